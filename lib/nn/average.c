@@ -39,7 +39,7 @@ nn_average_add(struct nn_average *average, struct nn_net *net)
 }
 
 static char *
-path_of(const char *folder, int texts)
+average_path(const char *folder, int texts)
 {
     return mem_format("%s/%saverage.safetensors", folder, texts ? "text-" : "");
 }
@@ -57,7 +57,7 @@ nn_average_save(const char *folder, const struct nn_weights *blocks,
 
     if (!steps)
         return 0;
-    path = path_of(folder, blocks->texts);
+    path = average_path(folder, blocks->texts);
     array = mem_array(n + 1, sizeof *array);
     nn_array_init(array + used++, "steps", "I64", 0, NULL, &steps);
     for (size_t i = 0; i < n; i++)
@@ -72,8 +72,8 @@ nn_average_save(const char *folder, const struct nn_weights *blocks,
 
 /* Judges all arrays and takes them over; -1 with the one that is wrong. */
 static int
-take(const struct nn_array *array, size_t n_arrays, const char *path,
-     struct nn_net *net, struct nn_average *average, struct err *err)
+take_tensors(const struct nn_array *array, size_t n_arrays, const char *path,
+             struct nn_net *net, struct nn_average *average, struct err *err)
 {
     const struct nn_tensor number = {.rank = 0};
     size_t n, used = 1;
@@ -108,7 +108,7 @@ int
 nn_average_load(const char *folder, struct nn_net *net,
                 struct nn_average *average, struct err *err)
 {
-    char *path = path_of(folder, nn_net_kind(net) == NN_TOKENS);
+    char *path = average_path(folder, nn_net_kind(net) == NN_TOKENS);
     struct nn_array *array = NULL;
     size_t n = 0;
     int rc = 0;
@@ -118,7 +118,7 @@ nn_average_load(const char *folder, struct nn_net *net,
         goto out;
     rc = nn_arrays_read(path, &array, &n, NULL, err);
     if (!rc)
-        rc = take(array, n, path, net, average, err);
+        rc = take_tensors(array, n, path, net, average, err);
     nn_arrays_free(array, n);
 
 out:

@@ -40,7 +40,7 @@ step_of(const char *name)
 }
 
 static int
-by_step(const void *a, const void *b)
+compare_steps(const void *a, const void *b)
 {
     const long *x = a, *y = b;
 
@@ -65,7 +65,7 @@ nn_checkpoint_steps(const char *run, size_t *n, struct err *err)
             steps[(*n)++] = step;
     }
     nn_folder_names_free(names, all);
-    qsort(steps, *n, sizeof *steps, by_step);
+    qsort(steps, *n, sizeof *steps, compare_steps);
     return steps;
 }
 
@@ -142,8 +142,8 @@ nn_checkpoint_abort(const char *run, long step)
 /* Points a link to the checkpoint of a step, by a new one whose name begins
  * with `lead`. */
 static int
-point(const char *run, const char *lead, const char *name, long step,
-      struct err *err)
+point_link(const char *run, const char *lead, const char *name, long step,
+           struct err *err)
 {
     char *link = mem_format("%s/%s", run, name);
     char *next = mem_format("%s/%s%s.new", run, lead, name);
@@ -163,7 +163,7 @@ int
 nn_checkpoint_point(const char *run, const char *name, long step,
                     struct err *err)
 {
-    return point(run, ".", name, step, err); // which no trainer sweeps
+    return point_link(run, ".", name, step, err); // which no trainer sweeps
 }
 
 int
@@ -180,7 +180,7 @@ nn_checkpoint_link(const char *run, struct err *err)
         is[len > 0 ? len : 0] = 0;
         snprintf(want, sizeof want, "step-%08ld", steps[n - 1]);
         if (strcmp(is, want))
-            rc = point(run, temporary, "latest", steps[n - 1], err) ||
+            rc = point_link(run, temporary, "latest", steps[n - 1], err) ||
                          file_sync(run, err)
                      ? -1
                      : 0;
@@ -209,7 +209,7 @@ remove_step(const char *run, long step, struct err *err)
 
 /* Removes what a crash, or a removal that failed, left behind. */
 static int
-sweep(const char *run, struct err *err)
+remove_leftovers(const char *run, struct err *err)
 {
     size_t n;
     char **names = nn_folder_names(run, &n, err);
@@ -255,7 +255,7 @@ is_pointed_to(const char *run, long step)
 int
 nn_checkpoint_tidy(const char *run, long keep, struct err *err)
 {
-    int rc = sweep(run, err);
+    int rc = remove_leftovers(run, err);
     size_t n;
     long *steps = nn_checkpoint_steps(run, &n, err);
 
@@ -274,7 +274,7 @@ nn_checkpoint_tidy(const char *run, long keep, struct err *err)
  * and so, the run being what it is, the same; 0 when there is none any more.
  */
 static int
-make_way(const char *run, long step, struct err *err)
+remove_unless_whole(const char *run, long step, struct err *err)
 {
     char *path = final_path(run, step);
     struct err ignored;
@@ -297,7 +297,7 @@ nn_checkpoint_commit(const char *run, long step, struct err *err)
     if (nn_manifest_write(from, err) || file_sync(from, err) ||
         nn_checkpoint_verify(from, err))
         goto out;
-    there = make_way(run, step, err);
+    there = remove_unless_whole(run, step, err);
     if (there < 0)
         goto out;
     if (!there && rename(from, to)) {

@@ -84,7 +84,7 @@ enum { ENCODERS = sizeof encoders / sizeof *encoders, WORDS = 256 };
 
 /* Those of texts, or all others. */
 static const char *
-words(char text[WORDS], int texts, char between)
+list_names(char text[WORDS], int texts, char between)
 {
     size_t len = 0;
 
@@ -100,7 +100,7 @@ words(char text[WORDS], int texts, char between)
 }
 
 static const struct nn_encoder *
-find(const char *arch)
+find_encoder(const char *arch)
 {
     const size_t len = strcspn(arch, ":");
 
@@ -116,7 +116,7 @@ const char nn_arch_program[] = "program";
 const struct nn_encoder *
 nn_encoder_find(const char *arch, struct err *err)
 {
-    const struct nn_encoder *encoder = find(arch);
+    const struct nn_encoder *encoder = find_encoder(arch);
     char images[WORDS], texts[WORDS];
 
     if (!encoder && !strcmp(arch, nn_arch_program))
@@ -125,7 +125,7 @@ nn_encoder_find(const char *arch, struct err *err)
                 "that program computes it");
     else if (!encoder)
         err_set(err, "no encoder '%s': want one of %s; of texts %s", arch,
-                words(images, 0, ' '), words(texts, 1, ' '));
+                list_names(images, 0, ' '), list_names(texts, 1, ' '));
     return encoder;
 }
 
@@ -134,13 +134,13 @@ nn_encoder_words(int texts)
 {
     static char list[2][WORDS];
 
-    return words(list[!!texts], !!texts, '|');
+    return list_names(list[!!texts], !!texts, '|');
 }
 
 int
 nn_encoder_reads(const char *arch, enum nn_input_kind kind)
 {
-    const struct nn_encoder *encoder = find(arch);
+    const struct nn_encoder *encoder = find_encoder(arch);
 
     return encoder && encoder->input == kind;
 }
@@ -148,7 +148,7 @@ nn_encoder_reads(const char *arch, enum nn_input_kind kind)
 int
 nn_encoder_looks_up(const char *arch)
 {
-    const struct nn_encoder *encoder = find(arch);
+    const struct nn_encoder *encoder = find_encoder(arch);
 
     return encoder && encoder->input == NN_IDS && encoder->basis;
 }

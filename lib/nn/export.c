@@ -28,7 +28,7 @@ describe_input(const struct nn_model *model, json_t *about)
 
 /* The metadata of a file: texts. */
 static json_t *
-describe(const struct nn_model *model)
+describe_model(const struct nn_model *model)
 {
     const struct nn_spec *s = &model->spec;
     json_t *about = json_pack("{s:s s:s s:s s:s s:s}", "format", "pt", "arch",
@@ -74,7 +74,7 @@ is_head(const struct nn_model *model, const char *name)
 
 /* The tensors of the net but for its head; lent to the arrays. */
 static struct nn_array *
-collect(const struct nn_model *model, size_t *n)
+collect_tensors(const struct nn_model *model, size_t *n)
 {
     const struct nn_tensor *t = nn_net_tensors(model->net, n);
     struct nn_array *array = mem_array(*n + 1, sizeof *array);
@@ -105,8 +105,8 @@ nn_export_safetensors(const char *path, const struct nn_model *model,
 
     if (file_draft_open(&draft, path, err))
         return -1;
-    about = describe(model);
-    array = collect(model, &n);
+    about = describe_model(model);
+    array = collect_tensors(model, &n);
     rc = nn_arrays_put(draft.file, path, array, n, about, err);
     if (!rc)
         rc = file_draft_keep(&draft, err);

@@ -22,7 +22,7 @@ struct head {
 
 /* Returns 0, or -1 where it is not to be read. */
 static int
-parse(const char *spec, struct head *head)
+parse_head(const char *spec, struct head *head)
 {
     *head = (struct head){0};
     if (!strcmp(spec, "none"))
@@ -56,7 +56,7 @@ nn_head_judge(const char *spec, struct err *err)
 {
     struct head head;
 
-    if (!parse(spec, &head))
+    if (!parse_head(spec, &head))
         return 0;
     return err_set(err,
                    "bad head '%s': want widths up to %d such as '512-128' or "
@@ -69,12 +69,14 @@ nn_head_width(const char *spec)
 {
     struct head head;
 
-    return parse(spec, &head) || !head.layers ? 0 : head.width[head.layers - 1];
+    return parse_head(spec, &head) || !head.layers
+               ? 0
+               : head.width[head.layers - 1];
 }
 
 static size_t
-linear(struct nn_graph *graph, const char *name, size_t in, size_t out,
-       int fixed)
+add_linear(struct nn_graph *graph, const char *name, size_t in, size_t out,
+           int fixed)
 {
     return nn_graph_linear(
         graph, in,
@@ -84,7 +86,7 @@ linear(struct nn_graph *graph, const char *name, size_t in, size_t out,
 /* As open_clip has them: the one of images in its own tower, that of texts a
  * parameter beside the others. */
 static size_t
-projection(struct nn_graph *graph, size_t x, size_t out)
+add_projection(struct nn_graph *graph, size_t x, size_t out)
 {
     const double width = (double)graph->values[x].map.c;
     const struct nn_linear image = {
@@ -105,15 +107,15 @@ nn_head(struct nn_graph *graph, const char *spec, size_t x)
     struct head head;
     size_t at = 0; // in nn.Sequential
 
-    REQUIRE(!parse(spec, &head));
+    REQUIRE(!parse_head(spec, &head));
     if (head.project)
-        return projection(graph, x, head.width[0]);
+        return add_projection(graph, x, head.width[0]);
     for (size_t i = 0; i < head.layers; i++) {
         size_t norm = nn_none;
         char name[64];
 
         snprintf(name, sizeof name, "head.%zu", at++);
-        x = linear(graph, name, x, head.width[i], 0);
+        x = add_linear(graph, name, x, head.width[i], 0);
         if (i + 1 == head.layers)
             break;
         if (head.norm) {
@@ -130,7 +132,7 @@ nn_head(struct nn_graph *graph, const char *spec, size_t x)
 }
 
 static size_t
-hidden(const struct nn_spec *spec)
+hidden_width(const struct nn_spec *spec)
 {
     return spec->hidden ? (size_t)spec->hidden : 512;
 }
@@ -140,9 +142,9 @@ nn_mlp(struct nn_graph *graph, const struct nn_encoder *encoder,
        const struct nn_spec *spec, size_t x)
 {
     (void)encoder;
-    x = linear(graph, "fc1", x, hidden(spec), 0);
+    x = add_linear(graph, "fc1", x, hidden_width(spec), 0);
     x = nn_graph_norm(graph, x, nn_none, NUM_NORM_NONE, nn_none, 1);
-    return linear(graph, "fc2", x, hidden(spec), 0);
+    return add_linear(graph, "fc2", x, hidden_width(spec), 0);
 }
 
 size_t
@@ -151,8 +153,8 @@ nn_linear(struct nn_graph *graph, const struct nn_encoder *encoder,
 {
     (void)encoder;
     if (spec->basis)
-        x = linear(graph, "basis", x, (size_t)spec->basis, 1);
-    return linear(graph, "fc", x, hidden(spec), 0);
+        x = add_linear(graph, "basis", x, (size_t)spec->basis, 1);
+    return add_linear(graph, "fc", x, hidden_width(spec), 0);
 }
 
 size_t
@@ -162,7 +164,7 @@ nn_rows(struct nn_graph *graph, const struct nn_encoder *encoder,
     (void)encoder;
     x = nn_graph_rows_of(graph, x, (size_t)spec->samples, (size_t)spec->views,
                          (size_t)spec->basis);
-    return linear(graph, "fc", x, hidden(spec), 0);
+    return add_linear(graph, "fc", x, hidden_width(spec), 0);
 }
 
 size_t
@@ -171,5 +173,5 @@ nn_table(struct nn_graph *graph, const struct nn_encoder *encoder,
 {
     (void)encoder;
     return nn_graph_table(graph, x, (size_t)spec->samples, (size_t)spec->views,
-                          hidden(spec));
+                          hidden_width(spec));
 }

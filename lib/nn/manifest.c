@@ -15,7 +15,7 @@
 static const char format[] = "foil-checkpoint";
 
 static int
-by_name(const void *a, const void *b)
+compare_names(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -48,7 +48,7 @@ nn_folder_names(const char *folder, size_t *n, struct err *err)
     closedir(dir);
     if (!names)
         return NULL;
-    qsort(names, *n, sizeof *names, by_name);
+    qsort(names, *n, sizeof *names, compare_names);
     return names;
 }
 
@@ -200,7 +200,8 @@ out:
 
 /* Whether the files that are there are the files that should be. */
 static int
-compare(const char *folder, const json_t *want, json_t *got, struct err *err)
+compare_files(const char *folder, const json_t *want, json_t *got,
+              struct err *err)
 {
     const char *name;
     json_t *file;
@@ -234,7 +235,8 @@ nn_checkpoint_verify(const char *folder, struct err *err)
         return -1;
     got = describe_folder(folder, 0, err);
     if (got)
-        rc = compare(folder, json_object_get(manifest, "files"), got, err);
+        rc =
+            compare_files(folder, json_object_get(manifest, "files"), got, err);
     json_decref(got);
     json_decref(manifest);
     return rc;

@@ -24,7 +24,7 @@ static const size_t recompute_bytes =
 
 /* Takes bytes that are kept. */
 static size_t
-keep(struct nn_plan *plan, size_t bytes)
+keep_bytes(struct nn_plan *plan, size_t bytes)
 {
     size_t at = plan->bytes;
 
@@ -62,7 +62,7 @@ struct places {
 };
 
 static void
-know_values(struct places *p)
+measure_values(struct places *p)
 {
     const struct nn_graph *graph = p->graph;
 
@@ -222,7 +222,8 @@ static void
 keep_states(struct places *p)
 {
     for (size_t i = 0; i < p->graph->n_ops; i++)
-        p->plan->steps[i].state = keep(p->plan, p->plan->steps[i].needs.state);
+        p->plan->steps[i].state =
+            keep_bytes(p->plan, p->plan->steps[i].needs.state);
 }
 
 static void
@@ -230,12 +231,12 @@ keep_values(struct places *p)
 {
     for (size_t v = 0; v < p->graph->n_values; v++)
         if (p->values[v].kept)
-            p->values[v].place = keep(p->plan, p->values[v].bytes);
+            p->values[v].place = keep_bytes(p->plan, p->values[v].bytes);
 }
 
 /* What is kept lives that operators up to `last` make. */
 static void
-live_up_to(struct places *p, size_t last)
+enter_kept_values(struct places *p, size_t last)
 {
     for (; p->made < p->graph->n_values; p->made++) {
         const size_t writer = p->graph->values[p->made].writer;
@@ -252,13 +253,13 @@ live_up_to(struct places *p, size_t last)
 static void
 place_value(struct places *p, struct value *store)
 {
-    live_up_to(p, store->last);
+    enter_kept_values(p, store->last);
     store->place = nn_arena_take(&p->arena, store->bytes);
 }
 
 /* Behind the last operator that reads a store its place is free. */
 static void
-was_used(struct places *p, size_t i, size_t v)
+free_used_store(struct places *p, size_t i, size_t v)
 {
     struct value *store = &p->values[p->values[v].store];
 
@@ -269,7 +270,7 @@ was_used(struct places *p, size_t i, size_t v)
 }
 
 static void
-walk_forward(struct places *p)
+place_forward(struct places *p)
 {
     for (size_t i = 0; i < p->graph->n_ops; i++) {
         struct nn_step *step = &p->plan->steps[i];
@@ -281,21 +282,21 @@ walk_forward(struct places *p)
             continue;
         if (out->place == nn_none)
             place_value(p, out);
-        live_up_to(p, i);
+        enter_kept_values(p, i);
         step->scratch = nn_arena_scratch(
             &p->arena, nn_aligned(step->needs.scratch) + nn_aligned(state));
         if (!p->plan->train)
             step->state = step->scratch + nn_aligned(step->needs.scratch);
         for (size_t k = 0; k < step->op.n_in; k++)
-            was_used(p, done, step->op.in[k]);
-        was_used(p, done, step->op.out);
+            free_used_store(p, done, step->op.in[k]);
+        free_used_store(p, done, step->op.out);
     }
 }
 
 /* Another gradient flows into a value.  Where it is the third one, the first
  * two become one. */
 static struct nn_sum
-flow_into(struct places *p, struct value *value, size_t place)
+add_gradient_place(struct places *p, struct value *value, size_t place)
 {
     struct nn_sum sum = {nn_none, nn_none};
 
@@ -311,7 +312,7 @@ flow_into(struct places *p, struct value *value, size_t place)
 
 /* dy and dy2 of a step, as one where it does not take two. */
 static void
-arrive(struct places *p, struct nn_step *step)
+receive_gradient(struct places *p, struct nn_step *step)
 {
     const struct value *out = &p->values[step->op.out];
 
@@ -350,7 +351,7 @@ place_gradients(struct places *p, struct nn_step *step)
     const size_t out = p->values[step->op.out].bytes;
     int free[2];
 
-    arrive(p, step);
+    receive_gradient(p, step);
     free[0] = 1;
     free[1] = step->dy2 != nn_none;
     for (size_t k = 0; k < step->op.n_in; k++) {
@@ -372,7 +373,7 @@ place_gradients(struct places *p, struct nn_step *step)
     for (size_t k = 0; k < step->op.n_in; k++)
         if (step->dx[k] != nn_none)
             step->after[k] =
-                flow_into(p, &p->values[step->op.in[k]], step->dx[k]);
+                add_gradient_place(p, &p->values[step->op.in[k]], step->dx[k]);
 }
 
 /* Where backward finds value v. */
@@ -406,14 +407,14 @@ place_again(struct places *p, size_t i, size_t v)
 }
 
 static void
-walk_backward(struct places *p)
+place_backward(struct places *p)
 {
     struct value *output = &p->values[p->graph->output];
 
     p->arena.n = p->made = 0;
-    live_up_to(p, p->graph->n_ops);
+    enter_kept_values(p, p->graph->n_ops);
     p->plan->dz = nn_arena_take(&p->arena, output->bytes);
-    flow_into(p, output, p->plan->dz);
+    add_gradient_place(p, output, p->plan->dz);
     for (size_t i = p->graph->n_ops; i-- > 0;) {
         struct nn_step *step = &p->plan->steps[i];
 
@@ -431,7 +432,7 @@ walk_backward(struct places *p)
 }
 
 static void
-no_places(struct nn_step *step)
+clear_places(struct nn_step *step)
 {
     const struct nn_sum none = {nn_none, nn_none};
 
@@ -450,8 +451,8 @@ nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
 
     p.values = mem_array(graph->n_values, sizeof *p.values);
     for (size_t i = 0; i < graph->n_ops; i++)
-        no_places(&plan->steps[i]);
-    know_values(&p);
+        clear_places(&plan->steps[i]);
+    measure_values(&p);
     for (size_t v = 0; v < graph->n_values; v++)
         if (p.values[v].wanted && p.values[v].bytes >= recompute_bytes &&
             can_make(&p, v))
@@ -462,12 +463,12 @@ nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
         keep_states(&p);
     plan->offsets = nn_none;
     if (graph->context)
-        plan->offsets = keep(plan, (plan->n + 1) * sizeof(size_t));
+        plan->offsets = keep_bytes(plan, (plan->n + 1) * sizeof(size_t));
     p.arena.start = plan->bytes;
     keep_values(&p);
     if (!p.values[0].kept)
         place_value(&p, &p.values[0]);
-    walk_forward(&p);
+    place_forward(&p);
     for (size_t i = 0; i < graph->n_ops; i++) {
         struct nn_step *step = &plan->steps[i];
 
@@ -479,7 +480,7 @@ nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
     plan->feature = p.values[p.values[graph->feature].store].place;
     plan->output = p.values[p.values[graph->output].store].place;
     if (plan->train)
-        walk_backward(&p);
+        place_backward(&p);
     plan->bytes = p.arena.start + p.arena.most;
     free(p.arena.live);
     free(p.values);

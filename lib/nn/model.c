@@ -112,14 +112,14 @@ is_head(const struct nn_weights *blocks, const struct nn_tensor *t)
 
 /* Where a tensor's numbers are. */
 static float *
-place(const struct nn_weights *blocks, const struct nn_tensor *t)
+place_of_tensor(const struct nn_weights *blocks, const struct nn_tensor *t)
 {
     return (t->statistic ? blocks->statistics : blocks->params) + t->offset;
 }
 
 /* "bn1.running_mean" gives "bn1.num_batches_tracked", anything else NULL. */
 static char *
-tracked(const struct nn_tensor *t)
+name_of_count(const struct nn_tensor *t)
 {
     size_t len = strlen(t->name), tail = strlen(mean_name);
 
@@ -139,12 +139,12 @@ save_part(const char *folder, const char *file, const struct nn_weights *blocks,
     int rc = 0;
 
     for (size_t i = 0; i < blocks->n; i++) {
-        char *count = tracked(t + i);
+        char *count = name_of_count(t + i);
 
         if (is_head(blocks, t + i) == heads) {
             // torchvision has the count behind the two statistics
             list_add(&list, t[i].name, "F32", t[i].rank, t[i].shape,
-                     place(blocks, t + i));
+                     place_of_tensor(blocks, t + i));
             if (count)
                 list_add(&list, count, "I64", 0, NULL, &batches);
         }
@@ -167,11 +167,11 @@ load_part(const char *folder, const char *file, const struct nn_weights *blocks,
     if (!heads || file_exists(list.path))
         rc = list_read(&list, err);
     for (size_t i = 0; i < blocks->n && !rc; i++) {
-        char *count = tracked(t + i);
+        char *count = name_of_count(t + i);
 
         if (is_head(blocks, t + i) == heads) {
-            rc =
-                take_tensor(&list, t[i].name, t + i, place(blocks, t + i), err);
+            rc = take_tensor(&list, t[i].name, t + i,
+                             place_of_tensor(blocks, t + i), err);
             if (count)
                 list_take(&list, count);
         }

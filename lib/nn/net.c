@@ -36,8 +36,8 @@ struct nn_net {
 };
 
 static int
-one_of(const char *value, const char *field, const char *choices,
-       struct err *err)
+check_choice(const char *value, const char *field, const char *choices,
+             struct err *err)
 {
     const char *found = strstr(choices, value);
     size_t len = strlen(value);
@@ -49,7 +49,7 @@ one_of(const char *value, const char *field, const char *choices,
 }
 
 static int
-in_range(long value, const char *field, long low, long high, struct err *err)
+check_range(long value, const char *field, long low, long high, struct err *err)
 {
     if (value >= low && value <= high)
         return 0;
@@ -57,7 +57,7 @@ in_range(long value, const char *field, long low, long high, struct err *err)
 }
 
 static int
-judge_bf16(const struct nn_encoder *encoder, const struct nn_spec *spec,
+check_bf16(const struct nn_encoder *encoder, const struct nn_spec *spec,
            struct err *err)
 {
     const size_t width = spec->width ? (size_t)spec->width : encoder->width;
@@ -79,14 +79,14 @@ nn_net_gains_bf16(const struct nn_spec *spec)
     const struct nn_encoder *encoder = nn_encoder_find(spec->arch, &none);
 
     return encoder && encoder->bf16 && num_dnn_bf16_gains() &&
-           !judge_bf16(encoder, spec, &none);
+           !check_bf16(encoder, spec, &none);
 }
 
 static int
-judge_images(const struct nn_spec *spec, struct err *err)
+check_images(const struct nn_spec *spec, struct err *err)
 {
-    if (in_range((long)spec->height, "image height", 8, 1024, err) ||
-        in_range((long)spec->image_width, "image width", 8, 1024, err))
+    if (check_range((long)spec->height, "image height", 8, 1024, err) ||
+        check_range((long)spec->image_width, "image width", 8, 1024, err))
         return -1;
     if (spec->channels != 1 && spec->channels != 3)
         return err_set(err, "images of %zu channels: want 1 or 3",
@@ -99,18 +99,18 @@ judge_images(const struct nn_spec *spec, struct err *err)
 
 /* Everything about the spec that does not need a graph. */
 static int
-judge(const struct nn_spec *spec, size_t max_rows, struct err *err)
+check_net_spec(const struct nn_spec *spec, size_t max_rows, struct err *err)
 {
     const struct nn_encoder *encoder = nn_encoder_find(spec->arch, err);
 
-    if (!encoder || one_of(spec->stem, "stem", "imagenet small", err) ||
-        one_of(spec->norm, "norm", "batch group none", err) ||
+    if (!encoder || check_choice(spec->stem, "stem", "imagenet small", err) ||
+        check_choice(spec->norm, "norm", "batch group none", err) ||
         nn_head_judge(spec->head, err) ||
-        in_range(spec->width, "width", 0, 1024, err) ||
-        in_range(spec->hidden, "hidden width", 0, 65536, err) ||
-        in_range((long)max_rows, "number of rows", 1, 1 << 20, err) ||
-        in_range(spec->basis, "rows of a basis", 0, 65536, err) ||
-        (encoder->input != NN_TOKENS && judge_images(spec, err)) ||
+        check_range(spec->width, "width", 0, 1024, err) ||
+        check_range(spec->hidden, "hidden width", 0, 65536, err) ||
+        check_range((long)max_rows, "number of rows", 1, 1 << 20, err) ||
+        check_range(spec->basis, "rows of a basis", 0, 65536, err) ||
+        (encoder->input != NN_TOKENS && check_images(spec, err)) ||
         nn_sizes_judge(encoder, spec, err))
         return -1;
     if (spec->basis && !encoder->basis)
@@ -122,16 +122,16 @@ judge(const struct nn_spec *spec, size_t max_rows, struct err *err)
                        "some",
                        spec->arch);
     if (encoder->input == NN_IDS &&
-        (in_range(spec->samples, "number of images", 1, 1L << 31, err) ||
-         in_range(spec->views, "number of views", 1, 65536, err) ||
-         in_range(spec->samples * spec->views, "number of views of images", 1,
-                  INT32_MAX, err)))
+        (check_range(spec->samples, "number of images", 1, 1L << 31, err) ||
+         check_range(spec->views, "number of views", 1, 65536, err) ||
+         check_range(spec->samples * spec->views, "number of views of images",
+                     1, INT32_MAX, err)))
         return -1;
-    return spec->bf16 && encoder->bf16 ? judge_bf16(encoder, spec, err) : 0;
+    return spec->bf16 && encoder->bf16 ? check_bf16(encoder, spec, err) : 0;
 }
 
 static void
-build(struct nn_graph *graph, const struct nn_spec *spec)
+build_graph(struct nn_graph *graph, const struct nn_spec *spec)
 {
     struct err none;
     const struct nn_encoder *encoder = nn_encoder_find(spec->arch, &none);
@@ -205,12 +205,13 @@ algorithms_of(const struct nn_graph *graph, const struct nn_plan *plan)
 
 /* A net that lacks its parameters. */
 static struct nn_net *
-planned(const struct nn_spec *spec, size_t max_rows, int train, struct err *err)
+new_planned_net(const struct nn_spec *spec, size_t max_rows, int train,
+                struct err *err)
 {
     const struct nn_plan *plan;
     struct nn_net *net;
 
-    if (judge(spec, max_rows, err))
+    if (check_net_spec(spec, max_rows, err))
         return NULL;
     net = mem_array(1, sizeof *net);
     memcpy(net->mean, spec->mean, sizeof spec->mean);
@@ -218,7 +219,7 @@ planned(const struct nn_spec *spec, size_t max_rows, int train, struct err *err)
     net->max_rows = max_rows;
     net->direct = spec->direct;
     net->train = train;
-    build(&net->graph, spec);
+    build_graph(&net->graph, spec);
     net->dnn = num_dnn_new();
     // texts of one token: room for more is made when they come
     plan = plan_for(net, max_rows,
@@ -235,7 +236,7 @@ planned(const struct nn_spec *spec, size_t max_rows, int train, struct err *err)
 int
 nn_net_check(const struct nn_spec *spec, struct err *err)
 {
-    struct nn_net *net = planned(spec, 1, 0, err);
+    struct nn_net *net = new_planned_net(spec, 1, 0, err);
 
     nn_net_free(net);
     return net ? 0 : -1;
@@ -245,7 +246,7 @@ struct nn_net *
 nn_net_new(const struct nn_spec *spec, size_t max_rows, int train,
            struct err *err)
 {
-    struct nn_net *net = planned(spec, max_rows, train, err);
+    struct nn_net *net = new_planned_net(spec, max_rows, train, err);
 
     if (!net)
         return NULL;
@@ -370,7 +371,7 @@ nn_net_context(const struct nn_net *net)
 
 /* Puts a batch into a plan's block; returns what is needed to run it. */
 static struct nn_run
-start(struct nn_net *net, const struct nn_input *input, int train)
+start_run(struct nn_net *net, const struct nn_input *input, int train)
 {
     struct nn_run run = {.graph = &net->graph,
                          .params = net->params,
@@ -401,7 +402,7 @@ nn_net_forward(struct nn_net *net, enum nn_mode mode,
     struct nn_run run;
 
     REQUIRE(net->train);
-    run = start(net, input, 1);
+    run = start_run(net, input, 1);
     run.mode = mode;
     nn_run_forward(&run);
     copy_out(&run, run.plan->feature, nn_net_features(net), h);
@@ -433,7 +434,7 @@ void
 nn_net_infer(struct nn_net *net, const struct nn_input *input, float *h,
              float *z)
 {
-    struct nn_run run = start(net, input, 0);
+    struct nn_run run = start_run(net, input, 0);
 
     nn_run_infer(&run, z ? net->graph.n_ops : net->graph.feature_ops);
     copy_out(&run, run.plan->feature, nn_net_features(net), h);

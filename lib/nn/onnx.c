@@ -15,7 +15,7 @@
 enum { VARINT = 0, BYTES = 2, FIXED = 5 };
 
 static void
-put_raw(struct nn_bytes *to, const void *data, size_t n)
+put_bytes(struct nn_bytes *to, const void *data, size_t n)
 {
     mem_grow(&to->data, &to->room, to->n + n, 1);
     if (n)
@@ -30,10 +30,10 @@ put_varint(struct nn_bytes *to, uint64_t x)
 
     for (; x >= 128; x >>= 7) {
         byte = (uint8_t)(x | 128);
-        put_raw(to, &byte, 1);
+        put_bytes(to, &byte, 1);
     }
     byte = (uint8_t)x;
-    put_raw(to, &byte, 1);
+    put_bytes(to, &byte, 1);
 }
 
 void
@@ -48,7 +48,7 @@ nn_bytes_put(struct nn_bytes *to, unsigned field, const void *data, size_t n)
 {
     put_varint(to, field << 3 | BYTES);
     put_varint(to, n);
-    put_raw(to, data, n);
+    put_bytes(to, data, n);
 }
 
 void
@@ -119,7 +119,7 @@ put_attribute(struct nn_bytes *node, const struct nn_onnx_attribute *a)
     nn_bytes_text(&attribute, 1, a->name);
     if (!a->n) {
         put_varint(&attribute, 2 << 3 | FIXED);
-        put_raw(&attribute, &a->real, sizeof a->real);
+        put_bytes(&attribute, &a->real, sizeof a->real);
         nn_bytes_whole(&attribute, 20, 1);
     } else if (!a->list) {
         nn_bytes_whole(&attribute, 3, a->whole[0]);
@@ -229,9 +229,9 @@ nn_onnx_model(struct nn_onnx *onnx, const float mean[3],
     onnx->stored = mem_array(onnx->graph->n_tensors + 1, 1);
     put_input(onnx, mean, deviation);
     rc = put_operators(onnx, err);
-    put_raw(&graph, onnx->nodes.data, onnx->nodes.n);
+    put_bytes(&graph, onnx->nodes.data, onnx->nodes.n);
     nn_bytes_text(&graph, 2, "encoder");
-    put_raw(&graph, onnx->tensors.data, onnx->tensors.n);
+    put_bytes(&graph, onnx->tensors.data, onnx->tensors.n);
     put_value(&graph, 11, "image", 3, (size_t[]){image->c, image->h, image->w});
     put_value(&graph, 12, "features", 1, &feature->c);
     nn_bytes_whole(&model, 1, 8);

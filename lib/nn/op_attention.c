@@ -34,8 +34,8 @@ nn_graph_attention(struct nn_graph *graph, size_t n_in, const size_t *in,
 }
 
 static int
-prepare(const struct nn_graph *graph, const struct nn_plan *plan,
-        struct nn_step *step)
+attention_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+                  struct nn_step *step)
 {
     const struct attention *set = step->op.set;
     const struct num_map map = nn_map(graph, plan, step->op.out);
@@ -52,7 +52,7 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
 /* Queries, keys or values, or their gradients: in an array of their own, or
  * side by side in the first. */
 static void *
-part(const struct nn_call *call, void *const *arrays, size_t k)
+attention_part(const struct nn_call *call, void *const *arrays, size_t k)
 {
     const struct num_map map = nn_map_out(call);
 
@@ -62,7 +62,7 @@ part(const struct nn_call *call, void *const *arrays, size_t k)
 }
 
 static struct num_attention
-args_of(const struct nn_call *call)
+attention_args(const struct nn_call *call)
 {
     const struct attention *set = call->step->op.set;
     const struct num_map map = nn_map_out(call);
@@ -77,9 +77,9 @@ args_of(const struct nn_call *call)
         .causal = set->causal,
         .stride = call->step->op.n_in == 1 ? 3 * map.c : map.c,
         .bf16 = map.bf16,
-        .q = part(call, x, 0),
-        .k = part(call, x, 1),
-        .v = part(call, x, 2),
+        .q = attention_part(call, x, 0),
+        .k = attention_part(call, x, 1),
+        .v = attention_part(call, x, 2),
         .y = call->y,
         .top = call->state,
         .share = (float *)call->state + map.n * set->heads,
@@ -88,31 +88,31 @@ args_of(const struct nn_call *call)
 }
 
 static void
-forward(const struct nn_call *call)
+attention_forward(const struct nn_call *call)
 {
-    const struct num_attention args = args_of(call);
+    const struct num_attention args = attention_args(call);
 
     num_attention_forward(&args);
 }
 
 static void
-backward(const struct nn_call *call)
+attention_backward(const struct nn_call *call)
 {
-    struct num_attention args = args_of(call);
+    struct num_attention args = attention_args(call);
 
     // nothing is learnt before a lone one of the three: then all are
     REQUIRE(call->dx[0] &&
             (call->step->op.n_in == 1 || (call->dx[1] && call->dx[2])));
     args.dy = call->dy;
-    args.dq = part(call, call->dx, 0);
-    args.dk = part(call, call->dx, 1);
-    args.dv = part(call, call->dx, 2);
+    args.dq = attention_part(call, call->dx, 0);
+    args.dk = attention_part(call, call->dx, 1);
+    args.dv = attention_part(call, call->dx, 2);
     num_attention_backward(&args);
 }
 
 const struct nn_operator nn_op_attention = {
     .name = "attention",
-    .prepare = prepare,
-    .forward = forward,
-    .backward = backward,
+    .prepare = attention_prepare,
+    .forward = attention_forward,
+    .backward = attention_backward,
 };

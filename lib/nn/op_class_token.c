@@ -22,8 +22,8 @@ nn_graph_class_token(struct nn_graph *graph, size_t in, const char *name)
 }
 
 static void
-init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
-     float *params, float *statistics)
+class_token_init(const struct nn_graph *graph, const struct nn_op *op,
+                 uint64_t seed, float *params, float *statistics)
 {
     (void)seed;
     (void)statistics;
@@ -31,8 +31,8 @@ init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
 }
 
 static int
-prepare(const struct nn_graph *graph, const struct nn_plan *plan,
-        struct nn_step *step)
+class_token_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+                    struct nn_step *step)
 {
     (void)graph;
     (void)plan;
@@ -42,7 +42,7 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
 
 /* Where the class token of sample i is in an array. */
 static void *
-class_of(const struct nn_call *call, const void *x, size_t i)
+class_token_at(const struct nn_call *call, const void *x, size_t i)
 {
     const struct num_map map = nn_map_out(call);
 
@@ -50,7 +50,7 @@ class_of(const struct nn_call *call, const void *x, size_t i)
 }
 
 static void
-forward(const struct nn_call *call)
+class_token_forward(const struct nn_call *call)
 {
     const struct num_map map = nn_map_out(call);
 
@@ -58,11 +58,11 @@ forward(const struct nn_call *call)
         memcpy(call->y, call->x[0], num_map_bytes(&map));
     for (size_t i = 0; i < call->plan->n; i++)
         num_half_put(map.c, map.bf16, nn_param(call, 0),
-                     class_of(call, call->y, i));
+                     class_token_at(call, call->y, i));
 }
 
 static void
-backward(const struct nn_call *call)
+class_token_backward(const struct nn_call *call)
 {
     const struct num_map map = nn_map_out(call);
     float *dclass = nn_grad(call, 0);
@@ -71,19 +71,20 @@ backward(const struct nn_call *call)
     if (!call->add)
         memset(dclass, 0, map.c * sizeof *dclass);
     for (size_t i = 0; i < call->plan->n; i++)
-        num_half_axpy(map.c, map.bf16, 1, class_of(call, call->dy, i), dclass);
+        num_half_axpy(map.c, map.bf16, 1, class_token_at(call, call->dy, i),
+                      dclass);
     if (!dx)
         return;
     if (dx != call->dy)
         memcpy(dx, call->dy, num_map_bytes(&map));
     for (size_t i = 0; i < call->plan->n; i++)
-        memset(class_of(call, dx, i), 0, num_half_bytes(map.c, map.bf16));
+        memset(class_token_at(call, dx, i), 0, num_half_bytes(map.c, map.bf16));
 }
 
 const struct nn_operator nn_op_class_token = {
     .name = "class_token",
-    .init = init,
-    .prepare = prepare,
-    .forward = forward,
-    .backward = backward,
+    .init = class_token_init,
+    .prepare = class_token_prepare,
+    .forward = class_token_forward,
+    .backward = class_token_backward,
 };

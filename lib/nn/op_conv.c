@@ -57,8 +57,8 @@ nn_graph_conv(struct nn_graph *graph, size_t in, size_t tensor, size_t block,
 
 /* Kaiming normal fan_out; a bias uniform within +-1 / sqrt(fan_in). */
 static void
-init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
-     float *params, float *statistics)
+conv_init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
+          float *params, float *statistics)
 {
     const struct nn_tensor *w = &graph->tensors[op->tensor];
     const struct conv *set = op->set;
@@ -79,8 +79,8 @@ folded_bytes(const struct nn_tensor *w)
 }
 
 static int
-prepare(const struct nn_graph *graph, const struct nn_plan *plan,
-        struct nn_step *step)
+conv_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+             struct nn_step *step)
 {
     const struct nn_op *op = &step->op;
     const struct nn_tensor *w = &graph->tensors[op->tensor];
@@ -119,7 +119,7 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
 }
 
 static void
-release(struct nn_step *step)
+conv_release(struct nn_step *step)
 {
     num_conv_free(step->made);
 }
@@ -133,7 +133,7 @@ bias_of(const struct nn_call *call)
 }
 
 static void
-forward(const struct nn_call *call)
+conv_forward(const struct nn_call *call)
 {
     num_conv_forward(call->step->made, call->x[0], nn_param(call, 0),
                      bias_of(call), call->y, call->scratch);
@@ -145,7 +145,7 @@ forward(const struct nn_call *call)
  *     scale (w x + b) + shift = (scale w) x + (scale b + shift)
  */
 static void
-infer(const struct nn_call *call)
+conv_infer(const struct nn_call *call)
 {
     const struct nn_tensor *t = nn_tensor(call, 0);
     const struct nn_op *next = call->step->follower;
@@ -154,7 +154,7 @@ infer(const struct nn_call *call)
     float *fw = call->state, *scale, *shift;
 
     if (!fw) { // there is none, or it does not scale
-        forward(call);
+        conv_forward(call);
         return;
     }
     shift = fw + t->count;
@@ -171,7 +171,7 @@ infer(const struct nn_call *call)
 }
 
 static void
-backward(const struct nn_call *call)
+conv_backward(const struct nn_call *call)
 {
     const struct num_conv *conv = call->step->made;
 
@@ -185,7 +185,7 @@ backward(const struct nn_call *call)
 
 /* The algorithm of each pass. */
 static char *
-describe(const struct nn_graph *graph, const struct nn_step *step)
+conv_describe(const struct nn_graph *graph, const struct nn_step *step)
 {
     const struct num_map *in = &graph->values[step->op.in[0]].map;
     const struct num_map *out = &graph->values[step->op.out].map;
@@ -199,7 +199,7 @@ describe(const struct nn_graph *graph, const struct nn_step *step)
 }
 
 static int
-onnx(struct nn_onnx *to, const struct nn_op *op)
+conv_onnx(struct nn_onnx *to, const struct nn_op *op)
 {
     const struct conv *set = op->set;
     const int64_t k = (int64_t)to->graph->tensors[op->tensor].shape[2],
@@ -221,13 +221,13 @@ onnx(struct nn_onnx *to, const struct nn_op *op)
 
 const struct nn_operator nn_op_conv = {
     .name = "conv",
-    .onnx = onnx,
-    .init = init,
-    .prepare = prepare,
-    .release = release,
-    .forward = forward,
-    .backward = backward,
-    .infer = infer,
+    .onnx = conv_onnx,
+    .init = conv_init,
+    .prepare = conv_prepare,
+    .release = conv_release,
+    .forward = conv_forward,
+    .backward = conv_backward,
+    .infer = conv_infer,
     .merges = 1,
-    .describe = describe,
+    .describe = conv_describe,
 };

@@ -18,8 +18,8 @@ nn_graph_gelu(struct nn_graph *graph, size_t in, enum num_gelu form)
 }
 
 static int
-prepare(const struct nn_graph *graph, const struct nn_plan *plan,
-        struct nn_step *step)
+gelu_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+             struct nn_step *step)
 {
     (void)graph;
     (void)plan;
@@ -29,34 +29,34 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
 }
 
 static enum num_gelu
-form_of(const struct nn_call *call)
+gelu_form(const struct nn_call *call)
 {
     return *(const enum num_gelu *)call->step->op.set;
 }
 
 static void
-forward(const struct nn_call *call)
+gelu_forward(const struct nn_call *call)
 {
     const struct num_map map = nn_map_out(call);
 
-    num_gelu_forward(form_of(call), num_map_size(&map), map.bf16, call->x[0],
+    num_gelu_forward(gelu_form(call), num_map_size(&map), map.bf16, call->x[0],
                      call->y);
 }
 
 static void
-backward(const struct nn_call *call)
+gelu_backward(const struct nn_call *call)
 {
     const struct num_map map = nn_map_out(call);
 
     if (call->dx[0])
-        num_gelu_backward(form_of(call), num_map_size(&map), map.bf16,
+        num_gelu_backward(gelu_form(call), num_map_size(&map), map.bf16,
                           call->x[0], call->dy, call->dx[0]);
 }
 
 const struct nn_operator nn_op_gelu = {
     .name = "gelu",
-    .prepare = prepare,
-    .forward = forward,
-    .backward = backward,
-    .again = forward,
+    .prepare = gelu_prepare,
+    .forward = gelu_forward,
+    .backward = gelu_backward,
+    .again = gelu_forward,
 };

@@ -32,8 +32,8 @@ nn_graph_layer_norm(struct nn_graph *graph, size_t in, size_t tensor,
 }
 
 static void
-init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
-     float *params, float *statistics)
+layer_norm_init(const struct nn_graph *graph, const struct nn_op *op,
+                uint64_t seed, float *params, float *statistics)
 {
     (void)seed;
     (void)statistics;
@@ -42,8 +42,8 @@ init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
 }
 
 static int
-prepare(const struct nn_graph *graph, const struct nn_plan *plan,
-        struct nn_step *step)
+layer_norm_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+                   struct nn_step *step)
 {
     step->needs = (struct nn_needs){
         .state = 2 * nn_map(graph, plan, step->op.out).n * sizeof(float),
@@ -56,7 +56,7 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
 }
 
 static struct num_layer_norm
-args_of(const struct nn_call *call)
+layer_norm_args(const struct nn_call *call)
 {
     const struct num_map map = nn_map_out(call);
 
@@ -75,17 +75,17 @@ args_of(const struct nn_call *call)
 }
 
 static void
-forward(const struct nn_call *call)
+layer_norm_forward(const struct nn_call *call)
 {
-    const struct num_layer_norm args = args_of(call);
+    const struct num_layer_norm args = layer_norm_args(call);
 
     num_layer_norm_forward(&args);
 }
 
 static void
-backward(const struct nn_call *call)
+layer_norm_backward(const struct nn_call *call)
 {
-    struct num_layer_norm args = args_of(call);
+    struct num_layer_norm args = layer_norm_args(call);
 
     args.dy = call->dy;
     args.dx = call->dx[0];
@@ -97,9 +97,9 @@ backward(const struct nn_call *call)
 
 const struct nn_operator nn_op_layer_norm = {
     .name = "layer_norm",
-    .init = init,
-    .prepare = prepare,
-    .forward = forward,
-    .backward = backward,
-    .again = forward,
+    .init = layer_norm_init,
+    .prepare = layer_norm_prepare,
+    .forward = layer_norm_forward,
+    .backward = layer_norm_backward,
+    .again = layer_norm_forward,
 };

@@ -44,7 +44,7 @@ add_bias(struct nn_graph *graph, const struct nn_linear *what)
 }
 
 static size_t
-add(struct nn_graph *graph, struct nn_op op, const struct nn_linear *what)
+add_layer(struct nn_graph *graph, struct nn_op op, const struct nn_linear *what)
 {
     const struct num_map *map = &graph->values[op.in[0]].map;
     struct num_map rows = nn_graph_rows(what->out);
@@ -65,7 +65,7 @@ add(struct nn_graph *graph, struct nn_op op, const struct nn_linear *what)
 size_t
 nn_graph_linear(struct nn_graph *graph, size_t in, const struct nn_linear *what)
 {
-    return add(graph, (struct nn_op){.n_in = 1, .in = {in}}, what);
+    return add_layer(graph, (struct nn_op){.n_in = 1, .in = {in}}, what);
 }
 
 size_t
@@ -76,7 +76,7 @@ nn_graph_linear_onto(struct nn_graph *graph, size_t in, size_t onto,
 
     REQUIRE(map->c == what->out && map->h * map->w == 1 &&
             map->bf16 == graph->values[in].map.bf16);
-    return add(graph, (struct nn_op){.n_in = 2, .in = {in, onto}}, what);
+    return add_layer(graph, (struct nn_op){.n_in = 2, .in = {in, onto}}, what);
 }
 
 static int
@@ -100,8 +100,8 @@ is_behind_basis(const struct nn_graph *graph, const struct nn_op *op)
 /* As it is asked for; else uniform within +-1 / sqrt(fan_in), as torchvision
  * has it, or normal behind a basis. */
 static void
-init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
-     float *params, float *statistics)
+linear_init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
+            float *params, float *statistics)
 {
     const struct nn_tensor *w = &graph->tensors[op->tensor];
     const struct linear *set = op->set;
@@ -161,8 +161,8 @@ dense_of(const struct nn_graph *graph, const struct nn_plan *plan,
 }
 
 static int
-prepare(const struct nn_graph *graph, const struct nn_plan *plan,
-        struct nn_step *step)
+linear_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+               struct nn_step *step)
 {
     const struct num_dense dense = dense_of(graph, plan, &step->op);
 
@@ -177,7 +177,7 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
 
 /* The layer of a call, with what all passes read. */
 static struct num_dense
-args_of(const struct nn_call *call)
+linear_args(const struct nn_call *call)
 {
     const struct linear *set = call->step->op.set;
     struct num_dense dense = dense_of(call->graph, call->plan, &call->step->op);
@@ -190,9 +190,9 @@ args_of(const struct nn_call *call)
 }
 
 static void
-forward(const struct nn_call *call)
+linear_forward(const struct nn_call *call)
 {
-    struct num_dense dense = args_of(call);
+    struct num_dense dense = linear_args(call);
 
     dense.r = call->x[1];
     dense.y = call->y;
@@ -200,9 +200,9 @@ forward(const struct nn_call *call)
 }
 
 static void
-backward(const struct nn_call *call)
+linear_backward(const struct nn_call *call)
 {
-    struct num_dense dense = args_of(call);
+    struct num_dense dense = linear_args(call);
 
     dense.dy = call->dy;
     dense.dx = call->dx[0];
@@ -221,7 +221,7 @@ backward(const struct nn_call *call)
 
 /* What computes products of bfloat16: not the same bits everywhere. */
 static char *
-describe(const struct nn_graph *graph, const struct nn_step *step)
+linear_describe(const struct nn_graph *graph, const struct nn_step *step)
 {
     const struct nn_tensor *w = &graph->tensors[step->op.tensor];
 
@@ -232,9 +232,9 @@ describe(const struct nn_graph *graph, const struct nn_step *step)
 
 const struct nn_operator nn_op_linear = {
     .name = "linear",
-    .init = init,
-    .prepare = prepare,
-    .forward = forward,
-    .backward = backward,
-    .describe = describe,
+    .init = linear_init,
+    .prepare = linear_prepare,
+    .forward = linear_forward,
+    .backward = linear_backward,
+    .describe = linear_describe,
 };

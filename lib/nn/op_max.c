@@ -27,8 +27,8 @@ nn_graph_max(struct nn_graph *graph, size_t in, size_t kernel, size_t stride)
 }
 
 static int
-prepare(const struct nn_graph *graph, const struct nn_plan *plan,
-        struct nn_step *step)
+max_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+            struct nn_step *step)
 {
     const struct window *set = step->op.set;
     const struct num_pool_spec spec = {
@@ -48,20 +48,20 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
 }
 
 static void
-release(struct nn_step *step)
+max_release(struct nn_step *step)
 {
     num_pool_free(step->made);
 }
 
 static void
-forward(const struct nn_call *call)
+max_forward(const struct nn_call *call)
 {
     num_pool_forward(call->step->made, call->x[0], call->y, call->state,
                      call->scratch);
 }
 
 static void
-backward(const struct nn_call *call)
+max_backward(const struct nn_call *call)
 {
     if (call->dx[0])
         num_pool_backward(call->step->made, call->dy, call->state, call->dx[0],
@@ -69,7 +69,7 @@ backward(const struct nn_call *call)
 }
 
 static int
-onnx(struct nn_onnx *to, const struct nn_op *op)
+max_onnx(struct nn_onnx *to, const struct nn_op *op)
 {
     const struct window *set = op->set;
     const int64_t k = (int64_t)set->kernel, s = (int64_t)set->stride, p = k / 2;
@@ -88,9 +88,9 @@ onnx(struct nn_onnx *to, const struct nn_op *op)
 
 const struct nn_operator nn_op_max = {
     .name = "max",
-    .onnx = onnx,
-    .prepare = prepare,
-    .release = release,
-    .forward = forward,
-    .backward = backward,
+    .onnx = max_onnx,
+    .prepare = max_prepare,
+    .release = max_release,
+    .forward = max_forward,
+    .backward = max_backward,
 };

@@ -13,7 +13,7 @@ nn_graph_mean(struct nn_graph *graph, size_t in)
 }
 
 static void
-forward(const struct nn_call *call)
+mean_forward(const struct nn_call *call)
 {
     const struct num_map map = nn_map_in(call, 0);
 
@@ -21,7 +21,7 @@ forward(const struct nn_call *call)
 }
 
 static void
-backward(const struct nn_call *call)
+mean_backward(const struct nn_call *call)
 {
     const struct num_map map = nn_map_in(call, 0);
 
@@ -30,7 +30,7 @@ backward(const struct nn_call *call)
 }
 
 static int
-onnx(struct nn_onnx *to, const struct nn_op *op)
+mean_onnx(struct nn_onnx *to, const struct nn_op *op)
 {
     char in[NN_ONNX_NAME], pooled[NN_ONNX_NAME], out[NN_ONNX_NAME];
 
@@ -45,7 +45,7 @@ onnx(struct nn_onnx *to, const struct nn_op *op)
 
 const struct nn_operator nn_op_mean = {
     .name = "mean",
-    .onnx = onnx,
-    .forward = forward,
-    .backward = backward,
+    .onnx = mean_onnx,
+    .forward = mean_forward,
+    .backward = mean_backward,
 };

@@ -49,8 +49,8 @@ nn_graph_norm(struct nn_graph *graph, size_t in, size_t tensor,
 }
 
 static void
-init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
-     float *params, float *statistics)
+norm_init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
+          float *params, float *statistics)
 {
     const struct norm *set = op->set;
 
@@ -75,8 +75,8 @@ groups_of(size_t c)
 }
 
 static int
-prepare(const struct nn_graph *graph, const struct nn_plan *plan,
-        struct nn_step *step)
+norm_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+             struct nn_step *step)
 {
     const struct nn_op *op = &step->op;
     const struct norm *set = op->set;
@@ -145,7 +145,7 @@ move_statistics(const struct nn_call *call, const struct num_norm *norm)
 }
 
 static void
-forward(const struct nn_call *call)
+norm_forward(const struct nn_call *call)
 {
     const struct num_norm norm = norm_of(call);
     size_t bytes = num_norm_counts(&norm) * sizeof(float);
@@ -160,7 +160,7 @@ forward(const struct nn_call *call)
 }
 
 static void
-backward(const struct nn_call *call)
+norm_backward(const struct nn_call *call)
 {
     struct num_norm norm = norm_of(call);
 
@@ -177,7 +177,7 @@ backward(const struct nn_call *call)
 }
 
 static void
-again(const struct nn_call *call)
+norm_again(const struct nn_call *call)
 {
     const struct num_norm norm = norm_of(call);
 
@@ -185,7 +185,7 @@ again(const struct nn_call *call)
 }
 
 static void
-infer(const struct nn_call *call)
+norm_infer(const struct nn_call *call)
 {
     const struct norm *set = call->step->op.set;
     struct num_norm norm = norm_of(call);
@@ -200,7 +200,7 @@ infer(const struct nn_call *call)
 }
 
 static int
-affine(const struct nn_op *op, struct nn_affine *form)
+norm_affine(const struct nn_op *op, struct nn_affine *form)
 {
     const struct norm *set = op->set;
 
@@ -210,8 +210,8 @@ affine(const struct nn_op *op, struct nn_affine *form)
 
 /* gamma (x - m) / s + beta = (gamma / s) x + (beta - gamma m / s). */
 static void
-fold(const struct nn_call *call, const struct nn_op *op, float *scale,
-     float *shift)
+norm_fold(const struct nn_call *call, const struct nn_op *op, float *scale,
+          float *shift)
 {
     const float *gamma = nn_param_of(call, op, 0);
     const float *beta = nn_param_of(call, op, 1);
@@ -238,7 +238,7 @@ onnx_step(struct nn_onnx *to, const struct nn_onnx_node *node, int last,
 }
 
 static int
-onnx(struct nn_onnx *to, const struct nn_op *op)
+norm_onnx(struct nn_onnx *to, const struct nn_op *op)
 {
     const struct norm *set = op->set;
     const int adds = op->n_in > 1;
@@ -272,13 +272,13 @@ onnx(struct nn_onnx *to, const struct nn_op *op)
 
 const struct nn_operator nn_op_norm = {
     .name = "norm",
-    .onnx = onnx,
-    .init = init,
-    .prepare = prepare,
-    .forward = forward,
-    .backward = backward,
-    .infer = infer,
-    .again = again,
-    .affine = affine,
-    .fold = fold,
+    .onnx = norm_onnx,
+    .init = norm_init,
+    .prepare = norm_prepare,
+    .forward = norm_forward,
+    .backward = norm_backward,
+    .infer = norm_infer,
+    .again = norm_again,
+    .affine = norm_affine,
+    .fold = norm_fold,
 };

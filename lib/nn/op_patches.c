@@ -32,7 +32,8 @@ nn_graph_patches(struct nn_graph *graph, size_t in, size_t p)
  * other: `image` is one of c h w numbers, `rows` the c p p of each token.
  */
 static void
-cut(const struct num_map *map, size_t p, int back, void *image, void *rows)
+copy_patch(const struct num_map *map, size_t p, int back, void *image,
+           void *rows)
 {
     const size_t across = map->w / p, bytes = num_half_bytes(p, map->bf16);
 
@@ -51,7 +52,7 @@ cut(const struct num_map *map, size_t p, int back, void *image, void *rows)
 
 /* All images, to x or from x, and their patches. */
 static void
-cut_all(const struct nn_call *call, int back, const void *x, const void *y)
+copy_patches(const struct nn_call *call, int back, const void *x, const void *y)
 {
     const struct num_map map = nn_map_in(call, 0);
     const size_t p = *(const size_t *)call->step->op.set;
@@ -64,26 +65,26 @@ cut_all(const struct nn_call *call, int back, const void *x, const void *y)
 
         if (!back) // the class token's place
             memset(first, 0, num_half_bytes(token, map.bf16));
-        cut(&map, p, back, num_half_at(x, i * image, map.bf16), first);
+        copy_patch(&map, p, back, num_half_at(x, i * image, map.bf16), first);
     }
 }
 
 static void
-forward(const struct nn_call *call)
+patches_forward(const struct nn_call *call)
 {
-    cut_all(call, 0, call->x[0], call->y);
+    copy_patches(call, 0, call->x[0], call->y);
 }
 
 static void
-backward(const struct nn_call *call)
+patches_backward(const struct nn_call *call)
 {
     if (call->dx[0])
-        cut_all(call, 1, call->dx[0], call->dy);
+        copy_patches(call, 1, call->dx[0], call->dy);
 }
 
 const struct nn_operator nn_op_patches = {
     .name = "patches",
     .splits = 1,
-    .forward = forward,
-    .backward = backward,
+    .forward = patches_forward,
+    .backward = patches_backward,
 };

@@ -29,16 +29,16 @@ nn_graph_position(struct nn_graph *graph, size_t in, const char *name, int one,
 }
 
 static void
-init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
-     float *params, float *statistics)
+position_init(const struct nn_graph *graph, const struct nn_op *op,
+              uint64_t seed, float *params, float *statistics)
 {
     (void)statistics;
     nn_draw(graph, op->tensor, seed, *(const double *)op->set, 0, params);
 }
 
 static int
-prepare(const struct nn_graph *graph, const struct nn_plan *plan,
-        struct nn_step *step)
+position_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+                 struct nn_step *step)
 {
     (void)graph;
     (void)plan;
@@ -47,7 +47,7 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
 }
 
 static void
-forward(const struct nn_call *call)
+position_forward(const struct nn_call *call)
 {
     const struct num_map map = nn_map_out(call);
 
@@ -56,7 +56,7 @@ forward(const struct nn_call *call)
 }
 
 static void
-backward(const struct nn_call *call)
+position_backward(const struct nn_call *call)
 {
     const struct num_map map = nn_map_out(call);
 
@@ -68,8 +68,8 @@ backward(const struct nn_call *call)
 
 const struct nn_operator nn_op_position = {
     .name = "position",
-    .init = init,
-    .prepare = prepare,
-    .forward = forward,
-    .backward = backward,
+    .init = position_init,
+    .prepare = position_prepare,
+    .forward = position_forward,
+    .backward = position_backward,
 };

@@ -6,8 +6,8 @@
 
 /* Of a table in a graph: the deviation of its initial values. */
 static size_t
-add(struct nn_graph *graph, size_t in, size_t tensor, size_t out,
-    double deviation, int bf16)
+add_table(struct nn_graph *graph, size_t in, size_t tensor, size_t out,
+          double deviation, int bf16)
 {
     struct num_map rows = nn_graph_rows(out);
     double *set = mem_array(1, sizeof *set);
@@ -31,7 +31,7 @@ nn_graph_table(struct nn_graph *graph, size_t in, size_t samples, size_t views,
     size_t tensor = nn_graph_tensor(graph, "table", "weight", 0, 3,
                                     (size_t[]){samples, views, out});
 
-    return add(graph, in, tensor, out, 1, 0);
+    return add_table(graph, in, tensor, out, 1, 0);
 }
 
 size_t
@@ -42,7 +42,7 @@ nn_graph_rows_of(struct nn_graph *graph, size_t in, size_t samples,
                                     (size_t[]){samples, views, out});
 
     graph->given = graph->statistics;
-    return add(graph, in, tensor, out, 0, 0);
+    return add_table(graph, in, tensor, out, 0, 0);
 }
 
 size_t
@@ -52,12 +52,12 @@ nn_graph_embedding(struct nn_graph *graph, size_t in, const char *name,
     size_t tensor =
         nn_graph_tensor(graph, name, "weight", 0, 2, (size_t[]){ids, out});
 
-    return add(graph, in, tensor, out, deviation, bf16);
+    return add_table(graph, in, tensor, out, deviation, bf16);
 }
 
 static void
-init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
-     float *params, float *statistics)
+table_init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
+           float *params, float *statistics)
 {
     (void)statistics;
     if (graph->tensors[op->tensor].statistic) // given, not drawn
@@ -84,8 +84,8 @@ lookup_of(const struct nn_graph *graph, const struct nn_plan *plan,
 }
 
 static int
-prepare(const struct nn_graph *graph, const struct nn_plan *plan,
-        struct nn_step *step)
+table_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+              struct nn_step *step)
 {
     const struct lookup s = lookup_of(graph, plan, &step->op);
     const int learns =
@@ -99,7 +99,7 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
 }
 
 static void
-forward(const struct nn_call *call)
+table_forward(const struct nn_call *call)
 {
     const struct lookup s = lookup_of(call->graph, call->plan, &call->step->op);
     const int32_t *ids = call->x[0];
@@ -110,7 +110,7 @@ forward(const struct nn_call *call)
 }
 
 static void
-backward(const struct nn_call *call)
+table_backward(const struct nn_call *call)
 {
     const struct lookup s = lookup_of(call->graph, call->plan, &call->step->op);
 
@@ -122,8 +122,8 @@ backward(const struct nn_call *call)
 
 const struct nn_operator nn_op_table = {
     .name = "table",
-    .init = init,
-    .prepare = prepare,
-    .forward = forward,
-    .backward = backward,
+    .init = table_init,
+    .prepare = table_prepare,
+    .forward = table_forward,
+    .backward = table_backward,
 };

@@ -19,8 +19,8 @@ nn_graph_token_mean(struct nn_graph *graph, size_t in)
 }
 
 static int
-prepare(const struct nn_graph *graph, const struct nn_plan *plan,
-        struct nn_step *step)
+token_mean_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+                   struct nn_step *step)
 {
     (void)plan;
     step->needs = (struct nn_needs){
@@ -29,7 +29,7 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
 }
 
 static void
-forward(const struct nn_call *call)
+token_mean_forward(const struct nn_call *call)
 {
     const struct num_map map = nn_map_out(call), in = nn_map_in(call, 0);
     const size_t d = map.c * map.h * map.w, *offsets = call->offsets;
@@ -45,7 +45,7 @@ forward(const struct nn_call *call)
 }
 
 static void
-backward(const struct nn_call *call)
+token_mean_backward(const struct nn_call *call)
 {
     const struct num_map map = nn_map_out(call), in = nn_map_in(call, 0);
     const size_t d = map.c * map.h * map.w, *offsets = call->offsets;
@@ -64,7 +64,7 @@ backward(const struct nn_call *call)
 const struct nn_operator nn_op_token_mean = {
     .name = "token_mean",
     .pools = 1,
-    .prepare = prepare,
-    .forward = forward,
-    .backward = backward,
+    .prepare = token_mean_prepare,
+    .forward = token_mean_forward,
+    .backward = token_mean_backward,
 };

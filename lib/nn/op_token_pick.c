@@ -26,7 +26,7 @@ nn_graph_token_pick(struct nn_graph *graph, size_t in, enum nn_pick which)
 
 /* The token that is picked of sample i. */
 static size_t
-picked(const struct nn_call *call, size_t i)
+picked_token(const struct nn_call *call, size_t i)
 {
     const enum nn_pick *set = call->step->op.set;
 
@@ -34,20 +34,21 @@ picked(const struct nn_call *call, size_t i)
 }
 
 static void
-forward(const struct nn_call *call)
+token_pick_forward(const struct nn_call *call)
 {
     const struct num_map map = nn_map_out(call), in = nn_map_in(call, 0);
     const size_t d = map.c * map.h * map.w;
     float *y = call->y;
 
     for (size_t i = 0; i < map.n; i++)
-        num_half_get(d, in.bf16,
-                     num_half_at(call->x[0], picked(call, i) * d, in.bf16),
-                     y + i * d);
+        num_half_get(
+            d, in.bf16,
+            num_half_at(call->x[0], picked_token(call, i) * d, in.bf16),
+            y + i * d);
 }
 
 static void
-backward(const struct nn_call *call)
+token_pick_backward(const struct nn_call *call)
 {
     const struct num_map map = nn_map_out(call), in = nn_map_in(call, 0);
     const size_t d = map.c * map.h * map.w;
@@ -59,12 +60,12 @@ backward(const struct nn_call *call)
     memset(dx, 0, num_map_bytes(&in));
     for (size_t i = 0; i < map.n; i++)
         num_half_put(d, in.bf16, dy + i * d,
-                     num_half_at(dx, picked(call, i) * d, in.bf16));
+                     num_half_at(dx, picked_token(call, i) * d, in.bf16));
 }
 
 const struct nn_operator nn_op_token_pick = {
     .name = "token_pick",
     .pools = 1,
-    .forward = forward,
-    .backward = backward,
+    .forward = token_pick_forward,
+    .backward = token_pick_backward,
 };

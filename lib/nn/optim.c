@@ -44,7 +44,7 @@ struct rule {
     float b1, c1, b2, c2, eps;    /* c = 1 - b */
 };
 
-static UTIL_CLONES(void, sgd,
+static UTIL_CLONES(void, step_sgd,
                    (size_t n, const struct rule *rule, const float *restrict g,
                     float *restrict p, float *restrict m),
                    (n, rule, g, p, m))
@@ -59,7 +59,7 @@ static UTIL_CLONES(void, sgd,
     }
 }
 
-static UTIL_CLONES(void, adam,
+static UTIL_CLONES(void, step_adam,
                    (size_t n, const struct rule *rule, const float *restrict g,
                     float *restrict p, float *restrict m, float *restrict v),
                    (n, rule, g, p, m, v))
@@ -76,7 +76,7 @@ static UTIL_CLONES(void, adam,
 }
 
 /* |g|^2, summed in eight lanes of double in a fixed order. */
-static UTIL_CLONES(double, squares, (size_t n, const float *g), (n, g))
+static UTIL_CLONES(double, sum_squares, (size_t n, const float *g), (n, g))
 {
     double sum[8] = {0};
     size_t i = 0;
@@ -92,7 +92,7 @@ static UTIL_CLONES(double, squares, (size_t n, const float *g), (n, g))
 }
 
 /* |p| and |g + decay p|, summed in eight lanes of double in a fixed order. */
-static UTIL_CLONES(void, norms,
+static UTIL_CLONES(void, compute_norms,
                    (size_t n, float decay, const float *p, const float *g,
                     double *of_p, double *of_d),
                    (n, decay, p, g, of_p, of_d))
@@ -132,10 +132,10 @@ lars_ratio(const struct nn_optim *optim, const struct nn_tensor *t,
     if (optim->kind == LARS_A) {
         if (!t->decays)
             return 1;
-        norms(t->count, (float)decay, p, g, &of_p, &of_d);
+        compute_norms(t->count, (float)decay, p, g, &of_p, &of_d);
         return of_p > 0 && of_d > 0 ? trust * of_p / of_d : 1;
     }
-    norms(t->count, 0, p, g, &of_p, &of_d);
+    compute_norms(t->count, 0, p, g, &of_p, &of_d);
     return of_p > 0 && of_d > 0 ? trust * of_p / (of_d + decay * of_p) : 1;
 }
 
@@ -185,7 +185,7 @@ rule_for(const struct nn_optim *optim, const struct nn_tensor *t, double lr)
 
 /* Cut the parameters among the tensors into chunks. */
 static void
-cut(struct nn_optim *optim)
+cut_into_chunks(struct nn_optim *optim)
 {
     size_t room = 0;
 
@@ -204,7 +204,7 @@ cut(struct nn_optim *optim)
 }
 
 static int
-judge(const struct nn_optim_spec *spec, enum update kind, struct err *err)
+check_spec(const struct nn_optim_spec *spec, enum update kind, struct err *err)
 {
     if (!(spec->momentum >= 0 && spec->momentum < 1) ||
         !(spec->weight_decay >= 0 && isfinite(spec->weight_decay)))
@@ -251,7 +251,7 @@ nn_optim_new(const struct nn_optim_spec *spec, const struct nn_tensor *tensors,
                 spec->name);
         return NULL;
     }
-    if (judge(spec, (enum update)kind, err) || settle_adam(&own, err))
+    if (check_spec(spec, (enum update)kind, err) || settle_adam(&own, err))
         return NULL;
     optim = mem_array(1, sizeof *optim);
     *optim = (struct nn_optim){
@@ -263,7 +263,7 @@ nn_optim_new(const struct nn_optim_spec *spec, const struct nn_tensor *tensors,
         optim->moment[1] = mem_aligned(count, sizeof(float));
     if (spec->accumulate > 1)
         optim->sum = mem_aligned(count, sizeof(float));
-    cut(optim);
+    cut_into_chunks(optim);
     optim->part = mem_array(optim->chunks, sizeof *optim->part);
     return optim;
 }
@@ -283,7 +283,7 @@ nn_optim_free(struct nn_optim *optim)
 }
 
 /* sum = sum + x, or only x where it begins; then it is scaled. */
-static UTIL_CLONES(void, add,
+static UTIL_CLONES(void, add_gradient,
                    (size_t n, int begins, float scale, const float *restrict x,
                     float *restrict sum),
                    (n, begins, scale, x, sum))
@@ -295,7 +295,7 @@ static UTIL_CLONES(void, add,
 /* Adds a gradient to the sum, which the last one turns into the mean; returns
  * 1 then. */
 static int
-accumulate(struct nn_optim *optim, const float *grads)
+accumulate_gradient(struct nn_optim *optim, const float *grads)
 {
     const int begins = optim->pending == 0;
     const int full = ++optim->pending >= optim->spec.accumulate;
@@ -305,7 +305,8 @@ accumulate(struct nn_optim *optim, const float *grads)
     for (size_t i = 0; i < optim->chunks; i++) {
         const struct chunk *c = optim->chunk + i;
 
-        add(c->count, begins, scale, grads + c->offset, optim->sum + c->offset);
+        add_gradient(c->count, begins, scale, grads + c->offset,
+                     optim->sum + c->offset);
     }
     if (full)
         optim->pending = 0;
@@ -318,7 +319,7 @@ nn_optim_step(struct nn_optim *optim, double lr, float *params,
 {
     REQUIRE(params && grads);
     if (optim->sum) {
-        if (!accumulate(optim, grads))
+        if (!accumulate_gradient(optim, grads))
             return 0;
         grads = optim->sum;
     }
@@ -338,10 +339,10 @@ nn_optim_step(struct nn_optim *optim, double lr, float *params,
         float *p = params + c->offset, *m = optim->moment[0] + c->offset;
 
         if (optim->moment[1])
-            adam(c->count, &rule, grads + c->offset, p, m,
-                 optim->moment[1] + c->offset);
+            step_adam(c->count, &rule, grads + c->offset, p, m,
+                      optim->moment[1] + c->offset);
         else
-            sgd(c->count, &rule, grads + c->offset, p, m);
+            step_sgd(c->count, &rule, grads + c->offset, p, m);
     }
     return 1;
 }
@@ -355,7 +356,7 @@ nn_optim_norm(const struct nn_optim *optim, const float *grads)
     for (size_t i = 0; i < optim->chunks; i++) {
         const struct chunk *c = optim->chunk + i;
 
-        optim->part[i] = squares(c->count, grads + c->offset);
+        optim->part[i] = sum_squares(c->count, grads + c->offset);
     }
     for (size_t i = 0; i < optim->chunks; i++)
         sum += optim->part[i];

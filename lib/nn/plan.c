@@ -29,7 +29,7 @@ can_merge(const struct nn_graph *graph, size_t i)
 }
 
 static void
-merge(struct nn_step *step, const struct nn_op *next)
+merge_steps(struct nn_step *step, const struct nn_op *next)
 {
     step->follower = next;
     step->op.out = next->out;
@@ -53,7 +53,7 @@ nn_plan_new(const struct nn_graph *graph, struct nn_plan what)
         if (step->skip)
             continue;
         if (!plan->train && can_merge(graph, i))
-            merge(step, &graph->ops[i + 1]);
+            merge_steps(step, &graph->ops[i + 1]);
         if (step->op.is->prepare && step->op.is->prepare(graph, plan, step)) {
             nn_plan_free(plan);
             return NULL;

@@ -51,17 +51,17 @@ struct load {
 };
 
 static int
-begins(const char *name, const char *with)
+begins_with(const char *name, const char *with)
 {
     return !strncmp(name, with, strlen(with));
 }
 
 /* Our name of theirs, to be given to free(). */
 static char *
-name_of(const struct load *load, const char *theirs)
+our_name_of(const struct load *load, const char *theirs)
 {
     for (size_t i = 0; i < BEFORE; i++)
-        if (before[i].of & load->of && begins(theirs, before[i].text)) {
+        if (before[i].of & load->of && begins_with(theirs, before[i].text)) {
             theirs += strlen(before[i].text);
             break;
         }
@@ -92,8 +92,8 @@ shape_of(size_t rank, const size_t *shape)
 
 /* Of vectors of positions of texts, the first will do. */
 static int
-fits(const struct load *load, const struct nn_array *a,
-     const struct nn_tensor *t)
+fits_tensor(const struct load *load, const struct nn_array *a,
+            const struct nn_tensor *t)
 {
     const int positions = load->of == TEXTS && t->rank == 2 && !t->decays;
 
@@ -108,7 +108,7 @@ fits(const struct load *load, const struct nn_array *a,
 
 /* n numbers as f32; -1 where they are of another type. */
 static int
-widen(const struct nn_array *a, size_t n, float *to)
+widen_numbers(const struct nn_array *a, size_t n, float *to)
 {
     const uint16_t *half = a->data;
     const double *wide = a->data;
@@ -133,7 +133,8 @@ widen(const struct nn_array *a, size_t n, float *to)
 }
 
 static int
-take(struct load *load, const struct nn_array *a, size_t i, struct err *err)
+take_numbers(struct load *load, const struct nn_array *a, size_t i,
+             struct err *err)
 {
     const struct nn_tensor *t = &load->tensor[i];
     float *block = t->statistic ? nn_net_statistics(load->net, NULL)
@@ -143,7 +144,7 @@ take(struct load *load, const struct nn_array *a, size_t i, struct err *err)
     if (load->done[i])
         return err_set(err, "'%s': tensor '%s' is there twice", load->path,
                        t->name);
-    if (!fits(load, a, t)) {
+    if (!fits_tensor(load, a, t)) {
         char *is = shape_of(a->rank, a->shape),
              *want = shape_of(t->rank, t->shape);
 
@@ -153,7 +154,7 @@ take(struct load *load, const struct nn_array *a, size_t i, struct err *err)
         free(want);
         return -1;
     }
-    if (widen(a, t->count, to))
+    if (widen_numbers(a, t->count, to))
         return err_set(err,
                        "'%s': tensor '%s' is %s, want F32, F16, BF16 or "
                        "F64",
@@ -167,18 +168,18 @@ take(struct load *load, const struct nn_array *a, size_t i, struct err *err)
 
 /* A tensor of the file: the net's, one of those left out, or one too many. */
 static int
-place(struct load *load, const struct nn_array *a, struct err *err)
+place_tensor(struct load *load, const struct nn_array *a, struct err *err)
 {
     static const char tracked[] = ".num_batches_tracked";
     const size_t len = strlen(a->name), tail = strlen(tracked);
-    char *name = name_of(load, a->name);
+    char *name = our_name_of(load, a->name);
     int rc = 1;
 
     for (size_t i = 0; i < load->n && rc > 0; i++)
         if (!strcmp(load->tensor[i].name, name))
-            rc = take(load, a, i, err);
+            rc = take_numbers(load, a, i, err);
     for (size_t i = 0; i < OTHERS && rc > 0; i++)
-        if (others[i].of & load->of && begins(name, others[i].text)) {
+        if (others[i].of & load->of && begins_with(name, others[i].text)) {
             load->left[i]++;
             rc = 0;
         }
@@ -198,7 +199,7 @@ nothing_is_missing(const struct load *load, struct err *err)
         int head = 0;
 
         for (size_t k = 0; k < HEADS; k++)
-            head |= begins(load->tensor[i].name, heads[k]);
+            head |= begins_with(load->tensor[i].name, heads[k]);
         if (!load->done[i] && !head)
             return err_set(err, "'%s': tensor '%s' is missing", load->path,
                            load->tensor[i].name);
@@ -239,7 +240,7 @@ nn_pretrained_load(const char *path, struct nn_net *net, char **left,
     load.tensor = nn_net_tensors(net, &load.n);
     load.done = mem_array(load.n, 1);
     for (size_t i = 0; i < n && !rc; i++)
-        rc = place(&load, &array[i], err);
+        rc = place_tensor(&load, &array[i], err);
     if (!rc)
         rc = nothing_is_missing(&load, err);
     if (!rc && left)

@@ -23,8 +23,8 @@ struct pair {
 };
 
 static struct pair
-tensors(const struct build *b, const char *conv, const char *norm, size_t out,
-        size_t in, size_t kernel)
+add_tensors(const struct build *b, const char *conv, const char *norm,
+            size_t out, size_t in, size_t kernel)
 {
     struct pair pair;
 
@@ -35,8 +35,8 @@ tensors(const struct build *b, const char *conv, const char *norm, size_t out,
 }
 
 static size_t
-apply(const struct build *b, size_t in, struct pair pair, size_t stride,
-      size_t add, int relu)
+add_conv_norm(const struct build *b, size_t in, struct pair pair, size_t stride,
+              size_t add, int relu)
 {
     size_t out = nn_graph_conv(b->graph, in, pair.conv, b->block, stride);
 
@@ -46,8 +46,8 @@ apply(const struct build *b, size_t in, struct pair pair, size_t stride,
 /* One residual block, named "layer1.0"; returns relu(in + what it computes).
  * The shortcut runs first, so that its result is there to be added to. */
 static size_t
-residual(const struct build *b, size_t in, const char *name, size_t width,
-         size_t stride)
+add_residual_block(const struct build *b, size_t in, const char *name,
+                   size_t width, size_t stride)
 {
     int parts = b->bottleneck ? 3 : 2;
     size_t c = b->graph->values[in].map.c,
@@ -60,28 +60,28 @@ residual(const struct build *b, size_t in, const char *name, size_t width,
 
         snprintf(conv, sizeof conv, "%s.conv%d", name, i + 1);
         snprintf(norm, sizeof norm, "%s.bn%d", name, i + 1);
-        part[i] = tensors(b, conv, norm, i == parts - 1 ? out : width,
-                          i ? width : c, b->bottleneck && i != 1 ? 1 : 3);
+        part[i] = add_tensors(b, conv, norm, i == parts - 1 ? out : width,
+                              i ? width : c, b->bottleneck && i != 1 ? 1 : 3);
     }
     if (stride != 1 || c != out) {
         char conv[128], norm[128];
 
         snprintf(conv, sizeof conv, "%s.downsample.0", name);
         snprintf(norm, sizeof norm, "%s.downsample.1", name);
-        shortcut =
-            apply(b, in, tensors(b, conv, norm, out, c, 1), stride, nn_none, 0);
+        shortcut = add_conv_norm(b, in, add_tensors(b, conv, norm, out, c, 1),
+                                 stride, nn_none, 0);
     }
     for (int i = 0; i < parts; i++) {
         int last = i == parts - 1, strided = b->bottleneck ? i == 1 : i == 0;
 
-        in = apply(b, in, part[i], strided ? stride : 1,
-                   last ? shortcut : nn_none, 1);
+        in = add_conv_norm(b, in, part[i], strided ? stride : 1,
+                           last ? shortcut : nn_none, 1);
     }
     return in;
 }
 
 static enum num_norm_kind
-norm_of(const struct nn_spec *spec)
+norm_kind(const struct nn_spec *spec)
 {
     if (!strcmp(spec->norm, "batch"))
         return NUM_NORM_BATCH;
@@ -95,11 +95,11 @@ nn_resnet(struct nn_graph *graph, const struct nn_encoder *encoder,
     size_t width = spec->width ? (size_t)spec->width : encoder->width,
            c = graph->values[in].map.c;
     int large = !strcmp(spec->stem, "imagenet");
-    struct build b = {graph, norm_of(spec), num_map_block(width),
+    struct build b = {graph, norm_kind(spec), num_map_block(width),
                       encoder->bottleneck};
-    size_t x =
-        apply(&b, in, tensors(&b, "conv1", "bn1", width, c, large ? 7 : 3),
-              large ? 2 : 1, nn_none, 1);
+    size_t x = add_conv_norm(
+        &b, in, add_tensors(&b, "conv1", "bn1", width, c, large ? 7 : 3),
+        large ? 2 : 1, nn_none, 1);
 
     if (large)
         x = nn_graph_max(graph, x, 3, 2);
@@ -108,7 +108,7 @@ nn_resnet(struct nn_graph *graph, const struct nn_encoder *encoder,
             char name[64];
 
             snprintf(name, sizeof name, "layer%zu.%zu", s + 1, i);
-            x = residual(&b, x, name, width << s, s && !i ? 2 : 1);
+            x = add_residual_block(&b, x, name, width << s, s && !i ? 2 : 1);
         }
     return nn_graph_mean(graph, x);
 }

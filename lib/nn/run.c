@@ -6,7 +6,7 @@
 
 /* What is at a place of the block; NULL at none. */
 static void *
-at(const struct nn_run *run, size_t place)
+pointer_at(const struct nn_run *run, size_t place)
 {
     return place == nn_none ? NULL : run->block + place;
 }
@@ -20,16 +20,16 @@ call_of(const struct nn_run *run, const struct nn_step *step)
         .plan = run->plan,
         .step = step,
         .mode = run->mode,
-        .y = at(run, step->out),
-        .state = step->needs.state ? at(run, step->state) : NULL,
-        .scratch = at(run, step->scratch),
+        .y = pointer_at(run, step->out),
+        .state = step->needs.state ? pointer_at(run, step->state) : NULL,
+        .scratch = pointer_at(run, step->scratch),
         .params = run->params,
         .statistics = run->statistics,
     };
 
-    call.offsets = at(run, run->plan->offsets);
+    call.offsets = pointer_at(run, run->plan->offsets);
     for (size_t k = 0; k < step->op.n_in; k++)
-        call.x[k] = at(run, step->in[k]);
+        call.x[k] = pointer_at(run, step->in[k]);
     return call;
 }
 
@@ -38,14 +38,14 @@ static void
 take_tokens(const struct nn_run *run, const struct nn_input *input)
 {
     const size_t *from = input->offsets;
-    size_t *offsets = at(run, run->plan->offsets);
+    size_t *offsets = pointer_at(run, run->plan->offsets);
 
     for (size_t i = 0; i <= input->n; i++) {
         REQUIRE(i == 0 || (from[i] > from[i - 1] &&
                            from[i] - from[i - 1] <= run->graph->context));
         offsets[i] = from[i] - from[0];
     }
-    memcpy(at(run, run->plan->input), input->ids + from[0],
+    memcpy(pointer_at(run, run->plan->input), input->ids + from[0],
            run->plan->tokens * sizeof *input->ids);
 }
 
@@ -54,12 +54,13 @@ nn_run_input(const struct nn_run *run, const struct nn_input *input,
              const float *mean, const float *deviation)
 {
     const struct num_map map = nn_map(run->graph, run->plan, 0);
-    void *to = at(run, run->plan->input);
+    void *to = pointer_at(run, run->plan->input);
 
     REQUIRE(input->n == run->plan->n &&
             nn_graph_tokens(run->graph, input) == run->plan->tokens);
     for (size_t i = 0; run->graph->each && i <= input->n; i++)
-        ((size_t *)at(run, run->plan->offsets))[i] = i * run->graph->each;
+        ((size_t *)pointer_at(run, run->plan->offsets))[i] =
+            i * run->graph->each;
     switch (run->graph->input) {
     case NN_IMAGES:
         num_map_pixels(&map, input->images, mean, deviation, to);
@@ -109,20 +110,20 @@ make_again(const struct nn_run *run, const struct nn_again *again)
     struct nn_call call = call_of(run, writer);
 
     for (size_t k = 0; k < writer->op.n_in; k++)
-        call.x[k] = at(run, again->in[k]);
-    call.y = at(run, again->out);
+        call.x[k] = pointer_at(run, again->in[k]);
+    call.y = pointer_at(run, again->out);
     call.scratch = NULL;
     writer->op.is->again(&call);
 }
 
 /* Two gradients of a value become one. */
 static void
-add_up(const struct nn_run *run, size_t value, struct nn_sum sum)
+sum_gradients(const struct nn_run *run, size_t value, struct nn_sum sum)
 {
     const struct num_map map = nn_map(run->graph, run->plan, value);
 
     if (sum.to != nn_none)
-        num_map_add(&map, at(run, sum.from), at(run, sum.to));
+        num_map_add(&map, pointer_at(run, sum.from), pointer_at(run, sum.to));
 }
 
 static struct nn_call
@@ -134,16 +135,16 @@ back_call_of(const struct nn_run *run, const struct nn_step *step)
         if (!(step->needs.reads & 1u << k))
             call.x[k] = NULL;
         else if (step->again[k] != nn_none)
-            call.x[k] = at(run, step->again[k]);
-        call.dx[k] = at(run, step->dx[k]);
+            call.x[k] = pointer_at(run, step->again[k]);
+        call.dx[k] = pointer_at(run, step->dx[k]);
     }
     if (!(step->needs.reads & NN_READS_OUT))
         call.y = NULL;
     else if (step->again_out != nn_none)
-        call.y = at(run, step->again_out);
-    call.scratch = at(run, step->back_scratch);
-    call.dy = at(run, step->dy);
-    call.dy2 = at(run, step->dy2);
+        call.y = pointer_at(run, step->again_out);
+    call.scratch = pointer_at(run, step->back_scratch);
+    call.dy = pointer_at(run, step->dy);
+    call.dy2 = pointer_at(run, step->dy2);
     call.grads = run->grads;
     call.add = run->add;
     return call;
@@ -163,10 +164,10 @@ nn_run_backward(const struct nn_run *run)
             make_again(run, again);
         if (step->dy == nn_none)
             continue;
-        add_up(run, step->op.out, step->before);
+        sum_gradients(run, step->op.out, step->before);
         call = back_call_of(run, step);
         step->op.is->backward(&call);
         for (size_t k = 0; k < step->op.n_in; k++)
-            add_up(run, step->op.in[k], step->after[k]);
+            sum_gradients(run, step->op.in[k], step->after[k]);
     }
 }

@@ -134,7 +134,7 @@ take_entry(const char *what, const char *name, const json_t *object,
 }
 
 static int
-by_place(const void *a, const void *b)
+compare_places(const void *a, const void *b)
 {
     const struct entry *const *x = a, *const *y = b;
 
@@ -145,7 +145,7 @@ by_place(const void *a, const void *b)
 
 /* Whether the entries cover the data, each byte once. */
 static int
-judge_tiling(const char *what, const struct entry *entry, size_t n,
+check_tiling(const char *what, const struct entry *entry, size_t n,
              size_t data_len, struct err *err)
 {
     const struct entry **order = mem_array(n, sizeof *order);
@@ -153,7 +153,7 @@ judge_tiling(const char *what, const struct entry *entry, size_t n,
 
     for (i = 0; i < n; i++)
         order[i] = entry + i;
-    qsort(order, n, sizeof *order, by_place);
+    qsort(order, n, sizeof *order, compare_places);
     for (i = 0; i < n && order[i]->begin == at; i++)
         at = order[i]->end;
     free(order);
@@ -193,7 +193,7 @@ take_header(const char *what, json_t *header, size_t data_len,
             return -1;
         ++*n;
     }
-    return judge_tiling(what, entry, *n, data_len, err);
+    return check_tiling(what, entry, *n, data_len, err);
 }
 
 static json_t *

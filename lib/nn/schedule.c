@@ -25,7 +25,7 @@ static const struct {
 
 /* Rising numbers with commas between them; how many, 0 when it is no list. */
 static size_t
-numbers(const char *text, double most, double out[NN_MAX_DROPS])
+parse_numbers(const char *text, double most, double out[NN_MAX_DROPS])
 {
     double last = 0;
 
@@ -47,7 +47,7 @@ numbers(const char *text, double most, double out[NN_MAX_DROPS])
 
 /* Whether the text is a schedule of that kind. */
 static int
-parse(const char *text, size_t kind, struct nn_schedule *schedule)
+parse_schedule(const char *text, size_t kind, struct nn_schedule *schedule)
 {
     const size_t len = strlen(kinds[kind].name);
     const enum wants wants = kinds[kind].wants;
@@ -61,7 +61,8 @@ parse(const char *text, size_t kind, struct nn_schedule *schedule)
         return wants == NOTHING || wants == MAYBE;
     if (text[len] != ':' || wants == NOTHING)
         return 0;
-    schedule->drops = numbers(text + len + 1, kinds[kind].most, schedule->drop);
+    schedule->drops =
+        parse_numbers(text + len + 1, kinds[kind].most, schedule->drop);
     schedule->number = schedule->drop[0];
     return schedule->drops == 1 || (schedule->drops && wants == LIST);
 }
@@ -71,7 +72,7 @@ nn_schedule_parse(const char *text, struct nn_schedule *schedule,
                   struct err *err)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (parse(text, i, schedule))
+        if (parse_schedule(text, i, schedule))
             return 0;
     return err_set(err,
                    "schedule '%s': want constant, cosine, quarter or linear "

@@ -66,7 +66,7 @@ sizes_of(const struct nn_encoder *encoder, const char *arch,
 }
 
 static int
-judge_text(const struct nn_spec *spec, struct err *err)
+check_text(const struct nn_spec *spec, struct err *err)
 {
     if (spec->vocabulary < 1 || spec->vocabulary > 1 << 24)
         return err_set(err, "a vocabulary of %ld tokens: want 1 to %d",
@@ -84,7 +84,7 @@ nn_sizes_judge(const struct nn_encoder *encoder, const struct nn_spec *spec,
     struct nn_sizes sizes;
     char want[64];
 
-    if (encoder->input == NN_TOKENS && judge_text(spec, err))
+    if (encoder->input == NN_TOKENS && check_text(spec, err))
         return -1;
     if (!encoder->form)
         return 0;

@@ -160,7 +160,7 @@ read_config(const char *folder, const char *name, struct nn_model *model,
 
 /* Fills in `about`. */
 static int
-describe(struct nn_model *model, const char *folder, struct err *err)
+fill_about(struct nn_model *model, const char *folder, struct err *err)
 {
     char *path = mem_format("%s/MANIFEST.json", folder), hex[DIGEST_HEX];
     struct digest digest;
@@ -182,7 +182,7 @@ describe(struct nn_model *model, const char *folder, struct err *err)
 
 /* Makes an encoder of bfloat16 one of f32. */
 static void
-widen(struct nn_model *model)
+widen_model(struct nn_model *model)
 {
     struct err none;
     const struct nn_encoder *encoder = nn_encoder_find(model->spec.arch, &none);
@@ -203,12 +203,12 @@ open_model(struct nn_model *model, const char *path, const char *name,
 
     *model = (struct nn_model){0};
     if (!folder || nn_checkpoint_verify(folder, err) ||
-        read_config(folder, name, model, err) || describe(model, folder, err))
+        read_config(folder, name, model, err) || fill_about(model, folder, err))
         goto out;
     if (set)
         set(&model->spec, data);
     if (!num_dnn_bf16())
-        widen(model);
+        widen_model(model);
     model->net = nn_net_new(&model->spec, max_rows, train, err);
     if (model->net)
         rc = nn_model_load(folder, model->net, err);

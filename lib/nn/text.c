@@ -20,8 +20,8 @@ gelu_of(const struct nn_spec *spec)
 
 /* Token vectors, for texts of at most so many tokens. */
 static size_t
-embed(struct nn_graph *graph, const struct nn_spec *spec, size_t x,
-      const char *name, size_t width)
+add_embedding(struct nn_graph *graph, const struct nn_spec *spec, size_t x,
+              const char *name, size_t width)
 {
     graph->context = (size_t)spec->context;
     return nn_graph_embedding(graph, x, name, (size_t)spec->vocabulary, width,
@@ -35,7 +35,7 @@ nn_bow(struct nn_graph *graph, const struct nn_encoder *encoder,
 {
     const struct nn_sizes sizes = nn_sizes_of(encoder, spec->arch);
 
-    x = embed(graph, spec, x, "token_embedding", sizes.of[0]);
+    x = add_embedding(graph, spec, x, "token_embedding", sizes.of[0]);
     return nn_ln(graph, nn_graph_token_mean(graph, x), "ln_final",
                  clip_epsilon);
 }
@@ -60,7 +60,7 @@ nn_clip(struct nn_graph *graph, const struct nn_encoder *encoder,
         .proj = "mlp.c_proj",
     };
 
-    x = embed(graph, spec, x, "token_embedding", blocks.width);
+    x = add_embedding(graph, spec, x, "token_embedding", blocks.width);
     x = nn_graph_position(graph, x, "positional_embedding", 0, 0.01);
     x = nn_blocks(graph, &blocks, x);
     return nn_ln(graph, x, "ln_final", clip_epsilon);
@@ -69,8 +69,8 @@ nn_clip(struct nn_graph *graph, const struct nn_encoder *encoder,
 /* One of a block's layers, the result of which is added to a value or stands
  * by itself. */
 static size_t
-linear(struct nn_graph *graph, size_t x, size_t onto, const char *path,
-       const char *last, size_t out)
+add_linear(struct nn_graph *graph, size_t x, size_t onto, const char *path,
+           const char *last, size_t out)
 {
     char name[128];
     const struct nn_linear what = {
@@ -90,9 +90,9 @@ bert_block(struct nn_graph *graph, const struct nn_spec *spec, const char *path,
 {
     const size_t width = graph->values[x].map.c;
     const size_t in[] = {
-        linear(graph, x, nn_none, path, "attention.q_lin", width),
-        linear(graph, x, nn_none, path, "attention.k_lin", width),
-        linear(graph, x, nn_none, path, "attention.v_lin", width),
+        add_linear(graph, x, nn_none, path, "attention.q_lin", width),
+        add_linear(graph, x, nn_none, path, "attention.k_lin", width),
+        add_linear(graph, x, nn_none, path, "attention.v_lin", width),
     };
     char name[128];
     size_t y = nn_graph_attention(graph, 3, in, heads, 0);
@@ -101,12 +101,12 @@ bert_block(struct nn_graph *graph, const struct nn_spec *spec, const char *path,
         y = nn_graph_token_pick(graph, y, NN_FIRST);
         x = nn_graph_token_pick(graph, x, NN_FIRST);
     }
-    y = linear(graph, y, x, path, "attention.out_lin", width);
+    y = add_linear(graph, y, x, path, "attention.out_lin", width);
     snprintf(name, sizeof name, "%s.sa_layer_norm", path);
     x = nn_ln(graph, y, name, bert_epsilon);
-    y = linear(graph, x, nn_none, path, "ffn.lin1", 4 * width);
+    y = add_linear(graph, x, nn_none, path, "ffn.lin1", 4 * width);
     y = nn_graph_gelu(graph, y, gelu_of(spec));
-    y = linear(graph, y, x, path, "ffn.lin2", width);
+    y = add_linear(graph, y, x, path, "ffn.lin2", width);
     snprintf(name, sizeof name, "%s.output_layer_norm", path);
     return nn_ln(graph, y, name, bert_epsilon);
 }
@@ -118,7 +118,8 @@ nn_distilbert(struct nn_graph *graph, const struct nn_encoder *encoder,
 {
     const struct nn_sizes sizes = nn_sizes_of(encoder, spec->arch);
 
-    x = embed(graph, spec, x, "embeddings.word_embeddings", sizes.of[0]);
+    x = add_embedding(graph, spec, x, "embeddings.word_embeddings",
+                      sizes.of[0]);
     x = nn_graph_position(graph, x, "embeddings.position_embeddings.weight", 0,
                           deviation);
     x = nn_ln(graph, x, "embeddings.LayerNorm", bert_epsilon);
