@@ -18,14 +18,14 @@ static const double eps = 1e-5;
 
 /* H, deviations of both views, C. */
 static size_t
-size(const struct loss_batch *batch)
+barlow_twins_size(const struct loss_batch *batch)
 {
     return 2 * (batch->b + 1) * batch->d + batch->d * batch->d;
 }
 
 /* A view's h, and the deviation that it was divided by. */
 static void
-standardise(size_t b, size_t d, const float *z, float *h, float *deviation)
+standardise_view(size_t b, size_t d, const float *z, float *h, float *deviation)
 {
     loss_moments_centre(b, d, z, h);
     loss_moments_squares(b, d, h, deviation);
@@ -38,8 +38,8 @@ standardise(size_t b, size_t d, const float *z, float *h, float *deviation)
 
 /* dL/dh to dL/dz: (dh - mean dh - h mean(dh h)) / deviation. */
 static void
-standardise_back(size_t b, size_t d, const float *h, const float *deviation,
-                 float *dz)
+standardise_view_back(size_t b, size_t d, const float *h,
+                      const float *deviation, float *dz)
 {
     for (size_t k = 0; k < d; k++) {
         double sum = 0, along = 0;
@@ -57,7 +57,8 @@ standardise_back(size_t b, size_t d, const float *h, const float *deviation,
 
 /* C to dL/dC. */
 static void
-weigh(size_t d, double lambda, float *c, struct loss_report *report)
+weigh_correlations(size_t d, double lambda, float *c,
+                   struct loss_report *report)
 {
     const double others = d > 1 ? (double)d * (double)(d - 1) : 1;
     double diagonal = 0, on = 0, off = 0;
@@ -77,22 +78,23 @@ weigh(size_t d, double lambda, float *c, struct loss_report *report)
 }
 
 static void
-direct(const struct loss_batch *batch, const struct loss_settings *set,
-       const float *z, float *dz, float *work, struct loss_report *report)
+barlow_twins_direct(const struct loss_batch *batch,
+                    const struct loss_settings *set, const float *z, float *dz,
+                    float *work, struct loss_report *report)
 {
     const size_t b = batch->b, d = batch->d;
     const float share = 1 / (float)b;
     float *one = work, *two = one + b * d, *deviation = two + b * d;
     float *c = deviation + 2 * d;
 
-    standardise(b, d, z, one, deviation);
-    standardise(b, d, z + b * d, two, deviation + d);
+    standardise_view(b, d, z, one, deviation);
+    standardise_view(b, d, z + b * d, two, deviation + d);
     num_gemm_tn(d, d, b, share, one, two, 0, c);
-    weigh(d, set->value[LAMBDA], c, report);
+    weigh_correlations(d, set->value[LAMBDA], c, report);
     num_gemm_nt(b, d, d, share, two, c, 0, dz);
     num_gemm_nn(b, d, d, share, one, c, 0, dz + b * d);
-    standardise_back(b, d, one, deviation, dz);
-    standardise_back(b, d, two, deviation + d, dz + b * d);
+    standardise_view_back(b, d, one, deviation, dz);
+    standardise_view_back(b, d, two, deviation + d, dz + b * d);
 }
 
 const struct loss_objective loss_barlow_twins = {
@@ -100,6 +102,6 @@ const struct loss_objective loss_barlow_twins = {
     .summary = "views agree, dimensions do not",
     .params = params,
     .head = "2048-2048-2048-bn",
-    .direct = direct,
-    .direct_size = size,
+    .direct = barlow_twins_direct,
+    .direct_size = barlow_twins_size,
 };

@@ -15,8 +15,8 @@ struct row {
 
 /* Takes row r of S to that of W. */
 static struct row
-run_row(const struct loss_batch *batch, const struct loss_settings *set,
-        size_t r, double tau, const float *state, float *row)
+bimodal_row(const struct loss_batch *batch, const struct loss_settings *set,
+            size_t r, double tau, const float *state, float *row)
 {
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     const size_t partner = loss_partner(b, r);
@@ -55,7 +55,7 @@ loss_bimodal_run(const struct loss_batch *batch,
             state[RUNNING_TAU] = (float)tau;
         if (move)
             tau = state[RUNNING_TAU];
-        row = run_row(batch, set, r, tau, state, s + r * rows);
+        row = bimodal_row(batch, set, r, tau, state, s + r * rows);
         value += row.value;
         weight += row.weight;
         state[RUNNING_LOG_U] = (float)row.log_u;

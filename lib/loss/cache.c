@@ -2,8 +2,8 @@
 #include "sampled.h"
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+cache_run(const struct loss_batch *batch, const struct loss_settings *set,
+          float *state, float *s, struct loss_report *report)
 {
     const size_t n = 2 * batch->b;
     double mass = 0, sum = 0, squares = 0, drawn = 0;
@@ -34,5 +34,5 @@ const struct loss_objective loss_cache = {
     .head = "512-128",
     .wants_weights = "cache",
     .wants_outside = 1,
-    .run = run,
+    .run = cache_run,
 };

@@ -34,8 +34,8 @@ loss_clip_weigh(const struct loss_batch *batch, double tau, float *s,
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+clip_run(const struct loss_batch *batch, const struct loss_settings *set,
+         float *state, float *s, struct loss_report *report)
 {
     (void)state;
     report->value =
@@ -50,5 +50,5 @@ const struct loss_objective loss_clip = {
     .params = params,
     .head = "512-128",
     .scalars = loss_clip_scalars,
-    .run = run,
+    .run = clip_run,
 };

@@ -41,8 +41,8 @@ weigh_cycles(const struct loss_batch *batch, const struct loss_settings *set,
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+cyclip_run(const struct loss_batch *batch, const struct loss_settings *set,
+           float *state, float *s, struct loss_report *report)
 {
     const size_t count = 2 * batch->b * (2 * batch->b + batch->extra);
     float *copy = mem_array(count, sizeof *copy);
@@ -65,5 +65,5 @@ const struct loss_objective loss_cyclip = {
     .params = params,
     .head = "512-128",
     .scalars = loss_clip_scalars,
-    .run = run,
+    .run = cyclip_run,
 };

@@ -32,8 +32,8 @@ loss_decoupled(const struct loss_batch *batch, double tau, float *s,
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+dcl_run(const struct loss_batch *batch, const struct loss_settings *set,
+        float *state, float *s, struct loss_report *report)
 {
     (void)state;
     report->value = loss_decoupled(batch, set->value[LOSS_TAU], s, report);
@@ -46,5 +46,5 @@ const struct loss_objective loss_dcl = {
     .summary = "InfoNCE without the partner in the denominator",
     .params = params,
     .head = "512-128",
-    .run = run,
+    .run = dcl_run,
 };

@@ -2,8 +2,8 @@
 #include "dcl.h"
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+flatclr_run(const struct loss_batch *batch, const struct loss_settings *set,
+            float *state, float *s, struct loss_report *report)
 {
     (void)state;
     loss_decoupled(batch, set->value[LOSS_TAU], s, report);
@@ -17,5 +17,5 @@ const struct loss_objective loss_flatclr = {
     .summary = "FlatNCE: the gradient of dcl",
     .params = params,
     .head = "512-128",
-    .run = run,
+    .run = flatclr_run,
 };

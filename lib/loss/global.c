@@ -24,7 +24,7 @@ struct job {
 };
 
 static size_t
-rows_of(const struct loss_global *set)
+count_rows(const struct loss_global *set)
 {
     return set->images * set->views;
 }
@@ -32,13 +32,13 @@ rows_of(const struct loss_global *set)
 size_t
 loss_global_size(const struct loss_global *set)
 {
-    return rows_of(set) * (set->d + 4) + TILE * TILE;
+    return count_rows(set) * (set->d + 4) + TILE * TILE;
 }
 
 static struct job
 job_of(const struct loss_global *set, float *work)
 {
-    struct job job = {.set = set, .n = rows_of(set), .v = work};
+    struct job job = {.set = set, .n = count_rows(set), .v = work};
 
     job.length = job.v + job.n * set->d;
     job.max = job.length + job.n;
@@ -49,7 +49,7 @@ job_of(const struct loss_global *set, float *work)
 }
 
 static size_t
-least(size_t a, size_t b)
+min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -68,7 +68,7 @@ fill_tile(const struct job *job, size_t r, size_t rows, size_t c, size_t cols)
 }
 
 static float
-largest(size_t n, const float *s)
+largest_score(size_t n, const float *s)
 {
     float max = -INFINITY;
 
@@ -78,7 +78,7 @@ largest(size_t n, const float *s)
 }
 
 /* s becomes scale exp(beta (s - max) - log). */
-static UTIL_CLONES(void, exponentials,
+static UTIL_CLONES(void, exp_scores,
                    (size_t n, float beta, float max, float log, float scale,
                     float *s),
                    (n, beta, max, log, scale, s))
@@ -90,36 +90,36 @@ static UTIL_CLONES(void, exponentials,
 /* Takes the scores of one row and some columns into its Z; sum is Z_r over
  * exp(beta max_r). */
 static void
-take_in(const struct job *job, size_t r, size_t cols, float *s, double *sum)
+add_scores(const struct job *job, size_t r, size_t cols, float *s, double *sum)
 {
     const double beta = job->set->beta;
-    float max = largest(cols, s);
+    float max = largest_score(cols, s);
 
     if (max > job->max[r]) {
         *sum *= exp(beta * ((double)job->max[r] - max));
         job->max[r] = max;
     }
-    exponentials(cols, (float)beta, job->max[r], 0, 1, s);
+    exp_scores(cols, (float)beta, job->max[r], 0, 1, s);
     for (size_t i = 0; i < cols; i++)
         *sum += s[i];
 }
 
 /* max and log of all rows. */
 static void
-partition(const struct job *job)
+partition_rows(const struct job *job)
 {
     for (size_t r = 0; r < job->n; r += TILE) {
-        size_t rows = least(TILE, job->n - r);
+        size_t rows = min_size(TILE, job->n - r);
         double sum[TILE] = {0};
 
         for (size_t i = 0; i < rows; i++)
             job->max[r + i] = -1;
         for (size_t c = 0; c < job->n; c += TILE) {
-            size_t cols = least(TILE, job->n - c);
+            size_t cols = min_size(TILE, job->n - c);
 
             fill_tile(job, r, rows, c, cols);
             for (size_t i = 0; i < rows; i++)
-                take_in(job, r + i, cols, job->tile + i * cols, &sum[i]);
+                add_scores(job, r + i, cols, job->tile + i * cols, &sum[i]);
         }
         for (size_t i = 0; i < rows; i++)
             job->log[r + i] = (float)log(sum[i]);
@@ -144,7 +144,7 @@ pair_loss(const struct job *job, size_t r, size_t p, double *slope)
 
 /* L, and share; where dv is not NULL, it gets what partners pull. */
 static double
-pull(const struct job *job, float *dv)
+pull_partners(const struct job *job, float *dv)
 {
     const struct loss_global *set = job->set;
     const size_t d = set->d;
@@ -176,20 +176,20 @@ pull(const struct job *job, float *dv)
 
 /* Adds what negatives push: dv += (W + W') v over all tiles of W. */
 static void
-push(const struct job *job, float *dv)
+push_negatives(const struct job *job, float *dv)
 {
     const float beta = (float)job->set->beta;
     const size_t d = job->set->d;
 
     for (size_t r = 0; r < job->n; r += TILE)
         for (size_t c = 0; c < job->n; c += TILE) {
-            size_t rows = least(TILE, job->n - r);
-            size_t cols = least(TILE, job->n - c);
+            size_t rows = min_size(TILE, job->n - r);
+            size_t cols = min_size(TILE, job->n - c);
 
             fill_tile(job, r, rows, c, cols);
             for (size_t i = 0; i < rows; i++)
-                exponentials(cols, beta, job->max[r + i], job->log[r + i],
-                             beta * job->share[r + i], job->tile + i * cols);
+                exp_scores(cols, beta, job->max[r + i], job->log[r + i],
+                           beta * job->share[r + i], job->tile + i * cols);
             num_gemm_nn(rows, d, cols, 1, job->tile, job->v + c * d, 1,
                         dv + r * d);
             num_gemm_tn(cols, d, rows, 1, job->tile, job->v + r * d, 1,
@@ -206,10 +206,10 @@ loss_global(const struct loss_global *set, const float *z, float *dz,
 
     REQUIRE(set->images >= 2 && set->views >= 2 && set->beta > 0);
     num_unit_rows(job.n, set->d, z, job.v, job.length);
-    partition(&job);
-    value = pull(&job, dz);
+    partition_rows(&job);
+    value = pull_partners(&job, dz);
     if (dz) {
-        push(&job, dz);
+        push_negatives(&job, dz);
         num_unit_rows_back(job.n, set->d, job.v, job.length, dz, dz);
     }
     return value;

@@ -25,7 +25,7 @@ softplus(double x)
 /* log of N exp(-x_partner) without its floor: of A's log the same way.  -inf
  * where the positives that are taken off leave nothing. */
 static double
-debiased(double log_a, double m, double tau_plus)
+debiased_log(double log_a, double m, double tau_plus)
 {
     const double off = tau_plus * m * exp(-log_a);
 
@@ -52,7 +52,7 @@ hcl_row(const struct loss_batch *batch, const struct loss_settings *set,
                                          LOSS_NEGATIVES, row, row)
                           .log_z;
     const double log_a = log(m) + z1 - z0 - x, least = log(m) - 1 / tau - x;
-    const double free = debiased(log_a, m, set->value[TAU_PLUS]);
+    const double free = debiased_log(log_a, m, set->value[TAU_PLUS]);
     double l, pull; // pull: dL/dx_partner, and what the negatives share
 
     *at_floor = free < least;
@@ -69,8 +69,8 @@ hcl_row(const struct loss_batch *batch, const struct loss_settings *set,
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+hcl_run(const struct loss_batch *batch, const struct loss_settings *set,
+        float *state, float *s, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
     double value = 0, floored = 0;
@@ -91,5 +91,5 @@ const struct loss_objective loss_hcl = {
     .summary = "hard negatives weigh more, likely positives less",
     .params = params,
     .head = "512-128",
-    .run = run,
+    .run = hcl_run,
 };

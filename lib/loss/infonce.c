@@ -4,8 +4,8 @@
 #include "infonce.h"
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+infonce_run(const struct loss_batch *batch, const struct loss_settings *set,
+            float *state, float *s, struct loss_report *report)
 {
     const size_t b = batch->b, n = 2 * b, rows = n + batch->extra;
     const double beta = 1 / set->value[LOSS_TAU], scale = beta / (double)b;
@@ -24,5 +24,5 @@ const struct loss_objective loss_infonce_objective = {
     .summary = "InfoNCE across the views, both directions",
     .params = params,
     .head = "512-128",
-    .run = run,
+    .run = infonce_run,
 };

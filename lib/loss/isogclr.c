@@ -13,14 +13,14 @@ isogclr_row(const struct loss_batch *batch, const struct loss_settings *set,
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+isogclr_run(const struct loss_batch *batch, const struct loss_settings *set,
+            float *state, float *s, struct loss_report *report)
 {
     loss_running_temperatures(batch, set, isogclr_row, state, s, report);
 }
 
 static int
-check(const struct loss_settings *set, size_t b, struct err *err)
+isogclr_check(const struct loss_settings *set, size_t b, struct err *err)
 {
     return loss_running_check(set, b, LOSS_NEGATIVES, err);
 }
@@ -33,6 +33,6 @@ const struct loss_objective loss_isogclr = {
     .columns = RUNNING_ISOGCLR,
     .column = loss_running_column,
     .initial = loss_running_initial,
-    .check = check,
-    .run = run,
+    .check = isogclr_check,
+    .run = isogclr_run,
 };

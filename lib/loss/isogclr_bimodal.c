@@ -31,8 +31,8 @@ rho_of(const struct loss_batch *batch, const struct loss_settings *set)
 }
 
 static void
-move(const struct loss_batch *batch, const struct loss_settings *set,
-     double slope, float *state)
+move_temperature(const struct loss_batch *batch,
+                 const struct loss_settings *set, double slope, float *state)
 {
     const double g =
         fmin(fmax(slope + rho_of(batch, set), -steepest), steepest);
@@ -58,19 +58,21 @@ report_floor(const struct loss_settings *set, size_t n, const float *state,
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+isogclr_bimodal_run(const struct loss_batch *batch,
+                    const struct loss_settings *set, float *state, float *s,
+                    struct loss_report *report)
 {
     const size_t n = 2 * batch->b;
 
-    loss_bimodal_run(batch, set, move, state, s, report);
+    loss_bimodal_run(batch, set, move_temperature, state, s, report);
     loss_report_more(report, "rho", rho_of(batch, set));
     loss_running_temperatures_report(n, state, report);
     report_floor(set, n, state, report);
 }
 
 static int
-check(const struct loss_settings *set, size_t b, struct err *err)
+isogclr_bimodal_check(const struct loss_settings *set, size_t b,
+                      struct err *err)
 {
     (void)b;
     if (loss_running_check(set, 0, LOSS_CROSS_NEGATIVES, err))
@@ -93,6 +95,6 @@ const struct loss_objective loss_isogclr_bimodal = {
     .sides = 1,
     .column = loss_running_column,
     .initial = loss_running_initial,
-    .check = check,
-    .run = run,
+    .check = isogclr_bimodal_check,
+    .run = isogclr_bimodal_run,
 };

@@ -18,7 +18,7 @@ struct hinge {
 };
 
 static double
-hinge(const struct hinge *h, size_t c)
+hinge_at(const struct hinge *h, size_t c)
 {
     const double x = h->row[c] - h->score + margin;
 
@@ -27,10 +27,10 @@ hinge(const struct hinge *h, size_t c)
 
 /* l / tau */
 static double
-exponent(const struct hinge *h, size_t c)
+exponent_at(const struct hinge *h, size_t c)
 {
     const size_t image = (h->by_column ? c : h->r) % h->b;
-    const double x = hinge(h, c);
+    const double x = hinge_at(h, c);
 
     return x * x / h->state[image * RUNNING_ISOGCLR + RUNNING_TAU];
 }
@@ -41,16 +41,16 @@ struct softmax {
 };
 
 static struct softmax
-softmax(const struct hinge *h)
+softmax_of(const struct hinge *h)
 {
     const size_t n = 2 * h->b;
     double max = 0, sum = 0, mean = 0, moment = 0;
 
     for (size_t c = 0; c < n; c++)
         if (c != h->r)
-            max = fmax(max, exponent(h, c));
+            max = fmax(max, exponent_at(h, c));
     for (size_t c = 0; c < n; c++) {
-        const double x = exponent(h, c), l = hinge(h, c);
+        const double x = exponent_at(h, c), l = hinge_at(h, c);
         const double e = c == h->r ? 0 : exp(x - max);
 
         sum += e;
@@ -66,7 +66,7 @@ sqh_row(const struct loss_batch *batch, const struct loss_settings *set,
 {
     const size_t b = batch->b, n = 2 * b, partner = loss_partner(b, r);
     const struct hinge h = {b, r, row, state, row[partner], set->reference};
-    const struct softmax q = softmax(&h);
+    const struct softmax q = softmax_of(&h);
     const double log_m = log((double)loss_mask_count(b, LOSS_BATCH));
     const double log_g = q.log_z - log_m;
     const double log_u =
@@ -75,8 +75,8 @@ sqh_row(const struct loss_batch *batch, const struct loss_settings *set,
     double all = 0;
 
     for (size_t c = 0; c < n; c++) {
-        const double a = exp(exponent(&h, c) - log_m - log_u);
-        const double w = c == r ? 0 : 2 * a * hinge(&h, c) / (double)b;
+        const double a = exp(exponent_at(&h, c) - log_m - log_u);
+        const double w = c == r ? 0 : 2 * a * hinge_at(&h, c) / (double)b;
 
         all += w;
         row[c] = (float)w;
@@ -94,14 +94,14 @@ sqh_row(const struct loss_batch *batch, const struct loss_settings *set,
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+isogclr_sqh_run(const struct loss_batch *batch, const struct loss_settings *set,
+                float *state, float *s, struct loss_report *report)
 {
     loss_running_temperatures(batch, set, sqh_row, state, s, report);
 }
 
 static int
-check(const struct loss_settings *set, size_t b, struct err *err)
+isogclr_sqh_check(const struct loss_settings *set, size_t b, struct err *err)
 {
     return loss_running_check(set, b, LOSS_BATCH, err);
 }
@@ -114,6 +114,6 @@ const struct loss_objective loss_isogclr_sqh = {
     .columns = RUNNING_ISOGCLR,
     .column = loss_running_column,
     .initial = loss_running_initial,
-    .check = check,
-    .run = run,
+    .check = isogclr_sqh_check,
+    .run = isogclr_sqh_run,
 };

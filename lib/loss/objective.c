@@ -172,7 +172,8 @@ report_spread(size_t n, size_t d, const float *v, const float *s, size_t rows,
 
 /* The first columns of z, packed. */
 static void
-embedding(size_t rows, size_t d, size_t aux_columns, const float *z, float *out)
+pack_embedding(size_t rows, size_t d, size_t aux_columns, const float *z,
+               float *out)
 {
     for (size_t r = 0; r < rows; r++)
         memcpy(out + r * (d - aux_columns), z + r * d,
@@ -195,7 +196,7 @@ loss_objective_run(const struct loss_objective *objective,
             set->value[LOSS_TAU] > 0);
     REQUIRE(!batch->s || !objective->aux_columns);
     REQUIRE(!batch->w || (objective->run && !batch->constant));
-    embedding(rows, batch->d, objective->aux_columns, z, v);
+    pack_embedding(rows, batch->d, objective->aux_columns, z, v);
     num_unit_rows(rows, d, v, v, length);
     if (batch->s)
         memcpy(s, batch->s, n * rows * sizeof *s);

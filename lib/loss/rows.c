@@ -50,7 +50,7 @@ runs_of(size_t b, size_t r, enum loss_mask mask)
 }
 
 static float
-largest(const struct runs *runs, const float *s)
+largest_of_runs(const struct runs *runs, const float *s)
 {
     float max = -INFINITY;
 
@@ -62,7 +62,7 @@ largest(const struct runs *runs, const float *s)
 
 /* p becomes softmax from exponentials, 0 in between. */
 static void
-normalise(const struct runs *runs, size_t rows, double sum, float *p)
+normalise_runs(const struct runs *runs, size_t rows, double sum, float *p)
 {
     size_t c = 0;
 
@@ -81,7 +81,7 @@ loss_row_partition(size_t b, size_t rows, size_t r, double beta,
                    enum loss_mask mask, const float *s, float *p)
 {
     const struct runs runs = runs_of(b, r, mask);
-    const double max = largest(&runs, s);
+    const double max = largest_of_runs(&runs, s);
     double sum = 0, moment = 0;
 
     for (int i = 0; i < RUNS; i++)
@@ -94,7 +94,7 @@ loss_row_partition(size_t b, size_t rows, size_t r, double beta,
                 p[c] = e;
         }
     if (p)
-        normalise(&runs, rows, sum, p);
+        normalise_runs(&runs, rows, sum, p);
     return (struct loss_row){log(sum) + beta * max, moment / sum};
 }
 

@@ -119,7 +119,7 @@ update_momentum(const struct loss_settings *set, double one, double two,
 }
 
 static int
-ascending(const void *one, const void *two)
+compare_floats(const void *one, const void *two)
 {
     const float x = *(const float *)one, y = *(const float *)two;
 
@@ -137,7 +137,7 @@ loss_running_temperatures_report(size_t b, const float *state,
         tau[k] = state[k * RUNNING_ISOGCLR + RUNNING_TAU];
         sum += tau[k];
     }
-    qsort(tau, b, sizeof *tau, ascending);
+    qsort(tau, b, sizeof *tau, compare_floats);
     loss_report_more(report, "tau_mean", sum / (double)b);
     loss_report_more(report, "tau_min", tau[0]);
     loss_report_more(report, "tau_25", tau[(b - 1) / 4]);

@@ -29,8 +29,8 @@ softplus(double x)
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+siglip_run(const struct loss_batch *batch, const struct loss_settings *set,
+           float *state, float *s, struct loss_report *report)
 {
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     const double beta = 1 / set->value[TAU], scale = beta / (double)b;
@@ -59,5 +59,5 @@ const struct loss_objective loss_siglip = {
     .params = params,
     .head = "512-128",
     .scalars = scalars,
-    .run = run,
+    .run = siglip_run,
 };

@@ -14,8 +14,8 @@ loss_infonce(const struct loss_batch *batch, double tau, const float *s)
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+simclr_run(const struct loss_batch *batch, const struct loss_settings *set,
+           float *state, float *s, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
     const double times = set->reference ? set->value[LOSS_TAU] / 0.07 : 1;
@@ -37,5 +37,5 @@ const struct loss_objective loss_simclr = {
     .summary = "NT-Xent over the batch",
     .params = params,
     .head = "512-128",
-    .run = run,
+    .run = simclr_run,
 };

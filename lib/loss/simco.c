@@ -17,7 +17,7 @@ static const struct param params[] = {
 /* log(1 + e^x) / (e^x / (1 + e^x)): -log p over 1 - p, where x is the
  * log-partition of the negatives less the partner's exponent. */
 static double
-surprise(double x)
+surprise_ratio(double x)
 {
     if (x < -30)
         return 1; // within e^x
@@ -26,7 +26,7 @@ surprise(double x)
 
 /* 1 - p of the partner */
 static double
-other_mass(double x)
+negative_mass(double x)
 {
     return 1 / (1 + exp(-x));
 }
@@ -49,17 +49,17 @@ simco_row(const struct loss_batch *batch, const struct loss_settings *set,
                                   row, i == 2 ? row : NULL)
                    .log_z -
                beta[i] * score;
-    far = other_mass(x[0]);
-    *weight = far / other_mass(x[1]);
-    pull = set->reference ? 2 * *weight * other_mass(x[2]) : far;
+    far = negative_mass(x[0]);
+    *weight = far / negative_mass(x[1]);
+    pull = set->reference ? 2 * *weight * negative_mass(x[2]) : far;
     num_scale(rows, (float)(beta[2] * pull / (double)(2 * b)), row);
     row[partner] = -(float)(beta[2] * pull / (double)(2 * b));
-    return pull * surprise(x[2]);
+    return pull * surprise_ratio(x[2]);
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+simco_run(const struct loss_batch *batch, const struct loss_settings *set,
+          float *state, float *s, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
     const size_t anchors = set->reference ? batch->b : n;
@@ -82,5 +82,5 @@ const struct loss_objective loss_simco = {
     .summary = "two temperatures, negatives from the other view",
     .params = params,
     .head = "128-128",
-    .run = run,
+    .run = simco_run,
 };

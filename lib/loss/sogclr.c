@@ -12,8 +12,8 @@ static const struct param params[] = {
 };
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+sogclr_run(const struct loss_batch *batch, const struct loss_settings *set,
+           float *state, float *s, struct loss_report *report)
 {
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     struct running_sums sums = {0};
@@ -36,7 +36,7 @@ run(const struct loss_batch *batch, const struct loss_settings *set,
 }
 
 static int
-check(const struct loss_settings *set, size_t b, struct err *err)
+sogclr_check(const struct loss_settings *set, size_t b, struct err *err)
 {
     if (loss_running_check_gamma(set, b, err))
         return -1;
@@ -56,6 +56,6 @@ const struct loss_objective loss_sogclr = {
     .columns = RUNNING_SOGCLR,
     .column = loss_running_column,
     .initial = loss_running_initial,
-    .check = check,
-    .run = run,
+    .check = sogclr_check,
+    .run = sogclr_run,
 };

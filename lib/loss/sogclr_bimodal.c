@@ -8,8 +8,9 @@ static const struct param params[] = {
 };
 
 static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+sogclr_bimodal_run(const struct loss_batch *batch,
+                   const struct loss_settings *set, float *state, float *s,
+                   struct loss_report *report)
 {
     loss_bimodal_run(batch, set, NULL, state, s, report);
 }
@@ -24,5 +25,5 @@ const struct loss_objective loss_sogclr_bimodal = {
     .column = loss_running_column,
     .initial = loss_running_initial,
     .check = loss_running_check_gamma,
-    .run = run,
+    .run = sogclr_bimodal_run,
 };

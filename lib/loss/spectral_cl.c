@@ -16,7 +16,7 @@ static const struct param params[] = {
 
 /* Rows and their lengths, T or D. */
 static size_t
-size(const struct loss_batch *batch)
+spectral_cl_size(const struct loss_batch *batch)
 {
     return 2 * batch->b * (batch->d + 1) + batch->b * batch->b;
 }
@@ -24,7 +24,7 @@ size(const struct loss_batch *batch)
 /* Rows become no longer than `most`; length keeps what was,
  * or 0 where a row stays.  Returns how many became shorter. */
 static size_t
-cap(size_t n, size_t d, double most, float *x, float *length)
+cap_rows(size_t n, size_t d, double most, float *x, float *length)
 {
     size_t capped = 0;
 
@@ -41,10 +41,10 @@ cap(size_t n, size_t d, double most, float *x, float *length)
     return capped;
 }
 
-/* dL/dx to dL/dz, through cap(). */
+/* dL/dx to dL/dz, through cap_rows(). */
 static void
-uncap(size_t n, size_t d, double most, const float *x, const float *length,
-      float *dz)
+cap_rows_back(size_t n, size_t d, double most, const float *x,
+              const float *length, float *dz)
 {
     for (size_t r = 0; r < n; r++, x += d, dz += d) {
         if (!length[r])
@@ -56,7 +56,7 @@ uncap(size_t n, size_t d, double most, const float *x, const float *length,
 
 /* T to D; returns L. */
 static double
-weigh(size_t b, double mu, float *t)
+weigh_pairs(size_t b, double mu, float *t)
 {
     const double pairs = (double)b * (double)(b - 1);
     double diagonal = 0, squares = 0;
@@ -74,8 +74,9 @@ weigh(size_t b, double mu, float *t)
 }
 
 static void
-direct(const struct loss_batch *batch, const struct loss_settings *set,
-       const float *z, float *dz, float *work, struct loss_report *report)
+spectral_cl_direct(const struct loss_batch *batch,
+                   const struct loss_settings *set, const float *z, float *dz,
+                   float *work, struct loss_report *report)
 {
     const size_t b = batch->b, n = 2 * b, d = batch->d;
     const double most = sqrt(set->value[MU]);
@@ -83,12 +84,12 @@ direct(const struct loss_batch *batch, const struct loss_settings *set,
     size_t capped;
 
     memcpy(x, z, n * d * sizeof *z);
-    capped = cap(n, d, most, x, length);
+    capped = cap_rows(n, d, most, x, length);
     num_gemm_nt(b, b, d, 1, x, y, 0, t);
-    report->value = weigh(b, set->value[MU], t);
+    report->value = weigh_pairs(b, set->value[MU], t);
     num_gemm_nn(b, d, b, 1, t, y, 0, dz);
     num_gemm_tn(b, d, b, 1, t, x, 0, dz + b * d);
-    uncap(n, d, most, x, length, dz);
+    cap_rows_back(n, d, most, x, length, dz);
     loss_report_more(report, "capped", (double)capped / (double)n);
 }
 
@@ -97,6 +98,6 @@ const struct loss_objective loss_spectral_cl = {
     .summary = "spectral contrastive loss of rows of bounded length",
     .params = params,
     .head = "1000-1000-bn",
-    .direct = direct,
-    .direct_size = size,
+    .direct = spectral_cl_direct,
+    .direct_size = spectral_cl_size,
 };

@@ -12,7 +12,7 @@ static const double reference_eps = 1e-6;
 
 /* v and its gradient, lengths, S or W. */
 static size_t
-size(const struct loss_batch *batch)
+tau_simclr_size(const struct loss_batch *batch)
 {
     const size_t n = 2 * batch->b;
 
@@ -21,7 +21,7 @@ size(const struct loss_batch *batch)
 
 /* t of row r, from the last column. */
 static double
-certainty(const struct loss_batch *batch, const float *z, size_t r)
+certainty_of(const struct loss_batch *batch, const float *z, size_t r)
 {
     return 1 / (1 + exp(-z[(r + 1) * batch->d - 1]));
 }
@@ -37,7 +37,8 @@ tau_row(const struct loss_batch *batch, const struct loss_settings *set,
     const size_t b = batch->b, n = 2 * b, d = batch->d;
     const size_t partner = loss_partner(b, r);
     const size_t says = set->reference ? r % b : r; // t at the partner
-    const double t = certainty(batch, z, r), at = certainty(batch, z, says);
+    const double t = certainty_of(batch, z, r),
+                 at = certainty_of(batch, z, says);
     const double score = row[partner],
                  scale = 1 / (set->value[LOSS_TAU] * (double)n);
     const struct loss_row q = loss_row_partition(
@@ -54,8 +55,9 @@ tau_row(const struct loss_batch *batch, const struct loss_settings *set,
 }
 
 static void
-direct(const struct loss_batch *batch, const struct loss_settings *set,
-       const float *z, float *dz, float *work, struct loss_report *report)
+tau_simclr_direct(const struct loss_batch *batch,
+                  const struct loss_settings *set, const float *z, float *dz,
+                  float *work, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, d = batch->d, width = d - 1;
     float *v = work, *dv = v + n * width, *length = dv + n * width;
@@ -73,7 +75,7 @@ direct(const struct loss_batch *batch, const struct loss_settings *set,
     loss_similarity_backward(n, n, n, width, s, v, dv);
     num_unit_rows_back(n, width, v, length, dv, dv);
     for (size_t r = 0; r < n; r++) {
-        const double t = certainty(batch, z, r);
+        const double t = certainty_of(batch, z, r);
 
         memcpy(dz + r * d, dv + r * width, width * sizeof *dz);
         dz[(r + 1) * d - 1] *= (float)(t * (1 - t));
@@ -95,6 +97,6 @@ const struct loss_objective loss_tau_simclr = {
     .params = params,
     .head = "512-129",
     .aux_columns = 1,
-    .direct = direct,
-    .direct_size = size,
+    .direct = tau_simclr_direct,
+    .direct_size = tau_simclr_size,
 };

@@ -23,14 +23,14 @@ static const double eps = 1e-4;
 
 /* A centred view, its squares, its covariances. */
 static size_t
-size(const struct loss_batch *batch)
+vicreg_size(const struct loss_batch *batch)
 {
     return (batch->b + 1 + batch->d) * batch->d;
 }
 
 /* Covariances [d,d] to their squares' sum, off the diagonal alone. */
 static double
-off_diagonal(size_t d, float *c)
+sum_off_diagonal(size_t d, float *c)
 {
     double sum = 0;
 
@@ -61,7 +61,7 @@ spread_view(size_t b, size_t d, const struct loss_settings *set, const float *z,
                                          : 0);
     }
     num_gemm_tn(d, d, b, (float)(1 / count), x, x, 0, c);
-    term[1] += set->value[COVARIANCE] / width * off_diagonal(d, c);
+    term[1] += set->value[COVARIANCE] / width * sum_off_diagonal(d, c);
     for (size_t i = 0; i < b; i++)
         for (size_t k = 0; k < d; k++)
             dz[i * d + k] += slope[k] * x[i * d + k];
@@ -70,8 +70,9 @@ spread_view(size_t b, size_t d, const struct loss_settings *set, const float *z,
 }
 
 static void
-direct(const struct loss_batch *batch, const struct loss_settings *set,
-       const float *z, float *dz, float *work, struct loss_report *report)
+vicreg_direct(const struct loss_batch *batch, const struct loss_settings *set,
+              const float *z, float *dz, float *work,
+              struct loss_report *report)
 {
     const size_t b = batch->b, d = batch->d, half = b * d;
     const double share = set->value[INVARIANCE] / (double)half;
@@ -97,6 +98,6 @@ const struct loss_objective loss_vicreg = {
     .summary = "variance, invariance, covariance",
     .params = params,
     .head = "2048-2048-2048-bn",
-    .direct = direct,
-    .direct_size = size,
+    .direct = vicreg_direct,
+    .direct_size = vicreg_size,
 };
