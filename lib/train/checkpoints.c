@@ -20,8 +20,8 @@ train_checkpoints_add(struct train_checkpoints *checkpoints,
 }
 
 static int
-save(const struct train_checkpoints *checkpoints, const char *folder,
-     struct err *err)
+save_checkpoint(const struct train_checkpoints *checkpoints, const char *folder,
+                struct err *err)
 {
     for (size_t i = 0; i < checkpoints->n; i++) {
         const struct train_part *part = &checkpoints->part[i];
@@ -52,7 +52,7 @@ train_checkpoints_commit(struct train_checkpoints *checkpoints, int64_t step,
     folder = nn_checkpoint_begin(run, (long)step, err);
     if (!folder)
         return -1;
-    rc = save(checkpoints, folder, err);
+    rc = save_checkpoint(checkpoints, folder, err);
     free(folder);
     if (rc) {
         nn_checkpoint_abort(run, (long)step);

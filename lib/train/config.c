@@ -14,7 +14,7 @@ static const char file_name[] = "config.json";
 /* Machine and model of the processor, and what it is bound to if it has more:
  * another may round otherwise. */
 static char *
-processor(void)
+processor_name(void)
 {
     const int bound = util_isa() < util_isa_most();
     struct utsname name;
@@ -31,10 +31,10 @@ processor(void)
 }
 
 static json_t *
-describe(const struct train_config *config)
+describe_config(const struct train_config *config)
 {
     const struct train_shape *shape = config->shape;
-    char *cpu = processor();
+    char *cpu = processor_name();
     json_t *object = json_pack(
         "{s:s, s:i, s:s, s:O, s:o, s:{s:s, s:I}, s:{s:I, s:I}, s:{s:s, s:s}, "
         "s:o}",
@@ -60,7 +60,7 @@ train_config_save(const struct train_config *config, const char *folder,
                   struct err *err)
 {
     char *path = mem_format("%s/%s", folder, file_name);
-    json_t *object = describe(config);
+    json_t *object = describe_config(config);
     char *text = json_text(object, JSON_INDENT(2));
     const int rc = file_write(path, text, strlen(text), err);
 
@@ -125,7 +125,7 @@ train_config_check_processor(const json_t *config,
                              struct err *err)
 {
     const json_t *engine = json_object_get(config, "engine");
-    char *is = processor();
+    char *is = processor_name();
     const char *was;
     int rc = json_get_text(engine, "processor", &was, err);
 

@@ -5,7 +5,7 @@
 #include "num/vec.h"
 
 static size_t
-rows_of(const struct train_batch *b)
+rows_of_batch(const struct train_batch *b)
 {
     return 2 * b->n + b->n_extra;
 }
@@ -47,7 +47,7 @@ static int
 encode_by_one(struct train_learner *learner, const struct train_batch *b,
               enum nn_mode mode, struct err *err)
 {
-    struct nn_input input = {.n = rows_of(b), .ids = learner->table_rows};
+    struct nn_input input = {.n = rows_of_batch(b), .ids = learner->table_rows};
 
     if (learner->table_rows)
         find_table_rows(learner, b);
@@ -97,7 +97,7 @@ train_learner_embed(struct train_learner *learner, const struct train_batch *b,
     if (learner->spec.encoder[1] ? encode_by_two(learner, b, mode, err)
                                  : encode_by_one(learner, b, mode, err))
         return -1;
-    num_unit_rows(rows_of(b), learner->dim, learner->z, learner->v, NULL);
+    num_unit_rows(rows_of_batch(b), learner->dim, learner->z, learner->v, NULL);
     return 0;
 }
 
@@ -105,7 +105,7 @@ int
 train_learner_finite(const struct train_learner *learner,
                      const struct train_batch *b)
 {
-    return num_finite(rows_of(b) * learner->dim, learner->z);
+    return num_finite(rows_of_batch(b) * learner->dim, learner->z);
 }
 
 int

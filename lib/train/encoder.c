@@ -30,23 +30,23 @@ struct part {
 };
 
 static size_t
-parts(const struct train_encoder *encoder)
+count_parts(const struct train_encoder *encoder)
 {
     return (encoder->n + encoder->micro - 1) / encoder->micro;
 }
 
 static struct part
-part(const struct train_encoder *encoder, size_t i)
+part_at(const struct train_encoder *encoder, size_t i)
 {
-    const size_t rows = encoder->n, n = parts(encoder);
+    const size_t rows = encoder->n, n = count_parts(encoder);
 
     return (struct part){rows * i / n, rows * (i + 1) / n};
 }
 
 /* A locked one is in evaluation mode whatever is asked. */
 static int
-forward(struct train_encoder *encoder, struct part rows, enum nn_mode mode,
-        float *z, struct err *err)
+forward_part(struct train_encoder *encoder, struct part rows, enum nn_mode mode,
+             float *z, struct err *err)
 {
     return encoder->verbs->forward(encoder->self, rows.from, rows.to,
                                    encoder->locked ? NN_FIXED : mode, z, err);
@@ -61,11 +61,12 @@ train_encoder_forward(struct train_encoder *encoder,
     encoder->n = input->n;
     if (encoder->verbs->take(encoder->self, input, err))
         return -1;
-    for (size_t i = 0; i < parts(encoder); i++) {
-        const struct part rows = part(encoder, i);
+    for (size_t i = 0; i < count_parts(encoder); i++) {
+        const struct part rows = part_at(encoder, i);
 
-        if (forward(encoder, rows, i + 1 < parts(encoder) ? NN_ENCODE : mode,
-                    z + rows.from * encoder->dim, err))
+        if (forward_part(encoder, rows,
+                         i + 1 < count_parts(encoder) ? NN_ENCODE : mode,
+                         z + rows.from * encoder->dim, err))
             return -1;
     }
     return 0;
@@ -75,12 +76,12 @@ int
 train_encoder_backward(struct train_encoder *encoder, const float *dz,
                        struct err *err)
 {
-    for (size_t i = encoder->locked ? 0 : parts(encoder); i-- > 0;) {
-        const struct part rows = part(encoder, i);
-        const int last = i + 1 == parts(encoder);
+    for (size_t i = encoder->locked ? 0 : count_parts(encoder); i-- > 0;) {
+        const struct part rows = part_at(encoder, i);
+        const int last = i + 1 == count_parts(encoder);
 
         // those of the last are there still
-        if (!last && forward(encoder, rows, NN_TRAIN, NULL, err))
+        if (!last && forward_part(encoder, rows, NN_TRAIN, NULL, err))
             return -1;
         if (encoder->verbs->backward(encoder->self, rows.from, rows.to, !last,
                                      dz ? dz + rows.from * encoder->dim : NULL,
@@ -174,7 +175,7 @@ train_encoder_put(struct train_encoder *encoder, struct err *err)
 }
 
 static int
-finite(const struct nn_weights *blocks)
+all_finite(const struct nn_weights *blocks)
 {
     int all = 1;
 
@@ -196,7 +197,7 @@ train_encoder_check(struct train_encoder *encoder, struct err *err)
 
     if (train_encoder_get(encoder, &blocks, err))
         return -1;
-    if (!finite(&blocks))
+    if (!all_finite(&blocks))
         return err_set(err, "the weights are not finite: not saved");
     return verbs->check ? verbs->check(encoder->self, err) : 0;
 }
@@ -243,19 +244,19 @@ train_encoder_table(const struct train_encoder *encoder)
 }
 
 static int
-part_prepare(void *self, struct err *err)
+encoder_prepare(void *self, struct err *err)
 {
     return train_encoder_check(self, err);
 }
 
 static int
-part_save(void *self, const char *folder, struct err *err)
+encoder_save(void *self, const char *folder, struct err *err)
 {
     return train_encoder_save(self, folder, err);
 }
 
 static int
-part_load(void *self, const char *folder, struct err *err)
+encoder_load(void *self, const char *folder, struct err *err)
 {
     return train_encoder_load(self, folder, err);
 }
@@ -265,8 +266,8 @@ train_encoder_part(struct train_encoder *encoder)
 {
     return (struct train_part){.name = "encoder",
                                .self = encoder,
-                               .prepare = part_prepare,
-                               .save = part_save,
-                               .load = part_load,
-                               .revert = part_load};
+                               .prepare = encoder_prepare,
+                               .save = encoder_save,
+                               .load = encoder_load,
+                               .revert = encoder_load};
 }

@@ -113,8 +113,8 @@ train_history_cut(const struct train_history *history,
 
 /* The tensors of an epoch, whose memory is lent: only names are to be freed. */
 static void
-lend(struct nn_array *a, const char *name, const struct train_history *of,
-     struct train_epoch *kept)
+lend_epoch(struct nn_array *a, const char *name, const struct train_history *of,
+           struct train_epoch *kept)
 {
     const size_t n = VIEWS * of->size * of->dim;
 
@@ -144,7 +144,7 @@ lend(struct nn_array *a, const char *name, const struct train_history *of,
 /* The epoch of that number, "running" being the last, and what it is called;
  * the name is to be freed. */
 static struct train_epoch *
-numbered(struct train_history *history, size_t i, char **name)
+find_epoch(struct train_history *history, size_t i, char **name)
 {
     *name = i < history->keep ? mem_format("past.%zu", i) : mem_text("running");
     return i < history->keep ? &history->past[i] : &history->now;
@@ -161,9 +161,9 @@ train_history_save(struct train_history *history, const char *folder,
 
     for (size_t i = 0; i <= history->keep; i++) {
         char *name;
-        struct train_epoch *kept = numbered(history, i, &name);
+        struct train_epoch *kept = find_epoch(history, i, &name);
 
-        lend(array + PARTS * i, name, history, kept);
+        lend_epoch(array + PARTS * i, name, history, kept);
         free(name);
     }
     rc = nn_arrays_write(path, array, n, NULL, err);
@@ -176,15 +176,15 @@ train_history_save(struct train_history *history, const char *folder,
 
 /* 1 when the three tensors of that name are there and fit; then in a[]. */
 static int
-find(const struct nn_array *array, size_t n, const char *name,
-     const struct train_history *of, const struct nn_array *a[PARTS])
+find_tensors(const struct nn_array *array, size_t n, const char *name,
+             const struct train_history *of, const struct nn_array *a[PARTS])
 {
     static const char *const suffix[PARTS] = {"", ".known", ".about"};
     struct train_epoch none = {0};
     struct nn_array want[PARTS];
     int fits = 1;
 
-    lend(want, name, of, &none);
+    lend_epoch(want, name, of, &none);
     for (int k = 0; k < PARTS; k++) {
         char *full = mem_format("%s%s", name, suffix[k]);
 
@@ -200,7 +200,7 @@ find(const struct nn_array *array, size_t n, const char *name,
 }
 
 static void
-copy(struct train_epoch *kept, const struct nn_array *a[PARTS])
+copy_epoch(struct train_epoch *kept, const struct nn_array *a[PARTS])
 {
     memcpy(kept->row, a[0]->data, a[0]->bytes);
     memcpy(kept->known, a[1]->data, a[1]->bytes);
@@ -209,16 +209,17 @@ copy(struct train_epoch *kept, const struct nn_array *a[PARTS])
 
 /* Each epoch of the file to its place: there may be more or less of them. */
 static int
-take(struct train_history *history, const struct nn_array *array, size_t n)
+take_epochs(struct train_history *history, const struct nn_array *array,
+            size_t n)
 {
     const struct nn_array *a[PARTS];
 
-    if (!find(array, n, "running", history, a))
+    if (!find_tensors(array, n, "running", history, a))
         return -1;
-    copy(&history->now, a);
+    copy_epoch(&history->now, a);
     for (size_t i = 0; PARTS * (i + 1) < n; i++) {
         char *name = mem_format("past.%zu", i);
-        const int fits = find(array, n, name, history, a);
+        const int fits = find_tensors(array, n, name, history, a);
         struct train_epoch *to;
         int64_t epoch;
 
@@ -230,7 +231,7 @@ take(struct train_history *history, const struct nn_array *array, size_t n)
             continue;
         to = &history->past[(size_t)epoch % history->keep];
         if (to->about[TRAIN_EPOCH_EPOCH] < epoch)
-            copy(to, a);
+            copy_epoch(to, a);
     }
     return 0;
 }
@@ -247,7 +248,7 @@ train_history_load(struct train_history *history, const char *folder,
     if (file_exists(path)) {
         rc = nn_arrays_read(path, &array, &n, NULL, err);
         if (!rc) {
-            rc = take(history, array, n)
+            rc = take_epochs(history, array, n)
                      ? err_set(err, "'%s' is of another data set or encoder",
                                path)
                      : 0;
@@ -259,7 +260,7 @@ train_history_load(struct train_history *history, const char *folder,
 }
 
 static int
-part_save(void *self, const char *folder, struct err *err)
+history_save(void *self, const char *folder, struct err *err)
 {
     struct train_history *history = self;
 
@@ -267,7 +268,7 @@ part_save(void *self, const char *folder, struct err *err)
 }
 
 static int
-part_load(void *self, const char *folder, struct err *err)
+history_load(void *self, const char *folder, struct err *err)
 {
     struct train_history *history = self;
 
@@ -279,6 +280,6 @@ train_history_part(struct train_history *history)
 {
     return (struct train_part){.name = "history",
                                .self = history,
-                               .save = part_save,
-                               .load = part_load};
+                               .save = history_save,
+                               .load = history_load};
 }

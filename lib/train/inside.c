@@ -20,7 +20,7 @@ train_inside_release(struct train_inside *inside)
 
 /* Gives the source what was kept of it, where it has not gone on from there. */
 static int
-catch_up(struct train_inside *inside, struct err *err)
+reload_source(struct train_inside *inside, struct err *err)
 {
     const struct train_samples *samples = inside->samples;
     const int64_t total = samples->state->total;
@@ -36,12 +36,12 @@ catch_up(struct train_inside *inside, struct err *err)
 }
 
 static int
-draw(void *self, const struct sample_step *step, struct sample_extras *extras,
-     struct err *err)
+inside_draw(void *self, const struct sample_step *step,
+            struct sample_extras *extras, struct err *err)
 {
     struct train_inside *inside = self;
 
-    if (catch_up(inside, err))
+    if (reload_source(inside, err))
         return -1;
     *extras = sample_source_draw(&inside->source, step,
                                  inside->samples->state->total);
@@ -49,13 +49,13 @@ draw(void *self, const struct sample_step *step, struct sample_extras *extras,
 }
 
 static int
-weigh(void *self, const struct sample_step *step,
-      struct sample_weights *weights, int *alone, struct err *err)
+inside_weigh(void *self, const struct sample_step *step,
+             struct sample_weights *weights, int *alone, struct err *err)
 {
     struct train_inside *inside = self;
 
     *alone = 0;
-    if (catch_up(inside, err) ||
+    if (reload_source(inside, err) ||
         sample_source_weigh(&inside->source, step, weights, err) ||
         sample_store_judge(&inside->samples->store, weights->n_tables,
                            weights->tables, err))
@@ -65,7 +65,7 @@ weigh(void *self, const struct sample_step *step,
 
 /* The chains have moved, what was kept of them has not. */
 static void
-refused(void *self)
+inside_refused(void *self)
 {
     struct train_inside *inside = self;
 
@@ -76,7 +76,7 @@ struct train_negatives
 train_inside_negatives(struct train_inside *inside)
 {
     return (struct train_negatives){.self = inside,
-                                    .draw = inside->brings ? draw : NULL,
-                                    .weigh = weigh,
-                                    .refused = refused};
+                                    .draw = inside->brings ? inside_draw : NULL,
+                                    .weigh = inside_weigh,
+                                    .refused = inside_refused};
 }

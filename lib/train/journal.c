@@ -14,7 +14,7 @@
 
 /* How much of the text are whole lines of steps up to `total`. */
 static size_t
-lines_up_to(const char *text, size_t len, int64_t total)
+length_of_lines(const char *text, size_t len, int64_t total)
 {
     size_t keep = 0;
 
@@ -63,7 +63,8 @@ train_journal_open(struct train_journal *journal, const char *run,
     text = file_read(path, SIZE_MAX / 4, &len, err);
     if (!text)
         goto out;
-    if (ftruncate(journal->file, (off_t)lines_up_to(text, len, state->total)))
+    if (ftruncate(journal->file,
+                  (off_t)length_of_lines(text, len, state->total)))
         err_sys(err, "cannot cut '%s'", path);
     else
         rc = 0;
@@ -122,7 +123,8 @@ write_line(struct train_journal *journal, json_t *object)
 
 /* Adds a number to the line, where it is finite, and to the list. */
 static void
-add(json_t *line, struct train_values *values, const char *name, double x)
+add_number(json_t *line, struct train_values *values, const char *name,
+           double x)
 {
     json_object_set_new(line, name, json_real(x));
     train_values_add(values, name, x);
@@ -137,8 +139,8 @@ add_count(json_t *line, struct train_values *values, const char *name,
 }
 
 static void
-add_all(json_t *line, struct train_values *values,
-        const struct train_values *from)
+add_values(json_t *line, struct train_values *values,
+           const struct train_values *from)
 {
     for (size_t i = 0; i < from->n; i++) {
         const struct train_value *v = &from->value[i];
@@ -146,7 +148,7 @@ add_all(json_t *line, struct train_values *values,
         if (v->whole)
             add_count(line, values, v->name, (int64_t)v->value);
         else
-            add(line, values, v->name, v->value);
+            add_number(line, values, v->name, v->value);
     }
 }
 
@@ -221,14 +223,14 @@ train_journal_step(struct train_journal *journal, const struct train_batch *b,
     add_count(line, &values, "step", b->step);
     if (result->reason)
         json_object_set_new(line, "refused", json_string(result->reason));
-    add_all(line, &values, &result->values);
+    add_values(line, &values, &result->values);
     if (plan)
         add_plan(line, &values, plan);
     add_count(line, &values, "images", state->images);
     add_count(line, &values, "substituted", (int64_t)b->n_substituted);
-    add(line, &values, "seconds", result->seconds);
-    add(line, &values, "waited", journal->waited);
-    add(line, &values, "time", (double)clock_wall() * 1e-9);
+    add_number(line, &values, "seconds", result->seconds);
+    add_number(line, &values, "waited", journal->waited);
+    add_number(line, &values, "time", (double)clock_wall() * 1e-9);
     journal->waited = 0;
     write_line(journal, line);
     json_decref(line);
@@ -298,7 +300,7 @@ train_journal_end(struct train_journal *journal, int saved)
 }
 
 static int
-part_prepare(void *self, struct err *err)
+journal_prepare(void *self, struct err *err)
 {
     const struct train_journal *journal = self;
 
@@ -309,5 +311,5 @@ struct train_part
 train_journal_part(struct train_journal *journal)
 {
     return (struct train_part){
-        .name = "journal", .self = journal, .prepare = part_prepare};
+        .name = "journal", .self = journal, .prepare = journal_prepare};
 }

@@ -9,7 +9,7 @@
 #include "util/mem.h"
 
 static int
-check(const struct train_learner_spec *spec, struct err *err)
+check_learner(const struct train_learner_spec *spec, struct err *err)
 {
     const struct train_encoder *one = spec->encoder[0], *two = spec->encoder[1];
 
@@ -39,7 +39,7 @@ train_learner_open(struct train_learner *learner,
                                        .d = d};
 
     *learner = (struct train_learner){0};
-    if (check(spec, err))
+    if (check_learner(spec, err))
         return -1;
     learner->spec = *spec;
     learner->dim = d;
@@ -78,7 +78,7 @@ train_learner_close(struct train_learner *learner)
 
 /* What a schedule says at the batch's place. */
 static double
-now(struct nn_schedule *schedule, const struct train_batch *b)
+value_now(struct nn_schedule *schedule, const struct train_batch *b)
 {
     schedule->epochs = (double)b->epochs;
     return nn_schedule_at(schedule, (double)b->epoch +
@@ -87,14 +87,14 @@ now(struct nn_schedule *schedule, const struct train_batch *b)
 
 /* Sets what is in force for a batch, and returns the learning rate. */
 static double
-keep_pace(struct train_learner *learner, const struct train_batch *b)
+set_pace(struct train_learner *learner, const struct train_batch *b)
 {
     const struct param *own = learner->spec.objective->params;
     struct train_pace *pace = &learner->spec.pace;
 
     learner->settings = *learner->spec.settings;
     for (size_t i = 0; own[i].name; i++) {
-        const double x = now(&pace->value[i], b);
+        const double x = value_now(&pace->value[i], b);
         const int inverse = own[i].schedule == PARAM_INVERSE &&
                             pace->value[i].kind == NN_SCHEDULE_WAVE;
 
@@ -102,7 +102,7 @@ keep_pace(struct train_learner *learner, const struct train_batch *b)
     }
     if (learner->spec.scalars)
         train_scalars_apply(learner->spec.scalars, &learner->settings);
-    return now(&pace->rate, b);
+    return value_now(&pace->rate, b);
 }
 
 /* --------------------------------------------------------------- one step */
@@ -137,8 +137,8 @@ check_cross(size_t b, const struct sample_weights *weights, struct err *err)
 
 /* Rows that negatives weigh and that are not of the batch go behind it. */
 static int
-take_outside(struct train_learner *learner, const struct train_batch *b,
-             const struct sample_weights *weights, struct err *err)
+take_outside_rows(struct train_learner *learner, const struct train_batch *b,
+                  const struct sample_weights *weights, struct err *err)
 {
     const size_t rows = 2 * b->n + b->n_extra;
 
@@ -157,8 +157,8 @@ take_outside(struct train_learner *learner, const struct train_batch *b,
 /* The batch with what the negatives let come along, where it brings nothing
  * itself. */
 static int
-bring(struct train_learner *learner, struct train_batch *b,
-      struct exchange *exchange, struct err *err)
+draw_extras(struct train_learner *learner, struct train_batch *b,
+            struct exchange *exchange, struct err *err)
 {
     const struct train_negatives *negatives = learner->spec.negatives;
     const struct sample_extras *extras = &exchange->extras;
@@ -187,8 +187,8 @@ bring(struct train_learner *learner, struct train_batch *b,
 }
 
 static int
-ask(struct train_learner *learner, const struct train_batch *b,
-    struct exchange *exchange, struct err *err)
+ask_weights(struct train_learner *learner, const struct train_batch *b,
+            struct exchange *exchange, struct err *err)
 {
     const struct train_negatives *negatives = learner->spec.negatives;
     int rc;
@@ -215,7 +215,7 @@ ask(struct train_learner *learner, const struct train_batch *b,
                           &exchange->alone, err);
     if (rc > 0 && learner->spec.objective->wants_cross)
         rc = check_cross(b->n, &exchange->weights, err);
-    return rc > 0 ? take_outside(learner, b, &exchange->weights, err) : rc;
+    return rc > 0 ? take_outside_rows(learner, b, &exchange->weights, err) : rc;
 }
 
 /* Whether the encoder makes the products of similarities of a step. */
@@ -230,7 +230,7 @@ makes_products(struct train_learner *learner)
 }
 
 /* Forward, objective, backward: gradients, and nothing else but the running
- * statistics has changed.  1, or what ask() says. */
+ * statistics has changed.  1, or what ask_weights() says. */
 static int
 find_gradient(struct train_learner *learner, const struct train_batch *b,
               struct exchange *exchange, struct loss_report *report,
@@ -255,7 +255,7 @@ find_gradient(struct train_learner *learner, const struct train_batch *b,
         return 1;
     }
     if (spec->objective->wants_weights) {
-        const int rc = ask(learner, b, exchange, err);
+        const int rc = ask_weights(learner, b, exchange, err);
 
         if (rc <= 0)
             return rc;
@@ -274,8 +274,8 @@ find_gradient(struct train_learner *learner, const struct train_batch *b,
 
 /* What of the step is not finite, or NULL. */
 static const char *
-not_finite(struct train_learner *learner, const struct train_batch *b,
-           const struct loss_report *report, double gradient)
+find_nonfinite(struct train_learner *learner, const struct train_batch *b,
+               const struct loss_report *report, double gradient)
 {
     const struct train_learner_spec *spec = &learner->spec;
 
@@ -299,7 +299,7 @@ not_finite(struct train_learner *learner, const struct train_batch *b,
 
 /* As if no batch had passed the encoders. */
 static void
-undo(struct train_learner *learner)
+undo_forward(struct train_learner *learner)
 {
     const struct train_learner_spec *spec = &learner->spec;
 
@@ -308,11 +308,11 @@ undo(struct train_learner *learner)
 }
 
 static enum train_outcome
-refuse(struct train_learner *learner)
+refuse_batch(struct train_learner *learner)
 {
     const struct train_learner_spec *spec = &learner->spec;
 
-    undo(learner);
+    undo_forward(learner);
     if (spec->objective->wants_weights)
         spec->negatives->refused(spec->negatives->self);
     spec->state->skipped++;
@@ -325,7 +325,7 @@ refuse(struct train_learner *learner)
 
 /* Whether the weights behind this batch count for their mean. */
 static int
-late(const struct train_learner_spec *spec, const struct train_batch *b)
+is_late(const struct train_learner_spec *spec, const struct train_batch *b)
 {
     const double steps = (double)b->steps, all = (double)b->epochs * steps;
 
@@ -334,16 +334,16 @@ late(const struct train_learner_spec *spec, const struct train_batch *b)
 }
 
 static enum train_outcome
-apply(struct train_learner *learner, const struct train_batch *b, double rate,
-      const struct exchange *exchange, const struct loss_report *report,
-      struct err *err)
+apply_step(struct train_learner *learner, const struct train_batch *b,
+           double rate, const struct exchange *exchange,
+           const struct loss_report *report, struct err *err)
 {
     const struct train_learner_spec *spec = &learner->spec;
     struct train_state *state = spec->state;
 
     for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++) {
         if (train_encoder_update(spec->encoder[k], rate, err) ||
-            (late(spec, b) && train_encoder_average(spec->encoder[k], err)))
+            (is_late(spec, b) && train_encoder_average(spec->encoder[k], err)))
             return TRAIN_FAILED;
     }
     if (spec->scalars)
@@ -359,7 +359,7 @@ apply(struct train_learner *learner, const struct train_batch *b, double rate,
 }
 
 static void
-move_on(struct train_state *state, const struct train_batch *b)
+advance_state(struct train_state *state, const struct train_batch *b)
 {
     state->steps = b->steps;
     state->epochs = b->epochs;
@@ -425,25 +425,26 @@ train_learner_step(struct train_learner *learner,
                    const struct train_batch *batch, struct train_result *result,
                    struct err *err)
 {
-    const double start = clock_now(), rate = keep_pace(learner, batch);
+    const double start = clock_now(), rate = set_pace(learner, batch);
     struct train_batch full = *batch, *b = &full;
     struct exchange exchange = {0};
     double gradient = 0;
     int rc;
 
     *result = (struct train_result){.outcome = TRAIN_FAILED};
-    rc = bring(learner, b, &exchange, err);
+    rc = draw_extras(learner, b, &exchange, err);
     if (!rc) {
         rc =
             find_gradient(learner, b, &exchange, &result->loss, &gradient, err);
         if (rc <= 0)
-            undo(learner);
+            undo_forward(learner);
     }
     if (rc > 0) {
-        result->reason = not_finite(learner, b, &result->loss, gradient);
-        result->outcome = result->reason ? refuse(learner)
-                                         : apply(learner, b, rate, &exchange,
-                                                 &result->loss, err);
+        result->reason = find_nonfinite(learner, b, &result->loss, gradient);
+        result->outcome =
+            result->reason
+                ? refuse_batch(learner)
+                : apply_step(learner, b, rate, &exchange, &result->loss, err);
     } else if (!rc) {
         result->outcome = TRAIN_INTERRUPTED;
     }
@@ -453,7 +454,7 @@ train_learner_step(struct train_learner *learner,
         result->outcome != TRAIN_FAILED) {
         train_samples_refuse(learner->spec.samples, b);
         learner->spec.state->total++;
-        move_on(learner->spec.state, b);
+        advance_state(learner->spec.state, b);
     }
     result->seconds = clock_now() - start;
     return result->outcome;
@@ -465,6 +466,6 @@ train_learner_encode(struct train_learner *learner, const struct train_batch *b,
 {
     if (train_learner_embed(learner, b, NN_ENCODE, err))
         return -1;
-    move_on(learner->spec.state, b);
+    advance_state(learner->spec.state, b);
     return train_learner_finite(learner, b);
 }

@@ -7,7 +7,7 @@
 #include "util/mem.h"
 
 static int
-take(void *self, const struct nn_input *input, struct err *err)
+native_take(void *self, const struct nn_input *input, struct err *err)
 {
     struct train_native *e = self;
     size_t n;
@@ -20,8 +20,8 @@ take(void *self, const struct nn_input *input, struct err *err)
 }
 
 static int
-forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
-        struct err *err)
+native_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
+               struct err *err)
 {
     struct train_native *e = self;
     const struct nn_input input =
@@ -36,8 +36,8 @@ forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
 }
 
 static int
-backward(void *self, size_t from, size_t to, int add, const float *dz,
-         struct err *err)
+native_backward(void *self, size_t from, size_t to, int add, const float *dz,
+                struct err *err)
 {
     struct train_native *e = self;
 
@@ -49,7 +49,7 @@ backward(void *self, size_t from, size_t to, int add, const float *dz,
 }
 
 static int
-norm(void *self, double *length, struct err *err)
+native_norm(void *self, double *length, struct err *err)
 {
     struct train_native *e = self;
 
@@ -59,7 +59,7 @@ norm(void *self, double *length, struct err *err)
 }
 
 static int
-update(void *self, double rate, struct err *err)
+native_update(void *self, double rate, struct err *err)
 {
     struct train_native *e = self;
 
@@ -70,7 +70,7 @@ update(void *self, double rate, struct err *err)
 }
 
 static int
-average(void *self, struct err *err)
+native_average(void *self, struct err *err)
 {
     struct train_native *e = self;
 
@@ -81,7 +81,7 @@ average(void *self, struct err *err)
 }
 
 static void
-undo(void *self)
+native_undo(void *self)
 {
     struct train_native *e = self;
     size_t n;
@@ -91,7 +91,7 @@ undo(void *self)
 }
 
 static int
-steady(void *self)
+native_steady(void *self)
 {
     struct train_native *e = self;
     size_t n;
@@ -108,7 +108,7 @@ moments_of(const struct train_native *e)
 }
 
 static int
-get(void *self, struct nn_weights *blocks, long *steps, struct err *err)
+native_get(void *self, struct nn_weights *blocks, long *steps, struct err *err)
 {
     struct train_native *e = self;
     const long *taken = moments_of(e).steps;
@@ -120,7 +120,7 @@ get(void *self, struct nn_weights *blocks, long *steps, struct err *err)
 }
 
 static int
-put(void *self, struct err *err)
+native_put(void *self, struct err *err)
 {
     (void)self;
     (void)err;
@@ -128,7 +128,7 @@ put(void *self, struct err *err)
 }
 
 static int
-check(void *self, struct err *err)
+native_check(void *self, struct err *err)
 {
     struct train_native *e = self;
     const struct nn_moments m = moments_of(e);
@@ -144,7 +144,7 @@ check(void *self, struct err *err)
 }
 
 static int
-save(void *self, const char *folder, struct err *err)
+native_save(void *self, const char *folder, struct err *err)
 {
     struct train_native *e = self;
     const struct nn_weights blocks = nn_net_weights(e->net);
@@ -155,7 +155,7 @@ save(void *self, const char *folder, struct err *err)
 }
 
 static int
-load(void *self, const char *folder, struct err *err)
+native_load(void *self, const char *folder, struct err *err)
 {
     struct train_native *e = self;
 
@@ -165,7 +165,7 @@ load(void *self, const char *folder, struct err *err)
 }
 
 static int
-init(void *self, const char *path, char **left, struct err *err)
+native_init(void *self, const char *path, char **left, struct err *err)
 {
     struct train_native *e = self;
 
@@ -173,7 +173,7 @@ init(void *self, const char *path, char **left, struct err *err)
 }
 
 static char *
-table(void *self)
+native_table(void *self)
 {
     struct train_native *e = self;
 
@@ -181,7 +181,7 @@ table(void *self)
 }
 
 static void
-release(void *self)
+native_close(void *self)
 {
     struct train_native *e = self;
 
@@ -193,22 +193,22 @@ release(void *self)
 }
 
 static const struct train_encoder_verbs verbs = {
-    .take = take,
-    .forward = forward,
-    .backward = backward,
-    .norm = norm,
-    .steady = steady,
-    .update = update,
-    .average = average,
-    .undo = undo,
-    .get = get,
-    .put = put,
-    .check = check,
-    .save = save,
-    .load = load,
-    .init = init,
-    .table = table,
-    .close = release,
+    .take = native_take,
+    .forward = native_forward,
+    .backward = native_backward,
+    .norm = native_norm,
+    .steady = native_steady,
+    .update = native_update,
+    .average = native_average,
+    .undo = native_undo,
+    .get = native_get,
+    .put = native_put,
+    .check = native_check,
+    .save = native_save,
+    .load = native_load,
+    .init = native_init,
+    .table = native_table,
+    .close = native_close,
 };
 
 int
@@ -243,7 +243,7 @@ train_native_open(struct train_encoder *encoder,
     return 0;
 
 out:
-    release(e);
+    native_close(e);
     *encoder = (struct train_encoder){0};
     return -1;
 }

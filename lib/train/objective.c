@@ -76,8 +76,8 @@ compare_ids(const void *a, const void *b)
 }
 
 static int
-check_ids(struct train_objective *o, const struct train_objective_batch *batch,
-          struct err *err)
+check_all_ids(struct train_objective *o,
+              const struct train_objective_batch *batch, struct err *err)
 {
     if (!o->row->columns)
         return 0;
@@ -133,7 +133,7 @@ check_batch(struct train_objective *o,
     if (!row->run && batch->extra)
         return err_set(err, "%s takes no further rows", row->name);
     return loss_objective_check(row, &o->settings, batch->b, batch->d, err) ||
-                   check_ids(o, batch, err) || check_captions(o, batch, err)
+                   check_all_ids(o, batch, err) || check_captions(o, batch, err)
                ? -1
                : 0;
 }

@@ -38,14 +38,14 @@ struct process {
 };
 
 static void *
-memory(const struct process *e, size_t at)
+memory_at(const struct process *e, size_t at)
 {
     return train_program_memory(e->program) + at;
 }
 
 /* A request of which nothing but "ok" is wanted. */
 static int
-ask(struct process *e, char *line, struct err *err)
+ask_for_ok(struct process *e, char *line, struct err *err)
 {
     struct command_answer answer = {0};
     const int rc = train_program_ask(e->program, line, &answer, err);
@@ -58,7 +58,7 @@ ask(struct process *e, char *line, struct err *err)
 
 /* What was expected is there already. */
 static int
-take(void *self, const struct nn_input *input, struct err *err)
+process_take(void *self, const struct nn_input *input, struct err *err)
 {
     struct process *e = self;
     const int expected =
@@ -69,16 +69,16 @@ take(void *self, const struct nn_input *input, struct err *err)
     if (expected)
         e->slot = !e->slot;
     else
-        train_slot_put(&e->form, input, memory(e, e->at.input[e->slot]));
+        train_slot_put(&e->form, input, memory_at(e, e->at.input[e->slot]));
     e->next = NULL;
     return 0;
 }
 
 static void
-announce(void *self, const struct train_batch *b)
+process_announce(void *self, const struct train_batch *b)
 {
     struct process *e = self;
-    int64_t *ids = memory(e, e->at.ids);
+    int64_t *ids = memory_at(e, e->at.ids);
 
     memcpy(ids, b->ids, b->n * sizeof *ids);
     if (b->n_extra)
@@ -93,13 +93,13 @@ announce(void *self, const struct train_batch *b)
 }
 
 static void
-expect(void *self, const struct nn_input *input)
+process_expect(void *self, const struct nn_input *input)
 {
     struct process *e = self;
 
     if (e->form.kind != NN_IMAGES || e->next)
         return;
-    train_slot_put(&e->form, input, memory(e, e->at.input[!e->slot]));
+    train_slot_put(&e->form, input, memory_at(e, e->at.input[!e->slot]));
     e->next = input->images;
     e->n_next = input->n;
     train_program_tell(e->program, mem_format("expect %s slot=%d n=%zu",
@@ -107,38 +107,38 @@ expect(void *self, const struct nn_input *input)
 }
 
 static int
-products(void *self, const float **s, float **w)
+process_products(void *self, const float **s, float **w)
 {
     struct process *e = self;
 
     e->similar = e->products;
-    *s = *w = memory(e, e->at.s);
+    *s = *w = memory_at(e, e->at.s);
     return e->products;
 }
 
 static const char *
-name_of(enum nn_mode mode)
+mode_name(enum nn_mode mode)
 {
     return mode == NN_TRAIN ? "train" : mode == NN_ENCODE ? "encode" : "fixed";
 }
 
 static int
-forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
-        struct err *err)
+process_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
+                struct err *err)
 {
     struct process *e = self;
     char *line = mem_format(
         "forward %s slot=%d from=%zu to=%zu mode=%s again=%d products=%d",
-        e->tower, e->slot, from, to, name_of(mode), !z,
+        e->tower, e->slot, from, to, mode_name(mode), !z,
         e->similar && mode == NN_TRAIN);
 
     e->similar = 0;
-    if (ask(e, line, err))
+    if (ask_for_ok(e, line, err))
         return -1;
     if (mode == NN_TRAIN)
         e->known = 0;
     if (z)
-        memcpy(z, (float *)memory(e, e->at.z) + from * e->dim,
+        memcpy(z, (float *)memory_at(e, e->at.z) + from * e->dim,
                (to - from) * e->dim * sizeof *z);
     return 0;
 }
@@ -167,7 +167,7 @@ take_loss(struct process *e, const char *words, struct loss_report *report)
 }
 
 static int
-loss(void *self, struct loss_report *report, struct err *err)
+process_loss(void *self, struct loss_report *report, struct err *err)
 {
     struct process *e = self;
     struct command_answer answer = {0};
@@ -186,14 +186,14 @@ loss(void *self, struct loss_report *report, struct err *err)
 }
 
 static int
-backward(void *self, size_t from, size_t to, int add, const float *dz,
-         struct err *err)
+process_backward(void *self, size_t from, size_t to, int add, const float *dz,
+                 struct err *err)
 {
     struct process *e = self;
 
     (void)err;
     if (dz)
-        memcpy((float *)memory(e, e->at.dz) + from * e->dim, dz,
+        memcpy((float *)memory_at(e, e->at.dz) + from * e->dim, dz,
                (to - from) * e->dim * sizeof *dz);
     train_program_tell(
         e->program, mem_format("backward %s from=%zu to=%zu add=%d products=%d",
@@ -202,7 +202,7 @@ backward(void *self, size_t from, size_t to, int add, const float *dz,
 }
 
 static int
-norm(void *self, double *length, struct err *err)
+process_norm(void *self, double *length, struct err *err)
 {
     struct process *e = self;
     struct command_answer answer = {0};
@@ -224,7 +224,7 @@ norm(void *self, double *length, struct err *err)
 }
 
 static int
-steady(void *self)
+process_steady(void *self)
 {
     const struct process *e = self;
 
@@ -232,7 +232,7 @@ steady(void *self)
 }
 
 static int
-update(void *self, double rate, struct err *err)
+process_update(void *self, double rate, struct err *err)
 {
     struct process *e = self;
 
@@ -244,7 +244,7 @@ update(void *self, double rate, struct err *err)
 }
 
 static int
-average(void *self, struct err *err)
+process_average(void *self, struct err *err)
 {
     struct process *e = self;
 
@@ -255,7 +255,7 @@ average(void *self, struct err *err)
 }
 
 static void
-undo(void *self)
+process_undo(void *self)
 {
     struct process *e = self;
 
@@ -271,15 +271,15 @@ blocks_of(const struct process *e)
     return (struct nn_weights){
         .tensor = e->tensors.tensor,
         .n = e->tensors.n,
-        .params = memory(e, e->at.params),
-        .statistics = memory(e, e->at.statistics),
+        .params = memory_at(e, e->at.params),
+        .statistics = memory_at(e, e->at.statistics),
         .texts = e->form.kind == NN_TOKENS,
     };
 }
 
 /* Has the program write to the memory; steps are where it says so, else 0. */
 static int
-fetch(struct process *e, const char *what, long *steps, struct err *err)
+fetch_blocks(struct process *e, const char *what, long *steps, struct err *err)
 {
     struct command_answer answer = {0};
     double number = 0;
@@ -294,11 +294,11 @@ fetch(struct process *e, const char *what, long *steps, struct err *err)
 }
 
 static int
-get(void *self, struct nn_weights *blocks, long *steps, struct err *err)
+process_get(void *self, struct nn_weights *blocks, long *steps, struct err *err)
 {
     struct process *e = self;
 
-    if (!e->known && fetch(e, "weights", &e->steps, err))
+    if (!e->known && fetch_blocks(e, "weights", &e->steps, err))
         return -1;
     e->known = 1;
     *blocks = blocks_of(e);
@@ -307,11 +307,11 @@ get(void *self, struct nn_weights *blocks, long *steps, struct err *err)
 }
 
 static int
-put(void *self, struct err *err)
+process_put(void *self, struct err *err)
 {
     struct process *e = self;
 
-    return ask(e, mem_format("put %s", e->tower), err);
+    return ask_for_ok(e, mem_format("put %s", e->tower), err);
 }
 
 /* The mean of the parameters takes their place in the memory. */
@@ -323,7 +323,7 @@ save_mean(struct process *e, const char *folder, struct err *err)
     int rc;
 
     e->known = 0;
-    if (fetch(e, "mean", &mean.steps, err))
+    if (fetch_blocks(e, "mean", &mean.steps, err))
         return -1;
     mean.mean = mem_array(e->tensors.params, sizeof *mean.mean);
     for (size_t i = 0; i < e->tensors.params; i++)
@@ -334,27 +334,27 @@ save_mean(struct process *e, const char *folder, struct err *err)
 }
 
 static int
-save(void *self, const char *folder, struct err *err)
+process_save(void *self, const char *folder, struct err *err)
 {
     struct process *e = self;
 
     if (e->mean && save_mean(e, folder, err))
         return -1;
-    return ask(e, mem_format("save %s %s/%s.state", e->tower, folder, e->tower),
-               err);
+    return ask_for_ok(
+        e, mem_format("save %s %s/%s.state", e->tower, folder, e->tower), err);
 }
 
 static int
-load(void *self, const char *folder, struct err *err)
+process_load(void *self, const char *folder, struct err *err)
 {
     struct process *e = self;
 
-    return ask(e, mem_format("load %s %s/%s.state", e->tower, folder, e->tower),
-               err);
+    return ask_for_ok(
+        e, mem_format("load %s %s/%s.state", e->tower, folder, e->tower), err);
 }
 
 static int
-init(void *self, const char *path, char **left, struct err *err)
+process_init(void *self, const char *path, char **left, struct err *err)
 {
     struct process *e = self;
     struct command_answer answer = {0};
@@ -368,7 +368,7 @@ init(void *self, const char *path, char **left, struct err *err)
 }
 
 static char *
-table(void *self)
+process_table(void *self)
 {
     const struct process *e = self;
 
@@ -376,7 +376,7 @@ table(void *self)
 }
 
 static void
-release(void *self)
+process_close(void *self)
 {
     struct process *e = self;
 
@@ -386,25 +386,25 @@ release(void *self)
 }
 
 static const struct train_encoder_verbs verbs = {
-    .announce = announce,
-    .take = take,
-    .expect = expect,
-    .products = products,
-    .forward = forward,
-    .loss = loss,
-    .backward = backward,
-    .norm = norm,
-    .steady = steady,
-    .update = update,
-    .average = average,
-    .undo = undo,
-    .get = get,
-    .put = put,
-    .save = save,
-    .load = load,
-    .init = init,
-    .table = table,
-    .close = release,
+    .announce = process_announce,
+    .take = process_take,
+    .expect = process_expect,
+    .products = process_products,
+    .forward = process_forward,
+    .loss = process_loss,
+    .backward = process_backward,
+    .norm = process_norm,
+    .steady = process_steady,
+    .update = process_update,
+    .average = process_average,
+    .undo = process_undo,
+    .get = process_get,
+    .put = process_put,
+    .save = process_save,
+    .load = process_load,
+    .init = process_init,
+    .table = process_table,
+    .close = process_close,
 };
 
 /* ------------------------------------------------------------------- open */
@@ -428,8 +428,8 @@ describe_input(const struct process *e, const struct nn_spec *net)
 }
 
 static char *
-describe(const struct process *e, const struct train_encoder_spec *spec,
-         long threads)
+describe_encoder(const struct process *e, const struct train_encoder_spec *spec,
+                 long threads)
 {
     const struct nn_optim_spec *o = &spec->optim;
     char *input = describe_input(e, &spec->net);
@@ -473,7 +473,7 @@ take_open(struct process *e, const char *ok, struct err *err)
 
 /* Room in the memory, and where all is. */
 static int
-lay_out(struct process *e, struct err *err)
+lay_out_memory(struct process *e, struct err *err)
 {
     const size_t rows = e->form.rows;
     const size_t of_z = rows * e->dim * sizeof(float);
@@ -493,7 +493,7 @@ lay_out(struct process *e, struct err *err)
         if (!*at[i])
             return -1;
     }
-    return ask(
+    return ask_for_ok(
         e,
         mem_format("layout %s input0=%zu input1=%zu z=%zu dz=%zu "
                    "parameters=%zu statistics=%zu s=%zu ids=%zu size=%zu",
@@ -504,13 +504,13 @@ lay_out(struct process *e, struct err *err)
 }
 
 static int
-begin(struct process *e, const struct train_encoder_spec *spec, long threads,
-      struct err *err)
+open_encoder(struct process *e, const struct train_encoder_spec *spec,
+             long threads, struct err *err)
 {
     struct command_answer answer = {.take = train_tensors_take,
                                     .of = &e->tensors};
-    int rc =
-        train_program_ask(e->program, describe(e, spec, threads), &answer, err);
+    int rc = train_program_ask(e->program, describe_encoder(e, spec, threads),
+                               &answer, err);
 
     if (!rc)
         rc = take_open(e, answer.ok, err);
@@ -519,7 +519,7 @@ begin(struct process *e, const struct train_encoder_spec *spec, long threads,
                                  train_program_line(e->program), err);
     free(answer.ok);
     if (!rc)
-        rc = lay_out(e, err);
+        rc = lay_out_memory(e, err);
     return rc ? train_program_fail(e->program, err) : 0;
 }
 
@@ -550,8 +550,8 @@ train_process_open(struct train_encoder *encoder, struct train_program *program,
         .loss = spec->loss,
     };
     e->tower = e->form.kind == NN_TOKENS ? "text" : "image";
-    if (begin(e, spec, threads, err)) {
-        release(e);
+    if (open_encoder(e, spec, threads, err)) {
+        process_close(e);
         *encoder = (struct train_encoder){0};
         return -1;
     }

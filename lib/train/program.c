@@ -90,7 +90,8 @@ train_program_grow(struct train_program *p, size_t bytes, struct err *err)
 
 /* Takes the answer to the oldest request. */
 static int
-take(struct train_program *p, struct command_answer *answer, struct err *err)
+take_answer(struct train_program *p, struct command_answer *answer,
+            struct err *err)
 {
     if (!p->failed &&
         command_take(p->command, -1, answer, &p->why) != COMMAND_OK)
@@ -105,14 +106,14 @@ take(struct train_program *p, struct command_answer *answer, struct err *err)
 /* Takes all that is owed but the last `keep` answers, of which nothing is
  * wanted. */
 static int
-take_all(struct train_program *p, size_t keep, struct err *err)
+take_answers(struct train_program *p, size_t keep, struct err *err)
 {
     int rc = 0;
 
     while (!rc && p->owed > keep) {
         struct command_answer answer = {0};
 
-        rc = take(p, &answer, err);
+        rc = take_answer(p, &answer, err);
         free(answer.ok);
     }
     return rc;
@@ -129,7 +130,7 @@ train_program_tell(struct train_program *p, char *line)
         p->failed = 1;
     }
     if (!p->failed && p->owed == COMMAND_OWED)
-        take_all(p, COMMAND_OWED - 1, &kept);
+        take_answers(p, COMMAND_OWED - 1, &kept);
     if (!p->failed) {
         command_send(p->command, line);
         p->owed++;
@@ -147,7 +148,7 @@ train_program_ask(struct train_program *p, char *line,
         *err = p->why;
         return -1;
     }
-    if (take_all(p, 1, err) || take(p, answer, err))
+    if (take_answers(p, 1, err) || take_answer(p, answer, err))
         return -1;
     if (!answer->ok)
         answer->ok = mem_text("");

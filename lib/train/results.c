@@ -33,7 +33,7 @@ train_results_manifest(const char *run, long step, char hex[33],
 
 /* The step of the checkpoint that has this manifest, or -1. */
 static long
-step_with(const char *run, const char *manifest)
+find_step_of_manifest(const char *run, const char *manifest)
 {
     char hex[DIGEST_HEX];
     struct err ignored;
@@ -67,7 +67,7 @@ train_results_origin(const json_t *about, char **run, long *step,
     *run = mem_text(dirname(copy));
     metrics = mem_format("%s/metrics.jsonl", *run);
     if (file_exists(metrics)) {
-        *step = step_with(*run, manifest);
+        *step = find_step_of_manifest(*run, manifest);
         rc = *step >= 0
                  ? 1
                  : err_set(err, "'%s' has no such checkpoint any more", *run);
@@ -84,7 +84,7 @@ train_results_origin(const json_t *about, char **run, long *step,
  * comes before it where a writer died within its own.
  */
 static int
-append(const char *path, const char *text, struct err *err)
+append_line(const char *path, const char *text, struct err *err)
 {
     const int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     const off_t end = file < 0 ? 0 : lseek(file, 0, SEEK_END);
@@ -121,7 +121,7 @@ train_results_add(const char *run, long step, const char *manifest,
 
     json_object_update_missing(object, (json_t *)result);
     line = json_brief(object);
-    rc = append(path, line, err);
+    rc = append_line(path, line, err);
     free(line);
     json_decref(object);
     free(path);

@@ -129,7 +129,7 @@ struct column {
 };
 
 static struct column
-column_of(const struct train_samples *samples, size_t k)
+column_at(const struct train_samples *samples, size_t k)
 {
     const size_t columns = samples->objective->columns, side = k / columns;
     const size_t each = each_of(samples, side);
@@ -156,7 +156,7 @@ static void
 list_column(const struct train_samples *samples, size_t k,
             struct nn_array *array)
 {
-    const struct column c = column_of(samples, k);
+    const struct column c = column_at(samples, k);
     char *name = column_name(samples->objective, k);
     float *x = mem_array(c.count, sizeof *x);
 
@@ -169,7 +169,7 @@ list_column(const struct train_samples *samples, size_t k,
 
 /* The tables of a sampler, as arrays; returns how many. */
 static size_t
-list_tables(const struct sample_store *store, struct nn_array *array)
+list_sampler_tables(const struct sample_store *store, struct nn_array *array)
 {
     for (size_t i = 0; i < store->n; i++) {
         const struct sample_table *table = &store->table[i];
@@ -184,7 +184,7 @@ list_tables(const struct sample_store *store, struct nn_array *array)
 
 /* The sampler of the tables, as JSON; NULL without a sampler. */
 static json_t *
-describe(const struct train_samples *samples)
+describe_sampler(const struct train_samples *samples)
 {
     char total[32];
 
@@ -204,13 +204,13 @@ train_samples_save(const struct train_samples *samples, const char *folder,
     struct nn_array *array =
         mem_array(columns + samples->store.n + 1, sizeof *array);
     char *path = mem_format("%s/%s", folder, file_name);
-    json_t *about = describe(samples);
+    json_t *about = describe_sampler(samples);
     size_t n = 0;
     int rc;
 
     for (size_t k = 0; k < columns; k++)
         list_column(samples, k, array + n++);
-    n += list_tables(&samples->store, array + n);
+    n += list_sampler_tables(&samples->store, array + n);
     nn_array_init(array + n++, quarantine_name, "I64", 2,
                   (size_t[]){samples->bad, 4}, samples->quarantine);
     rc = nn_arrays_write(path, array, n, about, err);
@@ -223,8 +223,9 @@ train_samples_save(const struct train_samples *samples, const char *folder,
 /* The array of that name, which must have this type and shape; shape[0] = 0
  * leaves the first size open. */
 static const struct nn_array *
-want(const struct nn_array *array, size_t n, const char *path, const char *name,
-     const char *dtype, size_t rank, const size_t *shape, struct err *err)
+want_array(const struct nn_array *array, size_t n, const char *path,
+           const char *name, const char *dtype, size_t rank,
+           const size_t *shape, struct err *err)
 {
     const struct nn_array *a = nn_arrays_find(array, n, name);
     int fits = a && a->rank == rank && !strcmp(a->dtype, dtype);
@@ -291,7 +292,7 @@ static int
 take_column(struct train_samples *samples, const char *path,
             const struct nn_array *array, size_t n, size_t k, struct err *err)
 {
-    const struct column c = column_of(samples, k);
+    const struct column c = column_at(samples, k);
     char *name = column_name(samples->objective, k);
     const struct nn_array *a = nn_arrays_find(array, n, name);
     const float *x;
@@ -303,7 +304,7 @@ take_column(struct train_samples *samples, const char *path,
                 path, name, a->shape[1], c.shape[1]);
         a = NULL;
     } else {
-        a = want(array, n, path, name, "F32", c.rank, c.shape, err);
+        a = want_array(array, n, path, name, "F32", c.rank, c.shape, err);
     }
     free(name);
     if (!a)
@@ -315,9 +316,9 @@ take_column(struct train_samples *samples, const char *path,
 }
 
 static int
-take(struct train_samples *samples, const char *path,
-     const struct nn_array *array, size_t n, const json_t *about,
-     struct err *err)
+take_samples(struct train_samples *samples, const char *path,
+             const struct nn_array *array, size_t n, const json_t *about,
+             struct err *err)
 {
     const struct loss_objective *o = samples->objective;
     const struct nn_array *a;
@@ -327,7 +328,8 @@ take(struct train_samples *samples, const char *path,
             return -1;
     if (o->wants_weights && take_sampler(samples, path, array, n, about, err))
         return -1;
-    a = want(array, n, path, quarantine_name, "I64", 2, (size_t[]){0, 4}, err);
+    a = want_array(array, n, path, quarantine_name, "I64", 2, (size_t[]){0, 4},
+                   err);
     if (!a)
         return -1;
     mem_grow(&samples->quarantine, &samples->room, a->shape[0],
@@ -349,7 +351,7 @@ train_samples_load(struct train_samples *samples, const char *folder,
     int rc = nn_arrays_read(path, &array, &n, &about, err);
 
     if (!rc) {
-        rc = take(samples, path, array, n, about, err);
+        rc = take_samples(samples, path, array, n, about, err);
         nn_arrays_free(array, n);
         json_decref(about);
     }
@@ -380,19 +382,19 @@ train_samples_revert(struct train_samples *samples, const char *folder,
 }
 
 static int
-part_save(void *self, const char *folder, struct err *err)
+samples_save(void *self, const char *folder, struct err *err)
 {
     return train_samples_save(self, folder, err);
 }
 
 static int
-part_load(void *self, const char *folder, struct err *err)
+samples_load(void *self, const char *folder, struct err *err)
 {
     return train_samples_load(self, folder, err);
 }
 
 static int
-part_revert(void *self, const char *folder, struct err *err)
+samples_revert(void *self, const char *folder, struct err *err)
 {
     return train_samples_revert(self, folder, err);
 }
@@ -402,7 +404,7 @@ train_samples_part(struct train_samples *samples)
 {
     return (struct train_part){.name = "samples",
                                .self = samples,
-                               .save = part_save,
-                               .load = part_load,
-                               .revert = part_revert};
+                               .save = samples_save,
+                               .load = samples_load,
+                               .revert = samples_revert};
 }

@@ -88,7 +88,8 @@ train_scalars_update(struct train_scalars *scalars,
 enum { ARRAYS = LOSS_SCALARS * (1 + NN_MAX_MOMENTS) + 2 };
 
 static void
-list(struct train_scalars *scalars, struct nn_array array[ARRAYS], size_t *n)
+list_arrays(struct train_scalars *scalars, struct nn_array array[ARRAYS],
+            size_t *n)
 {
     const struct nn_moments m = nn_optim_moments(scalars->optim);
     const int64_t steps = *m.steps, pending = m.pending ? *m.pending : 0;
@@ -109,7 +110,7 @@ list(struct train_scalars *scalars, struct nn_array array[ARRAYS], size_t *n)
 }
 
 static int
-part_save(void *self, const char *folder, struct err *err)
+scalars_save(void *self, const char *folder, struct err *err)
 {
     struct train_scalars *scalars = self;
     struct nn_array *array;
@@ -121,7 +122,7 @@ part_save(void *self, const char *folder, struct err *err)
         return 0;
     array = mem_array(ARRAYS, sizeof *array);
     path = mem_format("%s/%s", folder, file_name);
-    list(scalars, array, &n);
+    list_arrays(scalars, array, &n);
     rc = nn_arrays_write(path, array, n, NULL, err);
     nn_arrays_free(array, n);
     free(path);
@@ -130,8 +131,8 @@ part_save(void *self, const char *folder, struct err *err)
 
 /* The one number of that name. */
 static const void *
-number(const struct nn_array *array, size_t n, const char *name,
-       const char *dtype, struct err *err)
+find_number(const struct nn_array *array, size_t n, const char *name,
+            const char *dtype, struct err *err)
 {
     const struct nn_array *a = nn_arrays_find(array, n, name);
 
@@ -142,18 +143,18 @@ number(const struct nn_array *array, size_t n, const char *name,
 }
 
 static int
-take(struct train_scalars *scalars, const struct nn_array *array, size_t n,
-     struct err *err)
+take_scalars(struct train_scalars *scalars, const struct nn_array *array,
+             size_t n, struct err *err)
 {
     const struct nn_moments m = nn_optim_moments(scalars->optim);
-    const int64_t *steps = number(array, n, steps_name, "I64", err);
-    const int64_t *pending = number(array, n, pending_name, "I64", err);
+    const int64_t *steps = find_number(array, n, steps_name, "I64", err);
+    const int64_t *pending = find_number(array, n, pending_name, "I64", err);
 
     if (!steps || !pending)
         return -1;
     for (size_t k = 0; k < scalars->n; k++) {
         const char *name = scalars->of[k]->name;
-        const float *x = number(array, n, name, "F32", err);
+        const float *x = find_number(array, n, name, "F32", err);
 
         if (!x || !isfinite(*x))
             return x ? err_set(err, "'%s' is not finite", name) : -1;
@@ -161,7 +162,7 @@ take(struct train_scalars *scalars, const struct nn_array *array, size_t n,
         for (size_t i = 0; i < m.n; i++) {
             char *full = mem_format("%s.%s", name, m.name[i]);
 
-            x = number(array, n, full, "F32", err);
+            x = find_number(array, n, full, "F32", err);
             free(full);
             if (!x)
                 return -1;
@@ -175,7 +176,7 @@ take(struct train_scalars *scalars, const struct nn_array *array, size_t n,
 }
 
 static int
-part_load(void *self, const char *folder, struct err *err)
+scalars_load(void *self, const char *folder, struct err *err)
 {
     struct train_scalars *scalars = self;
     struct nn_array *array;
@@ -189,7 +190,7 @@ part_load(void *self, const char *folder, struct err *err)
     path = mem_format("%s/%s", folder, file_name);
     rc = nn_arrays_read(path, &array, &n, NULL, err);
     if (!rc) {
-        rc = take(scalars, array, n, &why);
+        rc = take_scalars(scalars, array, n, &why);
         if (rc)
             err_set(err, "'%s': %s", path, why.msg);
         nn_arrays_free(array, n);
@@ -203,7 +204,7 @@ train_scalars_part(struct train_scalars *scalars)
 {
     return (struct train_part){.name = "scalars",
                                .self = scalars,
-                               .save = part_save,
-                               .load = part_load,
-                               .revert = part_load};
+                               .save = scalars_save,
+                               .load = scalars_load,
+                               .revert = scalars_load};
 }

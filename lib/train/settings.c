@@ -176,7 +176,7 @@ can_have(const struct opt *opt, const json_t *value)
 
 /* An option takes the value of the checkpoint, unless another one was given. */
 static int
-take(const struct opt *opt, const json_t *value, struct err *err)
+take_setting(const struct opt *opt, const json_t *value, struct err *err)
 {
     const size_t readable = JSON_ENCODE_ANY | JSON_REAL_PRECISION(9);
     json_t *mine = value_of(opt);
@@ -217,7 +217,7 @@ train_settings_take(const struct train_settings *settings, const json_t *saved,
             continue;
         if (!value || (counts && !counts(opt->name, data)))
             value = json_object_get(settings->defaults, opt->name);
-        if (take(opt, value, err))
+        if (take_setting(opt, value, err))
             return -1;
     }
     return 0;

@@ -46,7 +46,7 @@ parse_shape(const char *text, struct nn_tensor *t)
 }
 
 static const struct nn_tensor *
-find(const struct nn_tensor *tensor, size_t n, const char *name)
+find_tensor(const struct nn_tensor *tensor, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
         if (!strcmp(tensor[i].name, name))
@@ -70,7 +70,7 @@ train_tensors_take(void *of, const char *line, struct err *err)
                        "parameter|statistic SHAPE', the shape as 64x3x7x7, of "
                        "%d numbers at most",
                        line, RANK);
-    if (find(tensors->tensor, tensors->n, name))
+    if (find_tensor(tensors->tensor, tensors->n, name))
         return err_set(err, "has two tensors '%.80s'", name);
     t.name = mem_text(name);
     t.statistic = !strcmp(kind, "statistic");
@@ -94,8 +94,8 @@ print_shape(const struct nn_tensor *t, char text[128])
 }
 
 static int
-match(const struct nn_tensor *t, const struct nn_tensor *want, const char *arch,
-      const char *line, struct err *err)
+match_tensor(const struct nn_tensor *t, const struct nn_tensor *want,
+             const char *arch, const char *line, struct err *err)
 {
     char is[128], wanted[128];
 
@@ -130,10 +130,11 @@ train_tensors_match(const struct train_tensors *tensors,
         return -1;
     want = nn_net_tensors(ours, &n);
     for (size_t i = 0; i < n && !rc; i++)
-        rc = match(find(tensors->tensor, tensors->n, want[i].name), want + i,
-                   net->arch, line, err);
+        rc =
+            match_tensor(find_tensor(tensors->tensor, tensors->n, want[i].name),
+                         want + i, net->arch, line, err);
     for (size_t i = 0; i < tensors->n && !rc; i++)
-        if (!find(want, n, tensors->tensor[i].name))
+        if (!find_tensor(want, n, tensors->tensor[i].name))
             rc = err_set(err,
                          "encoder: '%.100s' has a tensor '%s', which --arch %s "
                          "has not: --arch program takes what it has",
