@@ -16,17 +16,18 @@ enum flow_what {
     FLOW_PASSED,  /* every step before news.at is trained */
     FLOW_BACK,  /* the consumer went back to news.at, or a peer that spoke of a
                  * later place was wrong: as after FLOW_MOVED */
-    FLOW_ENDED, /* at a client, from a producer: nothing at or after news.at */
-    FLOW_OVER,  /* at a client: the run is over */
+    FLOW_ENDED, /* as a producer says: nothing at or after news.at */
+    FLOW_OVER,  /* the run is over */
     FLOW_UNWANTED, /* the other end refuses our item or batch of news.at */
     FLOW_REPORT /* say news.why: something was refused, and changed nothing */
 };
 
 struct flow_news {
     enum flow_what what;
-    uint64_t peer;        /* number of the peer; 0 on the connecting side */
-    struct wire_place at; /* where a place belongs to it */
-    struct wire_msg *msg; /* FLOW_MESSAGE: lasts until the next call */
+    uint64_t peer;          /* number of the peer; 0 on the connecting side */
+    struct wire_place at;   /* where a place belongs to it */
+    struct wire_msg *msg;   /* FLOW_MESSAGE: lasts until the next call, */
+    struct wire_next *next; /* as this does, where it is a snapshot; or NULL */
     struct err why; /* FLOW_REPORT; of FLOW_UNWANTED "" where it need not be
                      * printed */
 };

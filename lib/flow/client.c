@@ -77,7 +77,6 @@ flow_client_close(struct flow_client *client)
     if (!client)
         return;
     wire_item_release(&client->item);
-    wire_next_release(&client->next);
     flow_link_release(&client->link);
     free(client->endpoint);
     free(client->role);
@@ -152,15 +151,6 @@ on_hello(struct flow_client *client, struct flow_news *news, struct err *err)
     return 1;
 }
 
-/* For the tool, as it is. */
-static int
-pass_on(struct flow_client *client, struct flow_news *news)
-{
-    news->what = FLOW_MESSAGE;
-    news->msg = client->link.msg;
-    return 1;
-}
-
 static int
 on_error(struct flow_client *client, struct flow_news *news, struct err *err)
 {
@@ -174,7 +164,7 @@ on_error(struct flow_client *client, struct flow_news *news, struct err *err)
         show_life(client);
         return 0;
     case FLOW_ABOUT_REQUEST:
-        return wire_edge_serves(client->link.edge) && pass_on(client, news);
+        return wire_edge_serves(client->link.edge);
     case FLOW_ABOUT_US:
         return err_set(err, "refused by '%.80s': %.400s", client->endpoint,
                        error.reason);
@@ -182,26 +172,6 @@ on_error(struct flow_client *client, struct flow_news *news, struct err *err)
         break;
     }
     return flow_link_told(&client->link, &error, client->endpoint, news);
-}
-
-static int
-on_next(struct flow_client *client, struct flow_news *news)
-{
-    if (wire_next_get(&client->next, client->link.msg, &news->why))
-        return refuse_message(client, news);
-    return pass_on(client, news);
-}
-
-static int
-on_end(struct flow_client *client, struct flow_news *news)
-{
-    struct wire_end end;
-
-    if (wire_end_get(&end, client->link.msg, &news->why))
-        return refuse_message(client, news);
-    news->at = end.at;
-    news->what = end.over ? FLOW_OVER : FLOW_ENDED;
-    return 1;
 }
 
 /* An item is of the run that the binder named, or that we did. */
@@ -218,15 +188,15 @@ check_run(const struct flow_client *client, struct err *err)
 }
 
 static int
-on_item(struct flow_client *client, struct flow_news *news)
+get_item(struct flow_client *client, struct err *err)
 {
     const int64_t ours = client->link.hello.size,
                   size = ours ? ours : client->who.size;
 
-    if (wire_item_get(&client->item, client->link.msg, size, &news->why) ||
-        check_run(client, &news->why))
-        return refuse_message(client, news);
-    return pass_on(client, news);
+    return wire_item_get(&client->item, client->link.msg, size, err) ||
+                   check_run(client, err)
+               ? -1
+               : 0;
 }
 
 static int
@@ -242,13 +212,13 @@ on_message(struct flow_client *client, struct flow_news *news, struct err *err)
     if (!flow_client_joined(client)) // meant for an earlier connection
         return 0;
     if (wire_edge_serves(client->link.edge)) // an answer: service.c checks it
-        return pass_on(client, news);
+        return 1;
     wire_subject_of(&subject, client->link.msg);
-    if (flow_link_check(&client->link, kind, &subject, &news->why))
+    if (flow_link_check(&client->link, kind, &subject, &news->why) ||
+        flow_link_decode(&client->link, news) ||
+        (kind == WIRE_ITEM && get_item(client, &news->why)))
         return flow_client_bad(client, &subject, news);
-    if (kind == WIRE_END)
-        return on_end(client, news);
-    return kind == WIRE_ITEM ? on_item(client, news) : on_next(client, news);
+    return 1;
 }
 
 /*
@@ -279,7 +249,6 @@ flow_client_read(struct flow_client *client, struct flow_news *news,
         int got;
 
         wire_item_release(&client->item);
-        wire_next_release(&client->next);
         got = flow_link_read(&client->link, NULL, news);
         if (got)
             rc = got < 0 ? on_unread(client, news, err)
@@ -327,8 +296,8 @@ flow_client_item(const struct flow_client *client)
 const struct wire_next *
 flow_client_snapshot(const struct flow_client *client)
 {
-    REQUIRE(client->next.msg);
-    return &client->next;
+    REQUIRE(client->link.next.msg);
+    return &client->link.next;
 }
 
 void

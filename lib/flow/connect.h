@@ -18,8 +18,7 @@ struct flow_client {
     int lost; /* the connection is, and what came before is being read */
     struct flow_refusal refusal;
     struct wire_beat beat; /* ours */
-    struct wire_item item; /* of the news that is out, where it is one, */
-    struct wire_next next; /* or one of these */
+    struct wire_item item; /* of the news that is out, where it is one */
 };
 
 /* flow_client_renew() closes the connection, if there is one, and makes

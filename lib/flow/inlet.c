@@ -38,20 +38,6 @@ flow_inlet_close(struct flow_inlet *inlet)
     free(inlet);
 }
 
-/* 1 when there is news. */
-static int
-on_end(struct flow_inlet *inlet, struct flow_news *news)
-{
-    struct wire_end end;
-
-    if (wire_end_get(&end, news->msg, &news->why)) {
-        news->what = FLOW_REPORT;
-        return flow_server_refuse(inlet->server, news->peer, &news->why);
-    }
-    flow_consumer_end(inlet->consumer, news->peer, &end.at);
-    return 0;
-}
-
 int
 flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news)
 {
@@ -62,11 +48,9 @@ flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news)
             flow_consumer_join(inlet->consumer, news->peer);
         if (news->what == FLOW_LEFT)
             flow_consumer_leave(inlet->consumer, news->peer);
-        if (news->what != FLOW_MESSAGE ||
-            wire_msg_kind(news->msg) == WIRE_BATCH)
+        if (news->what != FLOW_ENDED && news->what != FLOW_OVER)
             return 1;
-        if (wire_msg_kind(news->msg) == WIRE_END && on_end(inlet, news))
-            return 1;
+        flow_consumer_end(inlet->consumer, news->peer, &news->at);
     }
     return 0;
 }

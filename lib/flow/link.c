@@ -63,6 +63,7 @@ void
 flow_link_release(struct flow_link *link)
 {
     wire_sock_close(link->sock);
+    wire_next_release(&link->next);
     wire_msg_free(link->msg);
 }
 
@@ -77,10 +78,34 @@ int
 flow_link_read(struct flow_link *link, struct wire_id *from,
                struct flow_news *news)
 {
+    int rc;
+
+    wire_next_release(&link->next);
     wire_msg_free(link->msg);
     link->msg = NULL;
-    *news = (struct flow_news){0};
-    return wire_sock_recv(link->sock, from, &link->msg, &news->why);
+    *news = (struct flow_news){.what = FLOW_MESSAGE};
+    rc = wire_sock_recv(link->sock, from, &link->msg, &news->why);
+    news->msg = link->msg;
+    return rc;
+}
+
+int
+flow_link_decode(struct flow_link *link, struct flow_news *news)
+{
+    const enum wire_kind kind = wire_msg_kind(link->msg);
+    struct wire_end end;
+
+    if (kind == WIRE_NEXT) {
+        news->next = &link->next;
+        return wire_next_get(&link->next, link->msg, &news->why);
+    }
+    if (kind != WIRE_END)
+        return 0;
+    if (wire_end_get(&end, link->msg, &news->why))
+        return -1;
+    news->at = end.at;
+    news->what = end.over ? FLOW_OVER : FLOW_ENDED;
+    return 0;
 }
 
 int

@@ -26,6 +26,7 @@ struct flow_link {
     struct tally refused;    /* messages of the other end */
     struct tally told;       /* errors about messages of ours */
     struct wire_msg *msg;    /* of the news that is out; NULL: none */
+    struct wire_next next;   /* the same, where it is one */
     struct err last; /* why what came last was refused; "": it was not */
 };
 
@@ -77,12 +78,19 @@ int flow_link_look(struct flow_link *link, struct flow_news *news);
 
 /*
  * flow_link_read() lets go of the last message and takes the next one:
- * wire_sock_recv(), but that the message is the link's, and what is wrong with
- * it is in news->why.
+ * wire_sock_recv(), but that the message is the link's, *news is a MESSAGE,
+ * and what is wrong with it is in news->why.
  *   from   its sender, of an end that binds; else NULL
  */
 int flow_link_read(struct flow_link *link, struct wire_id *from,
                    struct flow_news *news);
+
+/*
+ * flow_link_decode() makes news of an end, ENDED or OVER with its place, and of
+ * a next, news->next; others it leaves.  Returns 0, or -1 with what is wrong in
+ * news->why.
+ */
+int flow_link_decode(struct flow_link *link, struct flow_news *news);
 
 /*
  * flow_link_check() refuses a message that has no use on the edge, or is of a

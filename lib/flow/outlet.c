@@ -42,13 +42,6 @@ flow_outlet_close(struct flow_outlet *outlet)
 
 /* ---- what comes in: 1 when there is news ------------------------------- */
 
-static int
-refuse_message(struct flow_outlet *outlet, struct flow_news *news)
-{
-    news->what = FLOW_REPORT;
-    return flow_server_refuse(outlet->server, news->peer, &news->why);
-}
-
 /* A place that is new to us may be: 0, or -1 with why not. */
 static int
 check_place(const struct flow_outlet *outlet, struct wire_place *at,
@@ -77,32 +70,17 @@ static int
 on_next(struct flow_outlet *outlet, struct flow_news *news)
 {
     const double now = clock_now();
-    struct wire_next next;
 
-    if (wire_next_get(&next, news->msg, &news->why))
-        return refuse_message(outlet, news);
-    if (check_place(outlet, &next.at, &news->why)) {
-        wire_next_release(&next);
-        return refuse_message(outlet, news);
+    if (check_place(outlet, &news->next->at, &news->why)) {
+        news->what = FLOW_REPORT;
+        return flow_server_refuse(outlet->server, news->peer, &news->why);
     }
-    news->what = flow_producer_next(outlet->producer, news->peer, &next, now);
-    news->at = next.at;
-    wire_next_release(&next);
+    news->what =
+        flow_producer_next(outlet->producer, news->peer, news->next, now);
+    news->at = news->next->at;
     if (news->what != FLOW_NOTHING)
         return 1;
     probe_holder(outlet, now);
-    return 0;
-}
-
-/* end is no news: flow_outlet_is_over() asks what all of them say. */
-static int
-on_end(struct flow_outlet *outlet, struct flow_news *news)
-{
-    struct wire_end end;
-
-    if (wire_end_get(&end, news->msg, &news->why))
-        return refuse_message(outlet, news);
-    flow_producer_end(outlet->producer, news->peer, &end.at, clock_now());
     return 0;
 }
 
@@ -126,10 +104,13 @@ flow_outlet_next(struct flow_outlet *outlet, struct flow_news *news)
             news->what = FLOW_REPORT;
             rc = *news->why.msg != '\0';
         }
-        if (what == FLOW_MESSAGE && wire_msg_kind(news->msg) == WIRE_NEXT)
+        if (what == FLOW_ENDED || what == FLOW_OVER) { // flow_outlet_is_over()
+            flow_producer_end(outlet->producer, news->peer, &news->at,
+                              clock_now());
+            rc = 0;
+        }
+        if (what == FLOW_MESSAGE && news->next)
             rc = on_next(outlet, news);
-        if (what == FLOW_MESSAGE && wire_msg_kind(news->msg) == WIRE_END)
-            rc = on_end(outlet, news);
     }
     return rc;
 }

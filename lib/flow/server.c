@@ -327,8 +327,7 @@ on_message(struct flow_server *server, const struct wire_id *from,
     if (!peer)
         return ask_stranger(server, from, wire_kind_name(kind), news);
     peer->heard = clock_now();
-    *news = (struct flow_news){
-        .what = FLOW_MESSAGE, .peer = peer->number, .msg = msg};
+    news->peer = peer->number;
     if (flow_link_check(&server->link, kind, &subject, &news->why) ||
         (kind == WIRE_BEAT && wire_beat_get(&peer->beat, msg, &news->why)))
         return refuse_message(server, peer, &subject, news);
@@ -336,8 +335,17 @@ on_message(struct flow_server *server, const struct wire_id *from,
         return 0;
     if (kind == WIRE_ERROR)
         return on_error(server, peer, &subject, news);
-    return !wire_edge_serves(server->link.edge) ||
-           on_request(server, peer, &subject, news);
+    if (wire_edge_serves(server->link.edge))
+        return on_request(server, peer, &subject, news);
+    return !flow_link_decode(&server->link, news) ||
+           refuse_message(server, peer, &subject, news);
+}
+
+/* Whether the tool may refuse the message of that news. */
+static int
+is_from_peer(enum flow_what what)
+{
+    return what == FLOW_MESSAGE || what == FLOW_ENDED || what == FLOW_OVER;
 }
 
 /* The message of the last news was a good one, unless the tool refused it. */
@@ -367,7 +375,7 @@ flow_server_next(struct flow_server *server, struct flow_news *news,
            (rc = flow_link_read(&server->link, &from, news))) {
         rc = rc < 0 ? on_unread(server, &from, news)
                     : on_message(server, &from, news);
-        server->from = rc && news->what == FLOW_MESSAGE ? news->peer : 0;
+        server->from = rc && is_from_peer(news->what) ? news->peer : 0;
         if (rc)
             return 1;
     }
