@@ -50,8 +50,9 @@ void flow_service_ask(struct flow_service *service, struct wire_msg *request,
                       int64_t id);
 
 enum flow_answer {
-    FLOW_REFUSED = -1,  /* not us: version, run, data set; a request that is
-                           larger than its edge takes; or poll failed */
+    FLOW_REFUSED = -1,  /* end with that sentence: we are refused (version, run,
+                           data set), the request is larger than its edge takes,
+                           or waiting failed */
     FLOW_STOPPED = 0,   /* stop_fd became readable */
     FLOW_ANSWERED = 1,  /* *answer is yours to free */
     FLOW_NO_STATE = 2,  /* it wants state.put first, then the same again */
