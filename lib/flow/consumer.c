@@ -97,17 +97,7 @@ flow_consumer_resize(struct flow_consumer *c, size_t window)
 static size_t
 count_before(const struct flow_consumer *c, const struct wire_place *at)
 {
-    size_t low = 0, high = c->n;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (wire_place_cmp(&c->held[middle].at, at) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return flow_places_before(c->held, c->n, sizeof *c->held, at);
 }
 
 void *

@@ -4,6 +4,7 @@
 #include "util/mem.h"
 
 #include "lease.h"
+#include "window.h"
 
 void
 flow_leases_release(struct flow_leases *leases)
@@ -30,17 +31,8 @@ size_t
 flow_leases_before(const struct flow_leases *leases,
                    const struct wire_place *at)
 {
-    size_t low = 0, high = leases->n;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (wire_place_cmp(&leases->lease[middle].at, at) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return flow_places_before(leases->lease, leases->n, sizeof *leases->lease,
+                              at);
 }
 
 struct flow_lease *

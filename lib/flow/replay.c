@@ -11,6 +11,8 @@
 #include "wire/batch.h"
 #include "wire/record.h"
 
+#include "window.h"
+
 /* Where in the file a step is. */
 struct spot {
     struct wire_place at;
@@ -168,17 +170,8 @@ flow_replay_edge(const struct flow_replay *replay)
 static void
 go_to(struct flow_replay *replay, const struct wire_place *at)
 {
-    size_t low = 0, high = replay->n;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (wire_place_cmp(&replay->spot[middle].at, at) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    replay->next = low;
+    replay->next =
+        flow_places_before(replay->spot, replay->n, sizeof *replay->spot, at);
 }
 
 /* The recorded message of step i, in the present session. */

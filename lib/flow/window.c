@@ -5,6 +5,24 @@
 
 #include "window.h"
 
+size_t
+flow_places_before(const void *first, size_t n, size_t size,
+                   const struct wire_place *at)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const void *place = (const char *)first + middle * size;
+
+        if (wire_place_cmp(place, at) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void
 flow_window_init(struct flow_window *w)
 {

@@ -15,6 +15,14 @@ struct flow_window {
     int64_t (*have)[2]; /* [n] rising */
 };
 
+/*
+ * flow_places_before() returns how many elements of an array lie before a
+ * place, by (epoch, step); O(log n). first   [n], rising; each begins with its
+ * struct wire_place size    bytes of an element
+ */
+size_t flow_places_before(const void *first, size_t n, size_t size,
+                          const struct wire_place *at);
+
 void flow_window_init(struct flow_window *w);
 void flow_window_release(struct flow_window *w);
 
