@@ -58,10 +58,7 @@ open_learner(struct train *t, struct err *err)
         .state = &t->state,
         .negatives = &t->negatives,
         .average = o->average,
-        .nonfinite = !strcmp(o->nonfinite, "skip") ? TRAIN_ON_NONFINITE_SKIP
-                     : !strcmp(o->nonfinite, "rollback")
-                         ? TRAIN_ON_NONFINITE_ROLLBACK
-                         : TRAIN_ON_NONFINITE_STOP,
+        .nonfinite = o->nonfinite,
     };
 
     if (!strcmp(o->sampler, "service")) {

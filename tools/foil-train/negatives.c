@@ -28,7 +28,7 @@ train_service_open(struct train_service *s, struct wire *wire, const char *run,
     char *endpoint =
         wire_endpoint(s->options->negatives, s->options->run, "negatives");
 
-    if (!strcmp(s->options->policy, "in-batch")) {
+    if (s->options->in_batch) {
         // a step is worth a short wait, not the whole deadline
         config.timeout = 1;
         config.deadline = 2;
@@ -348,7 +348,7 @@ find_weights(struct train_service *s, const struct sample_step *step,
         what = ask_until_answered(s, step, weights, err);
     if (what == FLOW_ANSWERED)
         return 1;
-    if (what == FLOW_UNREACHED && !strcmp(s->options->policy, "in-batch")) {
+    if (what == FLOW_UNREACHED && s->options->in_batch) {
         if (clock_now() >= s->again) {
             s->again = clock_now() + pause_without;
             train_journal_say(s->journal, "%s: training without it", err->msg);

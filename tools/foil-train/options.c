@@ -21,7 +21,6 @@ static struct train_options o = {
     .norm = "batch",
     .basis = "",
     .rows = "",
-    .lock = "none",
     .context = 32,
     .embed = 256,
     .mean = "0.485,0.456,0.406",
@@ -39,8 +38,6 @@ static struct train_options o = {
     .beta2 = 0.999,
     .epsilon = 1e-8,
     .weight_decay = 1e-4,
-    .nonfinite = "stop",
-    .policy = "wait",
     .every = 500,
     .keep = 2,
     .window = 8,
@@ -86,7 +83,7 @@ static const struct opt how[] = {
      "of texts, quick for OpenAI's weights"},
     {"embed", 0, OPT_WHOLE, &o.embed, 1, 65536, "N",
      "width of the embeddings, with texts"},
-    {"lock", 0, OPT_WORD, &o.lock, 0, 0, "none|image|text",
+    {"lock", 0, OPT_CHOICE, &o.lock, 0, 0, "none|image|text",
      "which encoder keeps its weights"},
     {"init", 0, OPT_LIST, &o.init, 0, 0, "[image=|text=]FILE",
      "weights of an encoder to begin with, .safetensors"},
@@ -156,9 +153,9 @@ static const struct opt how[] = {
 
 /* What does not. */
 static const struct opt conduct[] = {
-    {"nan", 0, OPT_WORD, &o.nonfinite, 0, 0, "stop|skip|rollback",
+    {"nan", 0, OPT_CHOICE, &o.nonfinite, 0, 0, "stop|skip|rollback",
      "what to do after a loss or gradient that is not finite"},
-    {"policy", 0, OPT_WORD, &o.policy, 0, 0, "wait|in-batch",
+    {"policy", 0, OPT_CHOICE, &o.in_batch, 0, 0, "wait|in-batch",
      "what to do while the negatives service does not answer"},
     {"encoder-lost", 0, OPT_CHOICE, &o.lost, 0, 0, "end|resume",
      "what to do when the program of --encoder fails"},
@@ -279,7 +276,7 @@ judge_encoder(struct err *err)
 static int
 judge_text(struct err *err)
 {
-    if (!o.text && (o.vocabulary || strcmp(o.lock, "none")))
+    if (!o.text && (o.vocabulary || o.lock))
         return err_set(err, "%s is of no use without --text",
                        o.vocabulary ? "--vocabulary" : "--lock");
     if (o.text && !o.vocabulary)

@@ -16,8 +16,7 @@ struct train_options {
     const char *encoder; /* the command of its program; NULL: it is ours */
     const char *objective, *arch, *stem, *norm, *head, *mean, *deviation;
     const char *basis, *rows;
-    const char *text, *vocabulary,
-        *lock; /* text: NULL, there are only images */
+    const char *text, *vocabulary; /* text: NULL, there are only images */
     const char *optim, *schedule, *sampler, *proposals;
     struct loss_settings loss;                        /* of the objective */
     struct train_schedule param_schedule[PARAM_MOST]; /* of its parameters */
@@ -27,11 +26,13 @@ struct train_options {
     long moves, burn;
     long width, hidden, micro, accumulate, seed, threads, keep_features;
     int quick_gelu, bf16, direct, lars_b, nesterov;
+    enum { TRAIN_LOCK_NONE, TRAIN_LOCK_IMAGE, TRAIN_LOCK_TEXT } lock;
 
     /* what does not */
     int chosen; /* bf16 was, for this processor: --precision auto */
     const char *run, *batches, *negatives, *events, *features, *keys, *allow;
-    const char *nonfinite, *policy;
+    int nonfinite; /* an enum of train/learner.h */
+    int in_batch;  /* --policy: 1, not to wait for the service */
     long steps, every, keep, window;
     long max_batch; /* MiB */
     long max_state; /* GiB */

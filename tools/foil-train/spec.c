@@ -142,7 +142,7 @@ train_encoder_spec(const struct train_options *o,
                                         .rows = rows,
                                         .micro = (size_t)o->micro,
                                         .seed = (uint64_t)o->seed,
-                                        .locked = !strcmp(o->lock, "image"),
+                                        .locked = o->lock == TRAIN_LOCK_IMAGE,
                                         .average = o->average > 0,
                                         .loss = has_own_loss(o)};
     return train_spec(o, shape, &spec->net, err);
@@ -178,7 +178,7 @@ train_text_encoder_spec(const struct train_options *o,
                                         .rows = shape->images + shape->extra,
                                         .micro = (size_t)o->micro,
                                         .seed = (uint64_t)o->seed,
-                                        .locked = !strcmp(o->lock, "text"),
+                                        .locked = o->lock == TRAIN_LOCK_TEXT,
                                         .average = o->average > 0,
                                         .loss = has_own_loss(o)};
     return train_text_spec(o, vocabulary, &spec->net, err);
