@@ -13,7 +13,8 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-static const char *output, *layer = "h", *recipe_spec, *bad = "refuse";
+static const char *output, *recipe_spec;
+static int head, skip; // --layer, --bad
 static const char *lines, *classes, *templates, *vocabulary, *export, *onnx;
 static int raw, descriptor, untrained, average, captions;
 static long size, seed, view, batch = 256, threads;
@@ -26,7 +27,7 @@ static const struct opt opts[] = {
      "no features: the encoder alone, .safetensors; with --captions that of "
      "texts"},
     {"onnx", 0, OPT_TEXT, &onnx, 0, 0, "FILE", "the same as an ONNX model"},
-    {"layer", 0, OPT_WORD, &layer, 0, 0, "h|z",
+    {"layer", 0, OPT_CHOICE, &head, 0, 0, "h|z",
      "the encoder's features or the head's embeddings"},
     {"untrained", 0, OPT_FLAG, &untrained, 0, 0, NULL,
      "with initial weights instead of the checkpoint's"},
@@ -56,7 +57,7 @@ static const struct opt opts[] = {
      "with --raw --captions: whose tokens are the features"},
     {"batch", 'b', OPT_WHOLE, &batch, 1, 65536, "N",
      "images or texts at a time"},
-    {"bad", 0, OPT_WORD, &bad, 0, 0, "refuse|skip",
+    {"bad", 0, OPT_CHOICE, &skip, 0, 0, "refuse|skip",
      "what to do with an image that is damaged"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
      "an image with more pixels is bad"},
@@ -88,7 +89,7 @@ embed_texts(char **operand)
         .classes = classes,
         .templates = templates,
         .batch = (size_t)batch,
-        .head = !opt_given(&layer) || *layer == 'z',
+        .head = !opt_given(&head) || head,
         .average = average,
     };
 
@@ -153,10 +154,10 @@ embed_images(char **operand)
         .data = operand[whole],
         .output = output,
         .recipe = recipe_spec,
-        .head = *layer == 'z',
+        .head = head,
         .untrained = untrained,
         .average = average,
-        .skip = !strcmp(bad, "skip"),
+        .skip = skip,
         .size = size,
         .seed = seed,
         .view = view,

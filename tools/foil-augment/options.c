@@ -21,7 +21,7 @@ static struct augment_options options = {
     .limit = 600,
     .text = {DATA_CAPTION_RANDOM, 0, 0},
 };
-static const char *recipe_spec, *policy = "refuse";
+static const char *recipe_spec;
 static long side, context = 32;
 
 static const struct opt opts[] = {
@@ -47,7 +47,7 @@ static const struct opt opts[] = {
      "a program of yours that makes the views, in place of --recipe"},
     {"command-limit", 0, OPT_REAL, &options.limit, 0.1, 1e6, "SECONDS",
      "time it has for a batch"},
-    {"bad", 0, OPT_WORD, &policy, 0, 0, "refuse|accept",
+    {"bad", 0, OPT_CHOICE, &options.policy, 0, 0, "refuse|accept",
      "what to do with a JPEG that decodes with a warning"},
     {"max-bad", 0, OPT_REAL, &options.max_bad, 0, 1, "X",
      "fail when a larger share of the data set, rounded up, is bad"},
@@ -132,8 +132,6 @@ augment_options_get(int argc, char **argv)
          opt_given(&options.text.drop)))
         opt_misuse("--context, --caption and --drop-tokens want --vocabulary");
     options.text.context = (size_t)context;
-    if (!strcmp(policy, "accept"))
-        options.policy = DATA_ACCEPT;
     return &options;
 }
 

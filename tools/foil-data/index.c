@@ -12,14 +12,14 @@
 
 enum { LOST = 10, NAMED = 8 }; // classes that are named
 
-static const char *output, *bad = "refuse", *captions, *columns;
-static int decode;
+static const char *output, *captions, *columns;
+static int decode, skip_bad;
 static long max_pixels = DATA_MAX_PIXELS;
 
 const struct opt index_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "the index; else PATH.foil beside the data"},
-    {"bad", 0, OPT_WORD, &bad, 0, 0, "refuse|skip",
+    {"bad", 0, OPT_CHOICE, &skip_bad, 0, 0, "refuse|skip",
      "what to do with a file that is no sound image"},
     {"captions", 0, OPT_TEXT, &captions, 0, 0, "FILE",
      "a table of names and captions, in place of those beside images"},
@@ -209,7 +209,7 @@ report_captions(const struct data_index *index)
 void
 run_index(char **path)
 {
-    struct data_index_how how = {.skip_bad = !strcmp(bad, "skip"),
+    struct data_index_how how = {.skip_bad = skip_bad,
                                  .decode = decode,
                                  .max_pixels = (size_t)max_pixels};
     struct data_index *index = data_index_new(&how);
