@@ -44,7 +44,7 @@ struct loss_batch {
                              NULL: dz is made here */
 };
 
-/* What an objective is set to. */
+/* The settings of an objective. */
 struct loss_settings {
     double value[PARAM_MOST]; /* of its parameters, in the order of its table;
                                  LOSS_TAU is the first of all */
@@ -120,17 +120,19 @@ struct loss_objective {
     size_t aux_columns; /* columns at the end of z that are no part of the
                            embedding, but for direct() to interpret */
 
-    /* Per-sample state that lives as long as the run: one float per column,
-     * what it starts from.  The caller keeps the table, by sample id. */
+    /* Per-sample state that lives as long as the run: one float per column, its
+     * initial value.  The caller keeps the table, by sample id. */
     size_t columns;
     const char *const *column;
     const float *initial;
     int sides; /* 1: view 0 and view 1 have columns each, as image and text */
 
-    /* What the optimiser moves, at most LOSS_SCALARS, ended by {0}; or NULL. */
+    /* The scalars that the optimiser moves, at most LOSS_SCALARS, ended by {0};
+     * or NULL. */
     const struct loss_scalar *scalars;
 
-    /* check() says what cannot work, as loss_objective_check(); or NULL. */
+    /* check() refuses settings that cannot work, as loss_objective_check(); or
+     * NULL. */
     int (*check)(const struct loss_settings *set, size_t b, struct err *err);
 
     /*
@@ -165,7 +167,7 @@ struct loss_settings loss_settings_of(const struct loss_objective *objective);
 
 /*
  * loss_objective_check() refuses settings that cannot work, with the reason.
- *   b, d  of the batches, 0: not known yet, so not judged
+ *   b, d  of the batches, 0: not known yet, so not checked
  */
 int loss_objective_check(const struct loss_objective *objective,
                          const struct loss_settings *set, size_t b, size_t d,
@@ -193,7 +195,7 @@ size_t loss_objective_size(const struct loss_objective *objective,
 
 /*
  * loss_objective_run() takes raw embeddings to their gradient, through the
- * normalisation of rows where S is what counts.
+ * normalisation of rows where S counts alone.
  *   z      [rows,d]
  *   dz     [rows - constant,d]  overwritten with dL/dz, unless batch->w is
  *          there

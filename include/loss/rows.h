@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 /*
- * What objectives on a similarity matrix share.  Rows as in loss/objective.h:
- * n = 2b anchors, view-major, against `rows` columns of which the first n are
- * the anchors themselves.
+ * Functions that objectives on a similarity matrix share.  Rows as in
+ * loss/objective.h: n = 2b anchors, view-major, against `rows` columns of which
+ * the first n are the anchors themselves.
  */
 
 /* The columns of the batch that a row is compared with. */
@@ -79,7 +79,7 @@ void loss_similarity_backward(size_t n, size_t moved, size_t rows, size_t d,
                               float *w, const float *v, float *dv);
 
 /* loss_similarity_mirror() makes W + W' of it, [moved,moved] in the first
- * columns of [moved,rows]: what is left is a product with v. */
+ * columns of [moved,rows]: a product with v is left. */
 void loss_similarity_mirror(size_t n, size_t moved, size_t rows, float *w);
 
 #endif

@@ -15,8 +15,8 @@
  *     link     `latest`, a symlink, replaced atomically
  *     tidy     only then are old ones removed
  *
- * So a crash at any point leaves the last committed one as it was, and what
- * is half written has a name that no reader looks at.  A program that goes on
+ * So a crash at any point leaves the last committed one as it was, and a
+ * half-written one has a name that no reader looks at.  A program that goes on
  * after a crash calls link and tidy first: it may have come between these
  * steps.
  */
@@ -41,10 +41,10 @@ int nn_checkpoint_link(const char *run, struct err *err);
 
 /*
  * nn_checkpoint_tidy() removes all checkpoints but the `keep` >= 2 newest and
- * those that a symbolic link in the run directory points to, and what was left
- * half written or half removed.  One that cannot be removed does
- * not keep the others: -1, and err names the last such; no harm is done, and
- * the next call tries again.  Not between begin and commit.
+ * those that a symbolic link in the run directory points to, and the rest of
+ * those that were left half written or half removed.  One that cannot be
+ * removed does not keep the others: -1, and err names the last such; no harm is
+ * done, and the next call tries again.  Not between begin and commit.
  */
 int nn_checkpoint_tidy(const char *run, long keep, struct err *err);
 

@@ -7,8 +7,8 @@
  * Encoders for other programs: one file each, without a head; but one of texts
  * with its projection, where these programs have it.
  *
- * What both say of images: RGB of 8 bits, u, [height,width,3]; the short
- * side resized to the size (bilinear, antialiased), the centre cropped; then
+ * Both say this of images: RGB of 8 bits, u, [height,width,3]; the short side
+ * resized to the size (bilinear, antialiased), the centre cropped; then
  * x = (u / 255 - mean) / deviation, as planes [3,height,width].
  */
 
@@ -19,8 +19,8 @@
  * foil (the version that wrote it) and checkpoint (digest of the manifest it
  * comes from).  Of texts, tensors are named and shaped as those of open_clip's
  * text tower, text_projection included, or of Hugging Face's DistilBertModel;
- * vocabulary (how many ids), context and tokens say what it reads.  foil-train
- * --init reads the file.  All or nothing.
+ * vocabulary (how many ids), context and tokens describe the texts that it
+ * reads.  foil-train --init reads the file.  All or nothing.
  */
 int nn_export_safetensors(const char *path, const struct nn_model *model,
                           struct err *err);

@@ -96,7 +96,7 @@ int nn_model_open_text(struct nn_model *model, const char *path,
                        size_t max_rows, struct err *err);
 
 /*
- * nn_model_fits() judges an encoder for the first `views` views of a data set
+ * nn_model_fits() checks an encoder for the first `views` views of a data set
  * of so many samples: a table (nn_net_ids()) has rows for one only.
  */
 int nn_model_fits(const struct nn_model *model, size_t samples, size_t views,

@@ -98,7 +98,7 @@ struct nn_input nn_input_slice(const struct nn_input *input,
                                enum nn_input_kind kind, size_t width,
                                size_t from, size_t to);
 
-/* What the blocks hold, in the order of torchvision's state_dict. */
+/* The tensors of the blocks, in the order of torchvision's state_dict. */
 struct nn_tensor {
     const char *name; /* "layer1.0.conv1.weight", "head.0.bias", ... */
     size_t rank, shape[4];
@@ -113,8 +113,8 @@ struct nn_tensor {
  * nn_encoder_words() returns the names of all encoders of texts, or of all
  * others, as "resnet18|...|vit:WxLxP[xH]", for an option; nn_encoder_reads() 1
  * where an arch is that of one that reads this kind, nn_encoder_looks_up()
- * where what it looks up by ids is given and stays.  lib/nn/encoder.c has the
- * table.
+ * where the rows that it looks up by ids are given and stay.  lib/nn/encoder.c
+ * has the table.
  */
 const char *nn_encoder_words(int texts);
 int nn_encoder_reads(const char *arch, enum nn_input_kind kind);
@@ -132,11 +132,11 @@ struct nn_net;
  * memory, and only nn_net_infer() may be called.  Weights are zero until
  * nn_net_init() or a checkpoint fills them.  It is made for the number of
  * threads in force (num/threads.h), which must stay.  NULL when the spec makes
- * no sense, with the field and what is wanted.
+ * no sense, with the field and the values that it may have.
  *
- * Memory in training: 2 floats a parameter, and what the gradients need: 230 MB
- * for 64 images of 32x32 through resnet18 with the small stem.  With bf16 the
- * latter is half.
+ * Memory in training: 2 floats a parameter, and the values that the gradients
+ * need: 230 MB for 64 images of 32x32 through resnet18 with the small stem.
+ * With bf16 the latter is half.
  */
 struct nn_net *nn_net_new(const struct nn_spec *spec, size_t max_rows,
                           int train, struct err *err);
@@ -187,21 +187,21 @@ float *nn_net_grads(struct nn_net *net);
 
 /*
  * nn_net_set_basis() fixes the basis of an encoder that has one of k rows:
- * what W sees is rows[0..k) (x - rows[k]).
+ * the input of W is rows[0..k) (x - rows[k]).
  *   rows  [k + 1, height image_width channels], pixels in the order of images
  */
 void nn_net_set_basis(struct nn_net *net, const float *rows);
 
-/* nn_net_kind() returns what the network reads; nn_net_ids() how many ids there
- * are, or 0 where it reads none; nn_net_context() how many tokens a text may
- * have, 0 where it reads none. */
+/* nn_net_kind() returns the kind of input that the network reads; nn_net_ids()
+ * how many ids there are, or 0 where it reads none; nn_net_context() how many
+ * tokens a text may have, 0 where it reads none. */
 enum nn_input_kind nn_net_kind(const struct nn_net *net);
 size_t nn_net_ids(const struct nn_net *net);
 size_t nn_net_context(const struct nn_net *net);
 
 /*
- * nn_net_forward() runs the network in training mode, with a choice of what
- * batch norm goes by:
+ * nn_net_forward() runs the network in training mode, with a choice of the
+ * statistics that batch norm uses:
  *
  *     NN_TRAIN   the n rows' own statistics, which move the running ones
  *                (momentum 0.1, unbiased variance)
@@ -220,9 +220,9 @@ void nn_net_forward(struct nn_net *net, enum nn_mode mode,
 
 /*
  * nn_net_backward() takes dL/dz [n,dim] of the last nn_net_forward() back and
- * overwrites grads with dL/dparams; with add = 1 it adds to them.  What forward
- * has left is used up as it goes, so once is all; nn_net_infer() may be called
- * in between.
+ * overwrites grads with dL/dparams; with add = 1 it adds to them.  The values
+ * that forward has left are used up as it goes, so once is all; nn_net_infer()
+ * may be called in between.
  */
 void nn_net_backward(struct nn_net *net, const float *dz, int add);
 
@@ -233,9 +233,9 @@ void nn_net_infer(struct nn_net *net, const struct nn_input *input, float *h,
 
 /*
  * nn_net_memory() returns how many bytes the net holds, for parameters and
- * their gradients, and for what forward and backward keep of max_rows rows;
- * what the engine derives from weights comes on top, about as much again as
- * these.
+ * their gradients, and for the values that forward and backward keep of
+ * max_rows rows; copies of the weights that the engine makes come on top, about
+ * as much again as these.
  */
 size_t nn_net_memory(const struct nn_net *net);
 

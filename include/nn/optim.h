@@ -68,9 +68,9 @@ int nn_optim_step(struct nn_optim *optim, double lr, float *params,
 double nn_optim_norm(const struct nn_optim *optim, const float *grads);
 
 /*
- * What has to be saved: `steps`, the number of steps taken, and blocks
- * [count] of moments, with names.  With accumulate the last is the sum of the
- * `pending` gradients that wait for more.
+ * The state that has to be saved: `steps`, the number of steps taken, and
+ * blocks [count] of moments, with names.  With accumulate the last is the sum
+ * of the `pending` gradients that wait for more.
  */
 enum { NN_MAX_MOMENTS = 3 };
 

@@ -30,7 +30,7 @@ void nn_array_init(struct nn_array *array, const char *name, const char *dtype,
                    size_t rank, const size_t *shape, const void *data);
 
 /*
- * nn_arrays_read() reads a whole file; every count and range is judged before
+ * nn_arrays_read() reads a whole file; every count and range is checked before
  * anything is allocated: ranges must tile the data without gap or overlap.
  *   metadata   the "__metadata__" object or NULL; json_decref() it.  The
  *              argument itself may be NULL

@@ -23,9 +23,9 @@
  * in double by less than 2e-6, and gradients by less than 1e-5
  * (tests/num/test_attention.c).
  *
- * Each function takes one struct, of which it reads what is named there.
- * O(sum over texts of length^2 heads d) time; calls on different arrays may run
- * at the same time.
+ * Each function takes one struct, of which it reads the members that are named
+ * there.  O(sum over texts of length^2 heads d) time; calls on different arrays
+ * may run at the same time.
  */
 struct num_attention {
     size_t n;

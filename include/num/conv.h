@@ -65,7 +65,7 @@ void num_conv_free(struct num_conv *conv);
 /* num_conv_scratch() returns the bytes of scratch (64-aligned) for any call. */
 size_t num_conv_scratch(const struct num_conv *conv);
 
-/* num_conv_name() returns the name of what does a pass, oneDNN's
+/* num_conv_name() returns the name of the algorithm of a pass, oneDNN's
  * ("jit:avx512_core") or ours ("winograd:avx512"), or "-" for a pass that is
  * not wanted. */
 const char *num_conv_name(const struct num_conv *conv, enum num_conv_pass pass);

@@ -15,13 +15,13 @@
  * at their end.  These are by the processor's own instruction where it has one
  * (AVX512-BF16: twice the rate of f32), else in vectors of f32.
  *
- * Each function takes one struct, of which it reads what is named there.  Of
- * bfloat16, results do not depend on the number of threads: the sum over k of
- * y and dx, and that over rows of dw, are in a fixed order.  Against sums in
- * double the largest error over the rms of the result is below 2e-6 for f32
- * and, of bfloat16, below 5e-6 for dw and db and 2e-6 beyond the last rounding
- * of y and dx (tests/num/test_dense.c).  O(n in out) time; calls on different
- * arrays may run at the same time.
+ * Each function takes one struct, of which it reads the members that are named
+ * there.  Of bfloat16, results do not depend on the number of threads: the sum
+ * over k of y and dx, and that over rows of dw, are in a fixed order.  Against
+ * sums in double the largest error over the rms of the result is below 2e-6 for
+ * f32 and, of bfloat16, below 5e-6 for dw and db and 2e-6 beyond the last
+ * rounding of y and dx (tests/num/test_dense.c).  O(n in out) time; calls on
+ * different arrays may run at the same time.
  */
 struct num_dense {
     size_t n, in, out;
@@ -39,7 +39,7 @@ struct num_dense {
 };
 
 /* num_dense_scratch() returns bytes for all functions, from n, in, out and
- * bf16; num_dense_name() what computes the products. */
+ * bf16; num_dense_name() the name of the kernel that computes the products. */
 size_t num_dense_scratch(const struct num_dense *a);
 const char *num_dense_name(int bf16);
 

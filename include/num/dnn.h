@@ -2,7 +2,7 @@
 #define NUM_DNN_H
 
 /*
- * The processor as oneDNN sees it: what convolutions and pools are made for.
+ * The processor as oneDNN sees it: convolutions and pools are made for it.
  * Not to be used by two threads at once.
  */
 struct num_dnn;

@@ -12,12 +12,12 @@
  *     A x_i = l_i x_i,    l_1 >= l_2 >= ... >= l_k,    x_i.x_j = [i = j]
  *
  * so well that |A x_i - l_i x_i| <= tol |A|.  By Lanczos' method with
- * blocks, all vectors kept orthogonal, restarted with the best of what it has
- * (Golub and Underwood 1977; Wu and Simon 2000): blocks because equal
- * eigenvalues come with equal samples, and because a product with a block
- * costs little more than one with a vector.  Where that does not converge, and
- * for small matrices, the whole problem is solved by OpenBLAS's LAPACK, on as
- * many threads as num_threads() has set.
+ * blocks, all vectors kept orthogonal, restarted with the best vectors that it
+ * has (Golub and Underwood 1977; Wu and Simon 2000): blocks because equal
+ * eigenvalues come with equal samples, and because a product with a block costs
+ * little more than one with a vector.  Where that does not converge, and for
+ * small matrices, the whole problem is solved by OpenBLAS's LAPACK, on as many
+ * threads as num_threads() has set.
  *
  *   a      [n,n]  symmetric, finite
  *   k      1 .. n

@@ -5,10 +5,10 @@
 
 /*
  * Rows of numbers that are f32 or, with `bf16`, bfloat16: the upper half of an
- * f32, rounded to nearest, ties to even.  What layers pass on to each other is
- * kept in it where half the memory is wanted; every kernel computes in f32 and
- * rounds what it writes, once.  Nothing is allocated; calls on different arrays
- * may run at the same time.
+ * f32, rounded to nearest, ties to even.  Values that layers pass on to each
+ * other are kept in it where half the memory is wanted; every kernel computes
+ * in f32 and rounds its results, once.  Nothing is allocated; calls on
+ * different arrays may run at the same time.
  */
 
 /* num_half_bytes() returns the bytes of n numbers. */

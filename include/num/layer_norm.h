@@ -11,12 +11,12 @@
  *     r_i  = 1 / sqrt(v_i + epsilon)
  *
  * where m and v are mean and (biased) variance of a row.  Each function takes
- * one struct, of which it reads what is named there.  Rows are shared among
- * the threads; results do not depend on their number.  Sums are double, in a
- * fixed order.  Against the equations in double, of normal numbers, the largest
- * error over the rms of the result is below 5e-6 for dx and 2e-6 for all else
- * (tests/num/test_layer_norm.c).  O(n d) time, no scratch; calls on different
- * arrays may run at the same time.
+ * one struct, of which it reads the members that are named there.  Rows are
+ * shared among the threads; results do not depend on their number.  Sums are
+ * double, in a fixed order.  Against the equations in double, of normal
+ * numbers, the largest error over the rms of the result is below 5e-6 for dx
+ * and 2e-6 for all else (tests/num/test_layer_norm.c).  O(n d) time, no
+ * scratch; calls on different arrays may run at the same time.
  */
 struct num_layer_norm {
     size_t n, d;

@@ -5,13 +5,13 @@
 #include <stdint.h>
 
 /*
- * A map is what flows between the layers of a network: n images of c channels
- * of h x w pixels, in one of the layouts that oneDNN computes fastest in.
- * Channels are cut into c / block groups, and inside a group the channel is
- * the last index:
+ * A map is a value that flows between the layers of a network: n images of c
+ * channels of h x w pixels, in one of the layouts that oneDNN computes fastest
+ * in.  Channels are cut into c / block groups, and inside a group the channel
+ * is the last index:
  *
- *     (i, k, y, x)  is at  ((i c/block + k/block) h w + y w + x) block +
- * k%block
+ *     (i, k, y, x) is at
+ *     ((i c / block + k / block) h w + y w + x) block + k % block
  *
  * block 1 is plain NCHW; with h = w = 1 every block is a plain [n,c] matrix.
  * Elements are f32, or bfloat16 (the upper half of an f32, rounded to even).

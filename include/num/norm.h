@@ -32,7 +32,8 @@ enum num_norm_kind {
     NUM_NORM_FIXED
 };
 
-/* Each function takes one struct, of which it reads what is named there. */
+/* Each function takes one struct, of which it reads the members that are named
+ * there. */
 struct num_norm {
     enum num_norm_kind kind;
     struct num_map map; /* of x, add, y and all their gradients */
@@ -72,9 +73,10 @@ void num_norm_apply(const struct num_norm *norm);
 /*
  * num_norm_backward() writes dx, dgamma, dbeta and, where it is not NULL, dadd:
  * it takes dy + dy2 back, through m and v as well, from x, gamma, beta, mean
- * and variance as num_norm_forward() had or left them.  y is for relu: what was
- * clipped has no gradient.  NULL stands for "make it again from x", which is
- * faster, but only possible where nothing was added and kind is not NONE.
+ * and variance as num_norm_forward() had or left them.  y is for relu: an
+ * element that was clipped has no gradient.  NULL stands for "make it again
+ * from x", which is faster, but only possible where nothing was added and kind
+ * is not NONE.
  */
 void num_norm_backward(const struct num_norm *norm);
 

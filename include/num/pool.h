@@ -10,11 +10,11 @@
  *     y(i, k, p, q) = max over r, s < kernel of
  *                     x(i, k, p stride + r - pad, q stride + s - pad)
  *
- * over what is inside the image.  The gradient goes to the first of the
- * largest, and where windows overlap it is added up: y is exact, and dx of f32
- * is within 1e-6 of its rms.  Of bfloat16 oneDNN rounds such sums as they grow,
- * and dx is up to 5e-2 off (tests/num/test_pool.c).  O(size kernel^2) time; two
- * calls may run at the same time with different scratch.
+ * over the pixels of it that are inside the image.  The gradient goes to the
+ * first of the largest, and where windows overlap it is added up: y is exact,
+ * and dx of f32 is within 1e-6 of its rms.  Of bfloat16 oneDNN rounds such sums
+ * as they grow, and dx is up to 5e-2 off (tests/num/test_pool.c).  O(size
+ * kernel^2) time; two calls may run at the same time with different scratch.
  */
 struct num_pool_spec {
     struct num_map in;

@@ -7,14 +7,14 @@
 /*
  * Rows for the tokens of n samples, packed end to end: sample i is the rows
  * from offsets[i] to below offsets[i + 1].  Rows are d numbers wide, f32 or,
- * with `bf16`, bfloat16 (num/half.h); what they share, and its gradient, is
- * f32.
+ * with `bf16`, bfloat16 (num/half.h); a vector that they share, and its
+ * gradient, is f32.
  *
- * Gradients of what many rows share are sums over these rows in their order, in
- * f32, whatever the number of threads, so a sum of k of them is off by at most
- * k / 2^24 of that of their magnitudes; all else is rounded once
- * (tests/num/test_tokens.c).  With `add` they are added to what
- * is there, else they overwrite it.  Calls on different arrays may run at the
+ * Gradients of a vector that many rows share are sums over these rows in their
+ * order, in f32, whatever the number of threads, so a sum of k of them is off
+ * by at most k / 2^24 of that of their magnitudes; all else is rounded once
+ * (tests/num/test_tokens.c).  With `add` they are added to the numbers that are
+ * there, else they overwrite them.  Calls on different arrays may run at the
  * same time.
  */
 

@@ -41,8 +41,8 @@ int train_checkpoints_commit(struct train_checkpoints *checkpoints,
 
 /*
  * train_checkpoints_tidy() points `latest` to the newest checkpoint and removes
- * the oldest.  What cannot be done is said in err, -1; it is no fault of the
- * run, and the next call tries again.
+ * the oldest.  -1 with the reason where that cannot be done; it is no fault of
+ * the run, and the next call tries again.
  */
 int train_checkpoints_tidy(const struct train_checkpoints *checkpoints,
                            struct err *err);

@@ -14,7 +14,7 @@
  * are loaded.
  *
  *     format, version, foil   "foil-config", 1, the version of foil
- *     options    what was asked for (train/settings.h)
+ *     options    the options that were given (train/settings.h)
  *     encoder    the spec of its net (nn/model.h)
  *     text       the same of the encoder of texts, if there is one
  *     dataset    digest and size; with texts captions, the most of a sample
@@ -28,7 +28,7 @@
 #define TRAIN_SIZE_MAX ((int64_t)1 << 48)
 enum { TRAIN_IMAGES_MAX = 65536, TRAIN_CAPTIONS_MAX = 64 };
 
-/* What batches look like: told by the first one, remembered. */
+/* The form of batches: told by the first one, remembered. */
 struct train_shape {
     char digest[33];      /* of the data set; "": not known */
     int64_t size;         /* its samples */
@@ -40,7 +40,7 @@ struct train_shape {
     size_t basis;    /* rows of the fixed one that pixels are seen in, or 0 */
 };
 
-/* What config.json is made of.  All is lent. */
+/* The parts of config.json.  All is lent. */
 struct train_config {
     json_t *options;
     const struct nn_spec *encoder;

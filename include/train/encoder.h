@@ -14,7 +14,7 @@
  * An encoder in training, whoever computes it: batches go through in
  * micro-batches where they are too large for the memory.
  *
- *     forward    rows in, raw embeddings out; keeps what backward needs
+ *     forward    rows in, raw embeddings out; keeps the values for backward
  *     backward   the gradient of the embeddings in, that of the weights kept
  *     update     one step of the optimiser along it
  *     undo       after forward and backward: as if there had been no step
@@ -48,12 +48,12 @@ struct train_encoder_spec {
 };
 
 /*
- * What an encoder does, called in this order in a step: take, forward of each
- * micro-batch, backward of each, norm, steady; then update and average, or
- * undo.  A function that returns int returns 0, or -1 with a sentence: then
- * the step has failed, and so will what comes later, save included.  What it
- * was told may be under way still when it returns, so that others work
- * meanwhile; a later function fails then.
+ * The functions of an encoder, called in this order in a step: take, forward of
+ * each micro-batch, backward of each, norm, steady; then update and average, or
+ * undo.  A function that returns int returns 0, or -1 with a sentence: then the
+ * step has failed, and so will all later ones, save included.  Its work may be
+ * under way still when it returns, so that others work meanwhile; a later
+ * function fails then.
  */
 struct train_encoder_verbs {
     /* A batch comes, whose arrays stay until its last backward. */
@@ -96,11 +96,11 @@ struct train_encoder_verbs {
     int (*update)(void *self, double rate, struct err *err);
     int (*average)(void *self, struct err *err);
 
-    /* What cannot be undone makes the next function fail. */
+    /* Where a step cannot be undone, the next function fails. */
     void (*undo)(void *self);
 
     /* Where its weights are, as they are now, and how many batches they have
-     * seen; and that what stands there is in force. */
+     * seen; and that the numbers that stand there are in force. */
     int (*get)(void *self, struct nn_weights *blocks, long *steps,
                struct err *err);
     int (*put)(void *self, struct err *err);
@@ -114,13 +114,14 @@ struct train_encoder_verbs {
     /* Weights of a file to begin with; as nn_pretrained_load(). */
     int (*init)(void *self, const char *path, char **left, struct err *err);
 
-    /* What its bits depend on, as text to be given to free(). */
+    /* The settings and kernels that its bits depend on, as text to be given to
+     * free(). */
     char *(*table)(void *self);
 
     void (*close)(void *self);
 };
 
-/* To be read; filled in by who opens one. */
+/* Read only; filled in by the function that opens it. */
 struct train_encoder {
     const struct train_encoder_verbs *verbs; /* NULL: it is not open */
     void *self;
@@ -132,7 +133,7 @@ struct train_encoder {
     size_t n; /* rows of the last forward */
 };
 
-/* train_encoder_init() fills in what follows from the spec alone. */
+/* train_encoder_init() fills in the members that follow from the spec alone. */
 void train_encoder_init(struct train_encoder *encoder,
                         const struct train_encoder_spec *spec);
 
@@ -177,9 +178,9 @@ void train_encoder_announce(struct train_encoder *encoder,
                             const struct train_batch *batch);
 
 /* train_encoder_loss() takes the loss of the last forward in NN_TRAIN from an
- * encoder that was opened with `loss`, in a report that has a value and what
- * else it says, whose names stay until the next one.  Then
- * train_encoder_backward() takes dz = NULL. */
+ * encoder that was opened with `loss`, in a report that has a value and further
+ * numbers, whose names stay until the next one.  Then train_encoder_backward()
+ * takes dz = NULL. */
 int train_encoder_loss(struct train_encoder *encoder,
                        struct loss_report *report, struct err *err);
 
@@ -203,8 +204,8 @@ int train_encoder_update(struct train_encoder *encoder, double rate,
  * asked for. */
 int train_encoder_average(struct train_encoder *encoder, struct err *err);
 
-/* train_encoder_undo() puts the running statistics back to what they were
- * before the last forward: all that a step changes but for its update. */
+/* train_encoder_undo() puts the running statistics back as they were before the
+ * last forward: all that a step changes but for its update. */
 void train_encoder_undo(struct train_encoder *encoder);
 
 /* train_encoder_steady() returns 1 when all running statistics are finite;
@@ -213,8 +214,8 @@ void train_encoder_undo(struct train_encoder *encoder);
 int train_encoder_steady(const struct train_encoder *encoder);
 int train_encoder_check(struct train_encoder *encoder, struct err *err);
 
-/* train_encoder_get() finds its weights (nn/model.h); what is written there is
- * in force after train_encoder_put(). */
+/* train_encoder_get() finds its weights (nn/model.h); numbers that are written
+ * there are in force after train_encoder_put(). */
 int train_encoder_get(struct train_encoder *encoder, struct nn_weights *blocks,
                       struct err *err);
 int train_encoder_put(struct train_encoder *encoder, struct err *err);
@@ -233,8 +234,9 @@ int train_encoder_load(struct train_encoder *encoder, const char *folder,
 int train_encoder_start(struct train_encoder *encoder, const char *path,
                         char **left, struct err *err);
 
-/* train_encoder_table() returns, as text to be given to free(), what its bits
- * depend on besides the processor, such as nn_net_algorithms(). */
+/* train_encoder_table() returns, as text to be given to free(), the settings
+ * and kernels that its bits depend on besides the processor, such as
+ * nn_net_algorithms(). */
 char *train_encoder_table(const struct train_encoder *encoder);
 
 /* train_encoder_part() returns it as a part of a checkpoint, which is refused

@@ -47,12 +47,13 @@ void train_history_release(struct train_history *history);
 void train_history_put(struct train_history *history, size_t b,
                        const int64_t *ids, const float *v, int eval);
 
-/* train_history_turn() keeps what there is as that of an epoch, which has just
+/* train_history_turn() keeps the features as those of an epoch, which has just
  * ended, in place of the one that was `keep` epochs before.  O(size dim). */
 void train_history_turn(struct train_history *history, int64_t epoch,
                         int64_t steps);
 
-/* train_history_find() returns what was kept of an epoch, or NULL. */
+/* train_history_find() returns the features that were kept of an epoch, or
+ * NULL. */
 const struct train_epoch *
 train_history_find(const struct train_history *history, int64_t epoch);
 

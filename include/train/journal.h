@@ -9,10 +9,10 @@
 #include "util/tally.h"
 
 /*
- * What a run tells of itself: metrics.jsonl, a line for each step; the ids of
- * batches that were not finite, in nonfinite.jsonl; a line of progress on a
- * terminal; and sentences for people.  A listener takes numbers and
- * sentences as they come, to publish or to print them.
+ * The records of a run: metrics.jsonl, a line for each step; the ids of batches
+ * that were not finite, in nonfinite.jsonl; a line of progress on a terminal;
+ * and sentences for people.  A listener takes numbers and sentences as they
+ * come, to publish or to print them.
  *
  * Not for two threads at once.
  */
@@ -27,7 +27,7 @@ struct train_listener {
     void (*line)(void *self, const struct train_values *values);
 };
 
-/* What a selector said of the plan of an epoch. */
+/* The selector's figures of the plan of an epoch. */
 struct train_plan {
     const char *strategy;
     struct train_values values;
@@ -52,8 +52,8 @@ void train_journal_init(struct train_journal *journal,
 
 /*
  * train_journal_open() opens metrics.jsonl in a run directory and cuts off the
- * lines of steps that will be done again, those above state->total, and what
- * is no whole line.  Run and state must stay.
+ * lines of steps that will be done again, those above state->total, and any
+ * line that is not whole.  Run and state must stay.
  */
 int train_journal_open(struct train_journal *journal, const char *run,
                        const struct train_state *state, struct err *err);
@@ -63,7 +63,7 @@ void train_journal_close(struct train_journal *journal);
 void train_journal_begin(struct train_journal *journal, int64_t steps);
 
 /*
- * train_journal_step() writes what became of a step: one line, one write, so
+ * train_journal_step() writes the outcome of a step: one line, one write, so
  * that a reader never sees half of one.  A line that cannot be written is said,
  * the 1st, 2nd, 4th ... time, and the file stays a file of whole lines.
  *   plan  of the epoch, for its first step; else NULL
@@ -83,7 +83,7 @@ int train_journal_refused(struct train_journal *journal,
 void train_journal_say(struct train_journal *journal, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* train_journal_end() says what was done since it was opened, and where it is
+/* train_journal_end() reports the steps since it was opened, and where it is
  * saved. */
 void train_journal_end(struct train_journal *journal, int saved);
 

@@ -13,7 +13,7 @@
 #include "util/param.h"
 
 /*
- * One step of training: a batch in, what became of it out.
+ * One step of training: a batch in, its outcome out.
  *
  *     z   = encoder(views, extra)            raw embeddings
  *     W   = negatives(z / |z|)               where the objective wants weights
@@ -23,8 +23,8 @@
  *
  * With one encoder all rows go through it.  With two, view k of each sample
  * goes through encoder k, as image and text do; their embeddings must be
- * equally wide, and what comes besides is texts.  Where the negatives weigh
- * rows that are not of the batch, these follow as constants.
+ * equally wide, and further samples are texts.  Where the negatives weigh rows
+ * that are not of the batch, these follow as constants.
  *
  * With the objective train_own (train/own.h) the first encoder has the loss.
  *
@@ -33,14 +33,14 @@
  */
 enum { TRAIN_ENCODERS = 2 };
 
-/* What to do about a step that is not finite. */
+/* The action on a step that is not finite. */
 enum train_nonfinite {
     TRAIN_ON_NONFINITE_STOP,
     TRAIN_ON_NONFINITE_SKIP,
     TRAIN_ON_NONFINITE_ROLLBACK
 };
 
-/* What became of a step. */
+/* The outcome of a step. */
 enum train_outcome {
     TRAIN_FAILED,      /* no weights came, or an encoder could not go on: the
                           sentence says why */
@@ -64,9 +64,9 @@ struct train_result {
     double seconds;
 };
 
-/* What moves with the epoch: the learning rate, and each parameter of the
- * objective; of one that is PARAM_INVERSE the inverse, where it moves as a
- * wave. */
+/* The schedules that move with the epoch: the learning rate, and each parameter
+ * of the objective; of one that is PARAM_INVERSE the inverse, where it moves as
+ * a wave. */
 struct train_pace {
     struct nn_schedule rate, value[PARAM_MOST];
 };
@@ -88,7 +88,7 @@ struct train_learner_spec {
                        count for their mean */
 
     /* Called in a step while the encoders may still work at their gradients:
-     * time to say what comes next, by train_learner_expect().  Or NULL. */
+     * time to announce the next batch, by train_learner_expect().  Or NULL. */
     void (*meanwhile)(void *tool);
     void *tool;
 };

@@ -26,7 +26,7 @@ struct train_native {
 int train_native_open(struct train_encoder *encoder,
                       const struct train_encoder_spec *spec, struct err *err);
 
-/* train_native() returns what is behind an encoder, NULL where it is not
+/* train_native() returns the network behind an encoder, NULL where it is not
  * computed here or not open. */
 struct train_native *train_native(const struct train_encoder *encoder);
 

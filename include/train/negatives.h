@@ -8,9 +8,9 @@
 /*
  * The source of weights of negatives, for objectives that want them
  * (loss/objective.h): a service, or chains in this process.  A learner asks
- * once in each step.  What a sampler wants kept of the steps that were applied
- * is in train_samples: a sampler gets it back when it is new, or when a step
- * that it weighed was not applied.
+ * once in each step.  The state that a sampler wants kept of the steps that
+ * were applied is in train_samples: a sampler gets it back when it is new, or
+ * when a step that it weighed was not applied.
  */
 struct train_negatives {
     void *self; /* first argument of each */
@@ -48,11 +48,12 @@ struct train_inside {
     int behind;                    /* the source has to be given it first */
 };
 
-/* train_inside_init() begins with what was kept, which may have been loaded.
+/* train_inside_init() begins with the tables that were kept, which may have
+ * been loaded.
  *   samples  must stay
  *   how      its horizon is 1, whatever it says
- *   brings   1: what the source draws comes along, which only an encoder that
- *            looks samples up by their ids can take; 0: nothing does */
+ *   brings   1: the samples that the source draws come along, which only an
+ *            encoder that looks samples up by their ids can take; 0: none do */
 void train_inside_init(struct train_inside *inside,
                        struct train_samples *samples,
                        const struct sample_how *how, int brings);

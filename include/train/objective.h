@@ -7,7 +7,7 @@
 #include "util/err.h"
 
 /*
- * An objective with what it keeps of each sample, for a program with a training
+ * An objective with its state of each sample, for a program with a training
  * loop of its own: embeddings in, the loss and its gradient out.
  *
  *     struct train_objective *loss =
@@ -23,10 +23,10 @@
  *
  * The door is safe: whatever a caller passes, a function returns an error with
  * a sentence, and does not end the process, unless memory cannot be had;
- * pointers must hold what is said here. So ctypes, cffi and foreign interfaces
- * of other languages can call it, and need no layout of ours but those of this
- * header.  A handle is for one thread at a time; handles are independent of
- * each other.
+ * pointers must point to the arrays that are described here.  So ctypes, cffi
+ * and foreign interfaces of other languages can call it, and need no layout of
+ * ours but those of this header.  A handle is for one thread at a time; handles
+ * are independent of each other.
  */
 struct train_objective;
 
@@ -34,9 +34,11 @@ struct train_objective;
  * train_objective_open() begins with the objective's initial state.
  *   name      as foil-train --objective, such as "sogclr"
  *   params    a JSON object of its parameters, {"tau": 0.2, "kl": true}, a
- * choice by its word; NULL or "": all defaults n         samples, whose ids are
- * 0 .. n - 1; may be 0 where the objective keeps nothing of them captions  most
- * captions of a sample where view 1 is a caption; 0: view 1 is of the sample
+ *             choice by its word; NULL or "": all defaults
+ *   n         samples, whose ids are 0 .. n - 1; may be 0 where the objective
+ *             keeps nothing of them
+ *   captions  most captions of a sample where view 1 is a caption; 0: view 1 is
+ *             of the sample
  * NULL with a sentence: no such objective or parameter, a value out of range, a
  * missing n.  Memory: a float for each sample and column.
  */
@@ -63,7 +65,8 @@ struct train_objective_batch {
 
 /*
  * train_objective_step() computes the loss and its gradient, and moves the
- * state of the batch's samples. dz     [2b + extra - constant,d]  overwritten
+ * state of the batch's samples.
+ *   dz     [2b + extra - constant,d]  overwritten
  *   value  the loss
  * 0; 1 where loss, gradient or state is not finite: the state has not moved,
  * and dz is not to be used; -1 with a sentence about the batch.  O(b (b +
@@ -83,12 +86,15 @@ int train_objective_set(struct train_objective *objective, const char *name,
                         double value, struct err *err);
 
 /*
- * These list what there is, i = 0, 1 ..; 0 when there is no more.  Names live
- * as long as the process. metric  of the last step: infonce, positive, cosine,
- * deviation, then those of the objective scalar  that the caller's optimiser is
- * to move: its value, and dL/dx of the last step column  of what is kept of
- * samples: its length, and its numbers where `out` is not NULL; of view 1 after
- * those of view 0 where each has its own
+ * These list the names, i = 0, 1 ..; 0 when there is no more.  Names live as
+ * long as the process.
+ *   metric  of the last step: infonce, positive, cosine, deviation, then those
+ *           of the objective
+ *   scalar  that the caller's optimiser is to move: its value, and dL/dx of the
+ *           last step
+ *   column  of the state that is kept of samples: its length, and its numbers
+ *           where `out` is not NULL; of view 1 after those of view 0 where each
+ *           has its own
  */
 int train_objective_metric(const struct train_objective *objective, size_t i,
                            const char **name, double *value);

@@ -11,7 +11,7 @@ struct train_part {
     const char *name;
     void *self; /* first argument of each; any function may be NULL */
 
-    /* Before anything is written: what has to be done or be true first. */
+    /* Before anything is written: work and checks that have to come first. */
     int (*prepare)(void *self, struct err *err);
     int (*save)(void *self, const char *folder, struct err *err);
 

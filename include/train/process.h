@@ -7,7 +7,7 @@
  * An encoder that a program of the user's computes, such as one in PyTorch on a
  * GPU (train/encoder.h): the program is a command (util/command.h) that has
  * weights, activations and the optimiser of one encoder of images, or of one of
- * texts beside it.  What is said is on the page foil-encoder(5).
+ * texts beside it.  The protocol is on the page foil-encoder(5).
  *
  *     program = train_program_open(&config, &err);
  *     train_process_open(&encoder, program, &spec, &err);
@@ -16,9 +16,9 @@
  *     train_program_close(program);
  *
  * Rows and gradients go through shared memory: for each encoder two batches,
- * z, dz and the weights.  All but forward, norm and what concerns checkpoints
- * is sent and not waited for.  After a failure, of the program or of one
- * answer, every function fails with the same sentence.
+ * z, dz and the weights.  All but forward, norm and the requests for
+ * checkpoints is sent and not waited for.  After a failure, of the program or
+ * of one answer, every function fails with the same sentence.
  *
  * A program and its encoders belong to one thread.
  */

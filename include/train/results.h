@@ -5,8 +5,8 @@
 #include "util/json.h"
 
 /*
- * results.jsonl of a run directory: what was measured of its checkpoints, an
- * object a line, in the order in which it was measured:
+ * results.jsonl of a run directory: measures of its checkpoints, an object a
+ * line, in the order in which it was measured:
  *
  *     measure     "knn", "probe", ...
  *     step        steps that were done: which checkpoint it was
@@ -27,8 +27,8 @@
 int train_results_origin(const json_t *about, char **run, long *step,
                          struct err *err);
 
-/* train_results_add() adds a result to those of the run; what is to be there
- * beside the measure, which `result` has, is put into a copy of it. */
+/* train_results_add() adds a result to those of the run; its further members,
+ * beside the measure, which `result` has, are put into a copy of it. */
 int train_results_add(const char *run, long step, const char *manifest,
                       const json_t *result, struct err *err);
 

@@ -12,7 +12,7 @@
 #include "util/err.h"
 
 /*
- * What a run keeps of each sample, by id: the objective's columns
+ * The state that a run keeps of each sample, by id: the objective's columns
  * (loss/objective.h), tables for a sampler of negatives (sample/store.h), and
  * which samples could not be used, when.  Not for two threads at once.
  *

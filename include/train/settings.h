@@ -8,10 +8,11 @@
 #include "util/opt.h"
 
 /*
- * What was asked for, as a checkpoint remembers it: options of the command line
- * (util/opt.h), by name.  A run that goes on takes the remembered values; an
- * option that is given with another value is refused, unless an override names
- * it.  So it is with some facts that are no options, as the data set.
+ * The options that were given, as a checkpoint remembers them: options of the
+ * command line (util/opt.h), by name.  A run that goes on takes the remembered
+ * values; an option that is given with another value is refused, unless an
+ * override names it.  So it is with some facts that are no options, as the data
+ * set.
  *
  * For one thread, at the beginning of a process.
  */
@@ -38,8 +39,8 @@ json_t *train_settings_put(const struct train_settings *settings);
 /*
  * train_settings_take() takes the values of such an object, which must stay:
  * texts are not copied.  One that is not in it (it is younger than the
- * checkpoint), or that counts() says does not count, is what it was at first.
- * -1 with the option that differs, or that is of another type.
+ * checkpoint), or that counts() says does not count, has the value that it had
+ * at first.  -1 with the option that differs, or that is of another type.
  *   counts  1: the saved value of that name counts; NULL: all do
  */
 int train_settings_take(const struct train_settings *settings,

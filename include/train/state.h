@@ -6,7 +6,7 @@
 #include "util/err.h"
 #include "util/json.h"
 
-/* How far a run is, and what has happened in it. */
+/* How far a run is, and counts of its events. */
 struct train_state {
     int64_t epoch, step;   /* the first step of the plan that is not done */
     int64_t steps, epochs; /* in its epoch; in all; 0: not known yet */

@@ -70,7 +70,7 @@ nn_average_save(const char *folder, const struct nn_weights *blocks,
     return rc;
 }
 
-/* Judges all arrays and takes them over; -1 with the one that is wrong. */
+/* Checks all arrays and takes them over; -1 with the one that is wrong. */
 static int
 take_tensors(const struct nn_array *array, size_t n_arrays, const char *path,
              struct nn_net *net, struct nn_average *average, struct err *err)

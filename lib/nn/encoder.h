@@ -26,7 +26,7 @@ struct nn_encoder {
     size_t given[NN_SIZES];
 
     /* Adds the encoder to a graph, from value `in` on, and returns its last
-     * value.  The spec was judged before. */
+     * value.  The spec was checked before. */
     size_t (*build)(struct nn_graph *graph, const struct nn_encoder *encoder,
                     const struct nn_spec *spec, size_t in);
 

@@ -6,7 +6,7 @@
 
 /*
  * nn_fitting_array() returns the array of a file that holds tensor t under a
- * name, once its type and shape are judged.  NULL on error: it is missing, or
+ * name, once its type and shape are checked.  NULL on error: it is missing, or
  * the net's is another.
  *   path    of the file, in errors
  *   dtype   that the array has to have, such as "F32"

@@ -100,7 +100,7 @@ void nn_fill(const struct nn_graph *graph, size_t number, float value,
              float *block);
 
 /* nn_head() adds a projection head behind value `in` and returns the last
- * value.  The spec was judged before.  Of a text tower "project:N" has another
+ * value.  The spec was checked before.  Of a text tower "project:N" has another
  * name and layout than of an image tower. */
 size_t nn_head(struct nn_graph *graph, const char *head, size_t in);
 

@@ -81,7 +81,7 @@ list_all_taken(const struct list *list, struct err *err)
     return 0;
 }
 
-/* Copies the tensor's array to `data`, once it is judged. */
+/* Copies the tensor's array to `data`, once it is checked. */
 static int
 take_tensor(struct list *list, const char *name, const struct nn_tensor *t,
             float *data, struct err *err)

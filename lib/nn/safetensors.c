@@ -11,7 +11,7 @@ enum { PREFIX = 8, MAX_HEADER = 100000000 };
 
 static const char metadata_key[] = "__metadata__";
 
-/* What a header says of one array, judged: the bytes [begin,end) of the data.
+/* What a header says of one array, checked: the bytes [begin,end) of the data.
  */
 struct entry {
     const char *name, *dtype;
@@ -165,7 +165,7 @@ check_tiling(const char *what, const struct entry *entry, size_t n,
     return 0;
 }
 
-/* Judges the header; entries point into it.  Their count goes to *n. */
+/* Checks the header; entries point into it.  Their count goes to *n. */
 static int
 take_header(const char *what, json_t *header, size_t data_len,
             struct entry *entry, size_t *n, struct err *err)

@@ -16,7 +16,7 @@ struct nn_sizes {
 int nn_sizes_judge(const struct nn_encoder *encoder, const struct nn_spec *spec,
                    struct err *err);
 
-/* nn_sizes_of() returns them, judged. */
+/* nn_sizes_of() returns them, checked. */
 struct nn_sizes nn_sizes_of(const struct nn_encoder *encoder, const char *arch);
 
 /* nn_sizes_word() writes how an arch is given, "vit:WxLxP[xH]", as snprintf()

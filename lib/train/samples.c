@@ -105,7 +105,7 @@ train_samples_put(struct train_samples *samples,
                columns * sizeof *state);
 }
 
-/* Writes down whose place was taken by somebody else. */
+/* Writes down the samples that had a substitute. */
 void
 train_samples_refuse(struct train_samples *samples,
                      const struct train_batch *batch)
