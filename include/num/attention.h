@@ -61,15 +61,4 @@ void num_attention_forward(const struct num_attention *a);
  */
 void num_attention_backward(const struct num_attention *a);
 
-/* The equations in loops, in double, of one text and one head: the definition.
- *   q, k, v, y and gradients  [len,d];  p [len,len] is written by forward, read
- *   by backward */
-void num_attention_forward_plain(size_t len, size_t d, int causal,
-                                 const double *q, const double *k,
-                                 const double *v, double *y, double *p);
-void num_attention_backward_plain(size_t len, size_t d, const double *q,
-                                  const double *k, const double *v,
-                                  const double *p, const double *dy, double *dq,
-                                  double *dk, double *dv);
-
 #endif

@@ -84,13 +84,4 @@ void num_conv_back_weights(const struct num_conv *conv, const void *x,
                            const void *dy, float *dw, float *db, int accumulate,
                            void *scratch);
 
-/* The equation in loops, for plain f32 maps: the definition. */
-void num_conv_forward_plain(const struct num_conv_spec *spec, const float *x,
-                            const float *w, const float *b, float *y);
-void num_conv_back_data_plain(const struct num_conv_spec *spec, const float *dy,
-                              const float *w, float *dx);
-void num_conv_back_weights_plain(const struct num_conv_spec *spec,
-                                 const float *x, const float *dy, float *dw,
-                                 float *db);
-
 #endif

@@ -51,13 +51,4 @@ void num_dense_forward(const struct num_dense *a);
 void num_dense_back_params(const struct num_dense *a);
 void num_dense_back_data(const struct num_dense *a);
 
-/* The equations in loops, in double, for W [out,in]: the definition.  b and r
- * may be NULL. */
-void num_dense_forward_plain(size_t n, size_t in, size_t out, const double *x,
-                             const double *w, const double *b, const double *r,
-                             double *y);
-void num_dense_backward_plain(size_t n, size_t in, size_t out, const double *x,
-                              const double *w, const double *dy, double *dx,
-                              double *dw, double *db);
-
 #endif

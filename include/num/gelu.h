@@ -29,8 +29,4 @@ void num_gelu_forward(enum num_gelu form, size_t n, int bf16, const void *x,
 void num_gelu_backward(enum num_gelu form, size_t n, int bf16, const void *x,
                        const void *dy, void *dx);
 
-/* y and dy/dx of one number, in double: the definition. */
-double num_gelu_plain(enum num_gelu form, double x);
-double num_gelu_slope_plain(enum num_gelu form, double x);
-
 #endif

@@ -46,13 +46,4 @@ void num_layer_norm_forward(const struct num_layer_norm *a);
  */
 void num_layer_norm_backward(const struct num_layer_norm *a);
 
-/* The equations in loops, in double: the definition.  Shapes as above. */
-void num_layer_norm_forward_plain(size_t n, size_t d, double epsilon,
-                                  const double *x, const double *gamma,
-                                  const double *beta, double *y);
-void num_layer_norm_backward_plain(size_t n, size_t d, double epsilon,
-                                   const double *x, const double *gamma,
-                                   const double *dy, double *dx, double *dgamma,
-                                   double *dbeta);
-
 #endif

@@ -80,10 +80,4 @@ void num_norm_apply(const struct num_norm *norm);
  */
 void num_norm_backward(const struct num_norm *norm);
 
-/* The same in loops, for plain f32 maps (block 1) and without dy2 and
- * accumulate: the definition.
- *   work  three doubles an element */
-void num_norm_forward_plain(const struct num_norm *norm);
-void num_norm_backward_plain(const struct num_norm *norm);
-
 #endif

@@ -42,12 +42,6 @@ void num_pool_forward(const struct num_pool *pool, const void *x, void *y,
 void num_pool_backward(const struct num_pool *pool, const void *dy,
                        const void *argmax, void *dx, void *scratch);
 
-/* The definition, for plain f32 maps. */
-void num_pool_forward_plain(const struct num_pool_spec *spec, const float *x,
-                            float *y);
-void num_pool_backward_plain(const struct num_pool_spec *spec, const float *x,
-                             const float *dy, float *dx);
-
 /*
  * num_mean() averages each channel of each image, in double, into a plain
  * matrix; num_mean_back() spreads a gradient over the pixels.

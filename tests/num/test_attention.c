@@ -6,6 +6,7 @@
 #include "maps.h"
 #include "num/attention.h"
 #include "num/threads.h"
+#include "plain_attention.h"
 #include "t.h"
 
 enum { TEXTS = 6, TOKENS = 1 + 3 + 8 + 17 + 16 + 33, LONGEST = 40 };
@@ -124,9 +125,9 @@ compare(const struct data *p, size_t text, size_t head, double *forward,
 
     for (int i = 0; i < 4; i++)
         out[i] = slice(NULL, 0, text, head, d);
-    num_attention_forward_plain(len, d, a->causal, q, k, v, out[0], weights);
-    num_attention_backward_plain(len, d, q, k, v, weights, dy, out[1], out[2],
-                                 out[3]);
+    plain_attention_forward(len, d, a->causal, q, k, v, out[0], weights);
+    plain_attention_backward(len, d, q, k, v, weights, dy, out[1], out[2],
+                             out[3]);
     *forward = fmax(*forward, off(a->y, p->width, text, head, d, out[0]));
     *backward = fmax(*backward, off(a->dq, a->stride, text, head, d, out[1]));
     *backward = fmax(*backward, off(a->dk, a->stride, text, head, d, out[2]));
@@ -166,8 +167,8 @@ value(size_t len, size_t d, int causal, const double *x, const double *dy)
 {
     double y[8 * 3], p[8 * 8], sum = 0;
 
-    num_attention_forward_plain(len, d, causal, x, x + len * d, x + 2 * len * d,
-                                y, p);
+    plain_attention_forward(len, d, causal, x, x + len * d, x + 2 * len * d, y,
+                            p);
     for (size_t i = 0; i < len * d; i++)
         sum += dy[i] * y[i];
     return sum;
@@ -188,10 +189,10 @@ gradient_is_the_slope(void)
             x[i] = from[i];
         for (size_t i = 0; i < SIZE; i++)
             dy[i] = from[3 * SIZE + i];
-        num_attention_forward_plain(LEN, D, causal, x, x + SIZE, x + 2 * SIZE,
-                                    y, p);
-        num_attention_backward_plain(LEN, D, x, x + SIZE, x + 2 * SIZE, p, dy,
-                                     dx, dx + SIZE, dx + 2 * SIZE);
+        plain_attention_forward(LEN, D, causal, x, x + SIZE, x + 2 * SIZE, y,
+                                p);
+        plain_attention_backward(LEN, D, x, x + SIZE, x + 2 * SIZE, p, dy, dx,
+                                 dx + SIZE, dx + 2 * SIZE);
         for (size_t i = 0; i < 3 * SIZE; i++) {
             const double at = x[i];
             double up, down;

@@ -5,6 +5,7 @@
 #include "maps.h"
 #include "num/conv.h"
 #include "num/threads.h"
+#include "plain_conv.h"
 #include "t.h"
 
 /* Shapes at which something could go wrong: odd sizes, one pixel, strides that
@@ -83,7 +84,7 @@ forward_is_the_sum(const struct num_conv_spec *spec,
     float *want = mem_array(num_map_size(&d->out), sizeof *want);
     void *y = empty(&d->out);
 
-    num_conv_forward_plain(spec, d->x, d->w, d->b, want);
+    plain_conv_forward(spec, d->x, d->w, d->b, want);
     num_conv_forward(conv, d->mx, d->w, d->b, y, d->scratch);
     T_NEAR(map_worst(&d->out, y, want), 0, tolerance(spec), "%s: y", name);
     free(want);
@@ -98,7 +99,7 @@ gradient_of_x_is_the_sum(const struct num_conv_spec *spec,
     float *want = mem_array(num_map_size(&spec->in), sizeof *want);
     void *dx = empty(&spec->in);
 
-    num_conv_back_data_plain(spec, d->dy, d->w, want);
+    plain_conv_back_data(spec, d->dy, d->w, want);
     num_conv_back_data(conv, d->mdy, d->w, dx, d->scratch);
     T_NEAR(map_worst(&spec->in, dx, want), 0, tolerance(spec), "%s: dx", name);
     free(want);
@@ -115,7 +116,7 @@ gradient_of_w_is_the_sum(const struct num_conv_spec *spec,
     float *db = spec->bias ? mem_array(2 * spec->out, sizeof *db) : NULL;
     float *want_b = spec->bias ? db + spec->out : NULL;
 
-    num_conv_back_weights_plain(spec, d->x, d->dy, want, want_b);
+    plain_conv_back_weights(spec, d->x, d->dy, want, want_b);
     num_conv_back_weights(conv, d->mx, d->mdy, got, db, 0, d->scratch);
     T_NEAR(worst(d->weights, got, want), 0, tolerance(spec), "%s: dw", name);
     if (db)
@@ -185,7 +186,7 @@ adds_and_clips(struct num_dnn *dnn, int winograd)
     struct data d = data_of(&spec, conv);
 
     num_conv_forward(conv, d.mx, d.w, d.b, d.mdy, d.scratch);
-    num_conv_forward_plain(&spec, d.x, d.w, d.b, d.dy);
+    plain_conv_forward(&spec, d.x, d.w, d.b, d.dy);
     T_NEAR(map_worst(&d.out, d.mdy, d.dy), 0, tolerance(&spec),
            "added to what is there, then clipped%s",
            winograd ? ", Winograd" : "");

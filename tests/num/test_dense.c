@@ -7,6 +7,7 @@
 #include "num/dense.h"
 #include "num/half_product.h"
 #include "num/threads.h"
+#include "plain_dense.h"
 #include "t.h"
 #include "util/rng.h"
 
@@ -62,9 +63,9 @@ equation(const struct shape *s, struct data *p)
 
     for (int i = 0; i < 4; i++)
         p->want[i] = doubles(p->size[i], NULL);
-    num_dense_forward_plain(s->n, s->in, s->out, x, w, b, r, p->want[0]);
-    num_dense_backward_plain(s->n, s->in, s->out, x, w, dy, p->want[1],
-                             p->want[2], p->want[3]);
+    plain_dense_forward(s->n, s->in, s->out, x, w, b, r, p->want[0]);
+    plain_dense_backward(s->n, s->in, s->out, x, w, dy, p->want[1], p->want[2],
+                         p->want[3]);
     free(x);
     free(w);
     free(b);
@@ -241,7 +242,7 @@ gradient_of_the_definition_is_its_slope(void)
 
     for (size_t i = 0; i < ROWS * OUT; i++)
         dy[i] = at[ROWS * IN + W + OUT + i];
-    num_dense_backward_plain(ROWS, IN, OUT, x, x + ROWS * IN, dy, dx, dw, db);
+    plain_dense_backward(ROWS, IN, OUT, x, x + ROWS * IN, dy, dx, dw, db);
     for (size_t i = 0; i < ROWS * IN; i++)
         along += dx[i] * u[i];
     for (size_t i = 0; i < W; i++)
@@ -253,8 +254,8 @@ gradient_of_the_definition_is_its_slope(void)
 
         for (size_t i = 0; i < ROWS * IN + W + OUT; i++)
             moved[i] += side * 1e-5 * u[i];
-        num_dense_forward_plain(ROWS, IN, OUT, moved, moved + ROWS * IN,
-                                moved + ROWS * IN + W, NULL, y);
+        plain_dense_forward(ROWS, IN, OUT, moved, moved + ROWS * IN,
+                            moved + ROWS * IN + W, NULL, y);
         for (size_t i = 0; i < ROWS * OUT; i++)
             change += side * dy[i] * y[i] / 2e-5;
         free(moved);

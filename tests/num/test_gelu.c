@@ -4,6 +4,7 @@
 #include "maps.h"
 #include "num/gelu.h"
 #include "num/threads.h"
+#include "plain_gelu.h"
 #include "t.h"
 
 static const struct {
@@ -25,15 +26,15 @@ slope_of_the_definition_is_a_central_difference(int f)
     double most = 0;
 
     for (double x = -8; x <= 8; x += 0.03125) {
-        double up = num_gelu_plain(forms[f].form, x + step);
-        double down = num_gelu_plain(forms[f].form, x - step);
+        double up = plain_gelu(forms[f].form, x + step);
+        double down = plain_gelu(forms[f].form, x - step);
 
         most = fmax(most, fabs((up - down) / (2 * step) -
-                               num_gelu_slope_plain(forms[f].form, x)));
+                               plain_gelu_slope(forms[f].form, x)));
     }
     T(most < 1e-9, "%s: the slope is the central difference in double, %.1e",
       forms[f].name, most);
-    T_NEAR(num_gelu_plain(forms[f].form, 1), forms[f].at_one, 1e-8,
+    T_NEAR(plain_gelu(forms[f].form, 1), forms[f].at_one, 1e-8,
            "%s: the value at 1 is the published one", forms[f].name);
 }
 
@@ -50,11 +51,11 @@ loops_agree_with_the_definition(int f)
     num_gelu_forward(forms[f].form, N, 0, x, y);
     num_gelu_backward(forms[f].form, N, 0, x, dy, dx);
     for (int i = 0; i < N; i++) {
-        most = fmax(most, fabs(y[i] - num_gelu_plain(forms[f].form, x[i])) /
+        most = fmax(most, fabs(y[i] - plain_gelu(forms[f].form, x[i])) /
                               fmax(1, fabsf(x[i])));
-        slope = fmax(slope, fabs(dx[i] - dy[i] * num_gelu_slope_plain(
-                                                     forms[f].form, x[i])) /
-                                fmax(1, fabsf(dy[i] * x[i])));
+        slope = fmax(
+            slope, fabs(dx[i] - dy[i] * plain_gelu_slope(forms[f].form, x[i])) /
+                       fmax(1, fabsf(dy[i] * x[i])));
     }
     T(most < 4e-7, "%s: y of -8 to 8, off by %.1e", forms[f].name, most);
     T(slope < 1e-6, "%s: dx, off by %.1e", forms[f].name, slope);

@@ -4,6 +4,7 @@
 #include "maps.h"
 #include "num/layer_norm.h"
 #include "num/threads.h"
+#include "plain_layer_norm.h"
 #include "t.h"
 
 static const double epsilon = 1e-5;
@@ -105,8 +106,8 @@ value(struct data *p)
 {
     double sum = 0;
 
-    num_layer_norm_forward_plain(p->n, p->d, epsilon, p->x, p->gamma, p->beta,
-                                 p->y);
+    plain_layer_norm_forward(p->n, p->d, epsilon, p->x, p->gamma, p->beta,
+                             p->y);
     for (size_t i = 0; i < p->n * p->d; i++)
         sum += p->dy[i] * p->y[i];
     return sum;
@@ -141,8 +142,8 @@ gradient_of_the_definition_is_its_slope(void)
     for (size_t i = 0; i < 3; i++) {
         struct data p = data_of(3, widths[i], 0);
 
-        num_layer_norm_backward_plain(p.n, p.d, epsilon, p.x, p.gamma, p.dy,
-                                      p.dx, p.dgamma, p.dbeta);
+        plain_layer_norm_backward(p.n, p.d, epsilon, p.x, p.gamma, p.dy, p.dx,
+                                  p.dgamma, p.dbeta);
         T(slope_off(&p, p.n * p.d, p.x, p.dx) < 1e-7 &&
               slope_off(&p, p.d, p.gamma, p.dgamma) < 1e-7 &&
               slope_off(&p, p.d, p.beta, p.dbeta) < 1e-7,
@@ -161,8 +162,8 @@ rows_agree_with_the_definition(void)
         struct data p = data_of(7, widths[i], 2);
 
         value(&p);
-        num_layer_norm_backward_plain(p.n, p.d, epsilon, p.x, p.gamma, p.dy,
-                                      p.dx, p.dgamma, p.dbeta);
+        plain_layer_norm_backward(p.n, p.d, epsilon, p.x, p.gamma, p.dy, p.dx,
+                                  p.dgamma, p.dbeta);
         num_layer_norm_forward(&p.fast);
         num_layer_norm_backward(&p.fast);
         T(off(p.n * p.d, p.fast.y, p.y) < 2e-6, "rows of %zu: y, off by %.1e",

@@ -3,6 +3,7 @@
 #include "maps.h"
 #include "num/norm.h"
 #include "num/threads.h"
+#include "plain_norm.h"
 #include "t.h"
 
 /* Everything that goes into a norm and comes out, plain. */
@@ -84,8 +85,8 @@ plain_of(const struct num_norm *norm, struct data *d, int add, int two)
     plain.dy = sum;
     plain.add = add ? d->add : NULL;
     plain.dadd = add ? d->dadd : NULL;
-    num_norm_forward_plain(&plain);
-    num_norm_backward_plain(&plain);
+    plain_norm_forward(&plain);
+    plain_norm_backward(&plain);
     free(sum);
 }
 

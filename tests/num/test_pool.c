@@ -1,5 +1,6 @@
 #include "maps.h"
 #include "num/pool.h"
+#include "plain_pool.h"
 #include "t.h"
 
 static void
@@ -22,8 +23,8 @@ agrees_with_plain(struct num_dnn *dnn, const struct num_pool_spec *spec)
     mdy = packed(&out, dy);
     num_pool_forward(pool, mx, my, argmax, scratch);
     num_pool_backward(pool, mdy, argmax, mdx, scratch);
-    num_pool_forward_plain(spec, x, y);
-    num_pool_backward_plain(spec, x, dy, dx);
+    plain_pool_forward(spec, x, y);
+    plain_pool_backward(spec, x, dy, dx);
     T(map_worst(&out, my, y) == 0, "%zux%zux%zu: the largest", spec->in.c,
       spec->in.h, spec->in.w);
     T_NEAR(map_worst(&spec->in, mdx, dx), 0, tolerance,

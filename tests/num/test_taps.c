@@ -4,6 +4,7 @@
 #define NAME taps
 typedef struct num_taps own;
 #include "own_conv.h"
+#include "plain_conv.h"
 
 /* One pixel, borders on all sides, strides that leave a rest and kernels that
  * leave pixels out or lie outside of the image, an odd number of vectors, one
@@ -54,7 +55,7 @@ adds_and_clips(const struct winograd_isa *isa)
     void *mx = packed(&spec.in, x), *y = packed(&out, was), *scratch;
     struct num_taps taps;
 
-    num_conv_forward_plain(&spec, x, w, b, want);
+    plain_conv_forward(&spec, x, w, b, want);
     for (size_t i = 0; i < n; i++)
         want[i] = fmaxf(want[i] + was[i], 0);
     spec.add = spec.relu = 1;
@@ -85,7 +86,7 @@ images_give_y(const struct num_conv_spec *spec, const struct num_taps *taps)
 
     rounded(&spec->in, x);
     mx = packed(&spec->in, x);
-    num_conv_forward_plain(spec, x, w, NULL, want);
+    plain_conv_forward(spec, x, w, NULL, want);
     num_taps_forward(taps, mx, w, NULL, y, scratch);
     T_NEAR(map_worst(&out, y, want), 0, spec->in.bf16 ? 2e-2 : 5e-6,
            "%s: %zu colours, bf16 %d: y", taps->isa->taps, spec->in.c,
@@ -113,7 +114,7 @@ images_give_dw(const struct num_conv_spec *spec, const struct num_taps *taps)
     rounded(&out, dy);
     mx = packed(&spec->in, x);
     mdy = packed(&out, dy);
-    num_conv_back_weights_plain(spec, x, dy, dw + n, NULL);
+    plain_conv_back_weights(spec, x, dy, dw + n, NULL);
     num_taps_back_weights(taps, mx, mdy, dw, 0, scratch);
     num_taps_back_weights(taps, mx, mdy, dw, 1, scratch);
     for (size_t i = 0; i < n; i++)

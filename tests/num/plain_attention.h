@@ -1,8 +1,15 @@
+#ifndef TESTS_NUM_PLAIN_ATTENTION_H
+#define TESTS_NUM_PLAIN_ATTENTION_H
+
 #include <math.h>
 
 #include "num/attention.h"
 
-static double
+/* The equations of num/attention.h in loops, in double, of one text and one
+ * head. q, k, v, y and gradients  [len,d];  p [len,len] is written by forward,
+ * read by backward */
+
+static inline double
 dot_product(size_t n, const double *x, const double *y)
 {
     double sum = 0;
@@ -12,10 +19,9 @@ dot_product(size_t n, const double *x, const double *y)
     return sum;
 }
 
-void
-num_attention_forward_plain(size_t len, size_t d, int causal, const double *q,
-                            const double *k, const double *v, double *y,
-                            double *p)
+static inline void
+plain_attention_forward(size_t len, size_t d, int causal, const double *q,
+                        const double *k, const double *v, double *y, double *p)
 {
     for (size_t i = 0; i < len; i++) {
         const size_t end = causal ? i + 1 : len;
@@ -41,11 +47,10 @@ num_attention_forward_plain(size_t len, size_t d, int causal, const double *q,
     }
 }
 
-void
-num_attention_backward_plain(size_t len, size_t d, const double *q,
-                             const double *k, const double *v, const double *p,
-                             const double *dy, double *dq, double *dk,
-                             double *dv)
+static inline void
+plain_attention_backward(size_t len, size_t d, const double *q, const double *k,
+                         const double *v, const double *p, const double *dy,
+                         double *dq, double *dk, double *dv)
 {
     for (size_t i = 0; i < len * d; i++)
         dq[i] = dk[i] = dv[i] = 0;
@@ -66,3 +71,5 @@ num_attention_backward_plain(size_t len, size_t d, const double *q,
         }
     }
 }
+
+#endif

@@ -1,25 +1,18 @@
+#ifndef TESTS_NUM_PLAIN_CONV_H
+#define TESTS_NUM_PLAIN_CONV_H
+
 #include <stddef.h>
 #include <string.h>
 
 #include "num/conv.h"
 
-struct num_map
-num_conv_out(const struct num_conv_spec *spec)
-{
-    struct num_map y = spec->in;
-
-    y.c = spec->out;
-    y.h = (spec->in.h + 2 * spec->pad - spec->kernel) / spec->stride + 1;
-    y.w = (spec->in.w + 2 * spec->pad - spec->kernel) / spec->stride + 1;
-    y.block = spec->block;
-    return y;
-}
+/* The equation of num/conv.h in loops, for plain f32 maps. */
 
 /*
  * Goes over all products w x y of the equation and adds two of the factors'
  * product to the third: to y forward, to x for its gradient, to w for its own.
  */
-static void
+static inline void
 add_products(const struct num_conv_spec *c, enum num_conv_pass pass, float *x,
              float *w, float *y, size_t i, size_t o)
 {
@@ -51,7 +44,7 @@ add_products(const struct num_conv_spec *c, enum num_conv_pass pass, float *x,
             }
 }
 
-static void
+static inline void
 add_all_products(const struct num_conv_spec *spec, enum num_conv_pass pass,
                  float *x, float *w, float *y)
 {
@@ -60,9 +53,9 @@ add_all_products(const struct num_conv_spec *spec, enum num_conv_pass pass,
             add_products(spec, pass, x, w, y, i, o);
 }
 
-void
-num_conv_forward_plain(const struct num_conv_spec *spec, const float *x,
-                       const float *w, const float *b, float *y)
+static inline void
+plain_conv_forward(const struct num_conv_spec *spec, const float *x,
+                   const float *w, const float *b, float *y)
 {
     struct num_map out = num_conv_out(spec);
     size_t size = num_map_size(&out), pixels = out.h * out.w;
@@ -77,17 +70,17 @@ num_conv_forward_plain(const struct num_conv_spec *spec, const float *x,
         y[at] = y[at] > 0 ? y[at] : 0;
 }
 
-void
-num_conv_back_data_plain(const struct num_conv_spec *spec, const float *dy,
-                         const float *w, float *dx)
+static inline void
+plain_conv_back_data(const struct num_conv_spec *spec, const float *dy,
+                     const float *w, float *dx)
 {
     memset(dx, 0, num_map_size(&spec->in) * sizeof *dx);
     add_all_products(spec, NUM_CONV_BACK_DATA, dx, (float *)w, (float *)dy);
 }
 
-void
-num_conv_back_weights_plain(const struct num_conv_spec *spec, const float *x,
-                            const float *dy, float *dw, float *db)
+static inline void
+plain_conv_back_weights(const struct num_conv_spec *spec, const float *x,
+                        const float *dy, float *dw, float *db)
 {
     struct num_map out = num_conv_out(spec);
     size_t taps = spec->kernel * spec->kernel, pixels = out.h * out.w;
@@ -100,3 +93,5 @@ num_conv_back_weights_plain(const struct num_conv_spec *spec, const float *x,
     for (size_t at = 0; at < num_map_size(&out); at++)
         db[at / pixels % out.c] += dy[at];
 }
+
+#endif

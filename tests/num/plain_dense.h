@@ -1,9 +1,15 @@
+#ifndef TESTS_NUM_PLAIN_DENSE_H
+#define TESTS_NUM_PLAIN_DENSE_H
+
 #include "num/dense.h"
 
-void
-num_dense_forward_plain(size_t n, size_t in, size_t out, const double *x,
-                        const double *w, const double *b, const double *r,
-                        double *y)
+/* The equations of num/dense.h in loops, in double, for W [out,in].  b and r
+ * may be NULL. */
+
+static inline void
+plain_dense_forward(size_t n, size_t in, size_t out, const double *x,
+                    const double *w, const double *b, const double *r,
+                    double *y)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t o = 0; o < out; o++) {
@@ -15,10 +21,10 @@ num_dense_forward_plain(size_t n, size_t in, size_t out, const double *x,
         }
 }
 
-void
-num_dense_backward_plain(size_t n, size_t in, size_t out, const double *x,
-                         const double *w, const double *dy, double *dx,
-                         double *dw, double *db)
+static inline void
+plain_dense_backward(size_t n, size_t in, size_t out, const double *x,
+                     const double *w, const double *dy, double *dx, double *dw,
+                     double *db)
 {
     for (size_t i = 0; i < n * in; i++)
         dx[i] = 0;
@@ -37,3 +43,5 @@ num_dense_backward_plain(size_t n, size_t in, size_t out, const double *x,
             }
         }
 }
+
+#endif
