@@ -9,7 +9,7 @@
 /* Where foil keeps to less than the processor has, oneDNN does, too.  It takes
  * no other word after its first call, so this comes before main(). */
 __attribute__((constructor)) static void
-bind(void)
+limit_isa(void)
 {
     if (util_isa() < util_isa_most())
         num_dnn_ok(dnnl_set_max_cpu_isa(util_isa() == UTIL_ISA_V3

@@ -17,7 +17,7 @@ struct place {
 };
 
 INLINE struct place
-place_of(const struct winograd_tiles *s, size_t t)
+place_of_tile(const struct winograd_tiles *s, size_t t)
 {
     size_t all = s->down * s->across, in = t % all;
 
@@ -176,8 +176,8 @@ transform_points(const struct winograd_tiles *tiles, const void *x, int bf16,
     const size_t width = bf16 ? 2 : 4;
 
     for (size_t g = 0; g < s.groups; g++) {
-        struct place at = place_of(&s, s.first);
-        struct place ahead = place_of(&s, s.first + AHEAD);
+        struct place at = place_of_tile(&s, s.first);
+        struct place ahead = place_of_tile(&s, s.first + AHEAD);
         vec ring[RING][SIDE];
 
         for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
@@ -256,8 +256,8 @@ tiles_of_group(const struct winograd_tiles *tiles, size_t g, const float *m,
 {
     const struct winograd_tiles s = *tiles;
     const struct winograd_sink sink = *into;
-    struct place at = place_of(&s, s.first);
-    struct place ahead = place_of(&s, s.first + AHEAD);
+    struct place at = place_of_tile(&s, s.first);
+    struct place ahead = place_of_tile(&s, s.first + AHEAD);
     vec bias = {0};
 
     if (sink.bias)
@@ -328,8 +328,8 @@ spread_group(const struct winograd_tiles *tiles, size_t g, const void *dy,
              float *n, size_t plane, int bf16)
 {
     const struct winograd_tiles s = *tiles;
-    struct place at = place_of(&s, s.first);
-    struct place ahead = place_of(&s, s.first + AHEAD);
+    struct place at = place_of_tile(&s, s.first);
+    struct place ahead = place_of_tile(&s, s.first + AHEAD);
 
     for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
         const struct source y = source_of(

@@ -96,7 +96,7 @@ points_of_phases(const struct winograd_tiles *tiles, const void *x, int bf16,
     const struct winograd_tiles s = *tiles;
 
     for (size_t g = 0; g < s.groups; g++) {
-        struct place at = place_of(&s, s.first);
+        struct place at = place_of_tile(&s, s.first);
 
         for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
             const struct place from = {at.image, 2 * at.y, 2 * at.x};
