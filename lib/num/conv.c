@@ -34,18 +34,6 @@ struct kernel {
 
 static const struct kernel by_direct, by_winograd, by_taps;
 
-struct num_map
-num_conv_out(const struct num_conv_spec *spec)
-{
-    struct num_map y = spec->in;
-
-    y.c = spec->out;
-    y.h = (spec->in.h + 2 * spec->pad - spec->kernel) / spec->stride + 1;
-    y.w = (spec->in.w + 2 * spec->pad - spec->kernel) / spec->stride + 1;
-    y.block = spec->block;
-    return y;
-}
-
 /*
  * The table: Winograd where there are enough channels that its transforms are
  * paid for, and maps that fill its tiles of 4x4.  With 32 channels it takes .35
