@@ -107,10 +107,10 @@ static void take_named(const struct opt_tool *tool, const char *word,
 static void
 set_method(const struct opt_tool *tool, const struct opt *o, const char *text)
 {
-    char *rest, *word = strtok_r(mem_text(text), ",", &rest);
+    char *rest, *name = strtok_r(mem_text(text), ",", &rest);
 
-    *(const char **)o->value = word ? word : text;
-    while (word && (word = strtok_r(NULL, ",", &rest))) {
+    *(const char **)o->value = name ? name : text;
+    for (const char *word; (word = strtok_r(NULL, ",", &rest));) {
         const size_t n = strcspn(word, "=");
         const size_t row = (size_t)(find(tool, word, n) - tool->opts);
         char *nothing[] = {NULL, NULL};
