@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # What benchmarks share; each sources it.
 python=/usr/bin/python3
+benchmarks=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 
 # scratch : $work is a folder that goes when the benchmark ends, after the jobs
 # that still run
@@ -39,7 +40,7 @@ wants() {
 
 # wants_data NAME : the same where $data, the shared folder, is not there
 wants_data() {
-    data=${FOIL_SHARED:-$(cd "${0%/*}/../.." && pwd)/../shared}/data
+    data=${FOIL_SHARED:-$benchmarks/../../../shared}/data
     if [[ ! -d $data ]]; then
         echo "bench $1 skipped: no $data"
         exit

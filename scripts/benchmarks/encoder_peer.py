@@ -4,9 +4,10 @@
       GPU: it sleeps that long in a step and computes nothing.  FILE gets a line: the
       medians, in milliseconds, of what it waits for in a step: for requests, and the
       pixels that belong to them; for the gradient of the embeddings
-  plain TRAIN TEST EPOCHS            a ResNet-18 as in pipelines/python/encoder.py in
-      an ordinary loop on DataLoader; prints processor microseconds an image and the
-      accuracy of the nearest neighbour
+  encode STEM                        a ResNet-18 by foil.encode(); STEM is that of
+      foil-train: small, as in pipelines/python/encoder.py, or imagenet, torchvision's
+  plain STEM TRAIN TEST EPOCHS       the same in an ordinary loop on DataLoader; prints
+      processor microseconds an image and the accuracy of the nearest neighbour
 """
 import os
 import statistics
@@ -69,21 +70,33 @@ def pretend(path, milliseconds, *more):
               file=file)
 
 
-def plain(train, test, epochs):
+def resnet18(stem):
+    """The network and its head."""
     import torch
     import torchvision
-
-    from peer_views import (neighbour_accuracy, scale, seconds, simclr_step,
-                            view_batches)
     nn = torch.nn
     torch.set_num_threads(1)
     torch.manual_seed(0)
-
     net = torchvision.models.resnet18()
-    net.conv1 = nn.Conv2d(3, 64, 3, 1, 1, bias=False)
-    net.maxpool = net.fc = nn.Identity()
-    head = nn.Sequential(nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 128))
-    both = nn.Sequential(net, head)
+    if stem == "small":
+        net.conv1 = nn.Conv2d(3, 64, 3, 1, 1, bias=False)
+        net.maxpool = nn.Identity()
+    net.fc = nn.Identity()
+    return net, nn.Sequential(nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 128))
+
+
+def encode(stem):
+    import foil
+    foil.encode(*resnet18(stem))
+
+
+def plain(stem, train, test, epochs):
+    import torch
+
+    from peer_views import (neighbour_accuracy, scale, seconds, simclr_step,
+                            view_batches)
+    net, head = resnet18(stem)
+    both = torch.nn.Sequential(net, head)
     optim = torch.optim.SGD(both.parameters(), 0.1, 0.9, weight_decay=1e-4)
 
     images, used = 0, seconds()
@@ -95,4 +108,4 @@ def plain(train, test, epochs):
           f"{neighbour_accuracy(net, train, test, 100):.4f}")
 
 
-{"gpu": pretend, "plain": plain}[sys.argv[1]](*sys.argv[2:])
+{"gpu": pretend, "encode": encode, "plain": plain}[sys.argv[1]](*sys.argv[2:])
