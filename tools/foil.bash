@@ -14,10 +14,10 @@ _foil_options() {
     sed -nE 's/^  (-., )?(--[a-z0-9-]+).*/\2/p' <<<"$1"
 }
 
-# _foil_row HELP OPTION : what is behind the option, and its sentence
+# _foil_row HELP OPTION : what is behind the option, and its sentence, in one line
 _foil_row() {
-    sed -nE "s/^  (-., )?$2 ?( .*|$)/\2/p; s/^  $2, --[a-z0-9-]+ ?( .*|$)/\1/p" \
-        <<<"$1"
+    sed -E ':more; N; s/\n {12,}/ /; t more; P; D' <<<"$1" |
+        sed -nE "s/^  (-., )?$2 ?( .*|$)/\2/p; s/^  $2, --[a-z0-9-]+ ?( .*|$)/\1/p"
 }
 
 # _foil_values ROW COMMAND... : the values of an option that takes one of some
