@@ -58,7 +58,7 @@ static const struct opt_tool tool = {
     .name = "foil-eval", .summary = "measure how good features are"};
 
 static void
-retrieve(const struct options *chosen, char **operand)
+rank_views(const struct options *chosen, char **operand)
 {
     if (chosen->answers && !chosen->captions)
         opt_misuse("--answers is for --captions");
@@ -74,7 +74,7 @@ main(int argc, char **argv)
     static void (*const run[])(const struct options *, char **) = {
         [KNN] = run_knn,           [NEIGHBOURS] = run_neighbours,
         [PROBE] = run_probe,       [ZERO_SHOT] = run_zero_shot,
-        [GEOMETRY] = run_geometry, [RETRIEVE] = retrieve,
+        [GEOMETRY] = run_geometry, [RETRIEVE] = rank_views,
         [CCA] = run_cca,           [LOSS] = run_loss,
         [PCA] = run_pca,           [TEMPERATURE] = run_temperature,
         [FOLLOW] = run_follow,

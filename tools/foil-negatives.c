@@ -13,8 +13,8 @@
 static struct sampler sampler;
 
 static int
-serve(struct service *service, struct filter *filter, struct wire *wire,
-      int stop, struct err *err)
+serve_run(struct service *service, struct filter *filter, struct wire *wire,
+          int stop, struct err *err)
 {
     int rc;
 
@@ -53,7 +53,7 @@ main(int argc, char **argv)
     if (o->filter)
         filter_open(&filter, wire);
 
-    rc = serve(&service, o->filter ? &filter : NULL, wire, stop, &err);
+    rc = serve_run(&service, o->filter ? &filter : NULL, wire, stop, &err);
     say_stopped();
     if (rc < 0)
         die("%s", err.msg);

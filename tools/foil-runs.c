@@ -26,7 +26,7 @@ static const struct opt_tool tool = {
 
 /* The runs in the given folders, or in run/. */
 static json_t *
-gather(char **dir)
+gather_runs(char **dir)
 {
     json_t *paths = json_array(), *runs = json_array(), *path;
     size_t i;
@@ -55,7 +55,7 @@ main(int argc, char **argv)
     size_t i;
 
     end_when_stopped();
-    runs = gather(dir);
+    runs = gather_runs(dir);
     if (!json_array_size(runs))
         say("there is no run in '%s'", *dir ? *dir : "run");
     else if (width && !as_json)

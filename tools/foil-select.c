@@ -110,7 +110,7 @@ open_planner(struct selector *s, const struct wire_keys *keys)
 
 /* Returns 1 when the planner is still at work. */
 static int
-release(struct selector *s)
+release_selector(struct selector *s)
 {
     int planning;
 
@@ -128,7 +128,7 @@ release(struct selector *s)
 }
 
 static void
-run(struct selector *s)
+run_selector(struct selector *s)
 {
     const struct select_options *o = s->options;
     struct wire_keys keys = {0};
@@ -152,7 +152,7 @@ run(struct selector *s)
     if (rc < 0)
         die("%s", err.msg);
     select_report(&s->bad, s->set, o->quarantine);
-    planning = release(s);
+    planning = release_selector(s);
     wire_close(wire);
     wire_keys_release(&keys);
     if (planning) // nothing may be taken from under it by an exit handler
@@ -161,14 +161,14 @@ run(struct selector *s)
 
 /* All that is done without a trainer. */
 static int
-tell(struct selector *s)
+tell_only(struct selector *s)
 {
     if (s->options->list) {
         select_tell_list(s->options);
     } else {
         open_data(s);
         select_tell_needs(s->options, &s->task);
-        release(s);
+        release_selector(s);
     }
     close_stdout();
     return EXIT_OK;
@@ -182,12 +182,12 @@ main(int argc, char **argv)
     num_threads_sleep(argv);
     s.options = select_options_get(argc, argv);
     if (s.options->list || s.options->dry)
-        return tell(&s);
+        return tell_only(&s);
     if (s.options->score) {
         end_when_stopped();
         select_score_files(s.options);
     } else {
-        run(&s);
+        run_selector(&s);
     }
     return EXIT_OK;
 }

@@ -99,7 +99,7 @@ print_once(struct top_ear *ear, struct top *top, int stop)
 }
 
 static void
-draw(struct top *top, int blocks)
+draw_screen(struct top *top, int blocks)
 {
     int rows;
     const int columns = terminal_size(STDOUT_FILENO, &rows);
@@ -113,7 +113,7 @@ draw(struct top *top, int blocks)
 
 /* Until q is typed, or we are asked to stop. */
 static void
-watch(struct top_ear *ear, struct top *top, int stop)
+watch_run(struct top_ear *ear, struct top *top, int stop)
 {
     const int blocks = has_blocks();
     int columns = 0, key = 0, rc = 1;
@@ -126,7 +126,7 @@ watch(struct top_ear *ear, struct top *top, int stop)
         const int width = terminal_size(STDOUT_FILENO, NULL);
 
         if (now - drawn >= redraw || width != columns) {
-            draw(top, blocks);
+            draw_screen(top, blocks);
             drawn = now;
             columns = width;
         }
@@ -161,7 +161,7 @@ main(int argc, char **argv)
     if (once || !terminal_size(STDOUT_FILENO, NULL))
         print_once(&ear, &top, stop);
     else
-        watch(&ear, &top, stop);
+        watch_run(&ear, &top, stop);
     top_ear_release(&ear);
     top_release(&top);
     close_stdout();

@@ -23,7 +23,7 @@ static const double parting = 0.2;
 
 /* Whether all steps that were asked for, or planned, are done. */
 static int
-finished(const struct train *t)
+is_finished(const struct train *t)
 {
     const struct train_state *s = &t->state;
 
@@ -32,7 +32,7 @@ finished(const struct train *t)
 }
 
 static int
-run(struct train *t, struct err *err)
+run_steps(struct train *t, struct err *err)
 {
     struct wire_batch batch;
     int rc = 1;
@@ -40,7 +40,7 @@ run(struct train *t, struct err *err)
     // a filter waits for its tables before it lets the first item pass
     if (t->encoder.verbs && train_ask_service(t, err))
         return -1;
-    while (rc > 0 && !finished(t)) {
+    while (rc > 0 && !is_finished(t)) {
         rc = train_source_next(t, &batch, err);
         if (rc <= 0)
             break;
@@ -73,7 +73,7 @@ is_lost(const struct train *t)
 
 /* However the loop ended, what is done is kept. */
 static int
-end(struct train *t, int rc, struct err *err)
+end_run(struct train *t, int rc, struct err *err)
 {
     struct err why;
 
@@ -107,7 +107,7 @@ end(struct train *t, int rc, struct err *err)
 }
 
 static void
-release(struct train *t)
+release_run(struct train *t)
 {
     wire_batch_release(&t->left);
     train_source_close(t);
@@ -128,7 +128,7 @@ release(struct train *t)
 }
 
 static void
-serve(void *self)
+serve_peers(void *self)
 {
     train_source_serve(self);
 }
@@ -146,7 +146,8 @@ set_up(struct train *t, struct wire_keys *keys, struct err *err)
     if (!t->wire || train_source_open(t, err) ||
         train_features_open(&t->features, t->wire, err))
         return -1;
-    return train_report_open(t, err) || train_desk_open(&t->desk, serve, t, err)
+    return train_report_open(t, err) ||
+                   train_desk_open(&t->desk, serve_peers, t, err)
                ? -1
                : 0;
 }
@@ -180,7 +181,7 @@ main(int argc, char **argv)
     train_wire_up(&t);
     if (t.options->list || t.options->dry) {
         train_tell(&t);
-        release(&t);
+        release_run(&t);
         close_stdout();
         return EXIT_OK;
     }
@@ -188,10 +189,10 @@ main(int argc, char **argv)
         die("%s", err.msg);
     rc = set_up(&t, &keys, &err);
     if (!rc)
-        rc = run(&t, &err);
-    rc = end(&t, rc, &err);
+        rc = run_steps(&t, &err);
+    rc = end_run(&t, rc, &err);
     again = rc && is_lost(&t) && t.options->lost && !stop_asked();
-    release(&t);
+    release_run(&t);
     wire_keys_release(&keys);
     if (again)
         train_encoders_resume(&t, words, &err);

@@ -24,7 +24,7 @@ struct augment_command {
 
 /* See util/command.h. */
 static void
-waits(void *tool)
+on_wait(void *tool)
 {
     const struct augment_command *c = tool;
 
@@ -43,7 +43,7 @@ augment_command_open(const struct augment_options *options, uint64_t seed)
         .patience = options->limit,
         .longest = LONGEST,
         .print = say_line,
-        .waits = waits,
+        .waits = on_wait,
         .tool = c,
     };
     struct err err;
@@ -66,7 +66,7 @@ augment_command_close(struct augment_command *c)
 
 /* There are so many bytes from ->end on. */
 static void
-reserve(struct augment_command *c, size_t bytes)
+reserve_bytes(struct augment_command *c, size_t bytes)
 {
     struct err err;
 
@@ -80,8 +80,8 @@ reserve(struct augment_command *c, size_t bytes)
 
 /* See data/gather.h. */
 static void
-take(void *of, const struct data_image *image, int64_t id, uint64_t epoch,
-     uint64_t view, size_t row)
+take_image(void *of, const struct data_image *image, int64_t id, uint64_t epoch,
+           uint64_t view, size_t row)
 {
     struct augment_command *c = of;
     const size_t bytes = image->width * image->height * 3;
@@ -89,7 +89,7 @@ take(void *of, const struct data_image *image, int64_t id, uint64_t epoch,
     int64_t *to;
 
     if (id != c->id) {
-        reserve(c, bytes);
+        reserve_bytes(c, bytes);
         memcpy(c->memory + c->end, image->pixel, bytes);
         c->id = id;
         c->place = c->end;
@@ -107,14 +107,14 @@ take(void *of, const struct data_image *image, int64_t id, uint64_t epoch,
 void
 augment_command_begin(struct augment_command *c, struct data_wanted *want)
 {
-    want->make = take;
+    want->make = take_image;
     want->of = c;
     c->rows = want->views * want->n + want->n_extra;
     c->side = want->size;
     c->area = want->size * want->size * 3;
     c->table = (c->rows * c->area + ALIGN - 1) / ALIGN * ALIGN;
     c->end = 0;
-    reserve(c, c->table + c->rows * COLUMNS * sizeof(int64_t));
+    reserve_bytes(c, c->table + c->rows * COLUMNS * sizeof(int64_t));
     c->end = c->table + c->rows * COLUMNS * sizeof(int64_t);
     c->id = -1;
 }

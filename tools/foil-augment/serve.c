@@ -70,7 +70,7 @@ tell_substitute(void *data, const struct wire_place *at, const int64_t pair[2],
 /* ---- the relay and its two neighbours ---------------------------------- */
 
 static void
-release(struct wire_item *item, struct wire_msg *batch)
+release_item(struct wire_item *item, struct wire_msg *batch)
 {
     if (item)
         wire_item_release(item);
@@ -84,7 +84,7 @@ drop_stale(struct augmenter *a)
     void *item, *batch;
 
     while (flow_relay_stale(a->relay, &item, &batch))
-        release(item, batch);
+        release_item(item, batch);
 }
 
 static void
@@ -250,7 +250,7 @@ take_item(struct augmenter *a)
     *item = *flow_client_item(a->plan);
     item->msg = wire_msg_hold(item->msg);
     if (!flow_relay_take(a->relay, &item->at, item))
-        release(item, NULL);
+        release_item(item, NULL);
 }
 
 static void
@@ -289,7 +289,7 @@ hear_selector(struct augmenter *a)
 /* Makes the batch of the lowest item that is wanted: 1, or 0 when there is
  * none. */
 static int
-work(struct augmenter *a)
+make_batch(struct augmenter *a)
 {
     const struct wire_item *item = flow_relay_work(a->relay);
     char where[64];
@@ -309,7 +309,7 @@ work(struct augmenter *a)
 }
 
 static int
-enough(const struct augmenter *a)
+has_enough(const struct augmenter *a)
 {
     return a->over || a->dismissed ||
            (a->options->max_items && a->sent >= a->options->max_items);
@@ -400,7 +400,7 @@ close_ends(struct augmenter *a)
     flow_client_close(a->plan);
     wire_close(a->wire);
     while (flow_relay_drop(a->relay, &item, &batch))
-        release(item, batch);
+        release_item(item, batch);
     flow_relay_free(a->relay);
 }
 
@@ -421,13 +421,13 @@ augment_serve(struct augment_maker *maker, const struct wire_keys *keys)
     if (!maker->spare)
         die("%s", err.msg);
     progress_start(&a.progress, "batches", 0, (double)a.options->max_items);
-    while (rc > 0 && !enough(&a)) {
+    while (rc > 0 && !has_enough(&a)) {
         rc = wire_wait(a.wire, a.stop, busy ? 0 : 1, &err);
         if (rc <= 0)
             break;
         hear_trainer(&a);
         hear_selector(&a);
-        busy = !enough(&a) && work(&a);
+        busy = !has_enough(&a) && make_batch(&a);
         tell_waiting(&a, &since);
     }
     progress_clear(&a.progress);

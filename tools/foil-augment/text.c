@@ -56,14 +56,14 @@ augment_text_recipe(const struct augment_text *text,
 
 /* Takes the columns that no row uses from rows of `context` tokens. */
 static void
-narrow(int32_t *tokens, size_t n, size_t context, size_t len)
+drop_columns(int32_t *tokens, size_t n, size_t context, size_t len)
 {
     for (size_t i = 1; i < n; i++)
         memmove(tokens + i * len, tokens + i * context, len * sizeof *tokens);
 }
 
 static size_t
-longest(size_t n, const int32_t *lengths, size_t least)
+longest_of(size_t n, const int32_t *lengths, size_t least)
 {
     for (size_t i = 0; i < n; i++)
         if ((size_t)lengths[i] > least)
@@ -134,10 +134,10 @@ augment_text_make(struct augment_text *text, const struct wire_item *item,
         return;
     make_captions(text, item, ids, seed);
     make_extra(text, item, seed);
-    len = longest(item->n, text->lengths, 0);
-    len = longest(item->n_texts, text->extra_lengths, len);
-    narrow(text->tokens, item->n, context, len);
-    narrow(text->extra_tokens, item->n_texts, context, len);
+    len = longest_of(item->n, text->lengths, 0);
+    len = longest_of(item->n_texts, text->extra_lengths, len);
+    drop_columns(text->tokens, item->n, context, len);
+    drop_columns(text->extra_tokens, item->n_texts, context, len);
     batch->n_tokens = len;
     batch->texts = (int64_t)text->most;
     batch->vocabulary = (int64_t)data_vocabulary_size(text->vocabulary);

@@ -33,7 +33,7 @@ struct range {
 };
 
 static struct range
-kinds(void)
+read_kinds(void)
 {
     struct range range;
     struct err err;
@@ -49,7 +49,7 @@ kinds(void)
 }
 
 static struct range
-severities(void)
+read_severities(void)
 {
     if (!severity)
         return (struct range){1, DATA_SEVERITIES + 1};
@@ -115,8 +115,8 @@ add_damaged(struct making *making, const struct data_set *set,
 }
 
 static void
-damage(const struct data_set *set, struct data_pool *pool, struct range kind,
-       struct range strength)
+damage_images(const struct data_set *set, struct data_pool *pool,
+              struct range kind, struct range strength)
 {
     const size_t n = data_size(set);
     struct making making;
@@ -145,13 +145,13 @@ run_corrupt(char **operand)
         opt_misuse("--sheet draws all kinds and makes no tar: leave out %s",
                    output ? "-o" : "-k");
     if (!sheet)
-        kind = kinds();
+        kind = read_kinds();
     set = data_open_or_die(operand[0], 0);
     pool = data_pool_new(set, &how);
     if (sheet)
         draw_sheet(set, pool);
     else
-        damage(set, pool, kind, severities());
+        damage_images(set, pool, kind, read_severities());
     data_pool_free(pool);
     data_close(set);
 }

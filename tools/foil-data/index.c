@@ -34,7 +34,7 @@ const struct opt index_opts[] = {
 
 /* PATH.foil, without the slashes behind the name of a folder */
 static char *
-beside(const char *path)
+path_beside(const char *path)
 {
     size_t n = strlen(path);
 
@@ -133,7 +133,7 @@ report_files(const struct data_index_sum *sum)
 
 /* What the index holds. */
 static void
-report(const struct data_index *index, const char *to)
+report_index(const struct data_index *index, const char *to)
 {
     const struct data_index_sum sum = data_index_sum(index);
     char *classes = sum.classes ? name_classes(index, sum.classes)
@@ -213,7 +213,7 @@ run_index(char **path)
                                  .decode = decode,
                                  .max_pixels = (size_t)max_pixels};
     struct data_index *index = data_index_new(&how);
-    char *to = output ? mem_text(output) : beside(path[0]);
+    char *to = output ? mem_text(output) : path_beside(path[0]);
     struct err err;
 
     if (path[1] && !output)
@@ -245,7 +245,7 @@ run_index(char **path)
         say("no sample has a label: the folders inside of each PATH are its "
             "classes, not the PATHs; for these give the folder that they are "
             "in");
-    report(index, to);
+    report_index(index, to);
     data_index_free(index);
     free(to);
 }

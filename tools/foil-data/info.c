@@ -12,7 +12,7 @@ struct range {
 };
 
 static void
-widen(struct range *range, size_t x)
+widen_range(struct range *range, size_t x)
 {
     range->min = x < range->min ? x : range->min;
     range->max = x > range->max ? x : range->max;
@@ -32,8 +32,8 @@ run_info(char **operand)
         bytes += data_length(set, i);
         captioned += *data_caption(set, i) != 0;
         captions += data_captions_count(set, i);
-        widen(&width, data_width(set, i));
-        widen(&height, data_height(set, i));
+        widen_range(&width, data_width(set, i));
+        widen_range(&height, data_height(set, i));
         codecs[data_codec(set, i)]++;
     }
     printf("samples\t%zu\nclasses\t%zu\n", data_size(set), data_classes(set));

@@ -44,7 +44,7 @@ class_of(const struct data_set *set, int64_t id)
 /* How an image is framed: green where it is of the class of the first one, by
  * name, red where of another, and not where either has none. */
 static char
-framed(const char *first, const char *class)
+frame_of(const char *first, const char *class)
 {
     if (!first || !class)
         return 0;
@@ -75,7 +75,8 @@ read_list(const struct sets *sets, char *line, size_t number,
         list->name[list->n] =
             class_of(list->n ? sets->rest : sets->first, (int64_t)id);
         if (list->n)
-            list->framed[list->n] = framed(list->name[0], list->name[list->n]);
+            list->framed[list->n] =
+                frame_of(list->name[0], list->name[list->n]);
         list->n++;
     }
     if (!list->n)
@@ -100,8 +101,8 @@ lines_of(char *text, size_t *n)
 }
 
 static void
-draw(const struct sets *sets, const struct data_sheet *sheet,
-     const struct data_sheet_list *list)
+draw_list(const struct sets *sets, const struct data_sheet *sheet,
+          const struct data_sheet_list *list)
 {
     const struct data_pool_how how = {.policy = DATA_ACCEPT,
                                       .max_pixels = (size_t)max_pixels};
@@ -126,7 +127,7 @@ draw(const struct sets *sets, const struct data_sheet *sheet,
 
 /* Makes room for a list on the sheet. */
 static void
-measure(const struct data_sheet_list *list, struct data_sheet *sheet)
+measure_list(const struct data_sheet_list *list, struct data_sheet *sheet)
 {
     const size_t letters = data_sheet_letters(list);
 
@@ -148,9 +149,9 @@ draw_lines(const struct sets *sets, char **line, size_t n)
         const size_t at = i * n / shown;
 
         read_list(sets, line[at], at + 1, &list[i]);
-        measure(&list[i], &sheet);
+        measure_list(&list[i], &sheet);
     }
-    draw(sets, &sheet, list);
+    draw_list(sets, &sheet, list);
     for (size_t i = 0; i < shown; i++) {
         free(list[i].id);
         free(list[i].framed);

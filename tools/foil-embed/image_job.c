@@ -40,7 +40,7 @@ open_images(struct work *work)
 
 /* Puts the size, where it is given, into the spec of an encoder. */
 static void
-resize(struct nn_spec *spec, void *data)
+set_size(struct nn_spec *spec, void *data)
 {
     const struct embed_image_job *job = data;
 
@@ -55,8 +55,8 @@ open_model(struct work *work)
     struct nn_model *model = &work->model;
     struct err err;
 
-    if (nn_model_open(model, job.checkpoint, (size_t)job.batch, 0, resize, &job,
-                      &err) ||
+    if (nn_model_open(model, job.checkpoint, (size_t)job.batch, 0, set_size,
+                      &job, &err) ||
         (job.average && nn_average_use(model, &err)))
         die("%s", err.msg);
     if (model->widened)
@@ -84,7 +84,7 @@ pixels_of(const struct work *work)
 
 /* The features of n images, [n,size,size,3], go to x [n,d]. */
 static void
-embed(const struct work *work, size_t n, const uint8_t *images, float *x)
+embed_batch(const struct work *work, size_t n, const uint8_t *images, float *x)
 {
     const struct nn_input input = {.n = n, .images = images, .ids = work->ids};
 
@@ -102,7 +102,7 @@ embed(const struct work *work, size_t n, const uint8_t *images, float *x)
 }
 
 static size_t
-width(const struct work *work)
+width_of(const struct work *work)
 {
     if (!work->model.net)
         return work->job->descriptor ? EVAL_DESCRIPTOR : pixels_of(work);
@@ -112,7 +112,8 @@ width(const struct work *work)
 
 /* The view of a sample, or its id in a table, goes to place i. */
 static int
-bring(struct work *work, size_t id, size_t i, uint8_t *image, struct err *err)
+bring_view(struct work *work, size_t id, size_t i, uint8_t *image,
+           struct err *err)
 {
     const size_t view = (size_t)work->job->view;
 
@@ -136,7 +137,7 @@ pass_over(const struct embed_image_job *job, int rc, const struct err *err)
 
 /* Embeds all samples; returns how many were skipped. */
 static size_t
-run(struct work *work, struct data_features *f)
+embed_all(struct work *work, struct data_features *f)
 {
     const struct data_set *set = work->images.set;
     const size_t each = pixels_of(work), all = data_size(set);
@@ -146,10 +147,11 @@ run(struct work *work, struct data_features *f)
     size_t waiting = 0;
     struct err err;
 
-    data_features_room(f, set, width(work));
+    data_features_room(f, set, width_of(work));
     progress_start(&progress, "images", 0, (double)all);
     for (size_t id = 0; id < all; id++) {
-        const int rc = bring(work, id, waiting, pixels + waiting * each, &err);
+        const int rc =
+            bring_view(work, id, waiting, pixels + waiting * each, &err);
 
         if (rc) {
             progress_clear(&progress);
@@ -161,7 +163,7 @@ run(struct work *work, struct data_features *f)
             waiting++;
         }
         if (waiting == batch || (id + 1 == all && waiting)) {
-            embed(work, waiting, pixels, f->x + f->n * f->d);
+            embed_batch(work, waiting, pixels, f->x + f->n * f->d);
             f->n += waiting;
             waiting = 0;
             progress_show(&progress, (double)(id + 1), "");
@@ -184,7 +186,7 @@ layer_of(const struct embed_image_job *job)
 
 /* How the features were made: x.json. */
 static json_t *
-about(const struct work *work, size_t skipped)
+describe_job(const struct work *work, size_t skipped)
 {
     const struct embed_image_job *job = work->job;
     const struct digest digest = data_digest(work->images.set);
@@ -235,8 +237,8 @@ embed_image_job(const struct embed_image_job *job)
     else
         work.size = size_without_encoder(job);
     work.images.recipe.size = work.size;
-    skipped = run(&work, &features);
-    features.about = about(&work, skipped);
+    skipped = embed_all(&work, &features);
+    features.about = describe_job(&work, skipped);
     if (data_features_write(job->output, &features, &err))
         die("%s", err.msg);
     if (skipped)

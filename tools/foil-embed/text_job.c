@@ -200,8 +200,8 @@ make_classes(struct embed_texts *texts, const char *path, const char *templates,
 
 /* How the features were made: x.json. */
 static json_t *
-about(const struct embed_text_job *job, const struct embed_texts *texts,
-      size_t without)
+describe_job(const struct embed_text_job *job, const struct embed_texts *texts,
+             size_t without)
 {
     const struct digest digest = data_vocabulary_digest(texts->vocabulary);
     char hex[DIGEST_HEX];
@@ -266,7 +266,7 @@ embed_text_job(const struct embed_text_job *job)
             without = add_captions(&texts, job->data, job->output);
         embed_texts_run(&texts, &features);
     }
-    features.about = about(job, &texts, without);
+    features.about = describe_job(job, &texts, without);
     if (data_features_write(job->output, &features, &err))
         die("%s", err.msg);
     data_features_release(&features);

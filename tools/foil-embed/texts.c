@@ -159,7 +159,7 @@ struct packed {
 };
 
 static void
-pack(const struct embed_texts *texts, struct packed *p, size_t i)
+pack_text(const struct embed_texts *texts, struct packed *p, size_t i)
 {
     const int32_t *from = texts->token + texts->offset[i];
     const size_t most = texts->context - 2;
@@ -175,8 +175,8 @@ pack(const struct embed_texts *texts, struct packed *p, size_t i)
 }
 
 static void
-encode(const struct embed_texts *texts, struct packed *p,
-       struct data_features *f)
+encode_texts(const struct embed_texts *texts, struct packed *p,
+             struct data_features *f)
 {
     const struct nn_input input = {
         .n = p->n, .ids = p->token, .offsets = p->offset};
@@ -204,9 +204,9 @@ encode_all(const struct embed_texts *texts, struct data_features *f)
     progress_start(&progress, "texts", 0, (double)texts->n);
     for (size_t i = 0; i < texts->n; i++) {
         if (first[i] == (int64_t)i)
-            pack(texts, &p, i);
+            pack_text(texts, &p, i);
         if (p.n == texts->batch || (p.n && i + 1 == texts->n)) {
-            encode(texts, &p, f);
+            encode_texts(texts, &p, f);
             progress_show(&progress, (double)(i + 1), "");
         }
     }
@@ -230,7 +230,7 @@ mark_tokens(const struct embed_texts *texts, struct data_features *f)
 }
 
 static size_t
-width(const struct embed_texts *texts)
+width_of(const struct embed_texts *texts)
 {
     const struct nn_net *net = texts->model.net;
 
@@ -242,7 +242,7 @@ width(const struct embed_texts *texts)
 void
 embed_texts_run(const struct embed_texts *texts, struct data_features *features)
 {
-    const size_t d = width(texts);
+    const size_t d = width_of(texts);
 
     *features = (struct data_features){
         .n = texts->n,

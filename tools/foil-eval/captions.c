@@ -32,9 +32,10 @@ those_with_answers(size_t n, double *rank)
 
 /* Adds r1, r5, r10 to what r_mean is the mean of. */
 static json_t *
-direction(const struct eval_answers *answers, size_t m,
-          const struct data_features *from, const struct data_features *to,
-          const char *path, double *sum)
+describe_direction(const struct eval_answers *answers, size_t m,
+                   const struct data_features *from,
+                   const struct data_features *to, const char *path,
+                   double *sum)
 {
     double *rank = mem_array(answers->n, sizeof *rank);
     const double chance = eval_answers_chance(answers, m);
@@ -75,15 +76,17 @@ find_answers(struct both *b, int equal)
 }
 
 static void
-report(const char *measure, const char *rule, char **path, struct both *b,
-       json_t *how)
+report_captions(const char *measure, const char *rule, char **path,
+                struct both *b, json_t *how)
 {
     double sum = 0;
     json_t *tr, *ir;
 
     find_answers(b, !strcmp(rule, "equal"));
-    tr = direction(&b->texts, b->text.n, &b->image, &b->text, path[0], &sum);
-    ir = direction(&b->images, b->image.n, &b->text, &b->image, path[1], &sum);
+    tr = describe_direction(&b->texts, b->text.n, &b->image, &b->text, path[0],
+                            &sum);
+    ir = describe_direction(&b->images, b->image.n, &b->text, &b->image,
+                            path[1], &sum);
     json_object_update_new(
         how, json_pack("{s:s s:s s:I s:o s:o}", "metric", "cosine", "ties",
                        "half", "d", (json_int_t)b->image.d, "images",
@@ -102,12 +105,12 @@ both_report(const char *measure, char **path, struct both *b, json_t *how)
 {
     // the rule `equal` is the headline, `strict` is printed beside it
     if (b->text.same)
-        report(measure, "equal", path, b, json_copy(how));
+        report_captions(measure, "equal", path, b, json_copy(how));
     else
         say("'%s' has no .same.npy beside it: captions that are equal count as "
             "different, by the rule strict alone",
             path[1]);
-    report(measure, "strict", path, b, how);
+    report_captions(measure, "strict", path, b, how);
 }
 
 void

@@ -29,8 +29,8 @@ find_owners(const struct both *b, char **path)
 
 /* The maps of images and captions, from the pairs of both. */
 static void
-learn(const struct options *options, char **path, const struct both *b,
-      struct eval_map *image, struct eval_map *text)
+learn_maps(const struct options *options, char **path, const struct both *b,
+           struct eval_map *image, struct eval_map *text)
 {
     const size_t n = b->text.n, d = b->image.d;
     const size_t most = (size_t)options->components;
@@ -92,7 +92,7 @@ run_cca(const struct options *options, char **path)
     pairs_load(&b, path);
     pairs_load(&new, path + 2);
     check_widths(path, &b, &new);
-    learn(options, path, &b, &image, &text);
+    learn_maps(options, path, &b, &image, &text);
     map_rows(&image, &new.image);
     map_rows(&text, &new.text);
     how = json_pack("{s:f s:I s:{s:o s:o}}", "ridge", options->ridge,

@@ -52,7 +52,7 @@ hearing_close(struct hearing *hearing)
 
 /* Takes what there is; returns 1 when something is to be looked at. */
 static int
-hear(struct hearing *hearing)
+hear_run(struct hearing *hearing)
 {
     struct wire_event event;
     struct wire_msg *msg;
@@ -84,7 +84,7 @@ wait_for_news(struct hearing *hearing, int stop)
         rc = wire_wait(hearing->wire, stop, 1, &err);
         if (rc < 0)
             die("%s", err.msg);
-        if (rc > 0 && hear(hearing))
+        if (rc > 0 && hear_run(hearing))
             break;
     }
     return rc;
@@ -98,7 +98,7 @@ judge_all(struct judge *judge, struct hearing *hearing)
 
     while (!stop_asked() && (step = judge_next(judge)) >= 0) {
         judge_step(judge, step);
-        hear(hearing); // so that little is lost
+        hear_run(hearing); // so that little is lost
     }
     return !stop_asked();
 }

@@ -9,8 +9,8 @@
 
 /* Rows of f: all, or no more than --rows drawn by the seed. */
 static float *
-draw(const struct options *options, const struct data_features *f,
-     size_t *count)
+draw_rows(const struct options *options, const struct data_features *f,
+          size_t *count)
 {
     int64_t *order = mem_array(f->n, sizeof *order);
     struct rng rng;
@@ -53,7 +53,7 @@ run_geometry(const struct options *options, char **path)
     load(&one, path[0], NULL);
     if (one.n < 2)
         die("'%s' has one row, and geometry needs two", path[0]);
-    x = draw(options, &one, &count);
+    x = draw_rows(options, &one, &count);
     eval_geometry(count, one.d, x, &g);
     tell_zeros(path[0], count, &g);
     line = json_pack("{s:s s:f s:f s:f s:f s:f s:b s:I}", "measure", "geometry",

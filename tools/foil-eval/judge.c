@@ -51,7 +51,7 @@ take_set(struct judge *judge, const char *path, char hex[DIGEST_HEX])
 
 /* Whether there is what `best` is to be by. */
 static int
-has(const struct judge *judge, enum by by)
+has_answer(const struct judge *judge, enum by by)
 {
     const int there[] = {judge->labels, judge->captions, judge->line != NULL};
 
@@ -65,7 +65,7 @@ best_by(const struct judge *judge)
     size_t i = 0;
 
     while (judge->by ? strcmp(measures[i].name, judge->by)
-                     : !has(judge, measures[i].by))
+                     : !has_answer(judge, measures[i].by))
         i++;
     return i;
 }
@@ -80,7 +80,7 @@ judge_open(struct judge *judge)
         take_set(judge, judge->train, judge->digest[0]);
     if (judge->test)
         take_set(judge, judge->test, judge->digest[1]);
-    if (!has(judge, measures[best_by(judge)].by))
+    if (!has_answer(judge, measures[best_by(judge)].by))
         die("the data have nothing for --best %s", judge->by);
     judge->bin = file_own_folder(&err);
     if (!judge->bin || file_mkdir(folder, 0777, &err))
@@ -113,13 +113,13 @@ judge_close(struct judge *judge)
 
 /* Whether a checkpoint has what a measure is of. */
 static int
-applies(const struct judge *judge, size_t measure, long step)
+applies_to(const struct judge *judge, size_t measure, long step)
 {
     char *texts;
     int there;
 
     if (measures[measure].by != BY_CAPTIONS)
-        return has(judge, measures[measure].by);
+        return has_answer(judge, measures[measure].by);
     texts = mem_format("%s/step-%08ld/text.safetensors", judge->run, step);
     there = judge->captions && file_exists(texts);
     free(texts);
@@ -190,7 +190,7 @@ result_of(const struct judge *judge, const json_t *results, long step,
 
 /* The accuracy, or the mean of the six recalls. */
 static double
-accuracy(const json_t *result)
+accuracy_of(const json_t *result)
 {
     const json_t *recall = json_object_get(result, "r_mean");
 
@@ -236,7 +236,7 @@ is_judged(const struct judge *judge, const json_t *results, long step)
     int all = 1;
 
     for (size_t i = 0; i < MEASURES; i++)
-        all &= !applies(judge, i, step) ||
+        all &= !applies_to(judge, i, step) ||
                result_of(judge, results, step, manifest, i) != NULL;
     return all;
 }
@@ -259,8 +259,8 @@ judge_next(const struct judge *judge)
 
 /* Features by foil-embed of two data sets or kinds: as judge_run_tool(). */
 static int
-embed(const struct judge *judge, const char *checkpoint, int captions,
-      char *const features[2], const char *threads)
+embed_sets(const struct judge *judge, const char *checkpoint, int captions,
+           char *const features[2], const char *threads)
 {
     const char *const kinds[] = {captions ? "--layer=z" : "--layer=h",
                                  captions ? "--captions" : "--layer=h"};
@@ -279,8 +279,8 @@ embed(const struct judge *judge, const char *checkpoint, int captions,
 
 /* Measures features by foil-eval: as judge_run_tool(). */
 static int
-measure(const struct judge *judge, size_t which, char *const features[2],
-        const char *threads)
+measure_features(const struct judge *judge, size_t which,
+                 char *const features[2], const char *threads)
 {
     const char *name = measures[which].name;
     const int knn = !strcmp(name, "knn"),
@@ -313,7 +313,7 @@ take_measures(const struct judge *judge, const char *checkpoint, long step)
     for (size_t i = 0; i < MEASURES && rc > 0; i++) {
         const int by = (int)measures[i].by;
 
-        if (!applies(judge, i, step))
+        if (!applies_to(judge, i, step))
             continue;
         any = 1;
         if (by == BY_COMMAND) {
@@ -321,10 +321,11 @@ take_measures(const struct judge *judge, const char *checkpoint, long step)
             continue;
         }
         if (embedded != by)
-            rc = embed(judge, checkpoint, by == BY_CAPTIONS, features, threads);
+            rc = embed_sets(judge, checkpoint, by == BY_CAPTIONS, features,
+                            threads);
         embedded = by;
         if (rc > 0)
-            rc = measure(judge, i, features, threads);
+            rc = measure_features(judge, i, features, threads);
     }
     if (!any)
         die("'%s' has no encoder of texts, and there are no labels to judge by",
@@ -351,7 +352,7 @@ point_best(const struct judge *judge, const json_t *results)
         const json_t *one = result_of(judge, results, steps[i],
                                       manifest_of(judge, steps[i], hex), by);
 
-        if (one && (!best || accuracy(one) > accuracy(best))) {
+        if (one && (!best || accuracy_of(one) > accuracy_of(best))) {
             best = one;
             at = steps[i];
         }
@@ -364,7 +365,7 @@ point_best(const struct judge *judge, const json_t *results)
 
 /* Prints what came of a checkpoint: a sentence for people, else JSON. */
 static void
-tell(const struct judge *judge, long step)
+tell_results(const struct judge *judge, long step)
 {
     json_t *results = read_results(judge), *line = json_object();
     const long best = point_best(judge, results);
@@ -379,12 +380,13 @@ tell(const struct judge *judge, long step)
         const json_t *one = result_of(judge, results, step, manifest, i);
         const json_t *k = json_object_get(one, "k");
 
-        if (!applies(judge, i, step) || !has_accuracy(one))
+        if (!applies_to(judge, i, step) || !has_accuracy(one))
             continue;
         if (people)
             printf("  %s%s%.0jd %.4f", measures[i].name, k ? " " : "",
-                   (intmax_t)json_integer_value(k), accuracy(one));
-        json_object_set_new(line, measures[i].name, json_real(accuracy(one)));
+                   (intmax_t)json_integer_value(k), accuracy_of(one));
+        json_object_set_new(line, measures[i].name,
+                            json_real(accuracy_of(one)));
     }
     json_object_set_new(line, "best", json_integer(best));
     if (people)
@@ -418,7 +420,7 @@ judge_step(const struct judge *judge, long step)
         die("the results of step %ld are not in '%s/results.jsonl'", step,
             judge->run);
     json_decref(results);
-    tell(judge, step);
+    tell_results(judge, step);
     return 1;
 }
 

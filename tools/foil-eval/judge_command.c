@@ -12,7 +12,7 @@
 enum { LONGEST = 1 << 20 }; // bytes of an answer
 
 static int
-take(void *of, const char *line, struct err *err)
+take_judgement(void *of, const char *line, struct err *err)
 {
     json_t **answer = of;
     struct err why;
@@ -26,7 +26,7 @@ take(void *of, const char *line, struct err *err)
 
 /* See util/command.h. */
 static int
-forget(void *of)
+forget_judgement(void *of)
 {
     json_t **answer = of;
 
@@ -58,7 +58,7 @@ judge_start(struct judge *judge)
 
 /* Its answer, with what makes it a result; ours takes the place of its own. */
 static void
-add(const struct judge *judge, long step, json_t *answer)
+add_judgement(const struct judge *judge, long step, json_t *answer)
 {
     char manifest[DIGEST_HEX];
     struct err err;
@@ -77,7 +77,7 @@ judge_ask(const struct judge *judge, const char *checkpoint, long step)
     enum command_came came;
     json_t *result = NULL;
     struct command_answer answer = {
-        .take = take, .again = forget, .of = &result};
+        .take = take_judgement, .again = forget_judgement, .of = &result};
     struct err err;
 
     came = command_insist(judge->command, line, judge->stop, &answer, &err);
@@ -88,7 +88,7 @@ judge_ask(const struct judge *judge, const char *checkpoint, long step)
     if (came == COMMAND_OK && !result)
         die("judge: '%s' answered no line of JSON", judge->line);
     if (came == COMMAND_OK)
-        add(judge, step, result);
+        add_judgement(judge, step, result);
     json_decref(result);
     return came == COMMAND_OK ? 1 : -1;
 }

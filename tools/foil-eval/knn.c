@@ -20,7 +20,7 @@ struct list {
 };
 
 static struct list
-neighbours(const char *text)
+read_counts(const char *text)
 {
     struct list list = {.n = 0};
     const char *at = text;
@@ -51,8 +51,8 @@ struct score {
 
 /* Classifies test by its neighbours in train, which may be the same. */
 static struct score
-classify(const struct options *options, const struct list *list,
-         const struct pair *pair)
+classify_test(const struct options *options, const struct list *list,
+              const struct pair *pair)
 {
     const struct data_features *train = &pair->train, *test = pair->test;
     struct eval_knn *knn = eval_knn_new(
@@ -87,7 +87,7 @@ classify(const struct options *options, const struct list *list,
 void
 run_knn(const struct options *options, char **path)
 {
-    struct list list = neighbours(options->k_list);
+    struct list list = read_counts(options->k_list);
     struct pair pair;
     struct score score;
     json_t *how, *line;
@@ -100,7 +100,7 @@ run_knn(const struct options *options, char **path)
     if (list.most > most)
         die("cannot find %zu neighbour%s among %zu row%s", list.most,
             plural(list.most), most, plural(most));
-    score = classify(options, &list, &pair);
+    score = classify_test(options, &list, &pair);
     how = json_pack("{s:s s:s s:b}", "metric", options->metric, "ties",
                     "lower id, smallest label", "leave_one_out", !path[1]);
     json_object_update_new(how, pair_origin(&pair, path));

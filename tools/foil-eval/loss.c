@@ -35,14 +35,14 @@ struct measured {
 
 /* Weights are f32, and so is all that is measured of them. */
 static void
-precisely(struct nn_spec *spec, void *data)
+compute_in_f32(struct nn_spec *spec, void *data)
 {
     (void)data;
     spec->bf16 = 0;
 }
 
 static void
-prepare(struct measured *m, const struct options *options, char **path)
+prepare_loss(struct measured *m, const struct options *options, char **path)
 {
     const struct data_pool_how how = {.policy = DATA_REFUSE,
                                       .max_pixels = (size_t)options->max_pixels,
@@ -60,7 +60,8 @@ prepare(struct measured *m, const struct options *options, char **path)
         die("'%s' has one image: the loss needs two", path[1]);
     if (m->batch > m->n)
         m->batch = m->n;
-    if (nn_model_open(&m->model, path[0], m->batch, 1, precisely, NULL, &err) ||
+    if (nn_model_open(&m->model, path[0], m->batch, 1, compute_in_f32, NULL,
+                      &err) ||
         nn_model_fits(&m->model, m->images, (size_t)options->views, &err) ||
         (options->average && nn_average_use(&m->model, &err)))
         die("%s", err.msg);
@@ -80,7 +81,7 @@ prepare(struct measured *m, const struct options *options, char **path)
 }
 
 static void
-release(struct measured *m)
+release_loss(struct measured *m)
 {
     nn_model_release(&m->model);
     data_pool_free(m->pool);
@@ -101,7 +102,7 @@ rows_at(const struct measured *m, size_t first)
 
 /* Makes the pixels of a view, to place i. */
 static void
-draw(struct measured *m, size_t id, size_t view, size_t i)
+draw_view(struct measured *m, size_t id, size_t view, size_t i)
 {
     struct err err;
     const struct data_image *image = data_pool_get(m->pool, id, &err);
@@ -116,7 +117,7 @@ draw(struct measured *m, size_t id, size_t view, size_t i)
 
 /* Brings rows to the encoder and fills in their embeddings. */
 static void
-forward(struct measured *m, size_t first)
+forward_rows(struct measured *m, size_t first)
 {
     const size_t n = rows_at(m, first), views = (size_t)m->model.spec.views;
     const struct nn_input input = {.n = n, .images = m->pixel, .ids = m->id};
@@ -128,7 +129,7 @@ forward(struct measured *m, size_t first)
         if (nn_net_ids(net))
             m->id[i] = (int32_t)(view + views * id);
         else
-            draw(m, id, view, i);
+            draw_view(m, id, view, i);
     }
     nn_net_forward(net, NN_FIXED, &input, NULL, m->z + first * nn_net_dim(net));
     m->done += n;
@@ -136,10 +137,10 @@ forward(struct measured *m, size_t first)
 }
 
 static void
-embed(struct measured *m)
+embed_all(struct measured *m)
 {
     for (size_t first = 0; first < m->n; first += m->batch)
-        forward(m, first);
+        forward_rows(m, first);
 }
 
 /* |parameters|^2.  A loss of unit vectors does not change with the length of
@@ -163,7 +164,7 @@ square_gradient(struct measured *m)
     size_t count;
 
     for (size_t first = 0; first < m->n; first += m->batch) {
-        forward(m, first);
+        forward_rows(m, first);
         nn_net_backward(net, m->dz + first * nn_net_dim(net), first > 0);
     }
     nn_net_params(net, &count);
@@ -172,7 +173,7 @@ square_gradient(struct measured *m)
 
 /* One form of the loss, and its gradient. */
 static json_t *
-measure(struct measured *m, double beta, int inside)
+measure_form(struct measured *m, double beta, int inside)
 {
     const struct loss_global set = {m->images, m->n / m->images,
                                     nn_net_dim(m->model.net), beta, inside};
@@ -194,13 +195,13 @@ run_loss(const struct options *options, char **path)
     struct digest digest;
     char hex[DIGEST_HEX];
 
-    prepare(&m, options, path);
+    prepare_loss(&m, options, path);
     digest = data_digest(m.set);
     progress_start(&m.progress, "rows", 0, 3 * (double)m.n);
-    embed(&m);
+    embed_all(&m);
     line = json_pack("{s:s}", "measure", "loss");
-    json_object_update_new(line, measure(&m, beta, 0));
-    released = measure(&m, beta * beta, 1);
+    json_object_update_new(line, measure_form(&m, beta, 0));
+    released = measure_form(&m, beta * beta, 1);
     progress_clear(&m.progress);
     json_object_set_new(line, "released", released);
     json_object_set_new(line, "square_weight", json_real(square_weight(&m)));
@@ -213,5 +214,5 @@ run_loss(const struct options *options, char **path)
                     m.model.about, "data", "path", path[1], "digest",
                     digest_hex(&digest, hex), "size", (json_int_t)m.images);
     print(line, how);
-    release(&m);
+    release_loss(&m);
 }

@@ -12,7 +12,7 @@ enum { QUERIES = 1024 }; // at a time, between two looks at the progress
 
 /* The number of the sample that a row is of, or of the row. */
 static int64_t
-sample(const struct data_features *f, size_t row)
+sample_of(const struct data_features *f, size_t row)
 {
     return f->ids ? f->ids[row] : (int64_t)row;
 }
@@ -24,9 +24,9 @@ print_lists(const struct data_features *from, const struct data_features *to,
             size_t first, size_t m, size_t k, const uint32_t *ids)
 {
     for (size_t i = 0; i < m; i++) {
-        printf("%" PRId64, sample(from, first + i));
+        printf("%" PRId64, sample_of(from, first + i));
         for (size_t j = 0; j < k; j++)
-            printf("\t%" PRId64, sample(to, ids[i * k + j]));
+            printf("\t%" PRId64, sample_of(to, ids[i * k + j]));
         putchar('\n');
     }
 }

@@ -62,7 +62,7 @@ write_coordinates(const struct pool *pool, size_t k, const float *basis,
 }
 
 static void
-spare(const char *output, const char *path)
+spare_input(const char *output, const char *path)
 {
     if (output && file_same(output, path))
         opt_misuse("'%s' is read from: it would be lost", output);
@@ -80,8 +80,8 @@ run_pca(const struct options *options, char **path)
     if (!options->output)
         opt_misuse("wants a file to write to, -o FILE");
     for (; *path; path++) {
-        spare(options->output, *path);
-        spare(options->coordinates, *path);
+        spare_input(options->output, *path);
+        spare_input(options->coordinates, *path);
         take_in(&pool, *path);
     }
     if (pool.n < 2 || k > pool.n || k > pool.d)

@@ -52,7 +52,7 @@ struct passes {
 };
 
 static void
-pass(void *self)
+pass_step(void *self)
 {
     struct passes *passes = self;
 
@@ -67,7 +67,7 @@ train_probe(const struct options *options, const struct pair *pair,
     const struct eval_rows fit = rows_of(&pair->train);
     const struct eval_rows judge = rows_of(pair->test);
     struct passes passes = {.done = 0};
-    const struct eval_watch watch = {pass, &passes};
+    const struct eval_watch watch = {pass_step, &passes};
     const struct eval_probe_spec spec = {
         .classes = pair->classes,
         .l2 = options->l2,

@@ -89,7 +89,7 @@ find_encoder(const json_t *line, const json_t **found)
 
 /* What cannot be recorded is said, and no more: the result stands. */
 static void
-record(const json_t *line)
+record_line(const json_t *line)
 {
     const json_t *encoder = NULL;
     struct err err = {""};
@@ -122,7 +122,7 @@ print(json_t *result, json_t *protocol)
     json_object_set_new(result, "version", json_string(FOIL_VERSION));
     json_decref(protocol);
     if (record_it)
-        record(result);
+        record_line(result);
     if (columns)
         json_decref(result);
     else

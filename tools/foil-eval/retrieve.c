@@ -25,7 +25,7 @@ by_group(const void *a, const void *b)
 /* The members of group groups[0], groups[1], ... lie together; without a list
  * all rows are one group. */
 static struct member *
-members(const char *path, size_t n)
+read_members(const char *path, size_t n)
 {
     struct member *member = mem_array(n, sizeof *member);
     int64_t *group = NULL;
@@ -48,7 +48,8 @@ struct ranks {
 
 /* Copies rows of one group to lie together. */
 static float *
-gather(const struct data_features *f, size_t n, const struct member *member)
+gather_rows(const struct data_features *f, size_t n,
+            const struct member *member)
 {
     float *x = mem_array(n * f->d, sizeof *x);
 
@@ -62,7 +63,7 @@ rank_group(const struct data_features *u, const struct data_features *v,
            enum eval_similarity similarity, size_t n,
            const struct member *member, double *forward, double *backward)
 {
-    float *x = gather(u, n, member), *y = gather(v, n, member);
+    float *x = gather_rows(u, n, member), *y = gather_rows(v, n, member);
 
     eval_retrieve(n, u->d, x, y, similarity, forward, backward);
     free(x);
@@ -73,7 +74,7 @@ static struct ranks
 rank_all(const struct options *options, const struct data_features *u,
          const struct data_features *v)
 {
-    struct member *member = members(options->within, u->n);
+    struct member *member = read_members(options->within, u->n);
     struct ranks r = {mem_array(u->n, sizeof *r.forward),
                       mem_array(u->n, sizeof *r.backward), 0};
 
@@ -92,7 +93,7 @@ rank_all(const struct options *options, const struct data_features *u,
 }
 
 static json_t *
-direction(size_t n, double *rank)
+describe_ranks(size_t n, double *rank)
 {
     const struct eval_ranks r = eval_ranks(n, rank);
 
@@ -103,7 +104,8 @@ direction(size_t n, double *rank)
 
 /* Both files are to hold the same samples in the same order. */
 static void
-check(char **path, const struct data_features *u, const struct data_features *v)
+check_pair(char **path, const struct data_features *u,
+           const struct data_features *v)
 {
     if (u->n != v->n || u->d != v->d)
         die("'%s' and '%s' differ in shape: they must hold two views of each "
@@ -124,11 +126,12 @@ run_retrieve(const struct options *options, char **path)
 
     load(&u, path[0], NULL);
     load(&v, path[1], NULL);
-    check(path, &u, &v);
+    check_pair(path, &u, &v);
     ranks = rank_all(options, &u, &v);
     line = json_pack("{s:s s:s s:o s:o s:f}", "measure", "retrieve", "metric",
-                     options->metric, "forward", direction(u.n, ranks.forward),
-                     "backward", direction(u.n, ranks.backward), "chance",
+                     options->metric, "forward",
+                     describe_ranks(u.n, ranks.forward), "backward",
+                     describe_ranks(u.n, ranks.backward), "chance",
                      (double)ranks.groups / (double)u.n);
     how = json_pack("{s:s s:I s:I s:s* s:o s:o}", "ties", "half", "groups",
                     (json_int_t)ranks.groups, "d", (json_int_t)u.d, "within",

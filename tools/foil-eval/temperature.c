@@ -100,8 +100,8 @@ check_data(const struct nn_model *model, const struct data_set *set,
 
 /* All that have been seen, and how many are in each class. */
 static struct column
-gather(const struct data_set *set, const float *x, const float *seen,
-       size_t each, struct class *class)
+gather_seen(const struct data_set *set, const float *x, const float *seen,
+            size_t each, struct class *class)
 {
     const size_t all = data_size(set) * each;
     struct column c = {.each = each, .x = mem_array(all, sizeof *c.x)};
@@ -158,7 +158,7 @@ sum_up_classes(const struct column *c, size_t classes, struct class *class)
 
 /* Moments, quantiles, histogram. */
 static json_t *
-describe(struct column *c)
+describe_column(struct column *c)
 {
     double *sorted = mem_array(c->n, sizeof *sorted), mean = 0, square = 0;
     json_t *at = json_object(), *counts = json_array();
@@ -204,7 +204,7 @@ list_classes(const struct data_set *set, const struct class *class)
 /* Share of tail samples among all, the smallest and the largest, the tail
  * being the classes that are smaller than the median one. */
 static json_t *
-tail(const struct column *c, size_t classes, const struct class *class)
+measure_tail(const struct column *c, size_t classes, const struct class *class)
 {
     double *size = mem_array(classes, sizeof *size), all = 0, small = 0;
     double large = 0, median;
@@ -249,8 +249,8 @@ class_correlation(size_t classes, const struct class *class)
 }
 
 static void
-draw(const struct options *options, const struct column *c, size_t classes,
-     const struct class *class)
+draw_plot(const struct options *options, const struct column *c, size_t classes,
+          const struct class *class)
 {
     const double step = (c->high - c->low) / BINS;
     size_t len;
@@ -304,7 +304,7 @@ read_all(const struct options *options, const struct tables *tables,
         die("'%s' has no '%s' for each sample: its objective does not learn "
             "one",
             tables->folder, name);
-    c = gather(set, x, seen_each == each ? seen : NULL, each, class);
+    c = gather_seen(set, x, seen_each == each ? seen : NULL, each, class);
     if (!c.n)
         die("'%s' has seen no sample yet", tables->folder);
     c.name = name;
@@ -330,20 +330,20 @@ judge_column(const struct options *options, char **path, const char *name,
     json_t *line =
         json_pack("{s:s s:s}", "measure", "temperature", "column", name);
 
-    json_object_update_new(line, describe(&c));
+    json_object_update_new(line, describe_column(&c));
     if (classes)
         json_object_update_new(
             line, json_pack("{s:f s:f s:o s:o}", "spearman",
                             eval_spearman(c.n, c.size, c.x), "class_spearman",
                             class_correlation(classes, class), "tail",
-                            tail(&c, classes, class), "classes",
+                            measure_tail(&c, classes, class), "classes",
                             list_classes(set, class)));
     if (!strncmp(name, texts_lead, strlen(texts_lead)) &&
         data_captions_most(set))
         json_object_set_new(line, "captions",
                             told_captions(set, c.n, c.item, c.each, c.x));
     if (options->plot)
-        draw(options, &c, classes, class);
+        draw_plot(options, &c, classes, class);
     print(line, json_pack("{s:I s:I s:I s:O s:s}", "samples", (json_int_t)c.n,
                           "unseen", (json_int_t)(data_size(set) * c.each - c.n),
                           "extreme", (json_int_t)c.extreme, "encoder",

@@ -45,7 +45,7 @@ by_number(const void *a, const void *b)
 
 /* The captions of those of the column that have one, to be freed. */
 static struct told *
-tell(const struct data_set *set, const struct told_of *c, size_t *n)
+list_told(const struct data_set *set, const struct told_of *c, size_t *n)
 {
     struct told *told = mem_array(c->n, sizeof *told);
 
@@ -93,7 +93,7 @@ told_captions(const struct data_set *set, size_t all, const size_t *item,
 {
     const struct told_of c = {all, each, item, number};
     size_t n;
-    struct told *told = tell(set, &c, &n);
+    struct told *told = list_told(set, &c, &n);
     double *x = mem_array(n, sizeof *x), *equal = mem_array(n, sizeof *equal);
     json_t *json;
 

@@ -23,7 +23,7 @@ check_texts(const struct pair *pair, const char *path)
 
 /* The share of images that are right; null where there is none. */
 static json_t *
-share(size_t right, size_t images)
+share_of(size_t right, size_t images)
 {
     return images ? json_real((double)right / (double)images) : json_null();
 }
@@ -51,16 +51,16 @@ list_classes(const struct pair *pair, const struct eval_hits *hits,
         json_array_append_new(list,
                               json_pack("{s:o s:I s:o s:o s:o}", "class", name,
                                         "size", (json_int_t)h.images, "top1",
-                                        share(h.at1, h.images), "top3",
-                                        share(h.at3, h.images), "top5",
-                                        share(h.at5, h.images)));
+                                        share_of(h.at1, h.images), "top3",
+                                        share_of(h.at3, h.images), "top5",
+                                        share_of(h.at5, h.images)));
     }
     *mean /= (double)seen;
     return list;
 }
 
 static void
-report(const struct pair *pair, char **path)
+report_classes(const struct pair *pair, char **path)
 {
     const struct data_features *images = pair->test, *texts = &pair->train;
     struct eval_hits *hits = mem_array(pair->classes, sizeof *hits), all = {0};
@@ -76,9 +76,9 @@ report(const struct pair *pair, char **path)
         (json_int_t)pair->unseen, "d", (json_int_t)images->d, "images",
         origin(path[0], images), "classes_from", origin(path[1], texts));
     print(json_pack("{s:s s:o s:o s:o s:f s:f s:o}", "measure", "zero-shot",
-                    "top1", share(all.at1, all.images), "top3",
-                    share(all.at3, all.images), "top5",
-                    share(all.at5, all.images), "class_mean", mean, "chance",
+                    "top1", share_of(all.at1, all.images), "top3",
+                    share_of(all.at3, all.images), "top5",
+                    share_of(all.at5, all.images), "class_mean", mean, "chance",
                     1 / (double)texts->n, "classes", classes),
           how);
     free(hits);
@@ -93,6 +93,6 @@ run_zero_shot(const struct options *options, char **path)
     (void)options;
     pair_load(&pair, NULL, turned);
     check_texts(&pair, path[1]);
-    report(&pair, path);
+    report_classes(&pair, path);
     pair_release(&pair);
 }

@@ -63,7 +63,7 @@ weigher_close(struct weigher *w)
 /* ---------------------------------------------------------------- a request */
 
 static size_t
-align(size_t bytes)
+align_bytes(size_t bytes)
 {
     return (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
@@ -92,8 +92,8 @@ put_step(struct weigher *w, const struct wire_pairs *p, struct err *err)
     w->rows = p->n_views * p->n;
     w->columns = w->rows + p->n_extra + p->n_texts;
     w->dim = p->dim;
-    w->z = align(w->rows * w->columns * sizeof(float));
-    w->owner = w->z + align(w->columns * w->dim * sizeof(float));
+    w->z = align_bytes(w->rows * w->columns * sizeof(float));
+    w->owner = w->z + align_bytes(w->columns * w->dim * sizeof(float));
     w->memory = command_memory(w->command,
                                w->owner + w->columns * sizeof(int64_t), err);
     if (!w->memory)
@@ -168,7 +168,7 @@ take_values(const struct weigher *w, const char *words,
 }
 
 static int
-ask(struct weigher *w, const char *line, char **ok, struct err *err)
+ask_command(struct weigher *w, const char *line, char **ok, struct err *err)
 {
     struct command_answer answer = {0};
     const enum command_came came =
@@ -192,7 +192,7 @@ weigher_weigh(struct weigher *w, const struct wire_pairs *pairs,
     if (put_step(w, pairs, err))
         return -1;
     put_request(w, pairs, line);
-    rc = ask(w, line, &ok, err);
+    rc = ask_command(w, line, &ok, err);
     if (!rc)
         rc = judge_weights(w, err);
     if (!rc)

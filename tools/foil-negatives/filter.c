@@ -55,7 +55,7 @@ open_items(struct filter *filter)
 
 /* A trainer was started: nothing that was under way counts. */
 static void
-begin(struct filter *filter, const struct wire_place *at)
+begin_session(struct filter *filter, const struct wire_place *at)
 {
     passage_begin(&filter->passage, at);
     filter->ended = filter->over = 0;
@@ -172,7 +172,7 @@ hear_augmenters(struct filter *filter)
                 say("%s", news.why.msg);
             break;
         case FLOW_MOVED:
-            begin(filter, &news.at);
+            begin_session(filter, &news.at);
             break;
         case FLOW_BACK:
             passage_begin(&filter->passage, &news.at);
@@ -207,7 +207,7 @@ choose_variants(struct filter *filter, struct wire_item *item)
 
 /* Draws for the item whose turn it is: NULL when it is none's turn. */
 static struct passage_item *
-draw(struct filter *filter)
+draw_item(struct filter *filter)
 {
     struct passage *passage = &filter->passage;
     struct passage_item *due = passage_due(passage, filter->sampler);
@@ -227,7 +227,7 @@ draw(struct filter *filter)
 
 /* Draws for what is wanted and there. */
 static void
-fill(struct filter *filter)
+fill_items(struct filter *filter)
 {
     struct flow_producer *producer = filter->items->producer;
     const struct passage *passage = &filter->passage;
@@ -239,7 +239,7 @@ fill(struct filter *filter)
 
         if (filter->ended && wire_place_cmp(&passage->next, &filter->end) >= 0)
             flow_producer_close(producer);
-        item = draw(filter);
+        item = draw_item(filter);
         if (!item)
             return;
         behind = passage_behind(item);
@@ -249,12 +249,12 @@ fill(struct filter *filter)
 }
 
 static void
-give(struct filter *filter)
+give_items(struct filter *filter)
 {
     struct flow_producer *producer = filter->items->producer;
     struct flow_turn turn;
 
-    fill(filter);
+    fill_items(filter);
     while (flow_producer_turn(producer, clock_now(), &turn)) {
         const struct passage_item *item =
             passage_find(&filter->passage, &turn.at);
@@ -267,7 +267,7 @@ give(struct filter *filter)
 
 /* The selector hears what the trainer has trained and what is here. */
 static void
-ask(struct filter *filter)
+ask_selector(struct filter *filter)
 {
     struct flow_consumer *consumer = filter->passage.consumer;
     const double now = clock_now();
@@ -298,8 +298,8 @@ filter_turn(struct filter *filter)
     if (trained.session < 0)
         return;
     passage_move(&filter->passage, filter->sampler, &trained);
-    give(filter);
-    ask(filter);
+    give_items(filter);
+    ask_selector(filter);
 }
 
 double

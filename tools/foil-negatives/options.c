@@ -97,7 +97,7 @@ print_list(void)
 
 /* Sets what a sampler is to do, or ends the tool. */
 static void
-choose(struct sample_how *how)
+choose_sampler(struct sample_how *how)
 {
     struct err err;
     const struct sample_sampler *sampler =
@@ -153,7 +153,7 @@ check_sampler(const struct sample_how *how)
 
 /* What was asked for and would not be done. */
 static void
-check(const struct sample_how *how)
+check_options(const struct sample_how *how)
 {
     opt_together(&options.keys, &options.allow);
     if (!options.run && (!options.negatives ||
@@ -179,7 +179,7 @@ negatives_options_get(int argc, char **argv)
         print_list();
         exit(EXIT_OK);
     }
-    choose(&options.how);
-    check(&options.how);
+    choose_sampler(&options.how);
+    check_options(&options.how);
     return &options;
 }

@@ -16,7 +16,7 @@ set_busy(struct passage *passage, struct passage_item *item, int busy)
 }
 
 static void
-release(struct passage *passage, struct passage_item *item)
+release_item(struct passage *passage, struct passage_item *item)
 {
     if (!item)
         return;
@@ -32,7 +32,7 @@ drop_all(struct passage *passage)
     struct passage_item *item;
 
     while ((item = flow_consumer_drop(passage->consumer)))
-        release(passage, item);
+        release_item(passage, item);
 }
 
 void
@@ -81,11 +81,12 @@ passage_add(struct passage *passage, const struct wire_item *from)
         .ids = mem_array(from->n, sizeof *item->ids),
     };
     memcpy(item->ids, from->ids, from->n * sizeof *item->ids);
-    release(passage, flow_consumer_hold(passage->consumer, &item->at, item));
+    release_item(passage,
+                 flow_consumer_hold(passage->consumer, &item->at, item));
 }
 
 static struct passage_item *
-held(const struct passage *passage, size_t i)
+held_item(const struct passage *passage, size_t i)
 {
     return flow_consumer_item(passage->consumer, i);
 }
@@ -97,7 +98,7 @@ turn_epoch(struct passage *passage)
     struct wire_place *next = &passage->next;
 
     for (size_t i = 0; i < flow_consumer_held(passage->consumer); i++) {
-        const struct passage_item *item = held(passage, i);
+        const struct passage_item *item = held_item(passage, i);
 
         if (item->at.epoch == next->epoch && next->step >= item->steps)
             *next = (struct wire_place){next->session, next->epoch + 1, 0};
@@ -129,12 +130,12 @@ passage_move(struct passage *passage, const struct sampler *sampler,
         }
         go_to(passage, trained);
         for (size_t i = 0; i < flow_consumer_held(passage->consumer); i++)
-            if (wire_place_cmp(&held(passage, i)->at, weighed) < 0)
-                set_busy(passage, held(passage, i), 0);
+            if (wire_place_cmp(&held_item(passage, i)->at, weighed) < 0)
+                set_busy(passage, held_item(passage, i), 0);
     }
     flow_consumer_go(passage->consumer, trained);
     while ((item = flow_consumer_stale(passage->consumer)))
-        release(passage, item);
+        release_item(passage, item);
 }
 
 struct passage_item *

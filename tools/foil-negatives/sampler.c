@@ -55,8 +55,8 @@ name_of(const struct sampler *sampler, uint64_t peer)
 
 /* Numbers for the metrics, as long as there is room for them. */
 static void
-tell(struct wire_metric *to, size_t *n, size_t max, size_t count,
-     const struct sample_value *value)
+tell_value(struct wire_metric *to, size_t *n, size_t max, size_t count,
+           const struct sample_value *value)
 {
     for (size_t i = 0; i < count && *n < max; i++) {
         struct wire_metric *metric = &to[(*n)++];
@@ -112,8 +112,8 @@ sampler_draw(struct sampler *sampler, struct wire_item *item, size_t views,
         .hint_view = extras.hints.view,
         .hint_log_q = extras.hints.log_q,
     };
-    tell(of->hint_values, &of->n_hint_values, WIRE_HINT_VALUES_MAX,
-         extras.n_values, extras.values);
+    tell_value(of->hint_values, &of->n_hint_values, WIRE_HINT_VALUES_MAX,
+               extras.n_values, extras.values);
 }
 
 /* An image and its caption k as two of 1 + K fixed views, 0 and 1 + k: so each
@@ -217,8 +217,8 @@ judge_pairs(const struct wire_pairs *p, struct err *err)
 
 /* The step of that place has its weights. */
 static struct wire_msg *
-weighed(struct sampler *sampler, uint64_t peer, const struct wire_pairs *p,
-        const struct wire_weights *weights)
+make_weights(struct sampler *sampler, uint64_t peer, const struct wire_pairs *p,
+             const struct wire_weights *weights)
 {
     const struct wire_place at = {p->session, p->epoch, p->step};
 
@@ -235,7 +235,7 @@ weigh_by_command(struct sampler *sampler, uint64_t peer,
     if (judge_pairs(pairs, err) ||
         weigher_weigh(sampler->weigher, pairs, &weights, err))
         return NULL;
-    return weighed(sampler, peer, pairs, &weights);
+    return make_weights(sampler, peer, pairs, &weights);
 }
 
 struct wire_msg *
@@ -271,9 +271,9 @@ sampler_weigh(struct sampler *sampler, uint64_t peer,
         .n_values = of->n_hint_values,
     };
     memcpy(weights.values, of->hint_values, sizeof of->hint_values);
-    tell(weights.values, &weights.n_values, WIRE_VALUES_MAX, w.n_values,
-         w.values);
-    return weighed(sampler, peer, pairs, &weights);
+    tell_value(weights.values, &weights.n_values, WIRE_VALUES_MAX, w.n_values,
+               w.values);
+    return make_weights(sampler, peer, pairs, &weights);
 }
 
 /* Puts the rows of a piece into the tables that have come so far. */

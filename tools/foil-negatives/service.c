@@ -24,8 +24,8 @@ judge_owner(struct sampler *sampler, uint64_t peer, int64_t session,
 
 /* Say no to a request: asked again, all may be well. */
 static void
-refuse(struct service *service, uint64_t peer, int64_t id, int state,
-       const char *reason)
+refuse_request(struct service *service, uint64_t peer, int64_t id, int state,
+               const char *reason)
 {
     struct wire_error error = {.id = id, .state = state};
     struct wire_msg *msg;
@@ -37,7 +37,8 @@ refuse(struct service *service, uint64_t peer, int64_t id, int state,
 }
 
 static void
-answer(struct service *service, uint64_t peer, int64_t id, struct wire_msg *msg)
+answer_request(struct service *service, uint64_t peer, int64_t id,
+               struct wire_msg *msg)
 {
     flow_server_answer(service->server, peer, id, msg);
     wire_msg_free(msg);
@@ -62,12 +63,12 @@ take_pairs(struct service *service, uint64_t peer, struct wire_msg *msg,
     if (!flow_stand_fits(
             &sampler->stand,
             &(struct wire_place){pairs.session, pairs.epoch, pairs.step})) {
-        refuse(service, peer, pairs.id, 1,
-               "the sampler does not stand where this step begins");
+        refuse_request(service, peer, pairs.id, 1,
+                       "the sampler does not stand where this step begins");
     } else if (!(weights = sampler_weigh(sampler, peer, &pairs, &why))) {
-        refuse(service, peer, pairs.id, 0, why.msg);
+        refuse_request(service, peer, pairs.id, 0, why.msg);
     } else {
-        answer(service, peer, pairs.id, weights);
+        answer_request(service, peer, pairs.id, weights);
     }
     wire_pairs_release(&pairs);
     return 0;
@@ -89,20 +90,20 @@ take_state_put(struct service *service, uint64_t peer, struct wire_msg *msg,
         return -1;
     }
     if (sampler_load(sampler, peer, &state, &again, &why)) {
-        refuse(service, peer, state.id, again, why.msg);
+        refuse_request(service, peer, state.id, again, why.msg);
     } else {
         const struct wire_state_ok ok = {state.id, state.session, state.epoch,
                                          state.step};
 
-        answer(service, peer, state.id, wire_state_ok_put(&ok));
+        answer_request(service, peer, state.id, wire_state_ok_put(&ok));
     }
     wire_state_release(&state);
     return 0;
 }
 
 static int
-take(struct service *service, uint64_t peer, struct wire_msg *msg,
-     struct err *err)
+take_request(struct service *service, uint64_t peer, struct wire_msg *msg,
+             struct err *err)
 {
     if (!service->sampler->known)
         return err_set(err, "the data set was not named: its size is unknown");
@@ -118,7 +119,7 @@ take(struct service *service, uint64_t peer, struct wire_msg *msg,
 }
 
 static void
-handle(struct service *service, struct flow_news *news)
+handle_news(struct service *service, struct flow_news *news)
 {
     switch (news->what) {
     case FLOW_JOINED:
@@ -128,7 +129,7 @@ handle(struct service *service, struct flow_news *news)
                      flow_server_hello(service->server));
         break;
     case FLOW_MESSAGE:
-        if (take(service, news->peer, news->msg, &news->why) &&
+        if (take_request(service, news->peer, news->msg, &news->why) &&
             flow_server_refuse(service->server, news->peer, &news->why))
             say("%s", news->why.msg);
         break;
@@ -147,7 +148,7 @@ service_turn(struct service *service)
     struct err err;
 
     while (flow_server_next(service->server, &news, &err) > 0)
-        handle(service, &news);
+        handle_news(service, &news);
 }
 
 /* What will be kept of its run has to fit; this is known before any batch. */

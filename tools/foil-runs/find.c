@@ -9,7 +9,7 @@
 enum { DEEPEST = 4 };
 
 static int
-has(const char *folder, const char *name)
+has_file(const char *folder, const char *name)
 {
     char *path = mem_format("%s/%s", folder, name);
     const int there = file_exists(path);
@@ -19,12 +19,12 @@ has(const char *folder, const char *name)
 }
 
 static void
-find(const char *dir, int depth, json_t *paths)
+find_runs(const char *dir, int depth, json_t *paths)
 {
     char *pattern;
     glob_t found;
 
-    if (has(dir, "metrics.jsonl") || has(dir, "command")) {
+    if (has_file(dir, "metrics.jsonl") || has_file(dir, "command")) {
         json_array_append_new(paths, json_string_nocheck(dir)); // not printed
         return; // what lies in a run is no run
     }
@@ -34,7 +34,7 @@ find(const char *dir, int depth, json_t *paths)
     if (!glob(pattern, GLOB_NOESCAPE, NULL, &found)) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
             found.gl_pathv[i][strlen(found.gl_pathv[i]) - 1] = 0;
-            find(found.gl_pathv[i], depth + 1, paths);
+            find_runs(found.gl_pathv[i], depth + 1, paths);
         }
         globfree(&found);
     }
@@ -49,6 +49,6 @@ runs_find(const char *dir, json_t *paths)
 
     while (n > 1 && copy[n - 1] == '/')
         copy[--n] = 0;
-    find(copy, 0, paths);
+    find_runs(copy, 0, paths);
     free(copy);
 }

@@ -30,7 +30,7 @@ put_list(struct table *table, const char *column, const json_t *list)
 
 /* A value as a cell. */
 static void
-put(struct table *table, const char *column, const json_t *value)
+put_cell(struct table *table, const char *column, const json_t *value)
 {
     char text[128];
     const double x = json_number_value(value);
@@ -72,15 +72,15 @@ put_run(struct table *table, const json_t *run)
     const double seconds = json_number_value(json_object_get(run, "seconds"));
     char text[64];
 
-    put(table, "run", json_object_get(run, "run"));
-    put(table, "state", json_object_get(run, "state"));
+    put_cell(table, "run", json_object_get(run, "run"));
+    put_cell(table, "state", json_object_get(run, "state"));
     if (epochs) {
         snprintf(text, sizeof text, "%jd/%jd",
                  (intmax_t)json_integer_value(json_object_get(run, "epoch")),
                  (intmax_t)json_integer_value(epochs));
         table_put(table, "epoch", text);
     }
-    put(table, "steps", json_object_get(run, "step"));
+    put_cell(table, "steps", json_object_get(run, "step"));
     if (json_object_get(run, "seconds")) {
         clock_span(seconds, text);
         table_put(table, "time", text);
@@ -106,7 +106,7 @@ put_results(struct table *table, const json_t *run)
 
 /* Whether two runs that have an option have it with different values. */
 static int
-differs(const json_t *runs, const char *name)
+differs_in(const json_t *runs, const char *name)
 {
     const json_t *first = NULL;
     json_t *run;
@@ -132,8 +132,8 @@ put_options(struct table *table, const json_t *runs, const json_t *run, int all)
 
     json_object_foreach(json_object_get(run, "options"), name, value)
     {
-        if (all || differs(runs, name))
-            put(table, name, value);
+        if (all || differs_in(runs, name))
+            put_cell(table, name, value);
     }
 }
 

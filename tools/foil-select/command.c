@@ -123,7 +123,7 @@ take_batch(void *of, const char *line, struct err *why)
 }
 
 static void
-begin(struct taking *t)
+begin_plan(struct taking *t)
 {
     t->step = 0;
     t->wrong = 0;
@@ -191,19 +191,19 @@ begin_again(void *of)
 
     if (t->wrong)
         return 0;
-    begin(t);
+    begin_plan(t);
     return 1;
 }
 
 static int
-ask(struct select_command *c, const char *line, struct taking *t,
-    struct err *err)
+ask_command(struct select_command *c, const char *line, struct taking *t,
+            struct err *err)
 {
     struct command_answer answer = {
         .take = take_batch, .again = begin_again, .of = t};
     enum command_came came;
 
-    begin(t);
+    begin_plan(t);
     came = command_insist(c->command, line, -1, &answer, err);
     free(answer.ok);
     if (came == COMMAND_OK && t->step < t->layout->steps)
@@ -259,8 +259,8 @@ name_question(const struct select_command *c, const struct select_task *task,
 /* 1 when this very question was answered before; a file that is anything else
  * is none. */
 static int
-remembers(struct select_command *c, uint64_t epoch, const char *question,
-          struct taking *t)
+has_answer(struct select_command *c, uint64_t epoch, const char *question,
+           struct taking *t)
 {
     char *path = path_of(c, epoch), *text, *line, *end;
     struct err why;
@@ -269,7 +269,7 @@ remembers(struct select_command *c, uint64_t epoch, const char *question,
 
     text = file_read(path, PLAN_MOST, &len, &why);
     free(path);
-    begin(t);
+    begin_plan(t);
     line = text ? text : (char *)"";
     end = strchr(line, '\n');
     found = end && (size_t)(end - line) == strlen(question) &&
@@ -284,8 +284,8 @@ remembers(struct select_command *c, uint64_t epoch, const char *question,
 
 /* It is the better for being kept, but there are plans without it. */
 static void
-remember(struct select_command *c, uint64_t epoch, const char *question,
-         const struct taking *t)
+keep_answer(struct select_command *c, uint64_t epoch, const char *question,
+            const struct taking *t)
 {
     struct file_draft draft = {0};
     char *path = path_of(c, epoch);
@@ -364,12 +364,12 @@ select_command_order(struct select_command *c, const struct select_task *task,
     t.last = mem_array(n, sizeof *t.last);
     put_request(task, line);
     name_question(c, task, line, question);
-    if (!c->folder || !remembers(c, task->epoch, question, &t)) {
+    if (!c->folder || !has_answer(c, task->epoch, question, &t)) {
         rc = task->features ? put_features(c, task, err) : 0;
         if (!rc)
-            rc = ask(c, line, &t, err);
+            rc = ask_command(c, line, &t, err);
         if (!rc && c->folder)
-            remember(c, task->epoch, question, &t);
+            keep_answer(c, task->epoch, question, &t);
     }
     if (!rc)
         select_strategy_finish(&select_strategy_command, task, ids);

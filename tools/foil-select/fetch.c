@@ -15,7 +15,7 @@
 enum { VIEWS = 2 };
 
 static void
-hint(struct err *why)
+add_hint(struct err *why)
 {
     const struct err was = *why;
 
@@ -26,7 +26,7 @@ hint(struct err *why)
 }
 
 static void
-ask(struct flow_service *service, struct wire_msg *request, int64_t id)
+ask_trainer(struct flow_service *service, struct wire_msg *request, int64_t id)
 {
     flow_service_ask(service, request, id);
     wire_msg_free(request);
@@ -34,8 +34,8 @@ ask(struct flow_service *service, struct wire_msg *request, int64_t id)
 
 /* Says what came of a request. */
 static enum select_fetched
-hear(struct flow_service *service, int stop, struct wire_msg **answer,
-     struct err *why)
+hear_trainer(struct flow_service *service, int stop, struct wire_msg **answer,
+             struct err *why)
 {
     enum flow_answer what;
 
@@ -54,7 +54,7 @@ hear(struct flow_service *service, int stop, struct wire_msg **answer,
     case FLOW_ODD:
         break;
     case FLOW_UNREACHED:
-        hint(why);
+        add_hint(why);
         break;
     }
     return FETCH_AGAIN;
@@ -62,7 +62,8 @@ hear(struct flow_service *service, int stop, struct wire_msg **answer,
 
 /* Lets go of an answer that will not do: a better one may come. */
 static void
-refuse(struct flow_service *service, struct wire_msg *answer, struct err *why)
+refuse_answer(struct flow_service *service, struct wire_msg *answer,
+              struct err *why)
 {
     wire_msg_free(answer);
     if (flow_service_refuse(service, why))
@@ -104,8 +105,8 @@ is_unit(size_t d, const float *row)
 
 /* Puts a piece into its place; what is no feature stays unknown. */
 static int
-put(struct select_history *history, const struct wire_features *piece,
-    size_t size, struct err *why)
+put_piece(struct select_history *history, const struct wire_features *piece,
+          size_t size, struct err *why)
 {
     const size_t d = piece->dim;
 
@@ -160,12 +161,12 @@ next_piece(struct flow_service *service, int stop,
 
     fetch.id = flow_service_id(service);
     fetch.from = *from;
-    ask(service, wire_fetch_put(&fetch), fetch.id);
-    while ((what = hear(service, stop, &answer, why)) == FETCH_DONE) {
+    ask_trainer(service, wire_fetch_put(&fetch), fetch.id);
+    while ((what = hear_trainer(service, stop, &answer, why)) == FETCH_DONE) {
         int rc = get_piece(&piece, answer, &fetch, size, why);
 
         if (!rc) {
-            rc = put(history, &piece, size, why);
+            rc = put_piece(history, &piece, size, why);
             *from = piece.next;
             wire_features_release(&piece);
         }
@@ -174,7 +175,7 @@ next_piece(struct flow_service *service, int stop,
             break;
         }
         *from = fetch.from;
-        refuse(service, answer, why);
+        refuse_answer(service, answer, why);
     }
     return what;
 }
@@ -203,8 +204,8 @@ select_tell(struct flow_service *service, int stop, struct wire_plan *about,
     enum select_fetched what;
 
     about->id = flow_service_id(service);
-    ask(service, wire_plan_put(about), about->id);
-    while ((what = hear(service, stop, &answer, why)) == FETCH_DONE) {
+    ask_trainer(service, wire_plan_put(about), about->id);
+    while ((what = hear_trainer(service, stop, &answer, why)) == FETCH_DONE) {
         const enum wire_kind kind = wire_msg_kind(answer);
 
         if (kind == WIRE_STATE_OK) {
@@ -212,7 +213,7 @@ select_tell(struct flow_service *service, int stop, struct wire_plan *about,
             break;
         }
         err_set(why, "plan is answered with %s", wire_kind_name(kind));
-        refuse(service, answer, why);
+        refuse_answer(service, answer, why);
     }
     return what;
 }

@@ -8,7 +8,7 @@
 #include "util/opt.h"
 
 static void
-add(struct wire_plan *about, const char *name, double value)
+add_number(struct wire_plan *about, const char *name, double value)
 {
     struct wire_metric *to = &about->values[about->n++];
 
@@ -19,8 +19,8 @@ add(struct wire_plan *about, const char *name, double value)
 
 /* How hard the plan is, beside a random one. */
 static void
-compare(struct wire_plan *about, const struct select_task *task,
-        const int64_t *ids)
+compare_hardness(struct wire_plan *about, const struct select_task *task,
+                 const int64_t *ids)
 {
     int64_t *random =
         mem_array(select_layout_total(&task->layout), sizeof *random);
@@ -57,15 +57,15 @@ select_make(const struct planner_config *config,
              task.features || config->command ? config->strategy->name
                                               : "shuffle");
     if (task.features) {
-        add(about, "from", (double)making->from);
-        add(about, "stale", (double)(making->epoch - making->from));
-        add(about, "known",
-            (double)making->history.n / (double)task.layout.size);
-        add(about, "eval", making->history.eval);
-        compare(about, &task, made.ids);
+        add_number(about, "from", (double)making->from);
+        add_number(about, "stale", (double)(making->epoch - making->from));
+        add_number(about, "known",
+                   (double)making->history.n / (double)task.layout.size);
+        add_number(about, "eval", making->history.eval);
+        compare_hardness(about, &task, made.ids);
     }
-    add(about, "seconds", seconds);
-    add(about, "waited", making->waited);
-    add(about, "time", wall);
+    add_number(about, "seconds", seconds);
+    add_number(about, "waited", making->waited);
+    add_number(about, "time", wall);
     return made;
 }

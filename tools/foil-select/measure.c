@@ -8,7 +8,8 @@
 #include "util/mem.h"
 
 static void
-add(struct wire_plan *about, const char *prefix, const char *name, double value)
+add_number(struct wire_plan *about, const char *prefix, const char *name,
+           double value)
 {
     struct wire_metric *to = &about->values[about->n++];
 
@@ -60,12 +61,12 @@ select_measure(struct wire_plan *about, const char *prefix,
     free(work);
     free(mine);
     if (task->group)
-        add(about, prefix, "together",
-            (double)select_avoid_count(&task->layout, task->group, ids));
+        add_number(about, prefix, "together",
+                   (double)select_avoid_count(&task->layout, task->group, ids));
     if (!n)
         return;
-    add(about, prefix, "mean", all.mean / (double)n);
-    add(about, prefix, "min", all.least);
-    add(about, prefix, "max", all.largest);
-    add(about, prefix, "weight", all.weight);
+    add_number(about, prefix, "mean", all.mean / (double)n);
+    add_number(about, prefix, "min", all.least);
+    add_number(about, prefix, "max", all.largest);
+    add_number(about, prefix, "weight", all.weight);
 }

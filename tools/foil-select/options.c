@@ -99,7 +99,7 @@ make_table(void)
 
 /* What belongs together. */
 static void
-judge(void)
+check_options(void)
 {
     if (!o.operands && !o.list)
         opt_misuse("wants %s", tool.operands);
@@ -135,7 +135,7 @@ select_options_get(int argc, char **argv)
     if (!o.strategy)
         opt_misuse("%s", err.msg);
     param_set_get(&params, o.strategy->params, o.value);
-    judge();
+    check_options();
     return &o;
 }
 
@@ -149,7 +149,7 @@ select_options_wants(const struct select_options *options,
 
 /* The group of each sample, from a file of whole numbers. */
 static int64_t *
-groups(const char *path, size_t size)
+read_groups(const char *path, size_t size)
 {
     struct data_npy npy;
     struct err err;
@@ -178,6 +178,6 @@ select_options_task(const struct select_options *options, size_t size)
         select_strategy_fit(options->strategy, &task.layout, task.value, &err))
         die("%s", err.msg);
     if (options->avoid)
-        task.group = groups(options->avoid, size);
+        task.group = read_groups(options->avoid, size);
     return task;
 }

@@ -82,7 +82,7 @@ set_trouble(struct planner *p, int trouble, const struct err *why)
 
 /* Waits a little, or until it is woken. */
 static void
-rest(struct planner *p)
+rest_briefly(struct planner *p)
 {
     struct err ignored;
 
@@ -101,7 +101,7 @@ is_current(struct planner *p, unsigned turn)
 }
 
 static void
-fetch(struct planner *p, struct job *job)
+fetch_features(struct planner *p, struct job *job)
 {
     const struct wire_fetch wanted = {.epoch = job->making.from,
                                       .half = p->config.half,
@@ -116,7 +116,7 @@ fetch(struct planner *p, struct job *job)
                                  &job->making.history, &why);
         if (job->what == FETCH_AGAIN) {
             set_trouble(p, 1, &why);
-            rest(p);
+            rest_briefly(p);
         }
     }
     set_trouble(p, job->what == FETCH_FAILED ? -1 : 0, &why);
@@ -148,7 +148,7 @@ end_job(struct planner *p)
 /* Makes the plan that is wanted, as ->own or ->lent; the lock is held before
  * and after. */
 static void
-compute(struct planner *p, struct job **slot)
+compute_plan(struct planner *p, struct job **slot)
 {
     struct job *job = *slot ? *slot : p->job;
     struct planned made;
@@ -198,7 +198,7 @@ has_to_take_over(struct planner *p)
 
 /* Does what was asked for; the lock is held before and after. */
 static void
-plan(struct planner *p)
+plan_wanted(struct planner *p)
 {
     struct job *job = mem_array(1, sizeof *job);
 
@@ -208,14 +208,14 @@ plan(struct planner *p)
     p->busy = 1;
     p->since = 0;
     pthread_mutex_unlock(&p->lock);
-    fetch(p, job);
+    fetch_features(p, job);
     pthread_mutex_lock(&p->lock);
     p->job = job;
     if (p->turn != job->turn || p->quit ||
         (job->what != FETCH_DONE && job->what != FETCH_NONE)) {
         end_job(p);
     } else if (!p->config.command && (p->hurry || p->lent)) {
-        compute(p, &p->own);
+        compute_plan(p, &p->own);
     } else {
         p->lent = p->lent ? p->lent : job;
         pthread_cond_signal(&p->low_work);
@@ -223,7 +223,7 @@ plan(struct planner *p)
 }
 
 static void
-tell(struct planner *p)
+tell_plan(struct planner *p)
 {
     struct wire_plan about = p->about;
     const unsigned turn = p->turn;
@@ -235,7 +235,7 @@ tell(struct planner *p)
         what = select_tell(p->service, p->wake[0], &about, &why);
         if (what == FETCH_AGAIN) {
             set_trouble(p, 1, &why);
-            rest(p);
+            rest_briefly(p);
         }
     }
     set_trouble(p, what == FETCH_FAILED ? -1 : 0, &why);
@@ -257,7 +257,7 @@ sleep_on_work(struct planner *p)
 }
 
 static void *
-work(void *arg)
+run_planner(void *arg)
 {
     struct planner *p = arg;
     char byte;
@@ -268,11 +268,11 @@ work(void *arg)
         while (read(p->wake[0], &byte, 1) == 1)
             ;
         if (p->trouble >= 0 && p->telling)
-            tell(p);
+            tell_plan(p);
         else if (p->trouble >= 0 && p->asked)
-            plan(p);
+            plan_wanted(p);
         else if (has_to_take_over(p))
-            compute(p, &p->own);
+            compute_plan(p, &p->own);
         else
             sleep_on_work(p);
     }
@@ -290,7 +290,7 @@ work_low(void *arg)
     pthread_mutex_lock(&p->lock);
     while (!p->quit) {
         if (p->lent || (p->job && p->config.command))
-            compute(p, &p->lent);
+            compute_plan(p, &p->lent);
         else
             pthread_cond_wait(&p->low_work, &p->lock);
     }
@@ -348,7 +348,7 @@ planner_open(const struct planner_config *config, struct err *err)
     }
     errno = pthread_create(&p->low, NULL, work_low, p);
     if (!errno)
-        errno = pthread_create(&p->thread, NULL, work, p);
+        errno = pthread_create(&p->thread, NULL, run_planner, p);
     if (!errno)
         return p;
     err_sys(err, "cannot start a thread");
@@ -357,7 +357,7 @@ planner_open(const struct planner_config *config, struct err *err)
 
 /* The thread is to look up from what it waits for; the lock is held. */
 static void
-wake(struct planner *p)
+wake_planner(struct planner *p)
 {
     ssize_t wrote = write(p->wake[1], "", 1);
 
@@ -376,7 +376,7 @@ planner_close(struct planner *p)
     pthread_mutex_lock(&p->lock);
     p->quit = 1;
     computing = p->computing;
-    wake(p);
+    wake_planner(p);
     pthread_mutex_unlock(&p->lock);
     if (computing)
         return 1;
@@ -470,7 +470,7 @@ planner_forget(struct planner *p)
     p->result = (struct planned){0};
     if (p->job)
         end_job(p);
-    wake(p);
+    wake_planner(p);
     pthread_mutex_unlock(&p->lock);
 }
 

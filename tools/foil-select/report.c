@@ -20,7 +20,7 @@ name_of(const struct data_set *set, size_t id)
 
 /* The quarantine list: a line `id name reason` for each, by tabs. */
 static char *
-listing(const struct select_quarantine *bad, const struct data_set *set)
+list_quarantine(const struct select_quarantine *bad, const struct data_set *set)
 {
     size_t len = 0, room = 0;
     char *text = NULL;
@@ -57,7 +57,7 @@ select_report(const struct select_quarantine *bad, const struct data_set *set,
         say("... and %zu more", bad->n - LISTED);
     if (!file)
         return;
-    list = listing(bad, set);
+    list = list_quarantine(bad, set);
     if (file_write(file, list, strlen(list), &err))
         die("%s", err.msg);
     free(list);

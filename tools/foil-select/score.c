@@ -77,7 +77,7 @@ write_losses(const char *path, const struct select_task *task,
 
 /* How hard a plan is, as an object. */
 static json_t *
-measured(const struct select_task *task, const int64_t *ids)
+measure_plan(const struct select_task *task, const int64_t *ids)
 {
     struct wire_plan about = {0};
     json_t *object = json_object();
@@ -90,8 +90,8 @@ measured(const struct select_task *task, const int64_t *ids)
 }
 
 static void
-print(const struct select_options *o, const struct select_task *task,
-      const int64_t *ids, double seconds)
+print_score(const struct select_options *o, const struct select_task *task,
+            const int64_t *ids, double seconds)
 {
     const size_t total = select_layout_total(&task->layout);
     int64_t *random = mem_array(total, sizeof *random);
@@ -105,9 +105,9 @@ print(const struct select_options *o, const struct select_task *task,
     json_object_set_new(line, "batches",
                         json_integer((json_int_t)task->layout.steps));
     json_object_set_new(line, "tau", json_real(task->value[SELECT_TAU]));
-    json_object_update_new(line, measured(task, ids));
+    json_object_update_new(line, measure_plan(task, ids));
     select_shuffle(task, random);
-    baseline = measured(task, random);
+    baseline = measure_plan(task, random);
     json_object_set_new(line, "random", baseline);
     json_object_set_new(line, "seconds", json_real(seconds));
     json_print(line);
@@ -115,8 +115,8 @@ print(const struct select_options *o, const struct select_task *task,
 }
 
 static void
-order(const struct select_options *o, const struct select_task *task,
-      int64_t *ids)
+make_order(const struct select_options *o, const struct select_task *task,
+           int64_t *ids)
 {
     struct select_command *command;
     struct err err;
@@ -151,8 +151,8 @@ select_score_files(const struct select_options *o)
     task.features = &features;
     ids = mem_array(select_layout_total(&task.layout), sizeof *ids);
     start = clock_now();
-    order(o, &task, ids);
-    print(o, &task, ids, clock_now() - start);
+    make_order(o, &task, ids);
+    print_score(o, &task, ids, clock_now() - start);
     if (o->plan_out)
         write_plan(o->plan_out, &task.layout, ids);
     if (o->losses)

@@ -16,14 +16,14 @@ static const double soon = 0.001, patience = 10;
 
 /* Steps of an epoch, those included in which nothing is trained. */
 static int64_t
-steps(const struct selector *s)
+count_steps(const struct selector *s)
 {
     return (int64_t)(s->task.layout.steps + s->looks.steps);
 }
 
 /* Where the trainer is. */
 static struct wire_place
-place(const struct selector *s)
+place_of(const struct selector *s)
 {
     return flow_producer_place(s->outlet->producer);
 }
@@ -32,7 +32,7 @@ place(const struct selector *s)
 static double
 steps_before(const struct selector *s, const struct wire_place *at)
 {
-    return (double)at->epoch * (double)steps(s) + (double)at->step;
+    return (double)at->epoch * (double)count_steps(s) + (double)at->step;
 }
 
 /*
@@ -46,11 +46,11 @@ select_believe(void *tool, struct wire_place *at, struct err *why)
     const struct selector *s = tool;
     const long epochs = s->options->epochs;
 
-    if (at->step == steps(s)) {
+    if (at->step == count_steps(s)) {
         at->epoch++;
         at->step = 0;
     }
-    if (at->step <= steps(s) && at->epoch <= epochs &&
+    if (at->step <= count_steps(s) && at->epoch <= epochs &&
         (at->epoch < epochs || !at->step))
         return 0;
     err_set(why,
@@ -58,15 +58,15 @@ select_believe(void *tool, struct wire_place *at, struct err *why)
             "; this plan has %ld epochs of %" PRId64
             " steps: start it with the --batch, --epochs, "
             "--remainder and --features of the run",
-            at->epoch, at->step, epochs, steps(s));
-    if (place(s).session < 0)
+            at->epoch, at->step, epochs, count_steps(s));
+    if (place_of(s).session < 0)
         die("%s", why->msg);
     return -1;
 }
 
 /* A trainer was started: nothing that was handed out before counts. */
 static void
-moved(struct selector *s, const struct wire_place *at)
+on_restart(struct selector *s, const struct wire_place *at)
 {
     if (s->planner) {
         planner_forget(s->planner);
@@ -74,7 +74,7 @@ moved(struct selector *s, const struct wire_place *at)
         s->asked = 0;
     }
     progress_start(&s->progress, "steps", steps_before(s, at),
-                   (double)s->options->epochs * (double)steps(s));
+                   (double)s->options->epochs * (double)count_steps(s));
 }
 
 /* The trainer went back, or was never where we were told: what the planner is
@@ -107,11 +107,11 @@ ids_of(struct selector *s, const struct wire_place *at, size_t *n)
 static int
 has_had(const struct selector *s, const struct wire_place *at, uint64_t peer)
 {
-    const struct wire_place done = place(s);
+    const struct wire_place done = place_of(s);
 
     return at->session == done.session &&
            (flow_producer_holder(s->outlet->producer, at) == peer ||
-            (at->step < steps(s) && wire_place_cmp(at, &done) < 0 &&
+            (at->step < count_steps(s) && wire_place_cmp(at, &done) < 0 &&
              select_plan_has(s->plan, (uint64_t)at->epoch)));
 }
 
@@ -158,14 +158,14 @@ take_reject(struct selector *s, uint64_t peer, struct wire_msg *msg,
 
 /* Say something between two pictures of the progress line. */
 static void
-tell(struct selector *s, const char *text)
+say_between(struct selector *s, const char *text)
 {
     progress_clear(&s->progress);
     say("%s", text);
 }
 
 static void
-handle(struct selector *s, struct flow_news *news)
+handle_news(struct selector *s, struct flow_news *news)
 {
     char text[128];
 
@@ -176,21 +176,21 @@ handle(struct selector *s, struct flow_news *news)
         snprintf(text, sizeof text,
                  "an augmenter is gone: its %zu items go to the next that ask",
                  s->outlet->freed);
-        tell(s, text);
+        say_between(s, text);
         break;
     case FLOW_MESSAGE:
         if (take_reject(s, news->peer, news->msg, &news->why) &&
             flow_server_refuse(s->outlet->server, news->peer, &news->why))
-            tell(s, news->why.msg);
+            say_between(s, news->why.msg);
         break;
     case FLOW_MOVED:
-        moved(s, &news->at);
+        on_restart(s, &news->at);
         break;
     case FLOW_BACK:
         pushed_back(s);
         break;
     case FLOW_REPORT:
-        tell(s, news->why.msg);
+        say_between(s, news->why.msg);
         break;
     default:
         break;
@@ -216,7 +216,7 @@ take_plan(struct selector *s)
 
     if (!planner_take(s->planner, &planned))
         return;
-    if (planned.epoch >= place(s).epoch &&
+    if (planned.epoch >= place_of(s).epoch &&
         !select_plan_has(s->plan, (uint64_t)planned.epoch)) {
         select_plan_put(s->plan, (uint64_t)planned.epoch, planned.ids);
         tell_plan(s, &planned.about);
@@ -234,7 +234,7 @@ take_plan(struct selector *s)
 static void
 ask_plan(struct selector *s)
 {
-    const int64_t now = place(s).epoch, lag = s->options->lag;
+    const int64_t now = place_of(s).epoch, lag = s->options->lag;
     const int none = s->options->features == FEATURES_NONE;
     int64_t epoch = now;
 
@@ -267,7 +267,7 @@ go_on(struct selector *s, int64_t epoch)
 
     s->fallbacks += late;
     if (late)
-        tell(s, text);
+        say_between(s, text);
     free(text);
     if (previous)
         select_plan_put(s->plan, (uint64_t)epoch, s->previous);
@@ -293,7 +293,7 @@ is_planned(struct selector *s, int64_t epoch)
         return 1;
     if (select_plan_has(s->plan, (uint64_t)epoch))
         return !waits || planner_told(s->planner);
-    if (waits || epoch != place(s).epoch)
+    if (waits || epoch != place_of(s).epoch)
         return 0;
     go_on(s, epoch);
     return 1;
@@ -305,13 +305,13 @@ look_at_planner(struct selector *s)
     struct err why;
     int trouble;
 
-    if (!s->planner || place(s).session < 0 || s->over)
+    if (!s->planner || place_of(s).session < 0 || s->over)
         return;
     trouble = planner_trouble(s->planner, &why);
     if (trouble < 0)
         die("%s", why.msg);
     if (trouble)
-        tell(s, why.msg);
+        say_between(s, why.msg);
     planner_hurry(s->planner, s->starved);
     take_plan(s);
     ask_plan(s);
@@ -325,7 +325,7 @@ item_of(struct selector *s, const struct wire_place *at)
     struct wire_item item = {
         .at = *at,
         .size = (int64_t)s->task.layout.size,
-        .steps = steps(s),
+        .steps = count_steps(s),
         .epochs = s->options->epochs,
         .encode_only = (size_t)at->step >= s->task.layout.steps,
     };
@@ -336,7 +336,7 @@ item_of(struct selector *s, const struct wire_place *at)
 
 /* Adds to the book what is wanted and planned. */
 static void
-fill(struct selector *s)
+fill_book(struct selector *s)
 {
     struct flow_producer *producer = s->outlet->producer;
 
@@ -354,7 +354,7 @@ fill(struct selector *s)
             s->starved = !flow_producer_out(producer);
             return;
         }
-        if (++behind.step == steps(s))
+        if (++behind.step == count_steps(s))
             behind = (struct wire_place){at.session, at.epoch + 1, 0};
         flow_producer_add(producer, &at, &behind);
     }
@@ -362,14 +362,14 @@ fill(struct selector *s)
 
 /* Hand out what is wanted. */
 static void
-give(struct selector *s)
+give_items(struct selector *s)
 {
     struct flow_producer *producer = s->outlet->producer;
     struct flow_turn turn;
 
     if (s->over)
         return;
-    fill(s);
+    fill_book(s);
     while (flow_producer_turn(producer, clock_now(), &turn)) {
         struct wire_msg *msg = item_of(s, &turn.at);
 
@@ -380,10 +380,10 @@ give(struct selector *s)
 }
 
 static void
-show(struct selector *s)
+show_progress(struct selector *s)
 {
     const size_t peers = flow_server_peers(s->outlet->server);
-    const struct wire_place done = place(s);
+    const struct wire_place done = place_of(s);
     char more[64];
 
     if (done.session < 0)
@@ -400,14 +400,14 @@ tell_waiting(struct selector *s, double *since)
     const double now = clock_now();
     const size_t peers = flow_server_peers(s->outlet->server);
 
-    if (peers && place(s).session >= 0) {
+    if (peers && place_of(s).session >= 0) {
         *since = now;
     } else if (now - *since >= patience) {
         *since = now;
-        tell(s, peers
-                    ? "still waiting for a trainer: augmenters are there, and "
-                      "have heard of none"
-                    : "still waiting for augmenters: none is there");
+        say_between(
+            s, peers ? "still waiting for a trainer: augmenters are there, and "
+                       "have heard of none"
+                     : "still waiting for augmenters: none is there");
     }
 }
 
@@ -424,13 +424,13 @@ select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
             wire_wait(wire, stop,
                       s->starved ? soon : flow_outlet_patience(s->outlet), err);
         while (rc > 0 && flow_outlet_next(s->outlet, &news))
-            handle(s, &news);
+            handle_news(s, &news);
         s->over |= flow_outlet_is_over(s->outlet);
         while (flow_outlet_late(s->outlet, &words))
-            tell(s, words.msg);
+            say_between(s, words.msg);
         look_at_planner(s);
-        give(s);
-        show(s);
+        give_items(s);
+        show_progress(s);
         tell_waiting(s, &since);
     }
     progress_clear(&s->progress);

@@ -3,7 +3,7 @@
 
 /* How many epochs of features the trainer is to keep. */
 static json_t *
-kept(const struct select_options *options, int wants)
+kept_epochs(const struct select_options *options, int wants)
 {
     return json_integer(wants ? options->lag + 1 : 0);
 }
@@ -17,8 +17,8 @@ select_tell_list(const struct select_options *options)
 
         json_print(json_pack("{s:s, s:s, s:b, s:o, s:o}", "name", s->name,
                              "summary", s->summary, "features", wants,
-                             "keep_features", kept(options, wants), "defaults",
-                             param_list(s->params)));
+                             "keep_features", kept_epochs(options, wants),
+                             "defaults", param_list(s->params)));
     }
 }
 
@@ -31,7 +31,7 @@ select_tell_needs(const struct select_options *options,
 
     json_print(json_pack(
         "{s:s, s:o, s:I, s:I, s:I, s:I}", "strategy", options->strategy->name,
-        "keep_features", kept(options, wants), "samples",
+        "keep_features", kept_epochs(options, wants), "samples",
         (json_int_t)layout->size, "batches", (json_int_t)layout->steps,
         "largest", (json_int_t)select_layout_count(layout, 0), "least",
         (json_int_t)select_layout_count(layout, layout->steps - 1)));

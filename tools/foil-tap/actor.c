@@ -93,7 +93,7 @@ forget_seen(struct check *check)
 }
 
 static void
-see(struct check *check, struct wire_msg *msg)
+show_message(struct check *check, struct wire_msg *msg)
 {
     struct wire_msg **slot = &check->seen[check->n_seen++ % CHECK_SEEN];
 
@@ -199,7 +199,7 @@ check_say(struct check_actor *actor, struct wire_msg *msg)
 
 /* Keeps what a message says that is of use whatever is waited for. */
 static void
-keep(struct check_actor *actor, const struct wire_msg *msg)
+keep_message(struct check_actor *actor, const struct wire_msg *msg)
 {
     struct wire_hello hello;
     struct wire_error error;
@@ -216,7 +216,7 @@ keep(struct check_actor *actor, const struct wire_msg *msg)
 
 /* The next message that is there, or NULL. */
 static struct wire_msg *
-receive(struct check_actor *actor)
+receive_message(struct check_actor *actor)
 {
     struct wire_msg *msg;
     struct wire_id from;
@@ -235,8 +235,8 @@ receive(struct check_actor *actor)
             actor->peer = from;
             actor->unmet |= !actor->met && wire_msg_kind(msg) != WIRE_HELLO;
         }
-        keep(actor, msg);
-        see(actor->check, msg);
+        keep_message(actor, msg);
+        show_message(actor->check, msg);
         return msg;
     }
     return NULL;
@@ -250,7 +250,7 @@ check_await(struct check_actor *actor, enum wire_kind kind, double seconds)
     do {
         struct wire_msg *msg;
 
-        while ((msg = receive(actor))) {
+        while ((msg = receive_message(actor))) {
             if (wire_msg_kind(msg) == kind)
                 return msg;
             wire_msg_free(msg);

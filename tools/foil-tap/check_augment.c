@@ -47,7 +47,7 @@ struct got {
 };
 
 static struct got
-batch(struct stage *s, double seconds)
+await_batch(struct stage *s, double seconds)
 {
     struct wire_msg *msg = check_await(&s->batch, WIRE_BATCH, seconds);
     struct got got = {.there = msg != NULL};
@@ -78,7 +78,7 @@ is_at(const struct got *got, int64_t session, int64_t step)
 
 /* 1 when this snapshot comes along the plan; *room is what it adds. */
 static int
-relays(struct stage *s, int64_t serial, int64_t *room)
+relays_room(struct stage *s, int64_t serial, int64_t *room)
 {
     const double until = clock_now() + 5;
     struct wire_msg *msg;
@@ -101,7 +101,7 @@ relays(struct stage *s, int64_t serial, int64_t *room)
 }
 
 static void
-greets(struct stage *s)
+check_greeting(struct stage *s)
 {
     struct check *check = s->check;
 
@@ -135,21 +135,21 @@ relays_and_delivers(struct stage *s)
 
     check->table = "STATES, Relay";
     check_say(&s->batch, check_next(check, 0, 1, WINDOW, 0, 0, NULL));
-    check_need(check, relays(s, 1, &room),
+    check_need(check, relays_room(s, 1, &room),
                "it relays the trainer's snapshot to the selector");
     check_rule(check, room >= 1, "and adds its room to it");
     check_say(&s->plan, item_of(s, session, 1));
-    got = batch(s, 20);
+    got = await_batch(s, 20);
     check_need(check, is_at(&got, session, 1),
                "an item that is wanted becomes a batch: its ids, steps and "
                "place");
     check_say(&s->plan, item_of(s, session - 1, 2));
-    got = batch(s, 1.5);
+    got = await_batch(s, 1.5);
     check_rule(check, !got.there, "an item of another session is dropped");
     check_say(&s->batch, check_next(check, 2, 2, WINDOW, 0, 0, NULL));
-    relays(s, 2, &room);
+    relays_room(s, 2, &room);
     check_say(&s->plan, item_of(s, session, 0));
-    got = batch(s, 1.5);
+    got = await_batch(s, 1.5);
     check_rule(check, !got.there, "so is one that is trained already");
 }
 
@@ -189,7 +189,7 @@ refuses_with_a_reason(struct stage *s)
     check_count(&s->plan, WIRE_ITEM, 2);
     check_rule(check, s->plan.errors < 5, "each is told once: no busy loop");
     check_say(&s->plan, item_of(s, session, 3));
-    got = batch(s, 20);
+    got = await_batch(s, 20);
     check_rule(check, is_at(&got, session, 3), "and all goes on");
 }
 
@@ -204,19 +204,20 @@ survives_a_restart(struct stage *s)
 
     check->table = "STATES, Relay";
     check_say(&s->plan, item_of(s, check->session, 5));
-    one = batch(s, 20);
+    one = await_batch(s, 20);
     check_close(&s->plan);
     check_bind(check, &s->plan, endpoint);
     free(endpoint);
     check_rule(check, check_greeted(&s->plan, "select", 15),
                "it says hello again to a selector that was started again");
-    check_rule(check, relays(s, 2, &room),
+    check_rule(check, relays_room(s, 2, &room),
                "and relays the newest snapshot again");
     check->session = check_now();
     check_say(&s->batch, check_next(check, 4, 1, WINDOW, 0, 0, NULL));
-    check_rule(check, relays(s, 1, &room), "a newer session counts at once");
+    check_rule(check, relays_room(s, 1, &room),
+               "a newer session counts at once");
     check_say(&s->plan, item_of(s, check->session, 5));
-    two = batch(s, 20);
+    two = await_batch(s, 20);
     check_rule(check,
                is_at(&two, check->session, 5) && one.there &&
                    !memcmp(&one.views, &two.views, sizeof one.views),
@@ -237,11 +238,12 @@ stands_a_flood(struct stage *s)
     for (int64_t serial = 2; serial < 2 + SNAPSHOTS; serial++)
         check_say(&s->batch,
                   check_next(check, first, serial, ITEMS, 0, 0, NULL));
-    check_rule(check, relays(s, 1 + SNAPSHOTS, &room),
+    check_rule(check, relays_room(s, 1 + SNAPSHOTS, &room),
                "of %d snapshots at once it relays the last", SNAPSHOTS);
     for (int64_t k = ITEMS - 1; k >= 0; k--)
         check_say(&s->plan, item_of(s, session, first + k));
-    for (struct got got = batch(s, 20); got.there; got = batch(s, 20)) {
+    for (struct got got = await_batch(s, 20); got.there;
+         got = await_batch(s, 20)) {
         const int64_t k = got.at.step - first;
 
         if (k < 0 || k >= ITEMS || !is_at(&got, session, k + first))
@@ -263,7 +265,7 @@ check_augment(struct check *check, const char *plan, const char *batch_at)
 
     check_bind(check, &s.plan, plan);
     check_bind(check, &s.batch, batch_at);
-    greets(&s);
+    check_greeting(&s);
     relays_and_delivers(&s);
     refuses_with_a_reason(&s);
     survives_a_restart(&s);

@@ -84,7 +84,7 @@ state_of(const struct stage *s, const char *sampler, int64_t total, int fresh)
 /* The answer of that kind to the last request, or NULL; other ids do not
  * count. */
 static struct wire_msg *
-answer(struct stage *s, struct wire_msg *request, enum wire_kind kind)
+await_answer(struct stage *s, struct wire_msg *request, enum wire_kind kind)
 {
     s->a.errors = 0;
     check_say(&s->a, request);
@@ -97,7 +97,7 @@ is_refused(struct stage *s, struct wire_msg *request)
 {
     check_wants(s->check, "an error with id %" PRId64 ", or with its kind",
                 s->id);
-    wire_msg_free(answer(s, request, WIRE_ERROR));
+    wire_msg_free(await_answer(s, request, WIRE_ERROR));
     return s->a.errors && (s->a.error.id == s->id || *s->a.error.of.kind);
 }
 
@@ -160,13 +160,13 @@ wants_its_state_first(struct stage *s)
                "pairs before a state are answered with an error that asks for "
                "it");
     s->id = 2;
-    msg = answer(s, state_of(s, s->a.hello.sampler, 0, 1), WIRE_STATE_OK);
+    msg = await_answer(s, state_of(s, s->a.hello.sampler, 0, 1), WIRE_STATE_OK);
     check_need(check, msg != NULL, "a state that is empty is taken");
     wire_msg_free(msg);
 }
 
 static void
-weighs(struct stage *s)
+check_weights(struct stage *s)
 {
     struct check *check = s->check;
     struct wire_msg *one, *two;
@@ -174,14 +174,14 @@ weighs(struct stage *s)
     struct err err;
 
     s->id = 3;
-    one = answer(s, pairs_of(s), WIRE_WEIGHTS);
+    one = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
     check_need(check, one && !wire_weights_get(&w, one, SIZE, &err),
                "pairs are answered with weights");
     check_rule(check, is_sound(s, &w),
                "rows of them sum to 1, and none weighs its own image");
     s->tables = w.n_tables;
     wire_weights_release(&w);
-    two = answer(s, pairs_of(s), WIRE_WEIGHTS);
+    two = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
     check_rule(check,
                two && wire_msg_bytes(one) == wire_msg_bytes(two) &&
                    !memcmp(wire_msg_part(one, 2).data,
@@ -193,7 +193,7 @@ weighs(struct stage *s)
     for (s->step = 1; s->step < 20; s->step++) {
         s->id++;
         make_rows(s);
-        one = answer(s, pairs_of(s), WIRE_WEIGHTS);
+        one = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
         if (!one || wire_weights_get(&w, one, SIZE, &err) || !is_sound(s, &w))
             break;
         wire_weights_release(&w);
@@ -222,7 +222,7 @@ refuses_with_a_reason(struct stage *s)
         is_refused(s, check_spoil(pairs_of(s), "z", long_row, sizeof long_row)),
         "so is a row that is not of unit length");
     s->id++;
-    msg = answer(s, pairs_of(s), WIRE_WEIGHTS);
+    msg = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
     check_rule(check, msg != NULL, "and all goes on");
     wire_msg_free(msg);
     s->id++;
@@ -246,15 +246,15 @@ serves_one_trainer(struct stage *s)
     check_connect(check, &other.a, s->a.endpoint, "check-2");
     check_greet(&other.a, "train", "", digest, SIZE);
     if (!other.a.errors)
-        wire_msg_free(answer(&other, state_of(&other, s->a.hello.sampler, 0, 1),
-                             WIRE_STATE_OK));
+        wire_msg_free(await_answer(
+            &other, state_of(&other, s->a.hello.sampler, 0, 1), WIRE_STATE_OK));
     check_rule(check, other.a.errors > 0,
                "a second trainer is refused while the first is there");
     check_close(&other.a);
     s->id++;
     s->step++;
     make_rows(s);
-    msg = answer(s, pairs_of(s), WIRE_WEIGHTS);
+    msg = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
     check_rule(check, msg || s->a.error.state,
                "and the first is answered as before");
     wire_msg_free(msg);
@@ -295,7 +295,7 @@ check_negatives(struct check *check, const char *endpoint, const char *none)
     (void)none;
     check_connect(check, &s.a, endpoint, "check-1");
     wants_its_state_first(&s);
-    weighs(&s);
+    check_weights(&s);
     refuses_with_a_reason(&s);
     serves_one_trainer(&s);
     answers_once(&s);

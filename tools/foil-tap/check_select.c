@@ -24,7 +24,7 @@ struct got {
 };
 
 static void
-take(struct got *got, struct wire_msg *msg)
+take_items(struct got *got, struct wire_msg *msg)
 {
     struct wire_item item;
     struct err err;
@@ -43,7 +43,7 @@ take(struct got *got, struct wire_msg *msg)
 
 /* The items that come in so many seconds, or until there are `enough`. */
 static struct got
-items(struct check_actor *actor, size_t enough, double seconds)
+await_items(struct check_actor *actor, size_t enough, double seconds)
 {
     const double until = clock_now() + seconds;
     struct got got = {0};
@@ -51,7 +51,7 @@ items(struct check_actor *actor, size_t enough, double seconds)
 
     while (got.n < enough &&
            (msg = check_await(actor, WIRE_ITEM, until - clock_now())))
-        take(&got, msg);
+        take_items(&got, msg);
     return got;
 }
 
@@ -83,7 +83,7 @@ hands_out_what_is_wanted(struct check *check, struct check_actor *a)
     check_rule(check, check_count(a, WIRE_ITEM, 0.5) == 0,
                "it sends no item before one is wanted");
     check_say(a, check_next(check, 0, 2, WINDOW, ROOM, 0, NULL));
-    got = items(a, ROOM, 5);
+    got = await_items(a, ROOM, 5);
     if (got.n && got.steps[0] < STEPS)
         check_bail(
             check,
@@ -92,20 +92,20 @@ hands_out_what_is_wanted(struct check *check, struct check_actor *a)
             got.steps[0], got.steps[0] == 1 ? "" : "s", STEPS);
     check_need(check, are_steps(&got, check, ROOM, 0),
                "it hands out the lowest wanted places first");
-    check_rule(check, items(a, 1, 0.5).n == 0,
+    check_rule(check, await_items(a, 1, 0.5).n == 0,
                "no more items than the peer has room for");
     for (int i = 0; i < 20; i++)
         check_say(a, check_next(check, 0, 2, WINDOW, ROOM, 0, NULL));
-    check_rule(check, items(a, 1, 0.5).n == 0,
+    check_rule(check, await_items(a, 1, 0.5).n == 0,
                "a snapshot that is repeated changes nothing");
     check_say(a, check_next(check, 0, 1, 2 * WINDOW, ROOM, 2, have));
-    check_rule(check, items(a, 1, 0.5).n == 0, "nor does an older one");
+    check_rule(check, await_items(a, 1, 0.5).n == 0, "nor does an older one");
     check_say(a, check_next(check, 0, 3, WINDOW, ROOM, 2, have));
-    got = items(a, ROOM, 5);
+    got = await_items(a, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 2),
                "what the consumer holds makes room for the next places");
     check_say(a, check_next(check, 4, 4, WINDOW, ROOM, 0, NULL));
-    got = items(a, ROOM, 5);
+    got = await_items(a, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 4),
                "so do steps that are trained");
 }
@@ -122,14 +122,14 @@ goes_on_with_others(struct check *check, struct check_actor *a,
     check_rule(check, check_greet(b, "augment", "check", "", 0),
                "a second peer is greeted");
     check_say(b, check_next(check, 4, 4, WINDOW, ROOM, 0, NULL));
-    got = items(b, ROOM, 5);
+    got = await_items(b, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 6),
                "a place is with one peer at a time");
     check_close(a);
     while (own < ROOM && clock_now() < until) {
         // no other place is wanted than those two and the ones that b has
         check_say(b, check_next(check, 4, 5, 2 * ROOM, 2 * ROOM, 0, NULL));
-        got = items(b, ROOM - own, 1);
+        got = await_items(b, ROOM - own, 1);
         for (size_t i = 0; i < got.n; i++)
             own += got.at[i].step == 4 || got.at[i].step == 5;
     }
@@ -144,12 +144,12 @@ begins_anew_for_a_newer_session(struct check *check, struct check_actor *b)
 
     check->session = check_now();
     check_say(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
-    got = items(b, ROOM, 5);
+    got = await_items(b, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 0),
                "a newer session begins where it says");
     check->session = check_now();
     check_say(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
-    again = items(b, ROOM, 5);
+    again = await_items(b, ROOM, 5);
     check_rule(check,
                are_steps(&again, check, ROOM, 0) && got.n == again.n &&
                    !memcmp(got.first, again.first, got.n * sizeof *got.first),
@@ -182,7 +182,7 @@ refuses_with_a_reason(struct check *check, struct check_actor *b)
     check_count(b, WIRE_ITEM, 2);
     check_rule(check, b->errors < 5, "each is told once: no busy loop");
     check_say(b, check_next(check, 0, 3, WINDOW, ROOM, 2, have));
-    got = items(b, ROOM, 5);
+    got = await_items(b, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 2),
                "and the peer is served as before");
 }
@@ -208,7 +208,7 @@ takes_items_from_who_does_not_deliver(struct check *check,
         check_say(&c, check_next(check, 2, serial, 2, ROOM, 0, NULL));
         check_say(b, check_next(check, 2, serial, 2, ROOM, 0, NULL));
         serial++;
-        got = items(&c, 1, 1);
+        got = await_items(&c, 1, 1);
         got_it = got.n && got.at[0].step == 2;
         check_count(b, WIRE_ITEM, 0.01);
     }
@@ -235,7 +235,7 @@ stands_a_flood(struct check *check, struct check_actor *b)
             check_greet(b, "augment", "check", "", 0);
     }
     check_rule(check,
-               items(b, 1, 0.5).n == 0 &&
+               await_items(b, 1, 0.5).n == 0 &&
                    check_greet(b, "augment", "check", "", 0),
                "%d snapshots at once that want nothing get nothing, and the "
                "peer is answered",

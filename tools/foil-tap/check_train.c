@@ -53,7 +53,7 @@ batch_of(int64_t session, int64_t step, size_t side)
 }
 
 static void
-take(struct stage *s, struct wire_msg *msg)
+take_snapshot(struct stage *s, struct wire_msg *msg)
 {
     struct wire_next next;
     struct err err;
@@ -92,8 +92,8 @@ is_at(const struct stage *s, int64_t step)
 /* Reads snapshots for so many seconds, or until what `is` asks about P and the
  * step is so: 1 when it came to that. */
 static int
-becomes(struct stage *s, int (*is)(const struct stage *s, int64_t step),
-        int64_t step, double seconds)
+await_state(struct stage *s, int (*is)(const struct stage *s, int64_t step),
+            int64_t step, double seconds)
 {
     const double until = clock_now() + seconds;
 
@@ -102,7 +102,7 @@ becomes(struct stage *s, int (*is)(const struct stage *s, int64_t step),
             check_await(&s->a, WIRE_NEXT, until - clock_now());
 
         if (msg)
-            take(s, msg);
+            take_snapshot(s, msg);
         wire_msg_free(msg);
         if (is(s, step))
             return 1;
@@ -124,7 +124,7 @@ stays_before(struct stage *s, int64_t step)
             check_await(&s->a, WIRE_NEXT, until - clock_now());
 
         if (msg)
-            take(s, msg);
+            take_snapshot(s, msg);
         wire_msg_free(msg);
     }
     return s->next.at.epoch == 0 && s->next.at.step < step;
@@ -143,7 +143,7 @@ says_what_it_wants(struct stage *s)
                "its hello says train, and a name of its own");
     msg = check_await(&s->a, WIRE_NEXT, 5);
     check_need(check, msg != NULL, "it says what it wants within 5 s");
-    take(s, msg);
+    take_snapshot(s, msg);
     wire_msg_free(msg);
     check->session = s->next.at.session;
     check_rule(check, !wire_session_check(check->session, &err),
@@ -154,7 +154,7 @@ says_what_it_wants(struct stage *s)
                    ": start it in a fresh run directory",
                    s->next.at.epoch, s->next.at.step);
     s->snapshots = 0;
-    becomes(s, is_at, 1, 4);
+    await_state(s, is_at, 1, 4);
     check_rule(check, s->snapshots >= 2,
                "while it waits, it makes a new snapshot each second");
 }
@@ -167,7 +167,7 @@ trains_in_order(struct stage *s)
 
     check->table = "STATES, Consumer";
     check_say(&s->a, batch_of(session, 1, SIDE));
-    check_rule(check, becomes(s, is_held, 1, 20),
+    check_rule(check, await_state(s, is_held, 1, 20),
                "a batch before its turn is held, and said to be");
     check_rule(check, s->next.at.step == 0, "it is not trained yet");
     check_say(&s->a, batch_of(session, 1, SIDE));
@@ -175,7 +175,7 @@ trains_in_order(struct stage *s)
     check_rule(check, stays_before(s, 1),
                "one that comes twice, or of another session, changes nothing");
     check_say(&s->a, batch_of(session, 0, SIDE));
-    check_rule(check, becomes(s, is_at, 2, 60),
+    check_rule(check, await_state(s, is_at, 2, 60),
                "then both are trained in order");
 }
 
@@ -234,7 +234,7 @@ greets_again(struct stage *s)
     check_rule(check, check_greet(&s->a, "augment", "check", digest, SIZE),
                "an augmenter that comes again is greeted");
     s->next = (struct wire_next){.at = {.session = -1}};
-    check_rule(check, becomes(s, is_at, 2, 5), "and told what is wanted");
+    check_rule(check, await_state(s, is_at, 2, 5), "and told what is wanted");
     check_connect(check, &other, endpoint, "check-2");
     check_greet(&other, "augment", "another", digest, SIZE);
     wire_msg_free(check_await(&other, WIRE_ERROR, 3));
@@ -255,7 +255,7 @@ stands_a_flood(struct stage *s)
         check_say(&s->a, wire_msg_hold(msg));
     wire_msg_free(msg);
     check_rule(s->check,
-               becomes(s, is_held, STEPS - 1, 20) && s->next.n_have == 1 &&
+               await_state(s, is_held, STEPS - 1, 20) && s->next.n_have == 1 &&
                    stays_before(s, STEPS - 1),
                "one that comes %d times at once is held once", FLOOD);
 }

@@ -76,7 +76,7 @@ tap_close(struct tap *tap)
 
 /* 1 when the kind is one of those that were asked for. */
 static int
-wanted(const struct tap *tap, const struct wire_msg *msg)
+is_wanted(const struct tap *tap, const struct wire_msg *msg)
 {
     const char *name = wire_kind_name(wire_msg_kind(msg));
     const size_t n = strlen(name);
@@ -99,7 +99,7 @@ tap_report(struct tap *tap, const struct wire_msg *msg,
     struct err err;
     char *text;
 
-    if (!wanted(tap, msg))
+    if (!is_wanted(tap, msg))
         return 0;
     if (tap->out && wire_record_put(tap->out, from, msg, &err))
         die("%s: %s", tap->record, err.msg);

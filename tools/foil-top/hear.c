@@ -84,7 +84,7 @@ take_event(struct top *top, const struct wire_event *event)
 }
 
 static void
-take(struct top *top, const struct wire_msg *msg, double now)
+take_message(struct top *top, const struct wire_msg *msg, double now)
 {
     struct wire_metrics *metrics;
     struct wire_status status;
@@ -123,7 +123,7 @@ top_hear(struct top_ear *ear, struct top *top)
     while ((rc = wire_listener_next(ear->listener, &msg, &missed, &err))) {
         if (rc < 0)
             continue; // the next one says how it is
-        take(top, msg, now);
+        take_message(top, msg, now);
         wire_msg_free(msg);
         heard = 1;
     }

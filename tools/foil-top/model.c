@@ -22,7 +22,7 @@ top_release(struct top *top)
 }
 
 static void
-add(struct top *top, const char *name, double x)
+add_value(struct top *top, const char *name, double x)
 {
     struct top_curve *c = top->curve, *end = c + top->curves;
 
@@ -41,7 +41,7 @@ add(struct top *top, const char *name, double x)
 }
 
 static double
-find(const struct wire_metric *value, size_t n, const char *name)
+find_metric(const struct wire_metric *value, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
         if (!strcmp(value[i].name, name))
@@ -50,7 +50,7 @@ find(const struct wire_metric *value, size_t n, const char *name)
 }
 
 static void
-move(double *mean, double x)
+move_mean(double *mean, double x)
 {
     *mean = *mean > 0 ? (1 - newest) * *mean + newest * x : x;
 }
@@ -71,31 +71,31 @@ is_position(const char *name)
 void
 top_step(struct top *top, const struct wire_metric *value, size_t n)
 {
-    const double total = find(value, n, "total"),
-                 images = find(value, n, "images"),
-                 waited = find(value, n, "waited"),
-                 took = find(value, n, "seconds") + waited;
+    const double total = find_metric(value, n, "total"),
+                 images = find_metric(value, n, "images"),
+                 waited = find_metric(value, n, "waited"),
+                 took = find_metric(value, n, "seconds") + waited;
 
     if (isnan(total) || total <= (double)top->total)
         return; // read before it was heard
     if (took > 0) {
-        move(&top->seconds, took);
+        move_mean(&top->seconds, took);
         top->waited = (1 - newest) * top->waited + newest * waited;
     }
-    add(top, "loss", find(value, n, "loss"));
+    add_value(top, "loss", find_metric(value, n, "loss"));
     if (top->images > 0 && took > 0)
-        add(top, "images/s", (images - top->images) / took);
+        add_value(top, "images/s", (images - top->images) / took);
     top->total = (int64_t)total;
-    top->epoch = (int64_t)find(value, n, "epoch");
+    top->epoch = (int64_t)find_metric(value, n, "epoch");
     top->images = images;
     for (size_t i = 0; i < n; i++)
         if (!is_position(value[i].name) && strcmp(value[i].name, "loss"))
-            add(top, value[i].name, value[i].value);
+            add_value(top, value[i].name, value[i].value);
 }
 
 /* Batches a second, over some seconds. */
 static void
-count(struct top_stage *stage, double now)
+count_batches(struct top_stage *stage, double now)
 {
     const double made = top_value(stage, "made");
 
@@ -126,7 +126,7 @@ top_status(struct top *top, const struct wire_status *status, double now)
     }
     s->status = *status;
     s->heard = now;
-    count(s, now);
+    count_batches(s, now);
 }
 
 int
@@ -148,5 +148,5 @@ top_stage(const struct top *top, const char *name, double now)
 double
 top_value(const struct top_stage *stage, const char *name)
 {
-    return find(stage->status.values, stage->status.n, name);
+    return find_metric(stage->status.values, stage->status.n, name);
 }

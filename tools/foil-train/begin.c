@@ -31,7 +31,7 @@ train_wire_up(struct train *t)
 
 /* All that follows from the options alone. */
 static int
-prepare(struct train *t, struct err *err)
+prepare_run(struct train *t, struct err *err)
 {
     struct train_options *o = t->options;
 
@@ -89,7 +89,7 @@ open_scalars(struct train *t, struct err *err)
 }
 
 static int
-build(struct train *t, struct err *err)
+build_encoders(struct train *t, struct err *err)
 {
     const struct train_options *o = t->options;
     const size_t size = (size_t)t->shape.size;
@@ -109,7 +109,7 @@ build(struct train *t, struct err *err)
 static int
 begin_anew(struct train *t, struct err *err)
 {
-    if (prepare(t, err) || train_init_find(&t->options->init, err) ||
+    if (prepare_run(t, err) || train_init_find(&t->options->init, err) ||
         train_basis_read(&t->basis, t->options->basis, err) ||
         train_rows_width(t->options->arch, t->options->rows, &t->shape.basis,
                          err) ||
@@ -145,7 +145,7 @@ check_table(struct train *t, struct err *err)
 }
 
 static int
-resume(struct train *t, const char *folder, struct err *err)
+resume_run(struct train *t, const char *folder, struct err *err)
 {
     if (nn_checkpoint_verify(folder, err))
         return -1;
@@ -154,8 +154,8 @@ resume(struct train *t, const char *folder, struct err *err)
         train_options_take(json_object_get(t->config, "options"), err) ||
         train_config_get(t->config, &t->shape, &t->state, err) ||
         train_config_check_processor(t->config, train_overridden, err) ||
-        prepare(t, err) || read_texts(t, folder, err) || build(t, err) ||
-        check_table(t, err))
+        prepare_run(t, err) || read_texts(t, folder, err) ||
+        build_encoders(t, err) || check_table(t, err))
         return -1;
     return train_checkpoints_load(&t->checkpoints, folder, t->state.total, err);
 }
@@ -189,7 +189,7 @@ train_begin(struct train *t, struct err *err)
                 "starts anew",
                 run);
     } else if (found > 0) {
-        rc = resume(t, newest, err);
+        rc = resume_run(t, newest, err);
     } else if (!found) {
         if (t->options->resume)
             say("'%s' has no checkpoint yet: starting anew", run);
@@ -213,7 +213,7 @@ train_stand(struct train *t, struct err *err)
     if (rc > 0 && !t->options->resume)
         rc = err_set(err, "'%s' holds a run: --resume goes on with it", run);
     else if (rc >= 0)
-        rc = newest ? resume(t, newest, err) : prepare(t, err);
+        rc = newest ? resume_run(t, newest, err) : prepare_run(t, err);
     free(newest);
     return rc;
 }
@@ -250,7 +250,8 @@ train_meet(struct train *t, const struct wire_batch *b, struct err *err)
     if (!t->state.total && train_pace_fits(t->options, (double)b->epochs, err))
         return -1;
     if (!t->encoder.verbs &&
-        (build(t, err) || train_rows_read(&t->encoder, t->options->rows, err) ||
+        (build_encoders(t, err) ||
+         train_rows_read(&t->encoder, t->options->rows, err) ||
          train_init_read(&t->encoder, &t->options->init, err) ||
          (t->options->text &&
           train_init_read(&t->text_encoder, &t->options->init, err))))

@@ -40,7 +40,7 @@ rows_of(const struct wire_batch *b)
 
 /* Batches that wait or are under way, and the similarities of all rows. */
 static double
-memory(const struct train *t, const struct wire_batch *b)
+bytes_needed(const struct train *t, const struct wire_batch *b)
 {
     const double rows = rows_of(b);
 
@@ -55,7 +55,8 @@ memory(const struct train *t, const struct wire_batch *b)
  * cannot be seen.  A length of 0 comes first.
  */
 static double
-seconds(const struct train *t, const struct wire_batch *b, double length)
+seconds_of_step(const struct train *t, const struct wire_batch *b,
+                double length)
 {
     const struct train_encoder *encoder = &t->encoder;
     const struct train_native *native = train_native(encoder);
@@ -80,7 +81,7 @@ seconds(const struct train *t, const struct wire_batch *b, double length)
 
 /* Says so where the machine has less. */
 static void
-compare(double bytes, char text[128])
+compare_memory(double bytes, char text[128])
 {
     const double there =
         (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
@@ -96,14 +97,14 @@ compare(double bytes, char text[128])
 void
 train_cost_tell(const struct train *t, const struct wire_batch *b, double steps)
 {
-    const double bytes = memory(t, b);
-    double step = seconds(t, b, 0);
+    const double bytes = bytes_needed(t, b);
+    double step = seconds_of_step(t, b, 0);
     char time[96] = "", span[24], short_of[128];
 
     if (bytes < much && step * steps < hour)
         return;
-    step = seconds(t, b, probe);
-    compare(bytes, short_of);
+    step = seconds_of_step(t, b, probe);
+    compare_memory(bytes, short_of);
     clock_span(step * steps, span);
     if (step > 0)
         snprintf(time, sizeof time, "; %.2g s a step, %s in all", step, span);

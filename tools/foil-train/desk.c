@@ -8,7 +8,7 @@
 static const double pause = 0.25;
 
 static void *
-run(void *self)
+run_desk(void *self)
 {
     struct train_desk *desk = self;
 
@@ -31,7 +31,7 @@ train_desk_open(struct train_desk *desk, void (*serve)(void *self), void *self,
     pthread_mutex_init(&desk->lock, NULL);
     clock_cond_init(&desk->over);
     pthread_mutex_lock(&desk->lock);
-    rc = pthread_create(&desk->thread, NULL, run, desk);
+    rc = pthread_create(&desk->thread, NULL, run_desk, desk);
     desk->is_open = !rc;
     if (!rc)
         return 0;

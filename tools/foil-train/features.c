@@ -79,7 +79,7 @@ make_room(struct train_features *f)
 }
 
 static struct wire_msg *
-refuse(const char *reason, int64_t id, int state)
+make_refusal(const char *reason, int64_t id, int state)
 {
     struct wire_error error = {.id = id, .state = state};
 
@@ -90,26 +90,27 @@ refuse(const char *reason, int64_t id, int state)
 /* The features are gone: a selector that plans an epoch that is over is late,
  * one that plans another cannot be served. */
 static struct wire_msg *
-gone(const struct train_features *f, const struct wire_fetch *fetch)
+say_gone(const struct train_features *f, const struct wire_fetch *fetch)
 {
     if (fetch->plan >= 0 && fetch->plan < f->state->epoch)
-        return refuse("the epoch to be planned is over", fetch->id, 1);
-    return refuse("the trainer keeps too few epochs of features: start it "
-                  "with --keep-features one above the selector's --lag",
-                  -1, 0);
+        return make_refusal("the epoch to be planned is over", fetch->id, 1);
+    return make_refusal(
+        "the trainer keeps too few epochs of features: start it "
+        "with --keep-features one above the selector's --lag",
+        -1, 0);
 }
 
 /* What wire/fetch.h says. */
 static struct wire_msg *
-answer(struct train_features *f, const struct wire_fetch *fetch)
+answer_fetch(struct train_features *f, const struct wire_fetch *fetch)
 {
     const struct train_epoch *kept;
     struct wire_features piece = {.id = fetch->id, .n_views = VIEWS};
 
     if (!f->history->past || fetch->epoch >= f->state->epoch)
-        return refuse("the epoch is not over yet", fetch->id, 0);
+        return make_refusal("the epoch is not over yet", fetch->id, 0);
     if (fetch->epoch + (int64_t)f->history->keep < f->state->epoch)
-        return gone(f, fetch);
+        return say_gone(f, fetch);
     make_room(f);
     kept = train_history_find(f->history, fetch->epoch);
     if (kept && (size_t)fetch->from < f->history->size)
@@ -117,7 +118,8 @@ answer(struct train_features *f, const struct wire_fetch *fetch)
             (int64_t)train_history_cut(f->history, kept, (size_t)fetch->from,
                                        f->most, f->ids, f->z, &piece.n);
     if (!piece.n)
-        return refuse("no features of that epoch were kept", fetch->id, 1);
+        return make_refusal("no features of that epoch were kept", fetch->id,
+                            1);
     piece.epoch = fetch->epoch;
     piece.step = kept->about[TRAIN_EPOCH_STEPS];
     set_mode(&piece, kept->about[TRAIN_EPOCH_EVAL] != 0);
@@ -132,8 +134,8 @@ answer(struct train_features *f, const struct wire_fetch *fetch)
 
 /* The answer to a request, or NULL with a sentence. */
 static struct wire_msg *
-take(struct train_features *f, struct wire_msg *msg, int64_t *id,
-     struct err *err)
+take_request(struct train_features *f, struct wire_msg *msg, int64_t *id,
+             struct err *err)
 {
     struct wire_state_ok ok = {.session = *f->session,
                                .epoch = f->state->epoch,
@@ -146,7 +148,7 @@ take(struct train_features *f, struct wire_msg *msg, int64_t *id,
         if (wire_fetch_get(&fetch, msg, err))
             return NULL;
         *id = fetch.id;
-        return answer(f, &fetch);
+        return answer_fetch(f, &fetch);
     case WIRE_PLAN:
         if (wire_plan_get(&plan, msg, err))
             return NULL;
@@ -173,7 +175,7 @@ train_features_serve(struct train_features *f)
             train_journal_say(f->journal, "%s", news.why.msg);
         if (news.what != FLOW_MESSAGE)
             continue;
-        msg = take(f, news.msg, &id, &news.why);
+        msg = take_request(f, news.msg, &id, &news.why);
         if (msg)
             flow_server_answer(server, news.peer, id, msg);
         else if (flow_server_refuse(server, news.peer, &news.why))

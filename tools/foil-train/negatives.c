@@ -50,7 +50,7 @@ train_service_close(struct train_service *s)
 }
 
 static void
-ask(struct train_service *s, struct wire_msg *request, int64_t id)
+ask_service(struct train_service *s, struct wire_msg *request, int64_t id)
 {
     flow_service_ask(s->service, request, id);
     wire_msg_free(request);
@@ -58,7 +58,7 @@ ask(struct train_service *s, struct wire_msg *request, int64_t id)
 
 /* Waits for what comes of a request; what will not do is said. */
 static enum flow_answer
-hear(struct train_service *s, struct wire_msg **answer, struct err *err)
+hear_service(struct train_service *s, struct wire_msg **answer, struct err *err)
 {
     enum flow_answer what;
 
@@ -70,7 +70,7 @@ hear(struct train_service *s, struct wire_msg **answer, struct err *err)
 
 /* Lets go of an answer that will not do: a better one may come. */
 static void
-refuse(struct train_service *s, struct wire_msg *answer, struct err *why)
+refuse_answer(struct train_service *s, struct wire_msg *answer, struct err *why)
 {
     wire_msg_free(answer);
     if (flow_service_refuse(s->service, why))
@@ -132,11 +132,11 @@ give_piece(struct train_service *s, const struct sample_piece *piece, int last,
         table[i].n = i == piece->table ? piece->n : 0;
         table[i].row = t->bytes + piece->from * t->width;
     }
-    ask(s, wire_state_put(&state), state.id);
-    while (!taken && (what = hear(s, &answer, err)) == FLOW_ANSWERED) {
+    ask_service(s, wire_state_put(&state), state.id);
+    while (!taken && (what = hear_service(s, &answer, err)) == FLOW_ANSWERED) {
         taken = is_taken(answer, &state, err);
         if (!taken)
-            refuse(s, answer, err);
+            refuse_answer(s, answer, err);
         else
             wire_msg_free(answer);
     }
@@ -247,7 +247,7 @@ pairs_of(const struct train_service *s, const struct sample_step *step,
 
 /* The answer of the service; it stays until the next one. */
 static void
-take(struct train_service *s, struct sample_weights *weights)
+take_weights(struct train_service *s, struct sample_weights *weights)
 {
     const struct wire_weights *answer = &s->answer;
 
@@ -286,15 +286,15 @@ ask_weights(struct train_service *s, const struct sample_step *step,
     struct wire_msg *answer;
     enum flow_answer what;
 
-    ask(s, pairs_of(s, step, id), id);
-    while ((what = hear(s, &answer, err)) == FLOW_ANSWERED) {
+    ask_service(s, pairs_of(s, step, id), id);
+    while ((what = hear_service(s, &answer, err)) == FLOW_ANSWERED) {
         wire_weights_release(&s->answer);
         if (!get_weights(&s->answer, answer, s, step, err)) {
             wire_msg_free(answer);
-            take(s, weights);
+            take_weights(s, weights);
             break;
         }
-        refuse(s, answer, err);
+        refuse_answer(s, answer, err);
     }
     return what;
 }
@@ -318,7 +318,7 @@ in_batch(struct train_service *s, const struct sample_step *step,
 }
 
 static const char *
-met(const struct train_service *s)
+version_met(const struct train_service *s)
 {
     return flow_service_who(s->service)->peer;
 }
@@ -333,7 +333,7 @@ ask_until_answered(struct train_service *s, const struct sample_step *step,
     do
         what = s->keeper.ready ? ask_weights(s, step, weights, err)
                                : give_state(s, err);
-    while (flow_keeper_next(&s->keeper, what, met(s)));
+    while (flow_keeper_next(&s->keeper, what, version_met(s)));
     return what;
 }
 
@@ -363,8 +363,8 @@ find_weights(struct train_service *s, const struct sample_step *step,
 
 /* Asked for in the midst of a step, while the desk is left. */
 static int
-weigh(void *self, const struct sample_step *step,
-      struct sample_weights *weights, int *alone, struct err *err)
+weigh_step(void *self, const struct sample_step *step,
+           struct sample_weights *weights, int *alone, struct err *err)
 {
     struct train_service *s = self;
     int rc;
@@ -377,7 +377,7 @@ weigh(void *self, const struct sample_step *step,
 
 /* It has gone on, what we keep of it has not. */
 static void
-refused(void *self)
+on_refusal(void *self)
 {
     struct train_service *s = self;
 
@@ -388,7 +388,7 @@ struct train_negatives
 train_service_negatives(struct train_service *s)
 {
     return (struct train_negatives){
-        .self = s, .weigh = weigh, .refused = refused};
+        .self = s, .weigh = weigh_step, .refused = on_refusal};
 }
 
 int
@@ -410,10 +410,10 @@ train_service_meet(struct train_service *s, struct err *err)
     if (train_service_greet(s, err))
         return -1;
     if (!flow_service_joined(s->service) ||
-        !flow_keeper_meets(&s->keeper, met(s)))
+        !flow_keeper_meets(&s->keeper, version_met(s)))
         return 0;
     what = give_state(s, err);
-    rc = flow_keeper_next(&s->keeper, what, met(s));
+    rc = flow_keeper_next(&s->keeper, what, version_met(s));
     // when it is gone again, it or the next one will be met
     return what == FLOW_REFUSED || what == FLOW_FAILED ||
                    (what == FLOW_NO_STATE && !rc)

@@ -207,7 +207,7 @@ static const char *const others[] = {"dataset", "processor", "table"};
 
 /* All encoders of texts, or of images. */
 static const char *
-words(int texts)
+arch_words(int texts)
 {
     static char all[2][512];
 
@@ -220,8 +220,8 @@ static void
 make_table(void)
 {
     const struct opt arch[] = {
-        {"arch", 0, OPT_TEXT, &o.arch, 0, 0, words(0), "encoder"},
-        {"text", 0, OPT_TEXT, &o.text, 0, 0, words(1),
+        {"arch", 0, OPT_TEXT, &o.arch, 0, 0, arch_words(0), "encoder"},
+        {"text", 0, OPT_TEXT, &o.text, 0, 0, arch_words(1),
          "encoder of captions, with which images are pairs"},
         {"encoder", 0, OPT_TEXT, &o.encoder, 0, 0, "COMMAND",
          "a program of yours that computes the encoders, foil-encoder(5)"},
@@ -336,7 +336,7 @@ judge_chains(const struct loss_objective *objective, struct err *err)
 
 /* Refuses options that were given, but that are of no use with others. */
 static int
-judge(const struct loss_objective *objective, struct err *err)
+check_options(const struct loss_objective *objective, struct err *err)
 {
     if (param_set_judge(&params, objective->name, objective->params, err))
         return -1;
@@ -374,7 +374,7 @@ judge(const struct loss_objective *objective, struct err *err)
 /* Makes of the options what the objective is set to; what was not given is the
  * objective's own. */
 static void
-settle(const struct loss_objective *objective)
+settle_objective(const struct loss_objective *objective)
 {
     static char project[32];
 
@@ -448,9 +448,9 @@ train_options_get(int argc, char **argv)
         o.arch = nn_arch_program;
     objective = train_find_objective(o.objective, &err);
     if (objective)
-        settle(objective);
-    if (!objective ||
-        (!o.resume && (judge(objective, &err) || train_check(&o, &err))))
+        settle_objective(objective);
+    if (!objective || (!o.resume && (check_options(objective, &err) ||
+                                     train_check(&o, &err))))
         opt_misuse("%s", err.msg);
     return &o;
 }
@@ -463,7 +463,7 @@ train_overridden(const char *key)
 
 /* Not the parameter of other objectives than that of the run. */
 static int
-counts(const char *name, const void *data)
+is_counted(const char *name, const void *data)
 {
     const struct loss_objective *objective = data;
 
@@ -479,11 +479,11 @@ train_options_take(const json_t *saved, struct err *err)
         name ? train_find_objective(name, err) : NULL;
 
     take_precision(saved);
-    if (train_settings_take(&settings, saved, counts, objective, err))
+    if (train_settings_take(&settings, saved, is_counted, objective, err))
         return -1;
     objective = train_find_objective(o.objective, err);
     if (!objective)
         return -1;
-    settle(objective);
-    return judge(objective, err);
+    settle_objective(objective);
+    return check_options(objective, err);
 }

@@ -5,7 +5,7 @@
 #include "util/mem.h"
 
 static void
-print(void *self, const char *sentence)
+print_sentence(void *self, const char *sentence)
 {
     (void)self;
     say("%s", sentence);
@@ -13,7 +13,7 @@ print(void *self, const char *sentence)
 
 /* The numbers of a line, to the followers of the run. */
 static void
-publish(void *self, const struct train_values *values)
+publish_values(void *self, const struct train_values *values)
 {
     struct train *t = self;
     struct wire_metrics *metrics = mem_array(1, sizeof *metrics);
@@ -33,7 +33,7 @@ publish(void *self, const struct train_values *values)
 void
 train_report_init(struct train *t)
 {
-    const struct train_listener listener = {t, print, publish};
+    const struct train_listener listener = {t, print_sentence, publish_values};
 
     train_journal_init(&t->journal, &listener);
 }

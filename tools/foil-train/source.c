@@ -69,7 +69,7 @@ train_source_open(struct train *t, struct err *err)
 }
 
 static void
-release(struct wire_batch *batch)
+release_batch(struct wire_batch *batch)
 {
     if (batch)
         wire_batch_release(batch);
@@ -83,7 +83,7 @@ train_source_close(struct train *t)
     struct wire_batch *batch;
 
     while (s->inlet && (batch = flow_consumer_drop(s->inlet->consumer)))
-        release(batch);
+        release_batch(batch);
     flow_inlet_close(s->inlet);
     *s = (struct train_source){0};
 }
@@ -143,7 +143,7 @@ learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
 }
 
 static int
-judge(struct train *t, const struct wire_batch *b, struct err *err)
+check_batch(struct train *t, const struct wire_batch *b, struct err *err)
 {
     const struct train_shape *shape = &t->shape;
 
@@ -215,7 +215,7 @@ take_batch(struct train *t, const struct flow_news *news)
         wire_batch_release(&batch); // late, or a second time
         return;
     }
-    if (judge(t, &batch, &why)) {
+    if (check_batch(t, &batch, &why)) {
         train_journal_say(&t->journal, "an augmenter was sent away: %s",
                           why.msg);
         send_away(server, news->peer, &why);
@@ -238,12 +238,12 @@ take_batch(struct train *t, const struct flow_news *news)
     }
     held = mem_array(1, sizeof *held);
     *held = batch;
-    release(flow_consumer_hold(s->inlet->consumer, &held->at, held));
+    release_batch(flow_consumer_hold(s->inlet->consumer, &held->at, held));
 }
 
 /* Takes all that has come. */
 static void
-drain(struct train *t)
+take_batches(struct train *t)
 {
     struct flow_inlet *inlet = t->source.inlet;
     struct flow_news news;
@@ -263,7 +263,7 @@ drain(struct train *t)
 void
 train_source_serve(struct train *t)
 {
-    drain(t);
+    take_batches(t);
     flow_inlet_ask(t->source.inlet);
     wire_beat(t->wire);
     train_status_tell(t, 0);
@@ -326,7 +326,7 @@ lacks_selector(const struct flow_server *server)
 
 /* Says that nothing comes; -1 when it has lasted too long. */
 static int
-complain(struct train *t, double now, struct err *err)
+say_waiting(struct train *t, double now, struct err *err)
 {
     struct train_source *s = &t->source;
     const double lasted = now - s->waiting;
@@ -379,7 +379,7 @@ meet_service(struct train *t, struct err *err)
 
 /* The batch whose turn it is, where it has come: 1. */
 static int
-take(struct train *t, struct wire_batch *batch)
+take_next(struct train *t, struct wire_batch *batch)
 {
     struct flow_inlet *inlet = t->source.inlet;
     struct wire_batch *due = flow_consumer_take(inlet->consumer);
@@ -405,9 +405,9 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
         double now, pause;
         int rc;
 
-        drain(t);
+        take_batches(t);
         now = clock_now();
-        if (!stop_asked() && take(t, batch)) {
+        if (!stop_asked() && take_next(t, batch)) {
             train_status_tell(t, 0);
             t->journal.waited += now - s->waiting;
             return 1;
@@ -419,7 +419,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
         flow_inlet_ask(s->inlet);
         if (meet_service(t, err))
             return -1;
-        if (complain(t, now, err))
+        if (say_waiting(t, now, err))
             return -1;
         pause = fmin(flow_inlet_patience(s->inlet),
                      t->options->deadline - (now - s->waiting));

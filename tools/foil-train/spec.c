@@ -9,7 +9,7 @@
 
 /* Three numbers, commas between them. */
 static int
-three(const char *option, const char *text, float out[3], struct err *err)
+read_three(const char *option, const char *text, float out[3], struct err *err)
 {
     const char *at = text;
 
@@ -65,9 +65,9 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
             spec->deviation[k] = 1;
         return 0;
     }
-    if (three("mean", o->mean, spec->mean, err))
+    if (read_three("mean", o->mean, spec->mean, err))
         return -1;
-    return three("deviation", o->deviation, spec->deviation, err);
+    return read_three("deviation", o->deviation, spec->deviation, err);
 }
 
 static struct nn_optim_spec
@@ -186,8 +186,8 @@ train_text_encoder_spec(const struct train_options *o,
 
 /* A schedule that says where it goes; `constant` goes nowhere. */
 static int
-parse(const char *option, const char *text, double base, double end,
-      struct nn_schedule *schedule, struct err *err)
+parse_schedule(const char *option, const char *text, double base, double end,
+               struct nn_schedule *schedule, struct err *err)
 {
     struct err why;
 
@@ -210,8 +210,8 @@ parse_param(const struct param *p, double value,
     if (p->schedule < PARAM_TO_END)
         return 0;
     snprintf(option, sizeof option, "%s-schedule", p->name);
-    if (parse(option, given->schedule, from_one ? 1 : value,
-              from_one ? value : given->end, schedule, err))
+    if (parse_schedule(option, given->schedule, from_one ? 1 : value,
+                       from_one ? value : given->end, schedule, err))
         return -1;
     if (schedule->kind == NN_SCHEDULE_STEP)
         return err_set(err, "--%s: step is for the learning rate", option);
@@ -241,8 +241,8 @@ train_pace_check(const struct train_options *o, struct train_pace *pace,
 
     if (!pace)
         pace = &any;
-    if (!objective ||
-        parse("schedule", o->schedule, o->lr, o->lr_end, &pace->rate, err))
+    if (!objective || parse_schedule("schedule", o->schedule, o->lr, o->lr_end,
+                                     &pace->rate, err))
         return -1;
     pace->rate.warmup = o->warmup;
     for (size_t i = 0; objective->params[i].name; i++)

@@ -7,7 +7,7 @@
 static const double every = 1;
 
 static void
-add(struct wire_status *status, const char *name, double value)
+add_number(struct wire_status *status, const char *name, double value)
 {
     struct wire_metric *to = &status->values[status->n++];
 
@@ -17,7 +17,7 @@ add(struct wire_status *status, const char *name, double value)
 }
 
 static void
-begin(struct wire_status *status, const char *stage, uint64_t number)
+begin_status(struct wire_status *status, const char *stage, uint64_t number)
 {
     *status = (struct wire_status){.number = (int64_t)number};
     snprintf(status->stage, sizeof status->stage, "%s", stage);
@@ -28,12 +28,13 @@ tell_train(struct train *t, double waits)
 {
     struct wire_status status;
 
-    begin(&status, "train", 1);
-    add(&status, "steps", t->journal.progress.total);
-    add(&status, "epochs", (double)t->stood.epochs);
-    add(&status, "window", (double)t->options->window);
-    add(&status, "held", (double)flow_consumer_held(t->source.inlet->consumer));
-    add(&status, "waits", waits);
+    begin_status(&status, "train", 1);
+    add_number(&status, "steps", t->journal.progress.total);
+    add_number(&status, "epochs", (double)t->stood.epochs);
+    add_number(&status, "window", (double)t->options->window);
+    add_number(&status, "held",
+               (double)flow_consumer_held(t->source.inlet->consumer));
+    add_number(&status, "waits", waits);
     wire_feed_status(t->feed, &status);
 }
 
@@ -42,13 +43,14 @@ tell_augment(struct train *t, uint64_t peer, const struct wire_beat *beat)
 {
     struct wire_status status;
 
-    begin(&status, flow_server_who(t->source.inlet->server, peer)->stage, peer);
+    begin_status(&status, flow_server_who(t->source.inlet->server, peer)->stage,
+                 peer);
     if (beat->room) {
-        add(&status, "room", (double)beat->room);
-        add(&status, "items", (double)beat->items);
-        add(&status, "ready", (double)beat->ready);
-        add(&status, "made", (double)beat->made);
-        add(&status, "source", *beat->source != 0);
+        add_number(&status, "room", (double)beat->room);
+        add_number(&status, "items", (double)beat->items);
+        add_number(&status, "ready", (double)beat->ready);
+        add_number(&status, "made", (double)beat->made);
+        add_number(&status, "source", *beat->source != 0);
     }
     wire_feed_status(t->feed, &status);
 }
@@ -60,11 +62,11 @@ tell_feeder(struct train *t, const char *stage, size_t augmenters)
 {
     struct wire_status status;
 
-    begin(&status, stage, 1);
+    begin_status(&status, stage, 1);
     if (augmenters)
-        add(&status, "augmenters", (double)augmenters);
+        add_number(&status, "augmenters", (double)augmenters);
     if (t->service.service && !strcmp(stage, "negatives"))
-        add(&status, "joined", flow_service_joined(t->service.service));
+        add_number(&status, "joined", flow_service_joined(t->service.service));
     wire_feed_status(t->feed, &status);
 }
 

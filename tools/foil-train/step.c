@@ -2,8 +2,8 @@
 
 /* The step was not applied: what then is as --nan says. */
 static int
-refuse(struct train *t, const struct train_batch *b,
-       const struct train_result *result, struct err *err)
+refuse_step(struct train *t, const struct train_batch *b,
+            const struct train_result *result, struct err *err)
 {
     struct err why;
 
@@ -119,7 +119,7 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
     case TRAIN_SKIPPED:
     case TRAIN_ROLLBACK:
     case TRAIN_STOPPED:
-        if (refuse(t, &batch, &result, err))
+        if (refuse_step(t, &batch, &result, err))
             return -1;
         break;
     }

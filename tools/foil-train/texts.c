@@ -105,8 +105,8 @@ train_texts_judge(const struct train_texts *texts,
 
 /* Texts without their padding, behind those that are there. */
 static void
-append(struct train_texts *texts, size_t at, size_t n, size_t width,
-       const int32_t *tokens, const int32_t *lengths)
+append_texts(struct train_texts *texts, size_t at, size_t n, size_t width,
+             const int32_t *tokens, const int32_t *lengths)
 {
     size_t *offsets = texts->offsets + at;
 
@@ -126,8 +126,8 @@ pack_extra(struct train_texts *texts, const struct wire_batch *from,
 {
     const size_t s = from->n_texts;
 
-    append(texts, from->n, s, from->n_tokens, from->extra_tokens,
-           from->extra_lengths);
+    append_texts(texts, from->n, s, from->n_tokens, from->extra_tokens,
+                 from->extra_lengths);
     mem_grow(&texts->extra_ids, &texts->extra_ids_room, 2 * s,
              sizeof *texts->extra_ids);
     for (size_t i = 0; i < s; i++) {
@@ -154,7 +154,7 @@ train_texts_pack(struct train_texts *texts, const struct wire_batch *from,
     mem_grow(&texts->variant, &texts->variant_room, 2 * n,
              sizeof *texts->variant);
     texts->offsets[0] = 0;
-    append(texts, 0, n, from->n_tokens, from->tokens, from->lengths);
+    append_texts(texts, 0, n, from->n_tokens, from->tokens, from->lengths);
     for (size_t i = 0; i < n; i++) {
         texts->variant[i] = 0;
         texts->variant[n + i] = 1 + from->captions[i];
