@@ -279,7 +279,7 @@ data_blur_box(size_t width, size_t height, double sigma, uint8_t *plane,
 
 /* Fold an index that fell off either edge back in, as a mirror there does. */
 static size_t
-mirror(ptrdiff_t at, size_t n)
+mirror_index(ptrdiff_t at, size_t n)
 {
     ptrdiff_t period = 2 * (ptrdiff_t)n - 2;
 
@@ -321,7 +321,7 @@ static UTIL_CLONES(void, weigh_across,
 }
 
 static void
-gaussian(size_t taps, double sigma, float *w)
+fill_gaussian(size_t taps, double sigma, float *w)
 {
     double sum = 0;
 
@@ -350,17 +350,17 @@ data_blur_kernel(size_t width, size_t height, size_t taps, double sigma,
     row = w + taps;
     source = data_scratch_bytes(scratch, DATA_BLUR, width * height);
     memcpy(source, plane, width * height);
-    gaussian(taps, sigma, w);
+    fill_gaussian(taps, sigma, w);
     for (size_t y = 0; y < height; y++, plane += width) {
         for (size_t t = 0; t < taps; t++)
-            line[t] =
-                source +
-                width * mirror((ptrdiff_t)(y + t) - (ptrdiff_t)half, height);
+            line[t] = source +
+                      width * mirror_index((ptrdiff_t)(y + t) - (ptrdiff_t)half,
+                                           height);
         weigh_down(width, taps, w, line, row + half);
         for (size_t i = 1; i <= half; i++) {
-            row[half - i] = row[half + mirror(-(ptrdiff_t)i, width)];
+            row[half - i] = row[half + mirror_index(-(ptrdiff_t)i, width)];
             row[half + width - 1 + i] =
-                row[half + mirror((ptrdiff_t)(width - 1 + i), width)];
+                row[half + mirror_index((ptrdiff_t)(width - 1 + i), width)];
         }
         weigh_across(width, taps, w, row, plane);
     }

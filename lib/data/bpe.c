@@ -79,7 +79,7 @@ data_bpe_parse(struct bpe *bpe, const char *text, size_t len, struct err *err)
 
 /* Exchanges two places of the heap. */
 static void
-swap(uint64_t *heap, size_t i, size_t j)
+swap_in_heap(uint64_t *heap, size_t i, size_t j)
 {
     const uint64_t x = heap[i];
 
@@ -89,7 +89,7 @@ swap(uint64_t *heap, size_t i, size_t j)
 
 /* If the symbols at a place and behind it have a merge, it waits its turn. */
 static void
-propose(struct bpe *bpe, uint32_t at)
+propose_merge(struct bpe *bpe, uint32_t at)
 {
     struct bpe_scratch *s = &bpe->scratch;
     size_t i = s->waiting;
@@ -103,12 +103,12 @@ propose(struct bpe *bpe, uint32_t at)
     mem_grow(&s->heap, &s->heap_room, ++s->waiting, sizeof *s->heap);
     s->heap[i] = (uint64_t)rank << 32 | at;
     for (; i && s->heap[(i - 1) / 2] > s->heap[i]; i = (i - 1) / 2)
-        swap(s->heap, i, (i - 1) / 2);
+        swap_in_heap(s->heap, i, (i - 1) / 2);
 }
 
 /* The first merge in turn. */
 static uint64_t
-take(struct bpe_scratch *s)
+take_first_merge(struct bpe_scratch *s)
 {
     const uint64_t first = s->heap[0];
     uint64_t *heap = s->heap;
@@ -119,14 +119,14 @@ take(struct bpe_scratch *s)
         child += child + 1 < n && heap[child + 1] < heap[child];
         if (heap[i] <= heap[child])
             break;
-        swap(heap, i, child);
+        swap_in_heap(heap, i, child);
     }
     return first;
 }
 
 /* Applies a merge whose turn it is, if its symbols are still there. */
 static void
-apply(struct bpe *bpe, uint64_t first)
+apply_merge(struct bpe *bpe, uint64_t first)
 {
     struct bpe_scratch *s = &bpe->scratch;
     const uint32_t at = (uint32_t)first, right = s->next[at];
@@ -140,9 +140,9 @@ apply(struct bpe *bpe, uint64_t first)
     s->next[at] = s->next[right];
     if (s->next[at] < s->n)
         s->last[s->next[at]] = at;
-    propose(bpe, at);
+    propose_merge(bpe, at);
     if (at)
-        propose(bpe, s->last[at]);
+        propose_merge(bpe, s->last[at]);
 }
 
 void
@@ -163,9 +163,9 @@ data_bpe_encode(struct bpe *bpe, const uint8_t *piece, size_t n,
     }
     s->id[n - 1] += SYMBOLS_BYTES;
     for (size_t i = 0; i < n; i++)
-        propose(bpe, (uint32_t)i);
+        propose_merge(bpe, (uint32_t)i);
     while (s->waiting)
-        apply(bpe, take(s));
+        apply_merge(bpe, take_first_merge(s));
     for (size_t i = 0; i < n; i = s->next[i])
         data_tokens_add(tokens, s->id[i]);
 }

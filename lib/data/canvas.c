@@ -55,7 +55,7 @@ data_canvas_take(struct canvas *c, const struct data_image *image)
 
 /* An index that fell off either end, put on the end. */
 static size_t
-within(ptrdiff_t at, size_t n)
+clamp_index(ptrdiff_t at, size_t n)
 {
     return at < 0 ? 0 : at < (ptrdiff_t)n ? (size_t)at : n - 1;
 }
@@ -66,9 +66,9 @@ data_canvas_sample(const struct canvas *c, const float *plane, double x,
 {
     const ptrdiff_t i = (ptrdiff_t)floor(x), j = (ptrdiff_t)floor(y);
     const double right = x - (double)i, down = y - (double)j;
-    const float *top = plane + within(j, c->height) * c->width;
-    const float *low = plane + within(j + 1, c->height) * c->width;
-    const size_t a = within(i, c->width), b = within(i + 1, c->width);
+    const float *top = plane + clamp_index(j, c->height) * c->width;
+    const float *low = plane + clamp_index(j + 1, c->height) * c->width;
+    const size_t a = clamp_index(i, c->width), b = clamp_index(i + 1, c->width);
 
     return (float)((1 - down) * ((1 - right) * top[a] + right * top[b]) +
                    down * ((1 - right) * low[a] + right * low[b]));
@@ -100,10 +100,10 @@ filter_row(const struct canvas *c, const struct canvas_tap *tap, float weight,
            size_t y, float *out)
 {
     const float *in =
-        c->copy + within((ptrdiff_t)y + tap->dy, c->height) * c->width;
+        c->copy + clamp_index((ptrdiff_t)y + tap->dy, c->height) * c->width;
 
     for (size_t x = 0; x < c->width; x++)
-        out[x] += weight * in[within((ptrdiff_t)x + tap->dx, c->width)];
+        out[x] += weight * in[clamp_index((ptrdiff_t)x + tap->dx, c->width)];
 }
 
 void
@@ -162,7 +162,7 @@ data_canvas_streak(double length, double sigma, double angle)
 
 /* A number between lattice points, along a curve that is flat at both. */
 static double
-between(double a, double b, double t)
+blend_smoothly(double a, double b, double t)
 {
     return a + (b - a) * t * t * (3 - 2 * t);
 }
@@ -184,9 +184,9 @@ add_octave(struct canvas *c, size_t cells, double strength, float *plane)
         double right = x * (double)cells - (double)a;
         double down = y * (double)cells - (double)b;
 
-        plane[i] +=
-            (float)between(between(at[0], at[1], right),
-                           between(at[points], at[points + 1], right), down);
+        plane[i] += (float)blend_smoothly(
+            blend_smoothly(at[0], at[1], right),
+            blend_smoothly(at[points], at[points + 1], right), down);
     }
     free(lattice);
 }

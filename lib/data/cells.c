@@ -31,7 +31,7 @@ data_cells_release(struct data_cells *cells)
 /* Takes the quotes off the cell that begins at `from`, in place, and returns
  * where it ends in the text; its length goes to *len. */
 static size_t
-unquote(struct data_cells *c, size_t from, size_t *len)
+unquote_cell(struct data_cells *c, size_t from, size_t *len)
 {
     const size_t line = c->next_line;
     char *to = c->text + from;
@@ -56,7 +56,7 @@ unquote(struct data_cells *c, size_t from, size_t *len)
 
 /* Cuts the cell at c->at; 1 where another one follows in its record. */
 static int
-cut(struct data_cells *c)
+cut_cell(struct data_cells *c)
 {
     const char between = c->csv ? ',' : '\t';
     const size_t from = c->at;
@@ -64,7 +64,7 @@ cut(struct data_cells *c)
     char last;
 
     if (c->csv && c->text[from] == '"') {
-        end = unquote(c, from, &len);
+        end = unquote_cell(c, from, &len);
     } else {
         while (end < c->len && c->text[end] != between && c->text[end] != '\n')
             end++;
@@ -95,7 +95,7 @@ pass_comments(struct data_cells *c)
 
 /* Is the record what it seems to be? */
 static int
-judge(const struct data_cells *c, struct err *err)
+check_record(const struct data_cells *c, struct err *err)
 {
     if (c->quote)
         return err_set(
@@ -119,9 +119,9 @@ data_cells_next(struct data_cells *c, struct err *err)
             return 0;
         c->n = 0;
         c->line = c->next_line;
-        while (cut(c) && !c->quote)
+        while (cut_cell(c) && !c->quote)
             ;
-        if (judge(c, err))
+        if (check_record(c, err))
             return -1;
     } while (c->n == 1 && !c->cell->len);
     return 1;

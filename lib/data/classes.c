@@ -46,7 +46,7 @@ struct entry {
 
 /* Behind the zeros in front of a whole number; other names as they are. */
 static const char *
-bare(const char *name)
+skip_zeros(const char *name)
 {
     const size_t digits = strspn(name, "0123456789");
 
@@ -62,12 +62,12 @@ by_bare_name(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
 
-    return strcmp(bare(x->name), bare(y->name));
+    return strcmp(skip_zeros(x->name), skip_zeros(y->name));
 }
 
 /* Names that are one number, differently written, are neighbours. */
 static int
-by_name(const void *a, const void *b)
+compare_class_names(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
     const int order = by_bare_name(a, b);
@@ -77,14 +77,14 @@ by_name(const void *a, const void *b)
 
 /* The names in order, to be given to free(). */
 static struct entry *
-sort(const struct data_classes *classes)
+sort_entries(const struct data_classes *classes)
 {
     struct entry *entry = mem_array(classes->n, sizeof *entry);
 
     for (size_t i = 0; i < classes->n; i++)
         entry[i] = (struct entry){classes->name[i], i};
     if (classes->n)
-        qsort(entry, classes->n, sizeof *entry, by_name);
+        qsort(entry, classes->n, sizeof *entry, compare_class_names);
     return entry;
 }
 
@@ -92,13 +92,14 @@ void
 data_classes_match(const struct data_classes *from,
                    const struct data_classes *to, int64_t *label)
 {
-    struct entry *sorted = sort(to);
+    struct entry *sorted = sort_entries(to);
 
     for (size_t i = 0; i < from->n; i++) {
         const struct entry want = {from->name[i], 0}, *found = NULL;
 
         if (to->n)
-            found = bsearch(&want, sorted, to->n, sizeof *sorted, by_name);
+            found = bsearch(&want, sorted, to->n, sizeof *sorted,
+                            compare_class_names);
         if (to->n && !found)
             found = bsearch(&want, sorted, to->n, sizeof *sorted, by_bare_name);
         label[i] = found ? (int64_t)found->label : -1;
@@ -113,7 +114,7 @@ data_classes_numbers(const struct data_classes *classes)
         char number[24];
 
         snprintf(number, sizeof number, "%zu", i);
-        if (strcmp(bare(classes->name[i]), number))
+        if (strcmp(skip_zeros(classes->name[i]), number))
             return 0;
     }
     return 1;
@@ -171,9 +172,9 @@ read_name(char *line, size_t len)
 
 /* -1 where two classes have one name. */
 static int
-judge(const struct data_classes *classes, struct err *err)
+check_classes(const struct data_classes *classes, struct err *err)
 {
-    struct entry *sorted = sort(classes);
+    struct entry *sorted = sort_entries(classes);
     int rc = 0;
 
     for (size_t i = 1; !rc && i < classes->n; i++)
@@ -214,7 +215,7 @@ data_classes_parse(struct data_classes *classes, const char *text, size_t len,
     *classes = (struct data_classes){.text = mem_array(len + 1, 1)};
     if (len)
         memcpy(classes->text, text, len);
-    if (!read_lines(classes, len, err) && !judge(classes, err))
+    if (!read_lines(classes, len, err) && !check_classes(classes, err))
         return 0;
     data_classes_release(classes);
     return -1;

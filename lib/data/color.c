@@ -35,7 +35,7 @@ UTIL_CLONES(void, data_color_merge,
 /* (19595 r + 38470 g + 7471 b + 32768) >> 16, whose bytes are summed apart so
  * that all fits 16 bits. */
 static inline uint16_t
-grey(uint8_t r, uint8_t g, uint8_t b)
+grey_of_bytes(uint8_t r, uint8_t g, uint8_t b)
 {
     const uint16_t high = (uint16_t)(76 * r + 150 * g + 29 * b + 128);
     const uint16_t low = (uint16_t)(139 * r + 70 * g + 47 * b);
@@ -44,12 +44,12 @@ grey(uint8_t r, uint8_t g, uint8_t b)
 }
 
 /*
- * PIL's Image.blend(): from a to b by f, beyond them where f > 1.  Cut off
- * first and clipped as a whole number, which comes to the same: a choice
+ * PIL's Image.blend_bytes(): from a to b by f, beyond them where f > 1.  Cut
+ * off first and clipped as a whole number, which comes to the same: a choice
  * between floats becomes a choice between bytes, four times as long.
  */
 static inline uint8_t
-blend(int a, int b, float f)
+blend_bytes(int a, int b, float f)
 {
     int x = (int)((float)a + f * (float)(b - a));
 
@@ -61,7 +61,7 @@ static UTIL_CLONES(void, blend_each, (size_t n, int from, float f, uint8_t *x),
                    (n, from, f, x))
 {
     for (size_t i = 0; i < n; i++)
-        x[i] = blend(from, x[i], f);
+        x[i] = blend_bytes(from, x[i], f);
 }
 
 #ifdef DATA_WIDE
@@ -124,7 +124,7 @@ static UTIL_CLONES(uint64_t, grey_sum, (size_t n, const uint8_t *plane),
         uint32_t part = 0;
 
         for (; i < end; i++)
-            part += (uint32_t)grey(r[i], g[i], b[i]);
+            part += (uint32_t)grey_of_bytes(r[i], g[i], b[i]);
         sum += part;
     }
     return sum;
@@ -144,11 +144,11 @@ static UTIL_CLONES(void, saturate, (size_t n, float f, uint8_t *plane),
     uint8_t *restrict r = plane, *restrict g = r + n, *restrict b = g + n;
 
     for (size_t i = 0; i < n; i++) {
-        int from = grey(r[i], g[i], b[i]);
+        int from = grey_of_bytes(r[i], g[i], b[i]);
 
-        r[i] = blend(from, r[i], f);
-        g[i] = blend(from, g[i], f);
-        b[i] = blend(from, b[i], f);
+        r[i] = blend_bytes(from, r[i], f);
+        g[i] = blend_bytes(from, g[i], f);
+        b[i] = blend_bytes(from, b[i], f);
     }
 }
 
@@ -162,7 +162,7 @@ struct words {
 
 /* f d, cut off downwards */
 static inline int16_t
-times(struct words f, int16_t d)
+multiply_floor(struct words f, int16_t d)
 {
     const int16_t rest = (int16_t)((int32_t)d * f.low >> 16);
 
@@ -170,8 +170,9 @@ times(struct words f, int16_t d)
 }
 
 /*
- * Split a factor; 0 where times() is not f d of each d in -255 .. 255, or where
- * a + f d could be rounded up to a whole number: blend() rounds twice.
+ * Split a factor; 0 where multiply_floor() is not f d of each d in -255 .. 255,
+ * or where a + f d could be rounded up to a whole number: blend_bytes() rounds
+ * twice.
  */
 static UTIL_CLONES(int, words_of, (float f, struct words *words), (f, words))
 {
@@ -183,7 +184,8 @@ static UTIL_CLONES(int, words_of, (float f, struct words *words), (f, words))
     words->high = (int16_t)whole;
     words->low = (int16_t)(int)rintf((64 * f - whole) * 65536);
     for (int d = -255; d <= 255; d++) {
-        const float rest = f * (float)d - (float)times(*words, (int16_t)d);
+        const float rest =
+            f * (float)d - (float)multiply_floor(*words, (int16_t)d);
 
         wrong |= !(rest >= 0 && rest < 1 - 0x1p-15f);
     }
@@ -193,7 +195,7 @@ static UTIL_CLONES(int, words_of, (float f, struct words *words), (f, words))
 static inline uint8_t
 blend_words(int16_t a, int16_t b, struct words f)
 {
-    int16_t x = (int16_t)(a + times(f, (int16_t)(b - a)));
+    int16_t x = (int16_t)(a + multiply_floor(f, (int16_t)(b - a)));
 
     x = x > 0 ? x : 0;
     return (uint8_t)(x < 255 ? x : 255);
@@ -206,7 +208,7 @@ static UTIL_CLONES(void, saturate_words,
     uint8_t *restrict r = plane, *restrict g = r + n, *restrict b = g + n;
 
     for (size_t i = 0; i < n; i++) {
-        const int16_t from = (int16_t)grey(r[i], g[i], b[i]);
+        const int16_t from = (int16_t)grey_of_bytes(r[i], g[i], b[i]);
 
         r[i] = blend_words(from, r[i], f);
         g[i] = blend_words(from, g[i], f);
@@ -230,7 +232,7 @@ UTIL_CLONES(void, data_color_grey, (size_t n, uint8_t *plane), (n, plane))
     uint8_t *restrict r = plane, *restrict g = r + n, *restrict b = g + n;
 
     for (size_t i = 0; i < n; i++)
-        r[i] = g[i] = b[i] = (uint8_t)grey(r[i], g[i], b[i]);
+        r[i] = g[i] = b[i] = (uint8_t)grey_of_bytes(r[i], g[i], b[i]);
 }
 
 void

@@ -44,7 +44,7 @@ find_option(const char *text, size_t len)
 
 /* The number of a column, or 0 where the text is none. */
 static size_t
-number_of(const char *text)
+parse_column_number(const char *text)
 {
     char *end;
     const unsigned long n = strtoul(text, &end, 10);
@@ -67,7 +67,7 @@ read_part(struct data_columns *columns, char *part, struct err *err)
     if (columns->called[c])
         return err_set(err, "two columns are to be the %s", known[c].option);
     columns->called[c] = equals + 1;
-    columns->number[c] = number_of(equals + 1);
+    columns->number[c] = parse_column_number(equals + 1);
     return 0;
 }
 

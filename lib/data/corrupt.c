@@ -15,7 +15,7 @@ static const struct {
                 {data_corrupt_digital, 5}};
 
 static const struct corruption *
-find(size_t kind)
+find_corruption(size_t kind)
 {
     size_t family = 0;
 
@@ -28,7 +28,7 @@ find(size_t kind)
 const char *
 data_corrupt_name(size_t kind)
 {
-    return find(kind)->name;
+    return find_corruption(kind)->name;
 }
 
 int
@@ -53,7 +53,7 @@ void
 data_corrupt(size_t kind, int severity, uint64_t seed, uint64_t sample,
              const struct data_image *image, struct data_image *out)
 {
-    const struct corruption *own = find(kind);
+    const struct corruption *own = find_corruption(kind);
     struct canvas c;
 
     REQUIRE(severity >= 1 && severity <= DATA_SEVERITIES);

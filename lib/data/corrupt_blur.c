@@ -51,7 +51,7 @@ defocus_blur(struct canvas *c, const double *amount)
 
 /* Swaps a pixel with another in all planes. */
 static void
-swap(struct canvas *c, size_t a, size_t b)
+swap_pixels(struct canvas *c, size_t a, size_t b)
 {
     for (size_t k = 0; k < 3; k++) {
         const float x = c->plane[k][a];
@@ -77,7 +77,7 @@ glass_blur(struct canvas *c, const double *amount)
 
             if (rng_unit(&c->rng) < amount[3] && x >= reach && y >= reach &&
                 x < w + reach && y < c->height + reach)
-                swap(c, i, (y - reach) * w + x - reach);
+                swap_pixels(c, i, (y - reach) * w + x - reach);
         }
     gaussian_blur(c, amount);
 }

@@ -11,7 +11,7 @@
 
 /* Distances to the mean of each colour shrink. */
 static void
-contrast(struct canvas *c, const double *amount)
+lower_contrast(struct canvas *c, const double *amount)
 {
     for (size_t k = 0; k < 3; k++) {
         double mean = 0;
@@ -27,7 +27,7 @@ contrast(struct canvas *c, const double *amount)
 
 /* The saturation of HSV, s becomes amount[0] s + amount[1]; grey stays grey. */
 static void
-saturate(struct canvas *c, const double *amount)
+change_saturation(struct canvas *c, const double *amount)
 {
     for (size_t i = 0; i < c->n; i++) {
         const float r = c->plane[0][i], g = c->plane[1][i], b = c->plane[2][i];
@@ -44,7 +44,7 @@ saturate(struct canvas *c, const double *amount)
 
 /* How much of pixel i lies in the cell from a to b. */
 static double
-overlap(size_t i, double a, double b)
+overlap_of_cell(size_t i, double a, double b)
 {
     return fmin(b, (double)i + 1) - fmax(a, (double)i);
 }
@@ -58,14 +58,14 @@ cell_mean(const struct canvas *c, const float *plane, double x, double y,
 
     for (size_t j = (size_t)y; j < c->height && (double)j < y + height; j++)
         for (size_t i = (size_t)x; i < c->width && (double)i < x + width; i++)
-            sum += overlap(i, x, x + width) * overlap(j, y, y + height) *
-                   plane[j * c->width + i];
+            sum += overlap_of_cell(i, x, x + width) *
+                   overlap_of_cell(j, y, y + height) * plane[j * c->width + i];
     return sum / (width * height);
 }
 
 /* Fewer pixels, and each of the old ones shows the new one it lies in. */
 static void
-pixelate(struct canvas *c, const double *amount)
+make_pixelated(struct canvas *c, const double *amount)
 {
     const double across = fmax(1, rint((double)c->width * amount[0]));
     const double down = fmax(1, rint((double)c->height * amount[0]));
@@ -110,7 +110,7 @@ jpeg_compression(struct canvas *c, const double *amount)
  * smooth over amount[2].
  */
 static void
-displace(struct canvas *c, const double *amount, float *layer)
+draw_displacements(struct canvas *c, const double *amount, float *layer)
 {
     const double smooth = amount[2] * c->unit, move = amount[0] * c->unit;
     const double noise = amount[1] * c->unit * data_canvas_rough(smooth);
@@ -134,8 +134,8 @@ displace(struct canvas *c, const double *amount, float *layer)
 static void
 elastic_transform(struct canvas *c, const double *amount)
 {
-    displace(c, amount, c->layer[0]);
-    displace(c, amount, c->layer[1]);
+    draw_displacements(c, amount, c->layer[0]);
+    draw_displacements(c, amount, c->layer[1]);
     for (size_t k = 0; k < 3; k++) {
         for (size_t i = 0; i < c->n; i++)
             c->copy[i] = data_canvas_sample(
@@ -146,11 +146,13 @@ elastic_transform(struct canvas *c, const double *amount)
 }
 
 const struct corruption data_corrupt_digital[5] = {
-    {"contrast", contrast, {{.75}, {.5}, {.4}, {.3}, {.15}}},
+    {"contrast", lower_contrast, {{.75}, {.5}, {.4}, {.3}, {.15}}},
     {"elastic_transform",
      elastic_transform,
      {{1, .3, 4}, {1.3, .5, 3}, {1.6, .7, 2.5}, {1.9, .9, 2}, {2.2, 1.1, 1.5}}},
-    {"pixelate", pixelate, {{.95}, {.85}, {.7}, {.6}, {.5}}},
+    {"pixelate", make_pixelated, {{.95}, {.85}, {.7}, {.6}, {.5}}},
     {"jpeg_compression", jpeg_compression, {{80}, {65}, {58}, {50}, {40}}},
-    {"saturate", saturate, {{.3, 0}, {.1, 0}, {1.5, 0}, {2, .1}, {2.5, .2}}},
+    {"saturate",
+     change_saturation,
+     {{.3, 0}, {.1, 0}, {1.5, 0}, {2, .1}, {2.5, .2}}},
 };

@@ -20,7 +20,7 @@ speckle_noise(struct canvas *c, const double *amount)
 
 /* A Poisson deviate; of a large mean, by its normal approximation. */
 static double
-poisson(struct rng *rng, double mean)
+draw_poisson(struct rng *rng, double mean)
 {
     const double end = exp(-mean);
     double product = rng_unit(rng);
@@ -39,7 +39,8 @@ shot_noise(struct canvas *c, const double *amount)
 {
     for (size_t i = 0; i < 3 * c->n; i++)
         c->plane[0][i] =
-            (float)(poisson(&c->rng, c->plane[0][i] * amount[0]) / amount[0]);
+            (float)(draw_poisson(&c->rng, c->plane[0][i] * amount[0]) /
+                    amount[0]);
 }
 
 /* A share of all values is lost to black or white. */

@@ -9,22 +9,22 @@
 static const double pi = 3.14159265358979323846;
 
 static double
-grey(const struct canvas *c, size_t i)
+grey_of_pixel(const struct canvas *c, size_t i)
 {
     return .299 * c->plane[0][i] + .587 * c->plane[1][i] +
            .114 * c->plane[2][i];
 }
 
 static float
-clip(double x)
+clip_to_unit(double x)
 {
     return (float)(x < 0 ? 0 : x > 1 ? 1 : x);
 }
 
 /* Normal deviates about a mean, `zoom` pixels apart, to a layer. */
 static void
-scatter(struct canvas *c, double mean, double deviation, double zoom,
-        float *layer)
+draw_flakes(struct canvas *c, double mean, double deviation, double zoom,
+            float *layer)
 {
     zoom = fmax(zoom, 1);
     for (size_t i = 0; i < c->n; i++)
@@ -42,20 +42,20 @@ scatter(struct canvas *c, double mean, double deviation, double zoom,
  *           of the picture's colours
  */
 static void
-snow(struct canvas *c, const double *amount)
+add_snow(struct canvas *c, const double *amount)
 {
     const double angle = rng_range(&c->rng, pi / 4, 3 * pi / 4);
     struct canvas_kernel streak =
         data_canvas_streak(amount[4] * c->unit, amount[5] * c->unit, angle);
     float *flake = c->layer[0];
 
-    scatter(c, amount[0], amount[1], amount[2] * c->unit, flake);
+    draw_flakes(c, amount[0], amount[1], amount[2] * c->unit, flake);
     for (size_t i = 0; i < c->n; i++)
-        flake[i] = flake[i] < amount[3] ? 0 : clip(flake[i]);
+        flake[i] = flake[i] < amount[3] ? 0 : clip_to_unit(flake[i]);
     data_canvas_filter(c, flake, &streak);
     free(streak.tap);
     for (size_t i = 0; i < c->n; i++) {
-        const double pale = 1.5 * grey(c, i) + .5;
+        const double pale = 1.5 * grey_of_pixel(c, i) + .5;
         const double white = flake[i] + flake[c->n - 1 - i];
 
         for (size_t k = 0; k < 3; k++) {
@@ -69,7 +69,7 @@ snow(struct canvas *c, const double *amount)
 
 /* Crystals grow along the ridges of two fields of clouds. */
 static void
-frost(struct canvas *c, const double *amount)
+add_frost(struct canvas *c, const double *amount)
 {
     static const double tint[3] = {.86, .94, 1};
 
@@ -77,8 +77,8 @@ frost(struct canvas *c, const double *amount)
     data_canvas_clouds(c, 1.8, c->layer[1]);
     for (size_t i = 0; i < c->n; i++) {
         const double ridge = 1 - fabs(2 * c->layer[0][i] - 1);
-        const double ice =
-            clip(.3 + .9 * ridge * ridge * ridge + .6 * (c->layer[1][i] - .5));
+        const double ice = clip_to_unit(.3 + .9 * ridge * ridge * ridge +
+                                        .6 * (c->layer[1][i] - .5));
 
         for (size_t k = 0; k < 3; k++)
             c->plane[k][i] =
@@ -88,7 +88,7 @@ frost(struct canvas *c, const double *amount)
 
 /* Clouds of light, and then less contrast, so that white stays white. */
 static void
-fog(struct canvas *c, const double *amount)
+add_fog(struct canvas *c, const double *amount)
 {
     float most = 0;
 
@@ -104,12 +104,12 @@ fog(struct canvas *c, const double *amount)
 
 /* The value of HSV rises, hue and saturation stay. */
 static void
-brightness(struct canvas *c, const double *amount)
+raise_brightness(struct canvas *c, const double *amount)
 {
     for (size_t i = 0; i < c->n; i++) {
         const float was =
             fmaxf(c->plane[0][i], fmaxf(c->plane[1][i], c->plane[2][i]));
-        const float is = clip(was + amount[0]);
+        const float is = clip_to_unit(was + amount[0]);
 
         for (size_t k = 0; k < 3; k++)
             c->plane[k][i] = was > 0 ? c->plane[k][i] * is / was : is;
@@ -123,7 +123,7 @@ brightness(struct canvas *c, const double *amount)
  *           leaves, strength, 1 for mud
  */
 static void
-spatter(struct canvas *c, const double *amount)
+add_spatter(struct canvas *c, const double *amount)
 {
     static const double water[3] = {.69, .93, .93}, mud[3] = {.25, .16, .08};
     const double *colour = amount[3] > 0 ? mud : water;
@@ -131,12 +131,12 @@ spatter(struct canvas *c, const double *amount)
     const struct canvas_kernel blur = data_canvas_gaussian(smooth);
     float *drop = c->layer[0];
 
-    scatter(c, 0, data_canvas_rough(smooth), 1, drop);
+    draw_flakes(c, 0, data_canvas_rough(smooth), 1, drop);
     data_canvas_filter(c, drop, &blur);
     free(blur.tap);
     for (size_t i = 0; i < c->n; i++) {
         // the rim of a drop is thinner
-        const double thick = clip((drop[i] - amount[1]) / .5);
+        const double thick = clip_to_unit((drop[i] - amount[1]) / .5);
         const double cover = amount[2] * sqrt(thick);
 
         for (size_t k = 0; k < 3; k++)
@@ -146,17 +146,17 @@ spatter(struct canvas *c, const double *amount)
 
 const struct corruption data_corrupt_weather[5] = {
     {"snow",
-     snow,
+     add_snow,
      {{.1, .2, 1, .6, 8, 3, .95},
       {.1, .2, 1, .5, 10, 4, .9},
       {.15, .3, 1.75, .55, 10, 4, .9},
       {.25, .3, 2.25, .6, 12, 6, .85},
       {.3, .3, 1.25, .65, 14, 12, .8}}},
-    {"frost", frost, {{1, .12}, {1, .2}, {.95, .3}, {.9, .42}, {.85, .55}}},
-    {"fog", fog, {{.2, 3}, {.5, 3}, {.75, 2.5}, {1, 2}, {1.5, 1.75}}},
-    {"brightness", brightness, {{.05}, {.1}, {.15}, {.2}, {.3}}},
+    {"frost", add_frost, {{1, .12}, {1, .2}, {.95, .3}, {.9, .42}, {.85, .55}}},
+    {"fog", add_fog, {{.2, 3}, {.5, 3}, {.75, 2.5}, {1, 2}, {1.5, 1.75}}},
+    {"brightness", raise_brightness, {{.05}, {.1}, {.15}, {.2}, {.3}}},
     {"spatter",
-     spatter,
+     add_spatter,
      {{.7, 1.9, .5, 0},
       {.8, 1.4, .55, 0},
       {1, 1, .6, 0},

@@ -14,7 +14,7 @@ struct tiff {
 enum { HEAD = 8, ENTRY = 12, TAG = 0x0112, SHORT = 3 };
 
 static unsigned
-u16(const struct tiff *tiff, size_t at)
+read_u16(const struct tiff *tiff, size_t at)
 {
     unsigned a = tiff->at[at], b = tiff->at[at + 1];
 
@@ -22,9 +22,9 @@ u16(const struct tiff *tiff, size_t at)
 }
 
 static size_t
-u32(const struct tiff *tiff, size_t at)
+read_u32(const struct tiff *tiff, size_t at)
 {
-    size_t a = u16(tiff, at), b = u16(tiff, at + 2);
+    size_t a = read_u16(tiff, at), b = read_u16(tiff, at + 2);
 
     return tiff->big ? a << 16 | b : b << 16 | a;
 }
@@ -40,17 +40,18 @@ data_exif_orientation(const uint8_t *bytes, size_t len)
     tiff = (struct tiff){bytes + 6, len - 6, bytes[6] == 'M'};
     if (memcmp(tiff.at, tiff.big ? "MM\0*" : "II*", 4))
         return 1;
-    directory = u32(&tiff, 4);
+    directory = read_u32(&tiff, 4);
     if (directory > tiff.len - 2)
         return 1;
     n = (tiff.len - directory - 2) / ENTRY;
-    if (n > u16(&tiff, directory))
-        n = u16(&tiff, directory);
+    if (n > read_u16(&tiff, directory))
+        n = read_u16(&tiff, directory);
     for (size_t i = 0; i < n; i++) {
         size_t entry = directory + 2 + i * ENTRY;
 
-        if (u16(&tiff, entry) == TAG && u16(&tiff, entry + 2) == SHORT) {
-            unsigned value = u16(&tiff, entry + 8);
+        if (read_u16(&tiff, entry) == TAG &&
+            read_u16(&tiff, entry + 2) == SHORT) {
+            unsigned value = read_u16(&tiff, entry + 8);
 
             return value >= 1 && value <= 8 ? (int)value : 1;
         }

@@ -18,7 +18,7 @@ enum {
 
 /* The path of what stands beside "x.npy": "x" and an ending. */
 static char *
-beside(const char *path, const char *ending)
+path_beside(const char *path, const char *ending)
 {
     size_t n = strlen(path);
 
@@ -56,10 +56,10 @@ out:
 
 /* Reads a list where there is one. */
 static int
-read_list(const char *path, const char *ending, size_t n, int64_t **list,
-          struct err *err)
+read_list_beside(const char *path, const char *ending, size_t n, int64_t **list,
+                 struct err *err)
 {
-    char *list_path = beside(path, ending);
+    char *list_path = path_beside(path, ending);
     int rc = 0;
 
     if (file_exists(list_path)) {
@@ -73,7 +73,7 @@ read_list(const char *path, const char *ending, size_t n, int64_t **list,
 static int
 read_about(const char *path, json_t **about, struct err *err)
 {
-    char *about_path = beside(path, ".json"), *text = NULL;
+    char *about_path = path_beside(path, ".json"), *text = NULL;
     size_t len;
     int rc = 0;
 
@@ -96,7 +96,7 @@ read_about(const char *path, json_t **about, struct err *err)
 static int
 read_classes(const char *path, struct data_classes *classes, struct err *err)
 {
-    char *classes_path = beside(path, ".classes"), *text = NULL;
+    char *classes_path = path_beside(path, ".classes"), *text = NULL;
     struct err why;
     size_t len;
     int rc = 0;
@@ -114,7 +114,7 @@ read_classes(const char *path, struct data_classes *classes, struct err *err)
 
 /* Has each label a name, where there are names? */
 static int
-judge_labels(const char *path, const struct data_features *f, struct err *err)
+check_labels(const char *path, const struct data_features *f, struct err *err)
 {
     for (size_t i = 0; f->labels && f->classes.n && i < f->n; i++)
         if (f->labels[i] >= (int64_t)f->classes.n)
@@ -127,8 +127,8 @@ judge_labels(const char *path, const struct data_features *f, struct err *err)
 
 /* Takes over the matrix, unless there is something wrong with it. */
 static int
-take(struct data_features *features, const char *path, struct data_npy *npy,
-     struct err *err)
+take_matrix(struct data_features *features, const char *path,
+            struct data_npy *npy, struct err *err)
 {
     const size_t n = npy->shape[0], d = npy->shape[1];
     struct err why;
@@ -177,15 +177,17 @@ data_features_read(struct data_features *features, const char *path,
     *features = (struct data_features){0};
     if (data_npy_read(path, &npy, err))
         return -1;
-    rc = take(features, path, &npy, err);
+    rc = take_matrix(features, path, &npy, err);
     data_npy_release(&npy);
     if (rc)
         return -1;
-    if (read_list(path, ".ids.npy", features->n, &features->ids, err) ||
-        read_list(path, ".labels.npy", features->n, &features->labels, err) ||
-        read_list(path, ".same.npy", features->n, &features->same, err) ||
+    if (read_list_beside(path, ".ids.npy", features->n, &features->ids, err) ||
+        read_list_beside(path, ".labels.npy", features->n, &features->labels,
+                         err) ||
+        read_list_beside(path, ".same.npy", features->n, &features->same,
+                         err) ||
         read_classes(path, &features->classes, err) ||
-        judge_labels(path, features, err) ||
+        check_labels(path, features, err) ||
         read_about(path, &features->about, err)) {
         data_features_release(features);
         return -1;
@@ -195,7 +197,7 @@ data_features_read(struct data_features *features, const char *path,
 
 /* Removes what belonged to other features. */
 static int
-drop(const char *path, struct err *err)
+remove_beside(const char *path, struct err *err)
 {
     if (unlink(path) && errno != ENOENT && errno != ENOTDIR)
         return err_sys(err, "cannot remove '%s'", path);
@@ -208,8 +210,9 @@ write_list(const char *path, const char *ending, size_t n, int64_t *list,
            struct err *err)
 {
     struct data_npy npy = {DATA_I8, 1, {n, 1}, list};
-    char *list_path = beside(path, ending);
-    int rc = list ? data_npy_write(list_path, &npy, err) : drop(list_path, err);
+    char *list_path = path_beside(path, ending);
+    int rc = list ? data_npy_write(list_path, &npy, err)
+                  : remove_beside(list_path, err);
 
     free(list_path);
     return rc;
@@ -219,9 +222,9 @@ static int
 write_text(const char *path, const char *ending, const char *text, size_t len,
            struct err *err)
 {
-    char *text_path = beside(path, ending);
-    int rc =
-        text ? file_write(text_path, text, len, err) : drop(text_path, err);
+    char *text_path = path_beside(path, ending);
+    int rc = text ? file_write(text_path, text, len, err)
+                  : remove_beside(text_path, err);
 
     free(text_path);
     return rc;
@@ -330,8 +333,9 @@ data_features_write(const char *path, const struct data_features *f,
 
 /* Gives the rows their labels by label [classes], -1 for a class unknown. */
 static int
-renumber(const char *train_path, const char *test_path,
-         struct data_features *test, const int64_t *label, struct err *err)
+renumber_labels(const char *train_path, const char *test_path,
+                struct data_features *test, const int64_t *label,
+                struct err *err)
 {
     size_t unknown = 0, first = 0;
 
@@ -372,7 +376,7 @@ data_features_match(const char *train_path, const struct data_features *train,
     }
     label = mem_array(other->n, sizeof *label);
     data_classes_match(other, one, label);
-    rc = renumber(train_path, test_path, test, label, err);
+    rc = renumber_labels(train_path, test_path, test, label, err);
     free(label);
     return rc;
 }

@@ -49,9 +49,9 @@ image_of(struct data_gather *g, struct data_pool *pool, uint64_t seed,
 
 /* Makes row `row` of the pixels: view `view` of an epoch. */
 static void
-make(struct data_gather *g, const struct data_recipe *recipe,
-     const struct data_image *image, uint64_t seed, uint64_t epoch,
-     uint64_t view, size_t row)
+make_view(struct data_gather *g, const struct data_recipe *recipe,
+          const struct data_image *image, uint64_t seed, uint64_t epoch,
+          uint64_t view, size_t row)
 {
     const size_t area = g->want.size * g->want.size * 3;
 
@@ -72,8 +72,8 @@ make_extra(struct data_gather *g, const struct data_recipe *recipe,
     const int64_t view = w->extra_view ? w->extra_view[extra] : -1;
     uint64_t named = w->extra_epoch ? (uint64_t)w->extra_epoch[extra] : 0;
 
-    make(g, recipe, image, seed, view < 0 ? epoch : named,
-         view < 0 ? w->views : (uint64_t)view, w->views * w->n + extra);
+    make_view(g, recipe, image, seed, view < 0 ? epoch : named,
+              view < 0 ? w->views : (uint64_t)view, w->views * w->n + extra);
 }
 
 int
@@ -94,9 +94,9 @@ data_gather_next(struct data_gather *g, struct data_pool *pool,
         make_extra(g, recipe, image, seed, epoch);
     else
         for (size_t v = 0; v < w->views; v++)
-            make(g, recipe, image, seed, w->variant ? 0 : epoch,
-                 w->variant ? (uint64_t)w->variant[v * w->n + g->at] : v,
-                 v * w->n + g->at);
+            make_view(g, recipe, image, seed, w->variant ? 0 : epoch,
+                      w->variant ? (uint64_t)w->variant[v * w->n + g->at] : v,
+                      v * w->n + g->at);
     g->at++;
     return 1;
 }
@@ -113,7 +113,8 @@ data_gather_release(struct data_gather *g)
 
 /* 1 when one of the first n views of sample i is variant k. */
 static int
-is_taken(const int64_t *variant, size_t b, size_t i, size_t n, int64_t k)
+is_variant_taken(const int64_t *variant, size_t b, size_t i, size_t n,
+                 int64_t k)
 {
     for (size_t v = 0; v < n; v++)
         if (variant[v * b + i] == k)
@@ -134,7 +135,8 @@ data_variants(uint64_t seed, uint64_t epoch, size_t b, const int64_t *ids,
             int64_t k = (int64_t)v;
 
             while (A > views &&
-                   is_taken(variant, b, i, v, k = (int64_t)rng_below(&rng, A)))
+                   is_variant_taken(variant, b, i, v,
+                                    k = (int64_t)rng_below(&rng, A)))
                 ;
             variant[v * b + i] = k;
         }

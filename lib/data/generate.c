@@ -38,7 +38,7 @@ struct figure {
 };
 
 static double
-fraction(double x)
+fraction_of(double x)
 {
     return x - floor(x);
 }
@@ -62,12 +62,12 @@ is_inked(int label, double u, double v)
     case 4:
         return square <= 1 && square >= .36;
     case 5:
-        return fraction(u) < .5;
+        return fraction_of(u) < .5;
     case 6:
-        return (fraction(u) < .5) == (fraction(v) < .5);
+        return (fraction_of(u) < .5) == (fraction_of(v) < .5);
     default:
-        u = fraction(u) - .5;
-        v = fraction(v) - .5;
+        u = fraction_of(u) - .5;
+        v = fraction_of(v) - .5;
         return u * u + v * v <= .1;
     }
 }
@@ -77,7 +77,7 @@ is_inked(int label, double u, double v)
  * which, unlike cos() and sin(), are the same to the bit in every C library.
  */
 static struct figure
-draw(struct rng *rng, int label)
+draw_figure(struct rng *rng, int label)
 {
     const int texture = label >= TEXTURES;
     struct figure figure = {.label = label, .large = (int)rng_below(rng, 2)};
@@ -102,7 +102,7 @@ draw(struct rng *rng, int label)
 
 /* How many of the points within a pixel are inked. */
 static int
-coverage(const struct figure *figure, size_t size, size_t x, size_t y)
+count_inked(const struct figure *figure, size_t size, size_t x, size_t y)
 {
     int inked = 0;
 
@@ -119,47 +119,48 @@ coverage(const struct figure *figure, size_t size, size_t x, size_t y)
 }
 
 static int
-jitter(struct rng *rng, int most)
+draw_jitter(struct rng *rng, int most)
 {
     return (int)rng_below(rng, (uint64_t)(2 * most + 1)) - most;
 }
 
 static uint8_t
-level(int x)
+clip_to_byte(int x)
 {
     return (uint8_t)(x < 0 ? 0 : x > 255 ? 255 : x);
 }
 
 static void
-paint(struct rng *rng, const struct figure *figure, size_t size, uint8_t *pixel)
+paint_figure(struct rng *rng, const struct figure *figure, size_t size,
+             uint8_t *pixel)
 {
     int ink[3], ground[3];
 
     for (int c = 0; c < 3; c++) {
-        ink[c] = figure->ink->rgb[c] + jitter(rng, DRIFT);
-        ground[c] = figure->ground->rgb[c] + jitter(rng, DRIFT);
+        ink[c] = figure->ink->rgb[c] + draw_jitter(rng, DRIFT);
+        ground[c] = figure->ground->rgb[c] + draw_jitter(rng, DRIFT);
     }
     for (size_t y = 0; y < size; y++)
         for (size_t x = 0; x < size; x++) {
-            int inked = coverage(figure, size, x, y), noise;
+            int inked = count_inked(figure, size, x, y), noise;
 
-            noise = jitter(rng, NOISE);
+            noise = draw_jitter(rng, NOISE);
             for (int c = 0; c < 3; c++)
-                *pixel++ =
-                    level((ink[c] * inked + ground[c] * (FINE * FINE - inked)) /
-                              (FINE * FINE) +
-                          noise);
+                *pixel++ = clip_to_byte(
+                    (ink[c] * inked + ground[c] * (FINE * FINE - inked)) /
+                        (FINE * FINE) +
+                    noise);
         }
 }
 
 static const char *
-article(const char *word)
+article_of(const char *word)
 {
     return strchr("aeiou", *word) ? "an" : "a";
 }
 
 static void
-describe(const struct figure *figure, char caption[DATA_GENERATE_CAPTION])
+write_caption(const struct figure *figure, char caption[DATA_GENERATE_CAPTION])
 {
     const char *name = class_name[figure->label];
     const char *ink = figure->ink->name, *ground = figure->ground->name;
@@ -167,13 +168,14 @@ describe(const struct figure *figure, char caption[DATA_GENERATE_CAPTION])
     if (figure->label >= TEXTURES)
         snprintf(caption, DATA_GENERATE_CAPTION,
                  "%s %s %s on %s %s ground\n%s %s texture of %s %s",
-                 figure->large ? "wide" : "narrow", ink, name, article(ground),
-                 ground, article(ground), ground, ink, name);
+                 figure->large ? "wide" : "narrow", ink, name,
+                 article_of(ground), ground, article_of(ground), ground, ink,
+                 name);
     else
         snprintf(caption, DATA_GENERATE_CAPTION,
                  "a %s %s %s on %s %s ground\n%s with one %s %s",
-                 figure->large ? "large" : "small", ink, name, article(ground),
-                 ground, ground, ink, name);
+                 figure->large ? "large" : "small", ink, name,
+                 article_of(ground), ground, ground, ink, name);
 }
 
 int
@@ -185,8 +187,8 @@ data_generate(uint64_t seed, uint64_t id, size_t size, uint8_t *pixel,
 
     REQUIRE(size >= 1);
     rng_init(&rng, seed, RNG_GENERATE, id, 0, 0);
-    figure = draw(&rng, (int)(id % DATA_GENERATE_CLASSES));
-    paint(&rng, &figure, size, pixel);
-    describe(&figure, caption);
+    figure = draw_figure(&rng, (int)(id % DATA_GENERATE_CLASSES));
+    paint_figure(&rng, &figure, size, pixel);
+    write_caption(&figure, caption);
     return figure.label;
 }

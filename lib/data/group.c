@@ -19,7 +19,7 @@ root_of(size_t *up, size_t i)
 }
 
 static void
-unite(size_t *up, size_t a, size_t b)
+unite_trees(size_t *up, size_t a, size_t b)
 {
     a = root_of(up, a);
     b = root_of(up, b);
@@ -27,7 +27,7 @@ unite(size_t *up, size_t a, size_t b)
 }
 
 static size_t *
-forest(size_t n)
+make_forest(size_t n)
 {
     size_t *up = mem_array(n, sizeof *up);
 
@@ -38,7 +38,7 @@ forest(size_t n)
 
 /* Numbers the groups and frees the forest. */
 static size_t
-number(size_t n, size_t *up, int64_t *group)
+number_trees(size_t n, size_t *up, int64_t *group)
 {
     size_t groups = 0;
 
@@ -82,15 +82,15 @@ compare_texts(const void *a, const void *b)
 static size_t
 group_texts(size_t n, struct texts *texts, int64_t *group)
 {
-    size_t *up = forest(n);
+    size_t *up = make_forest(n);
 
     if (texts->n)
         qsort(texts->text, texts->n, sizeof *texts->text, compare_texts);
     for (size_t i = 1; i < texts->n; i++)
         if (!compare_texts(&texts->text[i - 1], &texts->text[i]))
-            unite(up, texts->text[i - 1].sample, texts->text[i].sample);
+            unite_trees(up, texts->text[i - 1].sample, texts->text[i].sample);
     free(texts->text);
-    return number(n, up, group);
+    return number_trees(n, up, group);
 }
 
 /* Adds the normal form of a line to `all`; returns how long it is. */
@@ -155,7 +155,7 @@ size_t
 data_group_label(const struct data_set *set, int64_t *group)
 {
     const size_t n = data_size(set), classes = data_classes(set);
-    size_t *first = mem_array(classes, sizeof *first), *up = forest(n);
+    size_t *first = mem_array(classes, sizeof *first), *up = make_forest(n);
 
     for (size_t c = 0; c < classes; c++)
         first[c] = n;
@@ -166,10 +166,10 @@ data_group_label(const struct data_set *set, int64_t *group)
             continue;
         if (first[label] == n)
             first[label] = i;
-        unite(up, first[label], i);
+        unite_trees(up, first[label], i);
     }
     free(first);
-    return number(n, up, group);
+    return number_trees(n, up, group);
 }
 
 void
@@ -193,8 +193,8 @@ data_fingerprint(const struct data_image *image, struct data_scratch **scratch,
 }
 
 static int
-alike(const struct data_fingerprint *a, const struct data_fingerprint *b,
-      size_t bits, double levels)
+are_alike(const struct data_fingerprint *a, const struct data_fingerprint *b,
+          size_t bits, double levels)
 {
     int apart = 0;
 
@@ -226,7 +226,7 @@ data_group_fingerprint(size_t n, const struct data_fingerprint *fingerprint,
                        size_t bits, double levels, int64_t *group)
 {
     struct hash_part *part = mem_array(n, sizeof *part);
-    size_t *up = forest(n);
+    size_t *up = make_forest(n);
 
     REQUIRE(bits < 16);
     // hashes that differ in so many bits agree in one of bits + 1 parts; the
@@ -243,10 +243,10 @@ data_group_fingerprint(size_t n, const struct data_fingerprint *fingerprint,
             for (size_t j = i + 1; j < n && part[j].bits == part[i].bits; j++) {
                 size_t a = part[i].sample, b = part[j].sample;
 
-                if (alike(&fingerprint[a], &fingerprint[b], bits, levels))
-                    unite(up, a, b);
+                if (are_alike(&fingerprint[a], &fingerprint[b], bits, levels))
+                    unite_trees(up, a, b);
             }
     }
     free(part);
-    return number(n, up, group);
+    return number_trees(n, up, group);
 }

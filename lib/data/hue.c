@@ -6,26 +6,26 @@
 #include "wide.h"
 
 static inline uint8_t
-largest(uint8_t a, uint8_t b)
+larger_byte(uint8_t a, uint8_t b)
 {
     return a > b ? a : b;
 }
 
 static inline uint8_t
-smallest(uint8_t a, uint8_t b)
+smaller_byte(uint8_t a, uint8_t b)
 {
     return a < b ? a : b;
 }
 
 /* A mask of all bits or none: what has branches does not become wide. */
 static inline uint8_t
-is(uint8_t a, uint8_t b)
+mask_equal(uint8_t a, uint8_t b)
 {
     return (uint8_t) - (a == b);
 }
 
 static inline uint8_t
-choose(uint8_t mask, uint8_t yes, uint8_t no)
+choose_byte(uint8_t mask, uint8_t yes, uint8_t no)
 {
     return (uint8_t)((yes & mask) | (no & ~mask));
 }
@@ -33,7 +33,7 @@ choose(uint8_t mask, uint8_t yes, uint8_t no)
 /* x / 255 as a float division has it, |x| <= 255: both products are exact, so
  * that it is rounded once. */
 static inline float
-share(int x)
+share_of_255(int x)
 {
     return (float)x * 0x1.01p-8f + (float)x * 0x1.01p-24f;
 }
@@ -64,20 +64,23 @@ to_order(const uint8_t *red, const uint8_t *green, const uint8_t *blue,
 {
     for (size_t i = 0; i < CHUNK; i++) {
         uint8_t r = red[i], g = green[i], b = blue[i];
-        uint8_t max = largest(largest(r, g), b);
-        uint8_t min = smallest(smallest(r, g), b);
-        uint8_t at_r = is(r, max), at_g = is(g, max);
-        uint8_t low_r = is(r, min), low_b = is(b, min);
-        uint8_t base_g = choose(low_b, 1, 3), base_b = choose(low_r, 3, 5);
-        uint8_t base_r = choose(low_b, 1, (uint8_t)-1);
+        uint8_t max = larger_byte(larger_byte(r, g), b);
+        uint8_t min = smaller_byte(smaller_byte(r, g), b);
+        uint8_t at_r = mask_equal(r, max), at_g = mask_equal(g, max);
+        uint8_t low_r = mask_equal(r, min), low_b = mask_equal(b, min);
+        uint8_t base_g = choose_byte(low_b, 1, 3),
+                base_b = choose_byte(low_r, 3, 5);
+        uint8_t base_r = choose_byte(low_b, 1, (uint8_t)-1);
         uint8_t less_r = low_b, less_g = (uint8_t)~low_b;
-        uint8_t less = choose(at_r, less_r, choose(at_g, less_g, ~low_r));
+        uint8_t less =
+            choose_byte(at_r, less_r, choose_byte(at_g, less_g, ~low_r));
         uint8_t mid = (uint8_t)(r + g + b - max - min);
         int16_t off = (int16_t)(max - mid);
 
         h->max[i] = max;
         h->spread[i] = (uint8_t)(max - min);
-        h->base[i] = (int8_t)choose(at_r, base_r, choose(at_g, base_g, base_b));
+        h->base[i] = (int8_t)choose_byte(at_r, base_r,
+                                         choose_byte(at_g, base_g, base_b));
         h->off[i] = (int16_t)(less ? -off : off);
     }
 }
@@ -119,11 +122,11 @@ static inline void
 to_mid(struct hues *h)
 {
     for (size_t i = 0; i < CHUNK; i++) {
-        float far = (float)h->even[i] + share(h->within[i]);
+        float far = (float)h->even[i] + share_of_255(h->within[i]);
 
-        h->mid[i] =
-            (uint8_t)(int)((float)h->max[i] * (1 - share(h->sat[i]) * far) +
-                           0.5f);
+        h->mid[i] = (uint8_t)(int)((float)h->max[i] *
+                                       (1 - share_of_255(h->sat[i]) * far) +
+                                   0.5f);
     }
 }
 
@@ -134,8 +137,9 @@ to_rgb(const struct hues *h, uint8_t *restrict red, uint8_t *restrict green,
 {
     for (size_t i = 0; i < CHUNK; i++) {
         uint8_t at = h->sixth[i], v = h->max[i], p = h->low[i], q = h->mid[i];
-        uint8_t a = is(at, 0), b = is(at, 1), c = is(at, 2), d = is(at, 3);
-        uint8_t e = is(at, 4), f = is(at, 5);
+        uint8_t a = mask_equal(at, 0), b = mask_equal(at, 1),
+                c = mask_equal(at, 2), d = mask_equal(at, 3);
+        uint8_t e = mask_equal(at, 4), f = mask_equal(at, 5);
 
         red[i] = (uint8_t)((v & (a | f)) | (q & (b | e)) | (p & (c | d)));
         green[i] = (uint8_t)((v & (b | c)) | (q & (a | d)) | (p & (e | f)));
@@ -209,7 +213,7 @@ fill_ties(uint8_t tie[256])
 }
 
 static void
-fill(int shift, struct tables *table)
+fill_tables(int shift, struct tables *table)
 {
     static const uint8_t level[6] = {RED_MAX | GREEN_MID,  GREEN_MAX | RED_MID,
                                      GREEN_MAX | BLUE_MID, BLUE_MAX | GREEN_MID,
@@ -423,7 +427,7 @@ turn_wide(size_t n, int shift, uint8_t *plane)
     struct tables table;
     struct hsv hsv;
 
-    fill(shift, &table);
+    fill_tables(shift, &table);
     for (size_t i = 0; i < n; i += SOME) {
         const size_t m = n - i < SOME ? n - i : SOME;
         uint8_t *r = plane + i, *g = r + n, *b = g + n;

@@ -217,7 +217,7 @@ name_classes(struct data_import *import, struct err *err)
 }
 
 static int
-start(struct data_import *import, struct err *err)
+start_import(struct data_import *import, struct err *err)
 {
     const enum data_form form = import->how.form;
     const int apart = form == DATA_IDX || form == DATA_STL10;
@@ -248,7 +248,7 @@ data_import_open(const struct data_import_how *how, struct err *err)
         import->form.label = 0;
         import->form.classes = 20;
     }
-    if (!start(import, err))
+    if (!start_import(import, err))
         return import;
     data_import_close(import);
     return NULL;
@@ -278,7 +278,7 @@ data_import_size(const struct data_import *import)
 
 /* Bring planes of colour into the order of pixels. */
 static const uint8_t *
-interleave(struct data_import *import)
+interleave_planes(struct data_import *import)
 {
     const struct form *form = &import->form;
     const size_t h = form->height, w = form->width, c = form->channels;
@@ -366,7 +366,7 @@ data_import_next(struct data_import *import, struct data_picture *picture,
     if (got == 0)
         return 0;
     *picture = (struct data_picture){
-        .pixel = interleave(import),
+        .pixel = interleave_planes(import),
         .height = form->height,
         .width = form->width,
         .channels = form->channels,

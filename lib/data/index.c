@@ -165,7 +165,7 @@ tidy_caption(struct data_index *index, const char *text)
 }
 
 static int
-judge_image(struct data_index *index, struct layout_sample *sample,
+check_image(struct data_index *index, struct layout_sample *sample,
             struct err *err)
 {
     const struct data_bytes *bytes = &index->bytes;
@@ -200,7 +200,7 @@ take_image(struct data_index *index, const struct input_item *item,
     uint64_t class = index->siblings.class;
     int rc = data_input_read(index->input, item, &index->bytes, err);
 
-    if (rc || (rc = judge_image(index, &sample, err)))
+    if (rc || (rc = check_image(index, &sample, err)))
         return rc;
     sample.name = data_layout_text(parts, item->name, strlen(item->name));
     if (item->caption)
@@ -262,7 +262,8 @@ take_captions(struct data_index *index, const struct input_item *item,
 /* Note what is bad and go on, or give the whole sentence; rc says what is wrong
  * with it: -1 or DATA_UNREAD. */
 static int
-complain(struct data_index *index, const char *name, int rc, struct err *err)
+note_bad_file(struct data_index *index, const char *name, int rc,
+              struct err *err)
 {
     struct err reason = *err;
     const char *hint = data_input_is_list(index->input) && strpbrk(name, " ,")
@@ -283,8 +284,8 @@ complain(struct data_index *index, const char *name, int rc, struct err *err)
 
 /* Take in a file of the input, or pass it over; -1 where it is bad. */
 static int
-take(struct data_index *index, const struct input_item *item,
-     enum data_kind kind, struct err *err)
+take_file(struct data_index *index, const struct input_item *item,
+          enum data_kind kind, struct err *err)
 {
     int rc;
 
@@ -318,7 +319,7 @@ data_index_next(struct data_index *index, struct err *err)
     got = data_input_next(index->input, &item, err);
     if (got == -1 && index->how.skip_bad) {
         index->files++;
-        complain(index, data_input_root(index->input), got, err);
+        note_bad_file(index, data_input_root(index->input), got, err);
         return 0; // what the archive holds behind the damage is lost
     }
     if (got <= 0)
@@ -328,12 +329,12 @@ data_index_next(struct data_index *index, struct err *err)
     index->hidden += kind == DATA_KIND_HIDDEN;
     if (kind < DATA_KIND_PICTURE && !list)
         data_siblings_enter(&index->siblings, item.name, index->parts.samples);
-    rc = take(index, &item, kind, err);
+    rc = take_file(index, &item, kind, err);
     if (!rc)
         return 1;
     if (kind == DATA_KIND_IMAGE)
         data_skipped_image(&index->skipped, item.name);
-    return complain(index, item.name, rc, err);
+    return note_bad_file(index, item.name, rc, err);
 }
 
 double

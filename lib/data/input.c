@@ -70,7 +70,7 @@ is_text(const char *path, struct err *err)
 
 /* The lines of a file, or of standard input. */
 static int
-read_list(struct input *input, const char *path, struct err *err)
+read_input_list(struct input *input, const char *path, struct err *err)
 {
     const char *from = is_stdin(path) ? "/dev/stdin" : path;
 
@@ -91,7 +91,7 @@ open_list(struct input *input, const char *path, struct err *err)
     free(copy);
     input->list_path = mem_text(path);
     input->list_state.time = data_tree_time(path);
-    if (read_list(input, path, err))
+    if (read_input_list(input, path, err))
         return -1;
     data_tree_text_state(input->list, input->list_bytes, &input->list_state);
     return 0;
@@ -105,7 +105,7 @@ open_any(struct input *input, const char *path, struct err *err)
 
     if (is_stdin(path)) {
         input->root = mem_text(".");
-        return read_list(input, path, err);
+        return read_input_list(input, path, err);
     }
     if (stat(path, &st))
         return err_sys(err, "cannot open '%s'", path);

@@ -50,7 +50,7 @@ fail_because(struct data_decoder *decoder, const char *why)
 
 /* A level below zero is a warning: the data is damaged. */
 static void
-on_message(j_common_ptr jpeg, int level)
+refuse_damage(j_common_ptr jpeg, int level)
 {
     const struct data_decoder *decoder = jpeg->client_data;
 
@@ -81,8 +81,8 @@ decoder_of(struct data_decoder **decoder)
  * one that is kept would lend the tables of the last file to a file without.
  */
 static void
-begin(struct data_decoder *decoder, const uint8_t *bytes, size_t len,
-      size_t max_pixels)
+begin_jpeg(struct data_decoder *decoder, const uint8_t *bytes, size_t len,
+           size_t max_pixels)
 {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
 
@@ -106,12 +106,12 @@ begin(struct data_decoder *decoder, const uint8_t *bytes, size_t len,
 
 /* Make the decompressor and its ways out; 1 when libjpeg jumped out. */
 static void
-arm(struct data_decoder *decoder, enum data_policy policy)
+arm_decoder(struct data_decoder *decoder, enum data_policy policy)
 {
     decoder->policy = policy;
     decoder->jpeg.err = jpeg_std_error(&decoder->error);
     decoder->error.error_exit = fail;
-    decoder->error.emit_message = on_message;
+    decoder->error.emit_message = refuse_damage;
     decoder->progress.progress_monitor = on_progress;
     decoder->jpeg.client_data = decoder;
 }
@@ -130,7 +130,7 @@ orientation_of(const struct jpeg_decompress_struct *jpeg)
 
 /* Decode all rows to where `out` says, `stride` bytes apart. */
 static void
-read_rows(struct jpeg_decompress_struct *jpeg, uint8_t *out, size_t stride)
+read_jpeg_rows(struct jpeg_decompress_struct *jpeg, uint8_t *out, size_t stride)
 {
     while (jpeg->output_scanline < jpeg->output_height) {
         JDIMENSION n = jpeg->output_height - jpeg->output_scanline;
@@ -179,7 +179,7 @@ pad_off(struct data_decoder *decoder, size_t behind)
 
 /* x y / 255 to the nearest */
 static uint8_t
-product(unsigned x, unsigned y)
+multiply_bytes(unsigned x, unsigned y)
 {
     return (uint8_t)((x * y + 127) / 255);
 }
@@ -189,7 +189,7 @@ rgb_from_inks(size_t n, const uint8_t *cmyk, uint8_t *rgb)
 {
     for (size_t i = 0; i < n; i++, cmyk += 4, rgb += 3)
         for (size_t c = 0; c < 3; c++)
-            rgb[c] = product(cmyk[c], cmyk[3]);
+            rgb[c] = multiply_bytes(cmyk[c], cmyk[3]);
 }
 
 static void
@@ -206,10 +206,10 @@ read_image(struct data_decoder *decoder, struct data_image *image)
     data_image_size(image, w, h);
     if (inks) {
         mem_grow(&decoder->inks.data, &decoder->inks.room, w * h * 4, 1);
-        read_rows(jpeg, decoder->inks.data, w * 4);
+        read_jpeg_rows(jpeg, decoder->inks.data, w * 4);
         rgb_from_inks(w * h, decoder->inks.data, image->pixel);
     } else {
-        read_rows(jpeg, image->pixel, w * 3);
+        read_jpeg_rows(jpeg, image->pixel, w * 3);
     }
     pad_off(decoder, behind);
     jpeg_finish_decompress(jpeg);
@@ -223,12 +223,12 @@ data_jpeg_decode(struct data_decoder **keep, const uint8_t *bytes, size_t len,
     struct data_decoder *decoder = decoder_of(keep);
     int orientation;
 
-    arm(decoder, policy);
+    arm_decoder(decoder, policy);
     if (setjmp(decoder->failed)) {
         jpeg_destroy_decompress(&decoder->jpeg);
         return err_set(err, "%s", decoder->why);
     }
-    begin(decoder, bytes, len, max_pixels);
+    begin_jpeg(decoder, bytes, len, max_pixels);
     orientation = orientation_of(&decoder->jpeg);
     if (orientation == 1) {
         read_image(decoder, image);
@@ -247,12 +247,12 @@ data_jpeg_header(struct data_decoder **keep, const uint8_t *bytes, size_t len,
 {
     struct data_decoder *decoder = decoder_of(keep);
 
-    arm(decoder, DATA_ACCEPT);
+    arm_decoder(decoder, DATA_ACCEPT);
     if (setjmp(decoder->failed)) {
         jpeg_destroy_decompress(&decoder->jpeg);
         return err_set(err, "%s", decoder->why);
     }
-    begin(decoder, bytes, len, max_pixels);
+    begin_jpeg(decoder, bytes, len, max_pixels);
     *width = decoder->jpeg.image_width;
     *height = decoder->jpeg.image_height;
     jpeg_destroy_decompress(&decoder->jpeg);

@@ -19,7 +19,7 @@ struct names {
 
 /* Find the name, or where it belongs.  1 when it is there. */
 static int
-find(struct names *names, const char *name, size_t *where)
+find_class(struct names *names, const char *name, size_t *where)
 {
     size_t low = 0, high = names->n;
 
@@ -46,11 +46,11 @@ find(struct names *names, const char *name, size_t *where)
 }
 
 static int
-insert(struct names *names, uint64_t at, struct err *err)
+insert_class(struct names *names, uint64_t at, struct err *err)
 {
     size_t where;
 
-    if (find(names, names->text + at, &where))
+    if (find_class(names, names->text + at, &where))
         return 0;
     if (names->n == LAYOUT_MAX_CLASSES)
         return err_set(err, "there are more than %zu classes",
@@ -115,7 +115,7 @@ enum { NONE = -1, TOO_SMALL = -2, TOO_LARGE = -3, NO_NUMBER = -4 };
 /* A whole number below the limit, with "1.0" and "+1" for 1, as tables have it
  * that went through numbers of other kinds; or what it is instead. */
 static long
-whole(const char *text)
+parse_label(const char *text)
 {
     const int negative = *text == '-';
     const char *digit = text + (negative || *text == '+');
@@ -156,7 +156,7 @@ kinds_of(const struct names *names)
 
     for (size_t i = 0; i < names->n; i++) {
         const char *name = names->text + names->at[i];
-        const long x = whole(name);
+        const long x = parse_label(name);
 
         if (x == NO_NUMBER)
             count_kind(&k.words, &k.word, name);
@@ -201,7 +201,7 @@ number_classes(struct layout_parts *parts, const uint64_t *class,
 {
     for (size_t i = 0; i < parts->samples; i++)
         parts->sample[i].label =
-            class[i] ? (int32_t)whole(parts->text + class[i]) : NONE;
+            class[i] ? (int32_t)parse_label(parts->text + class[i]) : NONE;
     parts->class = mem_array(classes, sizeof *parts->class);
     for (size_t i = 0; i < classes; i++) {
         char name[24];
@@ -220,7 +220,7 @@ rank_classes(struct layout_parts *parts, const uint64_t *class,
         size_t where = 0;
 
         if (class[i])
-            find(names, parts->text + class[i], &where);
+            find_class(names, parts->text + class[i], &where);
         parts->sample[i].label = class[i] ? (int32_t)where : -1;
     }
     parts->class = mem_array(names->n, sizeof *parts->class);
@@ -267,7 +267,7 @@ data_labels_settle(struct layout_parts *parts, const uint64_t *class, int given,
     REQUIRE(!parts->class);
     for (size_t i = 0; !rc && i < parts->samples; i++)
         if (class[i])
-            rc = insert(&names, class[i], err);
+            rc = insert_class(&names, class[i], err);
     kinds = kinds_of(&names);
     if (!rc && !given)
         note_splits(&names, notes);

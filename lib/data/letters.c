@@ -106,7 +106,7 @@ static const uint8_t dots[LAST - FIRST + 1][LETTER_HEIGHT] = {
 
 /* Further bytes of a code point. */
 static int
-continues(char c)
+is_continuation(char c)
 {
     return (c & 0xc0) == 0x80;
 }
@@ -117,7 +117,7 @@ data_letters_count(const char *text)
     size_t n = 0;
 
     for (; *text; text++)
-        n += !continues(*text);
+        n += !is_continuation(*text);
     return n;
 }
 
@@ -139,7 +139,7 @@ data_letters_write(const char *text, size_t most, size_t zoom, size_t width,
     const size_t n = data_letters_count(text), shown = n < most ? n : most;
 
     for (size_t i = 0; i < shown; text++) {
-        if (continues(*text))
+        if (is_continuation(*text))
             continue;
         write_letter(n > most && i + 2 >= most ? '.' : *text, zoom, width,
                      pixel + CHANNELS * zoom * LETTER_STEP * i);

@@ -19,8 +19,8 @@ hash_of(const void *text, size_t len)
 
 /* The slot that has the string, or the empty one where it belongs. */
 static size_t
-slot_of(const struct lexicon *lexicon, const void *text, size_t len,
-        uint32_t hash)
+lexicon_slot_of(const struct lexicon *lexicon, const void *text, size_t len,
+                uint32_t hash)
 {
     const size_t mask = lexicon->slots - 1;
     size_t at = hash & mask;
@@ -41,8 +41,8 @@ data_lexicon_find(const struct lexicon *lexicon, const void *text, size_t len)
 {
     if (!lexicon->slots)
         return LEXICON_NONE;
-    return (int64_t)
-               lexicon->slot[slot_of(lexicon, text, len, hash_of(text, len))] -
+    return (int64_t)lexicon
+               ->slot[lexicon_slot_of(lexicon, text, len, hash_of(text, len))] -
            1;
 }
 
@@ -72,7 +72,7 @@ data_lexicon_add(struct lexicon *lexicon, const void *text, size_t len)
     size_t at;
 
     make_slots(lexicon);
-    at = slot_of(lexicon, text, len, hash);
+    at = lexicon_slot_of(lexicon, text, len, hash);
     if (lexicon->slot[at])
         return lexicon->slot[at] - 1;
     REQUIRE(n >> 31 == 0 && len >> 32 == 0);

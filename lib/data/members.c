@@ -24,7 +24,7 @@ struct data_members {
 
 /* Behind leading "./". */
 static const char *
-bare(const char *name)
+skip_dot_slash(const char *name)
 {
     while (name && !strncmp(name, "./", 2))
         name += 2;
@@ -38,7 +38,7 @@ data_members_name(struct archive_entry *entry)
 
     if (!name) // which depends on the locale
         name = archive_entry_pathname_utf8(entry);
-    return bare(name);
+    return skip_dot_slash(name);
 }
 
 int
@@ -51,7 +51,7 @@ data_members_plain(struct archive_entry *entry)
 /* The path from the root that `link` is from the folder of a member; to be
  * given to free(). */
 static char *
-follow(const char *name, const char *link)
+resolve_link(const char *name, const char *link)
 {
     char *path = mem_format("%.*s%s", (int)data_kind_folders(name), name, link);
     char *rest = path, *way = mem_array(strlen(path) + 2, 1);
@@ -76,8 +76,8 @@ follow(const char *name, const char *link)
 }
 
 static void
-take(struct data_members *members, struct archive *archive,
-     struct archive_entry *entry)
+take_member(struct data_members *members, struct archive *archive,
+            struct archive_entry *entry)
 {
     const char *name = data_members_name(entry);
     const char *hard = archive_entry_hardlink(entry);
@@ -89,9 +89,9 @@ take(struct data_members *members, struct archive *archive,
     if (!name || (!hard && !soft && !data_members_plain(entry)))
         return;
     if (hard)
-        member.target = mem_text(bare(hard));
+        member.target = mem_text(skip_dot_slash(hard));
     else if (soft)
-        member.target = follow(name, soft);
+        member.target = resolve_link(name, soft);
     else
         member.bytes = (uint64_t)archive_entry_size(entry);
     member.offset = (uint64_t)archive_filter_bytes(archive, 0);
@@ -118,7 +118,7 @@ data_members_read(const char *path)
     while (!got || got == ARCHIVE_WARN) {
         got = archive_read_next_header(archive, &entry);
         if (!got || got == ARCHIVE_WARN)
-            take(members, archive, entry);
+            take_member(members, archive, entry);
     }
     archive_read_free(archive);
     return members;

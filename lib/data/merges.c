@@ -106,7 +106,7 @@ cut_words(struct training *t, const struct data_merges *merges)
 }
 
 static void
-spell(struct training *t)
+spell_pieces(struct training *t)
 {
     t->symbol = mem_array(t->pieces.text_len, sizeof *t->symbol);
     t->start = mem_array(t->pieces.n, sizeof *t->start);
@@ -151,7 +151,8 @@ compare_bytes(const struct symbols *symbols, const struct pair *a,
 
 /* 1 where turn a comes before b. */
 static int
-before(const struct training *t, const struct turn *a, const struct turn *b)
+is_turn_before(const struct training *t, const struct turn *a,
+               const struct turn *b)
 {
     const struct pair *x = &t->pair[a->pair], *y = &t->pair[b->pair];
     const struct symbols_entry *entry = t->bpe.symbols.entry;
@@ -168,7 +169,7 @@ before(const struct training *t, const struct turn *a, const struct turn *b)
 }
 
 static void
-swap(struct turn *heap, size_t i, size_t j)
+swap_turns(struct turn *heap, size_t i, size_t j)
 {
     const struct turn turn = heap[i];
 
@@ -177,35 +178,36 @@ swap(struct turn *heap, size_t i, size_t j)
 }
 
 static void
-await(struct training *t, size_t pair)
+queue_pair(struct training *t, size_t pair)
 {
     size_t i = t->waiting;
 
     mem_grow(&t->heap, &t->heap_room, ++t->waiting, sizeof *t->heap);
     t->heap[i] = (struct turn){t->pair[pair].count, pair};
-    for (; i && before(t, &t->heap[i], &t->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        swap(t->heap, i, (i - 1) / 2);
+    for (; i && is_turn_before(t, &t->heap[i], &t->heap[(i - 1) / 2]);
+         i = (i - 1) / 2)
+        swap_turns(t->heap, i, (i - 1) / 2);
 }
 
 static struct turn
-take(struct training *t)
+take_first_turn(struct training *t)
 {
     const struct turn first = t->heap[0];
     const size_t n = --t->waiting;
 
     t->heap[0] = t->heap[n];
     for (size_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
-        child +=
-            child + 1 < n && before(t, &t->heap[child + 1], &t->heap[child]);
-        if (!before(t, &t->heap[child], &t->heap[i]))
+        child += child + 1 < n &&
+                 is_turn_before(t, &t->heap[child + 1], &t->heap[child]);
+        if (!is_turn_before(t, &t->heap[child], &t->heap[i]))
             break;
-        swap(t->heap, i, child);
+        swap_turns(t->heap, i, child);
     }
     return first;
 }
 
 static size_t
-number_of(struct training *t, int32_t left, int32_t right)
+number_of_pair(struct training *t, int32_t left, int32_t right)
 {
     const int64_t number = data_pairs_get(&t->number, left, right);
 
@@ -222,7 +224,7 @@ static void
 count_pair(struct training *t, size_t piece, int32_t left, int32_t right,
            int in)
 {
-    const size_t number = number_of(t, left, right);
+    const size_t number = number_of_pair(t, left, right);
     struct pair *pair = &t->pair[number];
 
     pair->count += in ? t->count[piece] : -t->count[piece];
@@ -235,8 +237,8 @@ count_pair(struct training *t, size_t piece, int32_t left, int32_t right,
 /* Puts the symbol of a pair in place of it, left to right, and counts what
  * neighbours it loses and gets. */
 static void
-replace(struct training *t, size_t piece, int32_t left, int32_t right,
-        int32_t joined)
+replace_pair(struct training *t, size_t piece, int32_t left, int32_t right,
+             int32_t joined)
 {
     int32_t *symbol = t->symbol + t->start[piece];
     const size_t n = t->n[piece];
@@ -264,7 +266,7 @@ replace(struct training *t, size_t piece, int32_t left, int32_t right,
 
 /* Merges a pair wherever it is; the pairs that come of it wait their turn. */
 static void
-merge(struct training *t, size_t number)
+merge_pair(struct training *t, size_t number)
 {
     const struct pair pair = t->pair[number]; // the table may move
     const int32_t joined = (int32_t)t->bpe.symbols.written.n - 1;
@@ -273,34 +275,34 @@ merge(struct training *t, size_t number)
     t->pair[number].piece = NULL;
     t->pair[number].n = t->pair[number].room = 0;
     for (size_t i = 0; i < pair.n; i++)
-        replace(t, pair.piece[i], pair.left, pair.right, joined);
+        replace_pair(t, pair.piece[i], pair.left, pair.right, joined);
     free(pair.piece);
     REQUIRE(!t->pair[number].count);
     for (size_t i = known; i < t->pairs; i++)
-        await(t, i);
+        queue_pair(t, i);
 }
 
 /* The symbol of the pair that is next, until there are enough. */
 static void
-learn(struct training *t, size_t size, size_t min)
+learn_symbols(struct training *t, size_t size, size_t min)
 {
     const size_t most = size - SYMBOLS_FIRST - 2;
 
     while (t->bpe.merges < most && t->waiting) {
-        const struct turn turn = take(t);
+        const struct turn turn = take_first_turn(t);
         const struct pair *pair = &t->pair[turn.pair];
 
         if (turn.count < min)
             return;
         if (turn.count != pair->count)
-            await(t, turn.pair);
+            queue_pair(t, turn.pair);
         else if (!data_bpe_add(&t->bpe, pair->left, pair->right))
-            merge(t, turn.pair);
+            merge_pair(t, turn.pair);
     }
 }
 
 static void
-release(struct training *t)
+release_training(struct training *t)
 {
     for (size_t i = 0; i < t->pairs; i++)
         free(t->pair[i].piece);
@@ -326,15 +328,15 @@ data_merges_train(const struct data_merges *merges, size_t size, size_t min,
             size <= SYMBOLS_FIRST + 2 + BPE_MERGES_MAX);
     data_bpe_init(&t.bpe);
     cut_words(&t, merges);
-    spell(&t);
+    spell_pieces(&t);
     for (size_t i = 0; i < t.pieces.n; i++)
         for (size_t k = t.start[i]; k + 1 < t.start[i] + t.n[i]; k++)
             count_pair(&t, i, t.symbol[k], t.symbol[k + 1], 1);
     for (size_t i = 0; i < t.pairs; i++)
-        await(&t, i);
-    learn(&t, size, min);
+        queue_pair(&t, i);
+    learn_symbols(&t, size, min);
     data_bpe_text(&t.bpe, &text);
-    release(&t);
+    release_training(&t);
     *len = text.len;
     return (char *)text.data;
 }

@@ -23,7 +23,7 @@ data_npy_item(enum data_npy_type type)
 
 /* Pass over blanks, then over the word if it stands there. */
 static int
-skip(const char **at, const char *word)
+skip_word(const char **at, const char *word)
 {
     size_t n = strlen(word);
 
@@ -42,7 +42,7 @@ take_descr(const char **at, struct data_npy *npy)
         char quoted[8];
 
         snprintf(quoted, sizeof quoted, "'%s'", descr ? descr : "");
-        if (descr && skip(at, quoted)) {
+        if (descr && skip_word(at, quoted)) {
             npy->type = (enum data_npy_type)i;
             return 1;
         }
@@ -68,7 +68,7 @@ take_number(const char **at, size_t *number)
 {
     size_t digits, n = 0;
 
-    skip(at, "");
+    skip_word(at, "");
     digits = strspn(*at, "0123456789");
     if (digits < 1 || digits > 15)
         return 0;
@@ -85,15 +85,16 @@ take_shape(const char **at, struct data_npy *npy)
 {
     npy->shape[1] = 1;
     npy->rank = 1;
-    if (!skip(at, "(") || !take_number(at, &npy->shape[0]) || !skip(at, ","))
+    if (!skip_word(at, "(") || !take_number(at, &npy->shape[0]) ||
+        !skip_word(at, ","))
         return 0;
-    if (skip(at, ")"))
+    if (skip_word(at, ")"))
         return 1;
     npy->rank = 2;
     if (!take_number(at, &npy->shape[1]))
         return 0;
-    skip(at, ",");
-    return skip(at, ")");
+    skip_word(at, ",");
+    return skip_word(at, ")");
 }
 
 /* The dictionary {'descr': '<f4', 'fortran_order': False, 'shape': (7, 3), } */
@@ -102,25 +103,25 @@ parse_head(const char *at, struct data_npy *npy, struct err *err)
 {
     int seen[3] = {0};
 
-    if (!skip(&at, "{"))
+    if (!skip_word(&at, "{"))
         return err_set(err, "its header is no dictionary");
-    while (!skip(&at, "}")) {
-        if (skip(&at, "'descr':") && !seen[0]++) {
+    while (!skip_word(&at, "}")) {
+        if (skip_word(&at, "'descr':") && !seen[0]++) {
             if (!take_descr(&at, npy))
                 return refuse_descr(at, err);
-        } else if (skip(&at, "'fortran_order':") && !seen[1]++) {
-            if (!skip(&at, "False"))
+        } else if (skip_word(&at, "'fortran_order':") && !seen[1]++) {
+            if (!skip_word(&at, "False"))
                 return err_set(err, "its order is not C: save "
                                     "numpy.ascontiguousarray() of it");
-        } else if (skip(&at, "'shape':") && !seen[2]++) {
+        } else if (skip_word(&at, "'shape':") && !seen[2]++) {
             if (!take_shape(&at, npy))
                 return err_set(err, "it has not one or two dimensions");
         } else {
             return err_set(err, "its header is damaged");
         }
-        skip(&at, ",");
+        skip_word(&at, ",");
     }
-    skip(&at, "");
+    skip_word(&at, "");
     if (*at || !seen[0] || !seen[1] || !seen[2])
         return err_set(err, "its header is damaged");
     return 0;
@@ -214,7 +215,7 @@ data_npy_release(struct data_npy *npy)
 
 /* Item i where it is an integer or bool: 1 with it in *x. */
 static int
-whole(const struct data_npy *npy, size_t i, int64_t *x)
+read_whole(const struct data_npy *npy, size_t i, int64_t *x)
 {
     const void *all = npy->data;
 
@@ -254,7 +255,7 @@ data_npy_wholes(const struct data_npy *npy, struct err *err)
     int64_t *x = mem_array(n, sizeof *x);
 
     for (size_t i = 0; i < n; i++) {
-        const int is = whole(npy, i, &x[i]);
+        const int is = read_whole(npy, i, &x[i]);
 
         if (is && (x[i] >= 0 || npy->type != (enum data_npy_type)DTYPE_U8))
             continue;

@@ -3,7 +3,7 @@
 #include "util/opt.h"
 
 static struct data_set *
-compare(struct data_set *set, int lenient, struct err *err)
+compare_with_index(struct data_set *set, int lenient, struct err *err)
 {
     const int stale = set ? data_stale(set, err) : 0;
 
@@ -19,7 +19,7 @@ data_open_or_die(const char *path, int lenient)
 {
     struct err err;
 
-    return compare(data_open(path, &err), lenient, &err);
+    return compare_with_index(data_open(path, &err), lenient, &err);
 }
 
 struct data_set *
@@ -27,7 +27,7 @@ data_open_parts_or_die(const char *path)
 {
     struct err err;
 
-    return compare(data_open_parts(path, &err), 1, &err);
+    return compare_with_index(data_open_parts(path, &err), 1, &err);
 }
 
 void

@@ -39,7 +39,8 @@ data_pack_open(const char *path, struct err *err)
 
 /* Write bytes, and zeros up to a whole block behind them. */
 static int
-put(struct data_pack *pack, const void *bytes, size_t len, struct err *err)
+put_blocks(struct data_pack *pack, const void *bytes, size_t len,
+           struct err *err)
 {
     static const char zero[BLOCK];
     size_t pad = (BLOCK - len % BLOCK) % BLOCK;
@@ -85,9 +86,9 @@ data_pack_add(struct data_pack *pack, const char *name, const void *bytes,
     if (len >= (size_t)1 << 33)
         return err_set(err, "'%s' is larger than a tar can hold", name);
     header = header_of(name, len);
-    if (put(pack, &header, sizeof header, err))
+    if (put_blocks(pack, &header, sizeof header, err))
         return -1;
-    return put(pack, bytes, len, err);
+    return put_blocks(pack, bytes, len, err);
 }
 
 int
@@ -98,7 +99,7 @@ data_pack_keep(struct data_pack *pack, struct err *err)
     int rc;
 
     end += (RECORD - (pack->bytes + end) % RECORD) % RECORD;
-    rc = put(pack, zero, end, err);
+    rc = put_blocks(pack, zero, end, err);
     if (!rc)
         rc = file_draft_keep(&pack->draft, err);
     data_pack_drop(pack);

@@ -16,7 +16,7 @@ key_of(int32_t left, int32_t right)
 /* The slot of a pair, or the free one where it belongs: by Fibonacci hashing,
  * then one after the other. */
 static struct pairs_slot *
-slot_of(const struct pairs *pairs, uint64_t pair)
+pair_slot_of(const struct pairs *pairs, uint64_t pair)
 {
     const size_t mask = pairs->slots - 1;
     uint64_t mixed = (pair ^ pair >> 29) * 0x9e3779b97f4a7c15u;
@@ -32,7 +32,7 @@ data_pairs_get(const struct pairs *pairs, int32_t left, int32_t right)
 {
     if (!pairs->slots)
         return PAIRS_NONE;
-    return (int64_t)slot_of(pairs, key_of(left, right))->number - 1;
+    return (int64_t)pair_slot_of(pairs, key_of(left, right))->number - 1;
 }
 
 /* At most half of the slots are taken. */
@@ -47,7 +47,7 @@ make_slots(struct pairs *pairs)
     pairs->slot = mem_array(pairs->slots, sizeof *pairs->slot);
     for (size_t i = 0; i < old.slots; i++)
         if (old.slot[i].number)
-            *slot_of(pairs, old.slot[i].pair) = old.slot[i];
+            *pair_slot_of(pairs, old.slot[i].pair) = old.slot[i];
     free(old.slot);
 }
 
@@ -57,7 +57,7 @@ data_pairs_put(struct pairs *pairs, int32_t left, int32_t right, size_t number)
     struct pairs_slot *slot;
 
     make_slots(pairs);
-    slot = slot_of(pairs, key_of(left, right));
+    slot = pair_slot_of(pairs, key_of(left, right));
     REQUIRE(!slot->number && number >> 31 == 0);
     *slot = (struct pairs_slot){key_of(left, right), (uint32_t)number + 1};
     pairs->n++;

@@ -17,18 +17,18 @@ fail(png_structp png, png_const_charp why)
 }
 
 static void
-ignore(png_structp png, png_const_charp why)
+ignore_warning(png_structp png, png_const_charp why)
 {
     (void)png;
     (void)why;
 }
 
 static int
-encode(FILE *file, const uint8_t *pixel, size_t width, size_t height,
-       struct err *err)
+encode_png(FILE *file, const uint8_t *pixel, size_t width, size_t height,
+           struct err *err)
 {
-    png_structp png =
-        png_create_write_struct(PNG_LIBPNG_VER_STRING, err, fail, ignore);
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, err, fail,
+                                              ignore_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
 
     if (!info) {
@@ -60,7 +60,7 @@ data_png_write(const char *path, const uint8_t *pixel, size_t width,
     REQUIRE(width >= 1 && width <= MOST && height >= 1 && height <= MOST);
     if (file_draft_open(&draft, path, err))
         return -1;
-    if (!encode(draft.file, pixel, width, height, err))
+    if (!encode_png(draft.file, pixel, width, height, err))
         return file_draft_keep(&draft, err);
     if (ferror(draft.file))
         err_sys(err, "cannot write '%s'", path);

@@ -35,7 +35,7 @@ fail(png_structp png, png_const_charp why)
 }
 
 static void
-ignore(png_structp png, png_const_charp why)
+ignore_png_warning(png_structp png, png_const_charp why)
 {
     (void)png;
     (void)why;
@@ -54,10 +54,10 @@ read_bytes(png_structp png, png_bytep to, size_t n)
 
 /* Starts libpng; 0, or -1 where it does not. */
 static int
-start(struct reader *reader)
+start_reader(struct reader *reader)
 {
-    reader->png =
-        png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, fail, ignore);
+    reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, fail,
+                                         ignore_png_warning);
     reader->info = reader->png ? png_create_info_struct(reader->png) : NULL;
     if (!reader->info)
         return err_set(reader->err, "cannot start libpng");
@@ -67,7 +67,7 @@ start(struct reader *reader)
 }
 
 static void
-end(struct reader *reader)
+end_reader(struct reader *reader)
 {
     png_destroy_read_struct(&reader->png, &reader->info, NULL);
     free(reader->pixel);
@@ -106,9 +106,9 @@ read_pixels(struct reader *reader)
 
 /* All that may jump. */
 static int
-run(struct reader *reader)
+run_reader(struct reader *reader)
 {
-    if (start(reader))
+    if (start_reader(reader))
         return -1;
     if (setjmp(png_jmpbuf(reader->png)))
         return -1;
@@ -125,7 +125,7 @@ data_png_decode(const uint8_t *bytes, size_t len, size_t max_pixels,
 {
     struct reader reader = {
         .bytes = bytes, .len = len, .max_pixels = max_pixels, .err = err};
-    const int rc = run(&reader);
+    const int rc = run_reader(&reader);
     const size_t n = reader.width * reader.height;
 
     if (!rc) {
@@ -135,7 +135,7 @@ data_png_decode(const uint8_t *bytes, size_t len, size_t max_pixels,
         else
             memcpy(image->pixel, reader.pixel, 3 * n);
     }
-    end(&reader);
+    end_reader(&reader);
     return rc;
 }
 
@@ -148,10 +148,10 @@ data_png_header(const uint8_t *bytes, size_t len, size_t max_pixels,
                             .max_pixels = max_pixels,
                             .header_only = 1,
                             .err = err};
-    const int rc = run(&reader);
+    const int rc = run_reader(&reader);
 
     *width = reader.width;
     *height = reader.height;
-    end(&reader);
+    end_reader(&reader);
     return rc;
 }

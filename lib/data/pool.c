@@ -49,7 +49,7 @@ data_pool_free(struct data_pool *pool)
 
 /* Keep a copy of the image where there is room for it. */
 static void
-keep(struct data_pool *pool, size_t id)
+keep_image(struct data_pool *pool, size_t id)
 {
     const struct data_image *image = &pool->image;
     size_t bytes = 3 * image->width * image->height;
@@ -88,7 +88,7 @@ data_pool_get(struct data_pool *pool, size_t id, struct err *err)
         err_set(err, "sample '%s': %s", data_name(pool->set, id), why.msg);
         goto bad;
     }
-    keep(pool, id);
+    keep_image(pool, id);
     return &pool->image;
 
 bad:

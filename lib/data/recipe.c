@@ -83,7 +83,7 @@ enum {
 };
 
 static double
-get(const struct data_recipe *recipe, const struct field *field)
+get_field(const struct data_recipe *recipe, const struct field *field)
 {
     const char *at = (const char *)recipe + field->offset;
 
@@ -92,7 +92,7 @@ get(const struct data_recipe *recipe, const struct field *field)
 }
 
 static void
-set(struct data_recipe *recipe, const struct field *field, double x)
+set_field(struct data_recipe *recipe, const struct field *field, double x)
 {
     char *at = (char *)recipe + field->offset;
 
@@ -104,7 +104,7 @@ set(struct data_recipe *recipe, const struct field *field, double x)
 
 /* Whether a field may be x, whatever the others are. */
 static int
-judge(const struct field *field, double x, struct err *err)
+check_field(const struct field *field, double x, struct err *err)
 {
     if (!(x >= field->min && x <= field->max))
         return err_set(err, "recipe: %s is %g, want a number in %g .. %g",
@@ -122,19 +122,19 @@ data_recipe_check(const struct data_recipe *recipe, struct err *err)
         return err_set(err, "recipe: size is %zu, want 1 .. %d", recipe->size,
                        DATA_SIZE_MAX);
     for (const struct field *f = fields; f < fields + FIELDS; f++)
-        if (judge(f, get(recipe, f), err))
+        if (check_field(f, get_field(recipe, f), err))
             return -1;
     for (const struct field *f = fields; f < fields + FIELDS; f++)
-        if (f->kind == LEAST && get(recipe, f) > get(recipe, f + 1))
+        if (f->kind == LEAST && get_field(recipe, f) > get_field(recipe, f + 1))
             return err_set(err, "recipe: %s is %g, want at most %s, %g",
-                           f->name, get(recipe, f), f[1].name,
-                           get(recipe, f + 1));
+                           f->name, get_field(recipe, f), f[1].name,
+                           get_field(recipe, f + 1));
     return 0;
 }
 
 /* Adds a name to the list of what there is. */
 static void
-list(char text[LIST], const char *name)
+list_name(char text[LIST], const char *name)
 {
     size_t n = strlen(text);
 
@@ -142,7 +142,7 @@ list(char text[LIST], const char *name)
 }
 
 static int
-is(const char *name, const char *text, size_t len)
+is_name(const char *name, const char *text, size_t len)
 {
     return strlen(name) == len && !memcmp(name, text, len);
 }
@@ -154,11 +154,11 @@ find_recipe(const char *name, size_t len, struct data_recipe *recipe,
     char names[LIST] = "";
 
     for (size_t i = 0; i < RECIPES; i++) {
-        if (is(recipes[i].name, name, len)) {
+        if (is_name(recipes[i].name, name, len)) {
             *recipe = recipes[i].recipe;
             return 0;
         }
-        list(names, recipes[i].name);
+        list_name(names, recipes[i].name);
     }
     return err_set(err, "no recipe '%.*s': there are %s", (int)len, name,
                    names);
@@ -170,9 +170,9 @@ find_field(const char *name, size_t len, struct err *err)
     char names[LIST] = "";
 
     for (const struct field *f = fields; f < fields + FIELDS; f++) {
-        if (is(f->name, name, len))
+        if (is_name(f->name, name, len))
             return f;
-        list(names, f->name);
+        list_name(names, f->name);
     }
     err_set(err, "recipe: no field '%.*s': there are %s", (int)len, name,
             names);
@@ -181,8 +181,8 @@ find_field(const char *name, size_t len, struct err *err)
 
 /* Takes one FIELD=X, up to its end; `given` has a bit for each field. */
 static int
-change(struct data_recipe *recipe, const char **text, unsigned *given,
-       struct err *err)
+change_field(struct data_recipe *recipe, const char **text, unsigned *given,
+             struct err *err)
 {
     const size_t len = strcspn(*text, "=,");
     const struct field *field = find_field(*text, len, err);
@@ -199,9 +199,9 @@ change(struct data_recipe *recipe, const char **text, unsigned *given,
         return err_set(err, "recipe: %s is '%.*s', want a number in %g .. %g",
                        field->name, (int)strcspn(number, ","), number,
                        field->min, field->max);
-    if (judge(field, x, err))
+    if (check_field(field, x, err))
         return -1;
-    set(recipe, field, x + 0); // no -0: equal recipes are equal bytes
+    set_field(recipe, field, x + 0); // no -0: equal recipes are equal bytes
     *text = end;
     return 0;
 }
@@ -217,7 +217,7 @@ data_recipe_find(const char *spec, struct data_recipe *recipe, struct err *err)
         return -1;
     while (*at == ',') {
         at++;
-        if (change(&made, &at, &given, err))
+        if (change_field(&made, &at, &given, err))
             return -1;
     }
     if (data_recipe_check(&made, err))

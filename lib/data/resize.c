@@ -18,7 +18,7 @@ enum { BITS = 22, HALF = 1 << (BITS - 1) };
  * nothing at either end are left out: each one would be a pass over the data.
  */
 static struct data_tap
-triangle(const struct data_axis *axis, size_t i, double *w, int32_t *k)
+fill_triangle(const struct data_axis *axis, size_t i, double *w, int32_t *k)
 {
     double scale = (double)axis->in / (double)axis->out, sum = 0;
     double wide = fmax(scale, 1), centre = ((double)i + 0.5) * scale;
@@ -53,7 +53,8 @@ axis_fill(struct data_axis *axis)
     for (size_t i = 0; i < axis->n; i++) {
         mem_grow(&axis->weight, &axis->weight_room, used + most,
                  sizeof *axis->weight);
-        axis->tap[i] = triangle(axis, axis->first + i, w, axis->weight + used);
+        axis->tap[i] =
+            fill_triangle(axis, axis->first + i, w, axis->weight + used);
         axis->tap[i].k = used;
         used += axis->tap[i].n;
     }
@@ -213,7 +214,8 @@ static UTIL_CLONES(void, mix_many,
 
 /* All lines of an axis; in[0] is line axis_low(), each has n bytes. */
 static void
-mix(const struct data_axis *axis, size_t n, const uint8_t *in, uint8_t *out)
+mix_lines(const struct data_axis *axis, size_t n, const uint8_t *in,
+          uint8_t *out)
 {
     for (size_t i = 0; i < axis->n; i++, out += n) {
         const struct data_tap *tap = axis->tap + i;
@@ -261,12 +263,12 @@ data_resize(const struct data_image *image, const struct data_box *box,
     turned = data_scratch_bytes(scratch, DATA_TURNED, 3 * w * h);
     turn(w, h, in, 3 * (ptrdiff_t)image->width, turned);
     narrow = data_scratch_bytes(scratch, DATA_NARROW, 3 * part->width * h);
-    mix(across, 3 * h, turned, narrow);
+    mix_lines(across, 3 * h, turned, narrow);
     upright = data_scratch_bytes(scratch, DATA_UPRIGHT, 3 * part->width * h);
     if (flip)
         turn(h, part->width, narrow + 3 * h * (part->width - 1),
              -3 * (ptrdiff_t)h, upright);
     else
         turn(h, part->width, narrow, 3 * (ptrdiff_t)h, upright);
-    mix(down, 3 * part->width, upright, out);
+    mix_lines(down, 3 * part->width, upright, out);
 }

@@ -70,7 +70,7 @@ find_index(const char *path, struct err *err)
 }
 
 static int
-map(struct data_set *set, struct err *err)
+map_index(struct data_set *set, struct err *err)
 {
     struct layout_head *head;
     struct stat st;
@@ -95,7 +95,7 @@ map(struct data_set *set, struct err *err)
 
 /* Does file i stand there, with the size that it had?  Else say why. */
 static int
-fits(const struct data_set *set, size_t i, struct err *err)
+has_known_size(const struct data_set *set, size_t i, struct err *err)
 {
     const struct data_layout_file *file = &set->file[i];
     const char *path = set->place[i];
@@ -133,11 +133,11 @@ find_files(struct data_set *set, struct err *err)
 
         set->place[i] = strcmp(folder, ".") ? data_layout_path(folder, relative)
                                             : mem_text(relative);
-        if (!fits(set, i, err))
+        if (!has_known_size(set, i, err))
             continue;
         free(set->place[i]);
         set->place[i] = mem_text(absolute);
-        rc = fits(set, i, err);
+        rc = has_known_size(set, i, err);
     }
     free(copy);
     return rc;
@@ -153,7 +153,7 @@ data_open_parts(const char *path, struct err *err)
         return NULL;
     set = mem_array(1, sizeof *set);
     set->path = index;
-    if (!map(set, err) && !data_check_head(set, err) &&
+    if (!map_index(set, err) && !data_check_head(set, err) &&
         !data_check_tables(set, err) && !find_files(set, err))
         return set;
     data_close(set);
@@ -306,7 +306,7 @@ data_reads(const struct data_set *set, const char *path)
 
 /* Closes an archive, which the next read opens again. */
 static void
-forget(struct data_set *set, size_t file)
+close_archive(struct data_set *set, size_t file)
 {
     if (set->fd[file] < 0)
         return;
@@ -325,7 +325,7 @@ archive_of(struct data_set *set, size_t file, struct err *err)
     if (set->fd[file] >= 0)
         return set->fd[file];
     if (set->opened >= OPEN_FILES)
-        forget(set, *slot);
+        close_archive(set, *slot);
     fd = data_layout_open(set->place[file], &st, err);
     if (fd < 0)
         return DATA_UNREAD; // it was there when the set was opened
@@ -377,8 +377,8 @@ read_member(struct data_set *set, const struct layout_sample *sample,
     if (!data_layout_read(fd, sample->offset, sample->bytes, bytes,
                           set->text + sample->name, &why))
         return 0;
-    forget(set, sample->file);
-    if (!fits(set, sample->file, err))
+    close_archive(set, sample->file);
+    if (!has_known_size(set, sample->file, err))
         err_set(err, "'%s': %s", set->place[sample->file], why.msg);
     return DATA_UNREAD;
 }

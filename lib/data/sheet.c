@@ -45,8 +45,8 @@ data_sheet_size(const struct data_sheet *sheet,
 
 /* Paste a view, enlarged, with its corner at (x, y). */
 static void
-paste(const struct grid *g, const uint8_t *view, size_t x, size_t y,
-      uint8_t *pixel)
+paste_view(const struct grid *g, const uint8_t *view, size_t x, size_t y,
+           uint8_t *pixel)
 {
     const size_t size = g->cell / g->zoom;
 
@@ -97,10 +97,10 @@ data_sheet_draw(const struct data_sheet *sheet,
             continue;
         }
         data_plain(recipe->size, s.image, &scratch, view);
-        paste(&g, view, s.x, s.y, pixel);
+        paste_view(&g, view, s.x, s.y, pixel);
         for (size_t v = 0; v < sheet->views; v++) {
             data_view(recipe, s.image, sheet->seed, s.id, 0, v, &scratch, view);
-            paste(&g, view, s.x + (v + 1) * (g.cell + g.gap), s.y, pixel);
+            paste_view(&g, view, s.x + (v + 1) * (g.cell + g.gap), s.y, pixel);
         }
     }
     free(view);
@@ -130,11 +130,11 @@ data_sheet_corruptions(const struct data_sheet *sheet,
             continue;
         }
         data_plain(recipe->size, s.image, &scratch, plain.pixel);
-        paste(&g, plain.pixel, s.x, s.y, pixel);
+        paste_view(&g, plain.pixel, s.x, s.y, pixel);
         for (size_t v = 0; v < sheet->views && v < DATA_SEVERITIES; v++) {
             data_corrupt(kind, (int)v + 1, sheet->seed, s.id, &plain, &damaged);
-            paste(&g, damaged.pixel, s.x + (v + 1) * (g.cell + g.gap), s.y,
-                  pixel);
+            paste_view(&g, damaged.pixel, s.x + (v + 1) * (g.cell + g.gap), s.y,
+                       pixel);
         }
     }
     data_image_release(&plain);
@@ -145,7 +145,7 @@ data_sheet_corruptions(const struct data_sheet *sheet,
 
 /* Draw a frame of that kind onto the edge of a view. */
 static void
-frame(const struct grid *g, char kind, size_t x, size_t y, uint8_t *pixel)
+draw_frame(const struct grid *g, char kind, size_t x, size_t y, uint8_t *pixel)
 {
     static const uint8_t colours[][3] = {{0, 160, 0}, {210, 0, 0}};
 
@@ -173,8 +173,8 @@ data_sheet_letters(const struct data_sheet_list *list)
 
 /* The name of an image with its corner at (x, y), in the middle below it. */
 static void
-caption(const struct grid *g, const char *name, size_t x, size_t y,
-        uint8_t *pixel)
+draw_name(const struct grid *g, const char *name, size_t x, size_t y,
+          uint8_t *pixel)
 {
     const size_t step = g->text * LETTER_STEP, most = g->cell / step;
     size_t n = data_letters_count(name);
@@ -206,15 +206,15 @@ data_sheet_lists(const struct data_sheet *sheet, size_t size,
                 data_pool_get(v ? rest : first, (size_t)list[i].id[v], why);
 
             if (g.text && list[i].name[v])
-                caption(&g, list[i].name[v], x, y, pixel);
+                draw_name(&g, list[i].name[v], x, y, pixel);
             if (!image) {
                 white++;
                 continue;
             }
             data_plain(size, image, &scratch, view);
-            paste(&g, view, x, y, pixel);
+            paste_view(&g, view, x, y, pixel);
             if (list[i].framed[v])
-                frame(&g, list[i].framed[v], x, y, pixel);
+                draw_frame(&g, list[i].framed[v], x, y, pixel);
         }
     free(view);
     data_scratch_free(scratch);

@@ -11,8 +11,8 @@ enum { NAMED = 8 }; // kinds that are named
 
 /* Where a name of n bytes is, or belongs; 1 where it is there. */
 static int
-find(const struct skipped_names *names, const char *name, size_t n,
-     size_t *where)
+find_skipped(const struct skipped_names *names, const char *name, size_t n,
+             size_t *where)
 {
     size_t low = 0, high = names->n;
 
@@ -35,11 +35,11 @@ find(const struct skipped_names *names, const char *name, size_t n,
 }
 
 static void
-insert(struct skipped_names *names, const char *name, size_t n)
+insert_skipped(struct skipped_names *names, const char *name, size_t n)
 {
     size_t where;
 
-    if (find(names, name, n, &where))
+    if (find_skipped(names, name, n, &where))
         return;
     mem_grow(&names->name, &names->room, names->n + 1, sizeof *names->name);
     memmove(names->name + where + 1, names->name + where,
@@ -49,7 +49,7 @@ insert(struct skipped_names *names, const char *name, size_t n)
 }
 
 static void
-empty(struct skipped_names *names)
+empty_names(struct skipped_names *names)
 {
     for (size_t i = 0; i < names->n; i++)
         free(names->name[i]);
@@ -151,7 +151,7 @@ data_skipped_count(struct skipped *skipped, enum data_kind kind,
 void
 data_skipped_image(struct skipped *skipped, const char *name)
 {
-    insert(&skipped->folders, name, data_kind_folders(name));
+    insert_skipped(&skipped->folders, name, data_kind_folders(name));
 }
 
 void
@@ -169,9 +169,9 @@ data_skipped_input(struct skipped *skipped, const struct layout_parts *parts,
             continue;
         len = strcspn(name + common, "/");
         if (len)
-            insert(&skipped->classes, name + common, len);
+            insert_skipped(&skipped->classes, name + common, len);
     }
-    empty(&skipped->folders);
+    empty_names(&skipped->folders);
 }
 
 void
@@ -181,12 +181,12 @@ data_skipped_lost(struct skipped *skipped, const struct layout_parts *parts,
     struct skipped_names *names = &skipped->classes;
 
     if (given)
-        empty(names);
+        empty_names(names);
     for (size_t i = 0; names->n && i < parts->classes; i++) {
         const char *name = parts->text + parts->class[i];
         size_t where;
 
-        if (!find(names, name, strlen(name), &where))
+        if (!find_skipped(names, name, strlen(name), &where))
             continue;
         free(names->name[where]);
         names->n--;
@@ -198,8 +198,8 @@ data_skipped_lost(struct skipped *skipped, const struct layout_parts *parts,
 void
 data_skipped_release(struct skipped *skipped)
 {
-    empty(&skipped->folders);
-    empty(&skipped->classes);
+    empty_names(&skipped->folders);
+    empty_names(&skipped->classes);
     free(skipped->folders.name);
     free(skipped->classes.name);
     free(skipped->kind);

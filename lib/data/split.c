@@ -15,7 +15,7 @@ struct stratum {
 };
 
 static size_t
-slot_of(const struct data_set *set, size_t id)
+label_slot_of(const struct data_set *set, size_t id)
 {
     return (size_t)(data_label(set, id) + 1);
 }
@@ -25,7 +25,8 @@ slot_of(const struct data_set *set, size_t id)
  * to the largest fractions, the first of equals first.
  */
 static void
-apportion(struct stratum *stratum, size_t slots, double share, size_t total)
+apportion_strata(struct stratum *stratum, size_t slots, double share,
+                 size_t total)
 {
     for (size_t i = 0; i < slots; i++) {
         double exact = share * (double)stratum[i].n;
@@ -55,14 +56,14 @@ count_strata(const struct data_set *set, size_t *slots)
     *slots = data_classes(set) + 1;
     stratum = mem_array(*slots, sizeof *stratum);
     for (size_t i = 0; i < data_size(set); i++)
-        stratum[slot_of(set, i)].n++;
+        stratum[label_slot_of(set, i)].n++;
     return stratum;
 }
 
 /* Marks `take` samples of each stratum, drawn at random. */
 static void
-draw(const struct data_set *set, const struct stratum *stratum, size_t slots,
-     uint64_t seed, uint8_t *in_part)
+draw_stratum_samples(const struct data_set *set, const struct stratum *stratum,
+                     size_t slots, uint64_t seed, uint8_t *in_part)
 {
     const size_t n = data_size(set);
     size_t *start = mem_array(slots + 1, sizeof *start);
@@ -72,7 +73,7 @@ draw(const struct data_set *set, const struct stratum *stratum, size_t slots,
     for (size_t i = 0; i < slots; i++)
         start[i + 1] = start[i] + stratum[i].n;
     for (size_t i = 0; i < n; i++)
-        id[start[slot_of(set, i)]++] = (int64_t)i;
+        id[start[label_slot_of(set, i)]++] = (int64_t)i;
     for (size_t i = 0, at = 0; i < slots; at += stratum[i++].n) {
         struct rng rng;
 
@@ -93,9 +94,9 @@ data_split(const struct data_set *set, double share, uint64_t seed,
     struct stratum *stratum = count_strata(set, &slots);
 
     REQUIRE(share > 0 && share < 1);
-    apportion(stratum, slots, share,
-              (size_t)(share * (double)data_size(set) + .5));
-    draw(set, stratum, slots, seed, in_part);
+    apportion_strata(stratum, slots, share,
+                     (size_t)(share * (double)data_size(set) + .5));
+    draw_stratum_samples(set, stratum, slots, seed, in_part);
     free(stratum);
 }
 
@@ -119,7 +120,7 @@ data_longtail(const struct data_set *set, double factor, uint64_t seed,
         stratum[i].take = want < stratum[i].n ? want : stratum[i].n;
         kept += stratum[i].take;
     }
-    draw(set, stratum, slots, seed, in_part);
+    draw_stratum_samples(set, stratum, slots, seed, in_part);
     free(stratum);
     return kept;
 }

@@ -192,8 +192,8 @@ count_gone(const struct data_set *set, const struct changes *sorted,
 
 /* The sentence about the first change. */
 static void
-describe(const struct data_set *set, const struct change *change,
-         const char *mend, struct err *err)
+describe_change(const struct data_set *set, const struct change *change,
+                const char *mend, struct err *err)
 {
     const char *place = set->place[change->mark->file];
     const char *slash = change->len ? "/" : "";
@@ -239,7 +239,7 @@ data_stale(const struct data_set *set, struct err *err)
                 set->place[first->file], set->text + first->name,
                 gone > 1 ? ", and others, too" : "", mend);
     else
-        describe(set, &one, mend, err);
+        describe_change(set, &one, mend, err);
     free(mend);
     free(changes.change);
     return gone ? -1 : 1;

@@ -64,7 +64,7 @@ data_symbols_init(struct symbols *symbols)
 
 /* Puts two strings into one, to be given to free(). */
 static char *
-joined(const char *left, size_t n, const char *right, size_t m)
+join_strings(const char *left, size_t n, const char *right, size_t m)
 {
     char *both = mem_array(n + m + 1, 1);
 
@@ -81,7 +81,7 @@ data_symbols_join(struct symbols *symbols, int32_t left, int32_t right)
     size_t n, m;
     const char *a = data_lexicon_text(&symbols->written, (size_t)left, &n);
     const char *b = data_lexicon_text(&symbols->written, (size_t)right, &m);
-    char *both = joined(a, n, b, m);
+    char *both = join_strings(a, n, b, m);
 
     data_lexicon_add(&symbols->written, both, n + m);
     free(both);
@@ -89,7 +89,7 @@ data_symbols_join(struct symbols *symbols, int32_t left, int32_t right)
         return -1;
     a = data_symbols_bytes(symbols, left, &n);
     b = data_symbols_bytes(symbols, right, &m);
-    both = joined(a, n, b, m);
+    both = join_strings(a, n, b, m);
     mem_grow(&symbols->text, &symbols->text_room, end + n + m, 1);
     memcpy(symbols->text + end, both, n + m);
     symbols->text_len += n + m;

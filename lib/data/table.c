@@ -41,7 +41,8 @@ part_of(const char *name, enum way way, size_t *len)
 }
 
 static void
-fill(struct table_names *names, const struct layout_parts *parts, enum way way)
+fill_names(struct table_names *names, const struct layout_parts *parts,
+           enum way way)
 {
     for (size_t i = 0; i < parts->samples; i++) {
         const size_t before = names->lexicon.n;
@@ -58,8 +59,8 @@ fill(struct table_names *names, const struct layout_parts *parts, enum way way)
 
 /* The sample that a table calls so, LEXICON_NONE or UNCLEAR. */
 static int64_t
-find(struct table_names names[WAYS], const struct layout_parts *parts,
-     const char *cell, size_t len)
+find_sample(struct table_names names[WAYS], const struct layout_parts *parts,
+            const char *cell, size_t len)
 {
     while (len > 2 && !memcmp(cell, "./", 2)) {
         cell += 2;
@@ -69,7 +70,7 @@ find(struct table_names names[WAYS], const struct layout_parts *parts,
         int64_t number;
 
         if (!names[way].lexicon.n)
-            fill(&names[way], parts, way);
+            fill_names(&names[way], parts, way);
         number = data_lexicon_find(&names[way].lexicon, cell, len);
         if (number >= 0)
             return names[way].sample[number];
@@ -100,8 +101,8 @@ names_sample(struct table *table, const struct layout_parts *parts,
 {
     for (size_t i = 0; i < cells->n; i++)
         if (data_kind_of(cells->cell[i].text) == DATA_KIND_IMAGE ||
-            find(table->names, parts, cells->cell[i].text,
-                 cells->cell[i].len) != LEXICON_NONE)
+            find_sample(table->names, parts, cells->cell[i].text,
+                        cells->cell[i].len) != LEXICON_NONE)
             return 1;
     return 0;
 }
@@ -138,7 +139,7 @@ read_heading(struct table *table, const struct layout_parts *parts,
 
 /* Takes \n, \t and \\ for what they stand for, in place; the length then. */
 static size_t
-unescape(char *text, size_t len)
+unescape_text(char *text, size_t len)
 {
     size_t to = 0;
 
@@ -156,7 +157,7 @@ unescape(char *text, size_t len)
 }
 
 static void
-count(size_t *n, size_t *first, size_t line)
+count_line(size_t *n, size_t *first, size_t line)
 {
     if (!(*n)++)
         *first = line;
@@ -176,14 +177,14 @@ read_row(struct table *table, const struct layout_parts *parts,
     int64_t sample;
 
     if (!name.text || !caption.len) {
-        count(&rows->empty, &rows->empty_line, cells->line);
+        count_line(&rows->empty, &rows->empty_line, cells->line);
         return;
     }
-    sample = find(table->names, parts, name.text, name.len);
+    sample = find_sample(table->names, parts, name.text, name.len);
     if (sample == LEXICON_NONE) {
-        count(&rows->unknown, &rows->unknown_line, cells->line);
+        count_line(&rows->unknown, &rows->unknown_line, cells->line);
     } else if (sample == UNCLEAR) {
-        count(&rows->unclear, &rows->unclear_line, cells->line);
+        count_line(&rows->unclear, &rows->unclear_line, cells->line);
     } else {
         mem_grow(&table->row, &table->room, table->n + 1, sizeof *table->row);
         table->row[table->n++] = (struct row){(size_t)sample, cells->line,
@@ -192,10 +193,10 @@ read_row(struct table *table, const struct layout_parts *parts,
 }
 
 static int
-read_rows(struct table *table, const struct layout_parts *parts,
-          const char *path, const struct data_columns *columns,
-          struct data_notes *notes, struct data_index_rows *rows,
-          struct err *err)
+read_table_rows(struct table *table, const struct layout_parts *parts,
+                const char *path, const struct data_columns *columns,
+                struct data_notes *notes, struct data_index_rows *rows,
+                struct err *err)
 {
     struct data_cells cells;
     int first = 1, rc;
@@ -229,8 +230,8 @@ by_sample(const void *a, const void *b)
 
 /* Gives each sample the captions of its rows. */
 static void
-give(struct table *table, struct layout_parts *parts,
-     struct data_index_captions *notes)
+give_captions(struct table *table, struct layout_parts *parts,
+              struct data_index_captions *notes)
 {
     struct data_bytes lines = {0};
 
@@ -239,7 +240,7 @@ give(struct table *table, struct layout_parts *parts,
     for (size_t i = 0; i < table->n; i++) {
         struct row *row = &table->row[i];
 
-        row->len = unescape(row->caption, row->len);
+        row->len = unescape_text(row->caption, row->len);
         data_sidecar_text(row->caption, row->len, &lines, notes);
         if (i + 1 < table->n && row[1].sample == row->sample)
             continue;
@@ -265,7 +266,7 @@ data_table_read(struct layout_parts *parts, const char *path,
     table.text = file_read(path, MAX_TABLE, &table.len, err);
     if (!table.text)
         return -1;
-    rc = read_rows(&table, parts, path, columns, notes, rows, err);
+    rc = read_table_rows(&table, parts, path, columns, notes, rows, err);
     rows->used = table.n;
     if (!rc && !table.n)
         rc = err_set(err,
@@ -273,7 +274,7 @@ data_table_read(struct layout_parts *parts, const char *path,
                      "name<tab>caption",
                      path);
     if (!rc)
-        give(&table, parts, captions);
+        give_captions(&table, parts, captions);
     for (enum way way = NAME; way < WAYS; way++) {
         data_lexicon_release(&table.names[way].lexicon);
         free(table.names[way].sample);

@@ -43,7 +43,7 @@ static const struct {
 };
 
 static int
-judge_start(struct data_tar *tar, struct err *err)
+check_start(struct data_tar *tar, struct err *err)
 {
     char start[BLOCK] = {0};
 
@@ -85,7 +85,7 @@ data_tar_open(const char *path, struct err *err)
         err_set(err, "'%s' is not a file", path);
     } else {
         tar->bytes = (uint64_t)st.st_size;
-        if (!judge_start(tar, err) && !start_archive(tar, err))
+        if (!check_start(tar, err) && !start_archive(tar, err))
             return tar;
     }
     data_tar_close(tar);
@@ -107,7 +107,7 @@ data_tar_close(struct data_tar *tar)
 
 /* A sound archive goes on behind its last member with a block of zeros. */
 static int
-judge_end(const struct data_tar *tar, struct err *err)
+check_tar_end(const struct data_tar *tar, struct err *err)
 {
     static const char zero[BLOCK];
     char block[BLOCK];
@@ -123,7 +123,7 @@ judge_end(const struct data_tar *tar, struct err *err)
 }
 
 static int
-judge_member(struct data_tar *tar, const struct data_member *member,
+check_member(struct data_tar *tar, const struct data_member *member,
              struct err *err)
 {
     if (member->offset % BLOCK || member->offset > tar->bytes ||
@@ -147,7 +147,7 @@ is_in_hidden(const char *name)
 /* Why no header could be read: libarchive gives its own numbers, of which only
  * these are an errno, too, to what is wrong within the archive. */
 static int
-judge_failure(const struct data_tar *tar, struct err *err)
+explain_failure(const struct data_tar *tar, struct err *err)
 {
     const int error = archive_errno(tar->archive);
     const char *why = archive_error_string(tar->archive);
@@ -208,7 +208,7 @@ take_entry(struct data_tar *tar, struct archive_entry *entry,
     };
     if (!member->name)
         return err_set(err, "'%s' has a member without a name", tar->path);
-    if (judge_member(tar, member, err))
+    if (check_member(tar, member, err))
         return -1;
     if (!is_file(entry, member->name))
         return 0;
@@ -236,8 +236,8 @@ data_tar_next(struct data_tar *tar, struct data_member *member, struct err *err)
             return file;
     }
     if (got == ARCHIVE_EOF)
-        return judge_end(tar, err);
-    return judge_failure(tar, err);
+        return check_tar_end(tar, err);
+    return explain_failure(tar, err);
 }
 
 size_t

@@ -57,7 +57,7 @@ data_text_append(struct data_bytes *text, const void *from, size_t n)
 
 /* Copy a word, without what is no UTF-8; 1 where all of it is ASCII. */
 static int
-copy(const char *word, size_t n, struct data_bytes *to)
+copy_word(const char *word, size_t n, struct data_bytes *to)
 {
     int ascii = 1;
 
@@ -106,7 +106,7 @@ is_beside_cased(const uint8_t *text, const uint8_t *end, int forwards)
  * apostrophe for the end of one, which Unicode does not.
  */
 static void
-lower(const uint8_t *text, size_t n, struct data_bytes *to)
+write_lower_case(const uint8_t *text, size_t n, struct data_bytes *to)
 {
     size_t more;
 
@@ -133,7 +133,7 @@ data_text_fold(const char *word, size_t n, struct data_bytes *fold)
     uint8_t *composed;
     size_t len;
 
-    if (copy(word, n, fold)) {
+    if (copy_word(word, n, fold)) {
         for (size_t i = 0; i < n; i++)
             if (fold->data[i] >= 'A' && fold->data[i] <= 'Z')
                 fold->data[i] += 'a' - 'A';
@@ -141,13 +141,13 @@ data_text_fold(const char *word, size_t n, struct data_bytes *fold)
     }
     composed = u8_normalize(UNINORM_NFC, fold->data, fold->len, NULL, &len);
     REQUIRE(composed); // there is memory, and it is UTF-8
-    lower(composed, len, fold);
+    write_lower_case(composed, len, fold);
     free(composed);
 }
 
 /* The length of a contraction that begins here, or 0. */
 static size_t
-contraction(const uint8_t *fold, size_t n)
+contraction_length(const uint8_t *fold, size_t n)
 {
     static const char *const short_for[] = {"'s", "'t",  "'re", "'ve",
                                             "'m", "'ll", "'d"};
@@ -178,7 +178,7 @@ category_of(uint32_t c)
 size_t
 data_text_piece(const uint8_t *fold, size_t n)
 {
-    size_t len = *fold == '\'' ? contraction(fold, n) : 0;
+    size_t len = *fold == '\'' ? contraction_length(fold, n) : 0;
     enum category category;
     uint32_t c;
 

@@ -83,7 +83,7 @@ sum_up(const char *path, const struct tree_names *names,
 
 /* As errno says: -1, or DATA_UNREAD. */
 static int
-cannot(const char *verb, const char *path, struct err *err)
+fail_to(const char *verb, const char *path, struct err *err)
 {
     const int rc = data_layout_fault(errno);
 
@@ -93,15 +93,15 @@ cannot(const char *verb, const char *path, struct err *err)
 
 /* Reads an open folder. */
 static int
-list(DIR *dir, const char *path, struct tree_names *names,
-     struct tree_state *state, struct err *err)
+list_folder(DIR *dir, const char *path, struct tree_names *names,
+            struct tree_state *state, struct err *err)
 {
     struct dirent *entry;
     struct stat st;
 
     *state = (struct tree_state){0};
     if (fstat(dirfd(dir), &st))
-        return cannot("read", path, err);
+        return fail_to("read", path, err);
     state->time = time_of(&st);
     while (errno = 0, (entry = readdir(dir))) {
         if (entry->d_name[0] == '.') {
@@ -115,7 +115,7 @@ list(DIR *dir, const char *path, struct tree_names *names,
             (struct tree_name){mem_text(entry->d_name), entry->d_type};
     }
     if (errno)
-        return cannot("read", path, err);
+        return fail_to("read", path, err);
     if (names->n)
         qsort(names->entry, names->n, sizeof *names->entry, in_byte_order);
     sum_up(path, names, state);
@@ -131,8 +131,8 @@ data_tree_list(const char *path, struct tree_names *names,
 
     *names = (struct tree_names){0};
     if (!dir)
-        return cannot("open", path, err);
-    rc = list(dir, path, names, state, err);
+        return fail_to("open", path, err);
+    rc = list_folder(dir, path, names, state, err);
     closedir(dir);
     if (rc)
         data_tree_names_release(names);
@@ -208,7 +208,7 @@ struct level {
 
 /* Why a folder must not be entered, or NULL. */
 static const char *
-refuse(const struct level *level, const struct stat *st)
+refuse_folder(const struct level *level, const struct stat *st)
 {
     for (const struct level *at = level; at; at = at->up)
         if (at->device == st->st_dev && at->number == st->st_ino)
@@ -216,14 +216,14 @@ refuse(const struct level *level, const struct stat *st)
     return level->depth == MAX_DEPTH ? "is too many folders deep" : NULL;
 }
 
-static int walk(struct tree *tree, const char *root, const char *below,
-                const struct level *level, struct err *err);
+static int walk_folder(struct tree *tree, const char *root, const char *below,
+                       const struct level *level, struct err *err);
 
 /* Takes in what is no plain file; `name` is relative to the root.  0, or
  * DATA_UNREAD. */
 static int
-follow(struct tree *tree, const char *root, const char *name,
-       const struct level *level, struct err *err)
+follow_entry(struct tree *tree, const char *root, const char *name,
+             const struct level *level, struct err *err)
 {
     char *path = mem_format("%s/%s", root, name);
     char *inside = mem_format("%s/", name);
@@ -234,14 +234,14 @@ follow(struct tree *tree, const char *root, const char *name,
 
     if (stat(path, &st)) {
         err_sys(&gone, "cannot be followed");
-        rc = cannot("open", path, err);
+        rc = fail_to("open", path, err);
         add_entry(tree, name, gone.msg);
     } else if (S_ISDIR(st.st_mode)) {
         const struct level own = {level, level->depth + 1, st.st_dev,
                                   st.st_ino};
 
-        why = refuse(level, &st);
-        if (!why && (rc = walk(tree, root, inside, &own, err)))
+        why = refuse_folder(level, &st);
+        if (!why && (rc = walk_folder(tree, root, inside, &own, err)))
             why = err->msg;
         if (why)
             add_entry(tree, name, why);
@@ -255,8 +255,8 @@ follow(struct tree *tree, const char *root, const char *name,
 
 /* `below` is the folder relative to the root, "" or with a slash behind. */
 static int
-walk(struct tree *tree, const char *root, const char *below,
-     const struct level *level, struct err *err)
+walk_folder(struct tree *tree, const char *root, const char *below,
+            const struct level *level, struct err *err)
 {
     struct tree_names names;
     struct tree_state state;
@@ -274,7 +274,7 @@ walk(struct tree *tree, const char *root, const char *below,
         if (names.entry[i].type == DT_REG)
             add_entry(tree, name, NULL);
         else
-            rc = follow(tree, root, name, level, err);
+            rc = follow_entry(tree, root, name, level, err);
         free(name);
     }
     data_tree_names_release(&names);
@@ -292,7 +292,7 @@ data_tree_walk(struct tree *tree, const char *root, struct err *err)
     top.device = st.st_dev;
     top.number = st.st_ino;
     add_text(tree, ""); // no sentence is at place 0
-    return walk(tree, root, "", &top, err);
+    return walk_folder(tree, root, "", &top, err);
 }
 
 void

@@ -3,7 +3,7 @@
 /* How many bytes a first byte promises, and between which bytes the second
  * lies; the others lie between 0x80 and 0xbf. */
 static size_t
-promise(uint8_t first, uint8_t *low, uint8_t *high)
+length_by_first_byte(uint8_t first, uint8_t *low, uint8_t *high)
 {
     *low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
     *high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
@@ -21,7 +21,7 @@ data_utf8_next(const void *text, size_t len, uint32_t *c)
 {
     const uint8_t *byte = text;
     uint8_t low, high;
-    const size_t want = promise(byte[0], &low, &high);
+    const size_t want = length_by_first_byte(byte[0], &low, &high);
     size_t have = 1;
 
     *c = want == 1 ? byte[0] : UTF8_BAD;

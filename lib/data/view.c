@@ -54,8 +54,8 @@ draw_all(const struct data_recipe *recipe, const struct data_image *image,
 }
 
 static void
-jitter(const struct data_recipe *recipe, const struct draw *draw, size_t n,
-       uint8_t *plane)
+jitter_colors(const struct data_recipe *recipe, const struct draw *draw,
+              size_t n, uint8_t *plane)
 {
     for (int i = 0; i < STEPS; i++) {
         enum step step = (enum step)draw->order[i];
@@ -73,8 +73,8 @@ jitter(const struct data_recipe *recipe, const struct draw *draw, size_t n,
 }
 
 static void
-blur(const struct data_recipe *recipe, const struct draw *draw, uint8_t *plane,
-     struct data_scratch **scratch)
+blur_planes(const struct data_recipe *recipe, const struct draw *draw,
+            uint8_t *plane, struct data_scratch **scratch)
 {
     const size_t size = recipe->size, n = size * size;
 
@@ -107,11 +107,11 @@ data_view(const struct data_recipe *recipe, const struct data_image *image,
     plane = data_scratch_bytes(scratch, DATA_PLANES, 3 * n);
     data_color_split(n, out, plane);
     if (draw.jitter)
-        jitter(recipe, &draw, n, plane);
+        jitter_colors(recipe, &draw, n, plane);
     if (draw.grey)
         data_color_grey(n, plane);
     if (draw.blur)
-        blur(recipe, &draw, plane, scratch);
+        blur_planes(recipe, &draw, plane, scratch);
     data_color_merge(n, plane, out);
 }
 

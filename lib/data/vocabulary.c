@@ -176,7 +176,7 @@ data_vocabulary_text(const struct data_vocabulary *vocabulary, size_t *len)
 
 /* The tokens of a word, made anew. */
 static const struct tokens *
-make(struct data_vocabulary *vocabulary, const char *word, size_t n)
+make_tokens(struct data_vocabulary *vocabulary, const char *word, size_t n)
 {
     struct tokens *tokens = &vocabulary->tokens;
     const struct data_bytes *fold = &vocabulary->fold;
@@ -199,7 +199,7 @@ make(struct data_vocabulary *vocabulary, const char *word, size_t n)
 
 /* Keeps the tokens of word i, which is new. */
 static void
-keep(struct data_vocabulary *v, size_t i, const struct tokens *made)
+keep_tokens(struct data_vocabulary *v, size_t i, const struct tokens *made)
 {
     mem_grow(&v->kept_at, &v->kept_room, i + 1, sizeof *v->kept_at);
     v->kept_at[i] = (struct kept){v->kept_tokens.n, (uint32_t)made->n};
@@ -215,7 +215,7 @@ tokens_of(struct data_vocabulary *v, const char *word, size_t n, size_t *count)
     int64_t i;
 
     if (n > MAX_WORD) {
-        const struct tokens *made = make(v, word, n);
+        const struct tokens *made = make_tokens(v, word, n);
 
         *count = made->n;
         return made->id;
@@ -227,7 +227,7 @@ tokens_of(struct data_vocabulary *v, const char *word, size_t n, size_t *count)
             v->kept_tokens.n = 0;
         }
         i = (int64_t)data_lexicon_add(&v->kept, word, n);
-        keep(v, (size_t)i, make(v, word, n));
+        keep_tokens(v, (size_t)i, make_tokens(v, word, n));
     }
     kept = &v->kept_at[i];
     *count = kept->n;

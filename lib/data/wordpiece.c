@@ -11,8 +11,8 @@
 
 /* Finds a token that must be there. */
 static int
-find(const struct wordpiece *wordpiece, const char *token, int32_t *id,
-     struct err *err)
+find_token(const struct wordpiece *wordpiece, const char *token, int32_t *id,
+           struct err *err)
 {
     *id = (int32_t)data_lexicon_find(&wordpiece->token, token, strlen(token));
     return *id >= 0 ? 0 : err_set(err, "no line is %s", token);
@@ -39,9 +39,9 @@ data_wordpiece_parse(struct wordpiece *wordpiece, const char *text, size_t len,
             return err_set(err, "line %zu has a token that is there already",
                            number);
     }
-    return find(wordpiece, "[CLS]", &wordpiece->start, err) ||
-                   find(wordpiece, "[SEP]", &wordpiece->end, err) ||
-                   find(wordpiece, "[UNK]", &wordpiece->unknown, err)
+    return find_token(wordpiece, "[CLS]", &wordpiece->start, err) ||
+                   find_token(wordpiece, "[SEP]", &wordpiece->end, err) ||
+                   find_token(wordpiece, "[UNK]", &wordpiece->unknown, err)
                ? -1
                : 0;
 }
@@ -84,8 +84,8 @@ is_dropped(uint32_t c)
  * that it ends; LEXICON_NONE.  Two bytes before the word are for the ##.
  */
 static int64_t
-longest(const struct wordpiece *wordpiece, uint8_t *word, size_t n, size_t at,
-        size_t *end)
+find_longest_token(const struct wordpiece *wordpiece, uint8_t *word, size_t n,
+                   size_t at, size_t *end)
 {
     uint8_t held[2];
     int64_t id = LEXICON_NONE;
@@ -116,7 +116,7 @@ add_word(struct wordpiece *wordpiece, size_t chars, struct tokens *tokens)
     for (size_t at = 0; id >= 0 && at < n;) {
         size_t end;
 
-        id = longest(wordpiece, word, n, at, &end);
+        id = find_longest_token(wordpiece, word, n, at, &end);
         if (id >= 0)
             data_tokens_add(tokens, (int32_t)id);
         at = end;
