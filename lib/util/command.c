@@ -56,7 +56,7 @@ close_end(int *fd)
 
 /* Of what a terminal would draw over itself, the last state. */
 static void
-print(const struct command *c, char *text)
+print_last_state(const struct command *c, char *text)
 {
     char *again, *line;
 
@@ -74,7 +74,7 @@ print(const struct command *c, char *text)
 
 /* Passes on what it has said so far; a line without end when it is long. */
 static void
-hear(struct command *c)
+pass_on_messages(struct command *c)
 {
     char *line;
     size_t n;
@@ -83,10 +83,10 @@ hear(struct command *c)
     while (c->said >= 0 && more > 0) {
         more = bytes_read(c->said, &c->words);
         while ((line = bytes_line(&c->words, &n)))
-            print(c, line);
+            print_last_state(c, line);
         if (more < 0 || c->words.n - c->words.from > HELD) {
             bytes_add(&c->words, "", 1);
-            print(c, c->words.at + c->words.from);
+            print_last_state(c, c->words.at + c->words.from);
             bytes_clear(&c->words);
         }
         if (more < 0)
@@ -114,7 +114,7 @@ open_pipe(int ours[1], int theirs[1], int end)
 }
 
 static int
-start(struct command *c, struct err *err)
+start_program(struct command *c, struct err *err)
 {
     int theirs[4] = {-1, -1, -1, c->memory};
     int rc;
@@ -147,7 +147,7 @@ ends_within(struct command *c, double seconds)
         fd[0] = (struct pollfd){.fd = c->said, .events = POLLIN};
         fd[1] = (struct pollfd){.fd = c->out, .events = POLLIN};
         poll(fd, 2, c->out < 0 || c->said < 0 ? 5 : 20);
-        hear(c);
+        pass_on_messages(c);
         if (c->out >= 0 && bytes_read(c->out, &c->answer) < 0)
             close_end(&c->out);
         bytes_clear(&c->answer);
@@ -157,7 +157,7 @@ ends_within(struct command *c, double seconds)
 
 /* Nothing of it is left afterwards. */
 static void
-end(struct command *c)
+end_program(struct command *c)
 {
     close_end(&c->in);
     if (c->group.pid && !c->lost &&
@@ -166,7 +166,7 @@ end(struct command *c)
         ends_within(c, second);
     }
     group_end(&c->group);
-    hear(c);
+    pass_on_messages(c);
     close_end(&c->out);
     close_end(&c->said);
 }
@@ -195,7 +195,7 @@ command_open(const struct command_config *config, struct err *err)
     c->config.line = c->line = mem_text(config->line);
     c->in = c->out = c->said = -1;
     signal(SIGPIPE, SIG_IGN);
-    if (open_memory(c, err) || start(c, err)) {
+    if (open_memory(c, err) || start_program(c, err)) {
         command_close(c);
         return NULL;
     }
@@ -207,7 +207,7 @@ command_close(struct command *c)
 {
     if (!c)
         return;
-    end(c);
+    end_program(c);
     if (c->map)
         munmap(c->map, c->size);
     close_end(&c->memory);
@@ -222,8 +222,8 @@ command_close(struct command *c)
 int
 command_restart(struct command *c, struct err *err)
 {
-    end(c);
-    return start(c, err);
+    end_program(c);
+    return start_program(c, err);
 }
 
 void *
@@ -265,10 +265,10 @@ set_harmless(struct err *err, char *text)
 
 /* It is at its end, which `why` tells: what it is called comes before that. */
 static enum command_came
-lose(struct command *c, struct err *err, const char *why)
+lose_program(struct command *c, struct err *err, const char *why)
 {
     c->lost = 1;
-    end(c);
+    end_program(c);
     c->owed = 0;
     set_harmless(err, mem_format("%s: '%.100s' %s", c->config.name,
                                  c->config.line, why));
@@ -295,7 +295,7 @@ lose_ended(struct command *c, struct err *err)
                      : code == 126 ? ": it cannot be executed"
                                    : "");
     }
-    return lose(c, err, why);
+    return lose_program(c, err, why);
 }
 
 static void
@@ -327,12 +327,12 @@ command_send(struct command *c, const char *line)
     bytes_add(&c->to, line, strlen(line));
     bytes_add(&c->to, "\n", 1);
     write_some(c);
-    hear(c);
+    pass_on_messages(c);
 }
 
 /* Waits for anything to happen.  1 when `stop` has. */
 static int
-look(struct command *c, int stop, double until)
+wait_for_event(struct command *c, int stop, double until)
 {
     const double left = 1000 * (until - clock_now());
     struct pollfd fd[] = {
@@ -344,7 +344,7 @@ look(struct command *c, int stop, double until)
 
     poll(fd, 4, left < 0 ? 0 : left < LOOK_MS ? (int)left + 1 : LOOK_MS);
     write_some(c);
-    hear(c);
+    pass_on_messages(c);
     if (c->config.waits)
         c->config.waits(c->config.tool);
     return fd[0].revents != 0;
@@ -389,19 +389,19 @@ wait_line(struct command *c, int stop, double until, char **line,
         if (found > 0)
             return COMMAND_OK;
         if (found < -1)
-            return lose(c, err, why.msg);
+            return lose_program(c, err, why.msg);
         if (found < 0 || ended)
             return lose_ended(c, err);
         if (clock_now() >= until)
-            return lose(c, err, "did not answer in time");
-        if (look(c, stop, until))
+            return lose_program(c, err, "did not answer in time");
+        if (wait_for_event(c, stop, until))
             return COMMAND_STOPPED;
     }
 }
 
 /* Returns what stands behind a word that begins a line, or NULL. */
 static const char *
-behind(const char *line, const char *word)
+text_behind(const char *line, const char *word)
 {
     const size_t n = strlen(word);
 
@@ -414,13 +414,13 @@ static enum command_came
 take_last(struct command *c, const char *line, struct command_answer *answer,
           struct err *err)
 {
-    const char *sentence = behind(line, "error");
+    const char *sentence = text_behind(line, "error");
 
     c->lines = 0;
     c->owed--;
     c->answered = 1;
     if (!sentence) {
-        answer->ok = mem_text(behind(line, "ok"));
+        answer->ok = mem_text(text_behind(line, "ok"));
         return COMMAND_OK;
     }
     set_harmless(err, mem_format("%s: %.300s", c->config.name, sentence));
@@ -429,8 +429,8 @@ take_last(struct command *c, const char *line, struct command_answer *answer,
 
 /* A line before the last one. */
 static int
-take_line(struct command *c, const char *line, struct command_answer *answer,
-          struct err *err)
+take_answer_line(struct command *c, const char *line,
+                 struct command_answer *answer, struct err *err)
 {
     if (!answer->take)
         return err_set(err, "answered '%.80s' where 'ok' or 'error' is wanted",
@@ -452,19 +452,19 @@ command_take(struct command *c, int stop, struct command_answer *answer,
 
     answer->ok = NULL;
     if (c->lost)
-        return lose(c, err, "has ended");
+        return lose_program(c, err, "has ended");
     REQUIRE(c->owed);
     if (c->unasked)
-        return lose(c, err, "answered what it was not asked");
+        return lose_program(c, err, "answered what it was not asked");
     for (;;) {
         const enum command_came came = wait_line(c, stop, until, &line, err);
 
         if (came != COMMAND_OK)
             return came;
-        if (behind(line, "ok") || behind(line, "error"))
+        if (text_behind(line, "ok") || text_behind(line, "error"))
             return take_last(c, line, answer, err);
-        if (take_line(c, line, answer, &why))
-            return lose(c, err, why.msg);
+        if (take_answer_line(c, line, answer, &why))
+            return lose_program(c, err, why.msg);
     }
 }
 

@@ -5,7 +5,7 @@
 
 /* Returns the bytes of the character of UTF-8 that begins here, or 0. */
 static size_t
-character(const unsigned char *at)
+character_length(const unsigned char *at)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const size_t n = at[0] < 0x80   ? 1
@@ -32,7 +32,7 @@ defuse(char *text)
     unsigned char *at = (unsigned char *)text;
 
     while (*at) {
-        const size_t n = character(at);
+        const size_t n = character_length(at);
 
         if (!n)
             *at = *at == '\t' ? ' ' : '?';

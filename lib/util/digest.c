@@ -7,7 +7,7 @@
 #include "util/err.h"
 
 static struct digest
-canonical(XXH128_hash_t hash)
+canonical_digest(XXH128_hash_t hash)
 {
     XXH128_canonical_t bytes;
     struct digest digest;
@@ -20,7 +20,7 @@ canonical(XXH128_hash_t hash)
 struct digest
 digest_bytes(const void *data, size_t len)
 {
-    return canonical(XXH3_128bits(data, len));
+    return canonical_digest(XXH3_128bits(data, len));
 }
 
 struct digest_stream *
@@ -43,7 +43,7 @@ struct digest
 digest_end(struct digest_stream *stream)
 {
     struct digest digest =
-        canonical(XXH3_128bits_digest((XXH3_state_t *)stream));
+        canonical_digest(XXH3_128bits_digest((XXH3_state_t *)stream));
 
     XXH3_freeState((XXH3_state_t *)stream);
     return digest;
@@ -58,7 +58,7 @@ digest_hex(const struct digest *digest, char hex[DIGEST_HEX])
 }
 
 static int
-nibble(char c)
+parse_nibble(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -73,7 +73,7 @@ digest_from_hex(struct digest *digest, const char *hex)
     if (strlen(hex) != DIGEST_HEX - 1)
         return -1;
     for (size_t i = 0; i < sizeof digest->byte; i++) {
-        int high = nibble(hex[2 * i]), low = nibble(hex[2 * i + 1]);
+        int high = parse_nibble(hex[2 * i]), low = parse_nibble(hex[2 * i + 1]);
 
         if (high < 0 || low < 0)
             return -1;

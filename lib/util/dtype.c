@@ -29,7 +29,7 @@ dtype_about(enum dtype dtype)
 }
 
 static int
-is(const char *want, const char *name, size_t n)
+equals_name(const char *want, const char *name, size_t n)
 {
     return want && strlen(want) == n && !memcmp(want, name, n);
 }
@@ -39,7 +39,7 @@ dtype_by_wire(const char *name, size_t n)
 {
     int d = 0;
 
-    while (d < DTYPES && !is(table[d].wire, name, n))
+    while (d < DTYPES && !equals_name(table[d].wire, name, n))
         d++;
     return (enum dtype)d;
 }
@@ -49,7 +49,7 @@ dtype_by_safetensors(const char *name, size_t n)
 {
     int d = 0;
 
-    while (d < DTYPES && !is(table[d].safetensors, name, n))
+    while (d < DTYPES && !equals_name(table[d].safetensors, name, n))
         d++;
     return (enum dtype)d;
 }

@@ -17,7 +17,8 @@ static char program[] =
 /* Starts a shell in the group `leader`, 0 for one of its own; 0, or errno.
  *   fd  [n] what it has as descriptors 0 to n - 1 */
 static int
-spawn(pid_t *pid, pid_t leader, char *script, char *line, const int *fd, int n)
+spawn_shell(pid_t *pid, pid_t leader, char *script, char *line, const int *fd,
+            int n)
 {
     char name[] = "sh", option[] = "-c";
     char *argv[] = {name, option, script, name, line, NULL};
@@ -65,7 +66,7 @@ start_keeper(struct group *group)
     if (fd[0] < 0 || fd[1] < 0)
         rc = errno;
     else
-        rc = spawn(&group->keeper, 0, keeper, NULL, fd, 3);
+        rc = spawn_shell(&group->keeper, 0, keeper, NULL, fd, 3);
     for (int i = 0; i < 2; i++)
         if (fd[i] >= 0)
             close(fd[i]);
@@ -88,7 +89,7 @@ group_start(struct group *group, char *line, const int fd[4], struct err *err)
     *group = (struct group){.keep = -1};
     rc = start_keeper(group);
     if (!rc) {
-        rc = spawn(&group->pid, group->keeper, program, line, fd, 4);
+        rc = spawn_shell(&group->pid, group->keeper, program, line, fd, 4);
         if (rc) {
             group->pid = 0;
             group_end(group);
@@ -114,7 +115,7 @@ group_ask(const struct group *group)
 }
 
 static void
-wait_for(pid_t pid, int *status)
+wait_for_process(pid_t pid, int *status)
 {
     while (pid && waitpid(pid, status, 0) < 0 && errno == EINTR)
         continue;
@@ -126,8 +127,8 @@ group_end(struct group *group)
     if (!group->keeper)
         return;
     kill(-group->keeper, SIGKILL);
-    wait_for(group->pid, &group->status);
-    wait_for(group->keeper, NULL);
+    wait_for_process(group->pid, &group->status);
+    wait_for_process(group->keeper, NULL);
     close(group->keep);
     group->pid = group->keeper = 0;
 }

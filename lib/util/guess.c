@@ -7,7 +7,7 @@
 enum { LONGEST = 64 };
 
 static size_t
-least(size_t a, size_t b)
+smaller_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -25,10 +25,10 @@ guess_changes(const char *a, const char *b)
                 d[i][j] = i + j;
                 continue;
             }
-            d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1,
-                            d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            d[i][j] = smaller_size(smaller_size(d[i - 1][j], d[i][j - 1]) + 1,
+                                   d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+                d[i][j] = smaller_size(d[i][j], d[i - 2][j - 2] + 1);
         }
     return d[n][m];
 }

@@ -60,7 +60,7 @@ json_get_text(const json_t *object, const char *key, const char **value,
  * not either, since they are farther away; but for powers of two, on whose
  * sides real numbers are not equally dense. */
 static int
-fewest(double x)
+count_fewest_digits(double x)
 {
     char text[40];
     int power;
@@ -80,12 +80,12 @@ fewest(double x)
  * that read back to the same, never more than it has; returns its end.
  */
 static char *
-shortest(char *to, const char *from, size_t n)
+write_shortest_number(char *to, const char *from, size_t n)
 {
     const double x = strtod(from, NULL);
     const int with_power = memchr(from, 'e', n) != NULL;
 
-    for (int digits = fewest(x); digits < 17; digits++) {
+    for (int digits = count_fewest_digits(x); digits < 17; digits++) {
         char text[40];
         size_t len = (size_t)snprintf(text, sizeof text - 2, "%.*g", digits, x);
         const int power = strchr(text, 'e') != NULL;
@@ -104,7 +104,7 @@ shortest(char *to, const char *from, size_t n)
 /* jansson gives every real number 17 digits; jq 1.7, which compares digits,
  * then finds that 0.20000000000000001 is not 0.2. */
 static void
-shorten(char *text)
+shorten_numbers(char *text)
 {
     char *to = text;
     int quoted = 0;
@@ -113,7 +113,7 @@ shorten(char *text)
         size_t n = quoted ? 0 : strspn(at, "-+.0123456789e");
 
         if (n > 1 && *at != 'e' && strcspn(at, ".e") < n) {
-            to = shortest(to, at, n);
+            to = write_shortest_number(to, at, n);
             at += n;
             continue;
         }
@@ -131,7 +131,7 @@ json_text(const json_t *object, size_t flags)
     char *text = json_dumps(object, JSON_PRESERVE_ORDER | flags);
 
     REQUIRE(text);
-    shorten(text);
+    shorten_numbers(text);
     return text;
 }
 

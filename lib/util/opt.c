@@ -20,7 +20,7 @@ static char given[OPT_MOST]; // by index in tool_opts
 static size_t parameters[2]; // those from the first to before the second
 
 static const struct opt *
-find(const struct opt_tool *tool, const char *name, size_t n)
+find_option(const struct opt_tool *tool, const char *name, size_t n)
 {
     char word[128];
     struct guess guess = {.word = word, .lead = "--"};
@@ -112,7 +112,7 @@ set_method(const struct opt_tool *tool, const struct opt *o, const char *text)
     *(const char **)o->value = name ? name : text;
     for (const char *word; (word = strtok_r(NULL, ",", &rest));) {
         const size_t n = strcspn(word, "=");
-        const size_t row = (size_t)(find(tool, word, n) - tool->opts);
+        const size_t row = (size_t)(find_option(tool, word, n) - tool->opts);
         char *nothing[] = {NULL, NULL};
         int at = 0;
 
@@ -159,7 +159,7 @@ set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
 
 /* Sets an option to a value, NULL where none was given. */
 static void
-set(const struct opt_tool *tool, const struct opt *o, const char *value)
+set_option(const struct opt_tool *tool, const struct opt *o, const char *value)
 {
     if (given[o - tool->opts]++ && o->kind != OPT_LIST)
         opt_misuse("--%s is given twice", o->name);
@@ -206,7 +206,7 @@ take_value(const struct opt_tool *tool, const struct opt *o, const char *value,
         opt_misuse("--%s takes no value", o->name);
     if (o->kind != OPT_FLAG && !value)
         value = next_word(argv, at, o->name, o->arg);
-    set(tool, o, value);
+    set_option(tool, o, value);
 }
 
 /* The flag of a word "no-NAME", or NULL. */
@@ -232,17 +232,17 @@ take_named(const struct opt_tool *tool, const char *word, char **argv, int *at)
     const size_t n = strcspn(word, "=");
 
     if (unset) {
-        set(tool, unset, NULL);
+        set_option(tool, unset, NULL);
         *(int *)unset->value = 0;
         return;
     }
-    take_value(tool, find(tool, word, n), word[n] ? word + n + 1 : NULL, argv,
-               at);
+    take_value(tool, find_option(tool, word, n), word[n] ? word + n + 1 : NULL,
+               argv, at);
 }
 
 /* Takes the option at argv[*at]; its value may stand in the next word. */
 static void
-take(const struct opt_tool *tool, char **argv, int *at)
+take_option(const struct opt_tool *tool, char **argv, int *at)
 {
     const char *word = argv[*at];
 
@@ -256,7 +256,7 @@ take(const struct opt_tool *tool, char **argv, int *at)
 /* Takes one line of a file, 'NAME VALUE' or the name of a flag; \\\\ and \\n
  * stand for a backslash and a new line.  What the command line said stays. */
 static void
-take_line(const struct opt_tool *tool, char *line, const char *said)
+take_option_line(const struct opt_tool *tool, char *line, const char *said)
 {
     char *value = line + strcspn(line, " \t"), *to;
     const struct opt *o;
@@ -271,14 +271,14 @@ take_line(const struct opt_tool *tool, char *line, const char *said)
         else
             *to++ = *at;
     *to = 0;
-    o = find(tool, line, strlen(line));
+    o = find_option(tool, line, strlen(line));
     if (said[o - tool->opts])
         return;
     if (o->kind == OPT_FLAG && *value)
         opt_misuse("--%s takes no value", o->name);
     if (o->kind != OPT_FLAG && !*value)
         opt_misuse("--%s wants a value: %s", o->name, o->arg);
-    set(tool, o, value);
+    set_option(tool, o, value);
 }
 
 /* Takes the options of a file, which are not on the command line; the texts of
@@ -305,7 +305,7 @@ take_config(const struct opt_tool *tool, const char *path)
         line[strcspn(line, "\r")] = 0;
         opt_reads(path, ++n);
         if (*line && *line != '#')
-            take_line(tool, line, said);
+            take_option_line(tool, line, said);
     }
     opt_reads(NULL, 0);
 }
@@ -335,7 +335,7 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
         else if (only_operands || argv[i][0] != '-' || !argv[i][1])
             argv[n++] = argv[i];
         else if (!take_common(tool, argv, &i, &config))
-            take(tool, argv, &i);
+            take_option(tool, argv, &i);
     }
     if (config)
         take_config(tool, config);

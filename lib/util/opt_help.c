@@ -151,7 +151,7 @@ opt_row(FILE *out, const char *name, const char *what)
 }
 
 static char *
-spelt(const struct opt *o)
+spell_option(const struct opt *o)
 {
     const char *more = o->kind == OPT_LIST ? " ..." : "";
 
@@ -169,7 +169,7 @@ print_usage(const char *lead, const struct opt_tool *tool)
     struct lines lines = lines_of(stdout, column, column + 1);
 
     for (const struct opt *o = tool->opts; o->name; o++) {
-        char *word = spelt(o);
+        char *word = spell_option(o);
 
         print_word(&lines, word, (int)strlen(word));
         free(word);

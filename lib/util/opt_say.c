@@ -25,7 +25,7 @@ opt_reads(const char *file, int line)
 /* What wipes a line of progress, perhaps another process's, or the ^C that a
  * terminal shows behind it. */
 static const char *
-wipe(void)
+wipe_sequence(void)
 {
     return isatty(STDERR_FILENO) ? "\r\033[K" : "";
 }
@@ -51,12 +51,12 @@ one_line(const char *fmt, va_list ap)
 }
 
 static void
-message(const char *fmt, va_list ap)
+print_message(const char *fmt, va_list ap)
 {
     char *text = one_line(fmt, ap);
 
     fflush(stdout);
-    fprintf(stderr, "%s%s: ", wipe(), tool_name);
+    fprintf(stderr, "%s%s: ", wipe_sequence(), tool_name);
     if (read_file)
         fprintf(stderr, "'%s', line %d: ", read_file, read_line);
     fprintf(stderr, "%s\n", text);
@@ -69,7 +69,7 @@ die(const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    message(fmt, ap);
+    print_message(fmt, ap);
     va_end(ap);
     exit(EXIT_FAILED);
 }
@@ -80,7 +80,7 @@ opt_misuse(const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    message(fmt, ap);
+    print_message(fmt, ap);
     va_end(ap);
     fprintf(stderr, "%s: '%s --help' lists the options\n", tool_name,
             tool_name);
@@ -93,7 +93,7 @@ say(const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    message(fmt, ap);
+    print_message(fmt, ap);
     va_end(ap);
 }
 
@@ -124,7 +124,7 @@ end_now(void)
 {
     char line[128];
     int n = snprintf(line, sizeof line, "%s%s: stopped: no file is written\n",
-                     wipe(), tool_name);
+                     wipe_sequence(), tool_name);
     ssize_t wrote;
 
     if (file_drafts_abandon())

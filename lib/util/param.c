@@ -128,7 +128,7 @@ param_read(const struct param *own, const char *text, double *value,
 }
 
 static struct param_option *
-find(struct param_set *set, const char *name)
+find_param_option(struct param_set *set, const char *name)
 {
     for (size_t i = 0; i < set->n; i++)
         if (!strcmp(set->option[i].param.name, name))
@@ -139,12 +139,12 @@ find(struct param_set *set, const char *name)
 const struct param_option *
 param_set_find(const struct param_set *set, const char *name)
 {
-    return find((struct param_set *)set, name);
+    return find_param_option((struct param_set *)set, name);
 }
 
 /* The option takes another method's range, schedule and default in. */
 static void
-widen(struct param *all, const struct param *own)
+widen_option(struct param *all, const struct param *own)
 {
     REQUIRE(all->kind == own->kind);
     all->min = fmin(all->min, own->min);
@@ -163,14 +163,14 @@ param_set_add(struct param_set *set, const char *method,
 {
     set->methods++;
     for (; own->name; own++) {
-        struct param_option *option = find(set, own->name);
+        struct param_option *option = find_param_option(set, own->name);
 
         if (!option) {
             REQUIRE(set->n < PARAM_SET);
             option = set->option + set->n++;
             option->param = *own;
         }
-        widen(&option->param, own);
+        widen_option(&option->param, own);
         REQUIRE(option->n < PARAM_METHODS);
         option->method[option->n] = method;
         option->own[option->n++] = own;
@@ -179,7 +179,7 @@ param_set_add(struct param_set *set, const char *method,
 
 /* text with more behind it; frees text. */
 static char *
-append(char *text, const char *between, const char *more)
+append_text(char *text, const char *between, const char *more)
 {
     char *longer = mem_format("%s%s%s", text, *text ? between : "", more);
 
@@ -205,14 +205,14 @@ help_of(const struct param_set *set, const struct param_option *option)
                 same++;
                 if (k && option->method[k] == option->method[k - 1])
                     continue;
-                methods = append(methods, ", ", option->method[k]);
+                methods = append_text(methods, ", ", option->method[k]);
             }
         if (!before) {
             char *text = same == set->methods
                              ? mem_text(said)
                              : mem_format("%s: %s", methods, said);
 
-            help = append(help, "; ", text);
+            help = append_text(help, "; ", text);
             free(text);
         }
         free(methods);
@@ -222,7 +222,7 @@ help_of(const struct param_set *set, const struct param_option *option)
 
 /* The variable that the command line sets, with the default in it. */
 static void *
-storage(struct param_option *option)
+storage_of(struct param_option *option)
 {
     const struct param *p = &option->param;
 
@@ -283,7 +283,7 @@ param_set_opts(struct param_set *set, struct opt opts[OPT_MOST], size_t n)
         const struct param *p = &option->param;
         const struct opt rows[] = {{.name = p->name,
                                     .kind = p->kind,
-                                    .value = storage(option),
+                                    .value = storage_of(option),
                                     .min = p->min,
                                     .max = p->max,
                                     .arg = p->arg,
@@ -334,8 +334,8 @@ param_set_given(const struct param_set *set)
 
 /* Why a method has no such option; -1. */
 static int
-refuse(const char *method, const struct param *params, const char *name,
-       const char *behind, struct err *err)
+refuse_option(const char *method, const struct param *params, const char *name,
+              const char *behind, struct err *err)
 {
     const struct param *own = param_find(params, name);
     char has[256] = "";
@@ -363,11 +363,11 @@ param_set_judge(const struct param_set *set, const char *method,
         const int moves = own && own->schedule >= PARAM_TO_END;
 
         if (!own && is_given(option))
-            return refuse(method, params, name, "", err);
+            return refuse_option(method, params, name, "", err);
         if (!moves && opt_given(&option->schedule))
-            return refuse(method, params, name, "-schedule", err);
+            return refuse_option(method, params, name, "-schedule", err);
         if (!moves && opt_given(&option->end))
-            return refuse(method, params, name, "-end", err);
+            return refuse_option(method, params, name, "-end", err);
     }
     return 0;
 }

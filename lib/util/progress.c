@@ -33,7 +33,7 @@ progress_start(struct progress *p, const char *unit, double first, double total)
  *   between  of two fields
  */
 static char *
-add(char *line, size_t columns, const char *between, const char *fields)
+add_fields(char *line, size_t columns, const char *between, const char *fields)
 {
     while (line && *fields) {
         const char *end = strstr(fields, "  ");
@@ -52,8 +52,9 @@ add(char *line, size_t columns, const char *between, const char *fields)
 
 /* Writes the line of at most so many columns. */
 static void
-compose(const struct progress *p, double done, const char *more, double elapsed,
-        size_t columns, const char *between, char line[LINE])
+compose_line(const struct progress *p, double done, const char *more,
+             double elapsed, size_t columns, const char *between,
+             char line[LINE])
 {
     const double rate =
         p->shown && elapsed > 0 ? (done - p->first) / elapsed : 0;
@@ -73,14 +74,14 @@ compose(const struct progress *p, double done, const char *more, double elapsed,
     if (p->total > 0)
         snprintf(tail + n, sizeof tail - n, "%.0f%%", 100 * done / p->total);
     *line = 0;
-    if (!add(line, columns, between, count))
+    if (!add_fields(line, columns, between, count))
         snprintf(line, LINE, "%.*s", (int)columns, count);
-    else if (add(line, columns, between, more))
-        add(line, columns, between, tail);
+    else if (add_fields(line, columns, between, more))
+        add_fields(line, columns, between, tail);
 }
 
 static void
-draw(struct progress *p, double now, double done, const char *more)
+draw_line(struct progress *p, double now, double done, const char *more)
 {
     char line[LINE];
     const int width = terminal_size(STDERR_FILENO, NULL);
@@ -89,8 +90,8 @@ draw(struct progress *p, double now, double done, const char *more)
     if (now - p->shown < every && (p->total <= 0 || done < p->total))
         return;
     // the last column stays free: a cursor behind it is in the next line
-    compose(p, done, more, now - p->start,
-            columns < LINE - 1 ? columns : LINE - 1, "  ", line);
+    compose_line(p, done, more, now - p->start,
+                 columns < LINE - 1 ? columns : LINE - 1, "  ", line);
     p->shown = now;
     p->drawn = 1;
     fprintf(stderr, "\r\033[K%s", line);
@@ -104,10 +105,10 @@ progress_show(struct progress *p, double done, const char *more)
     char line[LINE];
 
     if (p->terminal) {
-        draw(p, now, done, more);
+        draw_line(p, now, done, more);
     } else if (p->unit && now - p->said >= minute) {
         p->shown = p->said = now;
-        compose(p, done, more, now - p->start, LINE - 1, ", ", line);
+        compose_line(p, done, more, now - p->start, LINE - 1, ", ", line);
         say("%s", line);
     }
 }

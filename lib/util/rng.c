@@ -11,7 +11,7 @@ enum { WIDE = 32 };
 
 /* splitmix64's finaliser: spreads seed and use over the 64 bits of the key */
 static uint64_t
-mix(uint64_t x)
+mix_bits(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -23,7 +23,7 @@ void
 rng_init(struct rng *rng, uint64_t seed, enum rng_use use, uint64_t a,
          uint64_t b, uint64_t c)
 {
-    uint64_t key = mix(mix(seed) + (uint64_t)use);
+    uint64_t key = mix_bits(mix_bits(seed) + (uint64_t)use);
 
     REQUIRE(a >> 48 == 0 && b >> 32 == 0 && c >> 16 == 0);
     *rng = (struct rng){
@@ -33,7 +33,7 @@ rng_init(struct rng *rng, uint64_t seed, enum rng_use use, uint64_t a,
 }
 
 static void
-refill(struct rng *rng)
+refill_numbers(struct rng *rng)
 {
     philox4x32_ctr_t ctr;
     philox4x32_key_t key;
@@ -51,7 +51,7 @@ uint32_t
 rng_u32(struct rng *rng)
 {
     if (!rng->left)
-        refill(rng);
+        refill_numbers(rng);
     return rng->out[4 - rng->left--];
 }
 

@@ -5,7 +5,7 @@
 #include "util/series.h"
 
 static void
-append(struct series *series, const char *between, const char *more)
+append_to_series(struct series *series, const char *between, const char *more)
 {
     char *text =
         mem_format("%s%s%s", series->text ? series->text : "", between, more);
@@ -18,7 +18,7 @@ void
 series_put(struct series *series, const char *name)
 {
     if (series->n++ < series->most)
-        append(series, series->text ? ", " : "", name);
+        append_to_series(series, series->text ? ", " : "", name);
 }
 
 char *
@@ -28,7 +28,7 @@ series_end(struct series *series)
 
     if (series->n > series->most)
         snprintf(more, sizeof more, " and %zu more", series->n - series->most);
-    append(series, more, "");
+    append_to_series(series, more, "");
     text = series->text;
     *series = (struct series){.most = series->most};
     return text;

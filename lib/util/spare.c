@@ -20,7 +20,7 @@ struct spare {
 };
 
 static void *
-work(void *arg)
+run_spare_thread(void *arg)
 {
     struct spare *s = arg;
 
@@ -42,7 +42,7 @@ work(void *arg)
 }
 
 static void
-release(struct spare *s)
+release_spare(struct spare *s)
 {
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
@@ -56,11 +56,11 @@ spare_open(struct err *err)
 
     pthread_mutex_init(&s->lock, NULL);
     clock_cond_init(&s->changed);
-    errno = stop_thread(&s->thread, work, s);
+    errno = stop_thread(&s->thread, run_spare_thread, s);
     if (!errno)
         return s;
     err_sys(err, "cannot start a thread");
-    release(s);
+    release_spare(s);
     return NULL;
 }
 
@@ -74,7 +74,7 @@ spare_close(struct spare *s)
     pthread_cond_signal(&s->changed);
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);
-    release(s);
+    release_spare(s);
 }
 
 void

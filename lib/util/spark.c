@@ -5,7 +5,7 @@
 enum { LEVELS = 8 };
 
 static void
-halve(struct spark *s)
+halve_points(struct spark *s)
 {
     for (size_t i = 0; i < SPARK_POINTS / 2; i++)
         s->point[i] = (s->point[2 * i] + s->point[2 * i + 1]) / 2;
@@ -21,7 +21,7 @@ spark_add(struct spark *s, double x)
     if (!s->each)
         s->each = 1;
     if (s->n == SPARK_POINTS)
-        halve(s);
+        halve_points(s);
     s->sum += x;
     if (++s->waiting < s->each)
         return;
@@ -38,21 +38,21 @@ spark_size(const struct spark *s)
 
 /* Point i < spark_size(); the last one may be of fewer values. */
 static double
-point(const struct spark *s, size_t i)
+point_at(const struct spark *s, size_t i)
 {
     return i < s->n ? s->point[i] : s->sum / (double)s->waiting;
 }
 
 /* The mean of the points of column i of n. */
 static double
-column(const struct spark *s, size_t i, size_t n)
+mean_of_column(const struct spark *s, size_t i, size_t n)
 {
     const size_t size = spark_size(s), from = i * size / n,
                  to = (i + 1) * size / n;
     double sum = 0;
 
     for (size_t k = from; k < to; k++)
-        sum += point(s, k);
+        sum += point_at(s, k);
     return sum / (double)(to - from);
 }
 
@@ -66,11 +66,11 @@ spark_draw(const struct spark *s, size_t columns, int blocks,
 
     *text = 0;
     for (size_t i = 0; i < n; i++) {
-        least = fmin(least, column(s, i, n));
-        most = fmax(most, column(s, i, n));
+        least = fmin(least, mean_of_column(s, i, n));
+        most = fmax(most, mean_of_column(s, i, n));
     }
     for (size_t i = 0; i < n; i++) {
-        const double x = column(s, i, n),
+        const double x = mean_of_column(s, i, n),
                      share = most > least ? (x - least) / (most - least) : 0.5;
         const int level = share < 1 ? (int)(share * LEVELS) : LEVELS - 1;
 

@@ -18,7 +18,7 @@ static void (*while_busy)(void);
  * a handler's frame would be written there (its issue 4845, mended in 3.11).
  */
 static void *
-watch(void *signals)
+watch_signals(void *signals)
 {
     const struct timespec soon = {.tv_nsec = 500000000};
     int sig;
@@ -42,7 +42,7 @@ watch(void *signals)
 
 /* A hang-up is one of them unless it is ignored already, as under nohup. */
 static void
-choose(sigset_t *signals)
+choose_signals(sigset_t *signals)
 {
     struct sigaction hangup;
 
@@ -54,19 +54,19 @@ choose(sigset_t *signals)
 }
 
 static int
-start(struct err *err)
+start_watching(struct err *err)
 {
     static sigset_t signals;
     pthread_t thread;
     int rc;
 
-    choose(&signals);
+    choose_signals(&signals);
     if (pipe(pipe_fd) || fcntl(pipe_fd[0], F_SETFD, FD_CLOEXEC) ||
         fcntl(pipe_fd[1], F_SETFD, FD_CLOEXEC))
         return err_sys(err, "cannot watch for signals");
     rc = pthread_sigmask(SIG_BLOCK, &signals, NULL);
     if (!rc)
-        rc = pthread_create(&thread, NULL, watch, &signals);
+        rc = pthread_create(&thread, NULL, watch_signals, &signals);
     if (rc) {
         errno = rc;
         return err_sys(err, "cannot watch for signals");
@@ -92,14 +92,14 @@ stop_fd(struct err *err)
 {
     if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
         return err_sys(err, "cannot watch for signals");
-    return start(err) ? -1 : pipe_fd[0];
+    return start_watching(err) ? -1 : pipe_fd[0];
 }
 
 int
 stop_calls(void (*call)(void), struct err *err)
 {
     at_first = call;
-    return start(err);
+    return start_watching(err);
 }
 
 int

@@ -24,7 +24,7 @@ table_row(struct table *table)
 
 /* A copy in which nothing moves the cursor. */
 static char *
-printable(const char *text)
+make_printable(const char *text)
 {
     char *copy = mem_text(text);
 
@@ -35,7 +35,7 @@ printable(const char *text)
 }
 
 static size_t
-column_of(struct table *table, const char *name)
+table_column_of(struct table *table, const char *name)
 {
     size_t i = 0;
 
@@ -44,7 +44,7 @@ column_of(struct table *table, const char *name)
     if (i == table->columns) {
         mem_grow(&table->column, &table->column_room, i + 1,
                  sizeof *table->column);
-        table->column[table->columns++] = printable(name);
+        table->column[table->columns++] = make_printable(name);
     }
     return i;
 }
@@ -52,7 +52,7 @@ column_of(struct table *table, const char *name)
 void
 table_column(struct table *table, const char *name)
 {
-    (void)column_of(table, name);
+    (void)table_column_of(table, name);
 }
 
 void
@@ -62,23 +62,23 @@ table_put(struct table *table, const char *column, const char *text)
     mem_grow(&table->cell, &table->cell_room, table->cells + 1,
              sizeof *table->cell);
     table->cell[table->cells++] = (struct table_cell){
-        table->rows - 1, column_of(table, column), printable(text)};
+        table->rows - 1, table_column_of(table, column), make_printable(text)};
 }
 
 /* Bytes that continue a character of UTF-8 do not count. */
 static int
-begins(char byte)
+begins_character(char byte)
 {
     return ((unsigned char)byte & 0xc0) != 0x80;
 }
 
 static size_t
-characters(const char *text)
+count_characters(const char *text)
 {
     size_t n = 0;
 
     for (; *text; text++)
-        n += (size_t)begins(*text);
+        n += (size_t)begins_character(*text);
     return n;
 }
 
@@ -103,12 +103,12 @@ lay_out(const struct table *table)
         lay.text[i] = "";
     for (size_t j = 0; j < columns; j++) {
         lay.text[j] = table->column[j];
-        lay.wide[j] = characters(table->column[j]);
+        lay.wide[j] = count_characters(table->column[j]);
         lay.right[j] = 1;
     }
     for (size_t i = 0; i < table->cells; i++) {
         const struct table_cell *cell = table->cell + i;
-        const size_t n = characters(cell->text), j = cell->column;
+        const size_t n = count_characters(cell->text), j = cell->column;
 
         lay.text[(cell->row + 1) * columns + j] = cell->text;
         lay.wide[j] = n > lay.wide[j] ? n : lay.wide[j];
@@ -129,12 +129,12 @@ layout_release(struct layout *lay)
 static void
 write_cell(FILE *line, const char *text, size_t wide, int right)
 {
-    const size_t n = characters(text), shown = n < wide ? n : wide;
+    const size_t n = count_characters(text), shown = n < wide ? n : wide;
     const int pad = (int)(wide - shown);
     const char *end = text;
 
-    for (size_t i = 0; *end && (i < shown || !begins(*end)); end++)
-        i += begins(end[1]) || !end[1];
+    for (size_t i = 0; *end && (i < shown || !begins_character(*end)); end++)
+        i += begins_character(end[1]) || !end[1];
     fprintf(line, "%*s%.*s%*s", right ? pad : 0, "", (int)(end - text), text,
             right ? 0 : pad, "");
 }
