@@ -26,7 +26,7 @@ by_key(const void *a, const void *b)
 }
 
 static struct keyed *
-sorted(size_t m, const int64_t *key)
+sort_by_key(size_t m, const int64_t *key)
 {
     struct keyed *k = mem_array(m, sizeof *k);
 
@@ -59,7 +59,7 @@ struct eval_answers
 eval_answers_by_key(size_t n, const int64_t *query, size_t m,
                     const int64_t *candidate)
 {
-    struct keyed *k = sorted(m, candidate);
+    struct keyed *k = sort_by_key(m, candidate);
     struct eval_answers a = {.n = n};
     size_t room = 0, count = 0;
 
@@ -77,7 +77,7 @@ eval_answers_by_key(size_t n, const int64_t *query, size_t m,
 }
 
 static int
-rising(const void *a, const void *b)
+compare_indices(const void *a, const void *b)
 {
     const size_t x = *(const size_t *)a, y = *(const size_t *)b;
 
@@ -86,12 +86,12 @@ rising(const void *a, const void *b)
 
 /* Sorts, and leaves each number once; returns how many there are. */
 static size_t
-distinct(size_t n, size_t *j)
+sort_distinct(size_t n, size_t *j)
 {
     size_t kept = 0;
 
     if (n)
-        qsort(j, n, sizeof *j, rising);
+        qsort(j, n, sizeof *j, compare_indices);
     for (size_t i = 0; i < n; i++)
         if (!i || j[i] != j[i - 1])
             j[kept++] = j[i];
@@ -116,7 +116,7 @@ eval_answers_join(struct eval_answers *answers, const struct eval_answers *next)
             count += more;
         }
         if (count > from)
-            count = from + distinct(count - from, wide + from);
+            count = from + sort_distinct(count - from, wide + from);
         first = end;
         answers->offset[i + 1] = count;
     }
@@ -197,8 +197,8 @@ static UTIL_CLONES(size_t, count,
 
 /* What the n columns from `first` on add to the rank of query i. */
 static double
-overtaken(const struct ranking *ranking, size_t i, size_t first, size_t n,
-          float *s)
+count_overtaken(const struct ranking *ranking, size_t i, size_t first, size_t n,
+                float *s)
 {
     const double best = ranking->best[i];
     float low, high;
@@ -225,8 +225,8 @@ rank_tile(const struct ranking *ranking, size_t i0, size_t j0, double *rank)
     eval_scores_tile(&ranking->scores, i0, rows, j0, columns);
     for (size_t i = 0; i < rows; i++)
         if (rank[i0 + i] > 0)
-            rank[i0 + i] += overtaken(ranking, i0 + i, j0, columns,
-                                      ranking->scores.tile + i * columns);
+            rank[i0 + i] += count_overtaken(ranking, i0 + i, j0, columns,
+                                            ranking->scores.tile + i * columns);
 }
 
 void

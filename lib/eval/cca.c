@@ -14,12 +14,13 @@
 struct whitened {
     size_t n, d, p;
     float *basis;  /* [p+1,d] of length 1, then the mean */
-    float *y;      /* [n,p] coordinates; after whiten() over the deviations */
+    float *y;      /* [n,p] coordinates; after whiten_coordinates() over the
+                      deviations */
     double *scale; /* [p] 1 / sqrt(variance + ridge); 0 where there is none */
 };
 
 static struct whitened
-project(size_t n, size_t d, const float *x, size_t p)
+project_rows(size_t n, size_t d, const float *x, size_t p)
 {
     struct whitened s = {n,
                          d,
@@ -46,7 +47,7 @@ side_release(struct whitened *s)
 
 /* Divides each coordinate by its deviation, the ridge in it. */
 static void
-whiten(struct whitened *s, double ridge)
+whiten_coordinates(struct whitened *s, double ridge)
 {
     double trace = 0;
 
@@ -89,8 +90,8 @@ map_of(const struct whitened *s, size_t k, const float *w)
  * eigenvectors of m m', and s v = m' u.
  */
 static void
-decompose(size_t p, size_t q, const float *m, size_t k, float *s, float *u,
-          float *v)
+decompose_matrix(size_t p, size_t q, const float *m, size_t k, float *s,
+                 float *u, float *v)
 {
     float *square = mem_array(p * p, sizeof *square);
     struct rng rng;
@@ -112,15 +113,16 @@ eval_cca(size_t n, size_t dx, const float *x, size_t dy, const float *y,
          struct eval_map *b, float *correlation)
 {
     const size_t p = settings->p, q = settings->q, k = settings->k;
-    struct whitened left = project(n, dx, x, p), right = project(n, dy, y, q);
+    struct whitened left = project_rows(n, dx, x, p),
+                    right = project_rows(n, dy, y, q);
     float *m = mem_array(p * q, sizeof *m), *u = mem_array(k * p, sizeof *u);
     float *v = mem_array(k * q, sizeof *v);
 
     REQUIRE(k >= 1 && k <= p && k <= q && settings->ridge >= 0);
-    whiten(&left, settings->ridge);
-    whiten(&right, settings->ridge);
+    whiten_coordinates(&left, settings->ridge);
+    whiten_coordinates(&right, settings->ridge);
     num_gemm_tn(p, q, n, 1 / (float)n, left.y, right.y, 0, m);
-    decompose(p, q, m, k, correlation, u, v);
+    decompose_matrix(p, q, m, k, correlation, u, v);
     *a = map_of(&left, k, u);
     *b = map_of(&right, k, v);
     side_release(&left);

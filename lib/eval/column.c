@@ -12,7 +12,7 @@ struct item {
 };
 
 static int
-rising(const void *a, const void *b)
+compare_doubles(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
 
@@ -22,7 +22,7 @@ rising(const void *a, const void *b)
 void
 eval_sort(size_t n, double *x)
 {
-    qsort(x, n, sizeof *x, rising);
+    qsort(x, n, sizeof *x, compare_doubles);
 }
 
 static int

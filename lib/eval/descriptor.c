@@ -12,7 +12,7 @@ static const double half_turn = 3.14159265358979323846;
 
 /* The mean of the colours of a pixel, 0 .. 1. */
 static double
-light(size_t size, const uint8_t *image, size_t y, size_t x)
+brightness_of_pixel(size_t size, const uint8_t *image, size_t y, size_t x)
 {
     const uint8_t *p = image + (y * size + x) * 3;
 
@@ -20,7 +20,7 @@ light(size_t size, const uint8_t *image, size_t y, size_t x)
 }
 
 static size_t
-direction(double dx, double dy)
+direction_of_gradient(double dx, double dy)
 {
     double angle = atan2(dy, dx);
 
@@ -35,10 +35,12 @@ add_edge(size_t size, const uint8_t *image, size_t y, size_t x, float *edge)
     double dx = 0, dy = 0;
 
     if (x && x + 1 < size)
-        dx = light(size, image, y, x + 1) - light(size, image, y, x - 1);
+        dx = brightness_of_pixel(size, image, y, x + 1) -
+             brightness_of_pixel(size, image, y, x - 1);
     if (y && y + 1 < size)
-        dy = light(size, image, y + 1, x) - light(size, image, y - 1, x);
-    edge[direction(dx, dy)] += (float)hypot(dx, dy);
+        dy = brightness_of_pixel(size, image, y + 1, x) -
+             brightness_of_pixel(size, image, y - 1, x);
+    edge[direction_of_gradient(dx, dy)] += (float)hypot(dx, dy);
 }
 
 void

@@ -21,7 +21,7 @@ rows_from(size_t n, size_t first)
  *   square [n]  |v_i|^2: 1, and 0 for a row without length
  */
 static double
-potential(size_t n, size_t d, const float *v, const double *square)
+sum_potential(size_t n, size_t d, const float *v, const double *square)
 {
     float *dot = mem_array(BLOCK * BLOCK, sizeof *dot);
     double sum = 0;
@@ -45,7 +45,8 @@ potential(size_t n, size_t d, const float *v, const double *square)
 
 /* mean [d] and covariance [d,d] of the rows; centred first, for precision. */
 static void
-moments(size_t n, size_t d, const float *v, double *mean, double *covariance)
+compute_moments(size_t n, size_t d, const float *v, double *mean,
+                double *covariance)
 {
     float *centred = mem_array(BLOCK * d, sizeof *centred);
     float *part = mem_array(d * d, sizeof *part);
@@ -81,7 +82,7 @@ eval_geometry(size_t n, size_t d, const float *x,
     REQUIRE(n >= 2 && d >= 1);
     *geometry = (struct eval_geometry){.deviation_min = INFINITY};
     num_unit_rows(n, d, x, v, NULL);
-    moments(n, d, v, mean, covariance);
+    compute_moments(n, d, v, mean, covariance);
 
     // |sum v|^2 = sum |v|^2 + 2 sum over i < j of <v_i, v_j>
     for (size_t i = 0; i < n; i++) {
@@ -92,7 +93,7 @@ eval_geometry(size_t n, size_t d, const float *x,
     for (size_t k = 0; k < d; k++)
         all += mean[k] * mean[k] * (double)n * (double)n;
     geometry->cosine = (all - own) / (2 * pairs);
-    geometry->uniformity = log(potential(n, d, v, square) / pairs);
+    geometry->uniformity = log(sum_potential(n, d, v, square) / pairs);
 
     for (size_t k = 0; k < d; k++) {
         double deviation = sqrt(covariance[k * d + k]);

@@ -31,7 +31,7 @@ struct eval_knn {
 /* What is known about one query: candidates in no order, each an id and its
  * f32 rank, among them the best `room` of all references but itself. */
 struct nearest {
-    int32_t *key; /* [2 room + GROUP] ranks, by key() */
+    int32_t *key; /* [2 room + GROUP] ranks, by key_of_rank() */
     uint32_t *id;
     size_t count, room;
     size_t self;     /* the reference that it is, or EVAL_NO_SELF */
@@ -83,7 +83,8 @@ eval_knn_free(struct eval_knn *knn)
 
 /* s of a query, of squared length qq, and one reference, as the header says. */
 static double
-exact(const struct eval_knn *knn, const float *query, double qq, uint32_t id)
+exact_score(const struct eval_knn *knn, const float *query, double qq,
+            uint32_t id)
 {
     const float *ref = knn->ref + id * knn->d;
     double rr = knn->square[id], apart = 0;
@@ -98,7 +99,7 @@ exact(const struct eval_knn *knn, const float *query, double qq, uint32_t id)
 
 /* Asks for a reference, which is rarely in the cache. */
 static void
-fetch(const struct eval_knn *knn, uint32_t id)
+prefetch_reference(const struct eval_knn *knn, uint32_t id)
 {
     const char *row = (const char *)(knn->ref + id * knn->d);
 
@@ -112,7 +113,7 @@ fetch(const struct eval_knn *knn, uint32_t id)
  * what is done to it.
  */
 static double
-rounding(const struct eval_knn *knn, double qq)
+rounding_of_rank(const struct eval_knn *knn, double qq)
 {
     double product = sqrt(qq) * knn->longest;
 
@@ -122,7 +123,7 @@ rounding(const struct eval_knn *knn, double qq)
 }
 
 static float
-rank(const struct eval_knn *knn, float dot, size_t id)
+rank_of_dot(const struct eval_knn *knn, float dot, size_t id)
 {
     return dot * knn->scale[id] - knn->shift[id];
 }
@@ -140,7 +141,7 @@ static UTIL_CLONES(void, mark,
 
 /* A whole number that is larger for a larger rank. */
 static int32_t
-key(float rank)
+key_of_rank(float rank)
 {
     int32_t bits;
 
@@ -190,7 +191,7 @@ static UTIL_CLONES(void, limits,
  * than to move keys: 2 room of them cost about ten counts.
  */
 static int32_t
-find(size_t n, const int32_t *keys, size_t k, size_t most)
+find_bound(size_t n, const int32_t *keys, size_t k, size_t most)
 {
     int32_t low, high;
     size_t count = n; // at least low; fewer than k are above high
@@ -212,10 +213,10 @@ find(size_t n, const int32_t *keys, size_t k, size_t most)
 
 /* Leaves the best candidates, not fewer than `room`, and not many more. */
 static void
-cut(struct nearest *near)
+cut_candidates(struct nearest *near)
 {
     const size_t most = near->room + near->room / 8 + 3;
-    const int32_t bound = find(near->count, near->key, near->room, most);
+    const int32_t bound = find_bound(near->count, near->key, near->room, most);
     size_t equal = most - count_above(near->count, near->key, bound);
     size_t count = 0;
 
@@ -235,8 +236,8 @@ cut(struct nearest *near)
 /* Adds those of a group that are marked.  Where that leaves no room for another
  * group, the worse half goes, so that a candidate costs O(1) whatever k is. */
 static void
-keep(const struct eval_knn *knn, size_t first, uint64_t above, const float *dot,
-     struct nearest *near)
+keep_marked(const struct eval_knn *knn, size_t first, uint64_t above,
+            const float *dot, struct nearest *near)
 {
     if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
         above = __builtin_bswap64(above);
@@ -244,18 +245,18 @@ keep(const struct eval_knn *knn, size_t first, uint64_t above, const float *dot,
         const size_t j = (size_t)__builtin_ctzll(above) / 8;
         const size_t id = first + j;
 
-        near->key[near->count] = key(rank(knn, dot[j], id));
+        near->key[near->count] = key_of_rank(rank_of_dot(knn, dot[j], id));
         near->id[near->count] = (uint32_t)id;
         near->count += id != near->self;
     }
     if (near->count >= 2 * near->room)
-        cut(near);
+        cut_candidates(near);
 }
 
 /* Looks through the products of one query with references first .. first+n. */
 static void
-look(const struct eval_knn *knn, size_t first, size_t n, const float *dot,
-     struct nearest *near)
+look_through_products(const struct eval_knn *knn, size_t first, size_t n,
+                      const float *dot, struct nearest *near)
 {
     const size_t groups = (n + GROUP - 1) / GROUP;
     uint64_t above[TILE / GROUP];
@@ -272,13 +273,13 @@ look(const struct eval_knn *knn, size_t first, size_t n, const float *dot,
     for (size_t h = 0; h < hits; h++) {
         const size_t from = hit[h] * (size_t)GROUP;
 
-        keep(knn, first + from, above[hit[h]], dot + from, near);
+        keep_marked(knn, first + from, above[hit[h]], dot + from, near);
     }
 }
 
 /* Nearest first, then the lower id. */
 static int
-compare(const void *a, const void *b)
+compare_neighbours(const void *a, const void *b)
 {
     const struct neighbour *x = a, *y = b;
 
@@ -289,8 +290,8 @@ compare(const void *a, const void *b)
 
 /* The k best of all references in double: the definition, O(n d). */
 static void
-search(const struct eval_knn *knn, const float *query, double qq, size_t k,
-       size_t self, struct neighbour *best)
+search_exactly(const struct eval_knn *knn, const float *query, double qq,
+               size_t k, size_t self, struct neighbour *best)
 {
     size_t count = 0;
 
@@ -300,12 +301,12 @@ search(const struct eval_knn *knn, const float *query, double qq, size_t k,
 
         if (id == self)
             continue;
-        new.score = exact(knn, query, qq, new.id);
+        new.score = exact_score(knn, query, qq, new.id);
         if (count < k)
             count++;
-        else if (compare(&new, &best[--at]) > 0)
+        else if (compare_neighbours(&new, &best[--at]) > 0)
             continue;
-        for (; at && compare(&new, &best[at - 1]) < 0; at--)
+        for (; at && compare_neighbours(&new, &best[at - 1]) < 0; at--)
             best[at] = best[at - 1];
         best[at] = new;
     }
@@ -313,15 +314,15 @@ search(const struct eval_knn *knn, const float *query, double qq, size_t k,
 
 /* Scores n neighbours in double and puts them in order. */
 static void
-sort(const struct eval_knn *knn, const float *query, double qq, size_t n,
-     struct neighbour *best)
+sort_neighbours(const struct eval_knn *knn, const float *query, double qq,
+                size_t n, struct neighbour *best)
 {
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n)
-            fetch(knn, best[i + AHEAD].id);
-        best[i].score = exact(knn, query, qq, best[i].id);
+            prefetch_reference(knn, best[i + AHEAD].id);
+        best[i].score = exact_score(knn, query, qq, best[i].id);
     }
-    qsort(best, n, sizeof *best, compare);
+    qsort(best, n, sizeof *best, compare_neighbours);
 }
 
 /* The same where only the order is wanted: ranks that are further apart than
@@ -332,12 +333,12 @@ sort_near(const struct eval_knn *knn, const float *query, double qq,
 {
     size_t from = 0;
 
-    qsort(best, n, sizeof *best, compare);
+    qsort(best, n, sizeof *best, compare_neighbours);
     for (size_t i = 1; i <= n; i++) {
         if (i < n && best[i - 1].score - best[i].score <= apart)
             continue;
         if (i - from > 1)
-            sort(knn, query, qq, i - from, best + from);
+            sort_neighbours(knn, query, qq, i - from, best + from);
         from = i;
     }
 }
@@ -349,18 +350,19 @@ sort_near(const struct eval_knn *knn, const float *query, double qq,
  * everything is searched.
  */
 static void
-settle(const struct eval_knn *knn, const float *query, size_t k, int scored,
-       const struct nearest *near, struct neighbour *best)
+settle_candidates(const struct eval_knn *knn, const float *query, size_t k,
+                  int scored, const struct nearest *near,
+                  struct neighbour *best)
 {
     const double qq = num_dot(knn->d, query, query);
-    const double apart = 2 * rounding(knn, qq);
+    const double apart = 2 * rounding_of_rank(knn, qq);
     double limit;
     size_t count = 0;
 
     REQUIRE(near->count >= k); // else some products are not finite
-    limit = rank_of(find(near->count, near->key, k, k)) - apart;
+    limit = rank_of(find_bound(near->count, near->key, k, k)) - apart;
     if (near->threshold >= limit) {
-        search(knn, query, qq, k, near->self, best);
+        search_exactly(knn, query, qq, k, near->self, best);
         return;
     }
     for (size_t i = 0; i < near->count; i++) {
@@ -370,7 +372,7 @@ settle(const struct eval_knn *knn, const float *query, size_t k, int scored,
             best[count++] = (struct neighbour){of, near->id[i]};
     }
     if (scored)
-        sort(knn, query, qq, count, best);
+        sort_neighbours(knn, query, qq, count, best);
     else
         sort_near(knn, query, qq, apart, count, best);
 }
@@ -403,11 +405,11 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
             num_gemm_nt(rows, n, d, 1, query + start * d, knn->ref + first * d,
                         0, dot);
             for (size_t i = 0; i < rows; i++)
-                look(knn, first, n, dot + i * n, &near[i]);
+                look_through_products(knn, first, n, dot + i * n, &near[i]);
         }
         for (size_t i = 0; i < rows; i++) {
-            settle(knn, query + (start + i) * d, k, score != NULL, &near[i],
-                   best);
+            settle_candidates(knn, query + (start + i) * d, k, score != NULL,
+                              &near[i], best);
             for (size_t j = 0; j < k; j++) {
                 ids[(start + i) * k + j] = best[j].id;
                 if (score)

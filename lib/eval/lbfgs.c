@@ -20,7 +20,7 @@ struct memory {
 };
 
 static double
-dot(size_t n, const double *x, const double *y)
+dot_doubles(size_t n, const double *x, const double *y)
 {
     double sum = 0;
 
@@ -30,14 +30,14 @@ dot(size_t n, const double *x, const double *y)
 }
 
 static void
-add(size_t n, double alpha, const double *x, double *y)
+add_scaled(size_t n, double alpha, const double *x, double *y)
 {
     for (size_t i = 0; i < n; i++)
         y[i] += alpha * x[i];
 }
 
 static double
-largest(size_t n, const double *x)
+largest_magnitude(size_t n, const double *x)
 {
     double most = 0;
 
@@ -48,8 +48,8 @@ largest(size_t n, const double *x)
 
 /* direction = -H g by the two-loop recursion (algorithm 7.4). */
 static void
-direct(size_t n, const struct memory *memory, const double *g,
-       double *direction)
+compute_direction(size_t n, const struct memory *memory, const double *g,
+                  double *direction)
 {
     size_t count = memory->count, kept = count < PAIRS ? count : PAIRS;
     double alpha[PAIRS];
@@ -59,29 +59,30 @@ direct(size_t n, const struct memory *memory, const double *g,
     for (size_t j = 1; j <= kept; j++) {
         size_t at = (count - j) % PAIRS;
 
-        alpha[at] = memory->rho[at] * dot(n, memory->s[at], direction);
-        add(n, -alpha[at], memory->y[at], direction);
+        alpha[at] = memory->rho[at] * dot_doubles(n, memory->s[at], direction);
+        add_scaled(n, -alpha[at], memory->y[at], direction);
     }
     if (kept) {
         size_t at = (count - 1) % PAIRS;
-        double scale =
-            1 / (memory->rho[at] * dot(n, memory->y[at], memory->y[at]));
+        double scale = 1 / (memory->rho[at] *
+                            dot_doubles(n, memory->y[at], memory->y[at]));
 
         for (size_t i = 0; i < n; i++)
             direction[i] *= scale;
     }
     for (size_t j = kept; j >= 1; j--) {
         size_t at = (count - j) % PAIRS;
-        double beta = memory->rho[at] * dot(n, memory->y[at], direction);
+        double beta =
+            memory->rho[at] * dot_doubles(n, memory->y[at], direction);
 
-        add(n, alpha[at] - beta, memory->s[at], direction);
+        add_scaled(n, alpha[at] - beta, memory->s[at], direction);
     }
 }
 
 /* Keeps the pair of a step, unless its curvature is lost in rounding. */
 static void
-learn(size_t n, struct memory *memory, const struct point *from,
-      const struct point *to)
+learn_curvature(size_t n, struct memory *memory, const struct point *from,
+                const struct point *to)
 {
     size_t at = memory->count % PAIRS;
     double curvature;
@@ -90,8 +91,8 @@ learn(size_t n, struct memory *memory, const struct point *from,
         memory->s[at][i] = to->w[i] - from->w[i];
         memory->y[at][i] = to->g[i] - from->g[i];
     }
-    curvature = dot(n, memory->s[at], memory->y[at]);
-    if (curvature <= 1e-14 * dot(n, memory->y[at], memory->y[at]))
+    curvature = dot_doubles(n, memory->s[at], memory->y[at]);
+    if (curvature <= 1e-14 * dot_doubles(n, memory->y[at], memory->y[at]))
         return;
     memory->rho[at] = 1 / curvature;
     memory->count++;
@@ -102,21 +103,21 @@ learn(size_t n, struct memory *memory, const struct point *from,
  * lower by a share of the slope and flatter.  Returns 1 when one is found.
  */
 static int
-step(size_t n, eval_function *f, void *self, const struct point *from,
-     const double *direction, double length, struct point *to)
+search_line(size_t n, eval_function *f, void *self, const struct point *from,
+            const double *direction, double length, struct point *to)
 {
-    const double slope = dot(n, from->g, direction);
+    const double slope = dot_doubles(n, from->g, direction);
     double low = 0, high = INFINITY;
 
     if (!(slope < 0))
         return 0;
     for (int tries = 0; tries < TRIES; tries++) {
         memcpy(to->w, from->w, n * sizeof *to->w);
-        add(n, length, direction, to->w);
+        add_scaled(n, length, direction, to->w);
         to->f = f(self, to->w, to->g);
         if (!(to->f <= from->f + 1e-4 * length * slope))
             high = length;
-        else if (dot(n, to->g, direction) < 0.9 * slope)
+        else if (dot_doubles(n, to->g, direction) < 0.9 * slope)
             low = length;
         else
             return 1;
@@ -140,16 +141,16 @@ eval_lbfgs(size_t n, eval_function *f, void *self, size_t most,
         memory.y[j] = memory.s[j] + n;
     }
     here.f = f(self, here.w, here.g);
-    while (iterations < most && largest(n, here.g) > tolerance) {
+    while (iterations < most && largest_magnitude(n, here.g) > tolerance) {
         double first = 1, before = here.f;
 
-        direct(n, &memory, here.g, direction);
+        compute_direction(n, &memory, here.g, direction);
         if (!memory.count)
-            first = fmin(1, 1 / sqrt(dot(n, here.g, here.g)));
-        if (!step(n, f, self, &here, direction, first, &next))
+            first = fmin(1, 1 / sqrt(dot_doubles(n, here.g, here.g)));
+        if (!search_line(n, f, self, &here, direction, first, &next))
             break;
         iterations++;
-        learn(n, &memory, &here, &next);
+        learn_curvature(n, &memory, &here, &next);
         memcpy(here.w, next.w, n * sizeof *here.w);
         memcpy(here.g, next.g, n * sizeof *here.g);
         here.f = next.f;

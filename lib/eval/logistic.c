@@ -50,7 +50,8 @@ block_of(const struct eval_rows *rows, size_t first)
  * returns -log p_y; *right counts the rows where y is the first of the largest.
  */
 static double
-judge(size_t classes, float *logit, const float *b, size_t y, size_t *right)
+softmax_gradient(size_t classes, float *logit, const float *b, size_t y,
+                 size_t *right)
 {
     double sum = 0, own;
     size_t top = 0;
@@ -86,8 +87,8 @@ eval_logistic_sum(const struct eval_linear *linear,
 
     num_gemm_nt(n, classes, d, 1, rows->x, linear->w, 0, work);
     for (size_t i = 0; i < n; i++)
-        loss += judge(classes, work + i * classes, linear->b,
-                      (size_t)rows->y[i], &hits);
+        loss += softmax_gradient(classes, work + i * classes, linear->b,
+                                 (size_t)rows->y[i], &hits);
     if (right)
         *right = hits;
     if (!grad)
@@ -123,7 +124,7 @@ eval_logistic_accuracy(const struct eval_linear *linear,
 
 /* The function that is minimised: loss and gradient at w, in double. */
 static double
-penalised(void *self, const double *w, double *g)
+penalised_loss(void *self, const double *w, double *g)
 {
     const struct problem *problem = self;
     const struct eval_linear *linear = problem->linear;
@@ -163,7 +164,7 @@ eval_logistic_fit(struct eval_linear *linear, const struct eval_rows *rows,
     for (size_t i = 0; i < count; i++)
         w[i] = linear->w[i];
     iterations =
-        eval_lbfgs(count, penalised, &problem, most, tolerance, w, loss);
+        eval_lbfgs(count, penalised_loss, &problem, most, tolerance, w, loss);
     for (size_t i = 0; i < count; i++)
         linear->w[i] = (float)w[i];
     free(problem.work);

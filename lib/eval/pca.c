@@ -26,7 +26,7 @@ find_mean(size_t n, size_t d, const float *x, float *mean)
  * smaller: X' u is an eigenvector of the one where u is of the other.
  */
 static void
-solve(size_t n, size_t d, const float *x, size_t k, float *e)
+solve_eigenvectors(size_t n, size_t d, const float *x, size_t k, float *e)
 {
     const size_t m = n < d ? n : d;
     float *c = mem_array(m * m, sizeof *c);
@@ -50,8 +50,8 @@ solve(size_t n, size_t d, const float *x, size_t k, float *e)
 /* The variances of the rows along directions of unit length; more exact than
  * eigenvalues of a product in single precision. */
 static void
-measure(size_t n, size_t d, const float *x, size_t k, const float *e,
-        double *variance)
+measure_variances(size_t n, size_t d, const float *x, size_t k, const float *e,
+                  double *variance)
 {
     float *y = mem_array(n * k, sizeof *y);
 
@@ -63,7 +63,7 @@ measure(size_t n, size_t d, const float *x, size_t k, const float *e,
 
 /* Makes a direction s long, its largest element positive; 0 stays 0. */
 static void
-settle(size_t d, double s, float *e)
+scale_direction(size_t d, double s, float *e)
 {
     const double length = sqrt(num_dot(d, e, e));
     float largest = 0;
@@ -88,10 +88,10 @@ eval_pca(size_t n, size_t d, const float *x, size_t k, float *basis)
     for (size_t i = 0; i < n * d; i++)
         centred[i] = x[i] - mean[i % d];
     all = num_dot(n * d, centred, centred) / (double)n;
-    solve(n, d, centred, k, basis);
+    solve_eigenvectors(n, d, centred, k, basis);
     for (size_t i = 0; i < k; i++)
-        settle(d, 1, basis + i * d);
-    measure(n, d, centred, k, basis, variance);
+        scale_direction(d, 1, basis + i * d);
+    measure_variances(n, d, centred, k, basis, variance);
     for (size_t i = 0; i < k; i++) {
         kept += variance[i];
         deviations += sqrt(variance[i]);
@@ -100,7 +100,7 @@ eval_pca(size_t n, size_t d, const float *x, size_t k, float *basis)
         pca = (struct eval_pca){(double)k / deviations, kept / all,
                                 sqrt(variance[0]), sqrt(variance[k - 1])};
     for (size_t i = 0; i < k; i++)
-        settle(d, pca.scale, basis + i * d);
+        scale_direction(d, pca.scale, basis + i * d);
     free(variance);
     free(centred);
     return pca;

@@ -91,8 +91,9 @@ copy_release(struct copy *copy)
  * linear holds the weights of the best fit on return.
  */
 static void
-choose(const struct eval_probe_spec *spec, const struct eval_rows *rows,
-       size_t held, struct eval_linear *linear, struct eval_probe *probe)
+choose_penalty(const struct eval_probe_spec *spec, const struct eval_rows *rows,
+               size_t held, struct eval_linear *linear,
+               struct eval_probe *probe)
 {
     size_t kept = rows->n - held, d = rows->d, worse = 0;
     struct eval_rows fit = {kept, d, rows->x, rows->y};
@@ -144,7 +145,7 @@ eval_probe_logistic(const struct eval_probe_spec *spec,
 
     *probe = (struct eval_probe){.l2 = spec->l2};
     if (spec->l2 <= 0)
-        choose(spec, &fit.rows, held, &linear, probe);
+        choose_penalty(spec, &fit.rows, held, &linear, probe);
     probe->iterations =
         eval_logistic_fit(&linear, &fit.rows, probe->l2, spec->iterations,
                           spec->tolerance, spec->watch, &probe->loss);

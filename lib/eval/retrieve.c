@@ -72,7 +72,8 @@ static UTIL_CLONES(size_t, count,
 /* Looks again at the scores within rounding error in row i of a tile from
  * column `first` on. */
 static void
-settle(const struct job *job, size_t i, size_t first, size_t n, const float *s)
+settle_ties(const struct job *job, size_t i, size_t first, size_t n,
+            const float *s)
 {
     const struct eval_scores *scores = &job->scores;
 
@@ -91,7 +92,7 @@ settle(const struct job *job, size_t i, size_t first, size_t n, const float *s)
 }
 
 static void
-compare(const struct job *job, size_t i0, size_t j0)
+compare_tile(const struct job *job, size_t i0, size_t j0)
 {
     const size_t rows = eval_tile(job->n, i0), columns = eval_tile(job->n, j0);
 
@@ -101,7 +102,7 @@ compare(const struct job *job, size_t i0, size_t j0)
 
         if (count(columns, s, job->u.low[i], job->u.high[i], job->v.low + j0,
                   job->v.high + j0, job->u.above + i, job->v.above + j0))
-            settle(job, i, j0, columns, s);
+            settle_ties(job, i, j0, columns, s);
     }
 }
 
@@ -119,7 +120,7 @@ eval_retrieve(size_t n, size_t d, const float *u, const float *v,
     side_init(&job.v, &job, &job.scores.v);
     for (size_t i = 0; i < n; i += EVAL_TILE)
         for (size_t j = 0; j < n; j += EVAL_TILE)
-            compare(&job, i, j);
+            compare_tile(&job, i, j);
     for (size_t i = 0; i < n; i++) {
         forward[i] = 1 + job.u.above[i] + job.u.half[i];
         backward[i] = 1 + job.v.above[i] + job.v.half[i];

@@ -9,7 +9,7 @@
 #include "util/mem.h"
 
 static struct eval_vectors
-rows_of(size_t n, size_t d, const float *given, int cosine)
+normalise_rows(size_t n, size_t d, const float *given, int cosine)
 {
     struct eval_vectors s = {.given = given,
                              .row = mem_array(n * d, sizeof *s.row),
@@ -35,8 +35,8 @@ eval_scores_init(struct eval_scores *scores, size_t n, const float *u, size_t m,
     *scores = (struct eval_scores){
         .d = d,
         .cosine = cosine,
-        .u = rows_of(n, d, u, cosine),
-        .v = rows_of(m, d, v, cosine),
+        .u = normalise_rows(n, d, u, cosine),
+        .v = normalise_rows(m, d, v, cosine),
         .tile = mem_aligned(EVAL_TILE * EVAL_TILE, sizeof *scores->tile),
     };
 }
