@@ -22,7 +22,7 @@ struct numbered {
 };
 
 static int
-compare(const void *a, const void *b)
+compare_groups(const void *a, const void *b)
 {
     const struct numbered *x = a, *y = b;
 
@@ -31,7 +31,7 @@ compare(const void *a, const void *b)
 
 /* Number the groups from 1; to be given to free(). */
 static uint32_t *
-number(size_t n, const int64_t *group, size_t *groups)
+number_groups(size_t n, const int64_t *group, size_t *groups)
 {
     struct numbered *sorted = mem_array(n, sizeof *sorted);
     uint32_t *mine = mem_array(n, sizeof *mine);
@@ -39,7 +39,7 @@ number(size_t n, const int64_t *group, size_t *groups)
     *groups = 0;
     for (size_t i = 0; i < n; i++)
         sorted[i] = (struct numbered){group[i], i};
-    qsort(sorted, n, sizeof *sorted, compare);
+    qsort(sorted, n, sizeof *sorted, compare_groups);
     for (size_t i = 0; i < n; i++) {
         if (sorted[i].group < 0)
             continue;
@@ -52,7 +52,7 @@ number(size_t n, const int64_t *group, size_t *groups)
 
 /* Add `by` for each member of a batch that is of a group. */
 static void
-tally(const struct epoch *epoch, size_t step, size_t *count, size_t by)
+tally_batch(const struct epoch *epoch, size_t step, size_t *count, size_t by)
 {
     const int64_t *id = epoch->ids + select_layout_start(epoch->layout, step);
     size_t b = select_layout_count(epoch->layout, step);
@@ -63,7 +63,7 @@ tally(const struct epoch *epoch, size_t step, size_t *count, size_t by)
 }
 
 static int
-holds(const struct epoch *epoch, size_t step, int64_t id)
+batch_holds(const struct epoch *epoch, size_t step, int64_t id)
 {
     const int64_t *in = epoch->ids + select_layout_start(epoch->layout, step);
     size_t b = select_layout_count(epoch->layout, step), i = 0;
@@ -76,7 +76,7 @@ holds(const struct epoch *epoch, size_t step, int64_t id)
 /* Pairs that a sample of group g makes with `count` others: none without a
  * group. */
 static size_t
-pairs(const size_t *count, uint32_t g)
+pairs_with_group(const size_t *count, uint32_t g)
 {
     return g ? count[g] : 0;
 }
@@ -84,7 +84,7 @@ pairs(const size_t *count, uint32_t g)
 /* Exchanges *id of batch a, which is counted in here[], with a sample of
  * batch c, where that parts more than it joins. */
 static int
-exchange(struct epoch *epoch, size_t a, int64_t *id, size_t c)
+exchange_sample(struct epoch *epoch, size_t a, int64_t *id, size_t c)
 {
     int64_t *other = epoch->ids + select_layout_start(epoch->layout, c);
     int64_t *end = other + select_layout_count(epoch->layout, c);
@@ -92,30 +92,31 @@ exchange(struct epoch *epoch, size_t a, int64_t *id, size_t c)
     int64_t kept = *id;
     int done = 0;
 
-    tally(epoch, c, epoch->there, 1);
+    tally_batch(epoch, c, epoch->there, 1);
     for (; other < end && !done; other++) {
         uint32_t h = epoch->group[*other];
-        size_t before = epoch->here[g] - 1 + pairs(epoch->there, h) - (h > 0);
-        size_t after = epoch->there[g] + pairs(epoch->here, h);
+        size_t before =
+            epoch->here[g] - 1 + pairs_with_group(epoch->there, h) - (h > 0);
+        size_t after = epoch->there[g] + pairs_with_group(epoch->here, h);
 
-        if (g == h || after >= before || holds(epoch, c, *id) ||
-            holds(epoch, a, *other))
+        if (g == h || after >= before || batch_holds(epoch, c, *id) ||
+            batch_holds(epoch, a, *other))
             continue;
-        tally(epoch, a, epoch->here, (size_t)-1);
-        tally(epoch, c, epoch->there, (size_t)-1);
+        tally_batch(epoch, a, epoch->here, (size_t)-1);
+        tally_batch(epoch, c, epoch->there, (size_t)-1);
         *id = *other;
         *other = kept;
-        tally(epoch, a, epoch->here, 1);
-        tally(epoch, c, epoch->there, 1);
+        tally_batch(epoch, a, epoch->here, 1);
+        tally_batch(epoch, c, epoch->there, 1);
         done = 1;
     }
-    tally(epoch, c, epoch->there, (size_t)-1);
+    tally_batch(epoch, c, epoch->there, (size_t)-1);
     return done;
 }
 
 /* Through how many batches a search goes. */
 static size_t
-reach(const struct epoch *epoch, uint32_t g)
+search_reach(const struct epoch *epoch, uint32_t g)
 {
     size_t others = epoch->layout->steps - 1;
     size_t most = epoch->all[g] > epoch->layout->steps ? FEW : LOOK;
@@ -125,24 +126,24 @@ reach(const struct epoch *epoch, uint32_t g)
 
 /* Returns how many samples of a batch found another place. */
 static size_t
-part(struct epoch *epoch, size_t a)
+part_batch(struct epoch *epoch, size_t a)
 {
     const struct select_layout *layout = epoch->layout;
     int64_t *id = epoch->ids + select_layout_start(layout, a);
     size_t b = select_layout_count(layout, a), found = 0;
 
-    tally(epoch, a, epoch->here, 1);
+    tally_batch(epoch, a, epoch->here, 1);
     for (size_t i = 0; i < b; i++) {
         uint32_t g = epoch->group[id[i]];
         int done = 0;
 
-        if (pairs(epoch->here, g) < 2)
+        if (pairs_with_group(epoch->here, g) < 2)
             continue;
-        for (size_t t = 1; t <= reach(epoch, g) && !done; t++)
-            done = exchange(epoch, a, id + i, (a + t) % layout->steps);
+        for (size_t t = 1; t <= search_reach(epoch, g) && !done; t++)
+            done = exchange_sample(epoch, a, id + i, (a + t) % layout->steps);
         found += (size_t)done;
     }
-    tally(epoch, a, epoch->here, (size_t)-1);
+    tally_batch(epoch, a, epoch->here, (size_t)-1);
     return found;
 }
 
@@ -159,28 +160,28 @@ count_pairs(const struct epoch *epoch)
         for (size_t i = 0; i < b; i++)
             if (epoch->group[id[i]])
                 found += epoch->here[epoch->group[id[i]]]++;
-        tally(epoch, step, epoch->here, (size_t)-1);
+        tally_batch(epoch, step, epoch->here, (size_t)-1);
     }
     return found;
 }
 
 static size_t
-run(const struct select_layout *layout, const int64_t *group, int64_t *ids,
-    int times)
+part_groups(const struct select_layout *layout, const int64_t *group,
+            int64_t *ids, int times)
 {
     size_t groups, left;
-    uint32_t *numbers = number(layout->size, group, &groups);
+    uint32_t *numbers = number_groups(layout->size, group, &groups);
     struct epoch epoch = {.layout = layout, .ids = ids, .group = numbers};
 
     epoch.here = mem_array(groups + 1, sizeof *epoch.here);
     epoch.there = mem_array(groups + 1, sizeof *epoch.there);
     epoch.all = mem_array(groups + 1, sizeof *epoch.all);
     for (size_t step = 0; step < layout->steps; step++)
-        tally(&epoch, step, epoch.all, 1);
+        tally_batch(&epoch, step, epoch.all, 1);
     for (size_t found = 1; times && found; times--) {
         found = 0;
         for (size_t step = 0; step < layout->steps; step++)
-            found += part(&epoch, step);
+            found += part_batch(&epoch, step);
     }
     left = count_pairs(&epoch);
     free(epoch.here);
@@ -194,12 +195,13 @@ size_t
 select_avoid_count(const struct select_layout *layout, const int64_t *group,
                    const int64_t *ids)
 {
-    return run(layout, group, (int64_t *)ids, 0); // 0 times: nothing changes
+    return part_groups(layout, group, (int64_t *)ids,
+                       0); // 0 times: nothing changes
 }
 
 size_t
 select_avoid(const struct select_layout *layout, const int64_t *group,
              int64_t *ids)
 {
-    return run(layout, group, ids, TIMES);
+    return part_groups(layout, group, ids, TIMES);
 }

@@ -15,7 +15,7 @@ struct tag {
 };
 
 static int
-compare(const void *a, const void *b)
+compare_tags(const void *a, const void *b)
 {
     const struct tag *x = a, *y = b;
 
@@ -26,9 +26,9 @@ compare(const void *a, const void *b)
 
 /* Takes the penalty off the weight of each pair with a common key. */
 static void
-part(size_t n, struct tag *tag, size_t tags, float penalty, float *w)
+part_tagged(size_t n, struct tag *tag, size_t tags, float penalty, float *w)
 {
-    qsort(tag, tags, sizeof *tag, compare);
+    qsort(tag, tags, sizeof *tag, compare_tags);
     for (size_t i = 0; i < tags; i++)
         for (size_t j = i; j-- && tag[j].key == tag[i].key;) {
             w[tag[i].item * n + tag[j].item] -= penalty;
@@ -42,7 +42,7 @@ part(size_t n, struct tag *tag, size_t tags, float penalty, float *w)
  * a batch comes before everything.
  */
 static void
-forbid(struct block *block, const struct select_task *task)
+forbid_pairs(struct block *block, const struct select_task *task)
 {
     const size_t n = block->exchange.n, b = task->layout.batch + 1;
     struct tag *tag = mem_array(n, sizeof *tag);
@@ -56,16 +56,16 @@ forbid(struct block *block, const struct select_task *task)
     for (size_t i = 0; task->group && i < n; i++)
         if (task->group[block->id[i]] >= 0)
             tag[tags++] = (struct tag){task->group[block->id[i]], (uint32_t)i};
-    part(n, tag, tags, (float)block->penalty, block->w);
+    part_tagged(n, tag, tags, (float)block->penalty, block->w);
     for (size_t i = 0; i < n; i++)
         tag[i] = (struct tag){block->id[i], (uint32_t)i};
-    part(n, tag, n, (float)(2 * (double)b * block->penalty), block->w);
+    part_tagged(n, tag, n, (float)(2 * (double)b * block->penalty), block->w);
     free(tag);
 }
 
 /* What has no features has no weight, whatever its rows hold. */
 static void
-silence(struct block *block, const uint8_t *known)
+silence_unknown(struct block *block, const uint8_t *known)
 {
     const size_t n = block->exchange.n;
 
@@ -118,8 +118,8 @@ select_block_init(struct block *block, const struct select_task *task, size_t k,
                     layout->batch + (layout->larger > 0), n, block->id,
                     block->w);
     if (task->features->known)
-        silence(block, task->features->known);
-    forbid(block, task);
+        silence_unknown(block, task->features->known);
+    forbid_pairs(block, task);
 }
 
 void

@@ -144,8 +144,8 @@ find_others(size_t n, size_t k, float *w, float *q, struct rng *rng,
 
 /* x [n,k] from eigenvectors. */
 static void
-spectrum(const struct select_task *task, size_t n, size_t k, const int64_t *ids,
-         struct rng *rng, float *x)
+embed_spectrum(const struct select_task *task, size_t n, size_t k,
+               const int64_t *ids, struct rng *rng, float *x)
 {
     const enum spectral_variant variant =
         (enum spectral_variant)task->value[SPECTRAL_VARIANT];
@@ -176,7 +176,8 @@ spectrum(const struct select_task *task, size_t n, size_t k, const int64_t *ids,
 
 /* x [n,d]: the means of both views. */
 static void
-means(const struct select_features *f, size_t n, const int64_t *ids, float *x)
+embed_means(const struct select_features *f, size_t n, const int64_t *ids,
+            float *x)
 {
     for (size_t i = 0; i < n; i++) {
         const size_t row = (size_t)ids[i] * f->d;
@@ -198,7 +199,7 @@ select_embed(const struct select_task *task, size_t n, size_t k,
              const int64_t *ids, struct rng *rng, float *x)
 {
     if (task->value[SPECTRAL_VARIANT] == SPECTRAL_KMEANS)
-        means(task->features, n, ids, x);
+        embed_means(task->features, n, ids, x);
     else
-        spectrum(task, n, k, ids, rng, x);
+        embed_spectrum(task, n, k, ids, rng, x);
 }

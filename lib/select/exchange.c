@@ -33,7 +33,7 @@ struct search {
 };
 
 static void
-enqueue(struct search *s, uint32_t i)
+enqueue_item(struct search *s, uint32_t i)
 {
     size_t n = s->task->n;
 
@@ -44,7 +44,7 @@ enqueue(struct search *s, uint32_t i)
 }
 
 static uint32_t
-dequeue(struct search *s)
+dequeue_item(struct search *s)
 {
     uint32_t i = s->queue[s->head];
 
@@ -76,19 +76,19 @@ static UTIL_CLONES(void, add, (size_t n, const float *x, float *y), (n, x, y))
 
 /* Renew what is known of the members of a batch, and let them look again. */
 static void
-touch(struct search *s, size_t c)
+touch_batch(struct search *s, size_t c)
 {
     const struct select_exchange *task = s->task;
     const float *sum = s->sum + c * task->n;
 
     for (size_t at = task->start[c]; at < task->start[c + 1]; at++) {
         s->own[task->item[at]] = sum[task->item[at]];
-        enqueue(s, task->item[at]);
+        enqueue_item(s, task->item[at]);
     }
 }
 
 static void
-exchange(struct search *s, uint32_t i, uint32_t j)
+exchange_items(struct search *s, uint32_t i, uint32_t j)
 {
     size_t n = s->task->n, a = s->batch[i], c = s->batch[j];
     uint32_t at = s->slot[i];
@@ -101,15 +101,15 @@ exchange(struct search *s, uint32_t i, uint32_t j)
     s->task->item[s->slot[j]] = j;
     s->batch[i] = (uint32_t)c;
     s->batch[j] = (uint32_t)a;
-    touch(s, a);
-    touch(s, c);
+    touch_batch(s, a);
+    touch_batch(s, c);
 }
 
 /* The best partner of item i, which rises by `rise` in batch c; *best is the
  * gain to beat. */
 static void
-look(const struct search *s, uint32_t i, size_t c, float rise, float *best,
-     uint32_t *partner)
+look_for_partner(const struct search *s, uint32_t i, size_t c, float rise,
+                 float *best, uint32_t *partner)
 {
     const struct select_exchange *task = s->task;
     const float *w = task->w + i * task->n;
@@ -127,7 +127,7 @@ look(const struct search *s, uint32_t i, size_t c, float rise, float *best,
 }
 
 static void
-visit(struct search *s, uint32_t i)
+visit_item(struct search *s, uint32_t i)
 {
     const struct select_exchange *task = s->task;
     float best = (float)s->least;
@@ -137,7 +137,7 @@ visit(struct search *s, uint32_t i)
         float rise = s->sum[c * task->n + i] - s->own[i];
 
         if (rise > 0 && c != s->batch[i])
-            look(s, i, c, rise, &best, &partner);
+            look_for_partner(s, i, c, rise, &best, &partner);
     }
     // S is kept in f32 and gathers rounding: add up before believing it
     if (partner == i ||
@@ -147,22 +147,22 @@ visit(struct search *s, uint32_t i)
     mem_grow(&s->move, &s->room, s->moves + 1, sizeof *s->move);
     s->move[s->moves++] = (struct move){i, partner};
     s->left--;
-    exchange(s, i, partner);
+    exchange_items(s, i, partner);
 }
 
 static void
-settle(struct search *s)
+settle_queue(struct search *s)
 {
     while (s->waiting && s->left)
-        visit(s, dequeue(s));
+        visit_item(s, dequeue_item(s));
     while (s->waiting)
-        dequeue(s);
+        dequeue_item(s);
 }
 
 /* Mix two batches: each place of the smaller changes with a random one of the
  * other. */
 static void
-mix(struct search *s, size_t a, size_t c, struct rng *rng)
+mix_batches(struct search *s, size_t a, size_t c, struct rng *rng)
 {
     const struct select_exchange *task = s->task;
     const size_t *start = task->start;
@@ -176,28 +176,28 @@ mix(struct search *s, size_t a, size_t c, struct rng *rng)
             continue;
         mem_grow(&s->move, &s->room, s->moves + 1, sizeof *s->move);
         s->move[s->moves++] = (struct move){i, j};
-        exchange(s, i, j);
+        exchange_items(s, i, j);
     }
 }
 
 static void
-kick(struct search *s, double *weight, struct rng *rng)
+kick_batches(struct search *s, double *weight, struct rng *rng)
 {
     size_t a = rng_below(rng, s->task->k), c = rng_below(rng, s->task->k - 1);
     double reached;
 
     s->moves = 0;
-    mix(s, a, c + (c >= a), rng);
-    settle(s);
+    mix_batches(s, a, c + (c >= a), rng);
+    settle_queue(s);
     reached = select_exchange_weight(s->task);
     if (reached >= *weight) {
         *weight = reached;
         return;
     }
     while (s->moves--)
-        exchange(s, s->move[s->moves].i, s->move[s->moves].j);
+        exchange_items(s, s->move[s->moves].i, s->move[s->moves].j);
     while (s->waiting)
-        dequeue(s);
+        dequeue_item(s);
 }
 
 double
@@ -227,7 +227,8 @@ select_exchange_weight(const struct select_exchange *task)
 }
 
 static void
-begin(struct search *s, const struct select_exchange *task, double weight)
+begin_search(struct search *s, const struct select_exchange *task,
+             double weight)
 {
     size_t n = task->n;
 
@@ -249,11 +250,11 @@ begin(struct search *s, const struct select_exchange *task, double weight)
             add(n, task->w + i * n, s->sum + c * n);
         }
     for (size_t c = 0; c < task->k; c++)
-        touch(s, c);
+        touch_batch(s, c);
 }
 
 static void
-end(struct search *s)
+end_search(struct search *s)
 {
     free(s->sum);
     free(s->own);
@@ -274,11 +275,11 @@ select_exchange_run(const struct select_exchange *task, struct rng *rng)
     REQUIRE(task->start[task->k] == task->n);
     if (task->k == 1)
         return weight;
-    begin(&s, task, weight);
-    settle(&s);
+    begin_search(&s, task, weight);
+    settle_queue(&s);
     weight = select_exchange_weight(task);
     for (size_t i = 0; i < task->kicks && s.left; i++)
-        kick(&s, &weight, rng);
-    end(&s);
+        kick_batches(&s, &weight, rng);
+    end_search(&s);
     return weight;
 }

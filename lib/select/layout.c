@@ -3,7 +3,7 @@
 /* As equal as can be: no batch above B, unless one of a single sample is the
  * other choice. */
 static struct select_layout
-equal(size_t size, size_t batch)
+layout_equal(size_t size, size_t batch)
 {
     size_t steps = size / batch + (size % batch != 0);
 
@@ -30,7 +30,7 @@ select_layout_make(size_t size, size_t batch, enum select_remainder remainder,
                        size, batch);
 
     if (remainder == SELECT_KEEP)
-        *layout = equal(size, batch);
+        *layout = layout_equal(size, batch);
     else if (remainder == SELECT_WRAP && left)
         *layout = (struct select_layout){size, whole + 1, batch, 0};
     else

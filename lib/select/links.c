@@ -40,7 +40,7 @@ static UTIL_CLONES(float, dot, (size_t d, const float *x, const float *y),
 }
 
 static void
-insert(struct list *list, float near, uint32_t link)
+insert_link(struct list *list, float near, uint32_t link)
 {
     size_t at = SELECT_LINKS - 1;
 
@@ -53,7 +53,7 @@ insert(struct list *list, float near, uint32_t link)
 }
 
 static int
-has(const struct list *list, uint32_t link)
+has_link(const struct list *list, uint32_t link)
 {
     int found = 0;
 
@@ -64,8 +64,8 @@ has(const struct list *list, uint32_t link)
 
 /* Compares the points of a region, place[m], with one another. */
 static void
-compare(size_t d, const float *rows, size_t m, const int64_t *point,
-        const uint32_t *place, struct list *list)
+compare_points(size_t d, const float *rows, size_t m, const int64_t *point,
+               const uint32_t *place, struct list *list)
 {
     float *x = mem_aligned(m * d, sizeof *x);
     float *product = mem_aligned(m * m, sizeof *product);
@@ -78,8 +78,8 @@ compare(size_t d, const float *rows, size_t m, const int64_t *point,
 
         for (size_t j = 0; j < m; j++)
             if (product[i * m + j] > mine->near[SELECT_LINKS - 1] && i != j &&
-                !has(mine, place[j]))
-                insert(mine, product[i * m + j], place[j]);
+                !has_link(mine, place[j]))
+                insert_link(mine, product[i * m + j], place[j]);
     }
     free(x);
     free(product);
@@ -99,17 +99,17 @@ ask_neighbours(size_t d, const float *rows, const int64_t *point, size_t i,
         if (by == SELECT_NO_LINK)
             return;
         link = old[by].link[l % SELECT_LINKS];
-        if (link == SELECT_NO_LINK || link == i || has(mine, link))
+        if (link == SELECT_NO_LINK || link == i || has_link(mine, link))
             continue;
         near = dot(d, row, rows + (size_t)point[link] * d);
         if (near > mine->near[SELECT_LINKS - 1])
-            insert(mine, near, link);
+            insert_link(mine, near, link);
     }
 }
 
 /* Where each row is in point[], for the rows that are. */
 static uint32_t *
-places(size_t n, const int64_t *point)
+places_of_rows(size_t n, const int64_t *point)
 {
     int64_t most = 0;
     uint32_t *place;
@@ -125,10 +125,12 @@ places(size_t n, const int64_t *point)
 /* Compares each point with those of its regions: all that one finds by itself.
  */
 static void
-search(size_t d, const float *rows, size_t n, size_t leaf, uint64_t seed,
-       uint64_t epoch, const int64_t *point, struct list *list)
+search_regions(size_t d, const float *rows, size_t n, size_t leaf,
+               uint64_t seed, uint64_t epoch, const int64_t *point,
+               struct list *list)
 {
-    uint32_t *of_row = places(n, point), *place = mem_array(n, sizeof *place);
+    uint32_t *of_row = places_of_rows(n, point),
+             *place = mem_array(n, sizeof *place);
     int64_t *sorted = mem_array(n, sizeof *sorted);
 
     for (unsigned s = 0; s < SORTS; s++) {
@@ -138,8 +140,8 @@ search(size_t d, const float *rows, size_t n, size_t leaf, uint64_t seed,
             place[i] = of_row[sorted[i]];
 #pragma omp parallel for schedule(dynamic)
         for (size_t i = 0; i < n; i += leaf)
-            compare(d, rows, n - i < leaf ? n - i : leaf, point, place + i,
-                    list);
+            compare_points(d, rows, n - i < leaf ? n - i : leaf, point,
+                           place + i, list);
     }
     free(of_row);
     free(place);
@@ -148,8 +150,8 @@ search(size_t d, const float *rows, size_t n, size_t leaf, uint64_t seed,
 
 /* All points ask at the same time, and are told what was known before. */
 static void
-ask(size_t d, const float *rows, size_t n, const int64_t *point,
-    struct list *list)
+ask_all_points(size_t d, const float *rows, size_t n, const int64_t *point,
+               struct list *list)
 {
     struct list *old = mem_array(n, sizeof *old);
 
@@ -175,8 +177,8 @@ select_links_find(size_t d, const float *rows, size_t n, size_t leaf,
             list[i].near[l] = -INFINITY;
             list[i].link[l] = SELECT_NO_LINK;
         }
-    search(d, rows, n, leaf, seed, epoch, point, list);
-    ask(d, rows, n, point, list);
+    search_regions(d, rows, n, leaf, seed, epoch, point, list);
+    ask_all_points(d, rows, n, point, list);
     for (size_t i = 0; i < n; i++)
         memcpy(link + i * SELECT_LINKS, list[i].link, sizeof list[i].link);
     free(list);
@@ -227,7 +229,7 @@ both_ways(size_t n, const uint32_t *link, struct growth *growth)
 
 /* Takes a point into the stretch: its partners have one more link each. */
 static void
-take(struct growth *growth, uint32_t point)
+take_point(struct growth *growth, uint32_t point)
 {
     growth->links[point] = TAKEN;
     for (size_t i = growth->from[point]; i < growth->from[point + 1]; i++) {
@@ -248,7 +250,7 @@ take(struct growth *growth, uint32_t point)
 /* The point with the most links, the latest of them; SELECT_NO_LINK when
  * there is none. */
 static uint32_t
-best(struct growth *growth)
+best_point(struct growth *growth)
 {
     for (size_t links = MOST; links; links--)
         while (growth->with[links].n) {
@@ -286,11 +288,11 @@ select_links_sort(size_t n, size_t leaf, const uint32_t *link, int64_t *point)
 
         if (i % leaf == 0)
             begin_anew(&growth);
-        next = best(&growth);
+        next = best_point(&growth);
         while (growth.links[first] == TAKEN && next == SELECT_NO_LINK)
             first++;
         next = next == SELECT_NO_LINK ? first : next;
-        take(&growth, next);
+        take_point(&growth, next);
         sorted[i] = point[next];
     }
     memcpy(point, sorted, n * sizeof *sorted);

@@ -15,7 +15,7 @@ static const double most_batches = 1 << 20;
 
 /* C(n, b), or more than 1e15. */
 static double
-choose(size_t n, size_t b)
+count_subsets(size_t n, size_t b)
 {
     double count = 1;
 
@@ -26,14 +26,14 @@ choose(size_t n, size_t b)
 
 /* All batches of an equal size. */
 static void
-even(struct select_layout *layout)
+make_even(struct select_layout *layout)
 {
     layout->batch += layout->larger > 0;
     layout->larger = 0;
 }
 
 static size_t
-smaller(size_t a, size_t b)
+smaller_of(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -58,13 +58,13 @@ steps_before(size_t batches, size_t groups, size_t keep, size_t g)
     size_t steps = 0;
 
     for (size_t i = 0; i < g; i++)
-        steps += smaller(keep, group_start(batches, groups, i + 1) -
-                                   group_start(batches, groups, i));
+        steps += smaller_of(keep, group_start(batches, groups, i + 1) -
+                                      group_start(batches, groups, i));
     return steps;
 }
 
 static int
-fit(struct select_layout *layout, const double *value, struct err *err)
+osgd_fit(struct select_layout *layout, const double *value, struct err *err)
 {
     const size_t keep = (size_t)value[OSGD_TOP];
     const size_t draws = (size_t)value[OSGD_DRAWS];
@@ -73,10 +73,10 @@ fit(struct select_layout *layout, const double *value, struct err *err)
     if (keep > draws)
         return err_set(err, "%zu batches to keep of %zu that are drawn", keep,
                        draws);
-    even(layout);
+    make_even(layout);
     batches = layout->size / layout->batch;
     if (value[OSGD_REPLACE]) {
-        double all = choose(layout->size, layout->batch);
+        double all = count_subsets(layout->size, layout->batch);
 
         if ((double)draws > all)
             return err_set(err,
@@ -96,8 +96,8 @@ full_fit(struct select_layout *layout, const double *value, struct err *err)
     const size_t keep = (size_t)value[OSGD_TOP];
     double all;
 
-    even(layout);
-    all = choose(layout->size, layout->batch);
+    make_even(layout);
+    all = count_subsets(layout->size, layout->batch);
     if (all > most_batches)
         return err_set(err,
                        "%zu samples make more different batches of %zu than "
@@ -164,7 +164,7 @@ loss_of(struct hardest *hardest, const int64_t *ids)
 
 /* Takes in a batch if there is room, or a softer one to be thrown out. */
 static void
-offer(struct hardest *hardest, const int64_t *ids)
+offer_batch(struct hardest *hardest, const int64_t *ids)
 {
     size_t b = hardest->task->layout.batch, at = hardest->n;
     double loss = loss_of(hardest, ids);
@@ -191,7 +191,7 @@ offer(struct hardest *hardest, const int64_t *ids)
 }
 
 static int
-compare(const void *a, const void *b)
+compare_batch_ids(const void *a, const void *b)
 {
     const int64_t *x = a, *y = b;
 
@@ -200,8 +200,8 @@ compare(const void *a, const void *b)
 
 /* Draws different batches, ids ascending: batch [draws,b]. */
 static void
-draw(const struct select_task *task, uint64_t round, unsigned char *taken,
-     int64_t *batch)
+draw_batches(const struct select_task *task, uint64_t round,
+             unsigned char *taken, int64_t *batch)
 {
     const size_t draws = (size_t)task->value[OSGD_DRAWS];
     size_t b = task->layout.batch;
@@ -213,7 +213,7 @@ draw(const struct select_task *task, uint64_t round, unsigned char *taken,
         size_t j = 0;
 
         select_replace_draw(&rng, task->layout.size, b, taken, ids);
-        qsort(ids, b, sizeof *ids, compare);
+        qsort(ids, b, sizeof *ids, compare_batch_ids);
         while (j < i && memcmp(batch + j * b, ids, b * sizeof *ids))
             j++;
         i += j == i;
@@ -234,10 +234,10 @@ with_replacement(const struct select_task *task, int64_t *ids)
         unsigned char *taken = mem_array(task->layout.size, 1);
         struct hardest hardest;
 
-        draw(task, step, taken, batch);
-        hardest_init(&hardest, task, smaller(keep, steps - step));
+        draw_batches(task, step, taken, batch);
+        hardest_init(&hardest, task, smaller_of(keep, steps - step));
         for (size_t i = 0; i < draws; i++)
-            offer(&hardest, batch + i * b);
+            offer_batch(&hardest, batch + i * b);
         memcpy(ids + step * b, hardest.ids, hardest.n * b * sizeof *ids);
         hardest_release(&hardest);
         free(taken);
@@ -262,9 +262,9 @@ without_replacement(const struct select_task *task, int64_t *ids)
         size_t to = group_start(batches, groups, g + 1);
         struct hardest hardest;
 
-        hardest_init(&hardest, task, smaller(keep, to - from));
+        hardest_init(&hardest, task, smaller_of(keep, to - from));
         for (size_t i = from; i < to; i++)
-            offer(&hardest, partition + i * b);
+            offer_batch(&hardest, partition + i * b);
         memcpy(ids + steps_before(batches, groups, keep, g) * b, hardest.ids,
                hardest.n * b * sizeof *ids);
         hardest_release(&hardest);
@@ -308,7 +308,7 @@ select_osgd_full(const struct select_task *task, int64_t *ids)
         subset[i] = (int64_t)i;
     hardest_init(&hardest, task, task->layout.steps);
     do
-        offer(&hardest, subset);
+        offer_batch(&hardest, subset);
     while (next_subset(task->layout.size, b, subset));
     memcpy(ids, hardest.ids, hardest.n * b * sizeof *ids);
     hardest_release(&hardest);
@@ -337,7 +337,7 @@ const struct select_strategy select_strategy_osgd = {
     .params = params,
     .wants_features = 1,
     .partial = 1,
-    .fit = fit,
+    .fit = osgd_fit,
     .order = select_osgd,
 };
 

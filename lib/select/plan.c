@@ -43,7 +43,7 @@ select_plan_free(struct select_plan *plan)
 
 /* The place of an epoch, which is its own from now on. */
 static int64_t *
-place(struct select_plan *plan, uint64_t epoch)
+place_of_epoch(struct select_plan *plan, uint64_t epoch)
 {
     plan->kept[epoch % 2].epoch = epoch;
     plan->kept[epoch % 2].filled = 1;
@@ -59,7 +59,7 @@ select_plan_has(const struct select_plan *plan, uint64_t epoch)
 void
 select_plan_put(struct select_plan *plan, uint64_t epoch, const int64_t *ids)
 {
-    memcpy(place(plan, epoch), ids,
+    memcpy(place_of_epoch(plan, epoch), ids,
            select_layout_total(&plan->task.layout) * sizeof *ids);
 }
 
@@ -76,7 +76,8 @@ select_plan_batch(struct select_plan *plan, uint64_t epoch, uint64_t step,
     *n = select_layout_count(&plan->task.layout, step);
     if (!select_plan_has(plan, epoch)) {
         plan->task.epoch = epoch;
-        select_strategy_order(plan->strategy, &plan->task, place(plan, epoch));
+        select_strategy_order(plan->strategy, &plan->task,
+                              place_of_epoch(plan, epoch));
     }
     return plan->kept[epoch % 2].ids +
            select_layout_start(&plan->task.layout, step);

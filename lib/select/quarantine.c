@@ -6,7 +6,7 @@
 
 /* Where an id is, or belongs. */
 static size_t
-find(const struct select_quarantine *quarantine, int64_t id)
+find_quarantined(const struct select_quarantine *quarantine, int64_t id)
 {
     size_t low = 0, high = quarantine->n;
 
@@ -25,7 +25,7 @@ void
 select_quarantine_add(struct select_quarantine *quarantine, int64_t id,
                       const char *reason)
 {
-    size_t at = find(quarantine, id);
+    size_t at = find_quarantined(quarantine, id);
     struct select_rejected *item = quarantine->item;
 
     if (at < quarantine->n && item[at].id == id)

@@ -33,7 +33,8 @@ struct division {
 };
 
 static void
-gather(const struct sort *sort, size_t n, const int64_t *point, float *rows)
+gather_points(const struct sort *sort, size_t n, const int64_t *point,
+              float *rows)
 {
     for (size_t i = 0; i < n; i++)
         memcpy(rows + i * sort->d, sort->rows + (size_t)point[i] * sort->d,
@@ -53,8 +54,8 @@ find_centres(const struct sort *sort, struct division *division, size_t first)
     rng_init(&rng, sort->seed, RNG_PLAN, sort->epoch,
              (uint64_t)sort->round << 24 | first / sort->leaf, STREAM_REGIONS);
     for (size_t i = 0; i < m; i++)
-        gather(sort, 1, division->point + rng_below(&rng, division->n),
-               sample + i * sort->d);
+        gather_points(sort, 1, division->point + rng_below(&rng, division->n),
+                      sample + i * sort->d);
 #pragma omp parallel
 #pragma omp single
     num_kmeans(m, sort->d, division->k, sample, &rng, division->centre, NULL);
@@ -62,7 +63,7 @@ find_centres(const struct sort *sort, struct division *division, size_t first)
 }
 
 static double
-apart(size_t d, const float *x, const float *y)
+square_distance(size_t d, const float *x, const float *y)
 {
     return num_dot(d, x, x) - 2 * num_dot(d, x, y) + num_dot(d, y, y);
 }
@@ -78,8 +79,8 @@ line_up(size_t d, size_t k, float *centre)
         size_t next = c;
 
         for (size_t o = c + 1; o < k; o++)
-            if (apart(d, last, centre + o * d) <
-                apart(d, last, centre + next * d))
+            if (square_distance(d, last, centre + o * d) <
+                square_distance(d, last, centre + next * d))
                 next = o;
         memcpy(kept, centre + c * d, d * sizeof *kept);
         memcpy(centre + c * d, centre + next * d, d * sizeof *kept);
@@ -90,14 +91,14 @@ line_up(size_t d, size_t k, float *centre)
 
 /* The nearest centre of each of n <= TILE points. */
 static void
-assign(const struct sort *sort, const struct division *division,
-       const float *half, size_t n, const int64_t *point, uint8_t *mine)
+assign_centres(const struct sort *sort, const struct division *division,
+               const float *half, size_t n, const int64_t *point, uint8_t *mine)
 {
     size_t k = division->k;
     float *rows = mem_aligned(TILE * sort->d, sizeof *rows);
     float product[TILE * WAYS];
 
-    gather(sort, n, point, rows);
+    gather_points(sort, n, point, rows);
     num_gemm_nt(n, k, sort->d, 1, rows, division->centre, 0, product);
     for (size_t i = 0; i < n; i++) {
         float best = -INFINITY;
@@ -113,7 +114,7 @@ assign(const struct sort *sort, const struct division *division,
 
 /* Groups behind one another, each in the order it had. */
 static void
-regroup(struct division *division)
+regroup_points(struct division *division)
 {
     size_t at[WAYS];
     int64_t *sorted = mem_array(division->n, sizeof *sorted);
@@ -129,7 +130,7 @@ regroup(struct division *division)
 }
 
 static void
-divide(const struct sort *sort, struct division *division, size_t first)
+divide_points(const struct sort *sort, struct division *division, size_t first)
 {
     float half[WAYS];
     size_t n = division->n;
@@ -145,16 +146,16 @@ divide(const struct sort *sort, struct division *division, size_t first)
                   2;
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < n; i += TILE)
-        assign(sort, division, half, n - i < TILE ? n - i : TILE,
-               division->point + i, division->mine + i);
-    regroup(division);
+        assign_centres(sort, division, half, n - i < TILE ? n - i : TILE,
+                       division->point + i, division->mine + i);
+    regroup_points(division);
     free(division->centre);
     free(division->mine);
 }
 
 /* Sorts point[first..first+n). */
 static void
-run(const struct sort *sort, size_t first, size_t n)
+sort_points(const struct sort *sort, size_t first, size_t n)
 {
     struct division division = {.n = n, .point = sort->point + first};
     size_t leaves = (n + sort->leaf - 1) / sort->leaf;
@@ -162,13 +163,13 @@ run(const struct sort *sort, size_t first, size_t n)
     if (leaves < 2)
         return;
     division.k = leaves < WAYS ? leaves : WAYS;
-    divide(sort, &division, first);
+    divide_points(sort, &division, first);
 #pragma omp parallel for schedule(dynamic)
     for (size_t c = 0; c < division.k; c++) {
         size_t count = division.from[c + 1] - division.from[c];
 
         if (count > 2 * sort->leaf && count < n)
-            run(sort, first + division.from[c], count);
+            sort_points(sort, first + division.from[c], count);
     }
 }
 
@@ -180,5 +181,5 @@ select_region_sort(size_t d, const float *rows, size_t n, size_t leaf,
     struct sort sort = {d, leaf, rows, seed, epoch, round, point};
 
     REQUIRE(n / leaf < 1 << 24 && round < 256);
-    run(&sort, 0, n);
+    sort_points(&sort, 0, n);
 }

@@ -11,7 +11,8 @@
 enum { SQUARE = 32 };
 
 static void
-gather(const float *table, size_t d, size_t n, const int64_t *ids, float *rows)
+gather_features(const float *table, size_t d, size_t n, const int64_t *ids,
+                float *rows)
 {
     for (size_t i = 0; i < n; i++)
         memcpy(rows + i * d, table + (size_t)ids[i] * d, d * sizeof *rows);
@@ -19,22 +20,22 @@ gather(const float *table, size_t d, size_t n, const int64_t *ids, float *rows)
 
 /* Z [n,n]; rows [2,n,d] is scratch. */
 static void
-similarities(const struct select_features *f, double tau, size_t n,
-             const int64_t *ids, float *rows, float *z)
+compute_similarities(const struct select_features *f, double tau, size_t n,
+                     const int64_t *ids, float *rows, float *z)
 {
     const size_t d = f->d;
     float *other = rows + n * d;
 
-    gather(f->u, d, n, ids, rows);
+    gather_features(f->u, d, n, ids, rows);
     if (f->u == f->v)
         other = rows;
     else
-        gather(f->v, d, n, ids, other);
+        gather_features(f->v, d, n, ids, other);
     num_gemm_nt(n, n, d, (float)(1 / tau), rows, other, 0, z);
 }
 
 static void
-swap(float *x, float *y)
+swap_floats(float *x, float *y)
 {
     const float kept = *x;
 
@@ -43,11 +44,11 @@ swap(float *x, float *y)
 }
 
 static void
-transpose(size_t n, float *z)
+transpose_square(size_t n, float *z)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++)
-            swap(z + i * n + j, z + j * n + i);
+            swap_floats(z + i * n + j, z + j * n + i);
 }
 
 /* The sum of -log softmax_j(Z_ij)_i over the rows. */
@@ -88,9 +89,9 @@ select_batch_loss(const struct select_features *f, double tau, size_t b,
     float *z = work;
     double loss;
 
-    similarities(f, tau, b, ids, work + b * b, z);
+    compute_similarities(f, tau, b, ids, work + b * b, z);
     loss = row_losses(b, z);
-    transpose(b, z);
+    transpose_square(b, z);
     loss += row_losses(b, z);
     return loss / (double)b;
 }
@@ -140,7 +141,7 @@ static UTIL_CLONES(void, weigh_square,
 
 /* w out of Z, in place; own [n] is scratch. */
 static void
-weigh(size_t batch, size_t n, float *own, float *z)
+weigh_pairs(size_t batch, size_t n, float *own, float *z)
 {
     REQUIRE(batch >= 2);
     for (size_t i = 0; i < n; i++)
@@ -160,8 +161,8 @@ select_batch_weight(const struct select_features *f, double tau, size_t batch,
     float *w = work, *rest = work + b * b;
     double sum = 0;
 
-    similarities(f, tau, b, ids, rest, w);
-    weigh(batch, b, rest, w);
+    compute_similarities(f, tau, b, ids, rest, w);
+    weigh_pairs(batch, b, rest, w);
     for (size_t i = 0; i < b * b; i++)
         sum += w[i];
     return sum / 2;
@@ -173,8 +174,8 @@ select_affinity(const struct select_features *f, double tau, size_t batch,
 {
     float *rows = mem_aligned(2 * n * f->d, sizeof *rows);
 
-    similarities(f, tau, n, ids, rows, w);
-    weigh(batch, n, rows, w);
+    compute_similarities(f, tau, n, ids, rows, w);
+    weigh_pairs(batch, n, rows, w);
     free(rows);
 }
 

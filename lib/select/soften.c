@@ -28,13 +28,13 @@ random_weight(const struct select_exchange *task)
 
 /* A random place of a batch. */
 static size_t
-place(const struct select_exchange *task, size_t c, struct rng *rng)
+draw_place(const struct select_exchange *task, size_t c, struct rng *rng)
 {
     return task->start[c] + rng_below(rng, task->start[c + 1] - task->start[c]);
 }
 
 static void
-loosen(const struct block *block, double hardness, struct rng *rng)
+loosen_block(const struct block *block, double hardness, struct rng *rng)
 {
     const struct select_exchange *task = &block->exchange;
     double weight = select_exchange_weight(task);
@@ -43,7 +43,8 @@ loosen(const struct block *block, double hardness, struct rng *rng)
 
     for (size_t tries = TRIES * task->n; tries && weight > goal; tries--) {
         size_t a = rng_below(rng, task->k), c = rng_below(rng, task->k - 1);
-        size_t x = place(task, a, rng), y = place(task, c += c >= a, rng);
+        size_t x = draw_place(task, a, rng),
+               y = draw_place(task, c += c >= a, rng);
         uint32_t i = task->item[x], j = task->item[y];
         double gain = select_exchange_gain(task, a, i, c, j);
 
@@ -79,7 +80,7 @@ select_soften(const struct select_task *task, int64_t *ids)
             continue;
         rng_init(&rng, task->seed, RNG_PLAN, task->epoch, i, STREAM_SOFTEN);
         select_block_init(&block, task, to - from, step + from, ids);
-        loosen(&block, task->value[SELECT_HARDNESS], &rng);
+        loosen_block(&block, task->value[SELECT_HARDNESS], &rng);
         select_block_store(&block, task, step + from, ids);
         select_block_release(&block);
     }

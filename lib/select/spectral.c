@@ -87,7 +87,7 @@ static UTIL_CLONES(void, distances,
 /* Which batch each point [n,d] comes into: to [n].  Batches are dealt out to
  * centres at random. */
 static void
-divide(struct spectral *b, size_t d, const float *x, uint32_t *to)
+divide_into_batches(struct spectral *b, size_t d, const float *x, uint32_t *to)
 {
     const size_t n = b->n, k = b->k;
     float *centre = mem_array(k * d, sizeof *centre);
@@ -112,7 +112,7 @@ divide(struct spectral *b, size_t d, const float *x, uint32_t *to)
 
 /* Samples in the order of their batches; returns the losses of these. */
 static double
-arrange(const struct spectral *b, const uint32_t *to, int64_t *order)
+arrange_samples(const struct spectral *b, const uint32_t *to, int64_t *order)
 {
     const struct select_task *task = b->task;
     size_t *next = mem_array(b->k, sizeof *next), most = b->room[0], from = 0;
@@ -138,7 +138,7 @@ arrange(const struct spectral *b, const uint32_t *to, int64_t *order)
 
 /* The order with the largest loss of several. */
 static void
-search(struct spectral *b, int64_t *best)
+search_best_order(struct spectral *b, int64_t *best)
 {
     const size_t restarts = (size_t)b->task->value[SPECTRAL_RESTARTS];
     const size_t d = select_embed_dimension(b->task, b->k);
@@ -151,8 +151,8 @@ search(struct spectral *b, int64_t *best)
     for (size_t r = 0; r < restarts; r++) {
         double loss;
 
-        divide(b, d, x, to);
-        loss = arrange(b, to, order);
+        divide_into_batches(b, d, x, to);
+        loss = arrange_samples(b, to, order);
         if (loss <= most)
             continue;
         most = loss;
@@ -165,8 +165,8 @@ search(struct spectral *b, int64_t *best)
 
 /* Plans steps [from,to) of an epoch. */
 static void
-plan(const struct select_task *task, size_t number, size_t from, size_t to,
-     int64_t *ids)
+spectral_plan(const struct select_task *task, size_t number, size_t from,
+              size_t to, int64_t *ids)
 {
     struct spectral b;
 
@@ -176,7 +176,7 @@ plan(const struct select_task *task, size_t number, size_t from, size_t to,
     if (b.k > 1 && b.n > b.k) {
         int64_t *order = mem_array(b.n, sizeof *order);
 
-        search(&b, order);
+        search_best_order(&b, order);
         for (size_t i = 0; i < b.n; i++)
             ids[b.place[i]] = order[i];
         free(order);
@@ -196,7 +196,7 @@ is_among(size_t n, const int64_t *ids, int64_t id)
 /* A sample that fills up the last batch may have come there by itself: then
  * another one does. */
 static void
-mend(const struct select_layout *layout, int64_t *ids)
+mend_last_batch(const struct select_layout *layout, int64_t *ids)
 {
     const size_t n = layout->size, total = select_layout_total(layout);
     const size_t start = select_layout_start(layout, layout->steps - 1);
@@ -220,8 +220,9 @@ select_spectral(const struct select_task *task, int64_t *ids)
     // matrices is the same whatever their number
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < blocks; i++)
-        plan(task, i, i * steps / blocks, (i + 1) * steps / blocks, ids);
-    mend(&task->layout, ids);
+        spectral_plan(task, i, i * steps / blocks, (i + 1) * steps / blocks,
+                      ids);
+    mend_last_batch(&task->layout, ids);
 }
 
 int

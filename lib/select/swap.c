@@ -20,8 +20,8 @@ static const double least_gain = 1e-3;
 
 /* Rearranges k batches; returns the weight within them. */
 static double
-improve(const struct select_task *task, uint64_t number, size_t k,
-        const int64_t *step, int64_t *ids)
+improve_batches(const struct select_task *task, uint64_t number, size_t k,
+                const int64_t *step, int64_t *ids)
 {
     struct block block;
     struct rng rng;
@@ -48,8 +48,8 @@ improve_all(const struct select_task *task, unsigned round, size_t count,
     for (size_t i = 0; i < blocks; i++) {
         size_t from = i * steps / blocks, to = (i + 1) * steps / blocks;
 
-        weight[i] = improve(task, (uint64_t)round << 24 | i, to - from,
-                            step + from, ids);
+        weight[i] = improve_batches(task, (uint64_t)round << 24 | i, to - from,
+                                    step + from, ids);
     }
     for (size_t i = 0; i < blocks; i++)
         sum += weight[i];
