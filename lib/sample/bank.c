@@ -41,7 +41,7 @@ sample_bank_release(struct sample_bank *bank)
 
 /* Room for n updates in the queue. */
 static void
-make_room(struct sample_bank *bank, size_t n)
+make_queue_room(struct sample_bank *bank, size_t n)
 {
     size_t numbers = bank->room * bank->dim;
 
@@ -72,7 +72,7 @@ sample_bank_restore(struct sample_bank *bank, int64_t when, int64_t row,
     sample_bank_reserve(bank, (size_t)slot + 1);
     REQUIRE(slot >= 0 && !bank->taken[slot]);
     bank->taken[slot] = 1;
-    make_room(bank, n + 1);
+    make_queue_room(bank, n + 1);
     bank->queue[n] = (struct sample_queued){when, row, slot, shown};
     memcpy(bank->queue_z + n * bank->dim, z, bank->dim * sizeof *z);
     bank->n++;
@@ -117,7 +117,7 @@ free_slot(struct sample_bank *bank, size_t slot)
 
 /* Write one update into the table. */
 static void
-renew(struct sample_bank *bank, size_t i, struct sample_staleness *sum)
+renew_row(struct sample_bank *bank, size_t i, struct sample_staleness *sum)
 {
     const struct sample_queued update = bank->queue[i];
     const size_t d = bank->dim, row = (size_t)update.row;
@@ -140,7 +140,7 @@ renew(struct sample_bank *bank, size_t i, struct sample_staleness *sum)
 
 /* Takes the first n updates off the queue. */
 static void
-drop(struct sample_bank *bank, size_t n)
+drop_updates(struct sample_bank *bank, size_t n)
 {
     const size_t left = bank->n - n;
 
@@ -159,8 +159,8 @@ sample_bank_advance(struct sample_bank *bank, int64_t to)
     size_t n = 0;
 
     for (; n < bank->n && bank->queue[n].when <= to; n++)
-        renew(bank, n, &sum);
-    drop(bank, n);
+        renew_row(bank, n, &sum);
+    drop_updates(bank, n);
     if (sum.renewed) {
         sum.mean /= (double)sum.renewed;
         sum.age /= (double)sum.renewed;

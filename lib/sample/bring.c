@@ -157,8 +157,8 @@ sample_bring_texts(struct sample_source *source, const struct sample_step *step,
 
 /* The chains of a step walk on the bank as it was. */
 static struct sample_walk
-walk(struct sample_source *source, const struct sample_step *step,
-     int64_t number, struct sample_state *state)
+walk_chains(struct sample_source *source, const struct sample_step *step,
+            int64_t number, struct sample_state *state)
 {
     const size_t n = step->v * step->b;
     const struct sample_walk_how how = {
@@ -186,7 +186,7 @@ sample_bring_walked(struct sample_source *source,
     struct sample_bag bag =
         sample_bag_init(source, most_states(source, step), extras);
     struct sample_state *state = find_states(source, step), second;
-    const struct sample_walk went = walk(source, step, number, state);
+    const struct sample_walk went = walk_chains(source, step, number, state);
 
     for (size_t r = 0; r < step->v * step->b; r++) {
         size_t at;

@@ -153,7 +153,7 @@ search_release(struct search *all)
 
 /* What all blocks weigh for a query. */
 static struct mass
-total(const struct search *all, size_t query)
+total_mass(const struct search *all, size_t query)
 {
     const struct mass *mass = all->mass + query * all->blocks;
     struct mass sum = {-INFINITY, 0};
@@ -171,7 +171,7 @@ total(const struct search *all, size_t query)
 static double
 log_z(const struct search *all, size_t query)
 {
-    const struct mass sum = total(all, query);
+    const struct mass sum = total_mass(all, query);
 
     return sum.sum > 0 ? (double)all->beta * sum.most + log(sum.sum)
                        : -INFINITY;
@@ -179,7 +179,7 @@ log_z(const struct search *all, size_t query)
 
 /* Where the running sum of n weights passes `share` of their sum. */
 static size_t
-pass(size_t n, const float *weight, double share, double sum)
+find_passing(size_t n, const float *weight, double share, double sum)
 {
     const float nothing = 1e-37f; // e^-87 is num_exp() of what was left out
     double run = 0;
@@ -201,7 +201,7 @@ static size_t
 pick_block(const struct search *all, size_t query, double *u)
 {
     const struct mass *mass = all->mass + query * all->blocks;
-    const struct mass sum = total(all, query);
+    const struct mass sum = total_mass(all, query);
     double run = 0, share = 0;
     size_t last = 0;
 
@@ -243,12 +243,13 @@ draw_one(struct search *all, size_t query, double z, struct rng *rng, size_t n,
 
     if (n) // the block of the last one goes on without it
         look_again(all, query, (size_t)draw[n - 1].id / BLOCK, n, draw);
-    if (!(total(all, query).sum > 0))
+    if (!(total_mass(all, query).sum > 0))
         return (struct sample_draw){-1, 0};
     block = pick_block(all, query, &u);
     look_again(all, query, block, n, draw);
-    j = block * BLOCK + pass(block_length(all, block), all->s, u,
-                             all->mass[query * all->blocks + block].sum);
+    j = block * BLOCK +
+        find_passing(block_length(all, block), all->s, u,
+                     all->mass[query * all->blocks + block].sum);
     s = num_dot(d, all->query + query * d, all->bank->rows + j * d);
     return (struct sample_draw){(int64_t)j, all->beta * s - z};
 }

@@ -51,8 +51,8 @@ record_at(struct visit *visit, long at, size_t times, float *w)
 
 /* The proposals from `from` to before `to`; w is counted up, or NULL. */
 static void
-scan(struct visit *visit, const float *s, size_t from, size_t to,
-     struct sample_chain *chain, float *w)
+scan_proposals(struct visit *visit, const float *s, size_t from, size_t to,
+               struct sample_chain *chain, float *w)
 {
     struct sample_scanner *scanner = &visit->scanner;
     long at = chain->at;
@@ -114,8 +114,8 @@ sample_batch_state(const struct sample_batch *batch, size_t column)
 /* 1 when a column of that sample is this state; or counts as it, where nothing
  * is: a new view. */
 static int
-is_at(const struct sample_batch *batch, size_t column,
-      struct sample_state state, int anew)
+is_column_at(const struct sample_batch *batch, size_t column,
+             struct sample_state state, int anew)
 {
     const struct sample_state at = sample_batch_state(batch, column);
 
@@ -126,8 +126,8 @@ is_at(const struct sample_batch *batch, size_t column,
 }
 
 static long
-search(const struct sample_batch *batch, size_t own, struct sample_state state,
-       int anew)
+search_column(const struct sample_batch *batch, size_t own,
+              struct sample_state state, int anew)
 {
     const size_t b = batch->b, n = batch->v * b;
 
@@ -135,28 +135,29 @@ search(const struct sample_batch *batch, size_t own, struct sample_state state,
         if (batch->ids[i] != state.id || i == own)
             continue;
         for (size_t c = i; c < n; c += b)
-            if (is_at(batch, c, state, anew))
+            if (is_column_at(batch, c, state, anew))
                 return (long)c;
     }
     if (state.id == batch->ids[own])
         return SAMPLE_OUTSIDE;
     for (size_t e = 0; e < batch->extra; e++)
-        if (batch->extra_ids[e] == state.id && is_at(batch, n + e, state, anew))
+        if (batch->extra_ids[e] == state.id &&
+            is_column_at(batch, n + e, state, anew))
             return (long)(n + e);
     return SAMPLE_OUTSIDE;
 }
 
 /* The column of a state of a chain of image `own`, or SAMPLE_OUTSIDE. */
 static long
-column_of(const struct sample_batch *batch, size_t own,
-          struct sample_state state)
+column_of_state(const struct sample_batch *batch, size_t own,
+                struct sample_state state)
 {
     long at;
 
     if (state.id < 0)
         return SAMPLE_OUTSIDE;
-    at = search(batch, own, state, 0);
-    return at == SAMPLE_OUTSIDE ? search(batch, own, state, 1) : at;
+    at = search_column(batch, own, state, 0);
+    return at == SAMPLE_OUTSIDE ? search_column(batch, own, state, 1) : at;
 }
 
 static const float *
@@ -167,14 +168,14 @@ row_of(const struct visit *visit, size_t row)
 
 /* Where the chain of a row begins its visit. */
 static struct sample_chain
-begin(struct visit *visit, size_t row)
+begin_visit(struct visit *visit, size_t row)
 {
     const struct sample_state state = visit->state[row];
     struct sample_chain chain = {SAMPLE_OUTSIDE, -INFINITY, 0};
 
     switch (visit->how->scores) {
     case SAMPLE_FRESH:
-        chain.at = column_of(visit->batch, row % visit->batch->b, state);
+        chain.at = column_of_state(visit->batch, row % visit->batch->b, state);
         if (chain.at != SAMPLE_OUTSIDE)
             chain.score =
                 sample_score(visit->how->beta, row_of(visit, row)[chain.at]);
@@ -192,7 +193,7 @@ begin(struct visit *visit, size_t row)
 
 /* Hand a chain's state out with a row. */
 static void
-end(struct visit *visit, const struct sample_chain *chain, size_t row)
+end_visit(struct visit *visit, const struct sample_chain *chain, size_t row)
 {
     if (chain->at != SAMPLE_OUTSIDE && (size_t)chain->at < visit->n)
         visit->state[row] = sample_batch_state(visit->batch, (size_t)chain->at);
@@ -213,7 +214,8 @@ static UTIL_CLONES(void, list_others,
 
 /* Put them in random order, by the first of each `stride` numbers. */
 static void
-shuffle(size_t length, size_t stride, const uint32_t *drawn, uint32_t *column)
+shuffle_columns(size_t length, size_t stride, const uint32_t *drawn,
+                uint32_t *column)
 {
     for (size_t k = 0; k < length; k++) {
         const uint64_t bits = drawn[k * stride];
@@ -230,7 +232,7 @@ shuffle(size_t length, size_t stride, const uint32_t *drawn, uint32_t *column)
  * 32 bits each: a choice among R is even within R / 2^32.
  */
 static void
-propose(struct visit *visit, size_t row)
+propose_columns(struct visit *visit, size_t row)
 {
     const struct sample_emc2_how *how = visit->how;
     const size_t b = visit->batch->b, v = visit->batch->v;
@@ -247,7 +249,7 @@ propose(struct visit *visit, size_t row)
     rng_init(&rng, how->seed, RNG_NEGATIVES, how->step, how->epoch, row);
     rng_many(&rng, each * length, drawn);
     if (chosen)
-        shuffle(length, each, drawn, column);
+        shuffle_columns(length, each, drawn, column);
     for (size_t k = 0; viewed && k < length; k++)
         column[k] += (uint32_t)(b * (drawn[each * k + 1] * (uint64_t)v >> 32));
     for (size_t k = 0; !lucky && k < length; k++)
@@ -263,21 +265,21 @@ static UTIL_CLONES(void, weigh, (size_t n, size_t kept, float *w), (n, kept, w))
 
 /* Move a chain by one row, and weigh the row. */
 static void
-move(struct visit *visit, struct sample_chain *chain, size_t row)
+move_chain(struct visit *visit, struct sample_chain *chain, size_t row)
 {
     const struct sample_emc2_how *how = visit->how;
     const size_t length = visit->length, burn = how->burn;
     const float *s = row_of(visit, row);
     float *w = visit->w + row * visit->columns;
 
-    propose(visit, row);
+    propose_columns(visit, row);
     memset(w, 0, visit->columns * sizeof *w);
     if (how->luck) {
         scan_luck(visit, s, how->luck + row * length, chain, w);
     } else {
         sample_scanner_bound(&visit->scanner, s);
-        scan(visit, s, 0, burn, chain, NULL);
-        scan(visit, s, burn, length, chain, w);
+        scan_proposals(visit, s, 0, burn, chain, NULL);
+        scan_proposals(visit, s, burn, length, chain, w);
     }
     weigh(visit->columns, length - burn, w);
 }
@@ -286,11 +288,11 @@ move(struct visit *visit, struct sample_chain *chain, size_t row)
 static void
 visit_row(struct visit *visit, size_t row)
 {
-    struct sample_chain chain = begin(visit, row);
+    struct sample_chain chain = begin_visit(visit, row);
     const long from = chain.at;
 
-    move(visit, &chain, row);
-    end(visit, &chain, row);
+    move_chain(visit, &chain, row);
+    end_visit(visit, &chain, row);
     visit->moved += chain.at != from;
     visit->accepted += chain.accepted;
 }
@@ -304,16 +306,16 @@ visit_image(struct visit *visit, size_t i)
 
     for (size_t row = i; row < visit->n; row += visit->batch->b) {
         if (row == i) {
-            chain = begin(visit, row);
+            chain = begin_visit(visit, row);
             from = chain.at;
         } else if (visit->how->scores != SAMPLE_STALE) {
             chain.score =
                 sample_score(visit->how->beta, row_of(visit, row)[chain.at]);
         }
-        move(visit, &chain, row);
+        move_chain(visit, &chain, row);
     }
     for (size_t row = i; row < visit->n; row += visit->batch->b)
-        end(visit, &chain, row);
+        end_visit(visit, &chain, row);
     visit->moved += chain.at != from;
     visit->accepted += chain.accepted;
 }

@@ -4,7 +4,7 @@
 
 /* sum_t (x_t - mean)(x_{t+lag} - mean) */
 static double
-product(size_t m, const double *x, double mean, size_t lag)
+lagged_product(size_t m, const double *x, double mean, size_t lag)
 {
     double sum = 0;
 
@@ -20,13 +20,13 @@ sample_ess(size_t m, const double *x)
 
     for (size_t t = 0; t < m; t++)
         mean += x[t] / (double)m;
-    square = product(m, x, mean, 0);
+    square = lagged_product(m, x, mean, 0);
     // what rounding leaves of a constant is no movement
     if (!(square > 1e-24 * (double)m * mean * mean))
         return 1;
     for (size_t lag = 0; lag + 1 < m; lag += 2) {
-        const double pair =
-            product(m, x, mean, lag) + product(m, x, mean, lag + 1);
+        const double pair = lagged_product(m, x, mean, lag) +
+                            lagged_product(m, x, mean, lag + 1);
 
         if (!(pair > 0))
             break;

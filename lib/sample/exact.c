@@ -19,7 +19,8 @@ struct draw {
 
 /* The streams of rows: of the draw, and behind it of the second view. */
 static void
-begin(struct rng *rng, uint64_t seed, uint64_t epoch, uint64_t step, size_t row)
+begin_row(struct rng *rng, uint64_t seed, uint64_t epoch, uint64_t step,
+          size_t row)
 {
     rng_init(rng, seed, RNG_NEGATIVES, step, epoch, row);
 }
@@ -35,7 +36,7 @@ sample_exact_other(uint64_t seed, uint64_t epoch, uint64_t step, size_t row,
     if (!fixed)
         return (struct sample_state){
             state.id, state.epoch == now && state.view == 0, now};
-    begin(&rng, seed, epoch, step, row);
+    begin_row(&rng, seed, epoch, step, row);
     rng_u64(&rng); // which is for the draw
     other = (int64_t)rng_below(&rng, fixed - 1);
     return (struct sample_state){state.id, other + (other >= state.view), 0};
@@ -66,7 +67,7 @@ find_extra(const struct draw *draw, struct sample_state state)
 
 /* Takes a column into T, if there is such; returns how many. */
 static int
-take(struct draw *draw, size_t column)
+take_column(struct draw *draw, size_t column)
 {
     if (column >= draw->columns)
         return 0;
@@ -90,7 +91,7 @@ take_inside(struct draw *draw, size_t image, struct sample_state state)
         if (draw->in[c] &&
             sample_state_same(sample_batch_state(draw->batch, c), state))
             return 1;
-    if (!take(draw, find_extra(draw, state)))
+    if (!take_column(draw, find_extra(draw, state)))
         return 0;
     // of two that are shown one at random stays, of one none
     draw->in[b + image] = 0;
@@ -105,20 +106,20 @@ take_outside(struct draw *draw, size_t row, struct sample_state state)
     const struct sample_emc2_how *how = draw->how;
     const struct sample_batch *batch = draw->batch;
 
-    if (!take(draw, find_extra(draw, state)))
+    if (!take_column(draw, find_extra(draw, state)))
         return 0;
     if (is_across(draw))
         return 1;
-    take(draw,
-         find_extra(draw, sample_exact_other(
-                              how->seed, how->epoch, how->step, row, state,
-                              batch->variants ? batch->fixed : 0)));
+    take_column(
+        draw, find_extra(draw, sample_exact_other(
+                                   how->seed, how->epoch, how->step, row, state,
+                                   batch->variants ? batch->fixed : 0)));
     return 1;
 }
 
 /* Fills T for a row; 1 when the state of its chain is in it. */
 static int
-fill(struct draw *draw, size_t row, struct sample_state state)
+fill_columns(struct draw *draw, size_t row, struct sample_state state)
 {
     const size_t b = draw->batch->b, own = row % b;
     size_t image;
@@ -135,7 +136,7 @@ fill(struct draw *draw, size_t row, struct sample_state state)
 
 /* The softmax over T; returns its largest exponential's sum. */
 static double
-weigh(struct draw *draw, size_t row)
+weigh_columns(struct draw *draw, size_t row)
 {
     const float *s = draw->batch->s + row * draw->columns;
     double top = -INFINITY, sum = 0;
@@ -152,14 +153,14 @@ weigh(struct draw *draw, size_t row)
 
 /* The column where the running sum passes a random share of it. */
 static size_t
-pick(const struct draw *draw, size_t row, double sum)
+pick_column(const struct draw *draw, size_t row, double sum)
 {
     const struct sample_emc2_how *how = draw->how;
     double run = 0, share;
     size_t last = 0;
     struct rng rng;
 
-    begin(&rng, how->seed, how->epoch, how->step, row);
+    begin_row(&rng, how->seed, how->epoch, how->step, row);
     share = rng_unit(&rng) * sum;
     for (size_t c = 0; c < draw->columns; c++) {
         if (draw->p[c] <= 0)
@@ -196,9 +197,9 @@ sample_exact(const struct sample_emc2_how *how,
         const struct sample_state from = state[row];
         double sum;
 
-        moves.cold += !fill(&draw, row, from);
-        sum = weigh(&draw, row);
-        state[row] = sample_batch_state(batch, pick(&draw, row, sum));
+        moves.cold += !fill_columns(&draw, row, from);
+        sum = weigh_columns(&draw, row);
+        state[row] = sample_batch_state(batch, pick_column(&draw, row, sum));
         moves.moved += !sample_state_same(state[row], from);
         for (size_t c = 0; c < columns; c++) {
             w[row * columns + c] = (float)(draw.p[c] / sum);

@@ -70,8 +70,9 @@ numbers_of(const struct sample_table *table, size_t slot)
 
 /* The update in a slot: 1, 0 where none was written, or -1. */
 static int
-find(const struct sample_memory *memory, const struct sample_table *table,
-     size_t slot, int32_t *views, struct found *found, struct err *err)
+find_update(const struct sample_memory *memory,
+            const struct sample_table *table, size_t slot, int32_t *views,
+            struct found *found, struct err *err)
 {
     const size_t dim =
         (table->width - sizeof(struct sample_update_row)) / sizeof(float);
@@ -112,7 +113,7 @@ find_all(const struct sample_memory *memory, const struct sample_table *table,
     *n = 0;
     *views = 0;
     for (size_t slot = 0; slot < table->rows; slot++) {
-        const int rc = find(memory, table, slot, views, &found[*n], err);
+        const int rc = find_update(memory, table, slot, views, &found[*n], err);
 
         if (rc < 0)
             return -1;

@@ -122,8 +122,8 @@ sample_memory_views(const struct sample_memory *memory,
 
 /* Writes down where the chains of a step stand, those that have moved. */
 static void
-keep_chains(struct sample_memory *memory, const struct sample_step *step,
-            const struct sample_state *state, const float *score)
+write_chains(struct sample_memory *memory, const struct sample_step *step,
+             const struct sample_state *state, const float *score)
 {
     struct sample_chains *chains = &memory->chains;
 
@@ -163,8 +163,9 @@ by_row(const void *a, const void *b)
 
 /* Lists an embedding, unless there is no row for that view. */
 static void
-list(struct fed *fed, size_t *n, const struct sample_bank *bank, int64_t id,
-     int64_t view, struct sample_shown shown, const float *z)
+list_embedding(struct fed *fed, size_t *n, const struct sample_bank *bank,
+               int64_t id, int64_t view, struct sample_shown shown,
+               const float *z)
 {
     if (view < 0 || (uint64_t)view >= bank->views)
         return;
@@ -200,12 +201,13 @@ sample_memory_feed(struct sample_bank *bank, int64_t when,
     size_t n = 0;
 
     for (size_t r = 0; r < (each ? p->v * b : b); r++)
-        list(fed, &n, bank, p->ids[r % b],
-             each && p->variants ? p->variants[r] : (int64_t)(r / b), first,
-             p->z + r * d);
+        list_embedding(fed, &n, bank, p->ids[r % b],
+                       each && p->variants ? p->variants[r] : (int64_t)(r / b),
+                       first, p->z + r * d);
     for (size_t e = 0; e < p->extra; e++)
-        list(fed, &n, bank, p->extra_ids[e], view ? view[e] : 0,
-             shows && !each ? shown_of(p, e) : none, p->extra_z + e * d);
+        list_embedding(fed, &n, bank, p->extra_ids[e], view ? view[e] : 0,
+                       shows && !each ? shown_of(p, e) : none,
+                       p->extra_z + e * d);
     qsort(fed, n, sizeof *fed, by_row);
     for (size_t i = 0; i < n; i++)
         if (i + 1 == n || fed[i + 1].row != fed[i].row)
@@ -215,7 +217,7 @@ sample_memory_feed(struct sample_bank *bank, int64_t when,
 
 /* Puts the rows and the beta of a step at the end of the queue. */
 static void
-push(struct sample_memory *memory, const struct sample_step *step)
+push_step(struct sample_memory *memory, const struct sample_step *step)
 {
     const size_t slot = (size_t)memory->total % memory->form.horizon;
     struct sample_bank *bank = &memory->bank;
@@ -241,9 +243,9 @@ sample_memory_step(struct sample_memory *memory, const struct sample_step *step,
 
     memory->chain_rows.n = memory->bank_rows.n = memory->beta_rows.n = 0;
     if (state)
-        keep_chains(memory, step, state, score);
+        write_chains(memory, step, state, score);
     if (horizon)
-        push(memory, step);
+        push_step(memory, step);
     memory->total++;
     return horizon ? sample_bank_advance(&memory->bank, memory->total - horizon)
                    : (struct sample_staleness){0};

@@ -37,8 +37,8 @@ sample_outside(const struct sample_batch *batch, size_t wanted,
 
 /* Adds what the bank has of a state, if it has. */
 static void
-add(struct sample_recall *recall, const struct sample_bank *bank,
-    struct sample_state of)
+add_state(struct sample_recall *recall, const struct sample_bank *bank,
+          struct sample_state of)
 {
     const size_t at = recall->n, d = bank->dim;
     const size_t row = (size_t)of.id * bank->views + (size_t)of.view;
@@ -76,7 +76,7 @@ sample_recall(struct arena *to, const struct sample_bank *bank,
     recall.view = arena_take(to, wanted, sizeof *recall.view);
     recall.z = arena_take(to, wanted * bank->dim, sizeof *recall.z);
     for (size_t k = 0; k < wanted; k++)
-        add(&recall, bank, want[k]);
+        add_state(&recall, bank, want[k]);
     return recall;
 }
 

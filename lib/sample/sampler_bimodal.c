@@ -13,7 +13,7 @@
 
 /* 1 where chains move on the bank before each visit. */
 static int
-walks(const struct sample_how *how)
+bimodal_walks(const struct sample_how *how)
 {
     return sample_how_value(how, "moves") > 0;
 }
@@ -21,14 +21,14 @@ walks(const struct sample_how *how)
 /* What scores a state that is no row of the batch; SAMPLE_AUTO: nothing does.
  */
 static enum sample_elsewhere
-elsewhere(const struct sample_how *how)
+bimodal_elsewhere(const struct sample_how *how)
 {
     const enum sample_elsewhere said =
         (enum sample_elsewhere)sample_how_value(how, "outside");
 
     if (sample_how_value(how, "scores") != SAMPLE_FRESH)
         return SAMPLE_AUTO;
-    if (walks(how))
+    if (bimodal_walks(how))
         return SAMPLE_BANKED;
     if (said != SAMPLE_AUTO)
         return said;
@@ -36,11 +36,12 @@ elsewhere(const struct sample_how *how)
 }
 
 static void
-keep_chains(const struct sample_how *how, struct sample_memory_form *form)
+bimodal_keep_chains(const struct sample_how *how,
+                    struct sample_memory_form *form)
 {
     form->chains = form->slots = 1;
     form->scores = sample_how_value(how, "scores") == SAMPLE_STALE;
-    form->horizon = form->recalls = elsewhere(how) == SAMPLE_BANKED;
+    form->horizon = form->recalls = bimodal_elsewhere(how) == SAMPLE_BANKED;
 }
 
 static int
@@ -56,7 +57,7 @@ check_how(const struct sample_how *how, struct err *err)
                        "--outside %.*s scores afresh where a chain stands: it "
                        "wants --scores fresh",
                        length, word);
-    if ((said == SAMPLE_BANKED || walks(how)) && how->brings)
+    if ((said == SAMPLE_BANKED || bimodal_walks(how)) && how->brings)
         return err_set(err,
                        "a bank of %s lets nothing come along: it wants "
                        "no --filter",
@@ -70,9 +71,9 @@ check_how(const struct sample_how *how, struct err *err)
 }
 
 static int
-waits(const struct sample_how *how)
+bimodal_waits(const struct sample_how *how)
 {
-    const enum sample_elsewhere by = elsewhere(how);
+    const enum sample_elsewhere by = bimodal_elsewhere(how);
 
     return by == SAMPLE_BROUGHT || by == SAMPLE_BROUGHT_TEXTS;
 }
@@ -81,7 +82,7 @@ static void
 draw_outside(struct sample_source *source, const struct sample_step *step,
              int64_t number, struct sample_extras *extras)
 {
-    const enum sample_elsewhere by = elsewhere(&source->how);
+    const enum sample_elsewhere by = bimodal_elsewhere(&source->how);
 
     (void)number;
     if (by == SAMPLE_BROUGHT)
@@ -91,10 +92,10 @@ draw_outside(struct sample_source *source, const struct sample_step *step,
 }
 
 static int
-check_step(const struct sample_source *source, const struct sample_step *step,
-           struct err *err)
+bimodal_check_step(const struct sample_source *source,
+                   const struct sample_step *step, struct err *err)
 {
-    if (elsewhere(&source->how) == SAMPLE_BROUGHT_TEXTS && !step->fixed)
+    if (bimodal_elsewhere(&source->how) == SAMPLE_BROUGHT_TEXTS && !step->fixed)
         return err_set(err, "captions come along with captions: these are "
                             "views");
     if (source->memory.form.recalls && step->extra)
@@ -193,7 +194,7 @@ weigh_chains(struct sample_source *source, const struct sample_step *step,
 {
     struct sample_state *state = sample_visit_states(source, step);
 
-    if (walks(&source->how) && source->memory.bank.rows)
+    if (bimodal_walks(&source->how) && source->memory.bank.rows)
         walk_across(source, step, state, weights);
     if (source->memory.form.recalls)
         weigh_recalled(source, step, state, weights);
@@ -215,10 +216,11 @@ static const struct param banked[] = {
 static const struct param exact[] = {PARAM_OUTSIDE, {0}};
 static const struct param exact_banked[] = {SAMPLE_PARAM_MOVES, {0}};
 
-#define ACROSS                                                                 \
-    .method = "emc2_bimodal", .name = "emc2_bimodal 1", .tables = keep_chains, \
-    .check_how = check_how, .waits = waits, .draw = draw_outside,              \
-    .check_step = check_step, .weigh = weigh_chains
+#define ACROSS                                             \
+    .method = "emc2_bimodal", .name = "emc2_bimodal 1",    \
+    .tables = bimodal_keep_chains, .check_how = check_how, \
+    .waits = bimodal_waits, .draw = draw_outside,          \
+    .check_step = bimodal_check_step, .weigh = weigh_chains
 
 const struct sample_sampler sample_sampler_bimodal_once = {
     ACROSS,

@@ -88,8 +88,8 @@ draw_extras(struct sample_source *source, const struct sample_step *step,
 }
 
 static int
-check_step(const struct sample_source *source, const struct sample_step *step,
-           struct err *err)
+cache_check_step(const struct sample_source *source,
+                 const struct sample_step *step, struct err *err)
 {
     (void)source;
     return step->v == 2 ? 0
@@ -199,6 +199,6 @@ const struct sample_sampler sample_sampler_cache = {
     .init = init_refresh,
     .release = release_refresh,
     .draw = draw_extras,
-    .check_step = check_step,
+    .check_step = cache_check_step,
     .weigh = weigh_draws,
 };

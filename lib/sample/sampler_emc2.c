@@ -11,7 +11,7 @@ is_fresh(const struct sample_how *how)
 }
 
 static void
-keep_chains(const struct sample_how *how, struct sample_memory_form *form)
+emc2_keep_chains(const struct sample_how *how, struct sample_memory_form *form)
 {
     form->chains = 1;
     form->scores = sample_how_value(how, "scores") == SAMPLE_STALE;
@@ -61,8 +61,8 @@ static const struct param exact[] = {{0}};
 static const struct param exact_banked[] = {
     SAMPLE_PARAM_MOVES, SAMPLE_PARAM_HORIZON, {0}};
 
-#define IN_BATCH                                               \
-    .method = "emc2", .name = "emc2 1", .tables = keep_chains, \
+#define IN_BATCH                                                    \
+    .method = "emc2", .name = "emc2 1", .tables = emc2_keep_chains, \
     .waits = is_fresh, .draw = draw_states, .weigh = sample_visit_weigh
 #define ON_BANK                                                          \
     .method = "emc2", .wants_outside = 1, .name = "emc2 1",              \

@@ -12,7 +12,7 @@ const struct sample_sampler *const sample_samplers[] = {
 /* Why there is no such sampler: what there is of the method, else all methods.
  */
 static void
-refuse(const char *method, const char *proposals, struct err *err)
+refuse_sampler(const char *method, const char *proposals, struct err *err)
 {
     char *list = mem_text("");
 
@@ -37,7 +37,7 @@ sample_sampler_find(const char *method, const char *proposals, struct err *err)
         if (!strcmp(sample_samplers[i]->method, method) &&
             (!proposals || !strcmp(sample_samplers[i]->proposals, proposals)))
             return sample_samplers[i];
-    refuse(method, proposals, err);
+    refuse_sampler(method, proposals, err);
     return NULL;
 }
 

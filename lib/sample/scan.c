@@ -11,7 +11,7 @@
 
 /* Record the chain where it sits; returns how often that is nowhere. */
 static size_t
-record(const struct sample_chain *chain, size_t times, uint32_t *count)
+record_chain(const struct sample_chain *chain, size_t times, uint32_t *count)
 {
     if (chain->at == SAMPLE_OUTSIDE)
         return times;
@@ -32,13 +32,13 @@ sample_scan(size_t length, const uint32_t *column, const double *luck,
 
         if (!(score[c] + luck[k] > chain->score))
             continue;
-        outside += record(chain, k - since, count);
+        outside += record_chain(chain, k - since, count);
         since = k;
         chain->at = (long)c;
         chain->score = score[c];
         chain->accepted++;
     }
-    return outside + record(chain, length - since, count);
+    return outside + record_chain(chain, length - since, count);
 }
 
 void
@@ -73,7 +73,7 @@ sample_scanner_release(struct sample_scanner *scanner)
 /* A whole number that is larger for a larger x: a chain compares and chooses
  * whole numbers, as a comparison of floats takes three times as long. */
 static inline int32_t
-order(float x)
+order_of_float(float x)
 {
     int32_t bits;
 
@@ -103,7 +103,7 @@ log_about(float m)
 }
 
 /* -log U is (32 - e) log 2 - log m, with U = m 2^(e - 32).  What is closer than
- * `off` times 32 + |beta s| to what decides is left to decides(). */
+ * `off` times 32 + |beta s| to what decides is left to accepts_proposal(). */
 static UTIL_CLONES(void, bound,
                    (size_t room, const uint32_t *column, const uint32_t *bits,
                     float beta, float off, const float *s, int32_t *most,
@@ -121,9 +121,9 @@ static UTIL_CLONES(void, bound,
         mantissa = (word & 0x7fffff) | 0x3f800000;
         memcpy(&m, &mantissa, sizeof m);
         luck = 0.6931472f * (float)(159 - (int)(word >> 23)) - log_about(m);
-        most[k] = order(to);
-        sure[k] = order(to + luck - slack);
-        reach[k] = order(to + luck + slack);
+        most[k] = order_of_float(to);
+        sure[k] = order_of_float(to + luck - slack);
+        reach[k] = order_of_float(to + luck + slack);
     }
 }
 
@@ -140,8 +140,8 @@ sample_scanner_bound(struct sample_scanner *scanner, const float *s)
 
 /* Whether a chain with that score accepts the k-th proposal. */
 static int
-decides(const struct sample_scanner *scanner, const float *s, size_t k,
-        double score)
+accepts_proposal(const struct sample_scanner *scanner, const float *s, size_t k,
+                 double score)
 {
     const double to = sample_score(scanner->beta, s[scanner->column[k]]);
     const double u = (scanner->bits[k] + 0.5) * 0x1p-32;
@@ -161,7 +161,7 @@ sample_scanner_scan(struct sample_scanner *scanner, const float *s, size_t from,
     uint32_t *taken = scanner->taken;
     int32_t score = chain->score == -INFINITY
                         ? INT32_MIN
-                        : order(finite_of((float)chain->score));
+                        : order_of_float(finite_of((float)chain->score));
     size_t n = 0;
 
     for (size_t k = from; k < to; k++) {
@@ -169,10 +169,10 @@ sample_scanner_scan(struct sample_scanner *scanner, const float *s, size_t from,
         int yes = score <= sure[k];
 
         if (yes != (score <= reach[k]))
-            yes =
-                decides(scanner, s, k,
-                        n ? sample_score(scanner->beta, s[column[taken[n - 1]]])
-                          : chain->score);
+            yes = accepts_proposal(
+                scanner, s, k,
+                n ? sample_score(scanner->beta, s[column[taken[n - 1]]])
+                  : chain->score);
         taken[n] = (uint32_t)k;
         n += (size_t)yes;
         score = yes ? next : score;

@@ -5,7 +5,7 @@
 
 /* What a sampler remembers of a data set. */
 static struct sample_memory_form
-form_of(const struct sample_how *how, size_t size)
+memory_form_of(const struct sample_how *how, size_t size)
 {
     struct sample_memory_form form = {0};
 
@@ -20,7 +20,7 @@ void
 sample_source_init(struct sample_source *source, const struct sample_how *how,
                    size_t size)
 {
-    const struct sample_memory_form form = form_of(how, size);
+    const struct sample_memory_form form = memory_form_of(how, size);
 
     *source = (struct sample_source){.how = *how};
     sample_source_name(how, source->name);
@@ -44,7 +44,7 @@ sample_source_release(struct sample_source *source)
 void
 sample_source_name(const struct sample_how *how, char name[SAMPLE_SAMPLER_MAX])
 {
-    const struct sample_memory_form form = form_of(how, 0);
+    const struct sample_memory_form form = memory_form_of(how, 0);
     const char *besides = form.scores                   ? " stale"
                           : form.chains && form.horizon ? " bank"
                                                         : "";
@@ -81,8 +81,8 @@ check_size(const struct sample_source *source, const struct sample_step *step,
 /* Refuses a step that no sampler could weigh: too large, or of other features
  * than the bank's. */
 static int
-check_step(const struct sample_source *source, const struct sample_step *step,
-           struct err *err)
+check_source_step(const struct sample_source *source,
+                  const struct sample_step *step, struct err *err)
 {
     const struct sample_bank *bank = &source->memory.bank;
     const size_t views = sample_memory_views(&source->memory, step);
@@ -110,8 +110,8 @@ int
 sample_how_fits(const struct sample_how *how, size_t size, size_t fixed,
                 size_t dim, struct err *err)
 {
-    const struct sample_source source = {.how = *how,
-                                         .memory.form = form_of(how, size)};
+    const struct sample_source source = {
+        .how = *how, .memory.form = memory_form_of(how, size)};
     const struct sample_step step = {.v = 2, .fixed = fixed, .dim = dim};
 
     return check_size(&source, &step, err);
@@ -229,7 +229,7 @@ sample_source_weigh(struct sample_source *source,
 {
     const struct sample_sampler *sampler = source->how.sampler;
 
-    if (check_step(source, step, err) ||
+    if (check_source_step(source, step, err) ||
         (sampler->check_step && sampler->check_step(source, step, err)))
         return -1;
     arena_begin(&source->weighed);

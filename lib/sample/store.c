@@ -29,7 +29,7 @@ sample_store_find(const struct sample_store *store, const char *name)
 }
 
 static int
-judge_name(size_t i, const struct sample_rows *rows, struct err *err)
+check_table_name(size_t i, const struct sample_rows *rows, struct err *err)
 {
     const size_t length = strlen(rows[i].name);
 
@@ -44,7 +44,7 @@ judge_name(size_t i, const struct sample_rows *rows, struct err *err)
 
 /* Against the table that is there already. */
 static int
-judge_table(const struct sample_table *is, const struct sample_rows *to,
+check_table(const struct sample_table *is, const struct sample_rows *to,
             struct err *err)
 {
     if (strcmp(is->name, to->name))
@@ -72,8 +72,8 @@ sample_store_judge(const struct sample_store *store, size_t n,
     for (size_t i = 0; i < n; i++) {
         const struct sample_rows *to = &rows[i];
 
-        if (judge_name(i, rows, err) ||
-            (store->n && judge_table(&store->table[i], to, err)))
+        if (check_table_name(i, rows, err) ||
+            (store->n && check_table(&store->table[i], to, err)))
             return -1;
         if (!to->rows || !to->width || to->width > SAMPLE_WIDTH_MAX ||
             to->rows > left / to->width)
@@ -90,7 +90,7 @@ sample_store_judge(const struct sample_store *store, size_t n,
 
 /* Rows that were not there before are zeros. */
 static void
-extend(struct sample_table *table, size_t rows)
+extend_table(struct sample_table *table, size_t rows)
 {
     const size_t was = table->rows * table->width, is = rows * table->width;
 
@@ -121,7 +121,7 @@ sample_store_write(struct sample_store *store, const char *sampler, size_t n,
         struct sample_table *table = &store->table[i];
         const size_t width = table->width;
 
-        extend(table, rows[i].rows);
+        extend_table(table, rows[i].rows);
         for (size_t k = 0; k < rows[i].n; k++) {
             const size_t at =
                 rows[i].at ? (size_t)rows[i].at[k] : rows[i].from + k;

@@ -9,7 +9,7 @@
 #include "walk.h"
 
 static size_t
-place_of(const struct sample_bank *bank, struct sample_state of)
+bank_place_of(const struct sample_bank *bank, struct sample_state of)
 {
     return (size_t)of.id * bank->views +
            (bank->views > 1 ? (size_t)of.view : 0);
@@ -19,7 +19,7 @@ place_of(const struct sample_bank *bank, struct sample_state of)
 static const float *
 row_of(const struct sample_bank *bank, struct sample_state of)
 {
-    const size_t row = place_of(bank, of);
+    const size_t row = bank_place_of(bank, of);
 
     return bank->when[row] < 0 ? NULL : bank->rows + row * bank->dim;
 }
@@ -27,8 +27,8 @@ row_of(const struct sample_bank *bank, struct sample_state of)
 /* A view of a sample for a chain of view `own`: one of those that are fixed, or
  * that which its only row is of. */
 static struct sample_state
-choose(const struct sample_walk_how *how, const struct sample_bank *bank,
-       struct rng *rng, int64_t id, int64_t own)
+choose_view(const struct sample_walk_how *how, const struct sample_bank *bank,
+            struct rng *rng, int64_t id, int64_t own)
 {
     struct sample_state state = {id, 0, 0};
 
@@ -37,7 +37,8 @@ choose(const struct sample_walk_how *how, const struct sample_bank *bank,
     } else if (bank->views > 1) {
         state.view = (int64_t)rng_below(rng, how->views);
     } else {
-        const struct sample_shown shown = bank->shown[place_of(bank, state)];
+        const struct sample_shown shown =
+            bank->shown[bank_place_of(bank, state)];
 
         state.view = shown.view;
         state.epoch = shown.epoch;
@@ -47,8 +48,8 @@ choose(const struct sample_walk_how *how, const struct sample_bank *bank,
 
 /* beta e_i.e_j, finite; -INFINITY where there is no e_j. */
 static double
-score(const struct sample_walk_how *how, const struct sample_bank *bank,
-      const float *query, struct sample_state j)
+score_state(const struct sample_walk_how *how, const struct sample_bank *bank,
+            const float *query, struct sample_state j)
 {
     const float *row = row_of(bank, j);
 
@@ -57,7 +58,7 @@ score(const struct sample_walk_how *how, const struct sample_bank *bank,
 
 /* A sample other than `own`, evenly. */
 static int64_t
-propose(struct rng *rng, size_t size, int64_t own)
+propose_sample(struct rng *rng, size_t size, int64_t own)
 {
     const int64_t j = (int64_t)rng_below(rng, size - 1);
 
@@ -67,21 +68,22 @@ propose(struct rng *rng, size_t size, int64_t own)
 /* Move one chain; trace [moves] gets its score after each move.  Returns how
  * many moves were accepted. */
 static size_t
-walk(const struct sample_walk_how *how, const struct sample_bank *bank,
-     struct sample_state own, struct rng *rng, struct sample_state *state,
-     double *trace)
+walk_chain(const struct sample_walk_how *how, const struct sample_bank *bank,
+           struct sample_state own, struct rng *rng, struct sample_state *state,
+           double *trace)
 {
     const float *query = row_of(bank, own);
     double at = -INFINITY;
     size_t accepted = 0;
 
     if (state->id >= 0 && state->id != own.id)
-        at = score(how, bank, query, *state);
+        at = score_state(how, bank, query, *state);
     for (size_t m = 0; m < how->moves; m++) {
-        const int64_t j = propose(rng, bank->size, own.id);
+        const int64_t j = propose_sample(rng, bank->size, own.id);
         const double luck = -log(1 - rng_unit(rng));
-        const struct sample_state next = choose(how, bank, rng, j, own.view);
-        const double to = score(how, bank, query, next);
+        const struct sample_state next =
+            choose_view(how, bank, rng, j, own.view);
+        const double to = score_state(how, bank, query, next);
 
         if (to + luck > at) {
             *state = next;
@@ -117,7 +119,7 @@ sample_walk(const struct sample_walk_how *how, const struct sample_bank *bank,
         if (!row_of(bank, own))
             continue;
         rng_init(&rng, how->seed, RNG_WALK, how->step, how->epoch, row);
-        accepted += walk(how, bank, own, &rng, state + row, trace);
+        accepted += walk_chain(how, bank, own, &rng, state + row, trace);
         if (trace[0] > -INFINITY) {
             effective += sample_ess(how->moves, trace);
             able++;
