@@ -47,8 +47,8 @@ struct data_captions_how {
 /*
  * data_captions_row() writes caption k < data_captions_count() of a sample as a
  * row: start, tokens, end.  Of the tokens each is left out with probability
- * `drop`, by a function of (seed, id, epoch, k); what stays is cut to fit.  By
- * DATA_CAPTION_ALL it is all captions, and k is 0.
+ * `drop`, by a function of (seed, id, epoch, k); the tokens that stay are cut
+ * to fit.  By DATA_CAPTION_ALL it is all captions, and k is 0.
  *   row  [context] out; 0 behind its end
  * Returns its length, 2 .. context.
  */

@@ -12,8 +12,8 @@
  * Images of any form that a data set may hold, told apart by their first bytes,
  * not by their names.  PNG: grey, colour or palette, of 1 to 16 bits, also
  * interlaced; WebP: lossy or lossless, one image.  What is transparent lies on
- * white; colours are taken as they are stored, whatever profile says what they
- * mean; of 16 bits the upper 8 stay, rounded.
+ * white; colours are taken as they are stored, and colour profiles are
+ * ignored; of 16 bits the upper 8 stay, rounded.
  */
 enum data_codec {
     DATA_CODEC_JPEG,

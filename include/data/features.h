@@ -39,11 +39,11 @@ void data_features_room(struct data_features *features,
                         const struct data_set *set, size_t d);
 
 /*
- * data_features_read() reads what there is; numbers of another type become f4.
- * Refused: anything but a matrix with at least one row and column, values
- * beyond +-1e15 or not numbers, lists of another length, labels of which
- * x.classes has no name, an empty x.json: that is what `foil eval knn x.npy >
- * x.json` has made of it before it begins.
+ * data_features_read() reads the files that there are; numbers of another type
+ * become f4.  Refused: anything but a matrix with at least one row and column,
+ * values beyond +-1e15 or not numbers, lists of another length, labels of which
+ * x.classes has no name, an empty x.json: `foil eval knn x.npy > x.json` makes
+ * it empty before it begins.
  */
 int data_features_read(struct data_features *features, const char *path,
                        struct err *err);
@@ -55,12 +55,12 @@ int data_features_read(struct data_features *features, const char *path,
 int64_t *data_labels_read(const char *path, size_t n, struct err *err);
 
 /*
- * data_features_write() writes what is not NULL, each file all or nothing and
- * x.npy takes its place last; x.ids.npy and the others that were there before
- * and are not written now are removed, for they belong to other features. Where
- * path ends in .csv that is the only file: a line of names, id, label and class
- * where there are such, x0, x1 ...; then a line a row, numbers with 9 digits,
- * which are those of f4.
+ * data_features_write() writes the members that are not NULL, each file all or
+ * nothing and x.npy takes its place last; x.ids.npy and the others that were
+ * there before and are not written now are removed, for they belong to other
+ * features. Where path ends in .csv that is the only file: a line of names, id,
+ * label and class where there are such, x0, x1 ...; then a line a row, numbers
+ * with 9 digits, which are those of f4.
  */
 int data_features_write(const char *path, const struct data_features *features,
                         struct err *err);

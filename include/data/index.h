@@ -57,7 +57,7 @@ int data_index_columns(struct data_index *index, const char *spec,
 int data_index_add(struct data_index *index, const char *path, struct err *err);
 
 /* data_index_next() takes in one file: 1, 0 at the end, -1 where it is bad, or
- * DATA_UNREAD (data/set.h), whether what is bad is skipped or not. */
+ * DATA_UNREAD (data/set.h), whether bad files are skipped or not. */
 int data_index_next(struct data_index *index, struct err *err);
 
 /* Share of the input that is done, 0 .. 1. */
@@ -106,25 +106,25 @@ void data_index_captions(const struct data_index *index,
 /*
  * data_index_write() writes the index, all or nothing.  No sample at all is an
  * error.  data_index_settle() gives out the labels before that, once, where the
- * caller wants to tell what is wrong with them from what is with the file.
+ * caller wants to tell a fault of the labels from one of the file.
  */
 int data_index_settle(struct data_index *index, struct err *err);
 int data_index_write(struct data_index *index, const char *path,
                      struct err *err);
 
 /*
- * data_index_skipped() counts what was skipped so far, because its name does
+ * data_index_skipped() counts the files skipped so far, because their names do
  * not end as a sample's: images of other forms (.gif and the like), or other
- * files, without captions, labels and what begins with a dot.  The first of
- * them goes to *first, or NULL.
+ * files, without captions, labels and names that begin with a dot.  The first
+ * of them goes to *first, or NULL.
  */
 size_t data_index_skipped(const struct data_index *index, int pictures,
                           const char **first);
 
 /*
  * data_index_kinds() names the kinds of files that data_index_skipped() counts,
- * by what their names end in, the most frequent first: ".gif 12, .bmp 3"; up to
- * 8 of them, the others as "and 4 more".  To be given to free().
+ * by the endings of their names, the most frequent first: ".gif 12, .bmp 3"; up
+ * to 8 of them, the others as "and 4 more".  To be given to free().
  */
 char *data_index_kinds(const struct data_index *index, int pictures);
 

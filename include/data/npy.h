@@ -9,9 +9,9 @@
 #include "util/err.h"
 
 /*
- * Arrays in NumPy's .npy format (numpy.lib.format), versions 1 to 3: what
- * numpy.load() and numpy.save() understand.  Little-endian, C order, one or
- * two dimensions, of any type that util/dtype.h has a name for in NumPy.
+ * Arrays in NumPy's .npy format (numpy.lib.format), versions 1 to 3, as
+ * numpy.load() and numpy.save() have them.  Little-endian, C order, one or two
+ * dimensions, of any type that util/dtype.h has a name for in NumPy.
  */
 enum data_npy_type { /* those that are written */
                      DATA_F4 = DTYPE_F4,

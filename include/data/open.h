@@ -15,8 +15,8 @@ struct data_set *data_open_or_die(const char *path, int lenient);
 /* data_open_parts_or_die() is the same by data_open_parts(), and lenient. */
 struct data_set *data_open_parts_or_die(const char *path);
 
-/* data_spare_or_die() ends the process where `output` would be written over
- * what the set is read from: a wrong command line. */
+/* data_spare_or_die() ends the process where `output` would be written over a
+ * file that the set is read from: a wrong command line. */
 void data_spare_or_die(const struct data_set *set, const char *output);
 
 #endif

@@ -26,7 +26,7 @@ struct data_pool_how {
 };
 
 /* data_pool_new(): the set stays the caller's and must outlive the pool.
- * Takes 9 bytes a sample, besides what is kept. */
+ * Takes 9 bytes a sample, besides the images kept. */
 struct data_pool *data_pool_new(struct data_set *set,
                                 const struct data_pool_how *how);
 void data_pool_free(struct data_pool *pool);

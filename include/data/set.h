@@ -39,7 +39,8 @@ int data_check(const struct data_set *set, struct err *err);
  * data_stale() compares the data with what the index says of it.  0: it has not
  * changed; 1: files or folders have come or gone since, but those of all
  * samples are there, or a file list has changed; -1: the file of a sample has
- * gone.  But for 0, err is a sentence that says what, and how to mend it.
+ * gone.  But for 0, err is a sentence that says what has changed, and how to
+ * mend it.
  *
  * Only names count.  What has changed within a file is found by data_read();
  * files that an index passes over may come and go; times of files are a hint
@@ -60,7 +61,7 @@ size_t data_size(const struct data_set *set);
 struct digest data_digest(const struct data_set *set);
 
 /*
- * data_seed() mixes a seed with what the set's digest is of, but for captions:
+ * data_seed() mixes a seed with all that the digest covers, but for captions:
  * views of two sets differ, and those of a set are the same whatever is said of
  * its images.
  */
@@ -93,13 +94,13 @@ const char *data_caption(const struct data_set *set, size_t id);
 char *data_where(const struct data_set *set, size_t id, uint64_t *offset,
                  struct err *err);
 
-/* data_reads() is 1 where a path is the index, what it lies beside, or an
- * archive or folder that the set is in, by whatever name: what is written there
- * replaces them. */
+/* data_reads() is 1 where a path is the index, the file or folder that it lies
+ * beside, or an archive or folder that the set is in, by whatever name: to
+ * write there would replace them. */
 int data_reads(const struct data_set *set, const char *path);
 
 /* data_is_index() is 1 for an index, 0 for anything else or nothing at all, and
- * -1 for what cannot be read. */
+ * -1 for a file that cannot be read. */
 int data_is_index(const char *path, struct err *err);
 
 /* Bytes that grow as needed; release with data_bytes_release(). */

@@ -5,7 +5,7 @@
 #include "data/view.h"
 
 /*
- * A contact sheet: what a recipe makes of a data set, to be looked at.  Rows x
+ * A contact sheet: what a recipe makes of a data set, to look at.  Rows x
  * columns samples, evenly spread over the set, each as the plain view and some
  * random ones beside it, on white; small images are enlarged by a whole factor.
  * The place of a sample that is bad or could not be read stays white: functions
@@ -34,8 +34,8 @@ size_t data_sheet_draw(const struct data_sheet *sheet,
 
 /*
  * data_sheet_corruptions() draws a sheet of another kind: each of its places is
- * for one kind of damage (data/corrupt.h), with a plain view and what the five
- * severities, or the first `views` of them, make of it.
+ * for one kind of damage (data/corrupt.h), with a plain view and the same view
+ * at the five severities, or at the first `views` of them.
  *   sheet   rows x columns >= DATA_CORRUPTIONS
  */
 size_t data_sheet_corruptions(const struct data_sheet *sheet,
@@ -59,8 +59,8 @@ size_t data_sheet_letters(const struct data_sheet_list *list);
  * data_sheet_lists() draws a sheet of lists, of one column: a list a row, as
  * plain views, of its first image and then of `views` others at most.  Where
  * sheet->letters is not 0, names are below, in large letters where that many
- * fit under an image, else in small ones, and cut to its width; what is not
- * printable ASCII becomes '?'.
+ * fit under an image, else in small ones, and cut to its width; letters that
+ * are not printable ASCII become '?'.
  *   size   of a view in pixels
  *   list   [sheet->rows]
  *   first  the set that the first image of each list is in

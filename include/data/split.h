@@ -10,8 +10,8 @@
 /*
  * data_split() divides the samples of a set at random into a part and the
  * rest, class by class: the part gets round(share n) samples, each class (and
- * what has none) its share of them to within one.  A function of set, share
- * and seed.
+ * the samples without one) its share of them to within one.  A function of set,
+ * share and seed.
  *   0 < share < 1
  *   in_part [n]  1 for the samples of the part
  */
@@ -26,7 +26,7 @@ void data_split(const struct data_set *set, double share, uint64_t seed,
  *
  * (Cui et al. 2019, arXiv:1901.05555), n the samples with a label: for CIFAR-10
  * and 0.01 these are 5000, 2997, 1796, ..., 50, in all 12,406.  A class that
- * has fewer keeps them all; what has no label is left out.
+ * has fewer keeps them all; samples without a label are left out.
  *   set      at least one class
  *   factor   in (0, 1]: the smallest size divided by the largest
  *   in_part  [size]  1 for the samples that stay

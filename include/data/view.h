@@ -9,7 +9,7 @@
 
 /*
  * Memory that the operators of this room work in.  It starts as NULL, grows to
- * what the largest image needed, and goes to data_scratch_free().
+ * the size that the largest image needed, and goes to data_scratch_free().
  */
 struct data_scratch;
 void data_scratch_free(struct data_scratch *scratch);
@@ -66,8 +66,8 @@ enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100 };
  *
  * The size is no FIELD: a caller that wants another sets it afterwards.  -1 for
  * a name or a field that there is not, with the list of them; a field given
- * twice; what is not wholly a number, or out of range.  The recipe is then
- * untouched.
+ * twice; a value that is not wholly a number, or out of range.  The recipe is
+ * then untouched.
  */
 int data_recipe_find(const char *spec, struct data_recipe *recipe,
                      struct err *err);

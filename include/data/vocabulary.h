@@ -20,8 +20,8 @@
  *     [CLS] for the start, [SEP] for the end and [UNK]
  *
  * A text is made normal first, for both (Unicode normalisation form C, lower
- * case, runs of white space as one space, U+FFFD for what is no UTF-8).  Names
- * of special tokens in it are ordinary text.
+ * case, runs of white space as one space, U+FFFD for bytes that are no UTF-8).
+ * Names of special tokens in it are ordinary text.
  *
  * A vocabulary keeps the tokens of up to 65,536 words that it met, so it is for
  * one thread at a time.
@@ -30,7 +30,7 @@ struct data_vocabulary;
 
 /*
  * data_vocabulary_open() reads a file, which may be gzipped, of up to 64 MiB.
- * Refused, with the line: what is said in data_vocabulary_parse().
+ * Refused, with the line, as data_vocabulary_parse() says.
  */
 struct data_vocabulary *data_vocabulary_open(const char *path, struct err *err);
 
@@ -53,8 +53,8 @@ int32_t data_vocabulary_end(const struct data_vocabulary *vocabulary);
 
 /*
  * data_vocabulary_text() is the file of that vocabulary, of *len bytes, without
- * what does not count; to be given to free().  data_vocabulary_digest() is that
- * of this text: runs with equal ones have equal tokens.
+ * the parts that do not count; to be given to free().  data_vocabulary_digest()
+ * is that of this text: runs with equal ones have equal tokens.
  */
 char *data_vocabulary_text(const struct data_vocabulary *vocabulary,
                            size_t *len);

@@ -16,7 +16,7 @@
  *
  * within the first p and q principal directions of x and y (eval/pca.h).
  * Coordinates count by their correlation s_i, with which cosines of a(x) and
- * b(y) find what belongs together best.
+ * b(y) find the pairs that belong together best.
  */
 struct eval_cca_settings {
     size_t p, q;  /* principal directions, 1 .. min(n, d) of each */

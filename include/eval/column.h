@@ -18,7 +18,7 @@ void eval_sort(size_t n, double *x);
 double eval_quantile(size_t n, const double *sorted, double q);
 
 /*
- * eval_histogram() counts x in `bins` equal parts of [low, high]; what lies
+ * eval_histogram() counts x in `bins` equal parts of [low, high]; a number
  * beyond goes to the first or the last.  low < high.
  *   count [bins]  overwritten
  */

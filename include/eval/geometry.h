@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 /*
- * How features lie on the sphere: what tells a collapsed encoder.  Rows are
- * divided by their lengths first, v = x / |x|; a row of zeros has no direction
- * and stays v = 0.
+ * How features lie on the sphere: figures that tell a collapsed encoder.  Rows
+ * are divided by their lengths first, v = x / |x|; a row of zeros has no
+ * direction and stays v = 0.
  */
 struct eval_geometry {
     /* rows of zeros; where there are any, the rest is to be read with care */

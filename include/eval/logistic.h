@@ -51,7 +51,7 @@ struct eval_watch {
 };
 
 /*
- * eval_logistic_fit() minimises, starting from what linear holds,
+ * eval_logistic_fit() minimises, starting from the weights in `linear`,
  *
  *     L / n + l2 / 2 |w|^2                                  b is not penalised
  *

@@ -90,8 +90,8 @@ struct sample_staleness {
 };
 
 /*
- * sample_bank_advance() writes what the steps up to and with `to` pushed into
- * the table, in their order, and takes it off the queue.
+ * sample_bank_advance() writes the updates that the steps up to and with `to`
+ * pushed into the table, in their order, and takes them off the queue.
  */
 struct sample_staleness sample_bank_advance(struct sample_bank *bank,
                                             int64_t to);

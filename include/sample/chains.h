@@ -25,8 +25,8 @@ void sample_chains_init(struct sample_chains *chains, size_t size,
 void sample_chains_release(struct sample_chains *chains);
 
 /*
- * sample_chains_get() copies what a batch has out, sample_chains_put() back
- * in.
+ * sample_chains_get() copies the chains of a batch out, sample_chains_put()
+ * back in.
  *   ids       [b]    each < size
  *   variants  [v,b]  each < views; NULL: the slots 0 .. v-1, v <= views
  *   state     [v b]  row view * b + i

@@ -71,7 +71,7 @@ size_t sample_memory_views(const struct sample_memory *memory,
 /*
  * sample_memory_feed() pushes the rows of step `when` to a bank: all that were
  * encoded where it has one of each view; else of the anchors the first view,
- * and what came besides.  Of a row that came twice the last counts.
+ * and the rows that came along.  Of a row that came twice the last counts.
  *   shows  1: chains may stand at such a row, so it is said which view it is
  */
 void sample_memory_feed(struct sample_bank *bank, int64_t when,
@@ -97,9 +97,9 @@ size_t sample_memory_rows(const struct sample_memory *memory,
                           struct sample_rows rows[SAMPLE_MEMORY_TABLES]);
 
 /*
- * sample_memory_load() takes all from the tables that hold what was written up
- * to `total`.  Refused, and nothing changed, where a table is missing or of
- * another shape, there is another one, or a row says what cannot be.
+ * sample_memory_load() takes all from the tables, which hold the rows written
+ * up to `total`.  Refused, and nothing changed, where a table is missing or of
+ * another shape, there is another one, or a row says something impossible.
  */
 int sample_memory_load(struct sample_memory *memory,
                        const struct sample_store *store, int64_t total,

@@ -77,7 +77,7 @@ struct sample_sampler {
 extern const struct sample_sampler *const sample_samplers[];
 
 /* sample_sampler_find() returns the sampler of a method with these proposals,
- * NULL: the method's first; or NULL with the list of what there is. */
+ * NULL: the method's first; or NULL with the list of those there are. */
 const struct sample_sampler *
 sample_sampler_find(const char *method, const char *proposals, struct err *err);
 

@@ -60,14 +60,14 @@ void sample_source_init(struct sample_source *source,
                         const struct sample_how *how, size_t size);
 void sample_source_release(struct sample_source *source);
 
-/* sample_source_name() writes the name of what a sampler keeps: one of the same
- * name reads what another has kept. */
+/* sample_source_name() writes the name of the form in which a sampler keeps its
+ * memory: a sampler of the same name reads it. */
 void sample_source_name(const struct sample_how *how,
                         char name[SAMPLE_SAMPLER_MAX]);
 
 /*
  * sample_how_fits() returns 0 where a trainer keeps as much as there will be of
- * `size` samples, by what is known before the first batch; else -1 with the
+ * `size` samples, by the facts known before the first batch; else -1 with the
  * sentence.
  *   fixed  views of a sample, or 0: a batch has two new ones
  *   dim    numbers of an embedding
@@ -79,7 +79,7 @@ int sample_how_fits(const struct sample_how *how, size_t size, size_t fixed,
 void sample_source_begin(struct sample_source *source, int64_t total);
 
 /*
- * sample_source_load() goes on from what was kept of `total` steps.  Refused,
+ * sample_source_load() goes on from the memory kept of `total` steps.  Refused,
  * and nothing changed, where that is another sampler's, lacks a table of ours,
  * or sample_memory_load() says so.
  */
@@ -153,8 +153,9 @@ void sample_weights_value(struct sample_weights *weights, const char *name,
 /*
  * sample_source_weigh() computes the weights of a step that was encoded, which
  * last until the next call, and remembers the step: sample_memory_step().  -1
- * with the reason where it asks for what cannot be; then nothing has changed.
- * O(n columns dim) time and O(n columns) memory, besides the sampler's.
+ * with the reason where it asks for something impossible; then nothing has
+ * changed.  O(n columns dim) time and O(n columns) memory, besides the
+ * sampler's.
  */
 int sample_source_weigh(struct sample_source *source,
                         const struct sample_step *step,

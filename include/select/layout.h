@@ -17,9 +17,9 @@
  *     wrap  ceil(N / B) batches of B; as many samples as are missing come a
  *           second time
  *
- * drop and wrap are for whom all batches must have one size.  The larger
- * batches come first: the first batch of an epoch tells the most memory that
- * any of them takes.
+ * drop and wrap are for objectives whose batches must all have one size.  The
+ * larger batches come first: the first batch of an epoch tells the most memory
+ * that any of them takes.
  */
 enum select_remainder { SELECT_KEEP, SELECT_DROP, SELECT_WRAP };
 

@@ -42,7 +42,7 @@ double select_batch_weight(const struct select_features *f, double tau,
 /*
  * select_affinity() writes all w between n samples, to 1e-6 of the largest.
  * No temperature overflows: w is summed from positive parts and logarithms of
- * what is between 1 and 4.
+ * numbers between 1 and 4.
  *   batch >= 2  the b of s(x): how large the batches are going to be
  *   ids [n];  w [n,n], symmetric, zero diagonal
  * O(n^2 d) time, 2 n d floats of its own.

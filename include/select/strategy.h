@@ -80,8 +80,8 @@ const struct select_strategy *select_strategy_find(const char *name,
 extern const struct select_strategy *const select_strategies[];
 
 /*
- * select_strategy_fit() judges what a user asks of a strategy, and shortens
- * the layout as it will be trained.  Call it before the task is made.
+ * select_strategy_fit() checks the values that a user gives to a strategy, and
+ * shortens the layout as it will be trained.  Call it before the task is made.
  */
 int select_strategy_fit(const struct select_strategy *strategy,
                         struct select_layout *layout, const double *value,
@@ -97,7 +97,7 @@ void select_strategy_order(const struct select_strategy *strategy,
                            const struct select_task *task, int64_t *ids);
 
 /*
- * select_strategy_finish() does what comes after `Then`, for an epoch that was
+ * select_strategy_finish() does the part after `Then`, for an epoch that was
  * ordered elsewhere.
  */
 void select_strategy_finish(const struct select_strategy *strategy,

@@ -61,21 +61,21 @@ struct command *command_open(const struct command_config *config,
 
 /*
  * command_close() ends its input, gives it three seconds to end, or one where
- * it owes an answer, SIGTERM and a second more, and kills what is left of its
- * group. NULL is harmless.
+ * it owes an answer, SIGTERM and a second more, and kills the processes left of
+ * its group. NULL is harmless.
  */
 void command_close(struct command *command);
 
 /*
  * command_restart() ends the program as command_close() does, at once where it
- * was lost, and starts it again.  The memory keeps its place and what is in it.
+ * was lost, and starts it again.  The memory keeps its place and its contents.
  */
 int command_restart(struct command *command, struct err *err);
 
 /*
  * command_memory() returns `bytes` of shared memory, zeros at first; with a
- * larger size than before it may move, what is in it kept, and the program
- * has to map it again.  Not while it owes an answer.  NULL on error.
+ * larger size than before it may move, its contents kept, and the program has
+ * to map it again.  Not while it owes an answer.  NULL on error.
  */
 void *command_memory(struct command *command, size_t bytes, struct err *err);
 
@@ -103,9 +103,9 @@ enum command_came {
 
 /*
  * command_send() sends a request, a line without its end, and does not wait:
- * what the program does not read yet goes while its answer is waited for.  Up
- * to COMMAND_OWED answers may be outstanding; they come in the order of
- * requests.
+ * the part that the program does not read yet goes while its answer is waited
+ * for.  Up to COMMAND_OWED answers may be outstanding; they come in the order
+ * of requests.
  */
 enum { COMMAND_OWED = 16 };
 void command_send(struct command *command, const char *line);

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /*
- * Types of the elements of a tensor, and what each format calls them.  All are
+ * Types of the elements of a tensor, and their names in each format.  All are
  * little-endian.
  */
 enum dtype {

@@ -21,7 +21,7 @@ void *file_read(const char *path, size_t max, size_t *len, struct err *err);
 int file_write(const char *path, const void *data, size_t len, struct err *err);
 
 /*
- * A draft is file_write() for what is too large to hold: write to ->file, then
+ * A draft is file_write() for contents too large to hold: write to ->file, then
  * keep it, which fsyncs and renames, or drop it.  Both release the draft, and
  * to drop an empty one does nothing.  A path that is a device or a pipe is
  * written to as it stands.

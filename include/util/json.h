@@ -9,7 +9,7 @@
 /*
  * JSON through the jansson library: this header is its door.  Objects are
  * made and freed with jansson's own calls (json_object, json_pack,
- * json_decref); what is added here judges values that came from outside.
+ * json_decref); the functions here check values that came from outside.
  */
 
 /*

@@ -23,9 +23,9 @@ struct lock {
 
 /*
  * lock_take() holds a file, made where it is not there, until this process
- * ends, and writes who holds it.  Returns 1, 0 when another process has it, or
- * -1.  A process takes a file once, and opens it for nothing else: to close
- * another descriptor of it would let go of it.
+ * ends, and writes into it which process holds it.  Returns 1, 0 when another
+ * process has it, or -1.  A process takes a file once, and opens it for nothing
+ * else: to close another descriptor of it would let go of it.
  */
 int lock_take(const char *path, struct err *err);
 

@@ -147,11 +147,12 @@ const struct opt_tool *opt_verb(const struct opt_tool *tool,
 
 /*
  * opt_whole() reads an operand that is a whole number in min .. max, or reports
- * misuse of what `what` names.
+ * misuse of the operand that `what` names.
  */
 long opt_whole(const char *what, const char *text, double min, double max);
 
-/* opt_misuse() reports what the table cannot know and exits EXIT_USAGE. */
+/* opt_misuse() reports a misuse that the table cannot know and exits
+ * EXIT_USAGE. */
 _Noreturn void opt_misuse(const char *fmt, ...)
     __attribute__((format(printf, 1, 2)));
 
@@ -182,7 +183,7 @@ void say_as(const char *name);
  */
 void end_when_stopped(void);
 
-/* close_stdout() dies when what was printed could not be written. */
+/* close_stdout() dies when the output could not be written. */
 void close_stdout(void);
 
 #endif

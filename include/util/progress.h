@@ -6,7 +6,7 @@
  * left, rate, share.  It goes to stderr: where that is a terminal it is drawn
  * again and again, at most five times a second, as far as the width of the
  * terminal allows; in a log it is a sentence of the tool, once a minute, so
- * that what takes less stays quiet.
+ * that a shorter job stays quiet.
  */
 struct progress {
     const char *unit;    /* what is counted: "steps", "images" */

@@ -5,13 +5,13 @@
 #include <stdint.h>
 
 /*
- * Random numbers that are a function of what they are for.
+ * Random numbers that are a function of their use.
  *
  * Philox4x32-10 (Salmon et al., SC 2011; the Random123 library).  A stream
  * is keyed by a seed, a use and up to three coordinates, such as sample,
- * epoch and view; the numbers in it are counted.  So nothing depends on who
- * draws, where, or in which order, and nothing needs to be saved.  A stream
- * is a value: copy it to fork it.
+ * epoch and view; the numbers in it are counted.  So nothing depends on which
+ * tool or thread draws, where, or in which order, and nothing needs to be
+ * saved.  A stream is a value: copy it to fork it.
  */
 struct rng {
     uint32_t key[2], ctr[4], out[4];

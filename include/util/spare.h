@@ -7,8 +7,8 @@
  * A spare thread: a second thread of the lowest priority (nice 19), which does
  * pieces of work that nobody waits for, while the thread that hands them to it
  * keeps its own priority and looks after everything else.  A thread that was
- * lowered cannot be raised again without privileges; so what somebody has come
- * to wait for the caller does itself, and pieces are small, as beside a busy
+ * lowered cannot be raised again without privileges; so the caller does itself
+ * the work that it has to wait for, and pieces are small, as beside a busy
  * machine a piece may take a hundred times as long as it computes.
  *
  *     spare_start(spare, piece, data);

@@ -18,8 +18,8 @@
  *     run/a    400
  *
  * Columns stand in the order in which they were first put; one of numbers alone
- * is aligned to the right.  Texts are UTF-8 and counted in characters; what is
- * no printable character is shown as '?'.
+ * is aligned to the right.  Texts are UTF-8 and counted in characters; a
+ * character that cannot be printed is shown as '?'.
  */
 struct table_cell {
     size_t row, column;
