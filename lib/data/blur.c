@@ -157,7 +157,7 @@ static UTIL_CLONES(void, box_pass,
 /* RUN pixels or fewer of each of `height` lines, `apart` from each other, to
  * words and back.  A loop of its own for RUN, a number that the compiler knows,
  * is a few instructions without a rest. */
-static UTIL_CLONES(void, widen,
+static UTIL_CLONES(void, widen_bytes,
                    (size_t n, size_t height, size_t apart,
                     const uint8_t *restrict in, size_t step,
                     uint16_t *restrict out),
@@ -172,7 +172,7 @@ static UTIL_CLONES(void, widen,
                 out[i] = in[i];
 }
 
-static UTIL_CLONES(void, narrow,
+static UTIL_CLONES(void, narrow_words,
                    (size_t n, size_t height, size_t step,
                     const uint16_t *restrict in, size_t apart,
                     uint8_t *restrict out),
@@ -209,7 +209,7 @@ box_across(size_t width, size_t height, size_t row, const struct box *box,
     for (size_t y = 0; y < height; y += ROWS, plane += ROWS * width) {
         const size_t rows = height - y < ROWS ? height - y : ROWS;
 
-        widen(width, rows, width, plane, row, work[0]);
+        widen_bytes(width, rows, width, plane, row, work[0]);
         for (int pass = 0; pass < PASSES; pass++) {
             for (size_t r = 0; r < rows; r++) {
                 uint16_t *at = work[pass % 2] + r * row;
@@ -222,7 +222,7 @@ box_across(size_t width, size_t height, size_t row, const struct box *box,
             box_pass((rows - 1) * row + width, box, work[pass % 2] - pad, 1,
                      work[(pass + 1) % 2]);
         }
-        narrow(width, rows, row, work[PASSES % 2], width, plane);
+        narrow_words(width, rows, row, work[PASSES % 2], width, plane);
     }
 }
 
@@ -238,7 +238,7 @@ box_down(size_t width, size_t height, const struct box *box, uint8_t *plane,
     for (size_t x = 0; x < width; x += RUN) {
         const size_t n = width - x < RUN ? width - x : RUN;
 
-        widen(n, height, width, plane + x, RUN, work[0]);
+        widen_bytes(n, height, width, plane + x, RUN, work[0]);
         for (int pass = 0; pass < PASSES; pass++) {
             uint16_t *top = work[pass % 2], *in = top - pad * RUN;
 
@@ -248,7 +248,7 @@ box_down(size_t width, size_t height, const struct box *box, uint8_t *plane,
             }
             box_pass(area, box, in, RUN, work[(pass + 1) % 2]);
         }
-        narrow(n, height, RUN, work[PASSES % 2], width, plane + x);
+        narrow_words(n, height, RUN, work[PASSES % 2], width, plane + x);
     }
 }
 

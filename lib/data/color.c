@@ -138,7 +138,7 @@ data_color_contrast(size_t n, double factor, uint8_t *plane)
     blend_all(3 * n, (int)(mean + 0.5), (float)factor, plane);
 }
 
-static UTIL_CLONES(void, saturate, (size_t n, float f, uint8_t *plane),
+static UTIL_CLONES(void, saturate_plane, (size_t n, float f, uint8_t *plane),
                    (n, f, plane))
 {
     uint8_t *restrict r = plane, *restrict g = r + n, *restrict b = g + n;
@@ -201,7 +201,7 @@ blend_words(int16_t a, int16_t b, struct words f)
     return (uint8_t)(x < 255 ? x : 255);
 }
 
-/* saturate() by words: the same bits in half the time */
+/* saturate_plane() by words: the same bits in half the time */
 static UTIL_CLONES(void, saturate_words,
                    (size_t n, struct words f, uint8_t *plane), (n, f, plane))
 {
@@ -224,7 +224,7 @@ data_color_saturation(size_t n, double factor, uint8_t *plane)
     if (n >= ENOUGH && words_of((float)factor, &words))
         saturate_words(n, words, plane);
     else
-        saturate(n, (float)factor, plane);
+        saturate_plane(n, (float)factor, plane);
 }
 
 UTIL_CLONES(void, data_color_grey, (size_t n, uint8_t *plane), (n, plane))

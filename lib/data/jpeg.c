@@ -33,7 +33,7 @@ struct data_decoder {
 };
 
 _Noreturn static void
-fail(j_common_ptr jpeg)
+fail_jpeg(j_common_ptr jpeg)
 {
     struct data_decoder *decoder = jpeg->client_data;
 
@@ -55,7 +55,7 @@ refuse_damage(j_common_ptr jpeg, int level)
     const struct data_decoder *decoder = jpeg->client_data;
 
     if (level < 0 && decoder->policy == DATA_REFUSE)
-        fail(jpeg);
+        fail_jpeg(jpeg);
 }
 
 /* Each scan of a progressive file costs time for the whole image. */
@@ -110,7 +110,7 @@ arm_decoder(struct data_decoder *decoder, enum data_policy policy)
 {
     decoder->policy = policy;
     decoder->jpeg.err = jpeg_std_error(&decoder->error);
-    decoder->error.error_exit = fail;
+    decoder->error.error_exit = fail_jpeg;
     decoder->error.emit_message = refuse_damage;
     decoder->progress.progress_monitor = on_progress;
     decoder->jpeg.client_data = decoder;

@@ -18,7 +18,7 @@ struct encoder {
 };
 
 _Noreturn static void
-fail(j_common_ptr jpeg)
+fail_jpeg_encoding(j_common_ptr jpeg)
 {
     struct encoder *encoder = jpeg->client_data;
 
@@ -97,7 +97,7 @@ data_jpeg_encode(const uint8_t *pixel, size_t width, size_t height,
         height > JPEG_MAX_DIMENSION)
         return err_set(err, "no JPEG can be %zux%zu", width, height);
     encoder.jpeg.err = jpeg_std_error(&encoder.error);
-    encoder.error.error_exit = fail;
+    encoder.error.error_exit = fail_jpeg_encoding;
     encoder.jpeg.client_data = &encoder;
     if (setjmp(encoder.failed)) {
         jpeg_destroy_compress(&encoder.jpeg);

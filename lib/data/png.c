@@ -10,7 +10,7 @@ enum { MOST = 65535 };
 
 /* libpng jumps out of errors, and wants a message to go with the jump. */
 _Noreturn static void
-fail(png_structp png, png_const_charp why)
+fail_png(png_structp png, png_const_charp why)
 {
     err_set(png_get_error_ptr(png), "cannot make a PNG: %s", why);
     png_longjmp(png, 1);
@@ -27,8 +27,8 @@ static int
 encode_png(FILE *file, const uint8_t *pixel, size_t width, size_t height,
            struct err *err)
 {
-    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, err, fail,
-                                              ignore_warning);
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, err,
+                                              fail_png, ignore_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
 
     if (!info) {

@@ -26,7 +26,7 @@ struct reader {
 };
 
 _Noreturn static void
-fail(png_structp png, png_const_charp why)
+fail_png_decoding(png_structp png, png_const_charp why)
 {
     struct reader *reader = png_get_error_ptr(png);
 
@@ -56,8 +56,8 @@ read_bytes(png_structp png, png_bytep to, size_t n)
 static int
 start_reader(struct reader *reader)
 {
-    reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, fail,
-                                         ignore_png_warning);
+    reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader,
+                                         fail_png_decoding, ignore_png_warning);
     reader->info = reader->png ? png_create_info_struct(reader->png) : NULL;
     if (!reader->info)
         return err_set(reader->err, "cannot start libpng");

@@ -139,7 +139,7 @@ turn_four(const uint8_t *in, ptrdiff_t stride, uint8_t *out, size_t line)
  * stride bytes apart; from left to right and, in four columns, downwards: what
  * four bytes too many were written to is written after them.
  */
-static UTIL_CLONES(void, turn,
+static UTIL_CLONES(void, transpose_pixels,
                    (size_t width, size_t height, const uint8_t *in,
                     ptrdiff_t stride, uint8_t *out),
                    (width, height, in, stride, out))
@@ -261,14 +261,14 @@ data_resize(const struct data_image *image, const struct data_box *box,
     in = image->pixel + 3 * ((box->top + axis_low(down)) * image->width +
                              box->left + axis_low(across));
     turned = data_scratch_bytes(scratch, DATA_TURNED, 3 * w * h);
-    turn(w, h, in, 3 * (ptrdiff_t)image->width, turned);
+    transpose_pixels(w, h, in, 3 * (ptrdiff_t)image->width, turned);
     narrow = data_scratch_bytes(scratch, DATA_NARROW, 3 * part->width * h);
     mix_lines(across, 3 * h, turned, narrow);
     upright = data_scratch_bytes(scratch, DATA_UPRIGHT, 3 * part->width * h);
     if (flip)
-        turn(h, part->width, narrow + 3 * h * (part->width - 1),
-             -3 * (ptrdiff_t)h, upright);
+        transpose_pixels(h, part->width, narrow + 3 * h * (part->width - 1),
+                         -3 * (ptrdiff_t)h, upright);
     else
-        turn(h, part->width, narrow, 3 * (ptrdiff_t)h, upright);
+        transpose_pixels(h, part->width, narrow, 3 * (ptrdiff_t)h, upright);
     mix_lines(down, 3 * part->width, upright, out);
 }
