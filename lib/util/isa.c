@@ -94,7 +94,7 @@ level_of_dnn(const char *name)
 
 /* Before the constructors of others, which may ask. */
 __attribute__((constructor(101))) static void
-bind(void)
+bind_isa(void)
 {
     const char *own = getenv("FOIL_ISA"), *dnn = getenv("ONEDNN_MAX_CPU_ISA");
     const enum util_isa limit[] = {own ? level_of(own) : UTIL_ISAS,
