@@ -180,7 +180,7 @@ strike_answers(const struct ranking *ranking, size_t i, size_t first, size_t n,
 }
 
 /* How many scores are above high, and how many from low up to it. */
-static UTIL_CLONES(size_t, count,
+static UTIL_CLONES(size_t, count_clearly_above,
                    (size_t n, const float *s, float low, float high,
                     size_t *near),
                    (n, s, low, high, near))
@@ -208,7 +208,7 @@ count_overtaken(const struct ranking *ranking, size_t i, size_t first, size_t n,
     eval_score_bounds(&ranking->scores, &ranking->scores.u, i, best, &low,
                       &high);
     strike_answers(ranking, i, first, n, s);
-    rank = (double)count(n, s, low, high, &near);
+    rank = (double)count_clearly_above(n, s, low, high, &near);
     for (size_t j = 0; near && j < n; j++)
         if (s[j] >= low && s[j] <= high)
             rank +=

@@ -129,7 +129,7 @@ rank_of_dot(const struct eval_knn *knn, float dot, size_t id)
 }
 
 /* Writes 1 where a rank is above the threshold, else 0. */
-static UTIL_CLONES(void, mark,
+static UTIL_CLONES(void, mark_above,
                    (size_t n, const float *restrict dot,
                     const float *restrict scale, const float *restrict shift,
                     float threshold, uint8_t *restrict above),
@@ -170,7 +170,7 @@ static UTIL_CLONES(size_t, count_above,
     return above;
 }
 
-static UTIL_CLONES(void, limits,
+static UTIL_CLONES(void, limits_of_keys,
                    (size_t n, const int32_t *keys, int32_t *least,
                     int32_t *most),
                    (n, keys, least, most))
@@ -196,7 +196,7 @@ find_bound(size_t n, const int32_t *keys, size_t k, size_t most)
     int32_t low, high;
     size_t count = n; // at least low; fewer than k are above high
 
-    limits(n, keys, &low, &high);
+    limits_of_keys(n, keys, &low, &high);
     while (low < high && count > most) {
         const int32_t middle = (int32_t)(low + ((int64_t)high - low) / 2);
         const size_t above = count_above(n, keys, middle);
@@ -264,8 +264,8 @@ look_through_products(const struct eval_knn *knn, size_t first, size_t n,
     size_t hits = 0;
 
     above[groups - 1] = 0; // behind the last mark
-    mark(n, dot, knn->scale + first, knn->shift + first, near->threshold,
-         (uint8_t *)above);
+    mark_above(n, dot, knn->scale + first, knn->shift + first, near->threshold,
+               (uint8_t *)above);
     for (size_t g = 0; g < groups; g++) {
         hit[hits] = (uint32_t)g;
         hits += above[g] != 0;

@@ -49,7 +49,7 @@ side_release(struct side *s)
 
 /* Counts what is clear about one row of a tile for both sides; returns how
  * many scores are not. */
-static UTIL_CLONES(size_t, count,
+static UTIL_CLONES(size_t, count_clear,
                    (size_t n, const float *s, float low, float high,
                     const float *lows, const float *highs, int32_t *above,
                     int32_t *aboves),
@@ -100,8 +100,9 @@ compare_tile(const struct job *job, size_t i0, size_t j0)
     for (size_t i = i0; i < i0 + rows; i++) {
         const float *s = job->scores.tile + (i - i0) * columns;
 
-        if (count(columns, s, job->u.low[i], job->u.high[i], job->v.low + j0,
-                  job->v.high + j0, job->u.above + i, job->v.above + j0))
+        if (count_clear(columns, s, job->u.low[i], job->u.high[i],
+                        job->v.low + j0, job->v.high + j0, job->u.above + i,
+                        job->v.above + j0))
             settle_ties(job, i, j0, columns, s);
     }
 }
