@@ -18,8 +18,8 @@ static const double loose = 4e-3;
 enum { LANES = 32 };
 
 /* w_ij scale_i scale_j, where scale_i is D_i^-1/2. */
-static UTIL_CLONES(void, normalise, (size_t n, const float *scale, float *w),
-                   (n, scale, w))
+static UTIL_CLONES(void, normalise_weights,
+                   (size_t n, const float *scale, float *w), (n, scale, w))
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
@@ -75,7 +75,7 @@ static UTIL_CLONES(double, row_sum, (size_t n, const float *w), (n, w))
 }
 
 /* Takes q q' off. */
-static UTIL_CLONES(void, deflate, (size_t n, const float *q, float *w),
+static UTIL_CLONES(void, deflate_weights, (size_t n, const float *q, float *w),
                    (n, q, w))
 {
     for (size_t i = 0; i < n; i++)
@@ -93,7 +93,7 @@ make_njw(size_t n, float *w, float *q, float *scale)
         q[i] = (float)sqrt(degree);
         scale[i] = degree > 0 ? (float)(1 / sqrt(degree)) : 0;
     }
-    normalise(n, scale, w);
+    normalise_weights(n, scale, w);
 }
 
 /* The same of exp(W), both halves of D divided by its largest or smallest:
@@ -137,7 +137,7 @@ find_others(size_t n, size_t k, float *w, float *q, struct rng *rng,
             float *value, float *vector)
 {
     num_unit_rows(1, n, q, q, NULL);
-    deflate(n, q, w);
+    deflate_weights(n, q, w);
     memcpy(vector, q, n * sizeof *q);
     num_eigen(n, k - 1, w, loose, rng, value, vector + n);
 }

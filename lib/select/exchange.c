@@ -55,7 +55,7 @@ dequeue_item(struct search *s)
 }
 
 /* a += x - y and b -= x - y: what S of two batches gain and lose. */
-static UTIL_CLONES(void, shift,
+static UTIL_CLONES(void, shift_sums,
                    (size_t n, const float *x, const float *y, float *a,
                     float *b),
                    (n, x, y, a, b))
@@ -68,7 +68,8 @@ static UTIL_CLONES(void, shift,
     }
 }
 
-static UTIL_CLONES(void, add, (size_t n, const float *x, float *y), (n, x, y))
+static UTIL_CLONES(void, add_floats, (size_t n, const float *x, float *y),
+                   (n, x, y))
 {
     for (size_t l = 0; l < n; l++)
         y[l] += x[l];
@@ -93,8 +94,8 @@ exchange_items(struct search *s, uint32_t i, uint32_t j)
     size_t n = s->task->n, a = s->batch[i], c = s->batch[j];
     uint32_t at = s->slot[i];
 
-    shift(n, s->task->w + j * n, s->task->w + i * n, s->sum + a * n,
-          s->sum + c * n);
+    shift_sums(n, s->task->w + j * n, s->task->w + i * n, s->sum + a * n,
+               s->sum + c * n);
     s->slot[i] = s->slot[j];
     s->slot[j] = at;
     s->task->item[s->slot[i]] = i;
@@ -247,7 +248,7 @@ begin_search(struct search *s, const struct select_exchange *task,
 
             s->batch[i] = (uint32_t)c;
             s->slot[i] = (uint32_t)at;
-            add(n, task->w + i * n, s->sum + c * n);
+            add_floats(n, task->w + i * n, s->sum + c * n);
         }
     for (size_t c = 0; c < task->k; c++)
         touch_batch(s, c);

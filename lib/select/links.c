@@ -23,7 +23,7 @@ struct list {
 };
 
 /* In f32, and in an order of its own that every machine keeps. */
-static UTIL_CLONES(float, dot, (size_t d, const float *x, const float *y),
+static UTIL_CLONES(float, dot_rows, (size_t d, const float *x, const float *y),
                    (d, x, y))
 {
     float part[16] = {0}, sum = 0;
@@ -101,7 +101,7 @@ ask_neighbours(size_t d, const float *rows, const int64_t *point, size_t i,
         link = old[by].link[l % SELECT_LINKS];
         if (link == SELECT_NO_LINK || link == i || has_link(mine, link))
             continue;
-        near = dot(d, row, rows + (size_t)point[link] * d);
+        near = dot_rows(d, row, rows + (size_t)point[link] * d);
         if (near > mine->near[SELECT_LINKS - 1])
             insert_link(mine, near, link);
     }

@@ -61,7 +61,7 @@ spectral_release(struct spectral *b)
 }
 
 /* |x_i - centre_c|;  column [d,k] has a centre in each column. */
-static UTIL_CLONES(void, distances,
+static UTIL_CLONES(void, distances_to_centres,
                    (size_t n, size_t k, size_t d, const float *x,
                     const float *column, float *cost),
                    (n, k, d, x, column, cost))
@@ -102,7 +102,7 @@ divide_into_batches(struct spectral *b, size_t d, const float *x, uint32_t *to)
     for (size_t c = 0; c < k; c++)
         for (size_t j = 0; j < d; j++)
             column[j * k + c] = centre[(size_t)whose[c] * d + j];
-    distances(n, k, d, x, column, cost);
+    distances_to_centres(n, k, d, x, column, cost);
     num_assign(n, k, cost, b->room, to);
     free(centre);
     free(column);
