@@ -88,7 +88,7 @@ sample_bank_push(struct sample_bank *bank, int64_t when, int64_t row,
 }
 
 /* |old - new|^2 / |new|^2, by partial sums as in num_dot(). */
-static UTIL_CLONES(double, staleness,
+static UTIL_CLONES(double, relative_staleness,
                    (size_t d, const float *old, const float *new),
                    (d, old, new))
 {
@@ -129,7 +129,7 @@ renew_row(struct sample_bank *bank, size_t i, struct sample_staleness *sum)
     } else {
         free_slot(bank, (size_t)bank->slot[row]);
         sum->renewed++;
-        sum->mean += staleness(d, old, new);
+        sum->mean += relative_staleness(d, old, new);
         sum->age += (double)(update.when - bank->when[row]);
     }
     memcpy(old, new, d * sizeof *old);

@@ -57,7 +57,7 @@ static UTIL_CLONES(void, leave_out_unknown,
         s[j] = when[j] < 0 ? -INFINITY : s[j];
 }
 
-static UTIL_CLONES(float, largest, (size_t n, const float *s), (n, s))
+static UTIL_CLONES(float, largest_score, (size_t n, const float *s), (n, s))
 {
     float lane[LANES], most = -INFINITY;
     size_t j = 0;
@@ -75,7 +75,7 @@ static UTIL_CLONES(float, largest, (size_t n, const float *s), (n, s))
 }
 
 /* s becomes exp(beta (s - most)); returns the sum. */
-static UTIL_CLONES(double, exponentials,
+static UTIL_CLONES(double, sum_exponentials,
                    (size_t n, float beta, float most, float *s),
                    (n, beta, most, s))
 {
@@ -108,10 +108,10 @@ weigh_block(const struct search *all, size_t query, size_t block, size_t n,
     leave_out(block, all->own[query], s);
     for (size_t i = 0; i < n; i++)
         leave_out(block, without[i].id, s);
-    mass.most = largest(length, s);
+    mass.most = largest_score(length, s);
     if (!(mass.most > -INFINITY))
         return (struct mass){-INFINITY, 0};
-    mass.sum = exponentials(length, all->beta, mass.most, s);
+    mass.sum = sum_exponentials(length, all->beta, mass.most, s);
     return mass;
 }
 

@@ -257,7 +257,8 @@ propose_columns(struct visit *visit, size_t row)
 }
 
 /* The share of a visit that was recorded at each column. */
-static UTIL_CLONES(void, weigh, (size_t n, size_t kept, float *w), (n, kept, w))
+static UTIL_CLONES(void, divide_by_kept, (size_t n, size_t kept, float *w),
+                   (n, kept, w))
 {
     for (size_t c = 0; c < n; c++)
         w[c] /= (float)kept;
@@ -281,7 +282,7 @@ move_chain(struct visit *visit, struct sample_chain *chain, size_t row)
         scan_proposals(visit, s, 0, burn, chain, NULL);
         scan_proposals(visit, s, burn, length, chain, w);
     }
-    weigh(visit->columns, length - burn, w);
+    divide_by_kept(visit->columns, length - burn, w);
 }
 
 /* A chain of a row's own. */

@@ -104,7 +104,7 @@ log_about(float m)
 
 /* -log U is (32 - e) log 2 - log m, with U = m 2^(e - 32).  What is closer than
  * `off` times 32 + |beta s| to what decides is left to accepts_proposal(). */
-static UTIL_CLONES(void, bound,
+static UTIL_CLONES(void, bound_scores,
                    (size_t room, const uint32_t *column, const uint32_t *bits,
                     float beta, float off, const float *s, int32_t *most,
                     int32_t *sure, int32_t *reach),
@@ -133,9 +133,9 @@ sample_scanner_bound(struct sample_scanner *scanner, const float *s)
     const float beta = scanner->beta < FLT_MAX ? (float)scanner->beta : FLT_MAX;
 
     // where beta s may be beyond floats, double decides all
-    bound(sample_scanner_room(scanner->length), scanner->column, scanner->bits,
-          beta, beta < 1e30f ? 4e-6f : INFINITY, s, scanner->to, scanner->sure,
-          scanner->reach);
+    bound_scores(sample_scanner_room(scanner->length), scanner->column,
+                 scanner->bits, beta, beta < 1e30f ? 4e-6f : INFINITY, s,
+                 scanner->to, scanner->sure, scanner->reach);
 }
 
 /* Whether a chain with that score accepts the k-th proposal. */
