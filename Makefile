@@ -386,6 +386,7 @@ run-lint: $(TOOLS) $(OUT)/tests/wire/messages
 	$(call say,LINT,states) scripts/check-states
 	$(call say,LINT,words) scripts/check-words
 	$(call say,LINT,comments) scripts/check-comments
+	$(call say,LINT,names) scripts/check-names
 	$(call say,LINT,sizes) scripts/check-sizes
 
 fmt:

@@ -69,7 +69,7 @@ drop_peer(struct flow_roll *roll, struct flow_greeted *peer)
 
 /* Room for one more, or NULL. */
 static struct flow_greeted *
-make_room(struct flow_roll *roll)
+find_vacancy(struct flow_roll *roll)
 {
     struct flow_greeted *oldest = roll->peer;
 
@@ -99,7 +99,7 @@ flow_roll_greet(struct flow_roll *roll, const struct wire_id *id,
     before = flow_roll_by_name(roll, hello->peer);
     if (before)
         drop_peer(roll, before);
-    *peer = make_room(roll);
+    *peer = find_vacancy(roll);
     if (!*peer)
         return FLOW_CROWDED;
     **peer = (struct flow_greeted){

@@ -123,8 +123,7 @@ write_line(struct train_journal *journal, json_t *object)
 
 /* Adds a number to the line, where it is finite, and to the list. */
 static void
-add_number(json_t *line, struct train_values *values, const char *name,
-           double x)
+add_value(json_t *line, struct train_values *values, const char *name, double x)
 {
     json_object_set_new(line, name, json_real(x));
     train_values_add(values, name, x);
@@ -148,7 +147,7 @@ add_values(json_t *line, struct train_values *values,
         if (v->whole)
             add_count(line, values, v->name, (int64_t)v->value);
         else
-            add_number(line, values, v->name, v->value);
+            add_value(line, values, v->name, v->value);
     }
 }
 
@@ -228,9 +227,9 @@ train_journal_step(struct train_journal *journal, const struct train_batch *b,
         add_plan(line, &values, plan);
     add_count(line, &values, "images", state->images);
     add_count(line, &values, "substituted", (int64_t)b->n_substituted);
-    add_number(line, &values, "seconds", result->seconds);
-    add_number(line, &values, "waited", journal->waited);
-    add_number(line, &values, "time", (double)clock_wall() * 1e-9);
+    add_value(line, &values, "seconds", result->seconds);
+    add_value(line, &values, "waited", journal->waited);
+    add_value(line, &values, "time", (double)clock_wall() * 1e-9);
     journal->waited = 0;
     write_line(journal, line);
     json_decref(line);

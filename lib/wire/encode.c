@@ -48,7 +48,7 @@ is_sent(const struct wire_message *m, const struct wire_field *f, const void *x)
     case WIRE_IDS:
         return pointer_at(x, f->at) && tensor_of(m, f, x).count;
     default:
-        return number(f, x) != f->missing;
+        return field_number(f, x) != f->missing;
     }
 }
 
@@ -119,7 +119,7 @@ put(struct wire_writer *w, const struct wire_message *m,
     case WIRE_WHOLE:
     case WIRE_COUNT:
         wire_write_key(w, f->name);
-        msgpack_pack_int64(&w->packer, number(f, x));
+        msgpack_pack_int64(&w->packer, field_number(f, x));
         break;
     case WIRE_REAL:
         put_real(w, f->name, *(const double *)member(x, f->at));

@@ -16,7 +16,7 @@ struct walk {
 
 /* Take a number of `width` bytes, big end first; -1 when they are not there. */
 static int
-number(struct walk *w, size_t width, uint64_t *value)
+read_number(struct walk *w, size_t width, uint64_t *value)
 {
     if (w->left < width)
         return -1;
@@ -44,7 +44,7 @@ skip_counted(struct walk *w, size_t width)
 {
     uint64_t n;
 
-    return number(w, width, &n) ? -1 : skip(w, n);
+    return read_number(w, width, &n) ? -1 : skip(w, n);
 }
 
 /* Go into a map or an array: each of its values takes a byte at least. */
@@ -65,7 +65,7 @@ enter_counted(struct walk *w, size_t width, int is_map)
 {
     uint64_t n;
 
-    return number(w, width, &n) ? -1 : enter(w, n, is_map);
+    return read_number(w, width, &n) ? -1 : enter(w, n, is_map);
 }
 
 /* One value by its tag: what follows it is skipped or entered. */
@@ -126,7 +126,7 @@ wire_guard(const void *bytes, size_t len, struct err *err)
 
         if (w.open)
             w.in[w.open - 1].values--;
-        if (number(&w, 1, &tag) || (key && !is_text((uint8_t)tag)) ||
+        if (read_number(&w, 1, &tag) || (key && !is_text((uint8_t)tag)) ||
             value(&w, (uint8_t)tag))
             return err_set(err, "header is malformed at byte %zu of %zu",
                            len - w.left, len);

@@ -43,7 +43,7 @@ set_pointer(void *x, size_t at, const void *pointer)
 }
 
 static inline int64_t
-number(const struct wire_field *f, const void *x)
+field_number(const struct wire_field *f, const void *x)
 {
     return f->type == WIRE_COUNT ? (int64_t)count_at(x, f->at)
                                  : whole_at(x, f->at);

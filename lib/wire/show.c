@@ -68,7 +68,7 @@ value(const msgpack_object *o)
 }
 
 static json_t *
-number(const struct wire_tensor *t, size_t i)
+tensor_number(const struct wire_tensor *t, size_t i)
 {
     uint32_t bits;
     float x;
@@ -120,7 +120,7 @@ rows(const struct wire_tensor *t, const int32_t *length)
         json_t *row = json_array();
 
         for (size_t j = 0; j < t->shape[1] && (int64_t)j < length[i]; j++)
-            json_array_append_new(row, number(t, i * t->shape[1] + j));
+            json_array_append_new(row, tensor_number(t, i * t->shape[1] + j));
         json_array_append_new(list, row);
     }
     return list;
@@ -132,7 +132,7 @@ numbers(const struct wire_tensor *t)
     json_t *list = json_array();
 
     for (size_t i = 0; i < t->count; i++)
-        json_array_append_new(list, number(t, i));
+        json_array_append_new(list, tensor_number(t, i));
     return list;
 }
 

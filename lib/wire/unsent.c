@@ -37,7 +37,7 @@ wire_unsent_new(void)
 
 /* Frees what is free, until so many bytes would have room. */
 static void
-make_room(struct wire_unsent *unsent, size_t bytes)
+free_sent(struct wire_unsent *unsent, size_t bytes)
 {
     while (unsent->free && unsent->room + bytes > WIRE_PUBLISHED) {
         struct held *held = unsent->free;
@@ -55,7 +55,7 @@ unlock(struct wire_unsent *unsent)
     const int is_last = unsent->is_over && !unsent->n;
 
     if (is_last)
-        make_room(unsent, WIRE_PUBLISHED);
+        free_sent(unsent, WIRE_PUBLISHED);
     pthread_mutex_unlock(&unsent->lock);
     if (!is_last)
         return;
@@ -113,7 +113,7 @@ take_room(struct wire_unsent *unsent, size_t bytes)
         *at = held->next;
         return held;
     }
-    make_room(unsent, bytes);
+    free_sent(unsent, bytes);
     held = mem_array(1, sizeof *held + bytes);
     held->unsent = unsent;
     held->room = bytes;

@@ -126,7 +126,7 @@ bring_view(struct work *work, size_t id, size_t i, uint8_t *image,
 
 /* Leaves out an image that is bad, if that is allowed. */
 static void
-pass_over(const struct embed_image_job *job, int rc, const struct err *err)
+skip_image(const struct embed_image_job *job, int rc, const struct err *err)
 {
     if (rc == DATA_UNREAD)
         die("%s", err->msg);
@@ -155,7 +155,7 @@ embed_all(struct work *work, struct data_features *f)
 
         if (rc) {
             progress_clear(&progress);
-            pass_over(work->job, rc, &err);
+            skip_image(work->job, rc, &err);
         } else {
             f->ids[f->n + waiting] = (int64_t)id;
             if (f->labels)

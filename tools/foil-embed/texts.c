@@ -14,7 +14,7 @@ static const char vocabulary_name[] = "vocabulary.txt";
 enum { TOKENS_MOST = 1 << 16 }; // of a text
 
 static void
-make_room(struct embed_texts *texts)
+grow_texts(struct embed_texts *texts)
 {
     texts->buffer = mem_array(TOKENS_MOST, sizeof *texts->buffer);
     mem_grow(&texts->offset, &texts->rooms[1], 1, sizeof *texts->offset);
@@ -50,7 +50,7 @@ embed_texts_open(struct embed_texts *texts, const char *checkpoint,
     free(path);
     free(folder);
     texts->context = nn_net_context(texts->model.net);
-    make_room(texts);
+    grow_texts(texts);
 }
 
 void
@@ -62,7 +62,7 @@ embed_texts_open_raw(struct embed_texts *texts, const char *vocabulary)
     texts->vocabulary = data_vocabulary_open(vocabulary, &err);
     if (!texts->vocabulary)
         die("%s", err.msg);
-    make_room(texts);
+    grow_texts(texts);
 }
 
 void

@@ -79,7 +79,7 @@ select_history_release(struct select_history *history)
 }
 
 static void
-make_room(struct select_history *history, size_t size, size_t d)
+allocate_history(struct select_history *history, size_t size, size_t d)
 {
     history->rows = mem_aligned(VIEWS * size * d, sizeof *history->rows);
     history->known = mem_array(size, 1);
@@ -111,7 +111,7 @@ put_piece(struct select_history *history, const struct wire_features *piece,
     const size_t d = piece->dim;
 
     if (!history->rows)
-        make_room(history, size, d);
+        allocate_history(history, size, d);
     if (d != history->features.d || piece->n_views != VIEWS)
         return err_set(why, "features of another shape than the first ones");
     for (size_t i = 0; i < piece->n; i++) {

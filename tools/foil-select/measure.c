@@ -8,8 +8,8 @@
 #include "util/mem.h"
 
 static void
-add_number(struct wire_plan *about, const char *prefix, const char *name,
-           double value)
+add_prefixed(struct wire_plan *about, const char *prefix, const char *name,
+             double value)
 {
     struct wire_metric *to = &about->values[about->n++];
 
@@ -61,12 +61,13 @@ select_measure(struct wire_plan *about, const char *prefix,
     free(work);
     free(mine);
     if (task->group)
-        add_number(about, prefix, "together",
-                   (double)select_avoid_count(&task->layout, task->group, ids));
+        add_prefixed(
+            about, prefix, "together",
+            (double)select_avoid_count(&task->layout, task->group, ids));
     if (!n)
         return;
-    add_number(about, prefix, "mean", all.mean / (double)n);
-    add_number(about, prefix, "min", all.least);
-    add_number(about, prefix, "max", all.largest);
-    add_number(about, prefix, "weight", all.weight);
+    add_prefixed(about, prefix, "mean", all.mean / (double)n);
+    add_prefixed(about, prefix, "min", all.least);
+    add_prefixed(about, prefix, "max", all.largest);
+    add_prefixed(about, prefix, "weight", all.weight);
 }

@@ -22,7 +22,7 @@ top_release(struct top *top)
 }
 
 static void
-add_value(struct top *top, const char *name, double x)
+append_value(struct top *top, const char *name, double x)
 {
     struct top_curve *c = top->curve, *end = c + top->curves;
 
@@ -82,15 +82,15 @@ top_step(struct top *top, const struct wire_metric *value, size_t n)
         move_mean(&top->seconds, took);
         top->waited = (1 - newest) * top->waited + newest * waited;
     }
-    add_value(top, "loss", find_metric(value, n, "loss"));
+    append_value(top, "loss", find_metric(value, n, "loss"));
     if (top->images > 0 && took > 0)
-        add_value(top, "images/s", (images - top->images) / took);
+        append_value(top, "images/s", (images - top->images) / took);
     top->total = (int64_t)total;
     top->epoch = (int64_t)find_metric(value, n, "epoch");
     top->images = images;
     for (size_t i = 0; i < n; i++)
         if (!is_position(value[i].name) && strcmp(value[i].name, "loss"))
-            add_value(top, value[i].name, value[i].value);
+            append_value(top, value[i].name, value[i].value);
 }
 
 /* Batches a second, over some seconds. */

@@ -65,7 +65,7 @@ set_mode(struct wire_features *features, int eval)
 
 /* Room for an answer, once it is known how wide features are. */
 static void
-make_room(struct train_features *f)
+allocate_answer(struct train_features *f)
 {
     const size_t dim = f->history->dim;
 
@@ -111,7 +111,7 @@ answer_fetch(struct train_features *f, const struct wire_fetch *fetch)
         return make_refusal("the epoch is not over yet", fetch->id, 0);
     if (fetch->epoch + (int64_t)f->history->keep < f->state->epoch)
         return say_gone(f, fetch);
-    make_room(f);
+    allocate_answer(f);
     kept = train_history_find(f->history, fetch->epoch);
     if (kept && (size_t)fetch->from < f->history->size)
         piece.next =

@@ -7,7 +7,7 @@
 static const double every = 1;
 
 static void
-add_number(struct wire_status *status, const char *name, double value)
+add_count(struct wire_status *status, const char *name, double value)
 {
     struct wire_metric *to = &status->values[status->n++];
 
@@ -29,12 +29,12 @@ tell_train(struct train *t, double waits)
     struct wire_status status;
 
     begin_status(&status, "train", 1);
-    add_number(&status, "steps", t->journal.progress.total);
-    add_number(&status, "epochs", (double)t->stood.epochs);
-    add_number(&status, "window", (double)t->options->window);
-    add_number(&status, "held",
-               (double)flow_consumer_held(t->source.inlet->consumer));
-    add_number(&status, "waits", waits);
+    add_count(&status, "steps", t->journal.progress.total);
+    add_count(&status, "epochs", (double)t->stood.epochs);
+    add_count(&status, "window", (double)t->options->window);
+    add_count(&status, "held",
+              (double)flow_consumer_held(t->source.inlet->consumer));
+    add_count(&status, "waits", waits);
     wire_feed_status(t->feed, &status);
 }
 
@@ -46,11 +46,11 @@ tell_augment(struct train *t, uint64_t peer, const struct wire_beat *beat)
     begin_status(&status, flow_server_who(t->source.inlet->server, peer)->stage,
                  peer);
     if (beat->room) {
-        add_number(&status, "room", (double)beat->room);
-        add_number(&status, "items", (double)beat->items);
-        add_number(&status, "ready", (double)beat->ready);
-        add_number(&status, "made", (double)beat->made);
-        add_number(&status, "source", *beat->source != 0);
+        add_count(&status, "room", (double)beat->room);
+        add_count(&status, "items", (double)beat->items);
+        add_count(&status, "ready", (double)beat->ready);
+        add_count(&status, "made", (double)beat->made);
+        add_count(&status, "source", *beat->source != 0);
     }
     wire_feed_status(t->feed, &status);
 }
@@ -64,9 +64,9 @@ tell_feeder(struct train *t, const char *stage, size_t augmenters)
 
     begin_status(&status, stage, 1);
     if (augmenters)
-        add_number(&status, "augmenters", (double)augmenters);
+        add_count(&status, "augmenters", (double)augmenters);
     if (t->service.service && !strcmp(stage, "negatives"))
-        add_number(&status, "joined", flow_service_joined(t->service.service));
+        add_count(&status, "joined", flow_service_joined(t->service.service));
     wire_feed_status(t->feed, &status);
 }
 
