@@ -16,8 +16,9 @@
 enum { CONFIG_BYTES = 1 << 20 }; // of a file of options
 
 static const struct opt *tool_opts;
-static char given[OPT_MOST]; // by index in tool_opts
-static size_t parameters[2]; // those from the first to before the second
+static char given[OPT_MOST];    // by index in tool_opts
+static size_t parameters[2];    // those from the first to before the second
+static char *methods[OPT_MOST]; // by index: OPT_METHOD, cut at its commas
 
 static const struct opt *
 find_option(const struct opt_tool *tool, const char *name, size_t n)
@@ -107,8 +108,10 @@ static void take_named(const struct opt_tool *tool, const char *word,
 static void
 set_method(const struct opt_tool *tool, const struct opt *o, const char *text)
 {
-    char *rest, *name = strtok_r(mem_text(text), ",", &rest);
+    char **kept = &methods[o - tool->opts], *rest, *name;
 
+    *kept = mem_text(text); // stays, whatever becomes of the value
+    name = strtok_r(*kept, ",", &rest);
     *(const char **)o->value = name ? name : text;
     for (const char *word; (word = strtok_r(NULL, ",", &rest));) {
         const size_t n = strcspn(word, "=");
