@@ -20,18 +20,29 @@ static char given[OPT_MOST];    // by index in tool_opts
 static size_t parameters[2];    // those from the first to before the second
 static char *methods[OPT_MOST]; // by index: OPT_METHOD, cut at its commas
 
+/* The option of that very name, or NULL. */
+static const struct opt *
+option_named(const struct opt_tool *tool, const char *name)
+{
+    for (const struct opt *o = tool->opts; o->name; o++)
+        if (!strcmp(o->name, name))
+            return o;
+    return NULL;
+}
+
 static const struct opt *
 find_option(const struct opt_tool *tool, const char *name, size_t n)
 {
     char word[128];
     struct guess guess = {.word = word, .lead = "--"};
+    const struct opt *found;
 
     snprintf(word, sizeof word, "%.*s", (int)n, name);
-    for (const struct opt *o = tool->opts; o->name; o++) {
-        if (strlen(o->name) == n && !strcmp(o->name, word))
-            return o;
+    found = option_named(tool, word);
+    if (found)
+        return found;
+    for (const struct opt *o = tool->opts; o->name; o++)
         guess_try(&guess, o->name);
-    }
     guess_try(&guess, "help");
     guess_try(&guess, "version");
     guess_try(&guess, "config");
@@ -216,15 +227,11 @@ take_value(const struct opt_tool *tool, const struct opt *o, const char *value,
 static const struct opt *
 flag_to_unset(const struct opt_tool *tool, const char *word)
 {
-    if (strncmp(word, "no-", 3))
-        return NULL;
-    for (const struct opt *o = tool->opts; o->name; o++)
-        if (!strcmp(o->name, word))
-            return NULL;
-    for (const struct opt *o = tool->opts; o->name; o++)
-        if (o->kind == OPT_FLAG && !strcmp(o->name, word + 3))
-            return o;
-    return NULL;
+    const struct opt *flag = NULL;
+
+    if (!strncmp(word, "no-", 3) && !option_named(tool, word))
+        flag = option_named(tool, word + 3);
+    return flag && flag->kind == OPT_FLAG ? flag : NULL;
 }
 
 /* Takes NAME, NAME=VALUE or no-NAME of a flag. */
