@@ -203,4 +203,14 @@ client_sees(struct wire *a, struct wire *b, struct flow_client *client,
     return 0;
 }
 
+/* The client sends a message, which is freed: 1 when it went. */
+static inline int
+say(struct flow_client *client, struct wire_msg *msg)
+{
+    const int sent = flow_client_send(client, msg);
+
+    wire_msg_free(msg);
+    return sent;
+}
+
 #endif

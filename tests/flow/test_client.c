@@ -23,15 +23,6 @@ plan_client(const char *name)
     };
 }
 
-static int
-say(struct flow_client *client, struct wire_msg *msg)
-{
-    const int sent = flow_client_send(client, msg);
-
-    wire_msg_free(msg);
-    return sent;
-}
-
 /* The binder goes and comes back: the client joins again, by itself. */
 static void
 binder_restarts(void)

@@ -39,16 +39,6 @@ hears_over(struct wire *a, struct wire *b, struct flow_outlet *outlet,
     return 0;
 }
 
-/* The client sends a message of its own. */
-static int
-say(struct flow_client *client, struct wire_msg *msg)
-{
-    const int sent = flow_client_send(client, msg);
-
-    wire_msg_free(msg);
-    return sent;
-}
-
 /* Three items from the place on, and no more. */
 static void
 fill(struct flow_outlet *outlet)
