@@ -205,7 +205,7 @@ client_sees(struct wire *a, struct wire *b, struct flow_client *client,
 
 /* The client sends a message, which is freed: 1 when it went. */
 static inline int
-say(struct flow_client *client, struct wire_msg *msg)
+send_to_server(struct flow_client *client, struct wire_msg *msg)
 {
     const int sent = flow_client_send(client, msg);
 

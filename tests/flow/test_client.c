@@ -36,10 +36,11 @@ binder_restarts(void)
     struct wire_next next = {0};
     struct flow_news news;
 
-    T(!say(client, next_of(9, 1, 2, 1)), "nobody is told before a greeting");
+    T(!send_to_server(client, next_of(9, 1, 2, 1)),
+      "nobody is told before a greeting");
     T(server_sees(a, b, server, FLOW_JOINED, &news, 5), "the peer has joined");
     T(client_sees(a, b, client, FLOW_JOINED, &news, 5), "both");
-    T(say(client, next_of(9, 1, 2, 5)) &&
+    T(send_to_server(client, next_of(9, 1, 2, 5)) &&
           server_is_asked(a, b, server, client, &next),
       "the binder is asked");
     T(next.at.session == 9 && next.at.epoch == 1 && next.at.step == 2 &&
@@ -78,7 +79,7 @@ beat_is_kept(void)
     T(!flow_server_beat(server, peer + 1), "nobody says nothing");
     kept = flow_server_beat(server, peer);
     T(kept && !kept->room && !*kept->source, "it has said nothing yet");
-    say(client, wire_beat_put(&beat));
+    send_to_server(client, wire_beat_put(&beat));
     for (int i = 0; i < 500 && !flow_server_beat(server, peer)->room; i++) {
         turn(a, b);
         flow_server_next(server, &news, &err);

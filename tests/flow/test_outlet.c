@@ -109,7 +109,8 @@ begins(struct plan *p)
     T(!flow_producer_short(p->outlet->producer) &&
           !flow_producer_turn(p->outlet->producer, 0, &now),
       "nothing is known to be wanted yet");
-    T(say(p->client, next_of(77, 1, 2, 1)), "the client says what is");
+    T(send_to_server(p->client, next_of(77, 1, 2, 1)),
+      "the client says what is");
     T(sees(p, FLOW_MOVED, &news), "a session begins");
     T(news.at.session == 77 && news.at.epoch == 1 && news.at.step == 2,
       "it begins at its place");
@@ -156,12 +157,12 @@ passes_on(struct plan *p)
 {
     struct flow_news news;
 
-    say(p->client, next_of(77, 1, 3, 2));
+    send_to_server(p->client, next_of(77, 1, 3, 2));
     T(sees(p, FLOW_PASSED, &news) && news.at.step == 3,
       "what is trained is passed on");
     T(flow_producer_out(p->outlet->producer) == 2,
       "what is trained is no longer leased");
-    say(p->client, next_of(77, 1, 2, 3));
+    send_to_server(p->client, next_of(77, 1, 2, 3));
     T(sees(p, FLOW_BACK, &news) && news.at.step == 2,
       "so is that it goes back");
     fill(p->outlet);
@@ -180,7 +181,7 @@ is_left(struct plan *p)
 
     flow_producer_turn(p->outlet->producer, clock_now(), &now);
     flow_producer_gave(p->outlet->producer, &now, 1, clock_now());
-    say(p->client, wire_end_put(&(struct wire_end){{77, 1, 2}, 1}));
+    send_to_server(p->client, wire_end_put(&(struct wire_end){{77, 1, 2}, 1}));
     T(hears_over(p->a, p->b, p->outlet, 5), "the run is over");
     flow_client_close(p->client);
     for (int i = 0;

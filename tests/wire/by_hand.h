@@ -126,7 +126,8 @@ endless(struct wire *wire, int fd, size_t part, size_t most)
 
 /* One whole message of two short parts. */
 __attribute__((unused)) static void
-say(struct wire *wire, int fd, const char *kind, const struct wire_part *head)
+send_by_hand(struct wire *wire, int fd, const char *kind,
+             const struct wire_part *head)
 {
     uint8_t bytes[1024];
     const size_t n = strlen(kind);

@@ -88,7 +88,7 @@ talkative(void)
     for (int i = 0; i < 10000 && came == i; i++) {
         struct wire_id from;
 
-        say(wire, fd, "foil2.beat", &head);
+        send_by_hand(wire, fd, "foil2.beat", &head);
         wire_wait(wire, -1, 5, &err);
         if (wire_sock_recv(sock, &from, &msg, &err) > 0) {
             came++;
