@@ -114,6 +114,7 @@ class Forks:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         pid = os.fork()
         if not pid:
+            self.note(conn, os.getpid())  # before it does anything
             conn.close()
             self.close()
             become(environment, fds)
@@ -121,7 +122,6 @@ class Forks:
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         for fd in fds:
             os.close(fd)
-        self.note(conn, pid)
         end = os.pidfd_open(pid)
         self.programs[pid] = conn, end
         self.wait.register(conn, selectors.EVENT_READ, lambda: self.pass_on(pid))
