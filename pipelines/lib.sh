@@ -6,9 +6,9 @@
 # A pipeline is a list of steps.  `learn DATA` trains: it gives foil-run(1) the
 # list of stages that `stages DATA` makes.  `step COMMAND...` runs one tool on
 # the terminal, `pipe LINE` several.  Where shows is set, all of these commands
-# are printed, as they would be typed.  The options of a stage that a pipeline sets are in an array of
-# that stage's name, an option with its value an item; those that the user gives
-# by --train 'ARGS' and so on take precedence.
+# are printed, as they would be typed.  The options of a stage that a pipeline sets
+# are in an array of that stage's name, an option with its value an item; those that
+# the user gives, by --lr 0.1 or --train '--lr 0.1', take precedence.
 #
 # A run remembers what the user said, in RUN/command; --resume goes on with it
 # (lib/remember.sh).  The list of stages is made in lib/stages.sh; what comes of
@@ -114,21 +114,6 @@ take() {
     said[$name]=1
 }
 
-# no_option WORD VALUE : say so, and which one was meant, or whose it is
-no_option() {
-    local programs=("${!program[@]}") stage row value=''
-    local -a names=()
-    for stage in train select augment negatives embed; do
-        row=$("foil-$stage" --help | grep -E "^  (-., )?$1( |$)") || continue
-        [[ $row != *"$1 "[^\ ]* ]] || value=" $2"
-        misuse "no option '$1': it is foil-$stage's, and given as\
- --$stage '$1$value'"
-    done
-    names=(run resume override stages config help "${common[@]%% *}"
-        "${own[@]%% *}" "${!given[@]}" "${programs[@]/%/-command}")
-    misuse "no option '$1'$(foil guess "$1" "${names[@]/#/--}")"
-}
-
 # take_value OPTION VALUE : set the variable of an option
 take_value() {
     local item name arg value=$2
@@ -140,7 +125,51 @@ take_value() {
             return
         fi
     done
-    no_option "$1" "$2"
+    no_option "$1"
+}
+
+# find_option OPTION : sets stage to that of which the tool has it, '' if it is the
+# pipeline's own, and flag to '' if it has a value.  --lr is of the one stage that has
+# it, --train.lr of that one; foil-embed is asked last, as it has much of the others.
+find_option() {
+    local name=${1#--} row owner at
+    local -a keys stages=(select negatives augment train embed) owners=()
+    keys_of_run
+    stage='' flag=''
+    [[ " -r --run --override --config ${keys[*]/#/--} " != *" $1 "* ]] || return 0
+    [[ $1 =~ ^--[a-z][a-z0-9.-]*$ ]] || no_option "$1"
+    if [[ $name == *.* && -n ${given[${name%%.*}]+known} ]]; then
+        stages=("${name%%.*}") name=${name#*.}
+    fi
+    for owner in "${stages[@]}"; do
+        [[ $owner != embed || ${#owners[@]} -eq 0 ]] || break
+        row=$("foil-$owner" --help | grep -E "^  (-., )?--(${name#no-}|$name)( |$)") ||
+            continue
+        owners+=("$owner")
+        [[ $row == *"--${name#no-} "[^\ ]* ]] || flag=yes
+    done
+    stage=${owners[0]-}
+    [[ -n $stage ]] || no_option "$1"
+    printf -v at ' --%s' "${owners[@]/%/.$name}"
+    [[ ${#owners[@]} -eq 1 ]] || misuse "several stages have $1: say which by one\
+ of$at"
+}
+
+# tell_stage STAGE OPTION [VALUE]
+tell_stage() {
+    local name=${2#--} line
+    quote "--${name#*.}" "${@:3}"
+    given[$1]+=" $line"
+    said[$1]=1
+}
+
+# no_option OPTION : say so, and which one was meant
+no_option() {
+    local -a keys words
+    keys_of_run
+    mapfile -t words < <(printf 'foil-%s --help\n' "${!given[@]}" | bash | sed -nE 's/^  (-., )?(--[a-z0-9-]+).*/\2/p')
+    misuse "no option '$1'$(foil guess "$1" --{run,resume,override,stages,config,help} \
+        "${keys[@]/#/--}" "${words[@]}")"
 }
 
 # take_operands OPERANDS : give them their names, and refuse what is too much
@@ -157,23 +186,35 @@ take_operands() {
 # options OPERANDS ARGUMENT... : read the command line; operands, described
 # as in 'DATA [TEST]', go to the array operand.
 options() {
-    local described=$1 word value
+    local described=$1 word joined stage flag
     local -a words
     operand=() usual=$objective
     shift
     while [[ $# -gt 0 ]]; do
-        word=$1 value=${2-}
+        word=$1 joined=''
         shift
         case $word in
-        --*=*) value=${word#*=} word=${word%%=*} ;;
         -h | --help) usage "$described" | fitted || exit 1; exit ;;
         --resume) resume=--resume; continue ;;
         --stages) show=yes; continue ;;
         --) operand+=("$@"); break ;;
-        -?*) [[ $# -gt 0 ]] || misuse "$word wants a value"; shift ;;
+        --*=*) set -- "${word#*=}" "$@"; word=${word%%=*} joined=yes ;;
+        -?*) ;;
         *) operand+=("$word"); continue ;;
         esac
-        take "$word" "$value"
+        find_option "$word"
+        [[ -z $flag || -z $joined ]] || misuse "$word has no value"
+        [[ -n $flag || $# -gt 0 ]] || misuse "$word wants a value"
+        if [[ -n $flag ]]; then
+            tell_stage "$stage" "$word"
+            continue
+        fi
+        if [[ -n $stage ]]; then
+            tell_stage "$stage" "$word" "$1"
+        else
+            take "$word" "$1"
+        fi
+        shift
     done
     take_operands "$described"
     [[ -z $config ]] || configure
@@ -381,7 +422,8 @@ ours() {
 ask() {
     local name value enough
     local -a words
-    local -A given=([train]=${given[train]} [select]=${given[select]})
+    local -A given=([train]=${given[train]} [select]=${given[select]} [augment]=''
+        [negatives]='' [embed]='') # keys_of_run has all
     for name in train select; do
         ours "$name" || given[$name]=''
     done

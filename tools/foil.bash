@@ -51,6 +51,15 @@ _foil_value() {
     return 0
 }
 
+# _foil_stages FOIL : the options of the stages of a pipeline, which has them, too
+_foil_stages() {
+    local stage
+    for stage in select negatives augment train; do
+        "$1" "$stage" --help 2>/dev/null </dev/null |
+            sed "s/ one of --list / one of foil-$stage --list /"
+    done
+}
+
 # _foil_help COMMAND ... : what it takes next
 _foil_help() {
     case ${1##*/}' '${*:2} in
@@ -58,6 +67,10 @@ _foil_help() {
     foil\ help)
         "$1" 2>/dev/null </dev/null |
             sed -E "p; s/[^']*('([a-z]+)')?/\2\n/g" | sed 's/^[a-z]/  &/'
+        ;;
+    foil\ run\ [a-z.]*)
+        "$@" --help 2>/dev/null </dev/null
+        _foil_stages "$1"
         ;;
     *) "$@" --help 2>/dev/null </dev/null ;;
     esac

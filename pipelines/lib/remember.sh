@@ -111,20 +111,34 @@ agree() {
     look_up "$key"
     if [[ -z ${said[$key]-} ]]; then
         tell "$key" "$was"
-    elif [[ $key == train ]]; then
-        both_for_trainer "$was"
+    elif [[ -n ${given[$key]+known} ]]; then
+        agree_stage "$key" "$was"
     elif [[ $value != "$was" ]]; then
         may_differ "$key" "$was" "$value"
     fi
 }
 
-# both_for_trainer WORDS : what it was told and is told now; foil-train knows
-# its options, and what in them has to be the same
-both_for_trainer() {
-    local -a items words
+# agree_stage STAGE WAS : it is told both, of which what is said now replaces what
+# has its name; foil-train knows what in its options has to be the same
+agree_stage() {
+    local item both=''
+    local -a items now
+    items_of "${given[$1]}"
+    now=("${items[@]}")
+    items_of "$2"
+    for item in "${items[@]}"; do
+        [[ " ${now[*]%%[ =]*} " == *" ${item%%[ =]*} "* ]] || both+=" $item"
+    done
+    both+="${now[*]/#/ }"
+    given[$1]=$both
+    [[ $1 != train && $(sort_items "$both") != "$(sort_items "$2")" ]] || return 0
+    may_differ "$1" "$2" "${both# }"
+}
+
+sort_items() {
+    local -a items
     items_of "$1"
-    words_for train "${items[@]}"
-    given[train]=" ${words[*]}"
+    printf '%s\n' "${items[@]}" | sort
 }
 
 # may_differ KEY WAS IS : or else refuse it

@@ -24,6 +24,8 @@ $(values_usage "${common[@]}" "${own[@]}")
   --resume            continue RUN from its newest checkpoint, with the options
                       that it was started with
   --override KEY      with --resume: allow another value of this option
+  --OPTION [VALUE]    an option of a stage, such as --lr 0.1; of one of several
+                      stages that have it, such as --train.tau 0.1
   --select ARGS       more options for foil-select
   --augment ARGS      for foil-augment
   --train ARGS        for foil-train

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """An encoder of images and one of captions in PyTorch.
-usage: foil run clip PAIRS --train '--encoder "python3 clip.py" --text program'"""
+usage: foil run clip PAIRS --encoder 'python3 clip.py' --text program"""
 import torch
 import torchvision
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """A ResNet-18 in PyTorch, on a GPU where there is one.
-usage: foil run simclr DATA --train '--encoder "python3 encoder.py"'"""
+usage: foil run simclr DATA --encoder 'python3 encoder.py'"""
 import torch
 import torchvision
 

@@ -159,11 +159,14 @@ ok 'a verb' offers index foil-data ind
 ok 'an option of a verb' offers --decode foil-data index --dec
 ok 'a command of foil' offers 'negatives' foil neg
 ok 'an option of a verb of a command' offers --decode foil data index --dec
-ok 'an option of a pipeline' offers --epochs foil run simclr --ep
+ok 'an option of a pipeline' offers --augmenters foil run simclr --augmente
+ok 'of its stages' offers '--stem --steps' foil run simclr --ste
+ok 'a word for it' offers imagenet foil run simclr --stem ima
+ok 'a word that a stage lists' offers spectral foil run simclr --strategy spec
 ok 'a pipeline' offers simclr foil run sim
 ok 'nothing else behind foil run' exits 1 offers_among 'select\|--help' foil run ''
 ok 'a study' offers studies/geometry foil run studies/geo
-ok 'options of other stages of a pipeline' offers '--train --train-command' \
+ok 'options of other stages of a pipeline' offers '--train --train-command --trainer' \
     foil run simclr --tra
 ok 'an objective, which --list has' offers emc2_bimodal foil train --objective emc2_
 ok 'also of a pipeline' offers emc2_bimodal foil run simclr --objective emc2_

@@ -170,7 +170,7 @@ ok 'a file that is not there: 1' exits 1 simclr wrong-name train.foil \
 # ----------------------------------------------- said again, and otherwise
 
 ok 'what is said again may be the same' simclr parts train.foil --resume \
-    --batch 8 --train '--lr 0.1'
+    --batch 8 --lr 0.1 --size 8
 # refused_by WORDS... : to be resumed with these; and its command stays
 refused_by() {
     local code=0
@@ -183,11 +183,17 @@ ok 'another batch is refused: 1' exits 1 refused_by --batch 4
 ok 'by name' grep -qx "foil run simclr: --batch is 4, but 8 in this run: leave \
 it out, or add --override batch" said
 ok 'another number of threads' exits 1 refused_by --threads 2
-ok 'another recipe' exits 1 refused_by --augment '--size 16'
+ok 'another size of views' exits 1 refused_by --size 16
+ok 'by its name' grep -q -- "--augment is --size 16, but --size 8 in this run" said
+both() {
+    simclr parts --resume --stages --override augment --recipe cifar
+}
+ok 'what is said replaces what has its name, and nothing else' eval \
+    "both | grep -q -- '^augment .*--size 8 --recipe cifar '"
 ok 'another data set' exits 1 refused_by test.foil
 ok 'by its name' grep -q 'DATA is .*test.foil, but .*train.foil .*override DATA' \
     said
-ok 'what foil-train remembers' exits 1 refused_by --train '--lr 0.2'
+ok 'what foil-train remembers' exits 1 refused_by --lr 0.2
 ok 'in its words' grep -q 'foil-train: --lr is 0.2, but 0.1 in the checkpoint' \
     said
 ok 'another pipeline' exits 1 timeout 20 foil run emc2 --resume -r parts
@@ -198,7 +204,7 @@ ok 'an override of what nobody remembers: 2' exits 2 refused_by \
 ok 'another number of augmenters is the same run' simclr parts --resume \
     --augmenters 2
 ok 'more epochs, and another rate, by override' simclr parts --resume \
-    --epochs 151 --train '--lr 0.05' --override epochs --override lr
+    --epochs 151 --lr 0.05 --override epochs --override lr
 ok 'are trained' test "$(tail -n 1 parts/metrics.jsonl | jq .epoch)" -eq 150
 ok 'and remembered' grep -qx 'epochs 151' parts/command
 rm parts/command
@@ -290,9 +296,27 @@ ok 'has the options of ours, and those meant for it' jq -e '.[0] == "mine" and
     .[-2:] == ["--its-own", "3"])' mine.json
 ok 'a failing one: its exit code' exits 4 simclr fails "${own[@]}" \
     --train-command "sh -c 'exit 4'"
-ok 'an option of a stage is told from none: 2' refuses 2 \
-    "no option '--lr': it is foil-train's, and given as --train '--lr .1'" \
-    foil run simclr train.foil -r new --lr .1
+
+# options of stages that stand for themselves
+listed() {
+    foil run simclr train.foil -r new --stages --lr .1 --max-batch=64 --no-nesterov \
+        --train.tau .3 --window 4 --size 20 --augment.plan 'ipc://a b' --layer z |
+        grep "^$1 "
+}
+ok 'go to the one that has them, in place of the defaults' eval \
+    "listed train | grep -q '500 --warmup 5 --lr .1 --max-batch 64 --no-nesterov --tau\
+ .3 --window 4$' && listed augment | grep -q -- '1 --size 20 --plan .ipc://a b. '"
+ok 'none of several stages: 2' refuses 2 \
+    'several stages have --tau: say which by one of --select.tau --train.tau' \
+    foil run simclr train.foil -r new --tau .1
+ok 'none that the stage has: 2' refuses 2 "no option '--train.block'" \
+    foil run simclr train.foil -r new --train.block 3
+ok 'a word that is mistyped: 2' refuses 2 "no option '--wimdow': did you mean '--window'" \
+    foil run simclr train.foil -r new --wimdow 3
+ok 'a value for what has none: 2' refuses 2 '--nesterov has no value' \
+    foil run simclr train.foil -r new --nesterov=3
+ok 'without its value: 2' refuses 2 '--lr wants a value' \
+    foil run simclr train.foil -r new --lr
 ok '--stages of a pipeline that makes its data: 2' refuses 2 'given its data' \
     foil run quickstart -r new --stages
 examples=$(cd "$here/../../pipelines/examples" && pwd)
