@@ -219,6 +219,16 @@ void nn_net_forward(struct nn_net *net, enum nn_mode mode,
                     const struct nn_input *input, float *h, float *z);
 
 /*
+ * What NN_TRAIN moves can be had apart, of rows that another net of the same
+ * spec has seen: nn_net_moves() returns the statistics of the rows that went
+ * forward last, in NN_TRAIN or NN_ENCODE and not back yet, laid out as
+ * nn_net_running(), lent until the next one; nn_net_move() moves the running
+ * ones by them.  NN_TRAIN is NN_ENCODE with both behind it, bit for bit.
+ */
+const float *nn_net_moves(struct nn_net *net);
+void nn_net_move(struct nn_net *net, const float *moves);
+
+/*
  * nn_net_backward() takes dL/dz [n,dim] of the last nn_net_forward() back and
  * overwrites grads with dL/dparams; with add = 1 it adds to them.  The values
  * that forward has left are used up as it goes, so once is all; nn_net_infer()

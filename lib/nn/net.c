@@ -14,6 +14,8 @@
  * epoch, and what a caller asks for besides. */
 enum { PLANS = 4 };
 
+static const float momentum = 0.1f; // of the running statistics
+
 /* Memory and plans of one mode. */
 struct mode {
     struct nn_plan *plan[PLANS];
@@ -29,6 +31,7 @@ struct nn_net {
     size_t max_rows;
     int direct, train;
     float *params, *grads, *statistics;
+    float *moves; /* laid out as statistics: those of the last rows */
     struct mode training, inference;
     char *algorithms;
     const struct nn_plan *last; /* of the last nn_net_forward() */
@@ -252,8 +255,10 @@ nn_net_new(const struct nn_spec *spec, size_t max_rows, int train,
         return NULL;
     net->params = mem_aligned(net->graph.params, sizeof(float));
     net->statistics = mem_aligned(net->graph.statistics, sizeof(float));
-    if (train)
+    if (train) {
         net->grads = mem_aligned(net->graph.params, sizeof(float));
+        net->moves = mem_aligned(net->graph.statistics, sizeof(float));
+    }
     return net;
 }
 
@@ -288,6 +293,7 @@ nn_net_free(struct nn_net *net)
     free(net->params);
     free(net->grads);
     free(net->statistics);
+    free(net->moves);
     free(net);
 }
 
@@ -395,6 +401,41 @@ copy_out(const struct nn_run *run, size_t place, size_t width, float *to)
         memcpy(to, run->block + place, run->plan->n * width * sizeof *to);
 }
 
+/* The run of the last nn_net_forward(). */
+static struct nn_run
+last_run(const struct nn_net *net)
+{
+    REQUIRE(net->last);
+    return (struct nn_run){.graph = &net->graph,
+                           .plan = net->last,
+                           .block = net->training.block,
+                           .params = net->params,
+                           .statistics = net->statistics,
+                           .grads = net->grads,
+                           .mode = net->last_mode};
+}
+
+const float *
+nn_net_moves(struct nn_net *net)
+{
+    struct nn_run run = last_run(net);
+
+    REQUIRE(net->last_mode != NN_FIXED);
+    run.statistics = net->moves;
+    nn_run_measure(&run);
+    return net->moves + net->graph.given;
+}
+
+void
+nn_net_move(struct nn_net *net, const float *moves)
+{
+    size_t n;
+    float *running = nn_net_running(net, &n);
+
+    for (size_t k = 0; k < n; k++)
+        running[k] += momentum * (moves[k] - running[k]);
+}
+
 void
 nn_net_forward(struct nn_net *net, enum nn_mode mode,
                const struct nn_input *input, float *h, float *z)
@@ -409,21 +450,16 @@ nn_net_forward(struct nn_net *net, enum nn_mode mode,
     copy_out(&run, run.plan->output, nn_net_dim(net), z);
     net->last = run.plan;
     net->last_mode = mode;
+    if (mode == NN_TRAIN)
+        nn_net_move(net, nn_net_moves(net));
 }
 
 void
 nn_net_backward(struct nn_net *net, const float *dz, int add)
 {
-    const struct nn_run run = {.graph = &net->graph,
-                               .plan = net->last,
-                               .block = net->training.block,
-                               .params = net->params,
-                               .statistics = net->statistics,
-                               .grads = net->grads,
-                               .add = add,
-                               .mode = net->last_mode};
+    struct nn_run run = last_run(net);
 
-    REQUIRE(net->last);
+    run.add = add;
     memcpy(run.block + run.plan->dz, dz,
            run.plan->n * nn_net_dim(net) * sizeof *dz);
     nn_run_backward(&run);

@@ -6,7 +6,6 @@
 
 #include "plan.h"
 
-static const float momentum = 0.1f; // of the running statistics
 static const double epsilon = 1e-5; // as in num/norm.h
 
 struct norm {
@@ -129,21 +128,6 @@ norm_of(const struct nn_call *call)
     return norm;
 }
 
-/* running = 0.9 running + 0.1 batch, of the unbiased variance. */
-static void
-move_statistics(const struct nn_call *call, const struct num_norm *norm)
-{
-    const struct num_map map = norm->map;
-    float *mean = nn_param(call, 2), *variance = nn_param(call, 3);
-    double count = (double)(map.n * map.h * map.w);
-    float unbiased = (float)(count / fmax(count - 1, 1));
-
-    for (size_t k = 0; k < map.c; k++) {
-        mean[k] += momentum * (norm->mean[k] - mean[k]);
-        variance[k] += momentum * (unbiased * norm->variance[k] - variance[k]);
-    }
-}
-
 static void
 norm_forward(const struct nn_call *call)
 {
@@ -155,8 +139,22 @@ norm_forward(const struct nn_call *call)
         memcpy(norm.variance, nn_param(call, 3), bytes);
     }
     num_norm_forward(&norm);
-    if (norm.kind == NUM_NORM_BATCH && call->mode == NN_TRAIN)
-        move_statistics(call, &norm);
+}
+
+/* Those of the rows, of the unbiased variance. */
+static void
+norm_measure(const struct nn_call *call)
+{
+    const struct num_norm norm = norm_of(call);
+    const struct num_map map = norm.map;
+    const double count = (double)(map.n * map.h * map.w);
+    const float unbiased = (float)(count / fmax(count - 1, 1));
+
+    if (norm.kind != NUM_NORM_BATCH)
+        return;
+    memcpy(nn_param(call, 2), norm.mean, map.c * sizeof(float));
+    for (size_t k = 0; k < map.c; k++)
+        nn_param(call, 3)[k] = unbiased * norm.variance[k];
 }
 
 static void
@@ -279,6 +277,7 @@ const struct nn_operator nn_op_norm = {
     .backward = norm_backward,
     .infer = norm_infer,
     .again = norm_again,
+    .measure = norm_measure,
     .affine = norm_affine,
     .fold = norm_fold,
 };

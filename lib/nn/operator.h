@@ -116,6 +116,10 @@ struct nn_operator {
     /* Writes the output to y once more, behind a forward; or NULL. */
     void (*again)(const struct nn_call *call);
 
+    /* Behind a forward: writes statistics of its rows to where the running ones
+     * are in the block of the call; NULL: it has none. */
+    void (*measure)(const struct nn_call *call);
+
     /*
      * In evaluation, an operator with `merges` does the work of the next one
      * as well where that has affine(), which returns 1 and describes it if it

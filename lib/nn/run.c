@@ -89,6 +89,18 @@ nn_run_forward(const struct nn_run *run)
 }
 
 void
+nn_run_measure(const struct nn_run *run)
+{
+    for (size_t i = 0; i < run->graph->n_ops; i++) {
+        const struct nn_step *step = &run->plan->steps[i];
+        const struct nn_call call = call_of(run, step);
+
+        if (step->op.is->measure)
+            step->op.is->measure(&call);
+    }
+}
+
+void
 nn_run_infer(const struct nn_run *run, size_t n_ops)
 {
     for (size_t i = 0; i < n_ops; i++) {

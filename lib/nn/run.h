@@ -9,9 +9,9 @@ struct nn_run {
     const struct nn_plan *plan;
     char *block; /* [plan->bytes] */
     const float *params;
-    float *statistics;
-    float *grads; /* of nn_run_backward() */
-    int add;      /* it adds to grads */
+    float *statistics; /* that are used; for nn_run_measure() written */
+    float *grads;      /* of nn_run_backward() */
+    int add;           /* it adds to grads */
     enum nn_mode mode;
 };
 
@@ -24,6 +24,9 @@ void nn_run_input(const struct nn_run *run, const struct nn_input *input,
  * then the gradient at plan->dz. */
 void nn_run_forward(const struct nn_run *run);
 void nn_run_backward(const struct nn_run *run);
+
+/* Behind a forward: statistics of the rows that went through. */
+void nn_run_measure(const struct nn_run *run);
 
 /* The first n_ops operators, in evaluation mode. */
 void nn_run_infer(const struct nn_run *run, size_t n_ops);

@@ -76,6 +76,33 @@ modes_differ_in_their_statistics(void)
     teardown(&g);
 }
 
+/* Rows encoded by one net move the statistics of another as its own would. */
+static void
+statistics_move_from_elsewhere(void)
+{
+    struct nn_spec spec = tiny;
+    const size_t image = spec.height * spec.image_width * spec.channels;
+    struct fixture f, g;
+
+    spec.head = "24-8-bn";
+    f = setup(&spec, 6, 1);
+    g = setup(&spec, 6, 1);
+    for (size_t at = 0; at < 6; at += 3) {
+        forward(f.net, NN_TRAIN, 3, f.images + at * image, NULL, NULL);
+        forward(g.net, NN_ENCODE, 3, f.images + at * image, NULL, NULL);
+        nn_net_move(g.net, nn_net_moves(g.net));
+    }
+    T(!memcmp(nn_net_statistics(f.net, NULL), nn_net_statistics(g.net, NULL),
+              f.statistics * sizeof(float)),
+      "what is had apart moves statistics as training does, bit for bit");
+    forward(g.net, NN_TRAIN, 6, f.images, NULL, NULL);
+    T(memcmp(nn_net_statistics(f.net, NULL), nn_net_statistics(g.net, NULL),
+             f.statistics * sizeof(float)),
+      "and other rows move them elsewhere");
+    teardown(&f);
+    teardown(&g);
+}
+
 static void
 fixed_chunks_add_up(void)
 {
@@ -329,6 +356,7 @@ main(void)
     gradient_is_the_slope();
     gradient_of_a_large_batch_is_the_slope();
     modes_differ_in_their_statistics();
+    statistics_move_from_elsewhere();
     fixed_chunks_add_up();
     same_again_bit_for_bit(1);
     same_again_bit_for_bit(2);
