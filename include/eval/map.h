@@ -1,0 +1,60 @@
+#ifndef EVAL_MAP_H
+#define EVAL_MAP_H
+
+#include <stddef.h>
+
+/*
+ * A map of rows on the plane, in which near rows lie near each other: t-SNE
+ * (van der Maaten and Hinton, JMLR 9, 2008), with the repulsion of far groups
+ * of points taken together (Barnes-Hut; van der Maaten, JMLR 15, 2014).
+ *
+ *     p(j|i) = exp(-b_i |x_i - x_j|^2) / sum over the 3u nearest of i,
+ *              b_i such that -sum_j p(j|i) log p(j|i) = log u
+ *     p_ij   = (p(j|i) + p(i|j)) / 2n
+ *     q_ij   = 1 / (1 + |y_i - y_j|^2) / Z,   Z = sum of all such, i != j
+ *     KL     = sum_ij p_ij log(p_ij / q_ij)
+ *
+ * KL falls by gradient descent with momentum and a gain for each number.  p_ij
+ * are 12 times as large in the first EVAL_MAP_EARLY steps, whose rate is n / 48:
+ * a higher one throws the points about, and no map begins where the one before
+ * it ended.  Then it is n / 12, or, of fewer than 600 rows, 50 or n / 4.
+ * u is the perplexity: about how many neighbours count.
+ *
+ * A map that begins from an earlier one is the same bits for any number of
+ * threads; principal components are so for the same number (num/threads.h).
+ * Not for two threads at once.
+ */
+enum { EVAL_MAP_EARLY = 250 };
+
+struct eval_map;
+
+/*
+ * eval_map_new() finds the neighbours of n rows and puts all points close to
+ * (0, 0): along the two principal components, or as in an earlier map, so that
+ * the maps of several checkpoints are the frames of a film.
+ *   x           [n,d]  finite; no longer needed afterwards
+ *   perplexity  u >= 1, with 3u <= n - 1
+ *   start       [n,2]  an earlier map; or NULL
+ * O(n^2 d) time by matrix products, O(n u) memory.
+ */
+struct eval_map *eval_map_new(size_t n, size_t d, const float *x,
+                              double perplexity, const float *start);
+void eval_map_free(struct eval_map *map);
+
+/* eval_map_step() moves all points once.  O(n (log n + u)). */
+void eval_map_step(struct eval_map *map);
+
+/* eval_map_points() returns the points, [n,2], their mean (0, 0). */
+const float *eval_map_points(const struct eval_map *map);
+
+/* eval_map_divergence() returns KL, with far points taken together in Z. */
+double eval_map_divergence(struct eval_map *map);
+
+/*
+ * eval_map_turn() turns and, if that is nearer, mirrors a map about its mean,
+ * such that the sum of |y_i - onto_i|^2 is least, both about their means.
+ *   onto, y  [n,2]
+ */
+void eval_map_turn(size_t n, const float *onto, float *y);
+
+#endif
