@@ -16,6 +16,7 @@ enum verb {
     CCA,
     LOSS,
     PCA,
+    MAP,
     TEMPERATURE,
     FOLLOW
 };
@@ -45,6 +46,8 @@ static const struct opt_tool verbs[] = {
     [PCA] = {"foil-eval pca",
              "find the directions along which rows differ most", "FEATURES ...",
              1, 1 << 20, pca_opts},
+    [MAP] = {"foil-eval map", "lay rows out on a plane, near ones together",
+             "FEATURES ...", 1, 1000, map_opts},
     [TEMPERATURE] = {"foil-eval temperature",
                      "analyse a number learned for each sample, by class",
                      "CHECKPOINT DATA", 2, 2, temperature_opts},
@@ -72,11 +75,17 @@ int
 main(int argc, char **argv)
 {
     static void (*const run[])(const struct options *, char **) = {
-        [KNN] = run_knn,           [NEIGHBOURS] = run_neighbours,
-        [PROBE] = run_probe,       [ZERO_SHOT] = run_zero_shot,
-        [GEOMETRY] = run_geometry, [RETRIEVE] = rank_views,
-        [CCA] = run_cca,           [LOSS] = run_loss,
-        [PCA] = run_pca,           [TEMPERATURE] = run_temperature,
+        [KNN] = run_knn,
+        [NEIGHBOURS] = run_neighbours,
+        [PROBE] = run_probe,
+        [ZERO_SHOT] = run_zero_shot,
+        [GEOMETRY] = run_geometry,
+        [RETRIEVE] = rank_views,
+        [CCA] = run_cca,
+        [LOSS] = run_loss,
+        [PCA] = run_pca,
+        [MAP] = run_map,
+        [TEMPERATURE] = run_temperature,
         [FOLLOW] = run_follow,
     };
     char **operand;

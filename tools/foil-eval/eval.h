@@ -32,7 +32,7 @@ extern const struct opt knn_opts[], probe_opts[], zero_shot_opts[];
 extern const struct opt neighbours_opts[];
 extern const struct opt geometry_opts[], retrieve_opts[], loss_opts[];
 extern const struct opt pca_opts[], temperature_opts[], follow_opts[];
-extern const struct opt cca_opts[];
+extern const struct opt cca_opts[], map_opts[];
 
 void run_knn(const struct options *options, char **path);
 void run_neighbours(const struct options *options, char **path);
@@ -44,6 +44,7 @@ void run_captions(const struct options *options, char **path);
 void run_cca(const struct options *options, char **path);
 void run_loss(const struct options *options, char **path);
 void run_pca(const struct options *options, char **path);
+void run_map(const struct options *options, char **path);
 void run_follow(const struct options *options, char **path);
 void run_temperature(const struct options *options, char **path);
 
