@@ -15,9 +15,9 @@
  *     KL     = sum_ij p_ij log(p_ij / q_ij)
  *
  * KL falls by gradient descent with momentum and a gain for each number.  p_ij
- * are 12 times as large in the first EVAL_MAP_EARLY steps, whose rate is n / 48:
- * a higher one throws the points about, and no map begins where the one before
- * it ended.  Then it is n / 12, or, of fewer than 600 rows, 50 or n / 4.
+ * are 12 times as large in the first EVAL_MAP_EARLY steps, whose rate is n /
+ * 48: a higher one throws the points about, and no map begins where the one
+ * before it ended.  Then it is n / 12, or, of fewer than 600 rows, 50 or n / 4.
  * u is the perplexity: about how many neighbours count.
  *
  * A map that begins from an earlier one is the same bits for any number of
