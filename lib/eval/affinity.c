@@ -30,9 +30,10 @@ find_near(size_t n, size_t d, const float *x, size_t k, uint32_t *ids,
 static double
 weigh_near(size_t k, const double *square, double b, double *p)
 {
-    double sum = 0, mean = 0;
+    double sum = 1, mean = 0;
 
-    for (size_t j = 0; j < k; j++) {
+    p[0] = 1;
+    for (size_t j = 1; j < k; j++) {
         const double further = square[j] - square[0];
 
         p[j] = exp(-b * further);
@@ -121,8 +122,8 @@ merge_pairs(struct affinity *affinity, size_t n)
 }
 
 void
-affinity_find(struct affinity *affinity, size_t n, size_t d, const float *x,
-              size_t k, double perplexity)
+eval_affinity_find(struct affinity *affinity, size_t n, size_t d,
+                   const float *x, size_t k, double perplexity)
 {
     uint32_t *ids = mem_array(n * k, sizeof *ids);
     double *square = mem_array(n * k, sizeof *square);
@@ -140,7 +141,7 @@ affinity_find(struct affinity *affinity, size_t n, size_t d, const float *x,
 }
 
 void
-affinity_release(struct affinity *affinity)
+eval_affinity_release(struct affinity *affinity)
 {
     free(affinity->start);
     free(affinity->pair);

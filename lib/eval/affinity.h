@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* p_ij of include/eval/map.h: of row i those from start[i] on, before
+/* p_ij of include/eval/tsne.h: of row i those from start[i] on, before
  * start[i + 1], by rising column. */
 struct affinity {
     size_t *start; /* [n+1] */
@@ -14,10 +14,10 @@ struct affinity {
     } * pair;
 };
 
-/* affinity_find() computes them, to be given to affinity_release(); k
+/* eval_affinity_find() computes them, to be given to eval_affinity_release(); k
  * neighbours of each row, 1 .. n - 1. */
-void affinity_find(struct affinity *affinity, size_t n, size_t d,
-                   const float *x, size_t k, double perplexity);
-void affinity_release(struct affinity *affinity);
+void eval_affinity_find(struct affinity *affinity, size_t n, size_t d,
+                        const float *x, size_t k, double perplexity);
+void eval_affinity_release(struct affinity *affinity);
 
 #endif

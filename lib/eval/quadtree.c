@@ -84,7 +84,7 @@ bound_points(size_t n, const float *y)
 }
 
 void
-quadtree_build(struct quadtree *tree, size_t n, const float *y)
+eval_quadtree_build(struct quadtree *tree, size_t n, const float *y)
 {
     const struct square whole = bound_points(n, y);
 
@@ -102,7 +102,7 @@ quadtree_build(struct quadtree *tree, size_t n, const float *y)
 }
 
 void
-quadtree_release(struct quadtree *tree)
+eval_quadtree_release(struct quadtree *tree)
 {
     free(tree->cell);
     free(tree->order);
@@ -110,8 +110,8 @@ quadtree_release(struct quadtree *tree)
 }
 
 float
-quadtree_repel(const struct quadtree *tree, const float at[2], float theta,
-               float force[2])
+eval_quadtree_repel(const struct quadtree *tree, const float at[2], float theta,
+                    float force[2])
 {
     const struct quadtree_cell *cell = tree->cell, *end = cell + tree->n;
     float x = 0, y = 0, sum = 0;

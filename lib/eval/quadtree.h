@@ -21,16 +21,16 @@ struct quadtree {
     size_t points;      /* these arrays have room for */
 };
 
-/* quadtree_build() takes n >= 1 points, y [n,2]. */
-void quadtree_build(struct quadtree *tree, size_t n, const float *y);
-void quadtree_release(struct quadtree *tree);
+/* eval_quadtree_build() takes n >= 1 points, y [n,2]. */
+void eval_quadtree_build(struct quadtree *tree, size_t n, const float *y);
+void eval_quadtree_release(struct quadtree *tree);
 
 /*
- * quadtree_repel() returns sum_j w_j and sets force to sum_j w_j^2 (at - y_j),
- * w_j = 1 / (1 + |at - y_j|^2), over all points; a group counts as one where
- * its side is below theta times the distance: theta = 0 is exact.
+ * eval_quadtree_repel() returns sum_j w_j and sets force to sum_j w_j^2 (at -
+ * y_j), w_j = 1 / (1 + |at - y_j|^2), over all points; a group counts as one
+ * where its side is below theta times the distance: theta = 0 is exact.
  */
-float quadtree_repel(const struct quadtree *tree, const float at[2],
-                     float theta, float force[2]);
+float eval_quadtree_repel(const struct quadtree *tree, const float at[2],
+                          float theta, float force[2]);
 
 #endif

@@ -122,14 +122,14 @@ agree() {
 # has its name; foil-train knows what in its options has to be the same
 agree_stage() {
     local item both=''
-    local -a items now
+    local -a items newer
     items_of "${given[$1]}"
-    now=("${items[@]}")
+    newer=("${items[@]}")
     items_of "$2"
     for item in "${items[@]}"; do
-        [[ " ${now[*]%%[ =]*} " == *" ${item%%[ =]*} "* ]] || both+=" $item"
+        [[ " ${newer[*]%%[ =]*} " == *" ${item%%[ =]*} "* ]] || both+=" $item"
     done
-    both+="${now[*]/#/ }"
+    both+="${newer[*]/#/ }"
     given[$1]=$both
     [[ $1 != train && $(sort_items "$both") != "$(sort_items "$2")" ]] || return 0
     may_differ "$1" "$2" "${both# }"

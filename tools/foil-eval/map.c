@@ -5,8 +5,8 @@
 
 #include "data/npy.h"
 #include "eval.h"
-#include "eval/map.h"
 #include "eval/pca.h"
+#include "eval/tsne.h"
 #include "num/vec.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -86,25 +86,25 @@ static json_t *
 embed_frame(struct frame *frame, const float *start)
 {
     const double fit = fit_perplexity(frame);
-    const double total = (double)steps + EVAL_MAP_EARLY;
-    struct eval_map *map;
+    const double total = (double)steps + EVAL_TSNE_EARLY;
+    struct eval_tsne *map;
     struct progress progress;
     json_t *line;
 
     progress_start(&progress, "steps", 0, total);
-    map = eval_map_new(frame->f.n, frame->f.d, frame->f.x, fit, start);
+    map = eval_tsne_new(frame->f.n, frame->f.d, frame->f.x, fit, start);
     for (double done = 0; done < total; done++) {
         progress_show(&progress, done, frame->path);
-        eval_map_step(map);
+        eval_tsne_step(map);
     }
     progress_clear(&progress);
-    memcpy(frame->y, eval_map_points(map), 2 * frame->f.n * sizeof *frame->y);
+    memcpy(frame->y, eval_tsne_points(map), 2 * frame->f.n * sizeof *frame->y);
     if (start)
-        eval_map_turn(frame->f.n, start, frame->y);
+        eval_tsne_turn(frame->f.n, start, frame->y);
     line = json_pack("{s:s s:s s:f s:f s:I}", "measure", "map", "method",
-                     "tsne", "divergence", eval_map_divergence(map),
+                     "tsne", "divergence", eval_tsne_divergence(map),
                      "perplexity", fit, "steps", (json_int_t)total);
-    eval_map_free(map);
+    eval_tsne_free(map);
     return line;
 }
 

@@ -1,4 +1,4 @@
-#include "eval/map.h"
+#include "eval/tsne.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 static const float theta = 0.5F;
 
-struct eval_map {
+struct eval_tsne {
     size_t n, step;
     struct affinity affinity;
     struct quadtree tree;
@@ -65,16 +65,16 @@ gather_points(size_t n, float *y)
     subtract_mean(n, y);
 }
 
-struct eval_map *
-eval_map_new(size_t n, size_t d, const float *x, double perplexity,
-             const float *start)
+struct eval_tsne *
+eval_tsne_new(size_t n, size_t d, const float *x, double perplexity,
+              const float *start)
 {
-    struct eval_map *map = mem_array(1, sizeof *map);
+    struct eval_tsne *map = mem_array(1, sizeof *map);
     const size_t k = (size_t)(3 * perplexity);
 
     REQUIRE(perplexity >= 1 && k < n);
     map->n = n;
-    affinity_find(&map->affinity, n, d, x, k, perplexity);
+    eval_affinity_find(&map->affinity, n, d, x, k, perplexity);
     map->y = mem_array(2 * n, sizeof *map->y);
     map->velocity = mem_array(2 * n, sizeof *map->velocity);
     map->gain = mem_array(2 * n, sizeof *map->gain);
@@ -92,10 +92,10 @@ eval_map_new(size_t n, size_t d, const float *x, double perplexity,
 }
 
 void
-eval_map_free(struct eval_map *map)
+eval_tsne_free(struct eval_tsne *map)
 {
-    affinity_release(&map->affinity);
-    quadtree_release(&map->tree);
+    eval_affinity_release(&map->affinity);
+    eval_quadtree_release(&map->tree);
     free(map->y);
     free(map->velocity);
     free(map->gain);
@@ -107,19 +107,19 @@ eval_map_free(struct eval_map *map)
 
 /* Fills in repel, and returns Z, added up in one order. */
 static double
-repel_points(struct eval_map *map)
+repel_points(struct eval_tsne *map)
 {
     const uint32_t *order;
     double sum = 0;
 
-    quadtree_build(&map->tree, map->n, map->y);
+    eval_quadtree_build(&map->tree, map->n, map->y);
     order = map->tree.order;
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < map->n; i++) {
         const size_t at = order[i];
 
-        map->z[at] = quadtree_repel(&map->tree, map->y + 2 * at, theta,
-                                    map->repel + 2 * at);
+        map->z[at] = eval_quadtree_repel(&map->tree, map->y + 2 * at, theta,
+                                         map->repel + 2 * at);
     }
     for (size_t i = 0; i < map->n; i++)
         sum += map->z[i] - 1; // w of a point and itself
@@ -127,7 +127,7 @@ repel_points(struct eval_map *map)
 }
 
 static void
-attract_points(struct eval_map *map)
+attract_points(struct eval_tsne *map)
 {
     const struct affinity *a = &map->affinity;
     const float *y = map->y;
@@ -150,9 +150,9 @@ attract_points(struct eval_map *map)
 }
 
 void
-eval_map_step(struct eval_map *map)
+eval_tsne_step(struct eval_tsne *map)
 {
-    const int early = map->step++ < EVAL_MAP_EARLY;
+    const int early = map->step++ < EVAL_TSNE_EARLY;
     const float more = early ? 12 : 1, momentum = early ? 0.5F : 0.8F;
     const float n = (float)map->n,
                 rate = early ? n / 48 : fmaxf(n / 12, fminf(n / 4, 50));
@@ -172,13 +172,13 @@ eval_map_step(struct eval_map *map)
 }
 
 const float *
-eval_map_points(const struct eval_map *map)
+eval_tsne_points(const struct eval_tsne *map)
 {
     return map->y;
 }
 
 double
-eval_map_divergence(struct eval_map *map)
+eval_tsne_divergence(struct eval_tsne *map)
 {
     const struct affinity *a = &map->affinity;
     const double z = repel_points(map);
@@ -197,7 +197,7 @@ eval_map_divergence(struct eval_map *map)
 }
 
 void
-eval_map_turn(size_t n, const float *onto, float *y)
+eval_tsne_turn(size_t n, const float *onto, float *y)
 {
     double mean[2] = {0}, to[2] = {0}, c[2][2] = {{0}}, turn, flip, sign, angle;
 

@@ -1,5 +1,5 @@
-#ifndef EVAL_MAP_H
-#define EVAL_MAP_H
+#ifndef EVAL_TSNE_H
+#define EVAL_TSNE_H
 
 #include <stddef.h>
 
@@ -15,7 +15,7 @@
  *     KL     = sum_ij p_ij log(p_ij / q_ij)
  *
  * KL falls by gradient descent with momentum and a gain for each number.  p_ij
- * are 12 times as large in the first EVAL_MAP_EARLY steps, whose rate is n /
+ * are 12 times as large in the first EVAL_TSNE_EARLY steps, whose rate is n /
  * 48: a higher one throws the points about, and no map begins where the one
  * before it ended.  Then it is n / 12, or, of fewer than 600 rows, 50 or n / 4.
  * u is the perplexity: about how many neighbours count.
@@ -24,12 +24,12 @@
  * threads; principal components are so for the same number (num/threads.h).
  * Not for two threads at once.
  */
-enum { EVAL_MAP_EARLY = 250 };
+enum { EVAL_TSNE_EARLY = 250 };
 
-struct eval_map;
+struct eval_tsne;
 
 /*
- * eval_map_new() finds the neighbours of n rows and puts all points close to
+ * eval_tsne_new() finds the neighbours of n rows and puts all points close to
  * (0, 0): along the two principal components, or as in an earlier map, so that
  * the maps of several checkpoints are the frames of a film.
  *   x           [n,d]  finite; no longer needed afterwards
@@ -37,24 +37,24 @@ struct eval_map;
  *   start       [n,2]  an earlier map; or NULL
  * O(n^2 d) time by matrix products, O(n u) memory.
  */
-struct eval_map *eval_map_new(size_t n, size_t d, const float *x,
-                              double perplexity, const float *start);
-void eval_map_free(struct eval_map *map);
+struct eval_tsne *eval_tsne_new(size_t n, size_t d, const float *x,
+                                double perplexity, const float *start);
+void eval_tsne_free(struct eval_tsne *map);
 
-/* eval_map_step() moves all points once.  O(n (log n + u)). */
-void eval_map_step(struct eval_map *map);
+/* eval_tsne_step() moves all points once.  O(n (log n + u)). */
+void eval_tsne_step(struct eval_tsne *map);
 
-/* eval_map_points() returns the points, [n,2], their mean (0, 0). */
-const float *eval_map_points(const struct eval_map *map);
+/* eval_tsne_points() returns the points, [n,2], their mean (0, 0). */
+const float *eval_tsne_points(const struct eval_tsne *map);
 
-/* eval_map_divergence() returns KL, with far points taken together in Z. */
-double eval_map_divergence(struct eval_map *map);
+/* eval_tsne_divergence() returns KL, with far points taken together in Z. */
+double eval_tsne_divergence(struct eval_tsne *map);
 
 /*
- * eval_map_turn() turns and, if that is nearer, mirrors a map about its mean,
+ * eval_tsne_turn() turns and, if that is nearer, mirrors a map about its mean,
  * such that the sum of |y_i - onto_i|^2 is least, both about their means.
  *   onto, y  [n,2]
  */
-void eval_map_turn(size_t n, const float *onto, float *y);
+void eval_tsne_turn(size_t n, const float *onto, float *y);
 
 #endif

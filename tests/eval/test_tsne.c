@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "eval/affinity.h"
-#include "eval/map.h"
 #include "eval/quadtree.h"
+#include "eval/tsne.h"
 #include "num/threads.h"
 #include "t.h"
 #include "util/mem.h"
@@ -88,7 +88,7 @@ affinities_are_those_of_the_formula(size_t n, size_t d, double perplexity)
     struct affinity got;
     int rises = 1;
 
-    affinity_find(&got, n, d, x, k, perplexity);
+    eval_affinity_find(&got, n, d, x, k, perplexity);
     for (size_t i = 0; i < n; i++)
         for (size_t j = got.start[i]; j < got.start[i + 1]; j++) {
             double *p = &want[i * n + got.pair[j].column];
@@ -104,7 +104,7 @@ affinities_are_those_of_the_formula(size_t n, size_t d, double perplexity)
       "affinities of %zu rows of %zu, perplexity %g: within %.1e, their sum "
       "1%+.1e",
       n, d, perplexity, worst, sum - 1);
-    affinity_release(&got);
+    eval_affinity_release(&got);
     free(want);
     free(x);
 }
@@ -120,7 +120,7 @@ groups_repel_as_their_points(size_t n, float theta, double within)
     if (n > 3)
         memcpy(y + 2, y, 2 * sizeof *y); // two at one place
     for (int again = 0; again < 2; again++)
-        quadtree_build(&tree, n, y);
+        eval_quadtree_build(&tree, n, y);
     for (size_t i = 0; i < n; i++) {
         double want[3] = {0}, got, size = 0;
 
@@ -133,14 +133,14 @@ groups_repel_as_their_points(size_t n, float theta, double within)
                 size += w * w * fabs((double)y[2 * i + a] - y[2 * j + a]);
             }
         }
-        got = quadtree_repel(&tree, y + 2 * i, theta, force);
+        got = eval_quadtree_repel(&tree, y + 2 * i, theta, force);
         worst = fmax(worst, fabs(got - want[2]) / want[2]);
         for (size_t a = 0; a < 2 && size > 0; a++)
             worst = fmax(worst, fabs(force[a] - want[a]) / size);
     }
     T(worst < within, "repulsion of %zu points, theta %g: within %.1e of all",
       n, (double)theta, worst);
-    quadtree_release(&tree);
+    eval_quadtree_release(&tree);
     free(y);
 }
 
@@ -148,14 +148,14 @@ static float *
 make_map(size_t n, size_t d, const float *x, double perplexity, int steps,
          const float *start, double *divergence)
 {
-    struct eval_map *map = eval_map_new(n, d, x, perplexity, start);
+    struct eval_tsne *map = eval_tsne_new(n, d, x, perplexity, start);
     float *y = mem_array(2 * n, sizeof *y);
 
     for (int i = 0; i < steps; i++)
-        eval_map_step(map);
-    memcpy(y, eval_map_points(map), 2 * n * sizeof *y);
-    *divergence = eval_map_divergence(map);
-    eval_map_free(map);
+        eval_tsne_step(map);
+    memcpy(y, eval_tsne_points(map), 2 * n * sizeof *y);
+    *divergence = eval_tsne_divergence(map);
+    eval_tsne_free(map);
     return y;
 }
 
@@ -215,7 +215,7 @@ first_step_is_downhill(void)
     float *x = make_groups(N, D, 3, .3), *y, *moved;
     double *p = find_naively(N, D, x, 15, 5), kl, worst = 0, most = 0;
 
-    y = make_map(N, D, x, 5, EVAL_MAP_EARLY + 60, NULL, &kl);
+    y = make_map(N, D, x, 5, EVAL_TSNE_EARLY + 60, NULL, &kl);
     moved = mem_array(2 * N, sizeof *moved);
     memcpy(moved, y, 2 * N * sizeof *y);
     for (size_t i = 0; i < 2 * N; i++) {
@@ -276,7 +276,7 @@ turned_maps_come_back(int mirrored)
         y[2 * i] = (float)(cos(2.) * p - sin(2.) * q);
         y[2 * i + 1] = (float)(sin(2.) * p + cos(2.) * q);
     }
-    eval_map_turn(N, onto, y);
+    eval_tsne_turn(N, onto, y);
     for (size_t i = 0; i < 2 * N; i++)
         worst = fmax(worst, fabs(onto[i] - mean[i & 1] - y[i]));
     T(worst < 1e-5, "a map that was turned%s comes back within %.1e",
@@ -301,7 +301,7 @@ frames_of_a_film_are_alike(void)
         x[i] += (float)(.02 * rng_normal(&rng));
     after = make_map(N, D, x, 15, 700, before, &kl[1]);
     fresh = make_map(N, D, x, 15, 700, NULL, &kl[2]);
-    eval_map_turn(N, before, after);
+    eval_tsne_turn(N, before, after);
     for (size_t i = 0; i < N; i++) {
         moved += measure_square(2, before + 2 * i, after + 2 * i);
         size += measure_square(2, before + 2 * i, (float[2]){0});
