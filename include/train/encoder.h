@@ -31,7 +31,8 @@
  * statistics and never moves; its gradient is 0.
  *
  * Where it is computed is the matter of a table of functions: here
- * (train/native.h), or in a program of the user's (train/process.h).  The
+ * (train/native.h), by several ranks (train/shards.h), or in a program of the
+ * user's (train/process.h).  The
  * learner, checkpoints and tools know these functions alone.
  *
  * Not for two threads at once; two encoders are independent of each other.
@@ -41,6 +42,7 @@ struct train_encoder_spec {
     struct nn_optim_spec optim;
     size_t rows;   /* at most, in a batch; >= 1 */
     size_t micro;  /* at most, in the net at a time; 0: all */
+    size_t shards; /* parts of a batch, train/shards.h; 0, 1: it is whole */
     uint64_t seed; /* of the initial weights */
     int locked;    /* its weights stay: no gradient, no optimiser */
     int average;   /* there will be a mean of its weights */

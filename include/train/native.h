@@ -11,11 +11,13 @@
  */
 struct train_native {
     struct nn_net *net;
-    struct nn_optim *optim;    /* NULL: locked */
-    struct nn_input input;     /* of the last batch; lent */
-    size_t image;              /* numbers of an image */
-    float *before;             /* running statistics as they were then */
-    struct nn_average average; /* empty where none was asked for */
+    struct nn_optim *optim;      /* NULL: locked */
+    struct nn_input input;       /* of the last batch; lent */
+    size_t image;                /* numbers of an image */
+    float *before;               /* running statistics as they were then */
+    struct nn_average average;   /* empty where none was asked for */
+    size_t rows;                 /* at most, in the net at a time */
+    struct train_shards *shards; /* train/shards.h; NULL: batches are whole */
 };
 
 /*

@@ -231,6 +231,7 @@ train_native_open(struct train_encoder *encoder,
         goto out;
     nn_net_init(e->net, spec->seed);
     e->image = encoder->image;
+    e->rows = encoder->micro;
     encoder->parameters = count;
     encoder->dim = nn_net_dim(e->net);
     encoder->kind = nn_net_kind(e->net);
@@ -251,5 +252,6 @@ out:
 struct train_native *
 train_native(const struct train_encoder *encoder)
 {
-    return encoder->verbs == &verbs ? encoder->self : NULL;
+    return encoder->verbs && encoder->verbs->get == native_get ? encoder->self
+                                                               : NULL;
 }

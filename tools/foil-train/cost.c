@@ -61,13 +61,13 @@ seconds_of_step(const struct train *t, const struct wire_batch *b,
     const struct train_encoder *encoder = &t->encoder;
     const struct train_native *native = train_native(encoder);
     const size_t n = b->n < PROBE ? b->n : PROBE;
-    const struct nn_input input = {.n = n < encoder->micro ? n : encoder->micro,
-                                   .images = b->views};
-    const double passes = encoder->micro < encoder->rows ? 4 : 3;
-    double start, taken = 0, times = 0;
+    struct nn_input input = {.images = b->views};
+    double start, taken = 0, times = 0, passes;
 
     if (!native || encoder->kind != NN_IMAGES || t->options->text)
         return 0;
+    input.n = n < native->rows ? n : native->rows;
+    passes = native->rows < encoder->rows ? 4 : 3;
     if (length <= 0) // the first pass of all is slow
         nn_net_infer(native->net, &input, NULL, NULL);
     start = clock_now();

@@ -5,6 +5,7 @@
 
 #include "train.h"
 #include "train/native.h"
+#include "train/shards.h"
 #include "util/mem.h"
 
 static int
@@ -20,13 +21,18 @@ open_program(struct train *t, struct err *err)
     return t->program ? 0 : -1;
 }
 
+/* By a program, by shards, or whole. */
 static int
 open_encoder(struct train *t, struct train_encoder *encoder,
              const struct train_encoder_spec *spec, struct err *err)
 {
-    return t->program ? train_process_open(encoder, t->program, spec,
-                                           t->options->threads, err)
-                      : train_native_open(encoder, spec, err);
+    if (t->program)
+        return train_process_open(encoder, t->program, spec,
+                                  t->options->threads, err);
+    return spec->shards > 1
+               ? train_shards_open(encoder, spec, NULL,
+                                   encoder == &t->text_encoder, err)
+               : train_native_open(encoder, spec, err);
 }
 
 static int

@@ -8,6 +8,7 @@
 #include "train/own.h"
 #include "train/process.h"
 #include "train/settings.h"
+#include "train/shards.h"
 #include "wire/edge.h"
 #include "wire/keys.h"
 #include "wire/next.h"
@@ -32,6 +33,7 @@ static struct train_options o = {
     .moves = 64,
     .burn = -1,
     .accumulate = 1,
+    .shards = 1,
     .lr = 0.1,
     .momentum = 0.9,
     .beta1 = 0.9,
@@ -110,6 +112,8 @@ static const struct opt how[] = {
      "convolutions; auto: Winograd where it is faster"},
     {"micro-batch", 0, OPT_WHOLE, &o.micro, 0, 1 << 20, "ROWS",
      "views that go through the encoder at a time; 0: all"},
+    {"shards", 0, OPT_WHOLE, &o.shards, 1, TRAIN_SHARDS_MOST, "N",
+     "parts of a batch that ranks share, a power of two"},
     {"accumulate", 0, OPT_WHOLE, &o.accumulate, 1, 1e6, "BATCHES",
      "batches for each step of the optimiser, by their mean gradient"},
     {"optim", 0, OPT_WORD, &o.optim, 0, 0, "sgd|adam|adamw|lars", "optimiser"},

@@ -24,7 +24,8 @@ struct train_options {
     double average;
     long context, embed;
     long moves, burn;
-    long width, hidden, micro, accumulate, seed, threads, keep_features;
+    long width, hidden, micro, shards, accumulate, seed, threads;
+    long keep_features;
     int quick_gelu, bf16, direct, lars_b, nesterov;
     enum { TRAIN_LOCK_NONE, TRAIN_LOCK_IMAGE, TRAIN_LOCK_TEXT } lock;
 

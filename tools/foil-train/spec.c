@@ -5,6 +5,7 @@
 #include "spec.h"
 #include "train/own.h"
 #include "train/process.h"
+#include "train/shards.h"
 #include "util/mem.h"
 
 /* Three numbers, commas between them. */
@@ -141,6 +142,7 @@ train_encoder_spec(const struct train_options *o,
     *spec = (struct train_encoder_spec){.optim = optim_spec(o),
                                         .rows = rows,
                                         .micro = (size_t)o->micro,
+                                        .shards = (size_t)o->shards,
                                         .seed = (uint64_t)o->seed,
                                         .locked = o->lock == TRAIN_LOCK_IMAGE,
                                         .average = o->average > 0,
@@ -177,6 +179,7 @@ train_text_encoder_spec(const struct train_options *o,
     *spec = (struct train_encoder_spec){.optim = optim_spec(o),
                                         .rows = shape->images + shape->extra,
                                         .micro = (size_t)o->micro,
+                                        .shards = (size_t)o->shards,
                                         .seed = (uint64_t)o->seed,
                                         .locked = o->lock == TRAIN_LOCK_TEXT,
                                         .average = o->average > 0,
@@ -303,6 +306,19 @@ check_net(const struct nn_spec *spec, struct err *err)
     return strcmp(spec->arch, nn_arch_program) ? nn_net_check(spec, err) : 0;
 }
 
+/* Batches are cut by one of two. */
+static int
+check_parts(const struct train_options *o, struct err *err)
+{
+    if (o->shards > 1 && o->micro)
+        return err_set(err, "--shards and --micro-batch both cut batches: give "
+                            "one of them");
+    if (o->shards > 1 && o->encoder)
+        return err_set(err, "--shards is for encoders that are computed here, "
+                            "not by --encoder");
+    return train_shards_check((size_t)o->shards, 1, err);
+}
+
 int
 train_check(const struct train_options *o, struct err *err)
 {
@@ -313,7 +329,8 @@ train_check(const struct train_options *o, struct err *err)
     struct nn_spec spec;
     struct nn_optim *made;
 
-    if (!objective || loss_objective_check(objective, &o->loss, 0, 0, err) ||
+    if (!objective || check_parts(o, err) ||
+        loss_objective_check(objective, &o->loss, 0, 0, err) ||
         train_pace_check(o, NULL, err) || train_spec(o, &any, &spec, err) ||
         check_net(&spec, err))
         return -1;

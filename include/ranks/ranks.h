@@ -1,0 +1,50 @@
+#ifndef RANKS_RANKS_H
+#define RANKS_RANKS_H
+
+#include <stddef.h>
+
+/*
+ * Processes that compute a step together: `size` ranks, a power of two, of
+ * which rank 0 leads and the others follow.  Who carries the bytes is the
+ * matter of a table of functions: MPI in foil-train-mpi, threads in tests.  All
+ * ranks call them in one order, each with the same lengths; they return when
+ * the arrays may be used again, and none returns an error: what fails ends all
+ * ranks.
+ *
+ * Not for two threads of a rank at once.
+ */
+struct ranks {
+    void *self; /* first argument of each */
+    size_t rank, size;
+
+    /* From rank 0 to all.  Followers wait in order() for long between two
+     * steps: there they sleep, and do not spin. */
+    void (*bcast)(void *self, void *data, size_t bytes);
+    void (*order)(void *self, void *data, size_t bytes);
+
+    /* Bytes from[r] .. from[r + 1] of `all` are the own ones of rank r, from[0]
+     * = 0.  Those of rank 0 are in their place there: its `own` is not looked
+     * at, and `all` is of rank 0 alone. */
+    void (*scatter)(void *self, const void *all, const size_t *from, void *own);
+    void (*gather)(void *self, const void *own, const size_t *from, void *all);
+
+    /* Between two ranks, which both call it: other ranks need not. */
+    void (*swap)(void *self, size_t peer, const void *give, size_t n_give,
+                 void *take, size_t n_take);
+};
+
+/*
+ * ranks_sum() sums x[n] over all ranks, element by element:
+ *
+ *     x = ((x_0 + x_1) + (x_2 + x_3)) + ((x_4 + x_5) + (x_6 + x_7))
+ *
+ * for 8 of them.  A rank that brings the same tree over 2^k terms of its own
+ * makes it one over all terms: its bits do not depend on who has which.  Each
+ * exchanges halves with the rank at distance 1, 2, 4 .., and gets them back in
+ * reverse (Thakur, Rabenseifner and Gropp 2005,
+ * doi:10.1177/1094342005051521): it sends about 2 (size - 1) / size n floats.
+ *   work  [(n + 1) / 2]
+ */
+void ranks_sum(const struct ranks *ranks, float *x, size_t n, float *work);
+
+#endif

@@ -1,0 +1,55 @@
+#ifndef TRAIN_SHARDS_H
+#define TRAIN_SHARDS_H
+
+#include "ranks/ranks.h"
+#include "train/encoder.h"
+
+/*
+ * The encoder of train/native.h with its batches cut into V shards, which ranks
+ * (ranks/ranks.h) share.  Rank 0 trains as if it were alone; the others follow:
+ *
+ *     rank 0                    all ranks
+ *     train_encoder_forward     get their rows, encode them, give embeddings
+ *     train_encoder_backward    get dz of their rows; sum gradients by one tree
+ *     train_encoder_update      take the same step
+ *
+ * Shard i of v has the rows n i / v .. n (i + 1) / v of a batch of n, and v is
+ * V, or for less rows the largest power of two that is not above n.  Batch norm
+ * takes the statistics of a shard, and moves the running ones once for each, in
+ * their order.  Nothing that is computed has a shape that depends on how many
+ * ranks there are, so no bit of the result does: spec->shards alone decides.  A
+ * rank with several shards encodes each but the last again on the way back, as
+ * train/encoder.h says of micro-batches, which exclude shards.
+ *
+ * Weights and moments are sent before the first batch, and where they came from
+ * a file since; each step then sends 2 (W - 1) / W floats a parameter from
+ * every rank, and rows, z and dz between rank 0 and the others.  Running
+ * statistics and the mean of weights are of rank 0 alone.
+ */
+enum { TRAIN_SHARDS_MOST = 1024 };
+
+/* train_shards_check() refuses a number of shards that is no power of two, or
+ * that so many ranks cannot share evenly. */
+int train_shards_check(size_t shards, size_t ranks, struct err *err);
+
+/*
+ * train_shards_open() is train_native_open() for spec->shards > 1, on each rank
+ * with the same spec.
+ *   ranks   NULL: there is one; else must stay
+ *   number  0, or 1 for the second encoder of the ranks
+ */
+int train_shards_open(struct train_encoder *encoder,
+                      const struct train_encoder_spec *spec,
+                      const struct ranks *ranks, int number, struct err *err);
+
+/* What followers may be told besides the work of their encoders. */
+enum train_order { TRAIN_ORDER_OPEN, TRAIN_ORDER_END };
+
+/* train_shards_order() tells them; train_shards_follow() does the share of a
+ * follower in all work of its encoders [2], until it is told something else,
+ * which it returns. */
+void train_shards_order(const struct ranks *ranks, enum train_order what);
+enum train_order train_shards_follow(struct train_encoder *encoder,
+                                     const struct ranks *ranks);
+
+#endif

@@ -1,0 +1,509 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/vec.h"
+#include "train/native.h"
+#include "train/shards.h"
+#include "util/mem.h"
+
+enum { LEVELS = 10 }; // of the tree over the shards of a rank
+
+/* What cuts the batches of a native encoder.  A rank counts its rows from its
+ * first one. */
+struct train_shards {
+    struct train_native *native;
+    const struct train_encoder_verbs *plain; /* its functions */
+    struct train_encoder_verbs verbs;        /* the same, by shards */
+    struct ranks ranks;
+    size_t shards, dim, params;
+    int number;
+    size_t n;   /* rows of the batch */
+    int spread; /* followers have weights and moments as they are */
+    size_t statistics;
+    float *moves;        /* [shards,statistics] of the last forward */
+    float *sums[LEVELS]; /* [params], of those shards that a level has */
+    float *work;         /* of ranks_sum() */
+    size_t *offsets;     /* of tokens */
+    void *rows;          /* of a follower: its rows, z and dz */
+    float *z, *dz;
+};
+
+/* Orders from SPREAD on are of an encoder. */
+enum { SPREAD = TRAIN_ORDER_END + 1, FORWARD, BACKWARD, UPDATE };
+
+struct order {
+    int what, number, mode;
+    size_t n;
+    double rate;
+};
+
+static struct train_shards *
+shards_of(void *self)
+{
+    return ((struct train_native *)self)->shards;
+}
+
+int
+train_shards_check(size_t shards, size_t ranks, struct err *err)
+{
+    if (shards & (shards - 1))
+        return err_set(err, "--shards %zu is no power of two", shards);
+    if (ranks > 1 && (!shards || shards % ranks))
+        return err_set(err,
+                       "%zu ranks cannot share --shards %zu evenly: want 1, 2, "
+                       "4 .. ranks, and no more than shards",
+                       ranks, shards);
+    return 0;
+}
+
+/* ------------------------------------------------------- who has which rows */
+
+/* Into how many shards the batch is cut, and how many ranks have some. */
+static size_t
+count_shards(const struct train_shards *s)
+{
+    size_t count = s->shards;
+
+    while (count > s->n)
+        count /= 2;
+    return count;
+}
+
+static size_t
+count_busy(const struct train_shards *s)
+{
+    const size_t count = count_shards(s);
+
+    return count < s->ranks.size ? count : s->ranks.size;
+}
+
+static size_t
+first_shard(const struct train_shards *s, size_t rank)
+{
+    const size_t busy = count_busy(s);
+
+    return count_shards(s) * (rank < busy ? rank : busy) / busy;
+}
+
+static size_t
+first_row(const struct train_shards *s, size_t shard)
+{
+    return s->n * shard / count_shards(s);
+}
+
+/* Where the rows of each rank begin, as bytes. */
+static void
+cut_rows(const struct train_shards *s, size_t row, size_t *from)
+{
+    for (size_t r = 0; r <= s->ranks.size; r++)
+        from[r] = first_row(s, first_shard(s, r)) * row;
+}
+
+/* The most rows of a shard, for a batch of up to so many. */
+static size_t
+most_rows(size_t rows, size_t shards)
+{
+    const size_t each = (rows + shards - 1) / shards;
+
+    return each > 1 || rows == 1 ? each : 2; // as of 3 rows by 4 shards
+}
+
+/* --------------------------------------------------- what ranks say and share
+ */
+
+static void
+give_order(struct train_shards *s, struct order order)
+{
+    order.number = s->number;
+    if (s->ranks.size > 1)
+        s->ranks.order(s->ranks.self, &order, sizeof order);
+}
+
+/* The state of rank 0 for all. */
+static void
+spread_state(struct train_shards *s)
+{
+    const struct ranks *ranks = &s->ranks;
+    struct train_native *e = s->native;
+    const struct nn_moments m =
+        e->optim ? nn_optim_moments(e->optim) : (struct nn_moments){.n = 0};
+    size_t n;
+    float *block = nn_net_statistics(e->net, &n);
+
+    ranks->bcast(ranks->self, block, n * sizeof *block);
+    block = nn_net_params(e->net, &n);
+    ranks->bcast(ranks->self, block, n * sizeof *block);
+    for (size_t k = 0; k < m.n; k++)
+        ranks->bcast(ranks->self, m.block[k], n * sizeof *block);
+    if (m.steps)
+        ranks->bcast(ranks->self, m.steps, sizeof *m.steps);
+    if (m.pending)
+        ranks->bcast(ranks->self, m.pending, sizeof *m.pending);
+}
+
+/* Where the tokens of each rank begin; all get to know those of all. */
+static void
+cut_tokens(struct train_shards *s, size_t *from)
+{
+    const struct nn_input *input = &s->native->input;
+    size_t *offsets = s->offsets;
+
+    if (!s->ranks.rank)
+        for (size_t i = 0; i <= s->n; i++)
+            offsets[i] = input->offsets[i] - input->offsets[0];
+    s->ranks.bcast(s->ranks.self, offsets, (s->n + 1) * sizeof *offsets);
+    cut_rows(s, 1, from);
+    for (size_t r = 0; r <= s->ranks.size; r++)
+        from[r] = offsets[from[r]] * sizeof(int32_t);
+}
+
+/* Rows of a follower as the net takes them. */
+static void
+take_rows(struct train_shards *s)
+{
+    const size_t shard = first_shard(s, s->ranks.rank);
+    const size_t first = first_row(s, shard);
+
+    s->native->input =
+        (struct nn_input){.images = s->rows, .rows = s->rows, .ids = s->rows};
+    if (nn_net_kind(s->native->net) != NN_TOKENS)
+        return;
+    for (size_t i = s->n + 1; i-- > first;)
+        s->offsets[i] -= s->offsets[first];
+    s->native->input.offsets = s->offsets + first;
+}
+
+static size_t
+row_bytes(const struct train_shards *s)
+{
+    switch (nn_net_kind(s->native->net)) {
+    case NN_IMAGES:
+        return s->native->image;
+    case NN_ROWS:
+        return s->native->image * sizeof(float);
+    case NN_IDS:
+        break;
+    case NN_TOKENS:
+        return nn_net_context(s->native->net) * sizeof(int32_t);
+    }
+    return sizeof(int32_t);
+}
+
+static void
+share_rows(struct train_shards *s)
+{
+    const struct nn_input *input = &s->native->input;
+    const enum nn_input_kind kind = nn_net_kind(s->native->net);
+    size_t from[TRAIN_SHARDS_MOST + 1];
+    const void *all = NULL;
+
+    if (kind == NN_TOKENS)
+        cut_tokens(s, from);
+    else
+        cut_rows(s, row_bytes(s), from);
+    if (!s->ranks.rank)
+        all = kind == NN_IMAGES ? (const void *)input->images
+              : kind == NN_ROWS ? (const void *)input->rows
+              : kind == NN_IDS  ? (const void *)input->ids
+                                : input->ids + input->offsets[0];
+    s->ranks.scatter(s->ranks.self, all, from, s->rows);
+    if (s->ranks.rank)
+        take_rows(s);
+}
+
+/* -------------------------------------------------------------- own shards */
+
+/* Rows of a shard, from the first one of this rank. */
+static size_t
+own_row(const struct train_shards *s, size_t shard)
+{
+    return first_row(s, shard) - first_row(s, first_shard(s, s->ranks.rank));
+}
+
+static void
+encode_shard(struct train_shards *s, size_t i, enum nn_mode mode, float *z)
+{
+    struct err none;
+
+    s->plain->forward(s->native, own_row(s, i), own_row(s, i + 1),
+                      mode == NN_TRAIN ? NN_ENCODE : mode, z, &none);
+}
+
+/* Embeddings of own rows to z, of all at rank 0, which gets what the shards
+ * move, too. */
+static void
+forward_rows(struct train_shards *s, enum nn_mode mode, float *z)
+{
+    const size_t to = first_shard(s, s->ranks.rank + 1), each = s->statistics;
+    const int moves = mode == NN_TRAIN && s->native->optim && each;
+    size_t from[TRAIN_SHARDS_MOST + 1];
+
+    if (s->ranks.size > 1)
+        share_rows(s);
+    for (size_t i = first_shard(s, s->ranks.rank); i < to; i++) {
+        encode_shard(s, i, mode, z + own_row(s, i) * s->dim);
+        if (moves)
+            memcpy(s->moves + i * each, nn_net_moves(s->native->net),
+                   each * sizeof *s->moves);
+    }
+    if (s->ranks.size == 1)
+        return;
+    cut_rows(s, s->dim * sizeof *z, from);
+    s->ranks.gather(s->ranks.self, z, from, z);
+    for (size_t r = 0; r <= s->ranks.size; r++)
+        from[r] = first_shard(s, r) * each * sizeof *s->moves;
+    if (moves)
+        s->ranks.gather(s->ranks.self,
+                        s->moves + first_shard(s, s->ranks.rank) * each, from,
+                        s->moves);
+}
+
+/* The gradients of shards [from,to), a power of two of them, by the tree.  The
+ * last one's values are there still where it goes first. */
+static void
+add_gradients(struct train_shards *s, size_t from, size_t to, size_t level,
+              const float *dz)
+{
+    float *grads = nn_net_grads(s->native->net);
+
+    if (to - from == 1) {
+        if (to < first_shard(s, s->ranks.rank + 1))
+            encode_shard(s, from, NN_TRAIN, NULL);
+        nn_net_backward(s->native->net, dz + own_row(s, from) * s->dim, 0);
+        return;
+    }
+    REQUIRE(level < LEVELS);
+    if (!s->sums[level])
+        s->sums[level] = mem_aligned(s->params, sizeof(float));
+    add_gradients(s, (from + to) / 2, to, level + 1, dz);
+    memcpy(s->sums[level], grads, s->params * sizeof *grads);
+    add_gradients(s, from, (from + to) / 2, level + 1, dz);
+    num_axpy(s->params, 1, s->sums[level], grads);
+}
+
+/* The gradient of all shards, at all ranks, of dz of the own rows. */
+static void
+backward_rows(struct train_shards *s, const float *dz)
+{
+    const size_t rank = s->ranks.rank;
+    float *grads = nn_net_grads(s->native->net);
+    struct ranks busy = s->ranks;
+
+    busy.size = count_busy(s);
+    if (rank < busy.size) {
+        add_gradients(s, first_shard(s, rank), first_shard(s, rank + 1), 0, dz);
+        ranks_sum(&busy, grads, s->params, s->work);
+    }
+    if (busy.size < s->ranks.size)
+        s->ranks.bcast(s->ranks.self, grads, s->params * sizeof *grads);
+}
+
+static void
+share_dz(struct train_shards *s, const float *dz)
+{
+    size_t from[TRAIN_SHARDS_MOST + 1];
+
+    cut_rows(s, s->dim * sizeof *dz, from);
+    if (s->ranks.size > 1)
+        s->ranks.scatter(s->ranks.self, dz, from, s->dz);
+}
+
+/* ------------------------------------------------------ functions of rank 0 */
+
+static int
+shards_take(void *self, const struct nn_input *input, struct err *err)
+{
+    struct train_shards *s = shards_of(self);
+
+    s->n = input->n;
+    if (s->ranks.size > 1 && !s->spread) {
+        give_order(s, (struct order){.what = SPREAD});
+        spread_state(s);
+        s->spread = 1;
+    }
+    return s->plain->take(self, input, err);
+}
+
+static int
+shards_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
+               struct err *err)
+{
+    struct train_shards *s = shards_of(self);
+
+    (void)err;
+    REQUIRE(!from && to == s->n && z);
+    give_order(s, (struct order){.what = FORWARD, .mode = mode, .n = s->n});
+    forward_rows(s, mode, z);
+    for (size_t i = 0; mode == NN_TRAIN && i < count_shards(s); i++)
+        nn_net_move(s->native->net, s->moves + i * s->statistics);
+    return 0;
+}
+
+static int
+shards_backward(void *self, size_t from, size_t to, int add, const float *dz,
+                struct err *err)
+{
+    struct train_shards *s = shards_of(self);
+
+    (void)err;
+    REQUIRE(!from && to == s->n && !add);
+    give_order(s, (struct order){.what = BACKWARD});
+    share_dz(s, dz);
+    backward_rows(s, dz);
+    return 0;
+}
+
+static int
+shards_update(void *self, double rate, struct err *err)
+{
+    struct train_shards *s = shards_of(self);
+
+    give_order(s, (struct order){.what = UPDATE, .rate = rate});
+    return s->plain->update(self, rate, err);
+}
+
+static int
+shards_put(void *self, struct err *err)
+{
+    shards_of(self)->spread = 0;
+    return shards_of(self)->plain->put(self, err);
+}
+
+static int
+shards_load(void *self, const char *folder, struct err *err)
+{
+    shards_of(self)->spread = 0;
+    return shards_of(self)->plain->load(self, folder, err);
+}
+
+static int
+shards_init(void *self, const char *path, char **left, struct err *err)
+{
+    shards_of(self)->spread = 0;
+    return shards_of(self)->plain->init(self, path, left, err);
+}
+
+static void
+shards_close(void *self)
+{
+    struct train_shards *s = shards_of(self);
+
+    s->plain->close(self);
+    for (size_t k = 0; k < LEVELS; k++)
+        free(s->sums[k]);
+    free(s->moves);
+    free(s->work);
+    free(s->offsets);
+    free(s->rows);
+    free(s->z);
+    free(s->dz);
+    free(s);
+}
+
+/* ------------------------------------------------------------------ opening */
+
+/* What the net of a shard does not have. */
+static void
+make_room(struct train_shards *s, size_t rows, size_t each)
+{
+    const size_t own = each * ((s->shards + s->ranks.size - 1) / s->ranks.size);
+
+    nn_net_running(s->native->net, &s->statistics);
+    nn_net_params(s->native->net, &s->params);
+    s->moves = mem_array(s->shards * s->statistics, sizeof *s->moves);
+    if (s->ranks.size == 1)
+        return;
+    s->work = mem_array(s->params / 2 + 1, sizeof *s->work);
+    s->offsets = mem_array(rows + 1, sizeof *s->offsets);
+    if (s->ranks.rank) {
+        s->rows = mem_array(own, row_bytes(s));
+        s->z = mem_aligned(own * s->dim, sizeof *s->z);
+        s->dz = mem_aligned(own * s->dim, sizeof *s->dz);
+    }
+}
+
+int
+train_shards_open(struct train_encoder *encoder,
+                  const struct train_encoder_spec *spec,
+                  const struct ranks *ranks, int number, struct err *err)
+{
+    const size_t each = most_rows(spec->rows, spec->shards);
+    struct train_encoder_spec shard = *spec;
+    struct train_shards *s;
+
+    shard.rows = each;
+    if (train_shards_check(spec->shards, ranks ? ranks->size : 1, err) ||
+        train_native_open(encoder, &shard, err))
+        return -1;
+    encoder->rows = encoder->micro = spec->rows;
+    s = mem_array(1, sizeof *s);
+    *s = (struct train_shards){.native = train_native(encoder),
+                               .plain = encoder->verbs,
+                               .verbs = *encoder->verbs,
+                               .ranks = {.size = 1},
+                               .shards = spec->shards,
+                               .dim = encoder->dim,
+                               .number = number};
+    if (ranks)
+        s->ranks = *ranks;
+    s->verbs.take = shards_take;
+    s->verbs.forward = shards_forward;
+    s->verbs.backward = shards_backward;
+    s->verbs.update = shards_update;
+    s->verbs.put = shards_put;
+    s->verbs.load = shards_load;
+    s->verbs.init = shards_init;
+    s->verbs.close = shards_close;
+    s->native->shards = s;
+    encoder->verbs = &s->verbs;
+    make_room(s, spec->rows, each);
+    return 0;
+}
+
+/* ------------------------------------------------------ what a follower does
+ */
+
+void
+train_shards_order(const struct ranks *ranks, enum train_order what)
+{
+    struct order order = {.what = what};
+
+    if (ranks->size > 1)
+        ranks->order(ranks->self, &order, sizeof order);
+}
+
+static void
+obey_order(struct train_shards *s, const struct order *order)
+{
+    struct err none;
+
+    switch (order->what) {
+    case SPREAD:
+        spread_state(s);
+        break;
+    case FORWARD:
+        s->n = order->n;
+        forward_rows(s, (enum nn_mode)order->mode, s->z);
+        break;
+    case BACKWARD:
+        share_dz(s, NULL);
+        backward_rows(s, s->dz);
+        break;
+    case UPDATE:
+        s->plain->update(s->native, order->rate, &none);
+        break;
+    }
+}
+
+enum train_order
+train_shards_follow(struct train_encoder *encoder, const struct ranks *ranks)
+{
+    struct order order;
+
+    for (;;) {
+        ranks->order(ranks->self, &order, sizeof order);
+        if (order.what <= TRAIN_ORDER_END)
+            return (enum train_order)order.what;
+        obey_order(train_native(encoder + order.number)->shards, &order);
+    }
+}

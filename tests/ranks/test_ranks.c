@@ -1,0 +1,164 @@
+/* Sums over ranks, which are threads here. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "t.h"
+#include "threads.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+enum { TERMS = 8, LONGEST = 1000 };
+
+static float terms[TERMS][LONGEST];
+
+/* What each rank has: its share of the terms, and the sum in the end. */
+struct job {
+    size_t n;
+    float x[LONGEST];
+};
+
+/* The tree over terms [from,to) of element i. */
+static float
+sum_naively(size_t from, size_t to, size_t i)
+{
+    const size_t half = (from + to) / 2;
+
+    return to - from == 1
+               ? terms[from][i]
+               : sum_naively(from, half, i) + sum_naively(half, to, i);
+}
+
+static void
+sum_terms(const struct ranks *ranks, void *data)
+{
+    struct job *job = data;
+    const size_t share = TERMS / ranks->size, from = share * ranks->rank;
+    float *work = mem_array(job->n / 2 + 1, sizeof *work);
+
+    for (size_t i = 0; i < job->n; i++)
+        job->x[i] = sum_naively(from, from + share, i);
+    ranks_sum(ranks, job->x, job->n, work);
+    free(work);
+}
+
+static struct job jobs[TERMS];
+static void *const each[TERMS] = {jobs,     jobs + 1, jobs + 2, jobs + 3,
+                                  jobs + 4, jobs + 5, jobs + 6, jobs + 7};
+
+static void
+fill_terms(void)
+{
+    struct rng rng;
+
+    rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
+    for (size_t k = 0; k < TERMS; k++)
+        for (size_t i = 0; i < LONGEST; i++)
+            terms[k][i] = (float)(rng_normal(&rng) * (i % 7 ? 1 : 1e6));
+}
+
+static size_t
+sum_by(size_t size, size_t n)
+{
+    for (size_t r = 0; r < TERMS; r++)
+        jobs[r].n = n;
+    return threads_run(size, sum_terms, each);
+}
+
+static int
+all_have(size_t size, size_t n, const float *want)
+{
+    int all = 1;
+
+    for (size_t r = 0; r < TERMS; r++)
+        all &= r >= size || !memcmp(jobs[r].x, want, n * sizeof *want);
+    return all;
+}
+
+static void
+sums_do_not_depend_on_ranks(void)
+{
+    static const size_t lengths[] = {1, 2, 3, 5, 8, 17, 999, LONGEST};
+    float want[LONGEST];
+
+    fill_terms();
+    for (size_t i = 0; i < LONGEST; i++)
+        want[i] = sum_naively(0, TERMS, i);
+    for (size_t size = 1; size <= TERMS; size *= 2)
+        for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+            const size_t n = lengths[k];
+
+            T(sum_by(size, n) != (size_t)-1,
+              "%zu ranks agree about their lengths, %zu numbers", size, n);
+            T(all_have(size, n, want),
+              "%zu ranks have the tree's bits, %zu numbers", size, n);
+        }
+}
+
+/* Whole numbers have one sum in whatever order. */
+static void
+whole_numbers_have_their_sum(void)
+{
+    float want[LONGEST];
+
+    for (size_t i = 0; i < LONGEST; i++)
+        want[i] = (float)(36 * (i + 1));
+    for (size_t k = 0; k < TERMS; k++)
+        for (size_t i = 0; i < LONGEST; i++)
+            terms[k][i] = (float)((k + 1) * (i + 1));
+    for (size_t size = 1; size <= TERMS; size *= 2) {
+        sum_by(size, LONGEST);
+        T(all_have(size, LONGEST, want),
+          "1 + .. + 8 times each element, of %zu ranks", size);
+    }
+}
+
+/* Each sends (W - 1) / W n floats on the way there, and as many back. */
+static void
+bytes_are_those_of_the_formula(void)
+{
+    for (size_t size = 1; size <= TERMS; size *= 2) {
+        const size_t n = 64;
+
+        T(sum_by(size, n) == 2 * (size - 1) * n * sizeof(float),
+          "%zu ranks send no byte more", size);
+    }
+}
+
+static void
+carry_pieces(const struct ranks *ranks, void *data)
+{
+    const size_t from[] = {0, 2, 2, 7, 8};
+    char *text = data, own[8];
+    char *mine = ranks->rank ? own : text;
+    const size_t n = from[ranks->rank + 1] - from[ranks->rank];
+
+    ranks->scatter(ranks->self, text, from, mine);
+    for (size_t i = 0; i < n; i++)
+        mine[i] = (char)(mine[i] + (int)ranks->rank);
+    ranks->gather(ranks->self, mine, from, text);
+    ranks->bcast(ranks->self, text, 9);
+}
+
+static void
+pieces_come_and_go(void)
+{
+    char text[4][9] = {"aabbbbbd"};
+    void *const lines[] = {text[0], text[1], text[2], text[3]};
+
+    threads_run(4, carry_pieces, lines);
+    T(!strcmp(text[0], "aadddddg"),
+      "pieces of 2, 0, 5 and 1 are changed by those who have them");
+    T(!strcmp(text[1], text[0]) && !strcmp(text[3], text[0]),
+      "and all get to know");
+}
+
+int
+main(void)
+{
+    sums_do_not_depend_on_ranks();
+    whole_numbers_have_their_sum();
+    bytes_are_those_of_the_formula();
+    pieces_come_and_go();
+    return t_done();
+}

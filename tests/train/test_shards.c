@@ -1,0 +1,274 @@
+/* An encoder whose batches are cut into shards, by ranks that are threads here:
+ * no bit depends on how many there are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/threads.h"
+#include "ranks/threads.h"
+#include "t.h"
+#include "tiny.h"
+#include "train/shards.h"
+#include "util/mem.h"
+
+enum { ROWS = 13, STEPS = 5, MOST = 1 << 20, IDS = 50 };
+
+static uint8_t images[ROWS * TINY_IMAGE];
+static float dz[ROWS * 16];
+static int32_t tokens[ROWS * 4];
+static size_t offsets[ROWS + 1];
+
+static void
+fill(void)
+{
+    struct rng rng;
+
+    tiny_images(images, ROWS, 1);
+    rng_init(&rng, 2, RNG_TEST, 0, 0, 0);
+    for (size_t i = 0; i < sizeof dz / sizeof *dz; i++)
+        dz[i] = (float)rng_normal(&rng);
+    offsets[0] = 3; // a slice may begin anywhere
+    for (size_t i = 0; i < ROWS; i++)
+        offsets[i + 1] = offsets[i] + 1 + i % 3;
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
+        tokens[i] = (int32_t)(rng_u32(&rng) % IDS);
+}
+
+/* What rank 0 has in the end, all that it could save. */
+struct outcome {
+    size_t n;
+    float x[MOST];
+};
+
+struct job {
+    struct train_encoder_spec spec[2]; /* the second one: of texts, perhaps */
+    struct outcome *outcome;
+    int refused; /* a step whose dz is not finite is undone */
+};
+
+static void
+note(struct outcome *outcome, const void *data, size_t bytes)
+{
+    REQUIRE(outcome->n + (bytes + 3) / 4 <= MOST);
+    memcpy(outcome->x + outcome->n, data, bytes);
+    outcome->n += (bytes + 3) / 4;
+}
+
+static void
+note_state(struct outcome *outcome, const struct train_encoder *encoder)
+{
+    struct train_native *e = train_native(encoder);
+    size_t n;
+    const float *block = nn_net_statistics(e->net, &n);
+
+    note(outcome, block, n * sizeof *block);
+    block = nn_net_params(e->net, &n);
+    note(outcome, block, n * sizeof *block);
+    for (size_t k = 0; e->optim && k < nn_optim_moments(e->optim).n; k++)
+        note(outcome, nn_optim_moments(e->optim).block[k], n * sizeof *block);
+    if (e->average.mean)
+        note(outcome, e->average.mean, n * sizeof *e->average.mean);
+}
+
+static struct nn_input
+input_of(const struct train_encoder *encoder, size_t n)
+{
+    return (struct nn_input){.n = n,
+                             .images = images,
+                             .ids =
+                                 encoder->kind == NN_IDS ? tokens + 3 : tokens,
+                             .offsets = offsets};
+}
+
+/* One step, of which rank 0 notes what comes out. */
+static void
+take_step(struct train_encoder *encoder, size_t n, int undone,
+          struct outcome *outcome)
+{
+    const struct nn_input input = input_of(encoder, n);
+    float z[ROWS * 16];
+    double length;
+    struct err err;
+
+    train_encoder_forward(encoder, &input, NN_TRAIN, z, &err);
+    note(outcome, z, n * encoder->dim * sizeof *z);
+    train_encoder_backward(encoder, dz, &err);
+    train_encoder_norm(encoder, &length, &err);
+    note(outcome, &length, sizeof length);
+    if (undone) {
+        train_encoder_undo(encoder);
+        return;
+    }
+    train_encoder_update(encoder, 0.1, &err);
+    train_encoder_average(encoder, &err);
+}
+
+static void
+lead(struct train_encoder *encoder, const struct job *job)
+{
+    static const size_t rows[STEPS] = {ROWS, 10, 3, 1, ROWS};
+    const int two = job->spec[1].rows > 0;
+    float z[ROWS * 16];
+    struct err err;
+
+    for (size_t i = 0; i < STEPS; i++)
+        for (int k = 0; k <= two; k++)
+            take_step(encoder + k, rows[i], i == 1, job->outcome);
+    for (int k = 0; k <= two; k++) {
+        const struct nn_input input = input_of(encoder + k, ROWS);
+        struct nn_weights blocks;
+
+        train_encoder_forward(encoder + k, &input, NN_ENCODE, z, &err);
+        note(job->outcome, z, ROWS * encoder[k].dim * sizeof *z);
+        train_encoder_get(encoder + k, &blocks, &err);
+        blocks.params[1] += 1; // which followers have to see
+        train_encoder_put(encoder + k, &err);
+        take_step(encoder + k, ROWS, 0, job->outcome);
+        note_state(job->outcome, encoder + k);
+    }
+}
+
+static void
+work(const struct ranks *ranks, void *data)
+{
+    const struct job *job = data;
+    struct train_encoder encoder[2] = {{.verbs = NULL}};
+    struct err err;
+
+    num_threads(1);
+    for (int k = 0; k < 2 && job->spec[k].rows; k++)
+        if (train_shards_open(encoder + k, job->spec + k, ranks, k, &err)) {
+            printf("# %s\n", err.msg);
+            exit(1);
+        }
+    if (ranks->rank) {
+        train_shards_follow(encoder, ranks);
+    } else {
+        lead(encoder, job);
+        train_shards_order(ranks, TRAIN_ORDER_END);
+    }
+    train_encoder_close(encoder);
+    train_encoder_close(encoder + 1);
+}
+
+static struct outcome one, other;
+
+static void
+check_ranks(const char *name, struct job job)
+{
+    void *const jobs[] = {&job, &job, &job, &job};
+
+    for (size_t size = 1; size <= 4; size *= 2) {
+        job.outcome = size == 1 ? &one : &other;
+        job.outcome->n = 0;
+        T(threads_run(size, work, jobs) != (size_t)-1,
+          "%s: %zu ranks agree about all lengths", name, size);
+        T(job.outcome->n == one.n && one.n > 0 &&
+              !memcmp(job.outcome->x, one.x, one.n * sizeof *one.x),
+          "%s: of %zu ranks no bit differs", name, size);
+    }
+}
+
+static struct train_encoder_spec
+shard_spec(const char *norm, const char *optim, size_t shards)
+{
+    struct train_encoder_spec spec = tiny_spec(norm, ROWS, 0);
+
+    spec.shards = shards;
+    spec.optim.name = optim;
+    spec.optim.weight_decay = 1e-3;
+    return spec;
+}
+
+static struct train_encoder_spec
+text_spec(void)
+{
+    struct train_encoder_spec spec = shard_spec("batch", "adamw", 4);
+
+    spec.optim.momentum = 0;
+    spec.net = (struct nn_spec){.arch = "clip:8x1",
+                                .stem = "small",
+                                .norm = "batch",
+                                .head = "project:6",
+                                .vocabulary = IDS,
+                                .context = 16};
+    return spec;
+}
+
+static void
+bits_do_not_depend_on_ranks(void)
+{
+    struct job job = {.spec = {shard_spec("batch", "sgd", 4)}};
+
+    job.spec->average = 1;
+    check_ranks("batch norm, mean of weights", job);
+    job.spec[0] = shard_spec("batch", "lars-a", 8);
+    job.spec->net.head = "12-6-bn";
+    check_ranks("LARS, 8 shards", job);
+    job.spec[0] = shard_spec("group", "adam", 4);
+    job.spec->optim.momentum = 0;
+    job.spec->optim.accumulate = 2;
+    check_ranks("Adam, sums of two gradients", job);
+    job.spec[0] = shard_spec("batch", "sgd", 4);
+    job.spec->net.arch = "table";
+    job.spec->net.hidden = 8;
+    job.spec->net.head = "none";
+    job.spec->net.samples = IDS;
+    job.spec->net.views = 1;
+    check_ranks("a table", job);
+    job.spec[0] = shard_spec("batch", "sgd", 4);
+    job.spec[1] = text_spec();
+    check_ranks("images and texts", job);
+    job.spec[0].locked = 1;
+    check_ranks("a locked encoder beside one of texts", job);
+}
+
+/* A norm that sees each row by itself: shards have the gradient of the whole.
+ */
+static void
+shards_have_the_gradient_of_the_whole(void)
+{
+    const struct train_encoder_spec spec = shard_spec("group", "sgd", 4);
+    struct train_encoder whole = tiny_open("group", ROWS, 0), cut;
+    const struct nn_input input = {.n = ROWS, .images = images};
+    float z[2][ROWS * TINY_DIM];
+    double a, b;
+    struct err err;
+
+    T(!train_shards_open(&cut, &spec, NULL, 0, &err), "opens by itself");
+    train_encoder_forward(&whole, &input, NN_TRAIN, z[0], &err);
+    train_encoder_forward(&cut, &input, NN_TRAIN, z[1], &err);
+    train_encoder_backward(&whole, dz, &err);
+    train_encoder_backward(&cut, dz, &err);
+    train_encoder_norm(&whole, &a, &err);
+    train_encoder_norm(&cut, &b, &err);
+    T_NEAR(b / a, 1, 1e-5, "the length of the whole gradient");
+    train_encoder_close(&whole);
+    train_encoder_close(&cut);
+}
+
+static void
+unfit_numbers_are_refused(void)
+{
+    struct err err;
+
+    T(train_shards_check(6, 1, &err) && strstr(err.msg, "no power of two"),
+      "6 shards");
+    T(train_shards_check(4, 3, &err) && strstr(err.msg, "evenly"),
+      "4 shards by 3 ranks");
+    T(train_shards_check(0, 2, &err) && train_shards_check(2, 4, &err),
+      "and fewer shards than ranks");
+    T(!train_shards_check(0, 1, &err) && !train_shards_check(1, 1, &err) &&
+          !train_shards_check(8, 4, &err),
+      "but not what fits");
+}
+
+int
+main(void)
+{
+    fill();
+    num_threads(1);
+    unfit_numbers_are_refused();
+    shards_have_the_gradient_of_the_whole();
+    bits_do_not_depend_on_ranks();
+    return t_done();
+}
