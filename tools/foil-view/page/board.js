@@ -1,0 +1,146 @@
+/* The board: all images of the batch with their views, and the pairs of
+ * different images that the encoder finds most alike. */
+
+import { addDownloads } from './download.js';
+import { find, findAll, formatShare, formOf, hueOf, make, makeSvg, makeTable, say } from './dom.js';
+import { nameOf, onChange, pickAnchor, placeOf, run, viewOf } from './model.js';
+import { orderBatch } from './order.js';
+import { cutTile } from './picture.js';
+
+/* More would neither fit a screen nor be seen. */
+const MOST_TILES = 512;
+
+const section = find('#board'), box = find('.tiles', section), arcs = find('.arcs', section);
+let by = 'likeness', tiles = [];
+
+export function startBoard() {
+  for (const button of findAll('[data-order]', section)) button.onclick = () => setOrder(button.dataset.order);
+  addDownloads(section, listPairs, () => ({ ...run.batch, cosines: undefined, order: undefined }));
+  onChange('batch', drawBoard);
+  onChange('anchor', markAnchor);
+  new ResizeObserver(drawArcs).observe(box);
+  if (!run.batch) find('.say', section).textContent = 'There is no batch yet: the first comes with the first step.';
+  markOrder();
+}
+
+function setOrder(order) {
+  by = order;
+  markOrder();
+  if (run.batch) drawBoard();
+}
+
+function markOrder() {
+  for (const button of findAll('[data-order]', section)) button.ariaPressed = button.dataset.order === by;
+}
+
+function drawBoard() {
+  const { batch } = run;
+  batch.order = orderBatch(batch, by);
+  describeBatch(batch);
+  const shown = batch.order.slice(0, MOST_TILES);
+  makeTiles(batch);
+  box.style.setProperty('--views', batch.views);
+  box.style.setProperty('--side', shown.length > 256 ? '20px' : shown.length > 160 ? '26px' : '');
+  box.replaceChildren(arcs, ...shown.map(place => tiles[place]));
+  shown.forEach(place => fillTile(tiles[place], batch, place));
+  find('.key', section).hidden = find('details', section).hidden = !batch.known;
+  drawArcs();
+  drawPairs(batch);
+  markAnchor();
+}
+
+function describeBatch(batch) {
+  const { epoch, step, ids, views, known, same } = batch;
+  find('.which', section).textContent =
+    `epoch ${epoch + 1}, step ${step + 1}: ${ids.length} images, ${views} views of each` +
+    (ids.length > MOST_TILES ? `; ${MOST_TILES} are shown` : '');
+  const words = !known
+    ? say`The run is not training now, and a run does not store its embeddings: these are the views of its last batch, without similarities, pairs and weights.`
+    : same == null
+      ? say`The two views of an image are pulled together, and views of different images are pushed apart. Click an image: it becomes the anchor.`
+      : say`The two views of an image are pulled together, and views of different images are pushed apart. ${formatShare(same)} of these pairs are of one class, which training is not told. Click an image: it becomes the anchor.`;
+  find('.say', section).replaceChildren(...words);
+}
+
+function makeTiles(batch) {
+  if (tiles.length === batch.ids.length && tiles[0]?.children.length === batch.views) return;
+  tiles = batch.ids.map((_, place) => make('button', { className: 'tile', onclick: () => pickAnchor(place) },
+    ...Array.from({ length: batch.views }, () => make('i', { className: 'picture' }))));
+}
+
+function fillTile(tile, batch, place) {
+  const id = batch.ids[place], label = batch.labels[place], name = nameOf(label, id);
+  tile.className = `tile ${formOf(label)}`;
+  tile.style.setProperty('--hue', hueOf(label));
+  tile.title = `${name} · image ${id}` + (batch.known ? ` · its two views: cosine ${batch.own[place].toFixed(2)}` : '');
+  tile.ariaLabel = tile.title;
+  [...tile.children].forEach((picture, view) => cutTile(picture, batch, place, view));
+}
+
+/* ---- arcs ---- */
+
+function drawArcs() {
+  const pairs = run.batch?.pairs ?? [];
+  const shown = pairs.slice(0, box.clientWidth < 500 ? 5 : 10).filter(([i, j]) => tiles[i]?.isConnected && tiles[j]?.isConnected);
+  const drawn = shown.map(makeArc);
+  arcs.replaceChildren(...drawn.flatMap(arc => arc.lines), ...drawn.map(arc => arc.text));
+}
+
+const middleOf = tile => [tile.offsetLeft + tile.offsetWidth / 2, tile.offsetTop + tile.offsetHeight / 2];
+
+/* A curve over two tiles, with a halo, so that it is seen on any picture. */
+function makeArc([i, j, cosine, same]) {
+  const [x0, y0] = middleOf(tiles[i]), [x1, y1] = middleOf(tiles[j]);
+  const length = Math.hypot(x1 - x0, y1 - y0) || 1, bend = Math.min(46, 16 + length * .12) * (x1 >= x0 ? 1 : -1);
+  const x = (x0 + x1) / 2 + bend * (y1 - y0) / length, y = (y0 + y1) / 2 - bend * (x1 - x0) / length;
+  const d = `M${x0} ${y0}Q${x} ${y} ${x1} ${y1}`;
+  return {
+    lines: [makeSvg('path', { d, class: 'halo' }), makeSvg('path', { d, class: same ? 'false' : 'hard' })],
+    text: makeSvg('text', { x: (x0 + x1) / 4 + x / 2, y: Math.max(9, (y0 + y1) / 4 + y / 2 - 3) }, cosine.toFixed(2)),
+  };
+}
+
+/* ---- the same as text ---- */
+
+function listPairs() {
+  const { ids, labels, pairs = [] } = run.batch;
+  return [['image', 'class', 'other image', 'other class', 'cosine', 'same class'],
+    ...pairs.map(([i, j, cosine, same]) => [ids[i], nameOf(labels[i], ids[i]), ids[j], nameOf(labels[j], ids[j]), cosine, same ? 'yes' : 'no'])];
+}
+
+function drawPairs(batch) {
+  if (!batch.known) return;
+  const [head, ...rows] = listPairs();
+  find('.table', section).replaceChildren(makeTable('Hardest pairs of different images, the most alike first', head, rows));
+}
+
+/* ---- anchor ---- */
+
+function markAnchor() {
+  const { anchor, batch } = run;
+  if (!anchor) return;
+  const place = placeOf(anchor.row);
+  const near = new Map((anchor.negatives ?? []).slice(0, 6).map(negative => [batch.ids.indexOf(negative.id), negative.same]));
+  tiles.forEach((tile, i) => {
+    tile.classList.toggle('chosen', i === place);
+    tile.classList.toggle('near', near.has(i));
+    tile.classList.toggle('false', Boolean(near.get(i)));
+    tile.tabIndex = i === place ? 0 : -1;
+  });
+}
+
+/* Moves the anchor by so many places in the order on the board. */
+export function moveAnchor(by) {
+  const { anchor, batch } = run;
+  if (!anchor) return;
+  const n = Math.min(batch.order.length, MOST_TILES), at = batch.order.indexOf(placeOf(anchor.row));
+  const place = batch.order[((at + by) % n + n) % n], focused = tiles.includes(document.activeElement);
+  pickAnchor(viewOf(anchor.row) * batch.ids.length + place);
+  if (focused) tiles[place].focus();
+}
+
+/* How many tiles stand in a row. */
+export function countAcross() {
+  const shown = findAll('.tile', box), top = shown[0]?.offsetTop;
+  return shown.filter(tile => tile.offsetTop === top).length || 1;
+}

@@ -1,0 +1,87 @@
+/* The lines between the boxes of the dataflow, and the dots on them. */
+
+import { find, makeSvg } from './dom.js';
+
+/* A dot takes so long from box to box; no more than so many a second start. */
+const TRAVEL = 900, MOST_DOTS = 8;
+
+let edges = [], svg = null, sent = 0;
+
+export function drawEdges(box, boxes) {
+  svg = find('.edges', box);
+  edges = listEdges(Object.keys(boxes)).map(edge => ({ ...edge, d: makePath(box, boxes, edge) }));
+  svg.replaceChildren(...edges.map(({ d, kind }) => makeSvg('path', { d, class: kind })),
+    ...edges.filter(edge => edge.name).map(edge => makeName(box, boxes, edge)));
+}
+
+/* Data goes select, negatives if there, augmenters, train, saved; what comes
+ * back goes in a bow: embeddings for weights, features for the next plan. */
+function listEdges(stages) {
+  const negatives = stages.find(stage => stage.startsWith('negatives'));
+  const augmenters = stages.filter(stage => stage.startsWith('augment')), share = 1 / augmenters.length;
+  const source = negatives ?? 'select';
+  return [
+    ...negatives ? [{ from: 'select', to: negatives, kind: 'data', share: 1 }] : [],
+    ...augmenters.flatMap(stage => [{ from: source, to: stage, kind: 'data', share }, { from: stage, to: 'train', kind: 'data', share }]),
+    { from: 'train', to: 'saved', kind: 'rare', share: 0 },
+    ...negatives ? [{ from: 'train', to: negatives, kind: 'back', share: 1, bow: 1, name: 'embeddings for weights' }] : [],
+    { from: 'train', to: 'select', kind: 'rare', share: 0, bow: -1, name: 'features for the next plan' },
+  ];
+}
+
+function areaOf(element, box) {
+  const a = element.getBoundingClientRect(), b = box.getBoundingClientRect();
+  return { left: a.left - b.left, right: a.right - b.left, top: a.top - b.top, bottom: a.bottom - b.top,
+    x: (a.left + a.right) / 2 - b.left, y: (a.top + a.bottom) / 2 - b.top };
+}
+
+/* Boxes stand side by side, or on a narrow page one below the other. */
+const standsBelow = (a, b) => Math.abs(b.top - a.top) > Math.abs(b.left - a.left);
+
+function makePath(box, boxes, { from, to, bow }) {
+  const a = areaOf(boxes[from], box), b = areaOf(boxes[to], box);
+  if (standsBelow(a, b)) return bow ? bowBeside(a, b, bow) : goDown(a, b);
+  return bow ? bowOver(a, b, bow) : goRight(a, b);
+}
+
+function goRight(a, b) {
+  const x = (a.right + b.left) / 2;
+  return `M${a.right} ${a.y}C${x} ${a.y} ${x} ${b.y} ${b.left} ${b.y}`;
+}
+
+function goDown(a, b) {
+  const y = (a.bottom + b.top) / 2;
+  return `M${a.x} ${a.bottom}C${a.x} ${y} ${b.x} ${y} ${b.x} ${b.top}`;
+}
+
+function bowOver(a, b, bow) {
+  const y0 = bow > 0 ? a.bottom : a.top, y1 = bow > 0 ? b.bottom : b.top, y = bow > 0 ? Math.max(y0, y1) + 76 : Math.min(y0, y1) - 76;
+  return `M${a.x} ${y0}C${a.x} ${y} ${b.x} ${y} ${b.x} ${y1}`;
+}
+
+function bowBeside(a, b, bow) {
+  const x0 = bow > 0 ? a.right : a.left, x1 = bow > 0 ? b.right : b.left, x = bow > 0 ? Math.max(x0, x1) + 50 : Math.min(x0, x1) - 50;
+  return `M${x0} ${a.y}C${x} ${a.y} ${x} ${b.y} ${x1} ${b.y}`;
+}
+
+function makeName(box, boxes, { d, name, from, to }) {
+  const path = makeSvg('path', { d }), middle = path.getPointAtLength(path.getTotalLength() / 2);
+  const upright = standsBelow(areaOf(boxes[from], box), areaOf(boxes[to], box));
+  const turn = upright ? ` rotate(-90)` : '';
+  return makeSvg('text', { transform: `translate(${middle.x} ${middle.y})${turn}`, dy: 4 }, name);
+}
+
+/* One batch was trained: a dot sets out on each line that batches take. */
+export function sendDots() {
+  const now = performance.now();
+  if (document.hidden || now - sent < 1000 / MOST_DOTS) return;
+  sent = now;
+  for (const { d, kind, share } of edges) if (Math.random() < share) sendDot(d, kind);
+}
+
+function sendDot(d, kind) {
+  const dot = makeSvg('circle', { r: 3.2, class: `dot ${kind}`, style: `offset-path: path("${d}")` });
+  svg.append(dot);
+  dot.animate([{ offsetDistance: '0%' }, { offsetDistance: '100%' }], { duration: TRAVEL, easing: 'ease-in-out' })
+    .finished.then(() => dot.remove(), () => dot.remove());
+}

@@ -1,0 +1,132 @@
+/* The stages of the run as boxes, in the order of the data, with lines between
+ * them on which batches move. Stages are what `status` tells of. */
+
+import { find, formatNumber, make, makeSvg, prefersStillness } from './dom.js';
+import { lastStop, onChange, run, stepRate } from './model.js';
+import { drawEdges, sendDots } from './edges.js';
+import { isFile } from './source.js';
+
+/* More augmenters than this are counted in the box of the last. */
+const MOST_AUGMENTERS = 4;
+
+const box = find('#flow .stages'), boxes = {};
+let made = {};
+
+export function startFlow() {
+  onChange('status log state batch', drawSoon);
+  onChange('metrics', () => { if (run.all.living && !prefersStillness()) sendDots(); });
+  new ResizeObserver(() => drawEdges(box, boxes)).observe(box);
+  setInterval(drawFlow, 1000);
+  drawFlow();
+}
+
+let due = null;
+function drawSoon() {
+  due ??= setTimeout(() => { due = null; drawFlow(); }, 200);
+}
+
+function drawFlow() {
+  placeStages(listColumns());
+  drawTrain();
+  drawSelect();
+  drawNegatives();
+  drawAugmenters();
+  drawSaved();
+}
+
+const stagesNamed = name => Object.keys(run.all.status).filter(stage => stage.startsWith(`${name} `)).sort((a, b) => a.split(' ')[1] - b.split(' ')[1]);
+
+/* The columns of boxes. A run that says nothing of its stages has those that
+ * every run has. */
+function listColumns() {
+  const augmenters = stagesNamed('augment').slice(0, MOST_AUGMENTERS);
+  const negatives = stagesNamed('negatives').slice(0, 1);
+  return [['select'], negatives, augmenters.length ? augmenters : ['augment'], ['train'], ['saved']].filter(column => column.length);
+}
+
+function placeStages(columns) {
+  const key = JSON.stringify(columns);
+  if (box.dataset.columns === key) return;
+  box.dataset.columns = key;
+  for (const stage of Object.keys(boxes)) delete boxes[stage];
+  for (const stage of columns.flat()) boxes[stage] = make('div', { className: 'stage' });
+  box.replaceChildren(find('.edges', box), ...columns.map(column => make('div', { className: 'column' }, ...column.map(stage => boxes[stage]))));
+  drawEdges(box, boxes);
+}
+
+/* Fills a box: {name, kind: on, wait or gone, right, words, slots, full, made}. */
+function fillStage(stage, { name, kind, right = '', words, slots = 0, full = 0, ready = 0 }) {
+  const element = boxes[stage];
+  if (!element) return;
+  element.className = `stage ${kind}`;
+  element.replaceChildren(make('b', {}, name, make('span', {}, right)), make('em', { title: words }, words));
+  if (slots > 0) element.append(makeSlots(Math.min(slots, 32), full, ready));
+}
+
+function makeSlots(slots, full, ready) {
+  const form = i => i < full ? 'full' : i < full + ready ? 'ready' : '';
+  return make('div', { className: 'slots', role: 'img', ariaLabel: `${full + ready} of ${slots} places are taken` },
+    ...Array.from({ length: slots }, (_, i) => make('i', { className: form(i) })));
+}
+
+const isOver = () => !run.all.living || Boolean(lastStop());
+const isSilent = stage => !isFile && Date.now() / 1000 - (run.heard[stage] ?? 0) > 10;
+const valuesOf = stage => run.all.status[stage]?.values ?? {};
+const tellRate = rate => rate && !isOver() ? `${formatNumber(rate, 1)}/s` : '';
+
+function drawTrain() {
+  const { window: slots, held = 0, waits = 0 } = valuesOf('train 1');
+  const stop = lastStop();
+  const words = isOver() ? stop?.reason ?? 'has ended' : isSilent('train 1') ? 'a long step, or it is gone'
+    : waits > .5 ? `waits ${formatNumber(waits, 1)} s for a batch` : slots ? `${held} of ${slots} batches are here` : 'trains';
+  const kind = isOver() ? 'gone' : waits > .5 || isSilent('train 1') ? 'wait' : 'on';
+  fillStage('train', { name: 'train', kind, right: tellRate(stepRate()), words, slots: isOver() ? 0 : slots, full: held });
+}
+
+function drawSelect() {
+  const strategy = run.all.options?.strategy, there = stagesNamed('select').length || stagesNamed('augment').length;
+  const words = isOver() ? 'has ended' : strategy ?? 'makes batches';
+  fillStage('select', { name: 'select', kind: isOver() || !there ? 'gone' : 'on', right: tellRate(stepRate()), words });
+}
+
+function drawNegatives() {
+  const stage = stagesNamed('negatives')[0];
+  if (!stage) return;
+  const joined = valuesOf(stage).joined !== 0;
+  const words = isOver() ? 'has ended' : joined ? 'weighs negatives' : 'has not joined the run';
+  fillStage(stage, { name: 'negatives', kind: isOver() ? 'gone' : joined ? 'on' : 'wait', words });
+}
+
+function drawAugmenters() {
+  const all = stagesNamed('augment');
+  if (!all.length) fillStage('augment', { name: 'augment', kind: 'gone', words: isOver() ? 'has ended' : 'none is here yet' });
+  for (const stage of all.slice(0, MOST_AUGMENTERS)) drawAugmenter(stage);
+  const more = all.length - MOST_AUGMENTERS;
+  if (more > 0) boxes[all[MOST_AUGMENTERS - 1]].append(make('em', {}, `and ${more} more like it`));
+}
+
+function drawAugmenter(stage) {
+  const { room, items = 0, ready = 0, source } = valuesOf(stage);
+  const words = isOver() ? 'has ended' : isSilent(stage) ? 'not heard of any more' : source === 0 ? 'waits for a selector'
+    : ready ? 'waits for the trainer' : items ? 'makes views' : 'waits for images';
+  const kind = isOver() ? 'gone' : source === 0 || isSilent(stage) ? 'wait' : 'on';
+  fillStage(stage, { name: stage, kind, right: tellRate(rateOf(stage)), words, slots: isOver() ? 0 : room, full: items, ready });
+}
+
+/* Batches a second that an augmenter made, over its latest six reports. */
+function rateOf(stage) {
+  const count = valuesOf(stage).made, now = run.heard[stage], reports = made[stage] ||= [];
+  if (count != null && reports.at(-1)?.now !== now) reports.push({ now, count });
+  while (reports.length > 6) reports.shift();
+  const first = reports[0], last = reports.at(-1);
+  return reports.length > 1 ? (last.count - first.count) / (last.now - first.now) : 0;
+}
+
+function drawSaved() {
+  const checkpoint = run.all.log.findLast(line => line.what === 'checkpoint');
+  const result = run.all.results.findLast(line => line.accuracy != null);
+  const step = Number(checkpoint?.path?.split('-').pop());
+  const words = !checkpoint ? 'no checkpoint yet' : step ? `checkpoint of step ${formatNumber(step)}` : 'checkpoint';
+  fillStage('saved', { name: 'saved', kind: checkpoint ? 'on' : 'gone', words });
+  if (result) boxes.saved.append(make('em', {}, `${result.measure ?? 'accuracy'} ${result.accuracy.toFixed(3)}`));
+}

@@ -1,0 +1,92 @@
+/* The bar at the top: which run, how it is, how far, how fast; and the foot. */
+
+import { find, formatNumber, formatShare, formatSpan } from './dom.js';
+import { lastStop, onChange, run, stepRate } from './model.js';
+import { isFile } from './source.js';
+
+export function startHead() {
+  onChange('metrics columns status log state', drawSoon);
+  setInterval(drawHead, 1000);
+  document.title = `${run.all.run} · foil view`;
+  find('#run').textContent = run.all.run;
+  find('#run').title = run.all.folder;
+  drawHead();
+}
+
+/* Events may come by the hundred a second; the head is drawn ten times. */
+let due = null;
+function drawSoon() {
+  due ??= setTimeout(() => { due = null; drawHead(); }, 100);
+}
+
+function drawHead() {
+  drawState();
+  drawProgress();
+  drawMissed();
+  find('#rates').textContent = describeRates().join(' · ');
+  find('#hold').textContent = run.held ? 'held' : 'hold';
+  find('#hold').ariaPressed = run.held;
+  find('#hold').hidden = isFile || !run.all.living;
+}
+
+function drawState() {
+  const [kind, words] = describeState();
+  const pill = find('#state');
+  pill.className = `pill ${kind}`;
+  if (pill.textContent !== words) pill.textContent = words;
+}
+
+function describeState() {
+  const { all, heard } = run;
+  if (isFile) return ['', 'saved page'];
+  if (!run.connected) return ['warn', 'foil view does not answer'];
+  const stop = lastStop();
+  if (stop) return ['', 'stopped'];
+  if (!all.living) return ['', 'not training now'];
+  const waits = all.status['train 1']?.values.waits ?? 0;
+  const silent = Date.now() / 1000 - (heard['train 1'] ?? Infinity);
+  if (silent > 10) return ['warn', `trainer silent for ${formatSpan(silent)}`];
+  if (waits > 1) return ['warn', `waits for a batch, ${formatSpan(waits)} so far`];
+  return ['on', 'training'];
+}
+
+function drawProgress() {
+  const done = run.all.metrics.total.at(-1) ?? 0, steps = run.all.steps;
+  const bar = find('#progress');
+  bar.hidden = !steps;
+  bar.ariaValueMax = steps;
+  bar.ariaValueNow = done;
+  find('i', bar).style.width = `${steps ? 100 * done / steps : 0}%`;
+}
+
+function describeRates() {
+  const { all } = run, done = all.metrics.total.at(-1) ?? 0, rate = all.living ? stepRate() : 0;
+  const epoch = all.metrics.columns.epoch?.at(-1), epochs = all.status['train 1']?.values.epochs;
+  const images = run.batch?.ids.length;
+  return [
+    epoch != null && `epoch ${epoch + 1}${epochs ? ` of ${epochs}` : ''}`,
+    `step ${formatNumber(done)}${all.steps ? ` of ${formatNumber(all.steps)}` : ''}`,
+    rate && `${formatNumber(rate, 2)} steps/s`,
+    rate && images && `${formatNumber(Math.round(rate * images))} images/s`,
+    rate && describeWaiting(),
+    rate && all.steps > done && `${formatSpan((all.steps - done) / rate)} left`,
+  ].filter(Boolean);
+}
+
+/* The share of time in which the trainer waited for batches, of 200 steps. */
+function describeWaiting() {
+  const { waited, seconds } = run.all.metrics.columns;
+  if (!waited || !seconds) return null;
+  const sum = column => column.slice(-200).reduce((a, b) => a + (b ?? 0), 0);
+  const idle = sum(waited), busy = sum(seconds);
+  return idle + busy > 0 && `${formatShare(idle / (idle + busy))} of the time waiting for batches`;
+}
+
+function drawMissed() {
+  const { all, missed } = run;
+  const lost = isFile ? 'Saved from the live page'
+    : missed ? `${formatNumber(missed)} messages missed by this page (the run did not notice)` : 'No message missed';
+  const words = `${all.folder} · ${formatNumber(all.size)} images · ${lost} · Views are made again from seed, image and epoch: the run sends no pixels.`;
+  const foot = find('#missed');
+  if (foot.textContent !== words) foot.textContent = words;
+}

@@ -1,0 +1,43 @@
+/* Histograms of cosines, -1 to 1. */
+
+import { find, makeSvg } from './dom.js';
+
+const WIDTH = 320, HEIGHT = 78, BASE = 62;
+
+export function countBins(cosines, bins = 40) {
+  const counts = Array(bins).fill(0);
+  for (const cosine of cosines) counts[binOf(cosine, bins)]++;
+  return counts;
+}
+
+const binOf = (cosine, bins) => Math.max(0, Math.min(bins - 1, Math.floor((cosine + 1) * bins / 2)));
+
+/* Series: {name, counts, colour}, each scaled to its own highest bin, the name
+ * above its middle. Mark: {name, cosine}, a line with a word, or nothing. */
+export function drawSpread(box, label, series, mark) {
+  const svg = makeSvg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': label });
+  svg.append(...series.map(makeArea), makeSvg('path', { class: 'base', d: `M0 ${BASE}H${WIDTH}` }));
+  if (mark) svg.append(...makeMark(mark));
+  for (const [x, text, anchor] of [[0, '−1', 'start'], [WIDTH / 2, 'cosine', 'middle'], [WIDTH, '1', 'end']])
+    svg.append(makeText(x, HEIGHT - 3, text, anchor));
+  series.forEach((one, i) => svg.append(makeText(4, 11 + 13 * i, one.name, 'start', one.colour)));
+  box.replaceChildren(svg);
+}
+
+function makeArea({ counts, colour }) {
+  const step = WIDTH / counts.length, most = Math.max(...counts, 1);
+  const steps = counts.map((count, i) => `V${(BASE - (BASE - 6) * count / most).toFixed(1)}H${((i + 1) * step).toFixed(1)}`);
+  return makeSvg('path', { class: 'area', style: `fill: ${colour}`, d: `M0 ${BASE}${steps.join('')}V${BASE}Z` });
+}
+
+function makeMark({ name, cosine }) {
+  const x = (cosine + 1) / 2 * WIDTH, right = x < WIDTH * .75;
+  return [makeSvg('path', { class: 'mark', d: `M${x.toFixed(1)} 2V${BASE}` }),
+    makeText(x + (right ? 4 : -4), 11, name, right ? 'start' : 'end')];
+}
+
+function makeText(x, y, text, anchor, colour = 'var(--soft)') {
+  return makeSvg('text', { x, y, 'text-anchor': anchor, style: `fill: ${colour}` }, text);
+}
+
+export const clearSpread = section => find('.spread', section).replaceChildren();

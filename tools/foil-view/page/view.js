@@ -1,0 +1,92 @@
+/* The page of foil view: starts the panels, takes keys, and keeps the address
+ * a link to what is held. */
+
+import { countAcross, moveAnchor, startBoard } from './board.js';
+import { makePlots, startCurves } from './curves.js';
+import { nextView, startAnchor } from './anchor.js';
+import { find } from './dom.js';
+import { startFlow } from './flow.js';
+import { startHead } from './head.js';
+import { startLog } from './log.js';
+import { startMatrix } from './matrix.js';
+import { follow, load, onChange, run, setHeld, showBatch } from './model.js';
+import { source } from './source.js';
+
+/* ---- theme: view.css has both in each colour, by light-dark() ---- */
+
+const isDark = () => (document.documentElement.style.colorScheme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
+
+function setTheme(theme) {
+  document.documentElement.style.colorScheme = theme;
+}
+
+function changeTheme() {
+  setTheme(isDark() ? 'light' : 'dark');
+  makePlots();    // their canvases do not know view.css
+}
+
+/* ---- keys ---- */
+
+const KEYS = {
+  ' ': () => setHeld(!run.held),
+  j: () => moveAnchor(1),
+  k: () => moveAnchor(-1),
+  ArrowRight: () => moveAnchor(1),
+  ArrowLeft: () => moveAnchor(-1),
+  ArrowDown: () => moveAnchor(countAcross()),
+  ArrowUp: () => moveAnchor(-countAcross()),
+  v: nextView,
+  t: changeTheme,
+};
+
+/* Arrows scroll the page and space presses a button, unless the focus is on
+ * the board. */
+function takeKey(event) {
+  const { key, target } = event, onTile = target.matches('.tile');
+  if (event.ctrlKey || event.metaKey || event.altKey || !KEYS[key]) return;
+  if (target.matches('input, select, textarea')) return;
+  if (key.startsWith('Arrow') && !onTile) return;
+  if (key === ' ' && target.matches('button, summary') && !onTile) return;
+  event.preventDefault();
+  KEYS[key]();
+}
+
+/* ---- links: #epoch=3&step=17&anchor=12, counted from 0, anchor is a row ---- */
+
+function writeLink() {
+  const { batch, anchor, held } = run;
+  const hash = held && batch && anchor ? `#epoch=${batch.epoch}&step=${batch.step}&anchor=${anchor.row}` : '';
+  if (hash !== location.hash) history.replaceState(null, '', hash || location.pathname + location.search);
+}
+
+async function followLink() {
+  const link = new URLSearchParams(location.hash.slice(1));
+  if (!link.has('epoch') || !link.has('step')) return false;
+  const batch = await source.readBatch(Number(link.get('epoch')), Number(link.get('step'))).catch(() => null);
+  if (!batch) return false;
+  if (link.has('anchor')) run.row = Number(link.get('anchor'));
+  setHeld(true);
+  await showBatch(batch);
+  return true;
+}
+
+/* ---- start ---- */
+
+async function start() {
+  const theme = new URLSearchParams(location.search).get('theme');
+  if (theme) setTheme(theme);
+  await load();
+  for (const startPanel of [startHead, startFlow, startBoard, startAnchor, startMatrix, startCurves, startLog]) startPanel();
+  find('#hold').onclick = () => setHeld(!run.held);
+  find('#theme').onclick = changeTheme;
+  addEventListener('keydown', takeKey);
+  addEventListener('hashchange', followLink);
+  onChange('anchor state', writeLink);
+  if (!await followLink() && run.all.batch) showBatch(run.all.batch);
+  follow();
+}
+
+start().catch(error => {
+  find('#state').textContent = `foil view does not answer: ${error.message}`;
+  find('#state').className = 'pill warn';
+});
