@@ -125,6 +125,10 @@ GATE    := $(OUT)/lib/wire/gate.o
 LIB_O   := $(filter-out $(GATE),$(patsubst %.c,$(OUT)/%.o,$(wildcard lib/*/*.c)))
 TOOLS   := $(patsubst tools/%.c,$(OUT)/bin/%,$(wildcard tools/*.c)) \
            $(patsubst tools/%.sh,$(OUT)/bin/%,$(wildcard tools/*.sh))
+# foil-train for ranks (foil-ranks(7)) is built where there is an MPI.
+MPICC   ?= mpicc
+MPI     := $(if $(shell command -v $(MPICC)),tools/foil-train/mpi.c)
+TOOLS   += $(if $(MPI),$(OUT)/bin/foil-train-mpi)
 TESTS   := $(foreach r,$(ROOMS) foil-*,\
            $(patsubst %.c,$(OUT)/%,$(wildcard tests/$(r)/test_*.c)))
 # What starts each test, so that nothing of it is left.
@@ -198,12 +202,22 @@ $(SHARED): $(LIB) $(OUT)/libfoil.map
 	    $(LIBS) -o $@
 
 # A tool is one file, tools/foil-x.c, and what is in tools/foil-x/ if anything.
-parts    = $(patsubst %.c,$(OUT)/%.o,$(wildcard tools/$(1)/*.c))
+parts    = $(patsubst %.c,$(OUT)/%.o,$(filter-out %/mpi.c,\
+           $(wildcard tools/$(1)/*.c)))
 tested   = $(if $(filter foil-%,$(1)),$(call parts,$(1)))
 .SECONDEXPANSION:
 $(OUT)/bin/%: $(OUT)/tools/%.o $$(call parts,$$*) $(GATE) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(LINK) $^ $(LIBS) -o $@
+
+# The same with other ranks, by the compiler of the MPI, which knows where it is.
+$(OUT)/bin/foil-train-mpi: $(OUT)/tools/foil-train.o \
+                           $(filter-out %/alone.o,$(call parts,foil-train)) \
+                           $(MPI:%.c=$(OUT)/%.o) $(GATE) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD,$@) $(LINK) $^ $(LIBS) -o $@
+$(OUT)/bin/foil-train-mpi $(MPI:%.c=$(OUT)/%.o): private CC := \
+    OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(MPICC)
 
 $(OUT)/bin/%: tools/%.sh
 	@mkdir -p $(@D)
@@ -308,7 +322,8 @@ THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/util/test_lock \
 run-threads: $(THREADED) $(ALONE)
 	$(call prove,$(THREADED),tap)
 
-objects: $(patsubst %.c,$(OUT)/%.o,$(filter %.c,$(SOURCES)))
+objects: $(patsubst %.c,$(OUT)/%.o,$(filter %.c,$(if $(MPI),$(SOURCES),\
+         $(filter-out %/mpi.c,$(SOURCES)))))
 
 test-studies: setup-test
 	@$(MAKE) --no-print-directory run-studies

@@ -11,6 +11,7 @@
 #include "foil-train/train.h"
 #include "nn/checkpoint.h"
 #include "num/threads.h"
+#include "train/shards.h"
 #include "util/lock.h"
 #include "util/stop.h"
 
@@ -152,12 +153,64 @@ set_up(struct train *t, struct wire_keys *keys, struct err *err)
                : 0;
 }
 
+/* Whether we are a rank that another one leads. */
+static volatile int following;
+
 /* A step may take minutes, and is done to its end. */
 static void
 say_stopping(void)
 {
+    if (following)
+        return;
     say("stopping: this step is finished and saved first; once more ends it at "
         "once, without");
+}
+
+/* The ranks that were started together, alike. */
+static int
+join_ranks(struct train *t, char **argv, struct err *err)
+{
+    const double deadline = t->options->deadline;
+    char *text;
+    int rc;
+
+    if (train_ranks_join(&t->ranks, deadline, err))
+        return -1;
+    if (!t->ranks)
+        return 0;
+    following = t->ranks->rank > 0;
+    if (!t->options->resume || opt_given(&t->options->threads))
+        t->options->threads = num_threads((int)t->options->threads);
+    text = train_ranks_start(t->options, argv);
+    rc = train_ranks_agree(t->ranks, text, err);
+    free(text);
+    return rc;
+}
+
+/* All that rank 0 does, unless it has failed already. */
+static int
+lead_run(struct train *t, struct wire_keys *keys, int rc, struct err *err)
+{
+    if (!rc)
+        rc = set_up(t, keys, err);
+    if (!rc)
+        rc = run_steps(t, err);
+    rc = end_run(t, rc, err);
+    if (t->ranks)
+        train_shards_order(t->ranks, TRAIN_ORDER_END);
+    train_ranks_leave();
+    return rc;
+}
+
+static int
+follow_ranks(struct train *t)
+{
+    struct err err;
+
+    if (train_ranks_follow(t->ranks, t->options, &err))
+        die("rank %zu: %s", t->ranks->rank, err.msg);
+    train_ranks_leave();
+    return EXIT_OK;
 }
 
 int
@@ -187,10 +240,10 @@ main(int argc, char **argv)
     }
     if (t.stop < 0)
         die("%s", err.msg);
-    rc = set_up(&t, &keys, &err);
-    if (!rc)
-        rc = run_steps(&t, &err);
-    rc = end_run(&t, rc, &err);
+    rc = join_ranks(&t, argv, &err);
+    if (!rc && following)
+        return follow_ranks(&t);
+    rc = lead_run(&t, &keys, rc, &err);
     again = rc && is_lost(&t) && t.options->lost && !stop_asked();
     release_run(&t);
     wire_keys_release(&keys);

@@ -16,6 +16,7 @@
 struct ranks {
     void *self; /* first argument of each */
     size_t rank, size;
+    const double *seconds; /* spent in these functions so far; or NULL */
 
     /* From rank 0 to all.  Followers wait in order() for long between two
      * steps: there they sleep, and do not spin. */

@@ -60,6 +60,11 @@ json_t *train_config_read(const char *folder, struct err *err);
 int train_config_get(const json_t *config, struct train_shape *shape,
                      struct train_state *state, struct err *err);
 
+/* train_config_processor() returns machine and model of the processor, and what
+ * it is bound to if it has more, to be given to free(): another may round
+ * otherwise. */
+char *train_config_processor(void);
+
 /*
  * train_config_check_processor() refuses a processor, or an instruction set
  * that foil is bound to (util/isa.h), which rounds otherwise than that of the

@@ -6,8 +6,10 @@
 #include "util/err.h"
 
 /*
- * What ends a tool: SIGINT, SIGTERM, and SIGHUP unless it is ignored when the
- * tool starts (nohup).  The first one asks, a second one, of any kind, kills.
+ * What ends a tool: SIGINT, SIGTERM, SIGUSR1, and SIGHUP unless it is ignored
+ * when the tool starts (nohup).  The first one asks, a second one, of any kind,
+ * kills.  SIGUSR1 is what mpirun passes on to its processes, where it kills
+ * them at a SIGTERM, and what a batch system can send some time before its own.
  *
  * stop_fd() is for a tool that has something to bring to its end: it returns a
  * descriptor that becomes readable when the first one arrives.  Poll it beside

@@ -11,10 +11,8 @@
 
 static const char file_name[] = "config.json";
 
-/* Machine and model of the processor, and what it is bound to if it has more:
- * another may round otherwise. */
-static char *
-processor_name(void)
+char *
+train_config_processor(void)
 {
     const int bound = util_isa() < util_isa_most();
     struct utsname name;
@@ -34,7 +32,7 @@ static json_t *
 describe_config(const struct train_config *config)
 {
     const struct train_shape *shape = config->shape;
-    char *cpu = processor_name();
+    char *cpu = train_config_processor();
     json_t *object = json_pack(
         "{s:s, s:i, s:s, s:O, s:o, s:{s:s, s:I}, s:{s:I, s:I}, s:{s:s, s:s}, "
         "s:o}",
@@ -125,7 +123,7 @@ train_config_check_processor(const json_t *config,
                              struct err *err)
 {
     const json_t *engine = json_object_get(config, "engine");
-    char *is = processor_name();
+    char *is = train_config_processor();
     const char *was;
     int rc = json_get_text(engine, "processor", &was, err);
 

@@ -49,6 +49,7 @@ choose_signals(sigset_t *signals)
     sigemptyset(signals);
     sigaddset(signals, SIGINT);
     sigaddset(signals, SIGTERM);
+    sigaddset(signals, SIGUSR1); // what mpirun and Slurm pass on
     if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
         sigaddset(signals, SIGHUP);
 }

@@ -6,6 +6,7 @@
 #include "num/threads.h"
 #include "train.h"
 #include "train/own.h"
+#include "train/shards.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -39,7 +40,8 @@ prepare_run(struct train *t, struct err *err)
         return -1;
     t->objective = train_find_objective(o->objective, err);
     o->threads = num_threads((int)o->threads);
-    return 0;
+    return train_shards_check((size_t)o->shards, t->ranks ? t->ranks->size : 1,
+                              err);
 }
 
 static int

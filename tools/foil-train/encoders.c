@@ -30,7 +30,7 @@ open_encoder(struct train *t, struct train_encoder *encoder,
         return train_process_open(encoder, t->program, spec,
                                   t->options->threads, err);
     return spec->shards > 1
-               ? train_shards_open(encoder, spec, NULL,
+               ? train_shards_open(encoder, spec, t->ranks,
                                    encoder == &t->text_encoder, err)
                : train_native_open(encoder, spec, err);
 }
@@ -50,8 +50,8 @@ open_text(struct train *t, struct err *err)
     return 0;
 }
 
-int
-train_encoders_open(struct train *t, struct err *err)
+static int
+open_both(struct train *t, struct err *err)
 {
     struct train_encoder_spec spec;
 
@@ -60,6 +60,28 @@ train_encoders_open(struct train *t, struct err *err)
         open_encoder(t, &t->encoder, &spec, err))
         return -1;
     return t->options->text ? open_text(t, err) : 0;
+}
+
+int
+train_encoders_open(struct train *t, struct err *err)
+{
+    const struct train_ranks_run run = {
+        .shape = t->shape, .size = t->options->text ? t->texts.size : 0};
+    struct err none;
+    char *table;
+    int rc;
+
+    if (t->ranks)
+        train_ranks_lead(t->ranks, &run);
+    rc = open_both(t, err);
+    if (!t->ranks)
+        return rc;
+    table = rc ? mem_text("") // the others wait
+               : train_ranks_table(&t->encoder, &t->text_encoder);
+    if (train_ranks_agree(t->ranks, table, rc ? &none : err))
+        rc = -1;
+    free(table);
+    return rc;
 }
 
 void

@@ -11,6 +11,7 @@
 #include "given.h"
 #include "negatives.h"
 #include "options.h"
+#include "ranks.h"
 #include "spec.h"
 #include "texts.h"
 #include "train/checkpoints.h"
@@ -27,6 +28,9 @@
  *   texts.c      the vocabulary of captions, and those of a batch
  *   begin.c      a run that begins, or goes on: all objects, in their order
  *   encoders.c   the encoders, computed here or by a program
+ *   ranks.c      other processes that compute a share of them
+ *   alone.c      that there are none, in foil-train
+ *   mpi.c        that MPI has them, in foil-train-mpi
  *   lock.c       one trainer for a run directory
  *   session.c    the number by which others know a newer trainer
  *   cost.c       what a run will take, before it takes it
@@ -54,6 +58,7 @@ struct train_source {
  * it. */
 struct train {
     struct train_options *options;
+    const struct ranks *ranks; /* of which we are 0; NULL: we are alone */
     json_t *config; /* of the checkpoint that was resumed; options point here */
     const struct loss_objective *objective;
     struct train_shape shape;

@@ -1,0 +1,35 @@
+#!/bin/bash
+# A training on four machines, in as many jobs as it takes: foil-ranks(7).
+#
+# usage: sbatch pipelines/examples/slurm.sh DATA.foil RUN
+#
+# Two minutes before the end of the time the trainer is asked to save and to end,
+# and the job is put into the queue again.  Feeders are on the first machine, as
+# rank 0 is; their two cores are not the trainer's.
+#SBATCH --nodes=4
+#SBATCH --ntasks-per-node=1
+#SBATCH --cpus-per-task=16
+#SBATCH --time=12:00:00
+#SBATCH --signal=B:USR1@120
+#SBATCH --requeue
+set -u
+data=$1 run=$2
+mkdir -p "$run" && chmod 700 "$run"
+
+foil-select -r "$run" --batch 512 --epochs 100 "$data" &
+selector=$!
+foil-augment -r "$run" "$data" &
+augmenter=$!
+srun --mpi=pmix --cpu-bind=none foil-train-mpi -r "$run" --resume --shards 4 \
+    --threads 14 --arch resnet50 &
+trainer=$!
+
+asked=
+trap 'asked=yes; kill -USR1 $trainer' USR1
+wait "$trainer"
+code=$?
+# a wait that the signal has ended says nothing of the trainer
+[[ -z $asked ]] || { wait "$trainer"; code=$?; }
+kill "$selector" "$augmenter" 2>/dev/null
+[[ $code -ne 0 || -z $asked ]] || scontrol requeue "$SLURM_JOB_ID"
+exit "$code"

@@ -1,0 +1,218 @@
+#!/usr/bin/env bash
+# foil-train-mpi: no bit depends on how many ranks share the shards of a batch; what
+# is refused; ranks that are killed, stopped, or asked to end.
+# Not for sanitizers: MPI does not give all of its memory back
+# Mostly waits, 40 s
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+
+if [[ ! -x $BIN/foil-train-mpi ]] || ! command -v mpirun >/dev/null; then
+    skip 'ranks' 'no foil-train-mpi, or no mpirun'
+    done_testing
+fi
+# by all of Open MPI's versions: as root, more ranks than processors, this machine
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+    OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none \
+    OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo OMP_NUM_THREADS=1
+
+cd "$work" || exit
+ok 'images' "$BIN/foil-data" generate --size 12 -o pics.tar 60
+ok 'their index' "$BIN/foil-data" index pics.tar
+describe() {
+    "$BIN/foil-data" list pics.tar | awk -F'\t' 'NR > 1 {
+        for (k = 0; k < 3; k++)
+            print $7 "\t" k " times " $1 % 7 " of a shape, seen " $1 % 5 * k
+    }' >captions.tsv
+    "$BIN/foil-data" index -o set.foil --captions captions.tsv pics.tar &&
+        "$BIN/foil-data" vocabulary -o words.txt set.foil
+}
+ok 'with captions' describe
+text=(--vocabulary words.txt --context 16)
+with=(--arch resnet8 --head 16-8 --shards 4)
+towers=(--arch resnet8 --text bow:8 "${text[@]}" --embed 8 --optim adamw --shards 4)
+
+# by W : sets line to the trainer by so many ranks; 0: foil-train
+by() {
+    line=(mpirun -n "$1" "$BIN/foil-train-mpi")
+    [[ $1 -gt 0 ]] || line=("$BIN/foil-train")
+}
+
+# feed RUN BATCH EPOCHS : selector and augmenter, in the background
+augment=(--size 8)
+feed() {
+    "$BIN/foil-augment" -r "$1" "${augment[@]}" set.foil 2>"$1.augment" &
+    "$BIN/foil-select" -r "$1" -b "$2" -e "$3" --remainder keep set.foil \
+        2>"$1.select" &
+}
+
+# whole RUN W OPTION... : a run from its beginning to its end
+whole() {
+    by "$2"
+    feed "$1" 16 2
+    "${line[@]}" -r "$1" --threads 1 --deadline 60 "${@:3}" 2>"$1.train" \
+        </dev/null || { cat "$1.train"; return 1; }
+}
+
+# same RUN RUN : all arrays that they have saved
+same() {
+    local file all=0
+    for file in "$1"/latest/*.safetensors; do
+        cmp "$file" "$2/latest/${file##*/}" || return
+        all=$((all + 1))
+    done
+    holds "$all >= 4"
+}
+
+# compare NAME OPTION... : the runs NAME-0, without ranks, and NAME-2, NAME-4
+compare() {
+    local size
+    for size in 0 2 4; do
+        begun "$1-$size" whole "$1-$size" "$size" "${@:2}"
+    done
+    for size in 0 2 4; do
+        ok "$1: a run by $size ranks" ended "$1-$size"
+    done
+    for size in 2 4; do
+        ok "$1: its arrays are those of one process" same "$1-0" "$1-$size"
+    done
+}
+
+compare simclr "${with[@]}" --average 0.5
+compare sogclr "${with[@]}" --objective sogclr --optim lars
+compare emc2 "${with[@]}" --objective emc2 --sampler fresh
+augment=(-v 1 --size 8 "${text[@]}")
+compare clip "${towers[@]}" --objective clip
+augment=(--size 8)
+ok 'by one rank: a run' whole simclr-1 1 "${with[@]}" --average 0.5
+ok 'its arrays are those of one process' same simclr-0 simclr-1
+ok 'one shard: a run' whole one 1 --arch resnet8 --head 16-8
+ok 'without ranks: a run' whole plain 0 --arch resnet8 --head 16-8
+ok 'its arrays are the same' same one plain
+ok 'four shards are another result' exits 1 cmp {simclr-0,plain}/latest/model.safetensors
+
+# ------------------------------------------------------------------ refusals
+
+ok '3 shards: 2' refuses 2 'no power of two' "$BIN/foil-train" -r x --shards 3
+ok 'shards and micro-batches: 2' refuses 2 'both cut batches' "$BIN/foil-train" \
+    -r x --shards 2 --micro-batch 2
+ok 'foil-train as one of several ranks: 1' refuses 1 'package foil-mpi' \
+    env OMPI_COMM_WORLD_SIZE=2 "$BIN/foil-train" -r x
+ok 'foil-train as another rank: 1' refuses 1 'package foil-mpi' \
+    env PMIX_RANK=1 "$BIN/foil-train" -r x
+ok 'foil-train has no MPI' exits 1 grep -q libmpi <(ldd "$BIN/foil-train")
+
+# says_no PATTERN ARGUMENT... : mpirun fails, after a line of ours with the pattern
+says_no() {
+    local pattern=$1 code=0
+    timeout 60 mpirun "${@:2}" >said 2>&1 </dev/null || code=$?
+    cat said
+    test "$code" -ne 0 && grep -q "^foil-train: .*$pattern" said
+}
+mpi=$BIN/foil-train-mpi
+ok '3 ranks for 4 shards' says_no '3 ranks cannot share --shards 4' \
+    -n 3 "$mpi" -r no --shards 4
+ok '2 ranks for one shard' says_no '2 ranks cannot share --shards 1' \
+    -n 2 "$mpi" -r no
+ok 'threads that differ' says_no "rank 1 has 'threads 2', rank 0 'threads 1'" \
+    -n 1 "$mpi" -r no --threads 1 --shards 2 : \
+    -n 1 "$mpi" -r no --threads 2 --shards 2
+ok 'shards that differ' says_no "rank 1 has '--shards 4', rank 0 '--shards 2'" \
+    -n 1 "$mpi" -r no --threads 1 --shards 2 : \
+    -n 1 "$mpi" -r no --threads 1 --shards 4
+
+# ---------------------------------------------------------- kills and signals
+
+# start RUN W OPTION... : one of many steps, in the background; in $trainer
+start() {
+    by "$2"
+    feed "$1" 8 "$epochs"
+    "${line[@]}" -r "$1" --threads 1 --checkpoint-every 10 "${with[@]}" \
+        "${@:3}" 2>"$1.train" </dev/null &
+    trainer=$!
+}
+
+# rank N : the process of that rank
+rank() {
+    local pid
+    for pid in $(pgrep -P "$trainer"); do
+        ! tr '\0' '\n' <"/proc/$pid/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$1" ||
+            echo "$pid"
+    done
+}
+
+# ends_with CODE : the trainer does
+ends_with() {
+    local code=0
+    wait "$trainer" || code=$?
+    cat "$work"/*.train | tail -n 20
+    echo "exit code $code"
+    test "$code" -eq "$1"
+}
+
+# goes_on RUN W : to the end of the plan
+goes_on() {
+    by "$2"
+    "${line[@]}" -r "$1" --threads 1 --deadline 60 --resume 2>"$1.train" \
+        </dev/null || { cat "$1.train"; return 1; }
+}
+
+epochs=6
+start calm 0
+ok 'a run without disturbance' ends_with 0
+for victim in 0 1; do
+    start "killed-$victim" 2
+    ok "15 steps of two ranks" past "killed-$victim" 15
+    kill -KILL "$(rank "$victim")"
+    ok "rank $victim is killed: 137" ends_with 137
+    ok 'the run goes on by four' goes_on "killed-$victim" 4
+    ok 'and ends as the calm one' same calm "killed-$victim"
+done
+start asked 4
+ok '15 steps of four ranks' past asked 15
+kill -USR1 "$trainer"
+ok 'SIGUSR1 to mpirun: the run ends with 0' ends_with 0
+has_saved() {
+    readlink asked/latest
+    test "$(readlink asked/latest)" = "step-$(printf '%08d' "$(steps asked)")"
+}
+ok 'and has saved its last step' has_saved
+feed asked 8 "$epochs"
+ok 'the run goes on by itself' goes_on asked 0
+ok 'and ends as the calm one' same calm asked
+
+epochs=1000
+start stands 2 --deadline 3
+ok '5 steps of two ranks' past stands 5
+kill -STOP "$(rank 1)"
+ok 'a rank that stands still: the run ends' ends_with 1
+ok 'and says which' grep -q '^foil-train: rank 1 on .* has not answered for 3 s' \
+    stands.train
+mapfile -t feeders < <(jobs -p)
+kill "${feeders[@]}" 2>/dev/null
+
+# ticks PID : processor time that it has used, in hundredths of a second
+ticks() {
+    local stat
+    read -ra stat <"/proc/$1/stat"
+    echo $((stat[13] + stat[14]))
+}
+
+# idles PID : in four seconds it takes less than 3 % of a processor
+idles() {
+    local before
+    before=$(ticks "$1")
+    nap 4
+    holds "$(ticks "$1") - $before < 12"
+}
+mkdir -m 700 idle
+mpirun -n 2 "$mpi" -r idle --threads 1 "${with[@]}" 2>idle.train </dev/null &
+trainer=$!
+ok 'a rank that waits' becomes_true test -e idle/batch
+nap 1
+ok 'leaves the processor to others' idles "$(rank 1)"
+kill -USR1 "$trainer"
+ok 'and ends when asked' ends_with 0
+
+done_testing

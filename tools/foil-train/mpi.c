@@ -1,0 +1,279 @@
+/*
+ * Ranks by MPI, foil-train-mpi alone.  Nothing blocks within MPI: each call is
+ * begun, and then asked about, with a sleep in between that grows, so that a
+ * rank that waits leaves the processor to others, answers when it is asked
+ * whether it is there, and can give up.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "ranks.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+static const double spin = 100e-6; // seconds, before it sleeps
+static const double quiet = 1;     // before it looks for questions
+enum {
+    CHUNK = 1 << 30, // bytes of a message, whose counts are ints
+    SHORT = 50000,   // ns of sleep within a step
+    FIRST = 20000,   // ns between steps, doubled ..
+    LONG = 1000000,  // .. up to these
+    HOST = MPI_MAX_PROCESSOR_NAME
+};
+
+static struct ranks world;
+static double seconds, patience;
+static char (*hosts)[HOST];
+static MPI_Comm questions;
+static int joined;
+
+/* ------------------------------------------------------- who is still there */
+
+/* Answers rank 0, which has waited for long. */
+static void
+answer_question(void)
+{
+    int asked = 0;
+
+    MPI_Iprobe(0, 0, questions, &asked, MPI_STATUS_IGNORE);
+    if (!asked)
+        return;
+    MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, questions, MPI_STATUS_IGNORE);
+    MPI_Send(NULL, 0, MPI_BYTE, 0, 1, questions);
+}
+
+static void
+ask_rank(int rank, MPI_Request *request)
+{
+    MPI_Isend(NULL, 0, MPI_BYTE, rank, 0, questions, request);
+    MPI_Request_free(request);
+    MPI_Irecv(NULL, 0, MPI_BYTE, rank, 1, questions, request);
+}
+
+/* Ends all, and says who has not answered within two seconds. */
+static void
+give_up(void)
+{
+    const int size = (int)world.size;
+    MPI_Request *request = mem_array(world.size, sizeof(MPI_Request));
+    const double start = MPI_Wtime();
+    int all = 0, silent = 0;
+
+    request[0] = MPI_REQUEST_NULL;
+    for (int r = 1; r < size; r++)
+        ask_rank(r, request + r);
+    while (!all && MPI_Wtime() < start + 2)
+        MPI_Testall(size, request, &all, MPI_STATUSES_IGNORE);
+    for (int r = 1; r < size; r++) {
+        int there = 1;
+
+        if (request[r] != MPI_REQUEST_NULL)
+            MPI_Test(request + r, &there, MPI_STATUS_IGNORE);
+        if (!there)
+            say("rank %d on %s has not answered for %.0f s: all ranks end; "
+                "--resume goes on from the last checkpoint",
+                r, hosts[r], patience);
+        silent += !there;
+    }
+    if (!silent)
+        say("all ranks answer, but they have waited for each other for %.0f s",
+            patience);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
+/* ------------------------------------------------------------------ waiting */
+
+static void
+await(int n, MPI_Request *request, int between_steps)
+{
+    const double start = MPI_Wtime();
+    struct timespec pause = {.tv_nsec = between_steps ? FIRST : SHORT};
+    int done = 0;
+
+    for (;;) {
+        double waited;
+
+        MPI_Testall(n, request, &done, MPI_STATUSES_IGNORE);
+        waited = MPI_Wtime() - start;
+        if (done)
+            break;
+        if (between_steps || waited > spin)
+            nanosleep(&pause, NULL);
+        if (between_steps && pause.tv_nsec < LONG)
+            pause.tv_nsec *= 2;
+        if (waited > quiet && world.rank)
+            answer_question();
+        if (waited > patience && !world.rank)
+            give_up();
+    }
+    seconds += MPI_Wtime() - start;
+}
+
+static int
+chunk_of(size_t bytes, size_t done)
+{
+    return bytes <= done          ? 0
+           : bytes - done < CHUNK ? (int)(bytes - done)
+                                  : CHUNK;
+}
+
+static void
+carry_all(void *data, size_t bytes, int between_steps)
+{
+    for (size_t done = 0; done < bytes; done += CHUNK) {
+        MPI_Request request;
+
+        MPI_Ibcast((char *)data + done, chunk_of(bytes, done), MPI_BYTE, 0,
+                   MPI_COMM_WORLD, &request);
+        await(1, &request, between_steps && world.rank);
+    }
+}
+
+static void
+mpi_bcast(void *self, void *data, size_t bytes)
+{
+    (void)self;
+    carry_all(data, bytes, 0);
+}
+
+static void
+mpi_order(void *self, void *data, size_t bytes)
+{
+    (void)self;
+    carry_all(data, bytes, 1);
+}
+
+/* The piece of rank r, in chunks, from rank 0 to it or from it to rank 0. */
+static void
+carry_pieces(char *all, const size_t *from, char *own, int out)
+{
+    const size_t rank = world.rank;
+    MPI_Request *request = mem_array(world.size, sizeof(MPI_Request));
+    size_t most = 0;
+
+    for (size_t r = rank ? rank : 1; r < (rank ? rank + 1 : world.size); r++)
+        if (most < from[r + 1] - from[r])
+            most = from[r + 1] - from[r];
+    for (size_t done = 0; done < most; done += CHUNK) {
+        int n = 0;
+
+        for (size_t r = rank ? rank : 1; r < (rank ? rank + 1 : world.size);
+             r++) {
+            const int count = chunk_of(from[r + 1] - from[r], done);
+            char *data = (rank ? own : all + from[r]) + done;
+
+            if (count && out == !rank)
+                MPI_Isend(data, count, MPI_BYTE, rank ? 0 : (int)r, 0,
+                          MPI_COMM_WORLD, request + n++);
+            else if (count)
+                MPI_Irecv(data, count, MPI_BYTE, rank ? 0 : (int)r, 0,
+                          MPI_COMM_WORLD, request + n++);
+        }
+        await(n, request, 0);
+    }
+    free(request);
+}
+
+static void
+mpi_scatter(void *self, const void *all, const size_t *from, void *own)
+{
+    (void)self;
+    carry_pieces((char *)all, from, own, 1);
+}
+
+static void
+mpi_gather(void *self, const void *own, const size_t *from, void *all)
+{
+    (void)self;
+    carry_pieces(all, from, (char *)own, 0);
+}
+
+static void
+mpi_swap(void *self, size_t peer, const void *give, size_t n_give, void *take,
+         size_t n_take)
+{
+    const size_t most = n_give > n_take ? n_give : n_take;
+
+    (void)self;
+    for (size_t done = 0; done < most; done += CHUNK) {
+        const int out = chunk_of(n_give, done), in = chunk_of(n_take, done);
+        MPI_Request request[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+
+        if (in)
+            MPI_Irecv((char *)take + done, in, MPI_BYTE, (int)peer, 0,
+                      MPI_COMM_WORLD, request);
+        if (out)
+            MPI_Isend((const char *)give + done, out, MPI_BYTE, (int)peer, 0,
+                      MPI_COMM_WORLD, request + 1);
+        await(2, request, 0);
+    }
+}
+
+/* --------------------------------------------------------- beginning, ending
+ */
+
+/* Whether a launcher started us: only then is MPI woken. */
+static int
+is_launched(void)
+{
+    static const char *const signs[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK",
+                                        "PMI_RANK"};
+    int any = 0;
+
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        any |= getenv(signs[i]) != NULL;
+    return any;
+}
+
+static void
+find_hosts(void)
+{
+    char name[HOST] = "";
+    int length;
+
+    hosts = mem_array(world.size, sizeof *hosts);
+    MPI_Get_processor_name(name, &length);
+    MPI_Allgather(name, HOST, MPI_CHAR, hosts, HOST, MPI_CHAR, MPI_COMM_WORLD);
+}
+
+int
+train_ranks_join(const struct ranks **ranks, double deadline, struct err *err)
+{
+    int level, rank, size;
+
+    *ranks = NULL;
+    patience = deadline;
+    if (!is_launched())
+        return 0;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level))
+        return err_set(err, "MPI does not begin");
+    joined = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_dup(MPI_COMM_WORLD, &questions);
+    world = (struct ranks){.rank = (size_t)rank,
+                           .size = (size_t)size,
+                           .seconds = &seconds,
+                           .bcast = mpi_bcast,
+                           .order = mpi_order,
+                           .scatter = mpi_scatter,
+                           .gather = mpi_gather,
+                           .swap = mpi_swap};
+    find_hosts();
+    if (size > 1)
+        *ranks = &world;
+    return 0;
+}
+
+void
+train_ranks_leave(void)
+{
+    if (!joined)
+        return;
+    joined = 0;
+    free(hosts);
+    MPI_Comm_free(&questions);
+    MPI_Finalize();
+}
