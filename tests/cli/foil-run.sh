@@ -36,6 +36,12 @@ cat >stage <<'end'
 #!/usr/bin/env bash
 work_on() { while :; do sleep 0.05; done; }
 deaf() { trap '' TERM; work_on; }
+by_user() {
+    trap 'echo by USR1 >>ended; exit 0' USR1
+    trap '' TERM
+    touch ready
+    work_on
+}
 until_started() {
     until [[ $(wc -l <started) -ge $1 ]]; do sleep 0.01; done
 }
@@ -239,6 +245,9 @@ for signal in INT:130 TERM:143 HUP:129; do
         train/4
     ok 'the main stage first, nothing is left' nothing_left
 done
+list "train main,USR1 never ./stage train by_user" 'feed 1 killed,9 ./stage feed work_on'
+ok 'a main stage that wants SIGUSR1, at SIGTERM: 143' exits 143 ended_by TERM
+ok 'has got that' test "$(head -n 1 ended)" = 'by USR1'
 second() {
     begun || return
     kill -INT "$begun"

@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,12 +43,16 @@ static int
 set_copies(struct list_stage *stage, const char *word, const struct words *at,
            struct err *err)
 {
-    stage->is_main = !strcmp(word, "main");
+    const int by_user = !strcmp(word, "main,USR1");
+
+    stage->signal = by_user ? SIGUSR1 : SIGTERM;
+    stage->is_main = by_user || !strcmp(word, "main");
     stage->copies = stage->is_main ? 1 : (int)number(word, 1, LIST_MAX_COPIES);
     if (stage->copies < 0)
         return err_set(err,
                        "%s:%d: no number of copies '%s': want 1 .. %d, or "
-                       "'main' for the stage whose end ends the run",
+                       "'main' or 'main,USR1' for the stage whose end ends "
+                       "the run",
                        at->name, at->line, word, LIST_MAX_COPIES);
     return 0;
 }

@@ -29,6 +29,7 @@ enum {
 struct list_stage {
     char *name;
     int is_main;               /* its end ends the run */
+    int signal;                /* that asks it to end */
     int copies;                /* 1 .. LIST_MAX_COPIES */
     enum list_restart restart; /* when */
     long restarts;             /* how often at most; -1: no bound */

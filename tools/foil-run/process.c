@@ -58,18 +58,19 @@ process_findable(const struct list_stage *stage, const char *list,
 
 /* Become the command; what went wrong is written to `report`. */
 _Noreturn static void
-become(char **argv, int in, int out, int report, pid_t parent)
+become(const struct list_stage *stage, int in, int out, int report,
+       pid_t parent)
 {
     sigset_t none;
 
     sigemptyset(&none);
-    if (!prctl(PR_SET_PDEATHSIG, SIGTERM) && getppid() == parent &&
+    if (!prctl(PR_SET_PDEATHSIG, stage->signal) && getppid() == parent &&
         dup2(in, STDIN_FILENO) == STDIN_FILENO &&
         (out < 0 || (dup2(out, STDOUT_FILENO) == STDOUT_FILENO &&
                      dup2(out, STDERR_FILENO) == STDERR_FILENO)) &&
         signal(SIGPIPE, SIG_DFL) != SIG_ERR &&
         !sigprocmask(SIG_SETMASK, &none, NULL))
-        execvp(argv[0], argv);
+        execvp(stage->argv[0], stage->argv);
     if (write(report, &errno, sizeof errno) < 0)
         _exit(126);
     _exit(127);
@@ -92,7 +93,7 @@ spawn(struct process *process, const struct guard *guard, int in, int out)
             _exit(126);
         setsid();
         guard_watch(guard, getpid());
-        become(process->stage->argv, in, out, report[1], parent);
+        become(process->stage, in, out, report[1], parent);
     }
     if (process->pid < 0)
         why = errno;
@@ -171,7 +172,7 @@ void
 process_ask(const struct process *process)
 {
     if (process->pid)
-        kill(process->pid, SIGTERM);
+        kill(process->pid, process->stage->signal);
 }
 
 /* Returns where the last QUOTED lines of a text begin. */

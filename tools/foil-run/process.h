@@ -8,7 +8,7 @@
 
 /*
  * One process of a stage.  It leads a session of its own, so that Ctrl-C
- * reaches us alone; it gets SIGTERM when we are killed.  fork() and not
+ * reaches us alone; it gets that signal when we are killed.  fork() and not
  * posix_spawn(), which can set neither of the two.
  */
 struct process {
@@ -44,7 +44,7 @@ int process_start(struct process *process, const struct guard *guard,
 int process_ended(struct process *process, int *status);
 
 /* process_kill() sends the whole group SIGKILL; process_ask() the process
- * itself SIGTERM. */
+ * itself the signal that asks its stage to end. */
 void process_kill(const struct process *process);
 void process_ask(const struct process *process);
 
