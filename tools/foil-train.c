@@ -179,6 +179,7 @@ join_ranks(struct train *t, char **argv, struct err *err)
     if (!t->ranks)
         return 0;
     following = t->ranks->rank > 0;
+    t->journal.exchanging = t->ranks->seconds;
     if (!t->options->resume || opt_given(&t->options->threads))
         t->options->threads = num_threads((int)t->options->threads);
     text = train_ranks_start(t->options, argv);

@@ -42,6 +42,8 @@ struct train_journal {
     struct progress progress;
     double started, waited;      /* seconds: when; for batches, since the last
                                     line; to be added to */
+    const double *exchanging;    /* seconds with other ranks so far, or NULL */
+    double exchanged;            /* up to the last line */
     int64_t first, first_images; /* of the state when it was opened */
     struct loss_report last;     /* of the last step that was applied */
 };

@@ -187,6 +187,8 @@ train_journal_begin(struct train_journal *journal, int64_t steps)
 {
     progress_start(&journal->progress, "steps", (double)journal->first,
                    (double)steps);
+    if (journal->exchanging) // steps alone count
+        journal->exchanged = *journal->exchanging;
 }
 
 /* Epochs count from 1 for people. */
@@ -229,6 +231,11 @@ train_journal_step(struct train_journal *journal, const struct train_batch *b,
     add_count(line, &values, "substituted", (int64_t)b->n_substituted);
     add_value(line, &values, "seconds", result->seconds);
     add_value(line, &values, "waited", journal->waited);
+    if (journal->exchanging) {
+        add_value(line, &values, "exchanged",
+                  *journal->exchanging - journal->exchanged);
+        journal->exchanged = *journal->exchanging;
+    }
     add_value(line, &values, "time", (double)clock_wall() * 1e-9);
     journal->waited = 0;
     write_line(journal, line);

@@ -1,5 +1,6 @@
 /* An encoder whose batches are cut into shards, by ranks that are threads here:
  * no bit depends on how many there are. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,6 @@ struct outcome {
 struct job {
     struct train_encoder_spec spec[2]; /* the second one: of texts, perhaps */
     struct outcome *outcome;
-    int refused; /* a step whose dz is not finite is undone */
 };
 
 static void
@@ -79,11 +79,13 @@ input_of(const struct train_encoder *encoder, size_t n)
                              .offsets = offsets};
 }
 
-/* One step, of which rank 0 notes what comes out. */
+/* One step, of which rank 0 notes what comes out; or one with a number in the
+ * last row, of the last rank, that is not finite, which leaves nothing. */
 static void
 take_step(struct train_encoder *encoder, size_t n, int undone,
           struct outcome *outcome)
 {
+    float *last = dz + n * encoder->dim - 1, kept = *last;
     const struct nn_input input = input_of(encoder, n);
     float z[ROWS * 16];
     double length;
@@ -91,13 +93,18 @@ take_step(struct train_encoder *encoder, size_t n, int undone,
 
     train_encoder_forward(encoder, &input, NN_TRAIN, z, &err);
     note(outcome, z, n * encoder->dim * sizeof *z);
+    if (undone)
+        *last = NAN;
     train_encoder_backward(encoder, dz, &err);
     train_encoder_norm(encoder, &length, &err);
-    note(outcome, &length, sizeof length);
+    *last = kept;
     if (undone) {
+        T(encoder->locked || !isfinite(length),
+          "rank 0 sees what is not finite");
         train_encoder_undo(encoder);
         return;
     }
+    note(outcome, &length, sizeof length);
     train_encoder_update(encoder, 0.1, &err);
     train_encoder_average(encoder, &err);
 }
