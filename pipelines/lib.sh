@@ -57,7 +57,7 @@ misuse() {
 # ---------------------------------------------------------- the command line
 
 run=$default_run epochs=100 batch=256 augmenters=2 threads=$(nproc) seed=1
-restarts=3 resume='' config='' objective=simclr override=() show=''
+restarts=3 ranks=1 resume='' config='' objective=simclr override=() show=''
 select=() augment=() train=() negatives=() embed=()
 # more for the trainer, with the pipeline's own objective alone: others have
 # defaults of their own
@@ -79,7 +79,8 @@ common=('epochs N epochs of the whole run' 'batch N images in a batch'
     'objective NAME one of foil-train --list objectives'
     'augmenters N number of augmenters'
     'threads N threads of the trainer' 'seed N seed of all random numbers'
-    'restarts N most restarts of a killed feeder')
+    'restarts N most restarts of a killed feeder'
+    'ranks N processes of the trainer, by mpirun: foil-ranks(7)')
 own=()
 # '' in a study, which remembers its settings in its own way
 remembers=yes
@@ -412,7 +413,7 @@ named() {
 
 # ours STAGE : whether its command ends in our tool, which knows its options
 ours() {
-    [[ ${program[$1]} == *foil-$1 ]]
+    [[ ${program[$1]} =~ foil-$1(-mpi)?$ ]]
 }
 
 # ask DATA : the selector, if there is data yet, and the trainer, what they make

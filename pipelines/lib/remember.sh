@@ -146,7 +146,7 @@ may_differ() {
     local name=$1
     [[ $name == [A-Z]* ]] || name=--$name
     case $1 in
-    augmenters | restarts | embed) ;; # the result is the same
+    augmenters | restarts | ranks | embed) ;; # the result is the same
     TEST) [[ -z $2 ]] || overridden "$1" || refuse_other "$name" "$2" "$3"
         judge_anew=yes ;;
     *) overridden "$1" || refuse_other "$name" "$2" "$3" ;;

@@ -57,6 +57,7 @@ words_for_train() {
     [[ $objective != "$usual" ]] || items+=("${tuned[@]}")
     warmup
     [[ -z $warm || -e $run/latest ]] || items+=("--warmup $value")
+    [[ $ranks -eq 1 || -e $run/latest ]] || items+=("--shards $ranks")
     [[ ${keep_epochs:-0} -eq 0 ]] || items+=("--keep-features $keep_epochs")
     for_trainer
     more=("${words[@]}")
@@ -108,6 +109,8 @@ command_of() {
     local -a words
     "words_for_$1" "${@:2}"
     command=${program[$1]}
+    [[ $1 != train || $ranks -eq 1 || $command != foil-train ]] ||
+        command="mpirun -n $ranks foil-train-mpi"
     if [[ $1 == select ]]; then
         quote "${elsewhere[@]}"
         command=${line:+"$line "}$command
@@ -122,10 +125,12 @@ command_of() {
 
 # stages DATA : sets list to that for foil-run(1); sinks start before sources
 stages() {
-    local again=killed,$restarts command method
+    local again=killed,$restarts main=main command method
     command_of train
+    # mpirun kills its processes at a SIGTERM
+    [[ ! $command =~ ^(mpirun|srun)' ' ]] || main=main,USR1
     list=$'# name     copies  restart   command\n'
-    list+="train      main    never     $command"
+    list+="train      $main    never     $command"
     negatives_wanted
     if [[ -n $method ]]; then
         command_of negatives
@@ -163,7 +168,7 @@ show_list() {
         read -r _ copies _ line <<<"${all[i]}"
         line=${line//\$RUN/"$run"}
         [[ $((i + 1)) -eq ${#all[@]} ]] || line+=' &'
-        [[ $copies == main || $copies == 1 ]] || line+=" # $copies of these"
+        [[ $copies == main* || $copies == 1 ]] || line+=" # $copies of these"
         show_command "$line"
     done
 }

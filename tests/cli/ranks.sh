@@ -87,6 +87,8 @@ compare clip "${towers[@]}" --objective clip
 augment=(--size 8)
 ok 'by one rank: a run' whole simclr-1 1 "${with[@]}" --average 0.5
 ok 'its arrays are those of one process' same simclr-0 simclr-1
+ok 'a step tells how long it was with others' jq -es \
+    'all(.exchanged > 0 and .exchanged < .seconds)' simclr-2/metrics.jsonl
 ok 'one shard: a run' whole one 1 --arch resnet8 --head 16-8
 ok 'without ranks: a run' whole plain 0 --arch resnet8 --head 16-8
 ok 'its arrays are the same' same one plain
@@ -142,6 +144,12 @@ rank() {
     done
 }
 
+# has_saved RUN : its last step
+has_saved() {
+    readlink "$1/latest"
+    test "$(readlink "$1/latest")" = "step-$(printf '%08d' "$(steps "$1")")"
+}
+
 # ends_with CODE : the trainer does
 ends_with() {
     local code=0
@@ -173,14 +181,31 @@ start asked 4
 ok '15 steps of four ranks' past asked 15
 kill -USR1 "$trainer"
 ok 'SIGUSR1 to mpirun: the run ends with 0' ends_with 0
-has_saved() {
-    readlink asked/latest
-    test "$(readlink asked/latest)" = "step-$(printf '%08d' "$(steps asked)")"
-}
-ok 'and has saved its last step' has_saved
+ok 'and has saved its last step' has_saved asked
 feed asked 8 "$epochs"
 ok 'the run goes on by itself' goes_on asked 0
 ok 'and ends as the calm one' same calm asked
+
+# ------------------------------------------------------------------ pipelines
+
+# piped SIZE OPTION... : a pipeline of so many ranks, in the background
+piped() {
+    "$BIN/foil" run simclr -r piped --ranks "$1" --epochs 1000 --batch 8 \
+        --augmenters 1 --threads 1 --augment '--size 8' --train \
+        '--arch resnet8 --head 16-8 --checkpoint-every 0' "${@:2}" pics.tar \
+        >piped.train 2>&1 </dev/null &
+    trainer=$!
+}
+piped 2
+ok '5 steps of a pipeline with two ranks' past piped 5
+kill -TERM "$trainer"
+ok 'it is asked to end: 143' ends_with 143
+ok 'and has saved its last step' has_saved piped
+before=$(steps piped)
+piped 1 --resume
+ok 'it goes on by one' past piped $((before + 5))
+kill -TERM "$trainer"
+ok 'to where it is asked again' ends_with 143
 
 epochs=1000
 start stands 2 --deadline 3
