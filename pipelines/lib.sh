@@ -144,7 +144,7 @@ find_option() {
     fi
     for owner in "${stages[@]}"; do
         [[ $owner != embed || ${#owners[@]} -eq 0 ]] || break
-        row=$("foil-$owner" --help | grep -E "^  (-., )?--(${name#no-}|$name)( |$)") ||
+        row=$("foil-$owner" --help all | grep -E "^  (-., )?--(${name#no-}|$name)( |$)") ||
             continue
         owners+=("$owner")
         [[ $row == *"--${name#no-} "[^\ ]* ]] || flag=yes
@@ -168,7 +168,7 @@ tell_stage() {
 no_option() {
     local -a keys words
     keys_of_run
-    mapfile -t words < <(printf 'foil-%s --help\n' "${!given[@]}" | bash | sed -nE 's/^  (-., )?(--[a-z0-9-]+).*/\2/p')
+    mapfile -t words < <(printf 'foil-%s --help all\n' "${!given[@]}" | bash | sed -nE 's/^  (-., )?(--[a-z0-9-]+).*/\2/p')
     misuse "no option '$1'$(foil guess "$1" --{run,resume,override,stages,config,help} \
         "${keys[@]/#/--}" "${words[@]}")"
 }

@@ -55,7 +55,7 @@ _foil_value() {
 _foil_stages() {
     local stage
     for stage in select negatives augment train; do
-        "$1" "$stage" --help 2>/dev/null </dev/null |
+        "$1" "$stage" --help all 2>/dev/null </dev/null |
             sed "s/ one of --list / one of foil-$stage --list /"
     done
 }
@@ -72,7 +72,7 @@ _foil_help() {
         "$@" --help 2>/dev/null </dev/null
         _foil_stages "$1"
         ;;
-    *) "$@" --help 2>/dev/null </dev/null ;;
+    *) "$@" --help all 2>/dev/null </dev/null ;;
     esac
 }
 

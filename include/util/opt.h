@@ -84,16 +84,19 @@ struct opt_tool {
  * last.  --help, in lines as wide as the terminal (60 to 200 columns; 80 where
  * there is none), and --version print to stdout and exit with 0; misuse exits
  * with EXIT_USAGE and says which option, what was wrong, what is wanted.
+ * "--help all" prints all options, --help in a tool with groups perhaps not.
  */
 char **opt_parse(const struct opt_tool *tool, int argc, char **argv);
 
 /*
  * opt_groups() gives --help titles, each before the option that sets *first;
- * before opt_parse().  The table ends with a NULL title and stays.
+ * before opt_parse().  The table ends with a NULL title and stays.  "--help
+ * WORD" prints those groups whose titles begin with the word.
  */
 struct opt_group {
     const char *title;
     const void *first;
+    int rare; /* --help names its options, but does not say what they do */
 };
 
 void opt_groups(const struct opt_group *groups);
@@ -130,6 +133,10 @@ int opt_given(const void *value);
  */
 int opt_index(const char *words, const char *word);
 const char *opt_word(const char *words, int index, int *length);
+
+/* opt_choice() returns the word of the OPT_CHOICE that sets `value`, as it is
+ * set now, until the next call for that option; after opt_parse(). */
+const char *opt_choice(const void *value);
 
 /* opt_together() is opt_misuse() where one of two options was given without the
  * other; `one` and `other` are the variables that they set. */

@@ -16,9 +16,10 @@
 enum { CONFIG_BYTES = 1 << 20 }; // of a file of options
 
 static const struct opt *tool_opts;
-static char given[OPT_MOST];    // by index in tool_opts
-static size_t parameters[2];    // those from the first to before the second
-static char *methods[OPT_MOST]; // by index: OPT_METHOD, cut at its commas
+static char given[OPT_MOST]; // by index in tool_opts
+static size_t parameters[2]; // those from the first to before the second
+// by index: of OPT_METHOD, cut at its commas; of OPT_CHOICE, the word
+static char *texts[OPT_MOST];
 
 /* The option of that very name, or NULL. */
 static const struct opt *
@@ -119,7 +120,7 @@ static void take_named(const struct opt_tool *tool, const char *word,
 static void
 set_method(const struct opt_tool *tool, const struct opt *o, const char *text)
 {
-    char **kept = &methods[o - tool->opts], *rest, *name;
+    char **kept = &texts[o - tool->opts], *rest, *name;
 
     *kept = mem_text(text); // stays, whatever becomes of the value
     name = strtok_r(*kept, ",", &rest);
@@ -194,11 +195,11 @@ static int
 take_common(const struct opt_tool *tool, char **argv, int *at,
             const char **config)
 {
-    const char *word = argv[*at];
+    const char *word = argv[*at], *next = argv[*at + 1];
 
     if (!strcmp(word, "--help") ||
         (!strcmp(word, "-h") && !letter_of(tool, 'h')))
-        opt_print_help(tool);
+        opt_print_help(tool, next && *next != '-' ? next : NULL);
     if (!strcmp(word, "--version"))
         opt_print_version(tool);
     if (strncmp(word, "--config", strlen("--config")) ||
@@ -392,6 +393,19 @@ opt_given(const void *value)
     const struct opt *o = option_of(value);
 
     return o && given[o - tool_opts] != 0;
+}
+
+const char *
+opt_choice(const void *value)
+{
+    const struct opt *o = option_of(value);
+    char **kept = &texts[o - tool_opts];
+    int length;
+    const char *word = opt_word(o->arg, *(const int *)value, &length);
+
+    free(*kept);
+    *kept = mem_format("%.*s", length, word);
+    return *kept;
 }
 
 void

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "util/mem.h"
 #include "util/terminal.h"
@@ -162,13 +163,49 @@ spell_option(const struct opt *o)
                      : mem_format("[--%s %s]%s", o->name, o->arg, more);
 }
 
-static void
-print_usage(const char *lead, const struct opt_tool *tool)
+/* The group that an option is in, where that before it is in another. */
+static const struct opt_group *
+group_of(const struct opt *o, const struct opt_group *before)
 {
-    const int column = printf("%s%s", lead, tool->name);
-    struct lines lines = lines_of(stdout, column, column + 1);
+    for (const struct opt_group *g = groups; g && g->title; g++)
+        if (g->first == o->value)
+            return g;
+    return before;
+}
+
+/* Whether help with the word behind --help, or NULL, tells what the options of
+ * a group do. */
+static int
+tells_group(const char *word, const struct opt_group *group)
+{
+    if (!word || !group)
+        return !group || !group->rare;
+    return !strcmp(word, "all") ||
+           !strncasecmp(word, group->title, strlen(word));
+}
+
+/* Whether help with that word, or NULL, tells what each option does. */
+static int
+tells_all(const char *word, const struct opt_tool *tool)
+{
+    const struct opt_group *group = NULL;
+    int all = 1;
 
     for (const struct opt *o = tool->opts; o->name; o++) {
+        group = group_of(o, group);
+        all &= tells_group(word, group);
+    }
+    return all;
+}
+
+static void
+print_usage(const char *lead, const struct opt_tool *tool, int all)
+{
+    const int column =
+        printf("%s%s%s", lead, tool->name, all ? "" : " [OPTION ...]");
+    struct lines lines = lines_of(stdout, column, column + 1);
+
+    for (const struct opt *o = tool->opts; all && o->name; o++) {
         char *word = spell_option(o);
 
         print_word(&lines, word, (int)strlen(word));
@@ -229,13 +266,66 @@ print_option(const struct opt *o)
     free(usual);
 }
 
-/* The title of the group that begins with an option. */
+/* Names the options of a group, from the first on. */
 static void
-print_title(const struct opt *o)
+print_names(const struct opt *o, const struct opt_group *group)
 {
+    struct lines lines = lines_of(stdout, printf(" "), 2);
+
+    while (o->name && group_of(o, group) == group) {
+        char *name = mem_format("--%s", o++->name);
+
+        print_word(&lines, name, (int)strlen(name));
+        free(name);
+    }
+    putchar('\n');
+}
+
+/* The options, under the titles of their groups; help as a whole names those
+ * that it does not tell of. */
+static void
+print_options(const struct opt_tool *tool, const char *which)
+{
+    const struct opt_group *group = NULL;
+
+    for (const struct opt *o = tool->opts; o->name; o++) {
+        const struct opt_group *begun = group_of(o, group);
+        const int first = begun != group, tells = tells_group(which, begun);
+
+        group = begun;
+        if (first && (tells || !which))
+            printf("\n%s:\n", group->title);
+        if (tells)
+            print_option(o);
+        else if (first && !which)
+            print_names(o, group);
+    }
+}
+
+/* Refuses a word behind --help that is neither `all` nor begins a title. */
+static void
+check_group(const char *which)
+{
+    int known = !groups || !strcmp(which, "all");
+
     for (const struct opt_group *g = groups; g && g->title; g++)
-        if (g->first == o->value)
-            printf("\n%s:\n", g->title);
+        known |= tells_group(which, g);
+    if (!known)
+        opt_misuse("--help '%s': want 'all' or a title of --help", which);
+}
+
+/* What every tool takes. */
+static void
+print_common(int all)
+{
+    print_item(stdout, "--config FILE",
+               "file of options, a line 'NAME VALUE' each", NULL);
+    print_item(stdout, "-h, --help", "this text", NULL);
+    if (!all) {
+        print_item(stdout, "--help all", "the same, of all options", NULL);
+        print_item(stdout, "--help TITLE", "of those under such a title", NULL);
+    }
+    print_item(stdout, "--version", "the version of foil", NULL);
 }
 
 /* What a tool is, between its usage and its options. */
@@ -249,22 +339,18 @@ print_summary(const struct opt_tool *tool)
 }
 
 _Noreturn void
-opt_print_help(const struct opt_tool *tool)
+opt_print_help(const struct opt_tool *tool, const char *which)
 {
-    print_usage("usage: ", tool);
+    if (which)
+        check_group(which);
+    print_usage("usage: ", tool, tells_all(which, tool));
     print_summary(tool);
     if (!groups)
         putchar('\n');
-    for (const struct opt *o = tool->opts; o->name; o++) {
-        print_title(o);
-        print_option(o);
-    }
+    print_options(tool, which);
     if (groups)
         putchar('\n');
-    print_item(stdout, "--config FILE",
-               "file of options, a line 'NAME VALUE' each", NULL);
-    print_item(stdout, "-h, --help", "this text", NULL);
-    print_item(stdout, "--version", "the version of foil", NULL);
+    print_common(tells_all(which, tool));
     close_stdout();
     exit(EXIT_OK);
 }
@@ -294,7 +380,7 @@ _Noreturn void
 opt_print_verbs(const struct opt_tool *tool, const struct opt_tool *verbs)
 {
     for (const struct opt_tool *verb = verbs; verb->name; verb++)
-        print_usage(verb == verbs ? "usage: " : "       ", verb);
+        print_usage(verb == verbs ? "usage: " : "       ", verb, 1);
     print_summary(tool);
     putchar('\n');
     opt_list_verbs(verbs, stdout);

@@ -5,8 +5,9 @@
 
 #include "util/opt.h"
 
-/* What util/opt.h prints of a tool on stdout, ending the process. */
-_Noreturn void opt_print_help(const struct opt_tool *tool);
+/* What util/opt.h prints of a tool on stdout, ending the process; `which` is
+ * the word behind --help, or NULL. */
+_Noreturn void opt_print_help(const struct opt_tool *tool, const char *which);
 _Noreturn void opt_print_version(const struct opt_tool *tool);
 _Noreturn void opt_print_verbs(const struct opt_tool *tool,
                                const struct opt_tool *verbs);

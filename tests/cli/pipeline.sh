@@ -24,7 +24,7 @@ if [[ " $* " == *' --dry-run '* ]]; then
     echo "$dry"
     exit
 fi
-[[ " $* " != *' --help '* ]] || exec "$real/foil-$stage" --help
+[[ " $* " != *' --help '* ]] || exec "$real/foil-$stage" "$@"
 trap 'echo "$stage" >>"$work/ended"; exit 0' TERM
 echo $$ >>"$work/pids.$stage"
 echo "$stage $*" >>"$work/started"

@@ -3,6 +3,7 @@
 #include "util/opt.h"
 
 static int fast;
+static int pace = 1;
 static long batch = 128;
 static double tau = 0.5;
 static const char *name = "run", *policy = "wait", *path, *way = "hcl";
@@ -15,6 +16,7 @@ static const struct opt opts[] = {
     {"name", 0, OPT_TEXT, &name, 0, 0, "NAME", "of the run"},
     {"path", 0, OPT_TEXT, &path, 0, 0, "FILE", "no default"},
     {"policy", 0, OPT_WORD, &policy, 0, 0, "wait|skip", "when late"},
+    {"pace", 0, OPT_CHOICE, &pace, 0, 0, "walk|trot|run", "how fast"},
     {"add", 0, OPT_LIST, &list, 0, 0, "X", "many"},
     {"way", 0, OPT_METHOD, &way, 0, 0, "NAME[,PARAM=X]...", "of doing it"},
     {0},
@@ -46,6 +48,8 @@ parse(const void *line)
         printf(" <%s>", *operand);
     if (strcmp(way, "hcl"))
         printf(" by %s", way);
+    if (strcmp(opt_choice(&pace), "trot"))
+        printf(" %s", opt_choice(&pace));
 }
 
 static void
@@ -77,6 +81,7 @@ values(void)
     gives("--name=a=b --path - d", "0 128 0.5 a=b - wait 0 <d>");
     gives("--name= d", "0 128 0.5  none wait 0 <d>");
     gives("--policy skip d", "0 128 0.5 run none skip 0 <d>");
+    gives("--pace run d", "0 128 0.5 run none wait 0 <d> run");
     gives("--add x --add=y d", "0 128 0.5 run none wait 2 +x +y <d>");
     gives("-- -f", "0 128 0.5 run none wait 0 <-f>");
     gives("-", "0 128 0.5 run none wait 0 <->");
@@ -122,6 +127,7 @@ misuse(void)
     refuses("--policy wai d", "--policy 'wai': want one of wait|skip");
     refuses("--policy wait|skip d", "--policy 'wait|skip'");
     refuses("--policy= d", "--policy ''");
+    refuses("--pace ru d", "--pace 'ru': want one of walk|trot|run");
     refuses("-f -f d", "--fast is given twice");
     refuses("--fast --no-fast d", "--fast is given twice");
     refuses("--no-batch d", "no option '--no-batch'");
@@ -137,9 +143,9 @@ help(void)
 {
     static const char usage[] =
         "usage: foil-test [-f] [-b N] [-t X] [--name NAME] [--path FILE]\n"
-        "                 [--policy wait|skip] [--add X] ... [--way "
-        "NAME[,PARAM=X]...]\n"
-        "                 DATA [MORE]\n"
+        "                 [--policy wait|skip] [--pace walk|trot|run] "
+        "[--add X] ...\n"
+        "                 [--way NAME[,PARAM=X]...] DATA [MORE]\n"
         "\nfoil-test: try the options\n\n";
     struct child c = child_run(parse, "--help");
 
@@ -329,7 +335,7 @@ static void
 help_in_groups(const void *line)
 {
     static const struct opt_group groups[] = {
-        {"Speed", &fast}, {"Names", &name}, {0}};
+        {"Speed", &fast, 0}, {"Names", &name, 0}, {"Lists", &list, 1}, {0}};
 
     opt_groups(groups);
     parse(line);
@@ -343,6 +349,20 @@ groups_have_titles(void)
     T(strstr(c.out, "try the options\n\nSpeed:\n  -f, --fast") &&
           strstr(c.out, "[0.5]\n\nNames:\n  --name NAME"),
       "each before its first option: %s", c.out);
+    T(strstr(c.out, "\n\nLists:\n  --add --way\n\n  --config") &&
+          strstr(c.out, "usage: foil-test [OPTION ...] DATA [MORE]\n"),
+      "those of a rare group are named: %s", c.out);
+    c = child_run(help_in_groups, "--help all");
+    T(strstr(c.out, "\n\nLists:\n  --add X                 many\n") &&
+          strstr(c.out, "\n  --path FILE ") && !strstr(c.out, "[OPTION ...]"),
+      "all are told of: %s", c.out);
+    c = child_run(help_in_groups, "--help list");
+    T(strstr(c.out, "\n\nLists:\n  --add X                 many\n") &&
+          !strstr(c.out, "--path") && strstr(c.out, "[OPTION ...]"),
+      "or those of a group: %s", c.out);
+    c = child_run(help_in_groups, "--help lost");
+    T(c.code == EXIT_USAGE && strstr(c.err, "--help 'lost': want 'all' or"),
+      "and of no other: %s", c.err);
 }
 
 int

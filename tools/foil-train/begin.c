@@ -63,7 +63,7 @@ open_learner(struct train *t, struct err *err)
         .nonfinite = o->nonfinite,
     };
 
-    if (!strcmp(o->sampler, "service")) {
+    if (o->sampler == TRAIN_SERVICE) {
         t->negatives = train_service_negatives(&t->service);
     } else {
         struct sample_how how;
@@ -226,7 +226,7 @@ train_ask_service(struct train *t, struct err *err)
     const struct wire_hello *hello = flow_server_hello(t->source.inlet->server);
 
     if (!t->objective->wants_weights || t->service.service ||
-        strcmp(t->options->sampler, "service"))
+        t->options->sampler != TRAIN_SERVICE)
         return 0;
     return train_service_open(
         &t->service, t->wire, hello->run,

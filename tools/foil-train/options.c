@@ -18,7 +18,6 @@ enum { AUTO = 2 }; // of --precision, behind f32 and bf16
 static struct train_options o = {
     .objective = "simclr",
     .arch = "resnet18",
-    .stem = "auto",
     .norm = "batch",
     .basis = "",
     .rows = "",
@@ -26,9 +25,7 @@ static struct train_options o = {
     .embed = 256,
     .mean = "0.485,0.456,0.406",
     .deviation = "0.229,0.224,0.225",
-    .optim = "sgd",
     .schedule = "cosine",
-    .sampler = "service",
     .proposals = "once",
     .moves = 64,
     .burn = -1,
@@ -48,6 +45,9 @@ static struct train_options o = {
     .deadline = 600,
     .limit = 600,
 };
+
+/* Of --sampler. */
+static const char samplers[] = "service|" SAMPLE_SCORES "|bank";
 
 /* The run directory and its endpoints. */
 static const struct opt endpoints[] = {
@@ -79,21 +79,21 @@ static const struct opt what[] = {
 static const struct opt how[] = {
     {"vocabulary", 0, OPT_TEXT, &o.vocabulary, 0, 0, "FILE",
      "of the tokens of texts: merges.txt or vocab.txt"},
-    {"context", 0, OPT_WHOLE, &o.context, 2, 4096, "N",
-     "tokens of a text at most"},
-    {"gelu", 0, OPT_CHOICE, &o.quick_gelu, 0, 0, "erf|quick",
-     "of texts, quick for OpenAI's weights"},
     {"embed", 0, OPT_WHOLE, &o.embed, 1, 65536, "N",
      "width of the embeddings, with texts"},
     {"lock", 0, OPT_CHOICE, &o.lock, 0, 0, "none|image|text",
      "which encoder keeps its weights"},
     {"init", 0, OPT_LIST, &o.init, 0, 0, "[image=|text=]FILE",
      "weights of an encoder to begin with, .safetensors"},
-    {"basis", 0, OPT_TEXT, &o.basis, 0, 0, "FILE",
-     "linear: fixed basis of the pixels, .npy"},
-    {"rows", 0, OPT_TEXT, &o.rows, 0, 0, "FILE",
-     "table: initial embeddings; rows: what the layer sees, .npy"},
-    {"stem", 0, OPT_WORD, &o.stem, 0, 0, "auto|small|imagenet",
+    {"head", 0, OPT_TEXT, &o.head, 0, 0, "SPEC",
+     "projection head: 512-128, 512-128-bn, none; else the objective's"},
+    {"precision", 0, OPT_CHOICE, &o.bf16, 0, 0, "f32|bf16|auto",
+     "precision of activations; auto: bf16 where it is faster"},
+    {"gelu", 0, OPT_CHOICE, &o.quick_gelu, 0, 0, "erf|quick",
+     "of texts, quick for OpenAI's weights"},
+    {"context", 0, OPT_WHOLE, &o.context, 2, 4096, "N",
+     "tokens of a text at most"},
+    {"stem", 0, OPT_CHOICE, &o.stem, 0, 0, "auto|small|imagenet",
      "first layer of a resnet; auto: imagenet above 64 pixels"},
     {"norm", 0, OPT_WORD, &o.norm, 0, 0, "batch|group|none",
      "normalisation layers"},
@@ -101,24 +101,35 @@ static const struct opt how[] = {
      "channels of the first stage; 0: the default of --arch"},
     {"hidden", 0, OPT_WHOLE, &o.hidden, 0, 65536, "N",
      "mlp, linear, rows, table: width; 0: 512"},
-    {"head", 0, OPT_TEXT, &o.head, 0, 0, "SPEC",
-     "projection head: 512-128, 512-128-bn, none; else the objective's"},
+    {"basis", 0, OPT_TEXT, &o.basis, 0, 0, "FILE",
+     "linear: fixed basis of the pixels, .npy"},
+    {"rows", 0, OPT_TEXT, &o.rows, 0, 0, "FILE",
+     "table: initial embeddings; rows: what the layer sees, .npy"},
     {"mean", 0, OPT_TEXT, &o.mean, 0, 0, "R,G,B", "mean of pixels / 255"},
     {"deviation", 0, OPT_TEXT, &o.deviation, 0, 0, "R,G,B",
      "standard deviation of pixels / 255"},
-    {"precision", 0, OPT_CHOICE, &o.bf16, 0, 0, "f32|bf16|auto",
-     "precision of activations; auto: bf16 where it is faster"},
     {"conv", 0, OPT_CHOICE, &o.direct, 0, 0, "auto|direct",
      "convolutions; auto: Winograd where it is faster"},
     {"micro-batch", 0, OPT_WHOLE, &o.micro, 0, 1 << 20, "ROWS",
      "views that go through the encoder at a time; 0: all"},
     {"shards", 0, OPT_WHOLE, &o.shards, 1, TRAIN_SHARDS_MOST, "N",
      "parts of a batch that ranks share, a power of two"},
-    {"accumulate", 0, OPT_WHOLE, &o.accumulate, 1, 1e6, "BATCHES",
-     "batches for each step of the optimiser, by their mean gradient"},
-    {"optim", 0, OPT_WORD, &o.optim, 0, 0, "sgd|adam|adamw|lars", "optimiser"},
-    {"lars", 0, OPT_CHOICE, &o.lars_b, 0, 0, "a|b", "variant of LARS"},
+    {"optim", 0, OPT_CHOICE, &o.optim, 0, 0, "sgd|adam|adamw|lars",
+     "optimiser"},
     {"lr", 0, OPT_REAL, &o.lr, 0, 1e6, "X", "learning rate"},
+    {"weight-decay", 0, OPT_REAL, &o.weight_decay, 0, 1e3, "X", "weight decay"},
+    {"warmup", 0, OPT_REAL, &o.warmup, 0, 1e6, "EPOCHS",
+     "epochs in which the learning rate rises from 0"},
+    {"schedule", 0, OPT_TEXT, &o.schedule, 0, 0, "SPEC",
+     "schedule of the learning rate: constant, cosine, step:E,E..."},
+    {"average", 0, OPT_REAL, &o.average, 0, 1, "SHARE",
+     "of the epochs, the last: the mean of their weights is kept, too"},
+    {"seed", 's', OPT_WHOLE, &o.seed, 0, 1e15, "N",
+     "seed of the initial weights"},
+    {"threads", 0, OPT_WHOLE, &o.threads, 0, 1024, "N",
+     "threads to use; 0: all cores"},
+    {"lr-end", 0, OPT_REAL, &o.lr_end, 0, 1e6, "X",
+     "learning rate at the end of its schedule"},
     {"momentum", 0, OPT_REAL, &o.momentum, 0, 0.9999, "X",
      "sgd, lars: momentum"},
     {"nesterov", 0, OPT_FLAG, &o.nesterov, 0, 0, NULL,
@@ -129,22 +140,12 @@ static const struct opt how[] = {
      "adam, adamw: weight of the old mean square"},
     {"epsilon", 0, OPT_REAL, &o.epsilon, 1e-30, 1, "X",
      "adam, adamw: added to the root of the mean square"},
-    {"weight-decay", 0, OPT_REAL, &o.weight_decay, 0, 1e3, "X", "weight decay"},
-    {"warmup", 0, OPT_REAL, &o.warmup, 0, 1e6, "EPOCHS",
-     "epochs in which the learning rate rises from 0"},
-    {"schedule", 0, OPT_TEXT, &o.schedule, 0, 0, "SPEC",
-     "schedule of the learning rate: constant, cosine, step:E,E..."},
-    {"lr-end", 0, OPT_REAL, &o.lr_end, 0, 1e6, "X",
-     "learning rate at the end of its schedule"},
-    {"average", 0, OPT_REAL, &o.average, 0, 1, "SHARE",
-     "of the epochs, the last: the mean of their weights is kept, too"},
-    {"seed", 's', OPT_WHOLE, &o.seed, 0, 1e15, "N",
-     "seed of the initial weights"},
-    {"threads", 0, OPT_WHOLE, &o.threads, 0, 1024, "N",
-     "threads to use; 0: all cores"},
+    {"lars", 0, OPT_CHOICE, &o.lars_b, 0, 0, "a|b", "variant of LARS"},
+    {"accumulate", 0, OPT_WHOLE, &o.accumulate, 1, 1e6, "BATCHES",
+     "batches for each step of the optimiser, by their mean gradient"},
     {"keep-features", 0, OPT_WHOLE, &o.keep_features, 0, 1000, "EPOCHS",
      "epochs whose features are kept for selectors"},
-    {"sampler", 0, OPT_WORD, &o.sampler, 0, 0, "service|fresh|stale|reset|bank",
+    {"sampler", 0, OPT_CHOICE, &o.sampler, 0, 0, samplers,
      "emc2: the negatives service, or own chains with these scores"},
     {"proposals", 0, OPT_TEXT, &o.proposals, 0, 0, "NAME[,PARAM=X]...",
      "own chains: a sampler, of foil-negatives --list samplers"},
@@ -157,14 +158,6 @@ static const struct opt how[] = {
 
 /* What does not. */
 static const struct opt conduct[] = {
-    {"nan", 0, OPT_CHOICE, &o.nonfinite, 0, 0, "stop|skip|rollback",
-     "what to do after a loss or gradient that is not finite"},
-    {"policy", 0, OPT_CHOICE, &o.in_batch, 0, 0, "wait|in-batch",
-     "what to do while the negatives service does not answer"},
-    {"encoder-lost", 0, OPT_CHOICE, &o.lost, 0, 0, "end|resume",
-     "what to do when the program of --encoder fails"},
-    {"command-limit", 0, OPT_REAL, &o.limit, 0.1, 1e6, "SECONDS",
-     "time it has for an answer"},
     {"steps", 0, OPT_WHOLE, &o.steps, 0, 1e15, "N",
      "stop after N steps in all; 0: at the end of the plan"},
     {"checkpoint-every", 0, OPT_WHOLE, &o.every, 0, 1e15, "STEPS",
@@ -173,8 +166,20 @@ static const struct opt conduct[] = {
      "number of checkpoints to keep"},
     {"resume", 0, OPT_FLAG, &o.resume, 0, 0, NULL,
      "continue from the newest checkpoint"},
+    {"policy", 0, OPT_CHOICE, &o.in_batch, 0, 0, "wait|in-batch",
+     "what to do while the negatives service does not answer"},
+    {"nan", 0, OPT_CHOICE, &o.nonfinite, 0, 0, "stop|skip|rollback",
+     "what to do after a loss or gradient that is not finite"},
+    {"list", 0, OPT_WORD, &o.list, 0, 0, "objectives",
+     "print all objectives as JSON, one a line, and end"},
+    {"dry-run", 0, OPT_FLAG, &o.dry, 0, 0, NULL,
+     "check the options and DIR, print what the run needs, and end"},
     {"override", 0, OPT_LIST, &o.override, 0, 0, "KEY",
      "allow this option to differ from the checkpoint"},
+    {"encoder-lost", 0, OPT_CHOICE, &o.lost, 0, 0, "end|resume",
+     "what to do when the program of --encoder fails"},
+    {"command-limit", 0, OPT_REAL, &o.limit, 0.1, 1e6, "SECONDS",
+     "time it has for an answer"},
     {"window", 0, OPT_WHOLE, &o.window, 1, WIRE_WINDOW_MAX, "N",
      "batches under way, waiting or in training"},
     {"max-batch", 0, OPT_WHOLE, &o.max_batch, 1, 1 << 20, "MIB",
@@ -183,10 +188,6 @@ static const struct opt conduct[] = {
      "most bytes of sampler state to keep"},
     {"deadline", 0, OPT_REAL, &o.deadline, 1, 1e9, "SECONDS",
      "give up after so long without a batch or an answer"},
-    {"list", 0, OPT_WORD, &o.list, 0, 0, "objectives",
-     "print all objectives as JSON, one a line, and end"},
-    {"dry-run", 0, OPT_FLAG, &o.dry, 0, 0, NULL,
-     "check the options and DIR, print what the run needs, and end"},
     {0},
 };
 
@@ -201,9 +202,18 @@ static const struct opt_tool tool = {
 
 /* --help in parts. */
 static const struct opt_group groups[] = {
-    {"Run", &o.run},           {"Objective", &o.objective},
-    {"Encoder", &o.arch},      {"Optimisation", &o.optim},
-    {"Conduct", &o.nonfinite}, {0},
+    {"Run", &o.run, 0},
+    {"Endpoints", &o.batches, 1},
+    {"Objective", &o.objective, 0},
+    {"Objectives' parameters", &params.option[0].real, 1},
+    {"Encoder", &o.arch, 0},
+    {"Encoder, more", &o.quick_gelu, 1},
+    {"Optimisation", &o.optim, 0},
+    {"Optimisation, more", &o.lr_end, 1},
+    {"Sampler of emc2, where the trainer has one", &o.sampler, 1},
+    {"Conduct", &o.steps, 0},
+    {"Conduct, more", &o.override, 1},
+    {0},
 };
 
 /* What can be overridden besides the remembered options. */
@@ -310,12 +320,12 @@ judge_chains(const struct loss_objective *objective, struct err *err)
                        "--%s is for objectives that weigh negatives, not "
                        "for %s",
                        given, o.objective);
-    if (given && !strcmp(o.sampler, "service"))
+    if (given && o.sampler == TRAIN_SERVICE)
         return err_set(err,
                        "--%s is for own chains: the negatives service has an "
                        "option of that name",
                        given);
-    if (!objective->wants_weights || !strcmp(o.sampler, "service"))
+    if (!objective->wants_weights || o.sampler == TRAIN_SERVICE)
         return 0;
     if (train_sample_how(&o, objective, &own, err))
         return -1;
@@ -325,12 +335,12 @@ judge_chains(const struct loss_objective *objective, struct err *err)
                        "chains do with --sampler fresh and an encoder of rows, "
                        "else take the service",
                        o.proposals);
-    if (opt_index(SAMPLE_SCORES, o.sampler) > SAMPLE_FRESH &&
+    if ((o.sampler == TRAIN_STALE || o.sampler == TRAIN_RESET) &&
         !param_find(own.sampler->params, "scores"))
         return err_set(err,
                        "--proposals %s scores afresh where its chains stand: "
                        "it is not for --sampler %s",
-                       o.proposals, o.sampler);
+                       o.proposals, opt_choice(&o.sampler));
     if (opt_given(&o.burn) && !param_find(own.sampler->params, "burn-in"))
         return err_set(err, "--proposals %s has no --burn-in", o.proposals);
     if (opt_given(&o.moves) && !param_find(own.sampler->params, "moves"))
@@ -345,10 +355,10 @@ check_options(const struct loss_objective *objective, struct err *err)
     if (param_set_judge(&params, objective->name, objective->params, err))
         return -1;
     if (objective->wants_weights && !objective->draws_inside &&
-        strcmp(o.sampler, "service"))
-        return err_set(err, "--sampler %s: %s needs foil-negatives", o.sampler,
-                       o.objective);
-    if (!strcmp(o.sampler, "bank") && !objective->wants_cross)
+        o.sampler != TRAIN_SERVICE)
+        return err_set(err, "--sampler %s: %s needs foil-negatives",
+                       opt_choice(&o.sampler), o.objective);
+    if (o.sampler == TRAIN_BANK && !objective->wants_cross)
         return err_set(err, "--sampler bank is for emc2_bimodal, not for %s",
                        o.objective);
     if (*o.basis && (opt_given(&o.mean) || opt_given(&o.deviation)))

@@ -14,10 +14,10 @@ struct train_schedule {
 struct train_options {
     /* what decides the result, and is remembered */
     const char *encoder; /* the command of its program; NULL: it is ours */
-    const char *objective, *arch, *stem, *norm, *head, *mean, *deviation;
+    const char *objective, *arch, *norm, *head, *mean, *deviation;
     const char *basis, *rows;
     const char *text, *vocabulary; /* text: NULL, there are only images */
-    const char *optim, *schedule, *sampler, *proposals;
+    const char *schedule, *proposals;
     struct loss_settings loss;                        /* of the objective */
     struct train_schedule param_schedule[PARAM_MOST]; /* of its parameters */
     double lr, lr_end, momentum, beta1, beta2, epsilon, weight_decay, warmup;
@@ -28,6 +28,15 @@ struct train_options {
     long keep_features;
     int quick_gelu, bf16, direct, lars_b, nesterov;
     enum { TRAIN_LOCK_NONE, TRAIN_LOCK_IMAGE, TRAIN_LOCK_TEXT } lock;
+    enum { TRAIN_STEM_AUTO, TRAIN_STEM_SMALL, TRAIN_STEM_IMAGENET } stem;
+    enum { TRAIN_SGD, TRAIN_ADAM, TRAIN_ADAMW, TRAIN_LARS } optim;
+    enum { /* the negatives service, or own chains with these scores */
+           TRAIN_SERVICE,
+           TRAIN_FRESH,
+           TRAIN_STALE,
+           TRAIN_RESET,
+           TRAIN_BANK
+    } sampler;
 
     /* what does not */
     int chosen; /* bf16 was, for this processor: --precision auto */

@@ -31,8 +31,11 @@ enum { SMALL = 64 }; // pixels a side, up to which a small stem will do
 static const char *
 stem_of(const struct train_options *o, const struct train_shape *shape)
 {
-    if (strcmp(o->stem, "auto"))
-        return o->stem;
+    static const char *const stem[] = {
+        [TRAIN_STEM_SMALL] = "small", [TRAIN_STEM_IMAGENET] = "imagenet"};
+
+    if (o->stem != TRAIN_STEM_AUTO)
+        return stem[o->stem];
     return shape->height > SMALL || shape->width > SMALL ? "imagenet" : "small";
 }
 
@@ -74,10 +77,14 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
 static struct nn_optim_spec
 optim_spec(const struct train_options *o)
 {
-    const char *lars = o->lars_b ? "lars-b" : "lars-a";
+    const char *const name[] = {
+        [TRAIN_SGD] = "sgd",
+        [TRAIN_ADAM] = "adam",
+        [TRAIN_ADAMW] = "adamw",
+        [TRAIN_LARS] = o->lars_b ? "lars-b" : "lars-a",
+    };
 
-    return (struct nn_optim_spec){.name = strcmp(o->optim, "lars") ? o->optim
-                                                                   : lars,
+    return (struct nn_optim_spec){.name = name[o->optim],
                                   .momentum = o->momentum,
                                   .nesterov = o->nesterov,
                                   .beta1 = o->beta1,
@@ -92,7 +99,10 @@ train_sample_how(const struct train_options *o,
                  const struct loss_objective *objective, struct sample_how *how,
                  struct err *err)
 {
-    const char *word = o->sampler;
+    static const double scores[] = {[TRAIN_FRESH] = SAMPLE_FRESH,
+                                    [TRAIN_STALE] = SAMPLE_STALE,
+                                    [TRAIN_RESET] = SAMPLE_RESET,
+                                    [TRAIN_BANK] = SAMPLE_FRESH};
     const size_t length = strcspn(o->proposals, ",");
     char *name = mem_format("%.*s", (int)length, o->proposals);
     const struct sample_sampler *sampler =
@@ -105,13 +115,10 @@ train_sample_how(const struct train_options *o,
     how->brings = train_brings(o);
     how->most = (size_t)o->max_state << 30;
     how->seed = (uint64_t)o->seed;
-    sample_how_set(how, "scores",
-                   opt_index(SAMPLE_SCORES, word) < 0
-                       ? SAMPLE_FRESH
-                       : opt_index(SAMPLE_SCORES, word));
+    sample_how_set(how, "scores", scores[o->sampler]);
     // `fresh` of proposals across the views is cold outside of the batch
     sample_how_set(how, "outside",
-                   !strcmp(word, "bank")             ? SAMPLE_BANKED
+                   o->sampler == TRAIN_BANK          ? SAMPLE_BANKED
                    : sampler->kernel == SAMPLE_CROSS ? SAMPLE_BROUGHT
                                                      : SAMPLE_AUTO);
     sample_how_set(how, "burn-in", (double)o->burn);
@@ -122,7 +129,7 @@ train_sample_how(const struct train_options *o,
 int
 train_brings(const struct train_options *o)
 {
-    return nn_encoder_reads(o->arch, NN_IDS) && !strcmp(o->sampler, "fresh");
+    return nn_encoder_reads(o->arch, NN_IDS) && o->sampler == TRAIN_FRESH;
 }
 
 static int

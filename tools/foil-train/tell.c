@@ -35,7 +35,7 @@ tell_needs(struct train *t, struct err *err)
 
     if (train_check_free(o->run, err) || train_stand(t, err))
         return -1;
-    method = strcmp(o->sampler, "service") ? NULL : t->objective->wants_weights;
+    method = o->sampler == TRAIN_SERVICE ? t->objective->wants_weights : NULL;
     json_print(json_pack(
         "{s:s, s:s, s:o, s:b, s:I, s:I, s:I, s:b}", "objective", o->objective,
         "precision", o->bf16 ? "bf16" : "f32", "negatives",
