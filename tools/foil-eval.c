@@ -60,27 +60,16 @@ static const struct opt_tool verbs[] = {
 static const struct opt_tool tool = {
     .name = "foil-eval", .summary = "measure how good features are"};
 
-static void
-rank_views(const struct options *chosen, char **operand)
-{
-    if (chosen->answers && !chosen->captions)
-        opt_misuse("--answers is for --captions");
-    if (chosen->captions)
-        run_captions(chosen, operand);
-    else
-        run_retrieve(chosen, operand);
-}
-
 int
 main(int argc, char **argv)
 {
-    static void (*const run[])(const struct options *, char **) = {
+    static void (*const run[])(char **) = {
         [KNN] = run_knn,
         [NEIGHBOURS] = run_neighbours,
         [PROBE] = run_probe,
         [ZERO_SHOT] = run_zero_shot,
         [GEOMETRY] = run_geometry,
-        [RETRIEVE] = rank_views,
+        [RETRIEVE] = run_retrieve,
         [CCA] = run_cca,
         [LOSS] = run_loss,
         [PCA] = run_pca,
@@ -95,15 +84,12 @@ main(int argc, char **argv)
     verb = (enum verb)(opt_verb(&tool, verbs, argc, argv, &operand) - verbs);
     if (verb == FOLLOW) { // has checkpoints judged, and computes nothing
         priority_low();
-        given.threads = follow_threads;
     } else {
         end_when_stopped();
         given.threads = num_threads((int)given.threads);
     }
-    if (verb == CCA)
-        given.components = directions;
-    print_begin(&given);
-    run[verb](&given, operand);
+    print_begin();
+    run[verb](operand);
     print_end();
     close_stdout();
     return EXIT_OK;

@@ -146,7 +146,8 @@ void opt_together(const void *one, const void *other);
  * opt_verb() is opt_parse() for a tool with verbs, as "foil-data index PATH":
  * each verb is a tool of its own, by the name "foil-data index", in a table
  * that ends with a NULL name.  Returns the verb that argv[1] is, its operands
- * in *operand.  Of the tool itself, name and summary are used.
+ * in *operand.  Of the tool itself, name and summary are used.  An option that
+ * other verbs have is refused with their names.
  */
 const struct opt_tool *opt_verb(const struct opt_tool *tool,
                                 const struct opt_tool *verbs, int argc,

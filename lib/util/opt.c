@@ -16,7 +16,8 @@
 enum { CONFIG_BYTES = 1 << 20 }; // of a file of options
 
 static const struct opt *tool_opts;
-static char given[OPT_MOST]; // by index in tool_opts
+static const struct opt_tool *tool_verbs; // or NULL
+static char given[OPT_MOST];              // by index in tool_opts
 static size_t parameters[2]; // those from the first to before the second
 // by index: of OPT_METHOD, cut at its commas; of OPT_CHOICE, the word
 static char *texts[OPT_MOST];
@@ -31,6 +32,40 @@ option_named(const struct opt_tool *tool, const char *name)
     return NULL;
 }
 
+/* The option of a letter, or NULL. */
+static const struct opt *
+letter_of(const struct opt_tool *tool, char letter)
+{
+    for (const struct opt *o = tool->opts; o->name; o++)
+        if (o->letter == letter)
+            return o;
+    return NULL;
+}
+
+/* Refuses an option that other verbs have, of that name or that letter. */
+static void
+refuse_for_verb(const char *name, char letter)
+{
+    char *have = mem_text("");
+
+    for (const struct opt_tool *verb = tool_verbs; verb && verb->name; verb++) {
+        const struct opt *o =
+            name ? option_named(verb, name) : letter_of(verb, letter);
+        char *more = o ? mem_format("%s%s%s", have, *have ? ", " : "",
+                                    opt_verb_name(verb))
+                       : NULL;
+
+        if (!more)
+            continue;
+        free(have);
+        have = more;
+    }
+    if (*have)
+        opt_misuse("no option '%s%.*s': that is for %s", name ? "--" : "-",
+                   name ? (int)strlen(name) : 1, name ? name : &letter, have);
+    free(have);
+}
+
 static const struct opt *
 find_option(const struct opt_tool *tool, const char *name, size_t n)
 {
@@ -42,6 +77,7 @@ find_option(const struct opt_tool *tool, const char *name, size_t n)
     found = option_named(tool, word);
     if (found)
         return found;
+    refuse_for_verb(word, 0);
     for (const struct opt *o = tool->opts; o->name; o++)
         guess_try(&guess, o->name);
     guess_try(&guess, "help");
@@ -50,23 +86,15 @@ find_option(const struct opt_tool *tool, const char *name, size_t n)
     opt_misuse("no option '--%.*s'%s", (int)n, name, guess_words(&guess));
 }
 
-/* The option of a letter, or NULL. */
-static const struct opt *
-letter_of(const struct opt_tool *tool, char letter)
-{
-    for (const struct opt *o = tool->opts; o->name; o++)
-        if (o->letter == letter)
-            return o;
-    return NULL;
-}
-
 static const struct opt *
 find_letter(const struct opt_tool *tool, char letter)
 {
     const struct opt *o = letter_of(tool, letter);
 
-    if (!o)
+    if (!o) {
+        refuse_for_verb(NULL, letter);
         opt_misuse("no option '-%c'", letter);
+    }
     return o;
 }
 
@@ -434,6 +462,7 @@ opt_verb(const struct opt_tool *tool, const struct opt_tool *verbs, int argc,
         opt_print_version(tool);
     if (argv[1][0] == '-')
         opt_misuse("no option '%s' before a verb", argv[1]);
+    tool_verbs = verbs;
     for (const struct opt_tool *verb = verbs; verb->name; verb++) {
         guess_try(&guess, opt_verb_name(verb));
         if (!strcmp(argv[1], opt_verb_name(verb))) {

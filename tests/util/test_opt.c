@@ -224,7 +224,10 @@ verbs_have_their_own_options(void)
     } row[] = {
         {"sit", "foil-test sit", "", 0},
         {"run -b 7 home", "foil-test run <home>", "", 0},
-        {"sit -b 7", "", "no option '-b'", EXIT_USAGE},
+        {"sit -b 7", "", "no option '-b': that is for run", EXIT_USAGE},
+        {"sit --batch 7", "", "no option '--batch': that is for run",
+         EXIT_USAGE},
+        {"sit --batc 7", "", "no option '--batc'\n", EXIT_USAGE},
         {"run", "", "foil-test run: wants PLACE", EXIT_USAGE},
         {"fly", "", "no verb 'fly'\n", EXIT_USAGE},
         {"rnu", "", "no verb 'rnu': did you mean 'run'?", EXIT_USAGE},

@@ -182,15 +182,13 @@ write_answers(const char *path, const struct both *b)
 }
 
 void
-run_captions(const struct options *options, char **path)
+captions_rank(char **path, const char *answers)
 {
     struct both b;
 
-    if (options->within || strcmp(options->metric, "cosine"))
-        opt_misuse("--captions goes without --within and --metric");
     both_load(&b, path);
     both_report("captions", path, &b, json_object());
-    if (options->answers)
-        write_answers(options->answers, &b);
+    if (answers)
+        write_answers(answers, &b);
     both_release(&b);
 }

@@ -22,4 +22,8 @@ void both_release(struct both *b);
  */
 void both_report(const char *measure, char **path, struct both *b, json_t *how);
 
+/* captions_rank() is the verb retrieve with --captions; the best answers to
+ * each query go to a file, unless `answers` is NULL. */
+void captions_rank(char **path, const char *answers);
+
 #endif

@@ -7,6 +7,21 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
+static long components = 120, principal = 500;
+static double ridge = 0.1;
+
+const struct opt cca_opts[] = {
+    {"components", 'k', OPT_WHOLE, &components, 1, 65536, "N",
+     "pairs of directions, at most"},
+    {"principal", 0, OPT_WHOLE, &principal, 1, 65536, "N",
+     "principal directions of each side, at most"},
+    {"ridge", 0, OPT_REAL, &ridge, 0, 1e6, "X",
+     "what is added to variances, in shares of their mean"},
+    THREADS_OPT(&given.threads),
+    OUTPUT_OPTS,
+    {0},
+};
+
 /* Which row of the images each caption belongs to: [text.n], to be freed. */
 static size_t *
 find_owners(const struct both *b, char **path)
@@ -29,15 +44,15 @@ find_owners(const struct both *b, char **path)
 
 /* The maps of images and captions, from the pairs of both. */
 static void
-learn_maps(const struct options *options, char **path, const struct both *b,
-           struct eval_map *image, struct eval_map *text)
+learn_maps(char **path, const struct both *b, struct eval_map *image,
+           struct eval_map *text)
 {
     const size_t n = b->text.n, d = b->image.d;
-    const size_t most = (size_t)options->components;
+    const size_t most = (size_t)components;
     struct eval_cca_settings s = {
-        .p = (size_t)options->principal,
-        .q = (size_t)options->principal,
-        .ridge = options->ridge,
+        .p = (size_t)principal,
+        .q = (size_t)principal,
+        .ridge = ridge,
     };
     size_t *owner = find_owners(b, path);
     float *x = mem_array(n * d, sizeof *x), *correlation;
@@ -83,7 +98,7 @@ check_widths(char **path, const struct both *b, const struct both *new)
 }
 
 void
-run_cca(const struct options *options, char **path)
+run_cca(char **path)
 {
     struct both b, new;
     struct eval_map image, text;
@@ -92,12 +107,12 @@ run_cca(const struct options *options, char **path)
     pairs_load(&b, path);
     pairs_load(&new, path + 2);
     check_widths(path, &b, &new);
-    learn_maps(options, path, &b, &image, &text);
+    learn_maps(path, &b, &image, &text);
     map_rows(&image, &new.image);
     map_rows(&text, &new.text);
-    how = json_pack("{s:f s:I s:{s:o s:o}}", "ridge", options->ridge,
-                    "principal", (json_int_t)options->principal, "learnt_from",
-                    "images", origin(path[0], &b.image), "captions",
+    how = json_pack("{s:f s:I s:{s:o s:o}}", "ridge", ridge, "principal",
+                    (json_int_t)principal, "learnt_from", "images",
+                    origin(path[0], &b.image), "captions",
                     origin(path[1], &b.text));
     both_report("cca", path + 2, &new, how);
     eval_map_release(&image);

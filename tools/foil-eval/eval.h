@@ -9,44 +9,54 @@
 #include "util/opt.h"
 
 /*
- * The parts of foil-eval: a file for each measure, options.c, and io.c for what
- * they share.  A measure reads its files, prints its lines, or ends the
- * process.
+ * The parts of foil-eval: a file for each verb, with the options that it takes,
+ * and io.c for what they share.  A verb reads its files, prints its lines, or
+ * ends the process.
  */
-struct options {
-    const char *k_list, *metric, *protocol, *labels[2], *within;
-    const char *recipe, *output, *coordinates, *column, *plot;
-    const char *run, *events, *keys, *allow, *best, *answers;
-    const char *command; /* that judges; or NULL */
-    double limit;        /* seconds that it has for a checkpoint */
-    double temperature, l2, held_out, tolerance, tau, ridge;
-    long iterations, seed, rows, threads, views, batch, max_pixels;
-    long components, extreme, principal, nearest;
-    int captions, json, no_record, once, average;
+extern const struct opt knn_opts[], neighbours_opts[], probe_opts[],
+    zero_shot_opts[], geometry_opts[], retrieve_opts[], cca_opts[], loss_opts[],
+    pca_opts[], map_opts[], temperature_opts[], follow_opts[];
+
+void run_knn(char **path);
+void run_neighbours(char **path);
+void run_probe(char **path);
+void run_zero_shot(char **path);
+void run_geometry(char **path);
+void run_retrieve(char **path);
+void run_cca(char **path);
+void run_loss(char **path);
+void run_pca(char **path);
+void run_map(char **path);
+void run_temperature(char **path);
+void run_follow(char **path);
+
+/* What several verbs take. */
+struct common {
+    const char *labels[2];
+    long threads;
+    int json, no_record;
 };
+extern struct common given;
 
-/* options.c: what each verb takes, with its defaults. */
-extern struct options given;
-extern long follow_threads, directions;
-extern const struct opt knn_opts[], probe_opts[], zero_shot_opts[];
-extern const struct opt neighbours_opts[];
-extern const struct opt geometry_opts[], retrieve_opts[], loss_opts[];
-extern const struct opt pca_opts[], temperature_opts[], follow_opts[];
-extern const struct opt cca_opts[], map_opts[];
-
-void run_knn(const struct options *options, char **path);
-void run_neighbours(const struct options *options, char **path);
-void run_probe(const struct options *options, char **path);
-void run_zero_shot(const struct options *options, char **path);
-void run_geometry(const struct options *options, char **path);
-void run_retrieve(const struct options *options, char **path);
-void run_captions(const struct options *options, char **path);
-void run_cca(const struct options *options, char **path);
-void run_loss(const struct options *options, char **path);
-void run_pca(const struct options *options, char **path);
-void run_map(const struct options *options, char **path);
-void run_follow(const struct options *options, char **path);
-void run_temperature(const struct options *options, char **path);
+#define THREADS_OPT(at)                            \
+    {                                              \
+        "threads", 0, OPT_WHOLE, at, 0, 1024, "N", \
+            "threads to use; 0: all cores"         \
+    }
+#define LABELS_OPTS                                                         \
+    {"labels", 0, OPT_TEXT, &given.labels[0],                               \
+     0,        0, "FILE",   "labels of TRAIN, instead of those beside it"}, \
+    {                                                                       \
+        "test-labels", 0, OPT_TEXT, &given.labels[1], 0, 0, "FILE",         \
+            "labels of TEST, instead of those beside it"                    \
+    }
+#define OUTPUT_OPTS                                                  \
+    {"json", 0, OPT_FLAG, &given.json,                               \
+     0,      0, NULL,     "print lines of JSON on a terminal, too"}, \
+    {                                                                \
+        "no-record", 0, OPT_FLAG, &given.no_record, 0, 0, NULL,      \
+            "do not add the result to RUN/results.jsonl"             \
+    }
 
 /*
  * load() reads features, to be released; with labels from label_path where that
@@ -87,7 +97,7 @@ json_t *origin(const char *path, const struct data_features *f);
  * that the encoder is of, unless --no-record was given.  print_end() comes
  * last.
  */
-void print_begin(const struct options *options);
+void print_begin(void);
 void print(json_t *result, json_t *protocol);
 void print_end(void);
 

@@ -13,6 +13,32 @@
 /* Events may be lost while we judge: the folder is looked into this often. */
 static const double look_every = 10;
 
+static const char *run, *events, *keys, *allow, *command, *k_list = "1,10";
+static int best = -1, once;
+static double limit = 3600;
+static long threads = 1; // the other processors are the trainer's
+
+const struct opt follow_opts[] = {
+    {"run", 'r', OPT_TEXT, &run, 0, 0, "RUN",
+     "run directory, whose checkpoints are judged; must be given"},
+    {"events", 0, OPT_TEXT, &events, 0, 0, "ENDPOINT",
+     "where the trainer publishes events; else in RUN"},
+    {"neighbours", 'k', OPT_TEXT, &k_list, 0, 0, "K,...",
+     "how many neighbours vote"},
+    {"best", 0, OPT_CHOICE, &best, 0, 0, JUDGE_MEASURES,
+     "by what RUN/best is the best; else the first that there is"},
+    {"judge-command", 0, OPT_TEXT, &command, 0, 0, "COMMAND",
+     "a program of yours that judges, too"},
+    {"command-limit", 0, OPT_REAL, &limit, 0.1, 1e6, "SECONDS",
+     "time it has for a checkpoint"},
+    {"once", 0, OPT_FLAG, &once, 0, 0, NULL,
+     "judge the checkpoints that there are, and end"},
+    THREADS_OPT(&threads),
+    WIRE_KEYS_OPT(&keys),
+    WIRE_ALLOW_OPT(&allow),
+    {0},
+};
+
 /* What a run says over the wire. */
 struct hearing {
     struct wire_keys keys;
@@ -22,18 +48,17 @@ struct hearing {
 };
 
 static void
-hearing_open(struct hearing *hearing, const struct options *options)
+hearing_open(struct hearing *hearing)
 {
     const struct wire_limits limits = {.queue = 1000};
-    char *endpoint = wire_endpoint(options->events, options->run, "events");
+    char *endpoint = wire_endpoint(events, run, "events");
     struct err err;
 
-    opt_together(&options->keys, &options->allow);
+    opt_together(&keys, &allow);
     *hearing = (struct hearing){.over = 0};
-    if (options->keys &&
-        wire_keys_open(&hearing->keys, options->keys, options->allow, &err))
+    if (keys && wire_keys_open(&hearing->keys, keys, allow, &err))
         die("%s", err.msg);
-    hearing->wire = wire_open(options->keys ? &hearing->keys : NULL, &err);
+    hearing->wire = wire_open(keys ? &hearing->keys : NULL, &err);
     if (hearing->wire)
         hearing->listener =
             wire_listener_open(hearing->wire, endpoint, "event", &limits, &err);
@@ -104,33 +129,33 @@ judge_all(struct judge *judge, struct hearing *hearing)
 }
 
 void
-run_follow(const struct options *options, char **path)
+run_follow(char **path)
 {
     struct hearing hearing;
-    struct judge judge = {.run = options->run,
+    struct judge judge = {.run = run,
                           .train = path[0] && path[1] ? path[0] : NULL,
                           .test = path[0] && path[1] ? path[1] : path[0],
-                          .line = options->command,
-                          .limit = options->limit,
-                          .k_list = options->k_list,
-                          .by = options->best,
-                          .threads = options->threads};
+                          .line = command,
+                          .limit = limit,
+                          .k_list = k_list,
+                          .by = best,
+                          .threads = threads};
     struct err err;
 
-    if (!options->run)
+    if (!run)
         opt_misuse("-r is missing: which run?");
-    if (!path[0] && !options->command)
+    if (!path[0] && !command)
         opt_misuse("wants TEST or --judge-command");
-    if (!options->command && opt_given(&given.limit))
+    if (!command && opt_given(&limit))
         opt_misuse("--command-limit belongs to --judge-command");
-    if (!file_exists(options->run))
-        die("there is no run '%s'", options->run);
+    if (!file_exists(run))
+        die("there is no run '%s'", run);
     judge.stop = stop_fd(&err);
     if (judge.stop < 0)
         die("%s", err.msg);
     judge_open(&judge);
-    hearing_open(&hearing, options);
-    while (judge_all(&judge, &hearing) && !options->once && !hearing.over &&
+    hearing_open(&hearing);
+    while (judge_all(&judge, &hearing) && !once && !hearing.over &&
            !judge_over(&judge))
         if (!wait_for_news(&hearing, judge.stop))
             break;

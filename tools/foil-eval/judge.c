@@ -24,10 +24,11 @@ enum by { BY_LABELS, BY_CAPTIONS, BY_COMMAND };
 static const struct {
     const char *name;
     enum by by;
-} measures[] = {{"knn", BY_LABELS},
-                {"probe", BY_LABELS},
-                {"captions", BY_CAPTIONS},
-                {"command", BY_COMMAND}};
+} measures[] = { // as JUDGE_MEASURES
+    {"knn", BY_LABELS},
+    {"probe", BY_LABELS},
+    {"captions", BY_CAPTIONS},
+    {"command", BY_COMMAND}};
 enum { MEASURES = sizeof measures / sizeof *measures };
 
 /* Notes the digest of a data set, and whether it has labels and captions. */
@@ -64,8 +65,9 @@ best_by(const struct judge *judge)
 {
     size_t i = 0;
 
-    while (judge->by ? strcmp(measures[i].name, judge->by)
-                     : !has_answer(judge, measures[i].by))
+    if (judge->by >= 0)
+        return (size_t)judge->by;
+    while (!has_answer(judge, measures[i].by))
         i++;
     return i;
 }
@@ -81,7 +83,8 @@ judge_open(struct judge *judge)
     if (judge->test)
         take_set(judge, judge->test, judge->digest[1]);
     if (!has_answer(judge, measures[best_by(judge)].by))
-        die("the data have nothing for --best %s", judge->by);
+        die("the data have nothing for --best %s",
+            measures[best_by(judge)].name);
     judge->bin = file_own_folder(&err);
     if (!judge->bin || file_mkdir(folder, 0777, &err))
         die("%s", err.msg);

@@ -10,13 +10,16 @@
  * measures knn and probe, where TEST has captions and the run an encoder of
  * texts, retrieval.  A program of the user's adds what it likes.
  */
+#define JUDGE_MEASURES "knn|probe|captions|command"
+
 struct command;
 
 struct judge {
     const char *run, *train, *test; /* paths; train may be NULL, and
                                        test where there is a command */
     const char *k_list;             /* for knn */
-    const char *by;                 /* "knn", "probe", ...: best by it */
+    int by;                         /* the index of JUDGE_MEASURES: best by it;
+                                       -1: the first that there is */
     const char *line;               /* of the command; or NULL */
     double limit;                   /* seconds that it has for a checkpoint */
     long threads;

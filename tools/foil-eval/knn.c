@@ -14,6 +14,23 @@ enum {
     QUERIES = 1024 // at a time, between two looks at the progress
 };
 
+static const char *k_list = "1,10";
+static enum eval_metric metric;
+static double temperature = 0.07;
+
+const struct opt knn_opts[] = {
+    {"neighbours", 'k', OPT_TEXT, &k_list, 0, 0, "K,...",
+     "how many neighbours vote"},
+    {"metric", 0, OPT_CHOICE, &metric, 0, 0, "cosine|euclidean",
+     "measure of distance"},
+    {"temperature", 0, OPT_REAL, &temperature, 1e-3, 1e3, "X",
+     "a weighted vote counts exp(cosine / X)"},
+    LABELS_OPTS,
+    THREADS_OPT(&given.threads),
+    OUTPUT_OPTS,
+    {0},
+};
+
 /* What --neighbours asks for. */
 struct list {
     size_t k[MAX_LIST], n, most;
@@ -51,13 +68,10 @@ struct score {
 
 /* Classifies test by its neighbours in train, which may be the same. */
 static struct score
-classify_test(const struct options *options, const struct list *list,
-              const struct pair *pair)
+classify_test(const struct list *list, const struct pair *pair)
 {
     const struct data_features *train = &pair->train, *test = pair->test;
-    struct eval_knn *knn = eval_knn_new(
-        train->n, train->d, train->x,
-        strcmp(options->metric, "cosine") ? EVAL_EUCLIDEAN : EVAL_COSINE);
+    struct eval_knn *knn = eval_knn_new(train->n, train->d, train->x, metric);
     uint32_t *ids = mem_array(QUERIES * list->most, sizeof *ids);
     double *near = mem_array(QUERIES * list->most, sizeof *near);
     struct score score = {{0}, {0}};
@@ -73,8 +87,8 @@ classify_test(const struct options *options, const struct list *list,
                         train->labels, pair->classes, 0, list->n, list->k,
                         score.plain);
         eval_vote_count(m, list->most, ids, near, test->labels + first,
-                        train->labels, pair->classes, options->temperature,
-                        list->n, list->k, score.weighted);
+                        train->labels, pair->classes, temperature, list->n,
+                        list->k, score.weighted);
         progress_show(&progress, (double)(first + m), "");
     }
     progress_clear(&progress);
@@ -85,34 +99,34 @@ classify_test(const struct options *options, const struct list *list,
 }
 
 void
-run_knn(const struct options *options, char **path)
+run_knn(char **path)
 {
-    struct list list = read_counts(options->k_list);
+    struct list list = read_counts(k_list);
     struct pair pair;
     struct score score;
     json_t *how, *line;
     size_t most;
     double n;
 
-    pair_load(&pair, options->labels, path);
+    pair_load(&pair, given.labels, path);
     most = pair.train.n - !path[1];
     n = (double)pair.test->n;
     if (list.most > most)
         die("cannot find %zu neighbour%s among %zu row%s", list.most,
             plural(list.most), most, plural(most));
-    score = classify_test(options, &list, &pair);
-    how = json_pack("{s:s s:s s:b}", "metric", options->metric, "ties",
+    score = classify_test(&list, &pair);
+    how = json_pack("{s:s s:s s:b}", "metric", opt_choice(&metric), "ties",
                     "lower id, smallest label", "leave_one_out", !path[1]);
     json_object_update_new(how, pair_origin(&pair, path));
     for (size_t i = 0; i < list.n; i++) {
         line = json_pack("{s:s s:I s:f}", "measure", "knn", "k",
                          (json_int_t)list.k[i], "accuracy",
                          (double)score.plain[i] / n);
-        if (!strcmp(options->metric, "cosine"))
-            json_object_update_new(
-                line, json_pack("{s:f s:f}", "weighted",
-                                (double)score.weighted[i] / n, "temperature",
-                                options->temperature));
+        if (metric == EVAL_COSINE)
+            json_object_update_new(line,
+                                   json_pack("{s:f s:f}", "weighted",
+                                             (double)score.weighted[i] / n,
+                                             "temperature", temperature));
         print(line, json_incref(how));
     }
     json_decref(how);

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "data/jpeg.h"
 #include "data/pool.h"
 #include "data/view.h"
 #include "eval.h"
@@ -12,6 +13,30 @@
 #include "util/progress.h"
 
 enum { KEEP = 256 << 20 }; // bytes of decoded images
+
+static double tau = 0.2;
+static long fixed_views = 2, seed, batch = 256, max_pixels = DATA_MAX_PIXELS;
+static const char *recipe = "cifar";
+static int average;
+
+const struct opt loss_opts[] = {
+    {"tau", 0, OPT_REAL, &tau, 1e-3, 1e3, "X", "temperature; beta is 1 / X"},
+    {"views", 0, OPT_WHOLE, &fixed_views, 2, 1000, "N",
+     "fixed views of each image: the first N random ones"},
+    {"recipe", 0, OPT_TEXT, &recipe, 0, 0, "SPEC",
+     "augmentations of views, NAME[,FIELD=X]..."},
+    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N",
+     "seed of views, as in foil-augment"},
+    {"average", 0, OPT_FLAG, &average, 0, 0, NULL,
+     "of the mean of the weights, see foil-train --average"},
+    {"batch", 'b', OPT_WHOLE, &batch, 1, 65536, "N",
+     "rows that go through the encoder at a time"},
+    {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
+     "refuse images with more pixels"},
+    THREADS_OPT(&given.threads),
+    OUTPUT_OPTS,
+    {0},
+};
 
 /*
  * An encoder and the rows that it is measured on: row r is view r / images of
@@ -42,28 +67,28 @@ compute_in_f32(struct nn_spec *spec, void *data)
 }
 
 static void
-prepare_loss(struct measured *m, const struct options *options, char **path)
+prepare_loss(struct measured *m, char **path)
 {
     const struct data_pool_how how = {.policy = DATA_REFUSE,
-                                      .max_pixels = (size_t)options->max_pixels,
+                                      .max_pixels = (size_t)max_pixels,
                                       .keep_bytes = KEEP};
     const struct nn_spec *spec = &m->model.spec;
     struct err err;
 
-    *m = (struct measured){.batch = (size_t)options->batch};
-    if (data_recipe_find(options->recipe, &m->recipe, &err))
+    *m = (struct measured){.batch = (size_t)batch};
+    if (data_recipe_find(recipe, &m->recipe, &err))
         opt_misuse("%s", err.msg);
     m->set = data_open_or_die(path[1], 0);
     m->images = data_size(m->set);
-    m->n = m->images * (size_t)options->views;
+    m->n = m->images * (size_t)fixed_views;
     if (m->images < 2)
         die("'%s' has one image: the loss needs two", path[1]);
     if (m->batch > m->n)
         m->batch = m->n;
     if (nn_model_open(&m->model, path[0], m->batch, 1, compute_in_f32, NULL,
                       &err) ||
-        nn_model_fits(&m->model, m->images, (size_t)options->views, &err) ||
-        (options->average && nn_average_use(&m->model, &err)))
+        nn_model_fits(&m->model, m->images, (size_t)fixed_views, &err) ||
+        (average && nn_average_use(&m->model, &err)))
         die("%s", err.msg);
     if (json_object_get(m->model.config, "text"))
         die("'%s' has an encoder of texts: its loss is of images and captions, "
@@ -71,7 +96,7 @@ prepare_loss(struct measured *m, const struct options *options, char **path)
             path[0]);
     if (spec->height != spec->image_width || spec->channels != 3)
         die("'%s' is not for square images in colour", path[0]);
-    m->seed = data_seed(m->set, (uint64_t)options->seed);
+    m->seed = data_seed(m->set, (uint64_t)seed);
     m->pool = data_pool_new(m->set, &how);
     m->recipe.size = spec->height;
     m->pixel = mem_array(m->batch, spec->height * spec->height * 3);
@@ -187,15 +212,15 @@ measure_form(struct measured *m, double beta, int inside)
 }
 
 void
-run_loss(const struct options *options, char **path)
+run_loss(char **path)
 {
-    const double beta = 1 / options->tau;
+    const double beta = 1 / tau;
     struct measured m;
     json_t *line, *how, *released;
     struct digest digest;
     char hex[DIGEST_HEX];
 
-    prepare_loss(&m, options, path);
+    prepare_loss(&m, path);
     digest = data_digest(m.set);
     progress_start(&m.progress, "rows", 0, 3 * (double)m.n);
     embed_all(&m);
@@ -206,13 +231,13 @@ run_loss(const struct options *options, char **path)
     json_object_set_new(line, "released", released);
     json_object_set_new(line, "square_weight", json_real(square_weight(&m)));
     how = json_pack("{s:f s:I s:I s:I s:s s:I s:s s:I s:O s:{s:s s:s s:I}}",
-                    "tau", options->tau, "rows", (json_int_t)m.n, "negatives",
+                    "tau", tau, "rows", (json_int_t)m.n, "negatives",
                     (json_int_t)(m.n - m.n / m.images), "views",
-                    (json_int_t)options->views, "recipe", options->recipe,
-                    "seed", (json_int_t)options->seed, "statistics", "running",
-                    "threads", (json_int_t)options->threads, "encoder",
-                    m.model.about, "data", "path", path[1], "digest",
-                    digest_hex(&digest, hex), "size", (json_int_t)m.images);
+                    (json_int_t)fixed_views, "recipe", recipe, "seed",
+                    (json_int_t)seed, "statistics", "running", "threads",
+                    (json_int_t)given.threads, "encoder", m.model.about, "data",
+                    "path", path[1], "digest", digest_hex(&digest, hex), "size",
+                    (json_int_t)m.images);
     print(line, how);
     release_loss(&m);
 }

@@ -40,12 +40,8 @@ const struct opt map_opts[] = {
      "about how many neighbours count"},
     {"iterations", 0, OPT_WHOLE, &steps, 0, 1e6, "N",
      "steps, behind 250 that gather neighbours"},
-    {"threads", 0, OPT_WHOLE, &given.threads, 0, 1024, "N",
-     "threads to use; 0: all cores"},
-    {"json", 0, OPT_FLAG, &given.json, 0, 0, NULL,
-     "print lines of JSON on a terminal, too"},
-    {"no-record", 0, OPT_FLAG, &given.no_record, 0, 0, NULL,
-     "do not add the result to RUN/results.jsonl"},
+    THREADS_OPT(&given.threads),
+    OUTPUT_OPTS,
     {0},
 };
 
@@ -174,12 +170,11 @@ make_frame(struct frame *frame, const struct frame *before)
 }
 
 void
-run_map(const struct options *options, char **path)
+run_map(char **path)
 {
     struct frame *frame = NULL;
     size_t n = 0, room = 0;
 
-    (void)options;
     check_options(path);
     for (; path[n]; n++) {
         mem_grow(&frame, &room, n + 1, sizeof *frame);

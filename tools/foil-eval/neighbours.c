@@ -10,6 +10,18 @@
 
 enum { QUERIES = 1024 }; // at a time, between two looks at the progress
 
+static long nearest = 10;
+static enum eval_metric metric;
+
+const struct opt neighbours_opts[] = {
+    {"neighbours", 'k', OPT_WHOLE, &nearest, 1, 65536, "K",
+     "how many of each row"},
+    {"metric", 0, OPT_CHOICE, &metric, 0, 0, "cosine|euclidean",
+     "measure of distance"},
+    THREADS_OPT(&given.threads),
+    {0},
+};
+
 /* The number of the sample that a row is of, or of the row. */
 static int64_t
 sample_of(const struct data_features *f, size_t row)
@@ -32,12 +44,10 @@ print_lists(const struct data_features *from, const struct data_features *to,
 }
 
 static void
-find_all(const struct options *options, const struct data_features *from,
-         const struct data_features *to, size_t k)
+find_all(const struct data_features *from, const struct data_features *to,
+         size_t k)
 {
-    struct eval_knn *knn = eval_knn_new(
-        to->n, to->d, to->x,
-        strcmp(options->metric, "cosine") ? EVAL_EUCLIDEAN : EVAL_COSINE);
+    struct eval_knn *knn = eval_knn_new(to->n, to->d, to->x, metric);
     uint32_t *ids = mem_array(QUERIES * k, sizeof *ids);
     struct progress progress;
 
@@ -57,11 +67,11 @@ find_all(const struct options *options, const struct data_features *from,
 }
 
 void
-run_neighbours(const struct options *options, char **path)
+run_neighbours(char **path)
 {
     struct data_features train = {0}, test = {0};
     const struct data_features *from = path[1] ? &test : &train;
-    const size_t k = (size_t)options->nearest;
+    const size_t k = (size_t)nearest;
     size_t most;
 
     load(&train, path[0], NULL);
@@ -75,7 +85,7 @@ run_neighbours(const struct options *options, char **path)
     if (k > most)
         die("cannot find %zu neighbour%s among %zu row%s", k, plural(k), most,
             plural(most));
-    find_all(options, from, &train, k);
+    find_all(from, &train, k);
     data_features_release(&test);
     data_features_release(&train);
 }

@@ -9,6 +9,21 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
+static const char *output, *coordinates;
+static long components = 64;
+
+const struct opt pca_opts[] = {
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
+     "output, .npy; must be given"},
+    {"coordinates", 0, OPT_TEXT, &coordinates, 0, 0, "FILE",
+     "of the rows, too, as foil-train --rows reads them"},
+    {"components", 'k', OPT_WHOLE, &components, 1, 65536, "N",
+     "number of directions"},
+    THREADS_OPT(&given.threads),
+    OUTPUT_OPTS,
+    {0},
+};
+
 /* All rows of all files, and where they are from. */
 struct pool {
     size_t n, d, room;
@@ -62,26 +77,26 @@ write_coordinates(const struct pool *pool, size_t k, const float *basis,
 }
 
 static void
-spare_input(const char *output, const char *path)
+spare_input(const char *made, const char *path)
 {
-    if (output && file_same(output, path))
-        opt_misuse("'%s' is read from: it would be lost", output);
+    if (made && file_same(made, path))
+        opt_misuse("'%s' is read from: it would be lost", made);
 }
 
 void
-run_pca(const struct options *options, char **path)
+run_pca(char **path)
 {
     struct pool pool = {.from = json_array()};
-    const size_t k = (size_t)options->components;
+    const size_t k = (size_t)components;
     struct data_npy npy = {.type = DATA_F4, .rank = 2};
     struct eval_pca pca;
     struct err err;
 
-    if (!options->output)
+    if (!output)
         opt_misuse("wants a file to write to, -o FILE");
     for (; *path; path++) {
-        spare_input(options->output, *path);
-        spare_input(options->coordinates, *path);
+        spare_input(output, *path);
+        spare_input(coordinates, *path);
         take_in(&pool, *path);
     }
     if (pool.n < 2 || k > pool.n || k > pool.d)
@@ -91,12 +106,12 @@ run_pca(const struct options *options, char **path)
     npy.shape[1] = pool.d;
     npy.data = mem_array((k + 1) * pool.d, sizeof(float));
     pca = eval_pca(pool.n, pool.d, pool.x, k, npy.data);
-    if (data_npy_write(options->output, &npy, &err))
+    if (data_npy_write(output, &npy, &err))
         die("%s", err.msg);
-    if (options->coordinates)
-        write_coordinates(&pool, k, npy.data, options->coordinates);
+    if (coordinates)
+        write_coordinates(&pool, k, npy.data, coordinates);
     print(json_pack("{s:s s:s s:f s:f s:f s:f}", "measure", "pca", "basis",
-                    options->output, "share", pca.share, "scale", pca.scale,
+                    output, "share", pca.share, "scale", pca.scale,
                     "first_deviation", pca.first, "last_deviation", pca.last),
           json_pack("{s:I s:I s:I s:o}", "components", (json_int_t)k, "d",
                     (json_int_t)pool.d, "rows", (json_int_t)pool.n, "from",

@@ -1,31 +1,51 @@
-#include <string.h>
-
-#include "eval.h"
 #include "eval/probe.h"
+#include "eval.h"
 #include "util/opt.h"
 #include "util/progress.h"
 
+static enum { LBFGS } protocol; // the others are those of eval_sgd_find()
+static double l2, held_out = 0.1, tolerance = 1e-4;
+static long iterations = 1000, seed;
+
+const struct opt probe_opts[] = {
+    {"protocol", 0, OPT_CHOICE, &protocol, 0, 0, "lbfgs|emc2|isogclr|sogclr",
+     "how the classifier is trained"},
+    {"l2", 0, OPT_REAL, &l2, 0, 1e6, "X",
+     "lbfgs: penalty; 0: chosen on held-out rows"},
+    {"held-out", 0, OPT_REAL, &held_out, 0.001, 0.9, "SHARE",
+     "lbfgs: share of the rows of TRAIN that are held out"},
+    {"iterations", 0, OPT_WHOLE, &iterations, 1, 1e6, "N",
+     "lbfgs: most iterations of a fit"},
+    {"tolerance", 0, OPT_REAL, &tolerance, 1e-9, 1, "X",
+     "lbfgs: a fit ends when no derivative is larger"},
+    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N",
+     "seed of held-out rows and of SGD"},
+    LABELS_OPTS,
+    THREADS_OPT(&given.threads),
+    OUTPUT_OPTS,
+    {0},
+};
+
 /* How the logistic probe was run. */
 static json_t *
-logistic_protocol(const struct options *options, const struct eval_probe *probe)
+logistic_protocol(const struct eval_probe *probe)
 {
-    json_t *how =
-        json_pack("{s:s s:s s:f s:f s:I s:I}", "protocol", options->protocol,
-                  "features", "standardised by mean and deviation of train",
-                  "l2", probe->l2, "tolerance", options->tolerance,
-                  "iterations", (json_int_t)probe->iterations,
-                  "most_iterations", (json_int_t)options->iterations);
+    json_t *how = json_pack("{s:s s:s s:f s:f s:I s:I}", "protocol",
+                            opt_choice(&protocol), "features",
+                            "standardised by mean and deviation of train", "l2",
+                            probe->l2, "tolerance", tolerance, "iterations",
+                            (json_int_t)probe->iterations, "most_iterations",
+                            (json_int_t)iterations);
     json_t *grid;
 
-    if (options->l2 > 0)
+    if (l2 > 0)
         return how;
     grid = json_array();
     for (size_t i = 0; i < EVAL_PROBE_GRID; i++)
         json_array_append_new(grid, json_real(eval_probe_grid[i]));
-    json_object_update_new(how,
-                           json_pack("{s:o s:f s:f}", "l2_grid", grid,
-                                     "held_out_share", options->held_out,
-                                     "held_out_accuracy", probe->held_out));
+    json_object_update_new(
+        how, json_pack("{s:o s:f s:f}", "l2_grid", grid, "held_out_share",
+                       held_out, "held_out_accuracy", probe->held_out));
     return how;
 }
 
@@ -61,8 +81,7 @@ pass_step(void *self)
 
 /* Trains the classifier and judges it; returns how. */
 static json_t *
-train_probe(const struct options *options, const struct pair *pair,
-            struct eval_probe *probe)
+train_probe(const struct pair *pair, struct eval_probe *probe)
 {
     const struct eval_rows fit = rows_of(&pair->train);
     const struct eval_rows judge = rows_of(pair->test);
@@ -70,18 +89,18 @@ train_probe(const struct options *options, const struct pair *pair,
     const struct eval_watch watch = {pass_step, &passes};
     const struct eval_probe_spec spec = {
         .classes = pair->classes,
-        .l2 = options->l2,
-        .share = options->held_out,
-        .seed = (uint64_t)options->seed,
-        .iterations = (size_t)options->iterations,
-        .tolerance = options->tolerance,
+        .l2 = l2,
+        .share = held_out,
+        .seed = (uint64_t)seed,
+        .iterations = (size_t)iterations,
+        .tolerance = tolerance,
         .watch = &watch,
     };
-    const int sgd_wanted = strcmp(options->protocol, "lbfgs") != 0;
     const struct eval_sgd *sgd = NULL;
     struct err err;
 
-    if (sgd_wanted && !(sgd = eval_sgd_find(options->protocol, &err)))
+    if (protocol != LBFGS &&
+        !(sgd = eval_sgd_find(opt_choice(&protocol), &err)))
         die("%s", err.msg);
     progress_start(&passes.progress, "passes over the features", 0,
                    sgd ? (double)sgd->epochs : 0);
@@ -92,23 +111,23 @@ train_probe(const struct options *options, const struct pair *pair,
         die("%s", err.msg);
     }
     progress_clear(&passes.progress);
-    return sgd ? sgd_protocol(sgd, probe) : logistic_protocol(options, probe);
+    return sgd ? sgd_protocol(sgd, probe) : logistic_protocol(probe);
 }
 
 void
-run_probe(const struct options *options, char **path)
+run_probe(char **path)
 {
     struct eval_probe probe;
     struct pair pair;
     json_t *how;
 
-    pair_load(&pair, options->labels, path);
+    pair_load(&pair, given.labels, path);
     if (pair.train.n < 2)
         die("'%s' has one row, and a probe needs two", path[0]);
-    how = train_probe(options, &pair, &probe);
-    json_object_update_new(how, json_pack("{s:I s:I}", "seed",
-                                          (json_int_t)options->seed, "threads",
-                                          (json_int_t)options->threads));
+    how = train_probe(&pair, &probe);
+    json_object_update_new(how,
+                           json_pack("{s:I s:I}", "seed", (json_int_t)seed,
+                                     "threads", (json_int_t)given.threads));
     json_object_update_new(how, pair_origin(&pair, path));
     print(json_pack("{s:s s:f s:f s:f}", "measure", "probe", "accuracy",
                     probe.accuracy, "train_accuracy", probe.train, "loss",

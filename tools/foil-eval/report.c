@@ -9,15 +9,17 @@
 #include "util/table.h"
 #include "util/terminal.h"
 
+struct common given;
+
 static int columns; // of the terminal; 0: JSON is wanted
 static int record_it;
 static struct table table;
 
 void
-print_begin(const struct options *options)
+print_begin(void)
 {
-    columns = options->json ? 0 : terminal_size(STDOUT_FILENO, NULL);
-    record_it = !options->no_record;
+    columns = given.json ? 0 : terminal_size(STDOUT_FILENO, NULL);
+    record_it = !given.no_record;
 }
 
 /* Puts the numbers and words of a result into the row; those of an object

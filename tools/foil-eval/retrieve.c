@@ -1,10 +1,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval.h"
+#include "captions.h"
 #include "eval/retrieve.h"
 #include "util/mem.h"
 #include "util/opt.h"
+
+static enum eval_similarity metric;
+static const char *within, *answers;
+static int captions;
+
+const struct opt retrieve_opts[] = {
+    {"metric", 0, OPT_CHOICE, &metric, 0, 0, "cosine|raw",
+     "rank by cosines, or by plain products"},
+    {"within", 0, OPT_TEXT, &within, 0, 0, "FILE",
+     "group of each row: rank within groups only"},
+    {"captions", 0, OPT_FLAG, &captions, 0, 0, NULL,
+     "the rows of the second are captions, any number an image"},
+    {"answers", 0, OPT_TEXT, &answers, 0, 0, "FILE",
+     "with --captions: write the best answers to each query"},
+    THREADS_OPT(&given.threads),
+    OUTPUT_OPTS,
+    {0},
+};
 
 /* A row with the group that it is in. */
 struct member {
@@ -71,20 +89,16 @@ rank_group(const struct data_features *u, const struct data_features *v,
 }
 
 static struct ranks
-rank_all(const struct options *options, const struct data_features *u,
-         const struct data_features *v)
+rank_all(const struct data_features *u, const struct data_features *v)
 {
-    struct member *member = read_members(options->within, u->n);
+    struct member *member = read_members(within, u->n);
     struct ranks r = {mem_array(u->n, sizeof *r.forward),
                       mem_array(u->n, sizeof *r.backward), 0};
 
     for (size_t from = 0, to = 0; from < u->n; from = to) {
         while (to < u->n && member[to].group == member[from].group)
             to++;
-        rank_group(u, v,
-                   strcmp(options->metric, "cosine") ? EVAL_PAIR_RAW
-                                                     : EVAL_PAIR_COSINE,
-                   to - from, member + from, r.forward + from,
+        rank_group(u, v, metric, to - from, member + from, r.forward + from,
                    r.backward + from);
         r.groups++;
     }
@@ -117,8 +131,8 @@ check_pair(char **path, const struct data_features *u,
                 (intmax_t)u->ids[i], path[0], (intmax_t)v->ids[i], path[1]);
 }
 
-void
-run_retrieve(const struct options *options, char **path)
+static void
+rank_views(char **path)
 {
     struct data_features u, v;
     struct ranks ranks;
@@ -127,19 +141,31 @@ run_retrieve(const struct options *options, char **path)
     load(&u, path[0], NULL);
     load(&v, path[1], NULL);
     check_pair(path, &u, &v);
-    ranks = rank_all(options, &u, &v);
+    ranks = rank_all(&u, &v);
     line = json_pack("{s:s s:s s:o s:o s:f}", "measure", "retrieve", "metric",
-                     options->metric, "forward",
+                     opt_choice(&metric), "forward",
                      describe_ranks(u.n, ranks.forward), "backward",
                      describe_ranks(u.n, ranks.backward), "chance",
                      (double)ranks.groups / (double)u.n);
     how = json_pack("{s:s s:I s:I s:s* s:o s:o}", "ties", "half", "groups",
                     (json_int_t)ranks.groups, "d", (json_int_t)u.d, "within",
-                    options->within, "u", origin(path[0], &u), "v",
-                    origin(path[1], &v));
+                    within, "u", origin(path[0], &u), "v", origin(path[1], &v));
     print(line, how);
     free(ranks.forward);
     free(ranks.backward);
     data_features_release(&u);
     data_features_release(&v);
+}
+
+void
+run_retrieve(char **path)
+{
+    if (answers && !captions)
+        opt_misuse("--answers is for --captions");
+    if (captions && (within || metric != EVAL_PAIR_COSINE))
+        opt_misuse("--captions goes without --within and --metric");
+    if (captions)
+        captions_rank(path, answers);
+    else
+        rank_views(path);
 }

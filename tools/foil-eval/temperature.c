@@ -15,6 +15,20 @@
 
 enum { BINS = 40 };
 
+static const char *column_name = "tau", *picture;
+static long extreme = 600;
+
+const struct opt temperature_opts[] = {
+    {"column", 0, OPT_TEXT, &column_name, 0, 0, "NAME",
+     "name of the per-sample number"},
+    {"extreme", 0, OPT_WHOLE, &extreme, 1, 1e9, "N",
+     "size of the group of smallest, and of largest, numbers"},
+    {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
+     "draw it as PNG, and keep the script"},
+    OUTPUT_OPTS,
+    {0},
+};
+
 static const double quantiles[] = {0, .01, .05, .25, .5, .75, .95, .99, 1};
 
 /* What the columns of images and texts are called by, as view 0 and view 1. */
@@ -249,8 +263,7 @@ class_correlation(size_t classes, const struct class *class)
 }
 
 static void
-draw_plot(const struct options *options, const struct column *c, size_t classes,
-          const struct class *class)
+draw_plot(const struct column *c, size_t classes, const struct class *class)
 {
     const double step = (c->high - c->low) / BINS;
     size_t len;
@@ -283,13 +296,13 @@ draw_plot(const struct options *options, const struct column *c, size_t classes,
                 "$classes using 1:4 with points pt 6 title \"largest\"\n",
                 c->name, c->extreme);
     fclose(out);
-    plot(options->plot, text);
+    plot(picture, text);
     free(text);
 }
 
 static struct column
-read_all(const struct options *options, const struct tables *tables,
-         const char *name, const struct data_set *set, struct class *class)
+read_all(const struct tables *tables, const char *name,
+         const struct data_set *set, struct class *class)
 {
     const char *dot = strrchr(name, '.');
     char *seen_name =
@@ -308,7 +321,7 @@ read_all(const struct options *options, const struct tables *tables,
     if (!c.n)
         die("'%s' has seen no sample yet", tables->folder);
     c.name = name;
-    c.extreme = (size_t)options->extreme;
+    c.extreme = (size_t)extreme;
     if (c.extreme > c.n / 2)
         c.extreme = c.n / 2;
     eval_extremes(c.n, c.x, c.extreme, c.mark);
@@ -320,13 +333,12 @@ read_all(const struct options *options, const struct tables *tables,
 /* Prints what there is to say of a column; draws it, too, where that is asked
  * for. */
 static void
-judge_column(const struct options *options, char **path, const char *name,
-             const struct tables *tables, const struct nn_model *model,
-             const struct data_set *set)
+judge_column(char **path, const char *name, const struct tables *tables,
+             const struct nn_model *model, const struct data_set *set)
 {
     const size_t classes = data_classes(set);
     struct class *class = mem_array(classes, sizeof *class);
-    struct column c = read_all(options, tables, name, set, class);
+    struct column c = read_all(tables, name, set, class);
     json_t *line =
         json_pack("{s:s s:s}", "measure", "temperature", "column", name);
 
@@ -342,8 +354,8 @@ judge_column(const struct options *options, char **path, const char *name,
         data_captions_most(set))
         json_object_set_new(line, "captions",
                             told_captions(set, c.n, c.item, c.each, c.x));
-    if (options->plot)
-        draw_plot(options, &c, classes, class);
+    if (picture)
+        draw_plot(&c, classes, class);
     print(line, json_pack("{s:I s:I s:I s:O s:s}", "samples", (json_int_t)c.n,
                           "unseen", (json_int_t)(data_size(set) * c.each - c.n),
                           "extreme", (json_int_t)c.extreme, "encoder",
@@ -366,7 +378,7 @@ has_sides(const struct tables *tables, const char *name, size_t n)
 }
 
 void
-run_temperature(const struct options *options, char **path)
+run_temperature(char **path)
 {
     struct err err;
     struct nn_model model;
@@ -377,20 +389,20 @@ run_temperature(const struct options *options, char **path)
         die("%s", err.msg);
     check_data(&model, set, path[1]);
     open_tables(&tables, &model);
-    if (has_sides(&tables, options->column, data_size(set))) {
-        char *sides[] = {mem_format("%s%s", images_lead, options->column),
-                         mem_format("%s%s", texts_lead, options->column)};
+    if (has_sides(&tables, column_name, data_size(set))) {
+        char *sides[] = {mem_format("%s%s", images_lead, column_name),
+                         mem_format("%s%s", texts_lead, column_name)};
 
-        if (options->plot)
+        if (picture)
             opt_misuse("--plot draws one of '%s' and '%s': name it with "
                        "--column",
                        sides[0], sides[1]);
         for (size_t i = 0; i < 2; i++) {
-            judge_column(options, path, sides[i], &tables, &model, set);
+            judge_column(path, sides[i], &tables, &model, set);
             free(sides[i]);
         }
     } else {
-        judge_column(options, path, options->column, &tables, &model, set);
+        judge_column(path, column_name, &tables, &model, set);
     }
     nn_arrays_free(tables.array, tables.n);
     nn_model_release(&model);

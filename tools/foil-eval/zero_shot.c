@@ -6,6 +6,12 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
+const struct opt zero_shot_opts[] = {
+    THREADS_OPT(&given.threads),
+    OUTPUT_OPTS,
+    {0},
+};
+
 /* A class has one text, or it could not be said which one is meant. */
 static void
 check_texts(const struct pair *pair, const char *path)
@@ -85,12 +91,11 @@ report_classes(const struct pair *pair, char **path)
 }
 
 void
-run_zero_shot(const struct options *options, char **path)
+run_zero_shot(char **path)
 {
     char *turned[] = {path[1], path[0], NULL};
     struct pair pair;
 
-    (void)options;
     pair_load(&pair, NULL, turned);
     check_texts(&pair, path[1]);
     report_classes(&pair, path);
