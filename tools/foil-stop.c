@@ -36,7 +36,7 @@ static const struct opt_tool tool = {
 
 /* How a lock of the run stands; dies where that cannot be seen. */
 static struct lock
-look(const char *run, const char *name)
+see_lock(const char *run, const char *name)
 {
     char *path = mem_format("%s/%s", run, name);
     struct lock lock;
@@ -64,7 +64,7 @@ say_nobody(const char *run, const struct lock *last)
 /* Ask a process to end, but one that was asked already: a second signal would
  * end it without saving. */
 static void
-ask(const char *run, const struct lock *lock)
+ask_trainer(const char *run, const struct lock *lock)
 {
     if (!lock->here)
         die("process %ld of the host '%s' trains in '%s': 'foil stop' ends it "
@@ -104,7 +104,7 @@ wait_for_end(const char *run, const char *name, long pid)
     struct lock lock;
 
     for (;;) {
-        lock = look(run, name);
+        lock = see_lock(run, name);
         if (lock.held && lock.pid != pid)
             return;
         if (!lock.held && (!strcmp(name, "lock") || folder_is_free(run)))
@@ -136,10 +136,10 @@ main(int argc, char **argv)
     if (!file_exists(run))
         die("no run '%s': there is no such folder", run);
     for (int i = 0; i < 2; i++) {
-        lock = look(run, locks[i]);
+        lock = see_lock(run, locks[i]);
         if (!lock.held)
             continue;
-        ask(run, &lock);
+        ask_trainer(run, &lock);
         if (!no_wait) {
             wait_for_end(run, locks[i], lock.pid);
             say_end(run);

@@ -102,7 +102,7 @@ guess_name(char **argv)
 /* Become man(1) with the page of a topic, or a pipeline with --help, also one
  * of the user's own by its path; does not return. */
 _Noreturn static void
-help(const char *folder, char *topic)
+become_help(const char *folder, char *topic)
 {
     struct guess guess = {.word = topic};
     char *asked[] = {mem_text("run"), topic, mem_text("--help"), NULL};
@@ -161,7 +161,7 @@ main(int argc, char **argv)
     }
     lead_path(folder);
     if (!strcmp(argv[1], "help"))
-        help(folder, argv[2] ? argv[2] : mem_text("foil"));
+        become_help(folder, argv[2] ? argv[2] : mem_text("foil"));
     if (!strcmp(argv[1], "run"))
         run_pipeline(folder, argv + 1);
     run_command(argv + 1);

@@ -17,7 +17,7 @@ static const struct param params[] = {
 
 /* log(1 + e^x) */
 static double
-softplus(double x)
+log1p_exp(double x)
 {
     return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
 }
@@ -56,7 +56,7 @@ hcl_row(const struct loss_batch *batch, const struct loss_settings *set,
     double l, pull; // pull: dL/dx_partner, and what the negatives share
 
     *at_floor = free < least;
-    l = softplus(*at_floor ? least : free);
+    l = log1p_exp(*at_floor ? least : free);
     pull = *at_floor ? exp(least - l)
                      : exp(log_a - log1p(-set->value[TAU_PLUS]) - l);
     for (size_t c = 0; c < rows; c++)

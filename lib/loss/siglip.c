@@ -23,7 +23,7 @@ static const struct loss_scalar scalars[] = {
 
 /* log(1 + exp(x)) */
 static double
-softplus(double x)
+log1p_exp(double x)
 {
     return fmax(x, 0) + log1p(exp(-fabs(x)));
 }
@@ -44,7 +44,7 @@ siglip_run(const struct loss_batch *batch, const struct loss_settings *set,
             const double w = -scale * y / (1 + exp(-x));
 
             if (c >= b && c < 2 * b) {
-                report->value += softplus(x) / (double)b;
+                report->value += log1p_exp(x) / (double)b;
                 report->slope[0] += w * *at;
                 report->slope[1] += w / beta;
             }

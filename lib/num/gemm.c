@@ -6,9 +6,9 @@
 #include "gemm_small.h"
 
 static void
-sgemm(char ta, char tb, size_t m, size_t n, size_t k, float alpha,
-      const float *x, size_t lda, const float *y, size_t ldb, float beta,
-      float *c)
+call_sgemm(char ta, char tb, size_t m, size_t n, size_t k, float alpha,
+           const float *x, size_t lda, const float *y, size_t ldb, float beta,
+           float *c)
 {
     const int a = ta == 'T', b = tb == 'T';
     const struct num_gemm small = {.m = m,
@@ -40,19 +40,19 @@ void
 num_gemm_nn(size_t m, size_t n, size_t k, float alpha, const float *a,
             const float *b, float beta, float *c)
 {
-    sgemm('N', 'N', m, n, k, alpha, a, k, b, n, beta, c);
+    call_sgemm('N', 'N', m, n, k, alpha, a, k, b, n, beta, c);
 }
 
 void
 num_gemm_nt(size_t m, size_t n, size_t k, float alpha, const float *a,
             const float *b, float beta, float *c)
 {
-    sgemm('N', 'T', m, n, k, alpha, a, k, b, k, beta, c);
+    call_sgemm('N', 'T', m, n, k, alpha, a, k, b, k, beta, c);
 }
 
 void
 num_gemm_tn(size_t m, size_t n, size_t k, float alpha, const float *a,
             const float *b, float beta, float *c)
 {
-    sgemm('T', 'N', m, n, k, alpha, a, m, b, n, beta, c);
+    call_sgemm('T', 'N', m, n, k, alpha, a, m, b, n, beta, c);
 }

@@ -11,7 +11,7 @@
 
 /* 1 when the message has that key or tensor. */
 static int
-has(struct wire_decoder *d, const struct wire_field *f)
+has_field(struct wire_decoder *d, const struct wire_field *f)
 {
     return f->shape ? wire_msg_find(d->r.msg, f->name) != NULL
                     : wire_read_find(&d->r, f->name) != NULL;
@@ -52,7 +52,7 @@ static void
 get_real(struct wire_decoder *d, const struct wire_field *f)
 {
     const msgpack_object *o = wire_read_need(&d->r, f->name);
-    double *value = member(d->x, f->at);
+    double *value = field_at(d->x, f->at);
 
     if (o && (object_real(o, value) || *value < f->low || *value > f->high))
         wire_read_fail(&d->r, "'%s' is no number in %g .. %g", f->name, f->low,
@@ -67,7 +67,7 @@ get_flag(struct wire_decoder *d, const struct wire_field *f)
     if (o && o->type != MSGPACK_OBJECT_BOOLEAN)
         wire_read_fail(&d->r, "'%s' is neither true nor false", f->name);
     else if (o)
-        *(int *)member(d->x, f->at) = o->via.boolean;
+        *(int *)field_at(d->x, f->at) = o->via.boolean;
 }
 
 /* 1 when the text is a word of the list "train, eval". */
@@ -100,7 +100,7 @@ get_text(struct wire_decoder *d, const struct wire_field *f)
     else if (f->words && !is_word(f->words, text))
         wire_read_fail(&d->r, "'%s' is none of %s", f->name, f->words);
     else
-        memcpy(member(d->x, f->at), text->ptr, text->size);
+        memcpy(field_at(d->x, f->at), text->ptr, text->size);
 }
 
 static const msgpack_object_map *
@@ -133,7 +133,7 @@ static void
 get_values(struct wire_decoder *d, const struct wire_field *f)
 {
     const msgpack_object_map *map = get_map(d, f);
-    struct wire_metric *value = member(d->x, f->at);
+    struct wire_metric *value = field_at(d->x, f->at);
 
     if (!d->r.rc && map->size > f->greatest)
         wire_read_fail(&d->r, "more than %jd '%s'", (intmax_t)f->greatest,
@@ -141,7 +141,7 @@ get_values(struct wire_decoder *d, const struct wire_field *f)
     for (size_t i = 0; !d->r.rc && i < map->size; i++)
         get_value(d, &map->ptr[i], &value[i]);
     if (!d->r.rc)
-        *(size_t *)member(d->x, f->count) = map->size;
+        *(size_t *)field_at(d->x, f->count) = map->size;
 }
 
 /* [a, b], each from 0 to `most`. */
@@ -161,7 +161,7 @@ static void
 get_share(struct wire_decoder *d, const struct wire_field *f)
 {
     const msgpack_object *o = wire_read_need(&d->r, f->name);
-    int64_t *part = member(d->x, f->at);
+    int64_t *part = field_at(d->x, f->at);
 
     if (o && (object_two(o, f->greatest, part) || part[0] >= part[1]))
         wire_read_fail(&d->r, "'%s' is no [i, n] with i < n <= %jd", f->name,
@@ -185,7 +185,7 @@ get_couples(struct wire_decoder *d, const struct wire_field *f)
     }
     couple = mem_array(list->size, sizeof *couple);
     set_pointer(d->x, f->at, couple);
-    *(size_t *)member(d->x, f->count) = list->size;
+    *(size_t *)field_at(d->x, f->count) = list->size;
     for (size_t i = 0; i < list->size; i++)
         if (object_two(&list->ptr[i], most, couple[i]))
             wire_read_fail(&d->r, "entry %zu of '%s' is no pair of ids", i,
@@ -195,7 +195,7 @@ get_couples(struct wire_decoder *d, const struct wire_field *f)
 static void
 get_tables(struct wire_decoder *d, const struct wire_field *f)
 {
-    size_t *n = member(d->x, f->count);
+    size_t *n = field_at(d->x, f->count);
 
     set_pointer(d->x, f->at, wire_tables_get(&d->r, f->name, f->placed, n));
 }
@@ -207,11 +207,11 @@ is_left_out(struct wire_decoder *d, const struct wire_field *f)
     const struct wire_field *with =
         f->with ? wire_field_find(d->m, f->with) : NULL;
 
-    if (with && !has(d, with)) {
-        if (f->shape && has(d, f))
+    if (with && !has_field(d, with)) {
+        if (f->shape && has_field(d, f))
             wire_read_fail(&d->r, "tensor '%s' is there without '%s'", f->name,
                            f->with);
-    } else if (!f->optional || has(d, f)) {
+    } else if (!f->optional || has_field(d, f)) {
         return 0;
     }
     if (f->type == WIRE_WHOLE)
@@ -222,7 +222,7 @@ is_left_out(struct wire_decoder *d, const struct wire_field *f)
 }
 
 static void
-get(struct wire_decoder *d, const struct wire_field *f)
+get_field(struct wire_decoder *d, const struct wire_field *f)
 {
     switch (f->type) {
     case WIRE_WHOLE:
@@ -284,7 +284,7 @@ get_all(struct wire_decoder *d)
             continue;
         }
         if (!is_left_out(d, f))
-            get(d, f);
+            get_field(d, f);
         if (inside && !--inside)
             d->r.map = header;
         if (d->r.rc)

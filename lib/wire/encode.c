@@ -35,11 +35,11 @@ is_sent(const struct wire_message *m, const struct wire_field *f, const void *x)
         return 1;
     switch (f->type) {
     case WIRE_FLAG:
-        return *(const int *)member(x, f->at) != 0;
+        return *(const int *)field_at(x, f->at) != 0;
     case WIRE_TEXT:
-        return *(const char *)member(x, f->at) != '\0';
+        return *(const char *)field_at(x, f->at) != '\0';
     case WIRE_SHARE:
-        return ((const int64_t *)member(x, f->at))[1] != 0;
+        return ((const int64_t *)field_at(x, f->at))[1] != 0;
     case WIRE_VALUES:
     case WIRE_COUPLES:
     case WIRE_TABLES:
@@ -81,7 +81,7 @@ put_real(struct wire_writer *w, const char *key, double value)
 static void
 put_values(struct wire_writer *w, const struct wire_field *f, const void *x)
 {
-    const struct wire_metric *value = member(x, f->at);
+    const struct wire_metric *value = field_at(x, f->at);
     const size_t n = count_at(x, f->count);
 
     REQUIRE(n <= (size_t)f->greatest);
@@ -112,8 +112,8 @@ put_couples(struct wire_writer *w, const struct wire_field *f, const void *x)
 }
 
 static void
-put(struct wire_writer *w, const struct wire_message *m,
-    const struct wire_field *f, const void *x)
+put_field(struct wire_writer *w, const struct wire_message *m,
+          const struct wire_field *f, const void *x)
 {
     switch (f->type) {
     case WIRE_WHOLE:
@@ -122,7 +122,7 @@ put(struct wire_writer *w, const struct wire_message *m,
         msgpack_pack_int64(&w->packer, field_number(f, x));
         break;
     case WIRE_REAL:
-        put_real(w, f->name, *(const double *)member(x, f->at));
+        put_real(w, f->name, *(const double *)field_at(x, f->at));
         break;
     case WIRE_FLAG:
         wire_write_key(w, f->name);
@@ -130,14 +130,14 @@ put(struct wire_writer *w, const struct wire_message *m,
         break;
     case WIRE_TEXT:
         wire_write_key(w, f->name);
-        wire_write_text(w, member(x, f->at));
+        wire_write_text(w, field_at(x, f->at));
         break;
     case WIRE_MAP:
         put_map(w, f->name, f->members);
         break;
     case WIRE_SHARE:
         wire_write_key(w, f->name);
-        put_two(w, member(x, f->at));
+        put_two(w, field_at(x, f->at));
         break;
     case WIRE_VALUES:
         put_values(w, f, x);
@@ -165,6 +165,6 @@ wire_encode(enum wire_kind kind, const void *from)
     wire_write_start(&w, kind);
     for (f = m->fields; f->name; f++)
         if (is_sent(m, f, from))
-            put(&w, m, f, from);
+            put_field(&w, m, f, from);
     return wire_write_end(&w);
 }

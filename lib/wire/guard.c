@@ -29,7 +29,7 @@ read_number(struct walk *w, size_t width, uint64_t *value)
 }
 
 static int
-skip(struct walk *w, uint64_t n)
+skip_bytes(struct walk *w, uint64_t n)
 {
     if (n > w->left)
         return -1;
@@ -44,12 +44,12 @@ skip_counted(struct walk *w, size_t width)
 {
     uint64_t n;
 
-    return read_number(w, width, &n) ? -1 : skip(w, n);
+    return read_number(w, width, &n) ? -1 : skip_bytes(w, n);
 }
 
 /* Go into a map or an array: each of its values takes a byte at least. */
 static int
-enter(struct walk *w, uint64_t count, int is_map)
+enter_values(struct walk *w, uint64_t count, int is_map)
 {
     const uint64_t values = is_map ? 2 * count : count;
 
@@ -65,29 +65,29 @@ enter_counted(struct walk *w, size_t width, int is_map)
 {
     uint64_t n;
 
-    return read_number(w, width, &n) ? -1 : enter(w, n, is_map);
+    return read_number(w, width, &n) ? -1 : enter_values(w, n, is_map);
 }
 
 /* One value by its tag: what follows it is skipped or entered. */
 static int
-value(struct walk *w, uint8_t tag)
+walk_value(struct walk *w, uint8_t tag)
 {
     static const uint8_t fixed[] = {4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
 
     if (tag <= 0x7f || tag >= 0xe0)
         return 0;
     if (tag <= 0x8f)
-        return enter(w, tag & 15, 1);
+        return enter_values(w, tag & 15, 1);
     if (tag <= 0x9f)
-        return enter(w, tag & 15, 0);
+        return enter_values(w, tag & 15, 0);
     if (tag <= 0xbf)
-        return skip(w, tag & 31);
+        return skip_bytes(w, tag & 31);
     if (tag == 0xc0 || tag == 0xc2 || tag == 0xc3) // nil, false, true
         return 0;
     if (tag >= 0xc4 && tag <= 0xc6) // bin
         return skip_counted(w, (size_t)1 << (tag - 0xc4));
     if (tag >= 0xca && tag <= 0xd3) // floats and integers
-        return skip(w, fixed[tag - 0xca]);
+        return skip_bytes(w, fixed[tag - 0xca]);
     if (tag >= 0xd9 && tag <= 0xdb) // str
         return skip_counted(w, (size_t)1 << (tag - 0xd9));
     if (tag == 0xdc || tag == 0xdd)
@@ -127,7 +127,7 @@ wire_guard(const void *bytes, size_t len, struct err *err)
         if (w.open)
             w.in[w.open - 1].values--;
         if (read_number(&w, 1, &tag) || (key && !is_text((uint8_t)tag)) ||
-            value(&w, (uint8_t)tag))
+            walk_value(&w, (uint8_t)tag))
             return err_set(err, "header is malformed at byte %zu of %zu",
                            len - w.left, len);
         while (w.open && !w.in[w.open - 1].values)

@@ -9,7 +9,7 @@
  * Members of a struct, by their offset.
  */
 static inline void *
-member(const void *x, size_t at)
+field_at(const void *x, size_t at)
 {
     return (char *)x + at;
 }
@@ -17,13 +17,13 @@ member(const void *x, size_t at)
 static inline int64_t
 whole_at(const void *x, size_t at)
 {
-    return *(const int64_t *)member(x, at);
+    return *(const int64_t *)field_at(x, at);
 }
 
 static inline size_t
 count_at(const void *x, size_t at)
 {
-    return *(const size_t *)member(x, at);
+    return *(const size_t *)field_at(x, at);
 }
 
 /* Pointers of every type look alike. */
@@ -32,14 +32,14 @@ pointer_at(const void *x, size_t at)
 {
     const void *pointer;
 
-    memcpy(&pointer, member(x, at), sizeof pointer);
+    memcpy(&pointer, field_at(x, at), sizeof pointer);
     return pointer;
 }
 
 static inline void
 set_pointer(void *x, size_t at, const void *pointer)
 {
-    memcpy(member(x, at), &pointer, sizeof pointer);
+    memcpy(field_at(x, at), &pointer, sizeof pointer);
 }
 
 static inline int64_t
@@ -53,9 +53,9 @@ static inline void
 set_number(const struct wire_field *f, void *x, int64_t value)
 {
     if (f->type == WIRE_COUNT)
-        *(size_t *)member(x, f->at) = (size_t)value;
+        *(size_t *)field_at(x, f->at) = (size_t)value;
     else
-        *(int64_t *)member(x, f->at) = value;
+        *(int64_t *)field_at(x, f->at) = value;
 }
 
 /* In a shape. */

@@ -15,7 +15,7 @@
 
 /* Text that came from outside, for a sentence: printable, cut at 40 bytes. */
 static const char *
-printable(char to[41], const char *text, size_t n)
+make_printable(char to[41], const char *text, size_t n)
 {
     size_t i = 0;
 
@@ -37,12 +37,12 @@ check_kind(struct wire_msg *msg, struct wire_subject *subject, struct err *err)
 
     if (part.len < 5 || memcmp(text, "foil", 4))
         return err_set(err, "not a message of foil: '%s'",
-                       printable(shown, text, part.len));
+                       make_printable(shown, text, part.len));
     for (; n < part.len && n < 8 && text[n] >= '0' && text[n] <= '9'; n++)
         version = version * 10 + (text[n] - '0');
     if (n + 1 < part.len)
         snprintf(subject->kind, sizeof subject->kind, "%.31s",
-                 printable(shown, text + n + 1, part.len - n - 1));
+                 make_printable(shown, text + n + 1, part.len - n - 1));
     if (version != WIRE_VERSION) {
         subject->version = version;
         return err_set(err, "peer speaks foil%jd, this is foil%d",
@@ -59,7 +59,7 @@ check_kind(struct wire_msg *msg, struct wire_subject *subject, struct err *err)
         return 0;
     }
     return err_set(err, "no such kind of message: '%s'",
-                   printable(shown, text, part.len));
+                   make_printable(shown, text, part.len));
 }
 
 static int

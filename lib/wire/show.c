@@ -9,27 +9,27 @@
 
 /* Text may be anything: what is no UTF-8 is shown as such. */
 static json_t *
-text(const char *bytes, size_t n)
+show_text(const char *bytes, size_t n)
 {
     json_t *string = json_stringn(bytes, n);
 
     return string ? string : json_string("(not UTF-8)");
 }
 
-static json_t *value(const msgpack_object *o);
+static json_t *show_value(const msgpack_object *o);
 
 static json_t *
-map(const msgpack_object_map *from, const char *without)
+show_map(const msgpack_object_map *from, const char *without)
 {
     json_t *object = json_object();
 
     for (size_t i = 0; i < from->size; i++) {
         const msgpack_object_str *key = &from->ptr[i].key.via.str;
-        json_t *name = text(key->ptr, key->size);
+        json_t *name = show_text(key->ptr, key->size);
 
         if (!without || strcmp(json_string_value(name), without))
             json_object_set_new(object, json_string_value(name),
-                                value(&from->ptr[i].val));
+                                show_value(&from->ptr[i].val));
         json_decref(name);
     }
     return object;
@@ -37,7 +37,7 @@ map(const msgpack_object_map *from, const char *without)
 
 /* As deep as a header may be: WIRE_DEPTH_MAX. */
 static json_t *
-value(const msgpack_object *o)
+show_value(const msgpack_object *o)
 {
     json_t *array;
 
@@ -54,13 +54,13 @@ value(const msgpack_object *o)
         array = json_real(o->via.f64);
         return array ? array : json_null(); // no number, in JSON
     case MSGPACK_OBJECT_STR:
-        return text(o->via.str.ptr, o->via.str.size);
+        return show_text(o->via.str.ptr, o->via.str.size);
     case MSGPACK_OBJECT_MAP:
-        return map(&o->via.map, NULL);
+        return show_map(&o->via.map, NULL);
     case MSGPACK_OBJECT_ARRAY:
         array = json_array();
         for (size_t i = 0; i < o->via.array.size; i++)
-            json_array_append_new(array, value(&o->via.array.ptr[i]));
+            json_array_append_new(array, show_value(&o->via.array.ptr[i]));
         return array;
     default:
         return json_null();
@@ -112,7 +112,7 @@ lengths_of(const struct wire_msg *msg, const struct wire_tensor *t)
 
 /* Rows, each as long as it is; what is behind its end is left out. */
 static json_t *
-rows(const struct wire_tensor *t, const int32_t *length)
+show_rows(const struct wire_tensor *t, const int32_t *length)
 {
     json_t *list = json_array();
 
@@ -127,7 +127,7 @@ rows(const struct wire_tensor *t, const int32_t *length)
 }
 
 static json_t *
-numbers(const struct wire_tensor *t)
+show_numbers(const struct wire_tensor *t)
 {
     json_t *list = json_array();
 
@@ -138,8 +138,8 @@ numbers(const struct wire_tensor *t)
 
 /* What the rows say. */
 static json_t *
-said(const struct wire_tensor *t, const int32_t *length,
-     const struct wire_words *words)
+show_words(const struct wire_tensor *t, const int32_t *length,
+           const struct wire_words *words)
 {
     json_t *list = json_array();
 
@@ -149,16 +149,16 @@ said(const struct wire_tensor *t, const int32_t *length,
         char *line = words->text(words->vocabulary, n > 0 ? (size_t)n : 0,
                                  (const int32_t *)t->data + i * t->shape[1]);
 
-        json_array_append_new(list,
-                              line ? text(line, strlen(line)) : json_null());
+        json_array_append_new(list, line ? show_text(line, strlen(line))
+                                         : json_null());
         free(line);
     }
     return list;
 }
 
 static json_t *
-tensor(const struct wire_msg *msg, const struct wire_tensor *t, int full,
-       const struct wire_words *words)
+show_tensor(const struct wire_msg *msg, const struct wire_tensor *t, int full,
+            const struct wire_words *words)
 {
     const struct wire_tensor *lengths = lengths_of(msg, t);
     json_t *object = json_object(), *shape = json_array();
@@ -168,18 +168,20 @@ tensor(const struct wire_msg *msg, const struct wire_tensor *t, int full,
 
     for (size_t i = 0; i < t->rank; i++)
         json_array_append_new(shape, json_integer((json_int_t)t->shape[i]));
-    json_object_set_new(object, "name", text(t->name, strlen(t->name)));
+    json_object_set_new(object, "name", show_text(t->name, strlen(t->name)));
     json_object_set_new(object, "dtype",
                         json_string(wire_dtype_name(t->dtype)));
     json_object_set_new(object, "shape", shape);
     if (full)
         json_object_set_new(object, "data",
-                            lengths ? rows(t, lengths->data) : numbers(t));
+                            lengths ? show_rows(t, lengths->data)
+                                    : show_numbers(t));
     else
         json_object_set_new(object, "digest",
                             json_string(digest_hex(&digest, hex)));
     if (lengths && words && t->dtype == WIRE_I4)
-        json_object_set_new(object, "text", said(t, lengths->data, words));
+        json_object_set_new(object, "text",
+                            show_words(t, lengths->data, words));
     return object;
 }
 
@@ -191,10 +193,10 @@ wire_show(const struct wire_msg *msg, int full, const struct wire_words *words)
     json_object_set_new(object, "kind",
                         json_string(wire_kind_name(wire_msg_kind(msg))));
     json_object_set_new(object, "header",
-                        map(&wire_msg_header(msg)->via.map, "tensors"));
+                        show_map(&wire_msg_header(msg)->via.map, "tensors"));
     for (size_t i = 0; i < wire_msg_tensors(msg); i++)
         json_array_append_new(
-            tensors, tensor(msg, wire_msg_tensor(msg, i), full, words));
+            tensors, show_tensor(msg, wire_msg_tensor(msg, i), full, words));
     json_object_set_new(object, "tensors", tensors);
     return object;
 }

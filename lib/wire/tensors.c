@@ -31,7 +31,7 @@ settle_sizes(struct wire_decoder *d, const struct wire_field *f,
              const struct wire_tensor *t, size_t i,
              const struct wire_size *size)
 {
-    size_t *known = member(d->x, size->at);
+    size_t *known = field_at(d->x, size->at);
     const unsigned bit = 1u << (size - d->m->sizes);
     const size_t got = t->shape[i];
     char shape[2 * WIRE_RANK_MAX];

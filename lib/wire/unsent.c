@@ -50,7 +50,7 @@ free_sent(struct wire_unsent *unsent, size_t bytes)
 
 /* Unlocks, and frees all when it is over and ZeroMQ holds nothing. */
 static void
-unlock(struct wire_unsent *unsent)
+unlock_unsent(struct wire_unsent *unsent)
 {
     const int is_last = unsent->is_over && !unsent->n;
 
@@ -70,7 +70,7 @@ wire_unsent_free(struct wire_unsent *unsent)
         return;
     pthread_mutex_lock(&unsent->lock);
     unsent->is_over = 1;
-    unlock(unsent);
+    unlock_unsent(unsent);
 }
 
 size_t
@@ -97,7 +97,7 @@ let_go(void *data, void *hint)
     unsent->bytes -= held->bytes;
     held->next = unsent->free;
     unsent->free = held;
-    unlock(unsent);
+    unlock_unsent(unsent);
 }
 
 /* Room for so many bytes, and for no more than twice as many. */

@@ -18,7 +18,7 @@ enum { WORDS = 16 };
 
 /* What a child does: become the tool, quiet on stdout, and end with us. */
 _Noreturn static void
-become(char **argv)
+become_tool(char **argv)
 {
     const int null = open("/dev/null", O_RDWR);
 
@@ -47,7 +47,7 @@ run_tool(const struct judge *judge, char **argv)
     pid = fork();
     if (!pid) {
         close(life[0]);
-        become(argv);
+        become_tool(argv);
     }
     close(life[1]);
     if (pid < 0)

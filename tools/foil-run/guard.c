@@ -19,7 +19,7 @@ struct groups {
 };
 
 static void
-drop(struct groups *groups, pid_t group)
+drop_group(struct groups *groups, pid_t group)
 {
     for (size_t i = 0; i < groups->n; i++)
         if (groups->pid[i] == group)
@@ -38,7 +38,7 @@ listen_to(int fd, struct groups *groups)
         if (n != sizeof group)
             continue; // none is torn: they are shorter than PIPE_BUF
         if (group < 0) {
-            drop(groups, -group);
+            drop_group(groups, -group);
         } else {
             mem_grow(&groups->pid, &groups->room, groups->n + 1, sizeof group);
             groups->pid[groups->n++] = group;
@@ -60,7 +60,7 @@ end_groups(struct groups *groups, double grace)
                 kill(-group, SIGKILL);
             else if (clock_now() < until || !kill(-group, SIGKILL))
                 continue;
-            drop(groups, group);
+            drop_group(groups, group);
             i--;
         }
         poll(NULL, 0, PAUSE_MS);
@@ -104,7 +104,7 @@ guard_open(struct guard *guard, double grace, struct err *err)
 }
 
 static void
-tell(const struct guard *guard, pid_t group)
+tell_guard(const struct guard *guard, pid_t group)
 {
     ssize_t n;
 
@@ -116,13 +116,13 @@ tell(const struct guard *guard, pid_t group)
 void
 guard_watch(const struct guard *guard, pid_t group)
 {
-    tell(guard, group);
+    tell_guard(guard, group);
 }
 
 void
 guard_forget(const struct guard *guard, pid_t group)
 {
-    tell(guard, -group);
+    tell_guard(guard, -group);
 }
 
 void

@@ -13,7 +13,7 @@ enum { N_RESTARTS = sizeof restarts / sizeof *restarts };
 
 /* Returns the number that a word is, or -1 outside of least .. most. */
 static long
-number(const char *word, long least, long most)
+read_number(const char *word, long least, long most)
 {
     const size_t n = strspn(word, "0123456789");
     const long value = strtol(word, NULL, 10);
@@ -47,7 +47,8 @@ set_copies(struct list_stage *stage, const char *word, const struct words *at,
 
     stage->signal = by_user ? SIGUSR1 : SIGTERM;
     stage->is_main = by_user || !strcmp(word, "main");
-    stage->copies = stage->is_main ? 1 : (int)number(word, 1, LIST_MAX_COPIES);
+    stage->copies =
+        stage->is_main ? 1 : (int)read_number(word, 1, LIST_MAX_COPIES);
     if (stage->copies < 0)
         return err_set(err,
                        "%s:%d: no number of copies '%s': want 1 .. %d, or "
@@ -63,7 +64,7 @@ set_restart(struct list_stage *stage, const char *word, const struct words *at,
 {
     const size_t n = strcspn(word, ",");
 
-    stage->restarts = word[n] ? number(word + n + 1, 0, 999999999) : -1;
+    stage->restarts = word[n] ? read_number(word + n + 1, 0, 999999999) : -1;
     for (int i = 0; i < N_RESTARTS; i++) {
         stage->restart = (enum list_restart)i;
         if (strlen(restarts[i]) == n && !memcmp(word, restarts[i], n) &&
@@ -150,7 +151,7 @@ take_stage(struct list_stage *stage, struct words *words, struct err *err)
 
 /* Returns 1 when two stages have a process of the same name. */
 static int
-alike(const struct list_stage *a, const struct list_stage *b)
+share_name(const struct list_stage *a, const struct list_stage *b)
 {
     int found = 0;
 
@@ -161,7 +162,7 @@ alike(const struct list_stage *a, const struct list_stage *b)
         if (b->copies == 1)
             found = !strcmp(name, b->name);
         else if (!strncmp(name, b->name, n) && name[n] == '-')
-            found = number(name + n + 1, 1, b->copies) > 0;
+            found = read_number(name + n + 1, 1, b->copies) > 0;
         free(name);
     }
     return found;
@@ -169,7 +170,7 @@ alike(const struct list_stage *a, const struct list_stage *b)
 
 /* One main stage, and no name twice. */
 static int
-judge(struct list *list, const char *name, struct err *err)
+judge_list(struct list *list, const char *name, struct err *err)
 {
     int mains = 0;
 
@@ -181,7 +182,7 @@ judge(struct list *list, const char *name, struct err *err)
             return err_set(err, "%s:%d: a second main stage", name,
                            list->stage[i].line);
         for (size_t j = 0; j < i; j++)
-            if (alike(&list->stage[j], &list->stage[i]))
+            if (share_name(&list->stage[j], &list->stage[i]))
                 return err_set(err, "%s:%d: a second stage '%s'", name,
                                list->stage[i].line, list->stage[i].name);
     }
@@ -209,7 +210,7 @@ list_read(struct list *list, const char *name, const char *text,
         rc = take_stage(&list->stage[list->n], &words, err);
         list->n += rc != 0; // what was begun is released, too
     } while (rc >= 0 && words_line(&words));
-    if (rc < 0 || judge(list, name, err)) {
+    if (rc < 0 || judge_list(list, name, err)) {
         list_release(list);
         return -1;
     }

@@ -58,8 +58,8 @@ process_findable(const struct list_stage *stage, const char *list,
 
 /* Become the command; what went wrong is written to `report`. */
 _Noreturn static void
-become(const struct list_stage *stage, int in, int out, int report,
-       pid_t parent)
+become_command(const struct list_stage *stage, int in, int out, int report,
+               pid_t parent)
 {
     sigset_t none;
 
@@ -80,7 +80,8 @@ become(const struct list_stage *stage, int in, int out, int report,
  * that tells the guard: we may be killed at any time, as soon as it is there.
  */
 static int
-spawn(struct process *process, const struct guard *guard, int in, int out)
+spawn_process(struct process *process, const struct guard *guard, int in,
+              int out)
 {
     const pid_t parent = getpid();
     int report[2], why = 0;
@@ -93,7 +94,7 @@ spawn(struct process *process, const struct guard *guard, int in, int out)
             _exit(126);
         setsid();
         guard_watch(guard, getpid());
-        become(process->stage, in, out, report[1], parent);
+        become_command(process->stage, in, out, report[1], parent);
     }
     if (process->pid < 0)
         why = errno;
@@ -131,7 +132,7 @@ process_start(struct process *process, const struct guard *guard,
             process->since = st.st_size;
     }
     if (!why) {
-        errno = spawn(process, guard, in, out);
+        errno = spawn_process(process, guard, in, out);
         if (errno)
             why = err_sys(err, "cannot start '%s' for '%s'",
                           process->stage->argv[0], process->name);

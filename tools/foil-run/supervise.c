@@ -74,7 +74,7 @@ kill_all(struct run *run)
 }
 
 static void
-start(struct run *run, struct process *process)
+start_process(struct run *run, struct process *process)
 {
     struct err err;
 
@@ -128,7 +128,7 @@ others_go_on(const struct run *run, const struct process *process)
 }
 
 static void
-failed(struct run *run, const struct process *process, int status)
+tell_failed(struct run *run, const struct process *process, int status)
 {
     char *how = how_of(status);
 
@@ -155,7 +155,7 @@ on_end(struct run *run, struct process *process, int status)
             end_all(run, 128 + run->asked);
     } else if (!starts_again(process, status)) {
         if (code_of(status))
-            failed(run, process, status);
+            tell_failed(run, process, status);
         else if (process->stage->is_main)
             end_all(run, EXIT_OK);
     }
@@ -231,7 +231,7 @@ pause_of(const struct run *run)
 
 /* Returns 1 while one runs, or is to be restarted. */
 static int
-alive(const struct run *run)
+runs_any(const struct run *run)
 {
     for (size_t i = 0; i < run->n; i++)
         if (run->process[i].pid || run->process[i].due > 0)
@@ -266,7 +266,7 @@ look_after(struct run *run)
             on_end(run, process, status);
         }
         if (process->due > 0 && process->due <= clock_now())
-            start(run, process);
+            start_process(run, process);
     }
     if (run->ending && run->until > 0 && run->until <= clock_now())
         kill_all(run);
@@ -304,10 +304,10 @@ supervise(const struct list *list, const char *logs, double grace)
     if (watch_signals(&run, &err) || guard_open(&run.guard, grace, &err))
         die("%s", err.msg);
     for (size_t i = 0; i < run.n && !run.ending; i++)
-        start(&run, &run.process[i]);
-    while (alive(&run)) {
+        start_process(&run, &run.process[i]);
+    while (runs_any(&run)) {
         look_after(&run);
-        if (alive(&run))
+        if (runs_any(&run))
             wait_for_signals(&run);
     }
     guard_close(&run.guard);

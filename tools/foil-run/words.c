@@ -12,7 +12,7 @@ struct word {
 };
 
 static void
-add(struct word *word, const char *text, size_t n)
+append_word(struct word *word, const char *text, size_t n)
 {
     mem_grow(&word->text, &word->room, word->n + n + 1, 1);
     memcpy(word->text + word->n, text, n);
@@ -66,7 +66,7 @@ take_variable(struct words *words, struct word *word, struct err *err)
     free(name);
     if (!value)
         return -1;
-    add(word, value, strlen(value));
+    append_word(word, value, strlen(value));
     words->at = first + n + braced;
     return 0;
 }
@@ -78,7 +78,7 @@ take_quoted(struct words *words, struct word *word, struct err *err)
     const char quote = *words->at++;
     const int began = words->line;
 
-    add(word, "", 0); // a word, even if there is nothing in it
+    append_word(word, "", 0); // a word, even if there is nothing in it
     while (*words->at && *words->at != quote) {
         if (quote == '"' && *words->at == '$') {
             if (take_variable(words, word, err))
@@ -88,7 +88,7 @@ take_quoted(struct words *words, struct word *word, struct err *err)
         if (quote == '"' && *words->at == '\\' && words->at[1])
             words->at++;
         words->line += *words->at == '\n';
-        add(word, words->at++, 1);
+        append_word(word, words->at++, 1);
     }
     if (!*words->at)
         return err_set(err, "%s:%d: a quote is not closed", words->name, began);
@@ -97,7 +97,7 @@ take_quoted(struct words *words, struct word *word, struct err *err)
 }
 
 static int
-take(struct words *words, struct word *word, struct err *err)
+take_word(struct words *words, struct word *word, struct err *err)
 {
     if (*words->at == '\'' || *words->at == '"')
         return take_quoted(words, word, err);
@@ -106,7 +106,7 @@ take(struct words *words, struct word *word, struct err *err)
     if (*words->at == '\\' && words->at[1])
         words->at++;
     words->line += *words->at == '\n';
-    add(word, words->at++, 1);
+    append_word(word, words->at++, 1);
     return 0;
 }
 
@@ -118,7 +118,7 @@ words_next(struct words *words, int *failed, struct err *err)
     pass_blanks(words);
     while (*words->at && !strchr(" \t\r\n", *words->at) &&
            strncmp(words->at, "\\\n", 2)) {
-        if (take(words, &word, err)) {
+        if (take_word(words, &word, err)) {
             *failed = 1;
             free(word.text);
             return NULL;

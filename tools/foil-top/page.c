@@ -31,7 +31,7 @@ bytes_of(const char *line, size_t n)
 }
 
 __attribute__((format(printf, 2, 3))) static void
-put(struct page *page, const char *fmt, ...)
+put_line(struct page *page, const char *fmt, ...)
 {
     char line[SPARK_TEXT + 256];
     va_list ap;
@@ -53,7 +53,7 @@ put(struct page *page, const char *fmt, ...)
 
 /* A field of the first line, while there is room for it. */
 __attribute__((format(printf, 3, 4))) static void
-join(char line[256], size_t columns, const char *fmt, ...)
+join_field(char line[256], size_t columns, const char *fmt, ...)
 {
     const size_t len = strlen(line);
     char field[128];
@@ -74,23 +74,25 @@ put_head(struct page *page, const struct top *top,
                  epochs = train ? top_value(train, "epochs") : 0;
     char line[256] = "", left[24];
 
-    join(line, page->columns, "%.100s", top->name);
+    join_field(line, page->columns, "%.100s", top->name);
     if (epochs > 0)
-        join(line, page->columns, "epoch %jd/%.0f", (intmax_t)top->epoch + 1,
-             epochs);
+        join_field(line, page->columns, "epoch %jd/%.0f",
+                   (intmax_t)top->epoch + 1, epochs);
     else if (top->total)
-        join(line, page->columns, "epoch %jd", (intmax_t)top->epoch + 1);
+        join_field(line, page->columns, "epoch %jd", (intmax_t)top->epoch + 1);
     if (steps > 0)
-        join(line, page->columns, "step %jd/%.0f", (intmax_t)top->total, steps);
+        join_field(line, page->columns, "step %jd/%.0f", (intmax_t)top->total,
+                   steps);
     else if (top->total)
-        join(line, page->columns, "step %jd", (intmax_t)top->total);
+        join_field(line, page->columns, "step %jd", (intmax_t)top->total);
     if (steps > 0)
-        join(line, page->columns, "%.0f%%", 100 * (double)top->total / steps);
+        join_field(line, page->columns, "%.0f%%",
+                   100 * (double)top->total / steps);
     if (steps > (double)top->total && top->seconds > 0) {
         clock_span((steps - (double)top->total) * top->seconds, left);
-        join(line, page->columns, "%s left", left);
+        join_field(line, page->columns, "%s left", left);
     }
-    put(page, "%s", line);
+    put_line(page, "%s", line);
 }
 
 /* In one sentence, who waits for whom. */
@@ -103,23 +105,26 @@ put_sentence(struct page *page, const struct top *top,
 
     clock_span(top->heard > 0 ? now - top->heard : 0, span);
     if (top->over)
-        put(page, "the trainer has stopped: %s", top->reason);
+        put_line(page, "the trainer has stopped: %s", top->reason);
     else if (top->heard <= 0 && top->trainer)
-        put(page, "process %ld trains here, and said nothing yet: a long step",
-            top->trainer);
+        put_line(page,
+                 "process %ld trains here, and said nothing yet: a long step",
+                 top->trainer);
     else if (top->heard <= 0)
-        put(page, "no trainer is heard");
+        put_line(page, "no trainer is heard");
     else if (now - top->heard > patience)
-        put(page, "the trainer says nothing for %s: a long step, or it is gone",
-            span);
+        put_line(page,
+                 "the trainer says nothing for %s: a long step, or it is gone",
+                 span);
     else if (waits > patience)
-        put(page, "the trainer waits for %s, %.0f s by now",
-            top_stage(top, "augment", now) ? "a batch" : "an augmenter", waits);
+        put_line(page, "the trainer waits for %s, %.0f s by now",
+                 top_stage(top, "augment", now) ? "a batch" : "an augmenter",
+                 waits);
     else if (top->seconds > 0)
-        put(page, "%.3g steps/s, of which waits for batches take %.0f%%",
-            1 / top->seconds, 100 * top->waited / top->seconds);
+        put_line(page, "%.3g steps/s, of which waits for batches take %.0f%%",
+                 1 / top->seconds, 100 * top->waited / top->seconds);
     else
-        put(page, "no step is done yet");
+        put_line(page, "no step is done yet");
 }
 
 static const char *
@@ -204,8 +209,8 @@ put_stage(struct page *page, const struct top *top, const struct top_stage *s,
     if (isfinite(per_second))
         snprintf(rate, sizeof rate, "%.3g/s", per_second);
     queue_of(s, queue);
-    put(page, "%-12.12s%9s  %-14s  %s", name, rate, queue,
-        state_of(top, s, now));
+    put_line(page, "%-12.12s%9s  %-14s  %s", name, rate, queue,
+             state_of(top, s, now));
 }
 
 static void
@@ -220,7 +225,7 @@ put_curves(struct page *page, const struct top *top, int blocks)
         spark_draw(&c->spark,
                    page->columns > before ? page->columns - before : 0, blocks,
                    text);
-        put(page, "%-12.12s %9.4g  %s", c->name, c->last, text);
+        put_line(page, "%-12.12s %9.4g  %s", c->name, c->last, text);
     }
 }
 
@@ -234,13 +239,14 @@ top_page(const struct top *top, double now, size_t columns, size_t rows,
     put_head(&page, top, train);
     put_sentence(&page, top, train, now);
     if (top->stages) {
-        put(&page, "%s", "");
-        put(&page, "%-12s%9s  %-14s  %s", "stage", "rate", "queue", "state");
+        put_line(&page, "%s", "");
+        put_line(&page, "%-12s%9s  %-14s  %s", "stage", "rate", "queue",
+                 "state");
     }
     for (size_t i = 0; i < top->stages; i++)
         put_stage(&page, top, &top->stage[i], now);
     if (top->curves) {
-        put(&page, "%s", "");
+        put_line(&page, "%s", "");
         put_curves(&page, top, blocks);
     }
     return page.text;

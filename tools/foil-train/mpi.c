@@ -86,7 +86,7 @@ give_up(void)
 /* ------------------------------------------------------------------ waiting */
 
 static void
-await(int n, MPI_Request *request, int between_steps)
+await_requests(int n, MPI_Request *request, int between_steps)
 {
     const double start = MPI_Wtime();
     struct timespec pause = {.tv_nsec = between_steps ? FIRST : SHORT};
@@ -127,7 +127,7 @@ carry_all(void *data, size_t bytes, int between_steps)
 
         MPI_Ibcast((char *)data + done, chunk_of(bytes, done), MPI_BYTE, 0,
                    MPI_COMM_WORLD, &request);
-        await(1, &request, between_steps && world.rank);
+        await_requests(1, &request, between_steps && world.rank);
     }
 }
 
@@ -171,7 +171,7 @@ carry_pieces(char *all, const size_t *from, char *own, int out)
                 MPI_Irecv(data, count, MPI_BYTE, rank ? 0 : (int)r, 0,
                           MPI_COMM_WORLD, request + n++);
         }
-        await(n, request, 0);
+        await_requests(n, request, 0);
     }
     free(request);
 }
@@ -207,7 +207,7 @@ mpi_swap(void *self, size_t peer, const void *give, size_t n_give, void *take,
         if (out)
             MPI_Isend((const char *)give + done, out, MPI_BYTE, (int)peer, 0,
                       MPI_COMM_WORLD, request + 1);
-        await(2, request, 0);
+        await_requests(2, request, 0);
     }
 }
 
