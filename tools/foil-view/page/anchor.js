@@ -1,8 +1,9 @@
 /* One anchor: its views, its heaviest negatives, and how its weight is spread. */
 
+import { pickAnchor, placeOf, viewOf } from './batch.js';
 import { addDownloads } from './download.js';
 import { find, formatNumber, formatShare, make, makeTable, say } from './dom.js';
-import { nameOf, onChange, pickAnchor, placeOf, run, viewOf } from './model.js';
+import { nameOf, onChange, run } from './model.js';
 import { makeImage, makeName, makeView } from './picture.js';
 import { clearSpread, drawSpread } from './spread.js';
 
@@ -15,8 +16,10 @@ export function startAnchor() {
 
 function drawAnchor() {
   const { anchor } = run;
+  section.hidden = false;
   find('.who', section).replaceChildren(...drawViews(anchor), drawName(anchor));
   find('.downloads', section).hidden = !anchor.negatives;
+  find('.say', section).ariaLive = run.held ? 'polite' : 'off';    // not each second
   find('.say', section).replaceChildren(...describeWeights(anchor));
   find('.table', section).replaceChildren();
   clearSpread(section);

@@ -3,9 +3,10 @@
 
 import { addDownloads } from './download.js';
 import { find, findAll, formatShare, formOf, hueOf, make, makeSvg, makeTable, say } from './dom.js';
-import { nameOf, onChange, pickAnchor, placeOf, run, viewOf } from './model.js';
+import { pickAnchor, placeOf, viewOf } from './batch.js';
+import { nameOf, onChange, run } from './model.js';
 import { orderBatch } from './order.js';
-import { cutTile } from './picture.js';
+import { cutTile, makeName } from './picture.js';
 
 /* More would neither fit a screen nor be seen. */
 const MOST_TILES = 512;
@@ -19,23 +20,27 @@ export function startBoard() {
   onChange('batch', drawBoard);
   onChange('anchor', markAnchor);
   new ResizeObserver(drawArcs).observe(box);
-  if (!run.batch) find('.say', section).textContent = 'There is no batch yet: the first comes with the first step.';
-  markOrder();
+  find('.say', section).textContent = run.all.living ? 'There is no batch yet: the first comes with the first step.' : 'There is no batch to show: the run is not training now, and has no step.';
 }
 
 function setOrder(order) {
   by = order;
-  markOrder();
-  if (run.batch) drawBoard();
+  drawBoard();
 }
 
-function markOrder() {
-  for (const button of findAll('[data-order]', section)) button.ariaPressed = button.dataset.order === by;
+/* Likeness wants embeddings, classes want labels. */
+function markOrder(order, { known, labels }) {
+  for (const button of findAll('[data-order]', section)) button.ariaPressed = button.dataset.order === order;
+  find('[data-order=likeness]', section).hidden = !known;
+  find('[data-order=class]', section).hidden = labels.every(label => label < 0);
 }
 
 function drawBoard() {
   const { batch } = run;
-  batch.order = orderBatch(batch, by);
+  const order = by === 'likeness' && !batch.known ? 'plan' : by;
+  section.classList.remove('empty');
+  batch.order = orderBatch(batch, order);
+  markOrder(order, batch);
   describeBatch(batch);
   const shown = batch.order.slice(0, MOST_TILES);
   makeTiles(batch);
@@ -44,22 +49,27 @@ function drawBoard() {
   box.replaceChildren(arcs, ...shown.map(place => tiles[place]));
   shown.forEach(place => fillTile(tiles[place], batch, place));
   find('.key', section).hidden = find('details', section).hidden = !batch.known;
+  find('.labelled', section).hidden = batch.same == null;
   drawArcs();
   drawPairs(batch);
+  drawClasses(batch);
   markAnchor();
 }
 
 function describeBatch(batch) {
-  const { epoch, step, ids, views, known, same } = batch;
+  const { epoch, step, ids, views, known } = batch;
   find('.which', section).textContent =
     `epoch ${epoch + 1}, step ${step + 1}: ${ids.length} images, ${views} views of each` +
     (ids.length > MOST_TILES ? `; ${MOST_TILES} are shown` : '');
-  const words = !known
-    ? say`The run is not training now, and a run does not store its embeddings: these are the views of its last batch, without similarities, pairs and weights.`
-    : same == null
-      ? say`The two views of an image are pulled together, and views of different images are pushed apart. Click an image: it becomes the anchor.`
-      : say`The two views of an image are pulled together, and views of different images are pushed apart. ${formatShare(same)} of these pairs are of one class, which training is not told. Click an image: it becomes the anchor.`;
-  find('.say', section).replaceChildren(...words);
+  find('.say', section).replaceChildren(...known ? describePairs(batch) : [
+    'The run is not training now, and a run does not store its embeddings: these are the views of its last batch, made again, without similarities, pairs and weights.']);
+}
+
+function describePairs({ pairs, same }) {
+  const words = ['The two views of an image are pulled together, views of different images pushed apart. '];
+  if (same != null)
+    words.push(...say`${pairs.filter(pair => pair[3]).length} of the ${pairs.length} hardest pairs, and ${formatShare(same)} of all pairs, are of one class: false negatives, which training is not told. `);
+  return [...words, 'Click an image: it becomes the anchor.'];
 }
 
 function makeTiles(batch) {
@@ -112,6 +122,13 @@ function drawPairs(batch) {
   if (!batch.known) return;
   const [head, ...rows] = listPairs();
   find('.table', section).replaceChildren(makeTable('Hardest pairs of different images, the most alike first', head, rows));
+}
+
+/* What the colours under the tiles mean; beyond ten classes they repeat, and
+ * the name of each tile tells more than they do. */
+function drawClasses({ labels }) {
+  const classes = [...new Set(labels)].filter(label => label >= 0).sort((a, b) => a - b);
+  find('.classes', section).replaceChildren(...run.all.classes.length <= 10 ? classes.map(label => makeName(label)) : []);
 }
 
 /* ---- anchor ---- */

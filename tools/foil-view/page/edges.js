@@ -1,6 +1,7 @@
 /* The lines between the boxes of the dataflow, and the dots on them. */
 
 import { find, makeSvg } from './dom.js';
+import { run } from './model.js';
 
 /* A dot takes so long from box to box; no more than so many a second start. */
 const TRAVEL = 900, MOST_DOTS = 8;
@@ -9,7 +10,10 @@ let edges = [], svg = null, sent = 0;
 
 export function drawEdges(box, boxes) {
   svg = find('.edges', box);
-  edges = listEdges(Object.keys(boxes)).map(edge => ({ ...edge, d: makePath(box, boxes, edge) }));
+  const listed = listEdges(Object.keys(boxes));
+  box.classList.toggle('bow-above', listed.some(edge => edge.bow < 0));
+  box.classList.toggle('bow-below', listed.some(edge => edge.bow > 0));
+  edges = listed.map(edge => ({ ...edge, d: makePath(box, boxes, edge) }));
   svg.replaceChildren(...edges.map(({ d, kind }) => makeSvg('path', { d, class: kind })),
     ...edges.filter(edge => edge.name).map(edge => makeName(box, boxes, edge)));
 }
@@ -25,7 +29,7 @@ function listEdges(stages) {
     ...augmenters.flatMap(stage => [{ from: source, to: stage, kind: 'data', share }, { from: stage, to: 'train', kind: 'data', share }]),
     { from: 'train', to: 'saved', kind: 'rare', share: 0 },
     ...negatives ? [{ from: 'train', to: negatives, kind: 'back', share: 1, bow: 1, name: 'embeddings for weights' }] : [],
-    { from: 'train', to: 'select', kind: 'rare', share: 0, bow: -1, name: 'features for the next plan' },
+    ...run.all.options?.['keep-features'] ? [{ from: 'train', to: 'select', kind: 'rare', share: 0, bow: -1, name: 'features for the next plan' }] : [],
   ];
 }
 
@@ -40,7 +44,7 @@ const standsBelow = (a, b) => Math.abs(b.top - a.top) > Math.abs(b.left - a.left
 
 function makePath(box, boxes, { from, to, bow }) {
   const a = areaOf(boxes[from], box), b = areaOf(boxes[to], box);
-  if (standsBelow(a, b)) return bow ? bowBeside(a, b, bow) : goDown(a, b);
+  if (standsBelow(a, b)) return bow ? bowBeside(a, b, bow, box.clientWidth) : goDown(a, b);
   return bow ? bowOver(a, b, bow) : goRight(a, b);
 }
 
@@ -55,13 +59,15 @@ function goDown(a, b) {
 }
 
 function bowOver(a, b, bow) {
-  const y0 = bow > 0 ? a.bottom : a.top, y1 = bow > 0 ? b.bottom : b.top, y = bow > 0 ? Math.max(y0, y1) + 76 : Math.min(y0, y1) - 76;
+  const y0 = bow > 0 ? a.bottom : a.top, y1 = bow > 0 ? b.bottom : b.top, y = bow > 0 ? Math.max(y0, y1) + 62 : Math.min(y0, y1) - 62;
   return `M${a.x} ${y0}C${a.x} ${y} ${b.x} ${y} ${b.x} ${y1}`;
 }
 
-function bowBeside(a, b, bow) {
-  const x0 = bow > 0 ? a.right : a.left, x1 = bow > 0 ? b.right : b.left, x = bow > 0 ? Math.max(x0, x1) + 50 : Math.min(x0, x1) - 50;
-  return `M${x0} ${a.y}C${x} ${a.y} ${x} ${b.y} ${x1} ${b.y}`;
+/* So far out that the middle of the curve, where its name stands, is near the
+ * edge: free of the boxes between. */
+function bowBeside(a, b, bow, width) {
+  const x0 = bow > 0 ? a.right : a.left, middle = bow > 0 ? width - 8 : 8, x = (middle - x0 / 4) * 4 / 3;
+  return `M${x0} ${a.y}C${x} ${a.y} ${x} ${b.y} ${x0} ${b.y}`;
 }
 
 function makeName(box, boxes, { d, name, from, to }) {
@@ -81,7 +87,7 @@ export function sendDots() {
 
 function sendDot(d, kind) {
   const dot = makeSvg('circle', { r: 3.2, class: `dot ${kind}`, style: `offset-path: path("${d}")` });
-  svg.append(dot);
+  svg.insertBefore(dot, find('text', svg));    // names stay readable
   dot.animate([{ offsetDistance: '0%' }, { offsetDistance: '100%' }], { duration: TRAVEL, easing: 'ease-in-out' })
     .finished.then(() => dot.remove(), () => dot.remove());
 }

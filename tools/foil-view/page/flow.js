@@ -1,8 +1,8 @@
 /* The stages of the run as boxes, in the order of the data, with lines between
  * them on which batches move. Stages are what `status` tells of. */
 
-import { find, formatNumber, make, makeSvg, prefersStillness } from './dom.js';
-import { lastStop, onChange, run, stepRate } from './model.js';
+import { find, formatNumber, make, prefersStillness } from './dom.js';
+import { delay, lastStop, onChange, run, stepRate } from './model.js';
 import { drawEdges, sendDots } from './edges.js';
 import { isFile } from './source.js';
 
@@ -10,19 +10,14 @@ import { isFile } from './source.js';
 const MOST_AUGMENTERS = 4;
 
 const box = find('#flow .stages'), boxes = {};
-let made = {};
+const made = {};
 
 export function startFlow() {
-  onChange('status log state batch', drawSoon);
+  onChange('status log state', delay(200, drawFlow));
   onChange('metrics', () => { if (run.all.living && !prefersStillness()) sendDots(); });
   new ResizeObserver(() => drawEdges(box, boxes)).observe(box);
   setInterval(drawFlow, 1000);
   drawFlow();
-}
-
-let due = null;
-function drawSoon() {
-  due ??= setTimeout(() => { due = null; drawFlow(); }, 200);
 }
 
 function drawFlow() {
@@ -77,15 +72,15 @@ const tellRate = rate => rate && !isOver() ? `${formatNumber(rate, 1)}/s` : '';
 function drawTrain() {
   const { window: slots, held = 0, waits = 0 } = valuesOf('train 1');
   const stop = lastStop();
-  const words = isOver() ? stop?.reason ?? 'has ended' : isSilent('train 1') ? 'a long step, or it is gone'
+  const words = isOver() ? stop?.reason ?? 'not running' : isSilent('train 1') ? 'a long step, or it is gone'
     : waits > .5 ? `waits ${formatNumber(waits, 1)} s for a batch` : slots ? `${held} of ${slots} batches are here` : 'trains';
   const kind = isOver() ? 'gone' : waits > .5 || isSilent('train 1') ? 'wait' : 'on';
   fillStage('train', { name: 'train', kind, right: tellRate(stepRate()), words, slots: isOver() ? 0 : slots, full: held });
 }
 
 function drawSelect() {
-  const strategy = run.all.options?.strategy, there = stagesNamed('select').length || stagesNamed('augment').length;
-  const words = isOver() ? 'has ended' : strategy ?? 'makes batches';
+  const there = stagesNamed('select').length || stagesNamed('augment').length;
+  const words = isOver() ? 'not running' : there ? 'makes batches' : 'not heard of yet';
   fillStage('select', { name: 'select', kind: isOver() || !there ? 'gone' : 'on', right: tellRate(stepRate()), words });
 }
 
@@ -93,13 +88,13 @@ function drawNegatives() {
   const stage = stagesNamed('negatives')[0];
   if (!stage) return;
   const joined = valuesOf(stage).joined !== 0;
-  const words = isOver() ? 'has ended' : joined ? 'weighs negatives' : 'has not joined the run';
+  const words = isOver() ? 'not running' : joined ? 'weighs negatives' : 'has not joined the run';
   fillStage(stage, { name: 'negatives', kind: isOver() ? 'gone' : joined ? 'on' : 'wait', words });
 }
 
 function drawAugmenters() {
   const all = stagesNamed('augment');
-  if (!all.length) fillStage('augment', { name: 'augment', kind: 'gone', words: isOver() ? 'has ended' : 'none is here yet' });
+  if (!all.length) fillStage('augment', { name: 'augment', kind: 'gone', words: isOver() ? 'not running' : 'none is here yet' });
   for (const stage of all.slice(0, MOST_AUGMENTERS)) drawAugmenter(stage);
   const more = all.length - MOST_AUGMENTERS;
   if (more > 0) boxes[all[MOST_AUGMENTERS - 1]].append(make('em', {}, `and ${more} more like it`));
@@ -107,7 +102,7 @@ function drawAugmenters() {
 
 function drawAugmenter(stage) {
   const { room, items = 0, ready = 0, source } = valuesOf(stage);
-  const words = isOver() ? 'has ended' : isSilent(stage) ? 'not heard of any more' : source === 0 ? 'waits for a selector'
+  const words = isOver() ? 'not running' : isSilent(stage) ? 'not heard of any more' : source === 0 ? 'waits for a selector'
     : ready ? 'waits for the trainer' : items ? 'makes views' : 'waits for images';
   const kind = isOver() ? 'gone' : source === 0 || isSilent(stage) ? 'wait' : 'on';
   fillStage(stage, { name: stage, kind, right: tellRate(rateOf(stage)), words, slots: isOver() ? 0 : room, full: items, ready });

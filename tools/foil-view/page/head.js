@@ -1,22 +1,16 @@
 /* The bar at the top: which run, how it is, how far, how fast; and the foot. */
 
 import { find, formatNumber, formatShare, formatSpan } from './dom.js';
-import { lastStop, onChange, run, stepRate } from './model.js';
+import { delay, lastStop, onChange, run, stepRate } from './model.js';
 import { isFile } from './source.js';
 
 export function startHead() {
-  onChange('metrics columns status log state', drawSoon);
+  onChange('metrics columns status log state', delay(100, drawHead));
   setInterval(drawHead, 1000);
   document.title = `${run.all.run} · foil view`;
   find('#run').textContent = run.all.run;
   find('#run').title = run.all.folder;
   drawHead();
-}
-
-/* Events may come by the hundred a second; the head is drawn ten times. */
-let due = null;
-function drawSoon() {
-  due ??= setTimeout(() => { due = null; drawHead(); }, 100);
 }
 
 function drawHead() {
@@ -39,7 +33,7 @@ function drawState() {
 function describeState() {
   const { all, heard } = run;
   if (isFile) return ['', 'saved page'];
-  if (!run.connected) return ['warn', 'foil view does not answer'];
+  if (!run.connected) return run.lost ? ['warn', 'foil view does not answer'] : ['', 'connecting'];
   const stop = lastStop();
   if (stop) return ['', 'stopped'];
   if (!all.living) return ['', 'not training now'];

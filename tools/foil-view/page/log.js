@@ -1,24 +1,22 @@
-/* What happened in the run, and what evaluations of its checkpoints found. */
+/* What happened in the run, and the options that it has. */
 
 import { addDownloads } from './download.js';
-import { find, formatNumber, make, makeTable } from './dom.js';
+import { find, make, makeTable } from './dom.js';
 import { onChange, run } from './model.js';
 
-const MOST_LINES = 200, log = find('#log'), results = find('#results');
+const MOST_LINES = 200, section = find('#log');
 
 export function startLog() {
-  addDownloads(log, () => [['time', 'what', 'text'], ...run.all.log.map(line => [new Date(line.time * 1000).toISOString(), line.what, describeLine(line)])], () => run.all.log);
-  addDownloads(results, listResults, () => run.all.results);
+  addDownloads(section, listEvents, () => run.all.log);
   onChange('log', drawLog);
-  onChange('columns', drawResults);
   drawLog();
-  drawResults();
+  drawOptions();
 }
 
 /* Steps are too many to tell one by one. */
 function drawLog() {
   const lines = run.all.log.filter(line => line.what !== 'step').slice(-MOST_LINES).reverse();
-  find('ol', log).replaceChildren(...lines.length ? lines.map(makeLine) : [make('li', {}, 'Nothing has happened yet.')]);
+  find('ol', section).replaceChildren(...lines.length ? lines.map(makeLine) : [make('li', {}, 'Nothing has happened yet.')]);
 }
 
 function makeLine(line) {
@@ -35,23 +33,14 @@ function describeLine({ what, epoch, step, path, reason }) {
   return epoch == null ? '' : `epoch ${epoch + 1}, step ${(step ?? 0) + 1}`;
 }
 
-/* ---- evaluations ---- */
-
-/* Figures of a line of results.jsonl; its other keys are the protocol. */
-const FIGURES = ['accuracy', 'weighted', 'top1', 'top3', 'top5', 'map', 'recall', 'loss'];
-
-const figuresOf = result => FIGURES.filter(key => typeof result[key] === 'number').map(key => [key, result[key]]);
-
-function listResults() {
-  const rows = run.all.results.flatMap(result => figuresOf(result).map(([key, value]) =>
-    [result.step ?? '', result.measure ?? result.protocol ?? '', key, value]));
-  return [['step', 'measure', 'figure', 'value'], ...rows];
+function listEvents() {
+  return [['time', 'what', 'text'],
+    ...run.all.log.map(line => [new Date(line.time * 1000).toISOString(), line.what, describeLine(line)])];
 }
 
-function drawResults() {
-  const [head, ...rows] = listResults();
-  const words = rows.reverse().slice(0, 30).map(([step, measure, key, value]) => [formatNumber(step), measure, key, formatNumber(value)]);
-  find('.table', results).replaceChildren(words.length
-    ? makeTable('What foil eval found in the checkpoints, the newest first', head, words)
-    : make('p', { className: 'say' }, 'No checkpoint has been evaluated yet: foil eval adds its results here.'));
+function drawOptions() {
+  const options = Object.entries(run.all.options ?? {});
+  find('details', section).hidden = !options.length;
+  const rows = options.map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : String(value)]);
+  find('.table', section).replaceChildren(makeTable('Options of foil train, as the last checkpoint has them', ['option', 'value'], rows));
 }

@@ -1,18 +1,25 @@
 /* The matrix of cosines of all first views with all second views. */
 
+import { pickAnchor } from './batch.js';
 import { addDownloads } from './download.js';
-import { find, make, say } from './dom.js';
-import { nameOf, onChange, pickAnchor, run } from './model.js';
+import { find, findAll, make, say } from './dom.js';
+import { nameOf, onChange, run } from './model.js';
 import { makeTile } from './picture.js';
 import { countBins, drawSpread } from './spread.js';
 
 /* Cividis, which reads alike for the colour-blind: -1 dark blue, 1 yellow. */
 const STOPS = [[0, 32, 76], [49, 68, 107], [102, 105, 112], [149, 143, 120], [203, 186, 105], [255, 234, 70]];
-const PALETTE = Array.from({ length: 256 }, (_, i) => mixStops(i / 255 * (STOPS.length - 1)));
+const PALETTE = Uint32Array.from({ length: 256 }, (_, i) => packColour(mixStops(i / 255 * (STOPS.length - 1))));
 
 function mixStops(at) {
   const k = Math.min(STOPS.length - 2, Math.floor(at));
   return STOPS[k].map((from, c) => from + (STOPS[k + 1][c] - from) * (at - k));
+}
+
+/* As a canvas has it in memory: red first, opaque. */
+function packColour(channels) {
+  const bytes = Uint8ClampedArray.of(...channels, 255);
+  return new Uint32Array(bytes.buffer)[0];
 }
 
 const section = find('#matrix'), canvas = find('canvas', section);
@@ -22,7 +29,7 @@ export function startMatrix() {
   onChange('batch', drawMatrix);
   canvas.onpointermove = event => showCell(cellAt(event));
   canvas.onpointerleave = () => showCell(null);
-  canvas.onclick = event => pickAnchor(cellAt(event)[0]);
+  canvas.onclick = event => pickAnchor(placeAt(cellAt(event).row));
   section.hidden = !run.batch?.known;
 }
 
@@ -31,24 +38,18 @@ function drawMatrix() {
   const { batch } = run;
   section.hidden = !batch.known;
   if (!batch.known) return;
-  paintCells(batch, null);
+  paintCells(batch);
   describeMatrix(batch);
   showCell(null);
 }
 
-/* Cosines of cell [row, column] in the order on the board; the row and column
- * of the cell that is pointed at are lighter. */
-function paintCells({ cosines, order }, cell) {
-  const n = order.length;
-  canvas.width = canvas.height = n;
-  const context = canvas.getContext('2d'), image = context.createImageData(n, n);
+function paintCells({ cosines, order }) {
+  const n = order.length, image = new ImageData(n, n), pixels = new Uint32Array(image.data.buffer);
   for (let y = 0; y < n; y++)
-    for (let x = 0; x < n; x++) {
-      const colour = PALETTE[Math.round((cosines[order[y] * n + order[x]] + 1) * 127.5)];
-      const light = cell && (order[y] === cell[0] || order[x] === cell[1]) ? .35 : 0;
-      image.data.set([...colour.map(c => c + (255 - c) * light), 255], 4 * (y * n + x));
-    }
-  context.putImageData(image, 0, 0);
+    for (let x = 0; x < n; x++)
+      pixels[y * n + x] = PALETTE[Math.round((cosines[order[y] * n + order[x]] + 1) * 127.5)];
+  canvas.width = canvas.height = n;
+  canvas.getContext('2d').putImageData(image, 0, 0);
 }
 
 function describeMatrix({ cosines, ids }) {
@@ -65,22 +66,33 @@ function describeMatrix({ cosines, ids }) {
 /* ---- the cell that is pointed at ---- */
 
 function cellAt(event) {
-  const { order } = run.batch, area = canvas.getBoundingClientRect();
-  const place = share => order[Math.max(0, Math.min(order.length - 1, Math.floor(share * order.length)))];
-  return [place((event.clientY - area.top) / area.height), place((event.clientX - area.left) / area.width)];
+  const area = canvas.getBoundingClientRect(), n = canvas.width;
+  const index = share => Math.max(0, Math.min(n - 1, Math.floor(share * n)));
+  return { row: index((event.clientY - area.top) / area.height), column: index((event.clientX - area.left) / area.width) };
 }
+
+const placeAt = index => run.batch.order[index];
 
 function showCell(cell) {
-  paintCells(run.batch, cell);
-  find('.cell', section).replaceChildren(...cell ? describeCell(cell) : ['Point at a cell to see its two views; click it to make its image the anchor.']);
+  showLines(cell);
+  find('.cell', section).replaceChildren(...cell ? describeCell(placeAt(cell.row), placeAt(cell.column))
+    : ['Point at a cell to see its two views; click it to make its image the anchor.']);
 }
 
-function describeCell([i, j]) {
+/* Two lines over the canvas cross in the cell. */
+function showLines(cell) {
+  const [row, column] = findAll('.cells i', section), n = canvas.width;
+  row.hidden = column.hidden = !cell;
+  if (!cell) return;
+  Object.assign(row.style, { top: `${100 * cell.row / n}%`, height: `${100 / n}%` });
+  Object.assign(column.style, { left: `${100 * cell.column / n}%`, width: `${100 / n}%` });
+}
+
+function describeCell(i, j) {
   const { batch } = run, { ids, labels, cosines } = batch;
   const name = place => labels[place] < 0 ? `image ${ids[place]}` : `${nameOf(labels[place])} ${ids[place]}`;
-  const words = i === j
-    ? say`${name(i)} and its own other view: cosine ${cosines[i * ids.length + j].toFixed(2)}`
-    : say`${name(i)} and ${name(j)}: cosine ${cosines[i * ids.length + j].toFixed(2)}`;
+  const cosine = cosines[i * ids.length + j].toFixed(2);
+  const words = i === j ? say`${name(i)} and its own other view: cosine ${cosine}` : say`${name(i)} and ${name(j)}: cosine ${cosine}`;
   if (i !== j && labels[i] >= 0 && labels[i] === labels[j]) words.push(', one class');
   return [makeTile(batch, i, 0), makeTile(batch, j, 1), make('span', {}, ...words)];
 }

@@ -3,7 +3,7 @@
 export function orderBatch(batch, by) {
   const places = batch.ids.map((_, place) => place);
   if (by === 'class') return places.sort((i, j) => batch.labels[i] - batch.labels[j] || i - j);
-  if (by === 'likeness' && batch.cosines) return orderByLikeness(batch.cosines, places);
+  if (by === 'likeness') return orderByLikeness(batch.cosines, places);
   return places;
 }
 

@@ -2,7 +2,8 @@
 
 import { find, makeSvg } from './dom.js';
 
-const WIDTH = 320, HEIGHT = 78, BASE = 62;
+/* Words stand above the highest bin, the axis below. */
+const WIDTH = 320, TOP = 30, BASE = 86, HEIGHT = 102;
 
 export function countBins(cosines, bins = 40) {
   const counts = Array(bins).fill(0);
@@ -12,8 +13,7 @@ export function countBins(cosines, bins = 40) {
 
 const binOf = (cosine, bins) => Math.max(0, Math.min(bins - 1, Math.floor((cosine + 1) * bins / 2)));
 
-/* Series: {name, counts, colour}, each scaled to its own highest bin, the name
- * above its middle. Mark: {name, cosine}, a line with a word, or nothing. */
+/* Series: {name, counts, colour}, each scaled to its own highest bin. Mark: {name, cosine}, a line with a word, or nothing. */
 export function drawSpread(box, label, series, mark) {
   const svg = makeSvg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': label });
   svg.append(...series.map(makeArea), makeSvg('path', { class: 'base', d: `M0 ${BASE}H${WIDTH}` }));
@@ -26,14 +26,14 @@ export function drawSpread(box, label, series, mark) {
 
 function makeArea({ counts, colour }) {
   const step = WIDTH / counts.length, most = Math.max(...counts, 1);
-  const steps = counts.map((count, i) => `V${(BASE - (BASE - 6) * count / most).toFixed(1)}H${((i + 1) * step).toFixed(1)}`);
+  const steps = counts.map((count, i) => `V${(BASE - (BASE - TOP) * count / most).toFixed(1)}H${((i + 1) * step).toFixed(1)}`);
   return makeSvg('path', { class: 'area', style: `fill: ${colour}`, d: `M0 ${BASE}${steps.join('')}V${BASE}Z` });
 }
 
 function makeMark({ name, cosine }) {
   const x = (cosine + 1) / 2 * WIDTH, right = x < WIDTH * .75;
-  return [makeSvg('path', { class: 'mark', d: `M${x.toFixed(1)} 2V${BASE}` }),
-    makeText(x + (right ? 4 : -4), 11, name, right ? 'start' : 'end')];
+  return [makeSvg('path', { class: 'mark', d: `M${x.toFixed(1)} ${TOP - 14}V${BASE}` }),
+    makeText(x + (right ? 4 : -4), TOP - 6, name, right ? 'start' : 'end')];
 }
 
 function makeText(x, y, text, anchor, colour = 'var(--soft)') {

@@ -1,16 +1,19 @@
 /* The page of foil view: starts the panels, takes keys, and keeps the address
  * a link to what is held. */
 
+import { nextView, startAnchor } from './anchor.js';
+import { setHeld, showBatch } from './batch.js';
 import { countAcross, moveAnchor, startBoard } from './board.js';
 import { makePlots, startCurves } from './curves.js';
-import { nextView, startAnchor } from './anchor.js';
 import { find } from './dom.js';
+import { follow } from './events.js';
 import { startFlow } from './flow.js';
 import { startHead } from './head.js';
 import { startLog } from './log.js';
 import { startMatrix } from './matrix.js';
-import { follow, load, onChange, run, setHeld, showBatch } from './model.js';
-import { source } from './source.js';
+import { load, onChange, run } from './model.js';
+import { drawResults, startResults } from './results.js';
+import { isFile, source } from './source.js';
 
 /* ---- theme: view.css has both in each colour, by light-dark() ---- */
 
@@ -22,7 +25,8 @@ function setTheme(theme) {
 
 function changeTheme() {
   setTheme(isDark() ? 'light' : 'dark');
-  makePlots();    // their canvases do not know view.css
+  makePlots();      // canvases do not know view.css
+  drawResults();
 }
 
 /* ---- keys ---- */
@@ -54,15 +58,21 @@ function takeKey(event) {
 /* ---- links: #epoch=3&step=17&anchor=12, counted from 0, anchor is a row ---- */
 
 function writeLink() {
-  const { batch, anchor, held } = run;
-  const hash = held && batch && anchor ? `#epoch=${batch.epoch}&step=${batch.step}&anchor=${anchor.row}` : '';
+  const { all, batch, anchor, held } = run, stays = held || !all.living;
+  const hash = stays && !isFile && batch && anchor ? `#epoch=${batch.epoch}&step=${batch.step}&anchor=${anchor.row}` : '';
   if (hash !== location.hash) history.replaceState(null, '', hash || location.pathname + location.search);
+}
+
+function findBatch(epoch, step) {
+  const last = run.all.batch;
+  if (last?.epoch === epoch && last.step === step) return last;
+  return source.readBatch(epoch, step).catch(() => null);
 }
 
 async function followLink() {
   const link = new URLSearchParams(location.hash.slice(1));
   if (!link.has('epoch') || !link.has('step')) return false;
-  const batch = await source.readBatch(Number(link.get('epoch')), Number(link.get('step'))).catch(() => null);
+  const batch = await findBatch(Number(link.get('epoch')), Number(link.get('step')));
   if (!batch) return false;
   if (link.has('anchor')) run.row = Number(link.get('anchor'));
   setHeld(true);
@@ -76,7 +86,7 @@ async function start() {
   const theme = new URLSearchParams(location.search).get('theme');
   if (theme) setTheme(theme);
   await load();
-  for (const startPanel of [startHead, startFlow, startBoard, startAnchor, startMatrix, startCurves, startLog]) startPanel();
+  for (const startPanel of [startHead, startFlow, startBoard, startAnchor, startMatrix, startCurves, startLog, startResults]) startPanel();
   find('#hold').onclick = () => setHeld(!run.held);
   find('#theme').onclick = changeTheme;
   addEventListener('keydown', takeKey);

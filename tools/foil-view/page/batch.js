@@ -1,0 +1,80 @@
+/* Which batch and which anchor are on the page. */
+
+import { run, tell } from './model.js';
+import { source } from './source.js';
+
+export const placeOf = row => row % run.batch.ids.length;
+export const viewOf = row => Math.floor(row / run.batch.ids.length);
+
+let next = null;
+
+/* Shows a batch when its pictures are here, so that nothing flickers; of those
+ * that come meanwhile, only the newest is shown. */
+export async function showBatch(batch) {
+  const busy = next !== null;
+  next = batch;
+  if (busy) return;
+  while (next !== run.batch) {
+    const loaded = next;
+    await loadPicture(source.spriteOf(loaded));
+    takeBatch(loaded);
+  }
+  next = null;
+}
+
+function loadPicture(address) {
+  const image = new Image();
+  image.src = address;
+  return image.decode().catch(() => {});
+}
+
+function takeBatch(batch) {
+  if (batch.known) batch.cosines = readCosines(batch.similarities);
+  run.batch = batch;
+  run.anchor = null;
+  tell('batch');
+  showAnchor(chooseRow(batch));
+}
+
+const readCosines = text => Float32Array.from(atob(text), c => c.charCodeAt(0) / 127.5 - 1);
+
+/* Before the reader has picked an anchor, it is one half of the hardest pair. */
+function chooseRow(batch) {
+  const rows = batch.ids.length * batch.views;
+  return run.row != null && run.row < rows ? run.row : batch.pairs?.[0]?.[0] ?? 0;
+}
+
+/* A reader who picks an anchor wants to look at it: the batch stays. */
+export function pickAnchor(row) {
+  run.row = row;
+  setHeld(true);
+  return showAnchor(row);
+}
+
+let asked = 0;
+
+async function showAnchor(row) {
+  const { batch } = run, mine = ++asked;
+  const anchor = batch.known
+    ? await source.readAnchor(batch, row).catch(error => makeBareAnchor(batch, row, `Its negatives cannot be shown: ${error.message}.`))
+    : makeBareAnchor(batch, row, 'Its negatives and their weights are not known: the run is not training now, and a run does not store its embeddings.');
+  if (mine !== asked) return;
+  run.anchor = anchor;
+  tell('anchor');
+}
+
+/* An anchor without negatives, and why it has none. */
+function makeBareAnchor(batch, row, reason) {
+  const place = row % batch.ids.length, view = Math.floor(row / batch.ids.length);
+  return { row, id: batch.ids[place], label: batch.labels[place], view, epoch: batch.epoch, step: batch.step, reason };
+}
+
+/* Only what moves can be held. Let go, the page shows the newest batch. */
+export async function setHeld(held) {
+  if (!run.all.living || run.held === held) return;
+  run.held = held;
+  tell('state');
+  if (held) return;
+  const all = await source.readAll().catch(() => null);
+  if (all?.batch && !run.held) showBatch(all.batch);
+}

@@ -1,0 +1,75 @@
+/* What foil view tells while the run goes on, put into the model. */
+
+import { showBatch } from './batch.js';
+import { load, run, tell } from './model.js';
+import { listen, source } from './source.js';
+
+export function follow() {
+  listen({
+    metrics: addMetrics,
+    status: addStatus,
+    event: addEvent,
+    batch: addBatch,
+    gap: ({ lost }) => countMissed(lost),
+    missed: countMissed,
+    connected: setConnected,
+  });
+}
+
+/* Foil view thins what it sends to 4,000 steps. When as many more have come
+ * one by one, the page asks for the thinned ones again. */
+const MOST_POINTS = 8000;
+
+function addMetrics({ total, values }) {
+  const { metrics } = run.all, last = metrics.total.at(-1);
+  if (last != null && total <= last) return;
+  const fresh = Object.keys(values).filter(name => !metrics.columns[name]);
+  for (const name of fresh) metrics.columns[name] = Array(metrics.total.length).fill(null);
+  metrics.total.push(total);
+  for (const [name, column] of Object.entries(metrics.columns)) column.push(values[name] ?? null);
+  if (metrics.total.length > MOST_POINTS) thinMetrics();
+  tell(fresh.length ? 'columns' : 'metrics');
+}
+
+let thinning = false;
+
+async function thinMetrics() {
+  if (thinning) return;
+  thinning = true;
+  const all = await source.readAll().catch(() => null);
+  if (all) run.all.metrics = all.metrics;
+  thinning = false;
+}
+
+function addStatus(status) {
+  const stage = `${status.stage} ${status.number}`;
+  run.all.status[stage] = status;
+  run.heard[stage] = Date.now() / 1000;
+  tell('status');
+}
+
+function addEvent(event) {
+  run.all.log.push({ time: Date.now() / 1000, ...event });
+  if (event.what === 'stop') run.all.living = false;
+  tell('log');
+}
+
+/* A page that nobody sees asks for no pictures. */
+function addBatch(batch) {
+  if (!run.held && !document.hidden) showBatch(batch);
+}
+
+/* After a lost connection the page may have missed anything: it reads all. */
+async function setConnected(connected) {
+  const returned = connected && run.lost && !run.connected;
+  run.connected = connected;
+  if (!connected) run.lost = true;
+  if (returned) await load().catch(() => {});
+  if (returned) for (const subject of ['columns', 'status', 'log']) tell(subject);
+  tell('state');
+}
+
+function countMissed(messages) {
+  run.missed += messages;
+  tell('state');
+}

@@ -1,0 +1,62 @@
+/* What evaluations found in the checkpoints of the run: foil eval adds a line
+ * to RUN/results.jsonl for each. */
+
+import { addDownloads } from './download.js';
+import { find, formatNumber, make, makeTable } from './dom.js';
+import { onChange, run } from './model.js';
+import { makeGraph, makeKey, styleOf } from './plot.js';
+
+/* Figures of a line; its other keys are the protocol. */
+const FIGURES = ['accuracy', 'weighted', 'top1', 'top3', 'top5', 'map', 'recall', 'loss'];
+
+/* More rows are in the downloads. */
+const MOST_ROWS = 30;
+
+const section = find('#results');
+let graph = null;
+
+export function startResults() {
+  addDownloads(section, () => [['step', 'measure', 'figure', 'value'], ...listFigures()], () => run.all.results);
+  onChange('columns', drawResults);
+  drawResults();
+}
+
+/* [step, measure, figure, value] of all lines. */
+function listFigures() {
+  return run.all.results.flatMap(line => FIGURES.filter(key => typeof line[key] === 'number')
+    .map(key => [line.step ?? 0, line.measure ?? line.protocol ?? '', key, line[key]]));
+}
+
+export function drawResults() {
+  const figures = listFigures();
+  drawTable(figures);
+  drawCurves(figures.filter(([, , key]) => key === 'accuracy' || key === 'top1'));
+}
+
+function drawTable(figures) {
+  const rows = figures.slice(-MOST_ROWS).reverse().map(([step, measure, key, value]) =>
+    [formatNumber(step), measure, key, formatNumber(value)]);
+  find('.table', section).replaceChildren(rows.length
+    ? makeTable('What foil eval found in the checkpoints, the newest first', ['step', 'measure', 'figure', 'value'], rows)
+    : make('p', { className: 'say' }, 'No checkpoint has been evaluated yet: foil eval adds its results here.'));
+}
+
+/* Accuracies over the steps, a curve for each measure. */
+function drawCurves(figures) {
+  const box = find('.plot', section), keys = find('.keys', section);
+  const steps = [...new Set(figures.map(([step]) => step))].sort((a, b) => a - b);
+  graph?.destroy();
+  graph = null;
+  box.hidden = keys.hidden = steps.length < 2;
+  if (box.hidden) return;
+  const names = [...new Set(figures.map(nameFigure))];
+  const rows = steps.map(step => [step, ...names.map(name => figures.findLast(figure => figure[0] === step && nameFigure(figure) === name)?.[3] ?? null)]);
+  keys.replaceChildren(...names.map((name, i) => makeKey(name, i, '')));
+  box.ariaLabel = `Accuracies over the steps: ${names.join(', ')}; their numbers are in the table below`;
+  graph = makeGraph(box, rows, {
+    labels: ['step', ...names], series: Object.fromEntries(names.map((name, i) => [name, styleOf(i)])),
+    connectSeparatedPoints: true, drawPoints: true, pointSize: 3,
+  });
+}
+
+const nameFigure = ([, measure, key]) => `${measure} ${key}`.trim();
