@@ -49,6 +49,14 @@ void file_draft_drop(struct file_draft *draft);
  */
 int file_drafts_abandon(void);
 
+/*
+ * file_append() writes to the end of an open file all or nothing, by one write:
+ * what a full disk has taken of it is cut off again.
+ *   name  for the sentence of an error
+ */
+int file_append(int file, const void *data, size_t len, const char *name,
+                struct err *err);
+
 /* file_sync() flushes a file's or a folder's content to the disk. */
 int file_sync(const char *path, struct err *err);
 

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -100,24 +99,11 @@ static void
 write_line(struct train_journal *journal, json_t *object)
 {
     char *line = json_line(object);
-    size_t len = strlen(line);
-    struct stat before;
-    ssize_t wrote;
+    struct err why;
 
-    if (fstat(journal->file, &before))
-        before.st_size = -1;
-    wrote = write(journal->file, line, len);
-    if (wrote != (ssize_t)len) {
-        struct err why;
-
-        err_set(&why, "cannot write to metrics.jsonl: %s",
-                wrote < 0 ? strerror(errno) : "disk full");
-        if (tally_add(&journal->unwritten, &why))
-            train_journal_say(journal, "%s", why.msg);
-        if (wrote > 0 && before.st_size >= 0 &&
-            ftruncate(journal->file, before.st_size))
-            train_journal_say(journal, "metrics.jsonl holds a broken line");
-    }
+    if (file_append(journal->file, line, strlen(line), "metrics.jsonl", &why) &&
+        tally_add(&journal->unwritten, &why))
+        train_journal_say(journal, "%s", why.msg);
     free(line);
 }
 

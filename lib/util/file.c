@@ -44,6 +44,25 @@ file_read(const char *path, size_t max, size_t *len, struct err *err)
 }
 
 int
+file_append(int file, const void *data, size_t len, const char *name,
+            struct err *err)
+{
+    struct stat before;
+    ssize_t wrote;
+
+    if (fstat(file, &before))
+        before.st_size = -1;
+    wrote = write(file, data, len);
+    if (wrote == (ssize_t)len)
+        return 0;
+    err_set(err, "cannot write to %s: %s", name,
+            wrote < 0 ? strerror(errno) : "disk full");
+    if (wrote > 0 && (before.st_size < 0 || ftruncate(file, before.st_size)))
+        err_set(err, "cannot write to %s, whose end is broken now", name);
+    return -1;
+}
+
+int
 file_sync(const char *path, struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
