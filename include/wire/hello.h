@@ -27,6 +27,9 @@ struct wire_hello {
     int64_t width;     /* of a trainer: numbers of an embedding; 0: not given */
     int64_t part[2];   /* of a trainer: r, W, it is rank r of W; 0, 0: it is
                         * the only one.  No stage of foil says or uses it */
+
+    char making[1024]; /* of a peer that brings views: how it makes them, a JSON
+                        * object (foil-wire(5)); "": it does not say */
 };
 
 struct wire_msg *wire_hello_put(const struct wire_hello *hello);

@@ -30,6 +30,7 @@ static const struct wire_field hello_fields[] = {
     {WHOLE(hello, "size", size, 0, WIRE_SIZE_MAX)},
     {TEXT(hello, "peer", peer), .least = 1},
     {TEXT(hello, "recipe", recipe), .least = 1, .optional = 1},
+    {TEXT(hello, "making", making), .least = 1, .optional = 1},
     {TEXT(hello, "sampler", sampler), .least = 1, .optional = 1},
     {WHOLE(hello, "max_batch", max_batch, 1, WIRE_SIZE_MAX), .optional = 1},
     {WHOLE(hello, "width", width, 1, WIRE_DIM_MAX), .optional = 1},

@@ -14,6 +14,7 @@ struct augment_options {
         *command; /* that makes the views in place of the recipe; or NULL */
     double limit; /* seconds that it has for a batch */
     struct data_recipe recipe;
+    const char *spec; /* of it, as it was given */
     struct data_captions_how text;
     enum data_policy policy;
     long views, augmentations, seed, max_pixels, cache, room, max_items, rows,
@@ -42,6 +43,10 @@ const struct augment_options *augment_options_get(int argc, char **argv);
 /* augment_recipe() names what decides views and choice of captions, besides
  * the data set and the vocabulary. */
 void augment_recipe(char hex[DIGEST_HEX]);
+
+/* augment_making() says for a hello how the views are made, as JSON
+ * (foil-wire(5)); without the path of the data set where that has no room. */
+void augment_making(char *making, size_t room);
 
 enum { AUGMENT_RECIPE = 64 }; /* room of a recipe in a hello */
 

@@ -1,6 +1,10 @@
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "augment.h"
+#include "util/json.h"
+#include "util/mem.h"
 #include "util/opt.h"
 #include "wire/item.h"
 #include "wire/keys.h"
@@ -93,7 +97,8 @@ choose_recipe(struct data_recipe *recipe)
     const char *usual = side > SMALL ? "imagenet" : "cifar";
     struct err err;
 
-    if (data_recipe_find(recipe_spec ? recipe_spec : usual, recipe, &err))
+    options.spec = recipe_spec ? recipe_spec : usual;
+    if (data_recipe_find(options.spec, recipe, &err))
         opt_misuse("%s", err.msg);
     if (side)
         recipe->size = (size_t)side;
@@ -155,4 +160,45 @@ augment_recipe(char hex[DIGEST_HEX])
         digest_add(stream, options.command, strlen(options.command));
     digest = digest_end(stream);
     digest_hex(&digest, hex);
+}
+
+/* The path of the data set from any folder, to be given to free(); links stay,
+ * for an index lies beside what was named. */
+static char *
+data_path(void)
+{
+    char *folder = *options.data == '/' ? mem_text("") : getcwd(NULL, 0);
+    char *path =
+        folder ? mem_format("%s%s%s", folder, *folder ? "/" : "", options.data)
+               : NULL;
+
+    free(folder);
+    return path;
+}
+
+void
+augment_making(char *making, size_t room)
+{
+    char *path = data_path(), *text;
+    json_t *object =
+        json_pack("{s:s, s:I, s:I, s:I, s:I}", "recipe", options.spec, "size",
+                  (json_int_t)options.recipe.size, "seed",
+                  (json_int_t)options.seed, "views", (json_int_t)options.views,
+                  "augmentations", (json_int_t)options.augmentations);
+
+    json_object_set_new(object, "data", json_string(path)); // if it is UTF-8
+    if (options.command) {
+        json_object_del(object, "recipe");
+        json_object_set_new(object, "command", json_true());
+    }
+    text = json_text(object, JSON_COMPACT);
+    if (strlen(text) >= room) {
+        json_object_del(object, "data");
+        free(text);
+        text = json_text(object, JSON_COMPACT);
+    }
+    snprintf(making, room, "%s", strlen(text) < room ? text : "");
+    free(text);
+    json_decref(object);
+    free(path);
 }

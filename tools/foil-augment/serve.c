@@ -332,6 +332,7 @@ connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
 
     digest_hex(&digest, config.hello.digest);
     augment_maker_recipe(a->maker, config.hello.recipe);
+    augment_making(config.hello.making, sizeof config.hello.making);
     config.endpoint = endpoint;
     client = flow_client_open(a->wire, &config, &err);
     if (!client)
