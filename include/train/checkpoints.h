@@ -11,7 +11,7 @@
  * files in the folder of a checkpoint.  That folder is whole or not there
  * (nn/checkpoint.h).  Not for two threads at once.
  */
-enum { TRAIN_PARTS = 8 };
+enum { TRAIN_PARTS = 10 };
 
 struct train_checkpoints {
     const char *run; /* directory */

@@ -70,7 +70,8 @@ equal() {
     diff -r "$work/calm/latest/" "$1/latest/" &&
         diff "$work/calm.metrics" <(timeless "${1##*/}") &&
         diff <(readlink "$work/calm/latest") <(readlink "$1/latest") &&
-        diff <(echo latest; echo metrics.jsonl; kept "$1") <(left "$1")
+        diff <(printf '%s\n' batches.i32 batches.jsonl latest metrics.jsonl
+            kept "$1") <(left "$1")
 }
 
 # whole DIR : a checkpoint that `latest` shows is one
@@ -183,7 +184,7 @@ ok 'it is named' grep -q "until the next save: .*step-00000004" "$work/out"
 ok 'and not called a failed checkpoint' \
     exits 1 grep 'no checkpoint' "$work/fails.err"
 ok 'the next save removes it' test "$(left "$work/fails" | xargs)" = \
-    'latest metrics.jsonl step-00000012 step-00000016'
+    'batches.i32 batches.jsonl latest metrics.jsonl step-00000012 step-00000016'
 
 # a folder that cannot be read is not one without a checkpoint
 before=$(wc -l <"$work/fails/metrics.jsonl")

@@ -36,6 +36,7 @@ train_report_init(struct train *t)
     const struct train_listener listener = {t, print_sentence, publish_values};
 
     train_journal_init(&t->journal, &listener);
+    t->batches.rows = t->batches.lines = -1;
 }
 
 int
@@ -47,19 +48,49 @@ train_report_open(struct train *t, struct err *err)
 
     t->feed = wire_feed_open(t->wire, endpoint, &limits, err);
     free(endpoint);
-    return t->feed ? train_journal_open(&t->journal, t->options->run, &t->state,
-                                        err)
-                   : -1;
+    return t->feed && !train_journal_open(&t->journal, t->options->run,
+                                          &t->state, err)
+               ? train_batches_open(&t->batches, t->options->run,
+                                    t->state.total, err)
+               : -1;
+}
+
+/* Writes down what was in the batch of a step that is done. */
+static void
+keep_batch(struct train *t, const struct wire_batch *b)
+{
+    const struct train_shown shown = {
+        .total = t->state.total,
+        .epoch = b->at.epoch,
+        .step = b->at.step,
+        .n = b->n,
+        .views = b->n_views,
+        .n_extra = b->n_extra,
+        .ids = b->ids,
+        .variant = b->variants.variant,
+        .extra_ids = b->extra_ids,
+        .extra_view = b->of_extra.view,
+        .extra_epoch = b->of_extra.epoch,
+    };
+    struct err why;
+
+    if (train_batches_put(&t->batches, &shown, t->shape.extra, t->shape.digest,
+                          t->making, &why) &&
+        tally_add(&t->unkept, &why))
+        train_journal_say(&t->journal, "%s", why.msg);
 }
 
 void
-train_report_step(struct train *t, const struct train_batch *b,
+train_report_step(struct train *t, const struct wire_batch *from,
+                  const struct train_batch *b,
                   const struct train_result *result)
 {
     struct train_plan plan;
     const int first =
         b->step == 0 && train_features_plan(&t->features, b->epoch, &plan);
 
+    if (result->outcome != TRAIN_ROLLBACK)
+        keep_batch(t, from);
     train_journal_step(&t->journal, b, result, first ? &plan : NULL);
     train_report_event(t, "step", "", "");
     if (t->state.step == 0)

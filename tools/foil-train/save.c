@@ -37,6 +37,7 @@ train_save_open(struct train *t)
 
     train_checkpoints_init(checkpoints, t->options->run, t->options->keep);
     train_checkpoints_add(checkpoints, train_journal_part(&t->journal));
+    train_checkpoints_add(checkpoints, train_batches_part(&t->batches));
     train_checkpoints_add(checkpoints, config);
     train_checkpoints_add(checkpoints, train_encoder_part(&t->encoder));
     train_checkpoints_add(checkpoints, train_scalars_part(&t->scalars));

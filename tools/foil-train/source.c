@@ -36,10 +36,12 @@ check_peer(void *self, const struct wire_hello *hello, struct err *err)
 {
     struct train *t = self;
 
-    return judge_data(&t->shape, hello, err) ||
-                   train_texts_meet(&t->texts, hello->recipe, err)
-               ? -1
-               : 0;
+    if (judge_data(&t->shape, hello, err) ||
+        train_texts_meet(&t->texts, hello->recipe, err))
+        return -1;
+    if (*hello->making)
+        memcpy(t->making, hello->making, sizeof t->making);
+    return 0;
 }
 
 int

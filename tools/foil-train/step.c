@@ -124,6 +124,6 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
         break;
     }
     keep_features(t, &batch, result.outcome == TRAIN_APPLIED);
-    train_report_step(t, &batch, &result);
+    train_report_step(t, from, &batch, &result);
     return 1;
 }

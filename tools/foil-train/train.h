@@ -14,6 +14,7 @@
 #include "ranks.h"
 #include "spec.h"
 #include "texts.h"
+#include "train/batches.h"
 #include "train/checkpoints.h"
 #include "train/process.h"
 #include "wire/batch.h"
@@ -69,6 +70,9 @@ struct train {
     int trained; /* since we started: at least one step */
 
     struct train_journal journal;
+    struct train_batches batches;
+    struct tally unkept; /* steps whose batch could not be written down */
+    char making[1024];   /* what an augmenter said last of how it makes views */
     struct train_samples samples;
     struct train_history history;
     struct train_program *program; /* of the encoders; NULL: they are ours */
@@ -188,10 +192,12 @@ void train_tell(struct train *t);
 void train_status_tell(struct train *t, double waits);
 
 /* report.c: what the journal tells, printed and published.
- * train_report_init() lets sentences be said. */
+ * train_report_init() lets sentences be said.  A step has a batch as it came,
+ * which is written down, and as the library knows it. */
 void train_report_init(struct train *t);
 int train_report_open(struct train *t, struct err *err);
-void train_report_step(struct train *t, const struct train_batch *batch,
+void train_report_step(struct train *t, const struct wire_batch *from,
+                       const struct train_batch *batch,
                        const struct train_result *result);
 void train_report_event(struct train *t, const char *what, const char *path,
                         const char *reason);

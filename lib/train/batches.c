@@ -1,0 +1,440 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "train/batches.h"
+#include "train/config.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+enum {
+    PLACE = 3,         /* numbers before the ids */
+    TRIPLE = 3,        /* of a further image */
+    VIEWS_MAX = 65535, /* of a sample */
+    LINES = 1 << 28    /* bytes of batches.jsonl at most */
+};
+
+static int64_t
+row_width(const struct train_rows *at)
+{
+    return PLACE + at->images + at->fixed * at->views * at->images +
+           TRIPLE * at->extra;
+}
+
+static int64_t
+offset_of(const struct train_rows *at, int64_t total)
+{
+    return at->offset + (total - at->first) * row_width(at) * 4;
+}
+
+/* Reads a line; offsets stay far below 2^63. */
+static int
+read_line(const json_t *line, const char *path, struct train_rows *at,
+          struct err *err)
+{
+    const int64_t most = (int64_t)1 << 40;
+    int64_t version, width;
+    struct err why;
+
+    at->fixed = json_is_true(json_object_get(line, "fixed"));
+    if (json_get_whole(line, "version", 1, 1, &version, &why) ||
+        json_get_whole(line, "first", 1, most, &at->first, &why) ||
+        json_get_whole(line, "offset", 0, most << 16, &at->offset, &why) ||
+        json_get_whole(line, "images", 1, TRAIN_IMAGES_MAX, &at->images,
+                       &why) ||
+        json_get_whole(line, "views", 1, VIEWS_MAX, &at->views, &why) ||
+        json_get_whole(line, "extra", 0, 4 * TRAIN_IMAGES_MAX, &at->extra,
+                       &why) ||
+        json_get_whole(line, "width", row_width(at), row_width(at), &width,
+                       &why))
+        return err_set(err, "'%s': %s", path, why.msg);
+    return 0;
+}
+
+/* The line of a step, 0: the last one, or NULL, and what it says. */
+static json_t *
+find_line(const char *path, int64_t total, struct train_rows *at,
+          struct err *err)
+{
+    size_t len;
+    char *text = file_read(path, LINES, &len, err), *end;
+    json_t *found = NULL;
+    int broken = !text;
+
+    for (char *line = text; line && !broken && (end = strchr(line, '\n'));
+         line = end + 1) {
+        json_t *object = json_parse(line, (size_t)(end - line), path, err);
+        struct train_rows here;
+
+        broken = !object || read_line(object, path, &here, err);
+        if (!broken && (!total || here.first <= total)) {
+            json_decref(found);
+            found = json_incref(object);
+            *at = here;
+        }
+        json_decref(object);
+    }
+    free(text);
+    if (broken) {
+        json_decref(found);
+        return NULL;
+    }
+    if (!found && total)
+        err_set(err, "'%s' says nothing of step %jd", path, (intmax_t)total);
+    else if (!found)
+        err_set(err, "'%s' says nothing of any step yet", path);
+    return found;
+}
+
+static int
+open_file(const char *path, int *file, struct err *err)
+{
+    *file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    return *file < 0 ? err_sys(err, "cannot open '%s'", path) : 0;
+}
+
+/* Cuts a line that is not whole, of a run without a step all. */
+static int
+cut_lines(int file, const char *path, int64_t total, struct err *err)
+{
+    size_t len;
+    char *text = file_read(path, LINES, &len, err);
+
+    if (!text)
+        return -1;
+    while (len && (!total || text[len - 1] != '\n'))
+        len--;
+    free(text);
+    return ftruncate(file, (off_t)len) ? err_sys(err, "cannot cut '%s'", path)
+                                       : 0;
+}
+
+/* Cuts the rows behind those of `total` steps.  Where nothing says where they
+ * are, all stay, and the next ones come behind them. */
+static int
+cut_rows(struct train_batches *b, const char *lines, int64_t total,
+         struct err *err)
+{
+    json_t *line = total ? find_line(lines, total, &b->at, err) : NULL;
+    struct stat st;
+
+    if (fstat(b->rows, &st))
+        return err_sys(err, "cannot read 'batches.i32'");
+    b->at.offset = line    ? offset_of(&b->at, total + 1)
+                   : total ? (int64_t)st.st_size
+                           : 0;
+    b->end = -1;
+    json_decref(line);
+    if (st.st_size > b->at.offset && ftruncate(b->rows, (off_t)b->at.offset))
+        return err_sys(err, "cannot cut 'batches.i32'");
+    return 0;
+}
+
+int
+train_batches_open(struct train_batches *b, const char *run, int64_t total,
+                   struct err *err)
+{
+    char *rows = mem_format("%s/batches.i32", run);
+    char *lines = mem_format("%s/batches.jsonl", run);
+    int rc;
+
+    *b = (struct train_batches){.rows = -1, .lines = -1};
+    rc = open_file(rows, &b->rows, err) || open_file(lines, &b->lines, err) ||
+                 cut_lines(b->lines, lines, total, err) ||
+                 cut_rows(b, lines, total, err)
+             ? -1
+             : 0;
+
+    free(lines);
+    free(rows);
+    return rc;
+}
+
+void
+train_batches_close(struct train_batches *b)
+{
+    if (b->rows >= 0)
+        close(b->rows);
+    if (b->lines >= 0)
+        close(b->lines);
+    free(b->row);
+    *b = (struct train_batches){.rows = -1, .lines = -1};
+}
+
+static int64_t
+larger_of(int64_t a, size_t b)
+{
+    return a > (int64_t)b ? a : (int64_t)b;
+}
+
+static int
+has_room(const struct train_rows *at, const struct train_shown *shown)
+{
+    return shown->total >= at->first && (int64_t)shown->n <= at->images &&
+           (int64_t)shown->views == at->views &&
+           !shown->variant == !at->fixed &&
+           (int64_t)shown->n_extra <= at->extra;
+}
+
+/* Writes the line of rows from a step on. */
+static int
+begin_rows(struct train_batches *b, const struct train_shown *shown,
+           size_t most, const char *digest, const char *making, struct err *err)
+{
+    const size_t extra = shown->n_extra > most ? shown->n_extra : most;
+    const struct train_rows at = {
+        .first = shown->total,
+        .offset = b->known ? offset_of(&b->at, b->newest + 1) : b->at.offset,
+        .images = larger_of(b->at.images, shown->n),
+        .views = (int64_t)shown->views,
+        .extra = larger_of(b->at.extra, shown->n_extra ? extra : 0),
+        .fixed = shown->variant != NULL,
+    };
+    json_t *line = json_pack(
+        "{s:i, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:s}", "version", 1, "first",
+        (json_int_t)at.first, "offset", (json_int_t)at.offset, "width",
+        (json_int_t)row_width(&at), "images", (json_int_t)at.images, "views",
+        (json_int_t)at.views, "fixed", at.fixed, "extra", (json_int_t)at.extra,
+        "digest", digest);
+    struct err none;
+    json_t *made = json_parse(making, strlen(making), "making", &none);
+    char *text;
+
+    if (made)
+        json_object_set_new(line, "making", made);
+    text = json_line(line);
+    b->known = !file_append(b->lines, text, strlen(text), "batches.jsonl", err);
+    if (b->known)
+        b->at = at;
+    free(text);
+    json_decref(line);
+    return b->known ? 0 : -1;
+}
+
+/* Writes n numbers and fills up to `most`; returns the end. */
+static int32_t *
+pack_numbers(int32_t *to, const int64_t *from, size_t n, size_t most,
+             int *large)
+{
+    for (size_t i = 0; i < most; i++) {
+        *large |= i < n && (from[i] < 0 || from[i] > INT32_MAX);
+        to[i] = i < n ? (int32_t)from[i] : -1;
+    }
+    return to + most;
+}
+
+/* Writes the epochs and numbers of the views that further images show. */
+static void
+pack_extra(int32_t *to, const struct train_shown *shown, size_t most,
+           int *large)
+{
+    for (size_t i = 0; i < shown->n_extra; i++) {
+        const int fresh = !shown->extra_view || shown->extra_view[i] < 0;
+        const int64_t named = shown->extra_epoch ? shown->extra_epoch[i] : 0;
+        const int64_t epoch = fresh ? shown->epoch : named;
+        const int64_t view =
+            fresh ? (int64_t)shown->views : shown->extra_view[i];
+
+        pack_numbers(to + i, &epoch, 1, 1, large);
+        pack_numbers(to + most + i, &view, 1, 1, large);
+    }
+    pack_numbers(to + shown->n_extra, NULL, 0, most - shown->n_extra, large);
+    pack_numbers(to + most + shown->n_extra, NULL, 0, most - shown->n_extra,
+                 large);
+}
+
+/* Fills the row; 1 where all numbers have room in it. */
+static int
+pack_row(struct train_batches *b, const struct train_shown *shown)
+{
+    const int64_t place[PLACE] = {shown->total, shown->epoch, shown->step};
+    const size_t images = (size_t)b->at.images, extra = (size_t)b->at.extra;
+    int32_t *to;
+    int large = 0;
+
+    mem_grow(&b->row, &b->room, (size_t)row_width(&b->at), sizeof *b->row);
+    to = pack_numbers(b->row, place, PLACE, PLACE, &large);
+    to = pack_numbers(to, shown->ids, shown->n, images, &large);
+    for (size_t v = 0; b->at.fixed && v < shown->views; v++)
+        to = pack_numbers(to, shown->variant + v * shown->n, shown->n, images,
+                          &large);
+    to = pack_numbers(to, shown->extra_ids, shown->n_extra, extra, &large);
+    pack_extra(to, shown, extra, &large);
+    return !large;
+}
+
+int
+train_batches_put(struct train_batches *b, const struct train_shown *shown,
+                  size_t most, const char *digest, const char *making,
+                  struct err *err)
+{
+    int64_t at, bytes;
+
+    if (!(b->known && has_room(&b->at, shown)) &&
+        begin_rows(b, shown, most, digest, making, err))
+        return -1;
+    b->newest = shown->total;
+    if (!pack_row(b, shown))
+        return err_set(err, "batches.i32 has no room for numbers above %d",
+                       INT32_MAX);
+    at = offset_of(&b->at, shown->total);
+    bytes = row_width(&b->at) * 4;
+    if (b->end != at && ftruncate(b->rows, (off_t)at))
+        return err_sys(err, "cannot write to batches.i32");
+    b->end = -1;
+    if (file_append(b->rows, b->row, (size_t)bytes, "batches.i32", err))
+        return -1;
+    b->end = at + bytes;
+    return 0;
+}
+
+static int
+sync_files(void *self, struct err *err)
+{
+    const struct train_batches *b = self;
+
+    return fsync(b->rows) || fsync(b->lines)
+               ? err_sys(err, "cannot sync batches.i32")
+               : 0;
+}
+
+struct train_part
+train_batches_part(struct train_batches *batches)
+{
+    return (struct train_part){
+        .name = "batches", .self = batches, .prepare = sync_files};
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+/* The last step that has a row behind a line, `first` - 1 where there is none
+ * yet. */
+static int64_t
+newest_of(const struct train_rows *at, int64_t size)
+{
+    return size <= at->offset
+               ? at->first - 1
+               : at->first - 1 + (size - at->offset) / (row_width(at) * 4);
+}
+
+/* Finds the line of a step, of 0 that of the newest, whose number goes to
+ * *total. */
+static json_t *
+find_rows(const char *run, int64_t size, int64_t *total, struct train_rows *at,
+          struct err *err)
+{
+    char *path = mem_format("%s/batches.jsonl", run);
+    json_t *line = find_line(path, *total, at, err);
+
+    if (line && !*total) {
+        *total = newest_of(at, size);
+        if (*total && *total < at->first) { // nothing since the last start
+            json_decref(line);
+            line = find_line(path, *total, at, err);
+        }
+    }
+    if (line && (!*total || *total > newest_of(at, size))) {
+        if (*total)
+            err_set(err, "'%s' has no step %jd: the newest is %jd", run,
+                    (intmax_t)*total, (intmax_t)newest_of(at, size));
+        else
+            err_set(err, "'%s' has no step yet", run);
+        json_decref(line);
+        line = NULL;
+    }
+    free(path);
+    return line;
+}
+
+/* How many of n numbers are there. */
+static size_t
+count_filled(const int64_t *from, int64_t n)
+{
+    size_t filled = 0;
+
+    while (filled < (size_t)n && from[filled] >= 0)
+        filled++;
+    return filled;
+}
+
+/* What a row says. */
+static void
+unpack_row(const struct train_rows *at, int64_t *row, struct train_shown *shown)
+{
+    const size_t images = (size_t)at->images, views = (size_t)at->views;
+    int64_t *ids = row + PLACE, *variant = ids + images;
+    const int64_t *extra = variant + (at->fixed ? views * images : 0);
+
+    *shown = (struct train_shown){
+        .total = row[0],
+        .epoch = row[1],
+        .step = row[2],
+        .n = count_filled(ids, at->images),
+        .views = views,
+        .n_extra = count_filled(extra, at->extra),
+        .ids = ids,
+        .variant = at->fixed ? variant : NULL,
+        .extra_ids = extra,
+        .extra_epoch = extra + at->extra,
+        .extra_view = extra + 2 * at->extra,
+    };
+    for (size_t v = 1; at->fixed && v < views; v++)
+        memmove(variant + v * shown->n, variant + v * images,
+                shown->n * sizeof *variant);
+}
+
+static int
+read_row(int file, const struct train_rows *at, int64_t total, int64_t *row,
+         struct err *err)
+{
+    const size_t width = (size_t)row_width(at);
+    int32_t *packed = mem_array(width, sizeof *packed);
+    const ssize_t got =
+        pread(file, packed, width * 4, (off_t)offset_of(at, total));
+
+    for (size_t i = 0; i < width; i++)
+        row[i] = packed[i];
+    free(packed);
+    if (got != (ssize_t)(width * 4) || row[0] != total)
+        return err_set(err, "nothing says what was in the batch of step %jd",
+                       (intmax_t)total);
+    return 0;
+}
+
+int
+train_batches_get(const char *run, int64_t total, struct train_shown *shown,
+                  json_t **line, int64_t **memory, struct err *err)
+{
+    char *path = mem_format("%s/batches.i32", run);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct train_rows at;
+    struct stat st;
+
+    *line = NULL;
+    *memory = NULL;
+    if (file < 0 || fstat(file, &st))
+        err_set(err,
+                "there is no '%s', which says what was in the batches: %s; "
+                "older trainers do not write it",
+                path, strerror(errno));
+    else
+        *line = find_rows(run, (int64_t)st.st_size, &total, &at, err);
+    if (*line) {
+        *memory = mem_array((size_t)row_width(&at), sizeof **memory);
+        if (read_row(file, &at, total, *memory, err)) {
+            json_decref(*line);
+            free(*memory);
+            *line = NULL;
+            *memory = NULL;
+        } else {
+            unpack_row(&at, *memory, shown);
+        }
+    }
+    if (file >= 0)
+        close(file);
+    free(path);
+    return *line ? 0 : -1;
+}

@@ -1,0 +1,83 @@
+/* Where the rows of a run's batches are: nothing is read beyond them, and what
+ * is found of a step is of that step. */
+#include <string.h>
+#include <unistd.h>
+
+#include "fuzz/scratch.h"
+#include "fuzz/seeded.h"
+#include "train/batches.h"
+#include "util/mem.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+enum { STEPS = 3 };
+
+static const char *home;
+static uint8_t *seed[2]; /* batches.jsonl, batches.i32 */
+static size_t seed_len[2];
+static char *path[2];
+
+static void
+make_seed(void)
+{
+    static const int64_t ids[] = {5, 6, 7}, variant[] = {1, 2, 3, 4, 5, 6};
+    struct train_batches batches;
+    struct train_shown shown = {.n = 3,
+                                .views = 2,
+                                .n_extra = 2,
+                                .ids = ids,
+                                .variant = variant,
+                                .extra_ids = ids};
+    struct err err;
+
+    home = scratch_folder();
+    path[0] = mem_format("%s/batches.jsonl", home);
+    path[1] = mem_format("%s/batches.i32", home);
+    REQUIRE(!train_batches_open(&batches, home, 0, &err));
+    while (shown.total++ < STEPS)
+        REQUIRE(!train_batches_put(&batches, &shown, 2, "", "", &err));
+    train_batches_close(&batches);
+    for (size_t i = 0; i < 2; i++)
+        seed[i] = file_read(path[i], SEEDED_ROOM, &seed_len[i], &err);
+}
+
+/* All that is there is used. */
+static void
+check_step(int64_t total)
+{
+    struct train_shown shown;
+    struct err err = {""};
+    int64_t *memory, sum = 0;
+    json_t *line;
+
+    if (train_batches_get(home, total, &shown, &line, &memory, &err)) {
+        REQUIRE(*err.msg);
+        return;
+    }
+    REQUIRE(shown.total == total || !total);
+    for (size_t i = 0; i < shown.n; i++)
+        sum += shown.ids[i];
+    for (size_t i = 0; shown.variant && i < shown.views * shown.n; i++)
+        sum += shown.variant[i];
+    for (size_t i = 0; i < shown.n_extra; i++)
+        sum += shown.extra_ids[i] + shown.extra_view[i] + shown.extra_epoch[i];
+    REQUIRE(sum != INT64_MIN);
+    json_decref(line);
+    free(memory);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    static uint8_t file[SEEDED_ROOM];
+
+    if (!home)
+        make_seed();
+    len = seeded_input(data, len, 1, (const uint8_t *const[]){seed[0]},
+                       seed_len, file);
+    scratch_write(path[0], file, len);
+    scratch_write(path[1], seed[1], seed_len[1]);
+    for (int64_t total = 0; total <= STEPS + 1; total++)
+        check_step(total);
+    return 0;
+}

@@ -1,0 +1,363 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "t.h"
+#include "train/batches.h"
+#include "util/file.h"
+
+enum { IMAGES = 4, VIEWS = 2, EXTRA = 3, MOST = 6 };
+
+static const char digest[] = "0123456789abcdef0123456789abcdef",
+                  making[] = "{\"recipe\":\"cifar\",\"size\":32}";
+
+/* The batch of a step: ids that say which, fewer in each third step. */
+static struct train_shown
+batch_of(int64_t total, int64_t *ids)
+{
+    for (int64_t i = 0; i < IMAGES; i++)
+        ids[i] = 100 * total + i;
+    return (struct train_shown){.total = total,
+                                .epoch = total / 10,
+                                .step = total % 10,
+                                .n = IMAGES - (total % 3 == 0),
+                                .views = VIEWS,
+                                .ids = ids};
+}
+
+static int
+put_shown(struct train_batches *batches, const struct train_shown *shown)
+{
+    struct err err = {""};
+    const int rc =
+        train_batches_put(batches, shown, MOST, digest, making, &err);
+
+    if (rc)
+        fprintf(stderr, "%s\n", err.msg);
+    return rc;
+}
+
+/* Steps first .. last of a run of which first - 1 are done. */
+static void
+write_steps(int64_t first, int64_t last)
+{
+    struct train_batches batches = {.rows = -1, .lines = -1};
+    struct err err;
+
+    if (train_batches_open(&batches, ".", first - 1, &err))
+        printf("# %s\n", err.msg);
+    for (int64_t total = first; total <= last; total++) {
+        int64_t ids[IMAGES];
+        const struct train_shown shown = batch_of(total, ids);
+
+        put_shown(&batches, &shown);
+    }
+    train_batches_close(&batches);
+}
+
+/* What was in a step, as it was written: 1, or 0 and the sentence. */
+static int
+is_known(int64_t total, struct err *err)
+{
+    struct train_shown is, was;
+    int64_t ids[IMAGES], *memory;
+    json_t *line;
+    int same;
+
+    err->msg[0] = 0;
+    if (train_batches_get(".", total, &is, &line, &memory, err))
+        return 0;
+    was = batch_of(is.total, ids);
+    same = (!total || is.total == total) && is.epoch == was.epoch &&
+           is.step == was.step && is.n == was.n && is.views == VIEWS &&
+           !is.variant && !is.n_extra &&
+           !memcmp(is.ids, ids, was.n * sizeof *ids);
+    json_decref(line);
+    free(memory);
+    return same;
+}
+
+static int64_t
+newest_step(void)
+{
+    struct train_shown shown = {0};
+    int64_t *memory;
+    json_t *line;
+    struct err err;
+
+    if (train_batches_get(".", 0, &shown, &line, &memory, &err)) {
+        printf("# %s\n", err.msg);
+        return -1;
+    }
+    json_decref(line);
+    free(memory);
+    return shown.total;
+}
+
+static int64_t
+size_of(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) ? -1 : (int64_t)st.st_size;
+}
+
+static void
+all_steps_are_known(void)
+{
+    struct train_batches none = {.rows = -1, .lines = -1};
+    struct err err;
+    int known = 1;
+
+    T(!is_known(1, &err) && strstr(err.msg, "older trainers"), "%s", err.msg);
+    train_batches_open(&none, ".", 0, &err);
+    train_batches_close(&none);
+    T(!is_known(0, &err), "none of a run that began: %s", err.msg);
+    write_steps(1, 12);
+    for (int64_t total = 1; total <= 12; total++)
+        known &= is_known(total, &err);
+    T(known, "of each step is known what was in its batch");
+    T(newest_step() == 12 && is_known(0, &err), "and which is the newest");
+    T(!is_known(13, &err) && strstr(err.msg, "newest is 12"), "%s", err.msg);
+    T(size_of("batches.i32") == 12 * 4 * (3 + IMAGES),
+      "a row has its place and the most ids, four bytes each");
+}
+
+static void
+steps_that_are_done_again_are_cut(void)
+{
+    struct train_batches batches = {.rows = -1, .lines = -1};
+    struct err err;
+
+    train_batches_open(&batches, ".", 8, &err);
+    train_batches_close(&batches);
+    T(newest_step() == 8, "of twelve steps eight stay");
+    write_steps(9, 10);
+    write_steps(6, 7);
+    T(newest_step() == 7 && is_known(5, &err) && is_known(6, &err) &&
+          !is_known(8, &err),
+      "a run that went back further has its own");
+    write_steps(8, 30);
+    T(newest_step() == 30 && is_known(1, &err) && is_known(6, &err) &&
+          is_known(30, &err),
+      "all of it is known");
+    T(size_of("batches.i32") == 30 * 4 * (3 + IMAGES), "in as many rows");
+    write_steps(1, 3);
+    T(newest_step() == 3 && size_of("batches.i32") == 3 * 4 * (3 + IMAGES) &&
+          is_known(3, &err),
+      "a run that begins anew begins anew");
+}
+
+/* Zeros are no step. */
+static void
+a_run_may_have_begun_without(void)
+{
+    struct err err;
+
+    write_steps(1, 0);
+    write_steps(501, 504);
+    T(newest_step() == 504 && is_known(501, &err), "steps from now on");
+    T(!is_known(500, &err), "none before: %s", err.msg);
+}
+
+static void
+a_step_may_be_left_out(void)
+{
+    struct train_batches batches = {.rows = -1, .lines = -1};
+    int64_t ids[IMAGES] = {INT32_MAX, (int64_t)INT32_MAX + 1};
+    struct train_shown shown = {.total = 2, .n = 2, .views = 2, .ids = ids};
+    struct err err;
+
+    write_steps(1, 1);
+    train_batches_open(&batches, ".", 1, &err);
+    T(put_shown(&batches, &shown) < 0, "a number above 2^31 - 1 is refused");
+    shown = batch_of(3, ids);
+    T(!put_shown(&batches, &shown), "the next step is written");
+    train_batches_close(&batches);
+    T(is_known(3, &err) && is_known(1, &err) && newest_step() == 3,
+      "at its place");
+    T(!is_known(2, &err) && strstr(err.msg, "nothing says"), "%s", err.msg);
+}
+
+/* A step of fixed views with further images, and a smaller one. */
+static void
+write_images(const int64_t *ids, const int64_t *variant, const int64_t *extra,
+             const int64_t *view, const int64_t *epoch)
+{
+    struct train_batches batches = {.rows = -1, .lines = -1};
+    struct train_shown shown = {.total = 1,
+                                .epoch = 7,
+                                .n = 3,
+                                .views = VIEWS,
+                                .n_extra = EXTRA,
+                                .ids = ids,
+                                .variant = variant,
+                                .extra_ids = extra,
+                                .extra_view = view,
+                                .extra_epoch = epoch};
+    struct err err;
+
+    train_batches_open(&batches, ".", 0, &err);
+    put_shown(&batches, &shown);
+    shown.total = 2;
+    shown.n = 2;
+    shown.n_extra = 1;
+    shown.extra_view = NULL;
+    put_shown(&batches, &shown);
+    train_batches_close(&batches);
+}
+
+static void
+all_is_as_it_was(void)
+{
+    static const int64_t ids[] = {5, 6, 7}, variant[] = {1, 2, 3, 4, 5, 6},
+                         extra[] = {8, 9, 10}, view[] = {-1, 0, 4},
+                         epoch[] = {1, 2, 3};
+    struct train_shown shown;
+    int64_t *memory;
+    json_t *line;
+    struct err err;
+
+    write_images(ids, variant, extra, view, epoch);
+    T(!train_batches_get(".", 1, &shown, &line, &memory, &err) &&
+          !memcmp(shown.ids, ids, sizeof ids) &&
+          !memcmp(shown.variant, variant, sizeof variant),
+      "samples and their fixed views");
+    T(shown.n_extra == EXTRA && !memcmp(shown.extra_ids, extra, sizeof extra) &&
+          shown.extra_view[2] == 4 && shown.extra_epoch[2] == 3,
+      "further images and theirs");
+    T(shown.extra_view[0] == VIEWS && shown.extra_epoch[0] == 7,
+      "a fresh one is that behind the others, of this epoch");
+    T(json_integer_value(json_object_get(line, "extra")) == MOST &&
+          !strcmp(json_string_value(json_object_get(line, "digest")), digest) &&
+          json_is_object(json_object_get(line, "making")),
+      "the line says how many may come, of which data, how made");
+    json_decref(line);
+    free(memory);
+    T(!train_batches_get(".", 2, &shown, &line, &memory, &err) &&
+          shown.n == 2 && shown.n_extra == 1 && shown.variant[2] == 3 &&
+          shown.extra_view[0] == VIEWS && shown.extra_epoch[0] == 7,
+      "a smaller batch");
+    json_decref(line);
+    free(memory);
+}
+
+/* A batch that is larger than its forerunners, and a step back. */
+static void
+lines_say_what_changes(void)
+{
+    struct train_batches batches = {.rows = -1, .lines = -1};
+    int64_t ids[IMAGES], many[2 * IMAGES] = {0};
+    struct train_shown shown;
+    struct err err;
+
+    write_steps(1, 4);
+    train_batches_open(&batches, ".", 4, &err);
+    for (int64_t total = 5; total < 9; total++) {
+        shown = batch_of(total, ids);
+        if (total == 7) {
+            shown.ids = many;
+            shown.n = 2 * IMAGES;
+        }
+        put_shown(&batches, &shown);
+    }
+    T(is_known(4, &err) && is_known(6, &err) && is_known(8, &err) &&
+          newest_step() == 8,
+      "the steps before and behind a larger one are known");
+    shown = batch_of(7, ids);
+    put_shown(&batches, &shown);
+    T(newest_step() == 7 && is_known(7, &err), "one that is done again, too");
+    shown = batch_of(3, ids);
+    put_shown(&batches, &shown);
+    T(newest_step() == 3 && is_known(2, &err) && is_known(3, &err),
+      "and one from before the start");
+    train_batches_close(&batches);
+}
+
+/* In a process that may not make a file longer than so many bytes. */
+static void
+on_a_full_disk(const void *arg)
+{
+    const rlim_t *bytes = arg;
+    struct rlimit limit = {*bytes, *bytes};
+
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    write_steps(31, 34);
+}
+
+static void
+a_full_disk_breaks_no_row(void)
+{
+    const rlim_t row = 4 * (3 + IMAGES), bytes[] = {100, 31 * row + 9};
+    struct child c;
+    struct err err;
+
+    write_steps(1, 30);
+    c = child_run(on_a_full_disk, &bytes[0]);
+    T(strstr(c.err, "cannot write to batches.jsonl: "), "no room for a line");
+    T(newest_step() == 30 && is_known(30, &err), "which breaks none");
+    c = child_run(on_a_full_disk, &bytes[1]);
+    T(strstr(c.err, "cannot write to batches.i32: disk full\n"),
+      "no room for a row");
+    T(newest_step() == 31 && is_known(31, &err) &&
+          size_of("batches.i32") == (int64_t)(31 * row),
+      "the file ends with the last whole one");
+    write_steps(32, 34);
+    T(is_known(30, &err) && is_known(31, &err) && is_known(34, &err),
+      "a run that goes on has all");
+}
+
+/* Text behind the lines, such as a write that a crash cut. */
+static void
+append_text(const char *text)
+{
+    const int file = open("batches.jsonl", O_WRONLY | O_APPEND);
+    struct err err;
+
+    if (file_append(file, text, strlen(text), "batches.jsonl", &err))
+        printf("# %s\n", err.msg);
+    close(file);
+}
+
+static void
+damage_is_refused(void)
+{
+    struct err err;
+
+    write_steps(1, 4);
+    append_text("{\"version\":1,\"fir");
+    T(is_known(4, &err), "a line that is not whole is none");
+    write_steps(5, 6);
+    T(is_known(4, &err) && is_known(6, &err), "and is cut off");
+    append_text("{\"version\":1,\"first\":1,\"offset\":0,\"width\":9,"
+                "\"images\":4,\"views\":2,\"fixed\":false,\"extra\":0}\n");
+    T(!is_known(4, &err) && strstr(err.msg, "width"), "%s", err.msg);
+    append_text("nonsense\n");
+    T(!is_known(4, &err), "%s", err.msg);
+}
+
+int
+main(void)
+{
+    char scratch[256];
+
+    child_scratch(scratch);
+    all_steps_are_known();
+    steps_that_are_done_again_are_cut();
+    a_run_may_have_begun_without();
+    a_step_may_be_left_out();
+    all_is_as_it_was();
+    lines_say_what_changes();
+    a_full_disk_breaks_no_row();
+    damage_is_refused();
+    T(!unlink("batches.i32") && !unlink("batches.jsonl") && !chdir("/") &&
+          !rmdir(scratch),
+      "nothing else was written");
+    return t_done();
+}
