@@ -15,7 +15,8 @@ enum verb {
     CLASSES,
     LIST,
     CAT,
-    SHEET
+    SHEET,
+    VIEWS
 };
 
 static const struct opt_tool verbs[] = {
@@ -50,6 +51,8 @@ static const struct opt_tool verbs[] = {
              no_opts},
     [SHEET] = {"foil-data sheet", "draw lists of samples as a picture",
                "TRAIN [TEST]", 1, 2, sheet_opts},
+    [VIEWS] = {"foil-data views", "draw the views that a step was trained on",
+               "RUN", 1, 1, views_opts},
     {0},
 };
 
@@ -60,7 +63,7 @@ static void (*const run[])(char **operand) = {
     [GROUP] = run_group,       [VOCABULARY] = run_vocabulary,
     [CLASSES] = run_classes,   [INFO] = run_info,
     [LIST] = run_list,         [CAT] = run_cat,
-    [SHEET] = run_sheet,
+    [SHEET] = run_sheet,       [VIEWS] = run_views,
 };
 
 static const struct opt_tool tool = {

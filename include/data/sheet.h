@@ -24,6 +24,19 @@ void data_sheet_size(const struct data_sheet *sheet,
                      size_t *height);
 
 /*
+ * Those who have views of their own draw it view by view: data_sheet_clear()
+ * makes it white, and data_sheet_paste() puts a view into a place.
+ *   size    of a view in pixels
+ *   place   of a sample, row by row, < rows x columns
+ *   column  0: the plain view; k: random view k - 1
+ *   pixel   [height,width,3]
+ */
+void data_sheet_clear(const struct data_sheet *sheet, size_t size,
+                      uint8_t *pixel);
+void data_sheet_paste(const struct data_sheet *sheet, size_t size, size_t place,
+                      size_t column, const uint8_t *view, uint8_t *pixel);
+
+/*
  * data_sheet_draw() draws it.
  *   size    samples in the data set of the pool
  *   pixel   [height,width,3]

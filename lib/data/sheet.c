@@ -18,11 +18,11 @@ struct grid {
 };
 
 static struct grid
-grid_of(const struct data_sheet *sheet, const struct data_recipe *recipe)
+grid_of(const struct data_sheet *sheet, size_t size)
 {
-    struct grid g = {.zoom = recipe->size < CELL ? CELL / recipe->size : 1};
+    struct grid g = {.zoom = size < CELL ? CELL / size : 1};
 
-    g.cell = g.zoom * recipe->size;
+    g.cell = g.zoom * size;
     g.gap = sheet->letters ? RIM : GAP;
     g.step_x = (sheet->views + 1) * (g.cell + g.gap) - g.gap + RIM;
     if (sheet->letters)
@@ -37,7 +37,7 @@ void
 data_sheet_size(const struct data_sheet *sheet,
                 const struct data_recipe *recipe, size_t *width, size_t *height)
 {
-    struct grid g = grid_of(sheet, recipe);
+    struct grid g = grid_of(sheet, recipe->size);
 
     *width = g.width;
     *height = g.height;
@@ -54,6 +54,27 @@ paste_view(const struct grid *g, const uint8_t *view, size_t x, size_t y,
         for (size_t i = 0; i < g->cell; i++)
             memcpy(pixel + 3 * ((y + j) * g->width + x + i),
                    view + 3 * (j / g->zoom * size + i / g->zoom), 3);
+}
+
+void
+data_sheet_clear(const struct data_sheet *sheet, size_t size, uint8_t *pixel)
+{
+    const struct grid g = grid_of(sheet, size);
+
+    memset(pixel, 255, 3 * g.width * g.height);
+}
+
+void
+data_sheet_paste(const struct data_sheet *sheet, size_t size, size_t place,
+                 size_t column, const uint8_t *view, uint8_t *pixel)
+{
+    const struct grid g = grid_of(sheet, size);
+
+    REQUIRE(place < sheet->rows * sheet->columns && column <= sheet->views);
+    paste_view(&g, view,
+               RIM + place % sheet->columns * g.step_x +
+                   column * (g.cell + g.gap),
+               RIM + place / sheet->columns * g.step_y, pixel);
 }
 
 /* A sample that is shown: its number, its image, where its row of views is. */
@@ -81,7 +102,7 @@ data_sheet_draw(const struct data_sheet *sheet,
                 const struct data_recipe *recipe, size_t size,
                 struct data_pool *pool, uint8_t *pixel, struct err *why)
 {
-    const struct grid g = grid_of(sheet, recipe);
+    const struct grid g = grid_of(sheet, recipe->size);
     struct data_scratch *scratch = NULL;
     uint8_t *view = mem_array(recipe->size * recipe->size, 3);
     const size_t places = sheet->rows * sheet->columns;
@@ -113,7 +134,7 @@ data_sheet_corruptions(const struct data_sheet *sheet,
                        const struct data_recipe *recipe, size_t size,
                        struct data_pool *pool, uint8_t *pixel, struct err *why)
 {
-    const struct grid g = grid_of(sheet, recipe);
+    const struct grid g = grid_of(sheet, recipe->size);
     struct data_scratch *scratch = NULL;
     struct data_image plain = {0}, damaged = {0};
     size_t white = 0;
@@ -191,8 +212,7 @@ data_sheet_lists(const struct data_sheet *sheet, size_t size,
                  const struct data_sheet_list *list, struct data_pool *first,
                  struct data_pool *rest, uint8_t *pixel, struct err *why)
 {
-    const struct data_recipe recipe = {.size = size};
-    const struct grid g = grid_of(sheet, &recipe);
+    const struct grid g = grid_of(sheet, size);
     struct data_scratch *scratch = NULL;
     uint8_t *view = mem_array(size * size, 3);
     size_t white = 0;

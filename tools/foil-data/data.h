@@ -8,7 +8,7 @@
 
 extern const struct opt index_opts[], import_opts[], generate_opts[];
 extern const struct opt split_opts[], longtail_opts[], corrupt_opts[],
-    group_opts[], vocabulary_opts[], list_opts[], sheet_opts[];
+    group_opts[], vocabulary_opts[], list_opts[], sheet_opts[], views_opts[];
 
 void run_index(char **place);
 void run_import(char **operand);
@@ -23,6 +23,7 @@ void run_list(char **operand);
 void run_classes(char **operand);
 void run_cat(char **operand);
 void run_sheet(char **operand);
+void run_views(char **operand);
 
 /* wanted_output() returns the path of -o, which must be given. */
 const char *wanted_output(const char *output, const char *what);

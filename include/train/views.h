@@ -1,0 +1,61 @@
+#ifndef TRAIN_VIEWS_H
+#define TRAIN_VIEWS_H
+
+#include "data/set.h"
+#include "train/batches.h"
+
+/*
+ * The views that a run was trained on, made again from its folder alone, while
+ * it is under way or afterwards: a view is a function of data set, seed,
+ * sample, epoch and number (data/view.h), and train/batches.h tells which those
+ * are. They are the bytes that the trainer was given.
+ *
+ *     views = train_views_open(run, NULL);
+ *     train_views_step(views, 0, &shown, &err);
+ *     train_views_name(&shown, row, &id, &epoch, &view);
+ *     train_views_make(views, id, epoch, view, out, &err);
+ *
+ * One object serves one thread at a time.
+ */
+struct train_views;
+
+/*
+ * train_views_open() reads nothing yet.
+ *   data  path of the data set; NULL: where the augmenters had it
+ */
+struct train_views *train_views_open(const char *run, const char *data);
+void train_views_close(struct train_views *views);
+
+/*
+ * train_views_step() says what was in the batch of a step, total > 0, or of the
+ * newest, total 0; what *shown points to lasts until the next call.  From here
+ * on views are made as those of this step were.  -1 with a sentence where
+ * nothing is known of the step; where a program of the user's made the views;
+ * where the data set is not found, or another one.  Opens the data set at the
+ * first call, and when a later step had another.
+ */
+int train_views_step(struct train_views *views, int64_t total,
+                     struct train_shown *shown, struct err *err);
+
+/* train_views_name() names the view that is row `row` of a batch: rows are
+ * [views,n], then [n_extra]. */
+void train_views_name(const struct train_shown *shown, size_t row, int64_t *id,
+                      int64_t *epoch, int64_t *view);
+
+/* Of the step that was asked for last: train_views_size() returns the pixels of
+ * a side, train_views_set() the data set, which stays theirs. */
+size_t train_views_size(const struct train_views *views);
+const struct data_set *train_views_set(const struct train_views *views);
+
+/*
+ * train_views_make() makes a view, and train_views_plain() the image as it is,
+ * in the size of a view (data_plain()).  -1 where the image cannot be read, or
+ * there is no such view.
+ *   out  [size,size,3]
+ */
+int train_views_make(struct train_views *views, int64_t id, int64_t epoch,
+                     int64_t view, uint8_t *out, struct err *err);
+int train_views_plain(struct train_views *views, int64_t id, uint8_t *out,
+                      struct err *err);
+
+#endif

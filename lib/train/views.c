@@ -1,0 +1,224 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/pool.h"
+#include "data/view.h"
+#include "train/views.h"
+#include "util/mem.h"
+
+enum { MAX_PIXELS = 1000000000, KEPT = 64 << 20 };
+
+static const int64_t most_seed = INT64_MAX, most_epoch = UINT32_MAX,
+                     most_view = UINT16_MAX;
+
+struct train_views {
+    char *run, *data; /* data: as it was given, or NULL */
+    json_t *line;     /* of the step that was asked for */
+    int64_t *memory;  /* of what is shown of it */
+
+    char *path; /* of the set */
+    struct data_set *set;
+    struct data_pool *pool;
+    struct data_recipe recipe;
+    uint64_t seed;
+    struct data_scratch *scratch;
+};
+
+struct train_views *
+train_views_open(const char *run, const char *data)
+{
+    struct train_views *views = mem_array(1, sizeof *views);
+
+    views->run = mem_text(run);
+    views->data = data ? mem_text(data) : NULL;
+    return views;
+}
+
+static void
+close_data(struct train_views *views)
+{
+    data_pool_free(views->pool);
+    data_close(views->set);
+    free(views->path);
+    views->pool = NULL;
+    views->set = NULL;
+    views->path = NULL;
+}
+
+static void
+drop_step(struct train_views *views)
+{
+    json_decref(views->line);
+    free(views->memory);
+    views->line = NULL;
+    views->memory = NULL;
+}
+
+void
+train_views_close(struct train_views *views)
+{
+    if (!views)
+        return;
+    close_data(views);
+    drop_step(views);
+    data_scratch_free(views->scratch);
+    free(views->data);
+    free(views->run);
+    free(views);
+}
+
+/* Opens the data set, where it is not open. */
+static int
+open_data(struct train_views *views, const json_t *making, struct err *err)
+{
+    const struct data_pool_how how = {
+        .policy = DATA_ACCEPT, .max_pixels = MAX_PIXELS, .keep_bytes = KEPT};
+    const char *path = views->data;
+    struct err why;
+
+    if (!path && json_get_text(making, "data", &path, &why))
+        return err_set(err,
+                       "'%s' does not say where its data set is: --data DATA "
+                       "does",
+                       views->run);
+    if (views->set && !strcmp(views->path, path))
+        return 0;
+    close_data(views);
+    views->set = data_open_parts(path, &why);
+    if (!views->set)
+        return err_set(err, "%s%s", why.msg,
+                       views->data ? ""
+                                   : "; --data DATA says where the data set "
+                                     "of the run is now");
+    views->path = mem_text(path);
+    views->pool = data_pool_new(views->set, &how);
+    return 0;
+}
+
+/* Whether it is the data set that the step was trained on. */
+static int
+check_digest(const struct train_views *views, struct err *err)
+{
+    const struct digest digest = data_digest(views->set);
+    const char *was;
+    char is[DIGEST_HEX];
+
+    if (json_get_text(views->line, "digest", &was, err))
+        return -1;
+    if (strcmp(digest_hex(&digest, is), was))
+        return err_set(err,
+                       "'%s' is another data set than that of the run: its "
+                       "digest is %.8s, not %.8s",
+                       views->path, is, was);
+    return 0;
+}
+
+static int
+read_making(struct train_views *views, const json_t *making, int64_t total,
+            struct err *err)
+{
+    int64_t size, seed;
+    const char *recipe;
+
+    if (!making)
+        return err_set(err,
+                       "'%s' does not say how the views of step %jd were made: "
+                       "its augmenter said nothing of it",
+                       views->run, (intmax_t)total);
+    if (json_is_true(json_object_get(making, "command")))
+        return err_set(err,
+                       "the views of step %jd were made by a program of the "
+                       "user's (foil-augment --view-command): only that could "
+                       "make them again",
+                       (intmax_t)total);
+    if (json_get_text(making, "recipe", &recipe, err) ||
+        json_get_whole(making, "size", 1, DATA_SIZE_MAX, &size, err) ||
+        json_get_whole(making, "seed", 0, most_seed, &seed, err) ||
+        data_recipe_find(recipe, &views->recipe, err) ||
+        open_data(views, making, err) || check_digest(views, err))
+        return -1;
+    views->recipe.size = (size_t)size;
+    views->seed = data_seed(views->set, (uint64_t)seed);
+    return 0;
+}
+
+int
+train_views_step(struct train_views *views, int64_t total,
+                 struct train_shown *shown, struct err *err)
+{
+    drop_step(views);
+    if (train_batches_get(views->run, total, shown, &views->line,
+                          &views->memory, err))
+        return -1;
+    return read_making(views, json_object_get(views->line, "making"),
+                       shown->total, err);
+}
+
+void
+train_views_name(const struct train_shown *s, size_t row, int64_t *id,
+                 int64_t *epoch, int64_t *view)
+{
+    const size_t batch = s->views * s->n, extra = row - batch;
+
+    REQUIRE(row < batch + s->n_extra);
+    if (row >= batch) {
+        *id = s->extra_ids[extra];
+        *epoch = s->extra_epoch[extra];
+        *view = s->extra_view[extra];
+    } else {
+        *id = s->ids[row % s->n];
+        *epoch = s->variant ? 0 : s->epoch;
+        *view = s->variant ? s->variant[row] : (int64_t)(row / s->n);
+    }
+}
+
+size_t
+train_views_size(const struct train_views *views)
+{
+    return views->recipe.size;
+}
+
+const struct data_set *
+train_views_set(const struct train_views *views)
+{
+    return views->set;
+}
+
+static const struct data_image *
+find_image(struct train_views *views, int64_t id, struct err *err)
+{
+    REQUIRE(views->pool);
+    if (id < 0 || (size_t)id >= data_size(views->set)) {
+        err_set(err, "'%s' has no sample %jd", views->path, (intmax_t)id);
+        return NULL;
+    }
+    return data_pool_get(views->pool, (size_t)id, err);
+}
+
+int
+train_views_make(struct train_views *views, int64_t id, int64_t epoch,
+                 int64_t view, uint8_t *out, struct err *err)
+{
+    const struct data_image *image = find_image(views, id, err);
+
+    if (!image)
+        return -1;
+    if (epoch < 0 || epoch > most_epoch || view < 0 || view > most_view)
+        return err_set(err, "there is no view %jd of epoch %jd", (intmax_t)view,
+                       (intmax_t)epoch);
+    data_view(&views->recipe, image, views->seed, (uint64_t)id, (uint64_t)epoch,
+              (uint64_t)view, &views->scratch, out);
+    return 0;
+}
+
+int
+train_views_plain(struct train_views *views, int64_t id, uint8_t *out,
+                  struct err *err)
+{
+    const struct data_image *image = find_image(views, id, err);
+
+    if (!image)
+        return -1;
+    data_plain(views->recipe.size, image, &views->scratch, out);
+    return 0;
+}

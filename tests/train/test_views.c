@@ -1,0 +1,217 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "data/gather.h"
+#include "data/generate.h"
+#include "data/index.h"
+#include "data/png.h"
+#include "t.h"
+#include "train/views.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+enum { N = 6, SIDE = 20, SIZE = 9, B = 3, VIEWS = 2, EXTRA = 3, SEED = 11 };
+
+static const char recipe[] = "imagenet,hue=0.1";
+static const int64_t ids[] = {4, 0, 5}, variant[] = {0, 2, 1, 1, 0, 2},
+                     extra[] = {1, 2, 3}, extra_view[] = {-1, 4, 0},
+                     extra_epoch[] = {0, 1, 3};
+
+/* A folder of pictures of a seed, with its index. */
+static int
+make_set(const char *folder, uint64_t seed)
+{
+    const struct data_index_how how = {.max_pixels = 1000};
+    struct data_index *index = data_index_new(&how);
+    char *path = mem_format("%s.foil", folder);
+    struct err err;
+    int rc = file_mkdir(folder, 0700, &err);
+
+    for (uint64_t i = 0; i < N && !rc; i++) {
+        uint8_t pixel[SIDE * SIDE * 3];
+        char caption[DATA_GENERATE_CAPTION], name[64];
+
+        data_generate(seed, i, SIDE, pixel, caption);
+        snprintf(name, sizeof name, "%s/%ju.png", folder, (uintmax_t)i);
+        rc = data_png_write(name, pixel, SIDE, SIDE, &err);
+    }
+    rc = rc || data_index_add(index, folder, &err);
+    while (!rc && data_index_next(index, &err) > 0)
+        continue;
+    rc = rc || data_index_write(index, path, &err);
+    data_index_free(index);
+    free(path);
+    return rc;
+}
+
+static struct train_shown
+batch_of(int64_t total, int fixed)
+{
+    return (struct train_shown){.total = total,
+                                .epoch = 3,
+                                .n = B,
+                                .views = VIEWS,
+                                .n_extra = EXTRA,
+                                .ids = ids,
+                                .variant = fixed ? variant : NULL,
+                                .extra_ids = extra,
+                                .extra_view = extra_view,
+                                .extra_epoch = extra_epoch};
+}
+
+/* Steps 1, with fresh views, and 2, with fixed ones, of a run whose augmenter
+ * said that. */
+static void
+write_run(const char *making)
+{
+    struct train_batches batches;
+    struct digest digest;
+    char hex[DIGEST_HEX];
+    struct err err = {""};
+    struct data_set *set = data_open("set", &err);
+    int rc;
+
+    digest = data_digest(set);
+    rc = train_batches_open(&batches, ".", 0, &err);
+    for (int fixed = 0; fixed < 2 && !rc; fixed++) {
+        const struct train_shown shown = batch_of(fixed + 1, fixed);
+
+        rc = train_batches_put(&batches, &shown, EXTRA,
+                               digest_hex(&digest, hex), making, &err);
+    }
+    if (rc)
+        printf("# %s\n", err.msg);
+    train_batches_close(&batches);
+    data_close(set);
+}
+
+/* What an augmenter makes of such a batch. */
+static void
+gather_batch(const struct train_shown *shown, struct data_gather *gather)
+{
+    const struct data_wanted want = {.n = B,
+                                     .n_extra = EXTRA,
+                                     .views = VIEWS,
+                                     .size = SIZE,
+                                     .ids = ids,
+                                     .extra = extra,
+                                     .variant = shown->variant,
+                                     .extra_view = extra_view,
+                                     .extra_epoch = extra_epoch};
+    const struct data_pool_how how = {.max_pixels = 1000};
+    struct err err;
+    struct data_set *set = data_open("set", &err);
+    struct data_pool *pool = data_pool_new(set, &how);
+    struct data_recipe made;
+
+    data_recipe_find(recipe, &made, &err);
+    made.size = SIZE;
+    data_gather_begin(gather, &want);
+    while (data_gather_next(gather, pool, &made, data_seed(set, SEED), 3,
+                            &err) > 0)
+        continue;
+    data_pool_free(pool);
+    data_close(set);
+}
+
+static void
+check_views(struct train_views *views, int64_t total, const char *what)
+{
+    enum { AREA = SIZE * SIZE * 3 };
+    const struct train_shown was = batch_of(total, total == 2);
+    struct data_gather gather = {0};
+    struct train_shown shown;
+    struct err err = {""};
+    uint8_t pixel[AREA];
+    size_t same = 0;
+    int64_t id, epoch, view;
+
+    gather_batch(&was, &gather);
+    if (train_views_step(views, total, &shown, &err) ||
+        train_views_size(views) != SIZE)
+        printf("# %s\n", err.msg);
+    else
+        for (size_t i = 0; i < VIEWS * B + EXTRA; i++) {
+            train_views_name(&shown, i, &id, &epoch, &view);
+            same += !train_views_make(views, id, epoch, view, pixel, &err) &&
+                    !memcmp(pixel, gather.pixel + i * AREA, AREA);
+        }
+    T(same == VIEWS * B + EXTRA, "%s", what);
+    data_gather_release(&gather);
+}
+
+static void
+they_are_those_of_the_augmenter(void)
+{
+    struct train_views *views = train_views_open(".", NULL);
+    char *making = mem_format(
+        "{\"recipe\":\"%s\",\"size\":%d,\"seed\":%d,\"data\":\"set\"}", recipe,
+        SIZE, SEED);
+    uint8_t pixel[SIZE * SIZE * 3], other[SIZE * SIZE * 3];
+    struct err err;
+
+    write_run(making);
+    check_views(views, 1, "fresh views, and further images of any epoch");
+    check_views(views, 2, "fixed views");
+    T(!train_views_plain(views, 4, pixel, &err) &&
+          !train_views_make(views, 4, 3, 0, other, &err) &&
+          memcmp(pixel, other, sizeof pixel),
+      "the image as it is, is another");
+    T(data_size(train_views_set(views)) == N, "the data set is to be had");
+    T(train_views_make(views, N, 0, 0, pixel, &err) < 0 &&
+          strstr(err.msg, "'set' has no sample 6"),
+      "%s", err.msg);
+    T(train_views_make(views, 0, 0, 1 << 16, pixel, &err) < 0 &&
+          train_views_make(views, 0, -1, 0, pixel, &err) < 0,
+      "%s", err.msg);
+    train_views_close(views);
+    free(making);
+}
+
+static void
+refuse_step(const char *making, const char *data, const char *sentence)
+{
+    struct train_views *views = train_views_open(".", data);
+    struct train_shown shown;
+    struct err err = {""};
+
+    write_run(making);
+    T(train_views_step(views, 0, &shown, &err) < 0 && strstr(err.msg, sentence),
+      "%s", err.msg);
+    train_views_close(views);
+}
+
+static void
+what_cannot_be_made_is_refused(void)
+{
+    static const char at[] = "{\"recipe\":\"cifar\",\"size\":9,\"seed\":1}";
+
+    refuse_step("", NULL, "said nothing");
+    refuse_step("nonsense", NULL, "said nothing");
+    refuse_step("{\"command\":true,\"size\":9}", NULL, "--view-command");
+    refuse_step("{\"size\":9,\"seed\":1}", NULL, "'recipe' is missing");
+    refuse_step("{\"recipe\":\"x\",\"size\":9,\"seed\":1}", NULL,
+                "no recipe 'x'");
+    refuse_step("{\"recipe\":\"cifar\",\"size\":9}", NULL, "'seed' is missing");
+    refuse_step("{\"recipe\":\"cifar\",\"size\":5000,\"seed\":1}", NULL,
+                "'size' is 5000");
+    refuse_step(at, NULL, "does not say where its data set is");
+    refuse_step(at, "none", "none");
+    refuse_step(at, "other", "'other' is another data set");
+}
+
+int
+main(void)
+{
+    char scratch[256];
+    struct err err;
+
+    child_scratch(scratch);
+    T(!make_set("set", 1) && !make_set("other", 2), "two data sets");
+    they_are_those_of_the_augmenter();
+    what_cannot_be_made_is_refused();
+    T(!chdir("/") && !file_remove(scratch, &err), "cleaned up");
+    return t_done();
+}

@@ -1,0 +1,105 @@
+#include <stdlib.h>
+
+#include "data.h"
+#include "data/sheet.h"
+#include "train/views.h"
+#include "util/mem.h"
+
+enum { MAX_SIDE = 65535 };
+
+static const char *output, *data;
+static long step, rows;
+
+const struct opt views_opts[] = {
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
+     "the picture, PNG; must be given"},
+    {"step", 0, OPT_WHOLE, &step, 0, 1e12, "N",
+     "which step of the run, from 1; 0: the newest"},
+    {"data", 0, OPT_TEXT, &data, 0, 0, "DATA",
+     "the data set, if it is not where the augmenters had it"},
+    {"rows", 0, OPT_WHOLE, &rows, 0, 1e5, "N",
+     "images down the picture; 0: as many as make it about square"},
+    {0},
+};
+
+/* Chooses rows and columns for so many images. */
+static void
+lay_out(struct data_sheet *sheet, size_t images,
+        const struct data_recipe *recipe)
+{
+    size_t width, height;
+
+    sheet->rows = (size_t)rows;
+    do {
+        sheet->rows += !rows;
+        sheet->columns = (images + sheet->rows - 1) / sheet->rows;
+        data_sheet_size(sheet, recipe, &width, &height);
+    } while (!rows && width > height && sheet->columns > 1);
+    if (width > MAX_SIDE || height > MAX_SIDE)
+        opt_misuse("the picture would have %zu x %zu pixels", width, height);
+}
+
+/* Draws an image of the batch and so many rows of it, `stride` apart, as place
+ * `place`: 0, or -1 where it stays white. */
+static int
+draw_image(struct train_views *views, const struct train_shown *shown,
+           const struct data_sheet *sheet, size_t place, uint8_t *view,
+           uint8_t *pixel, struct err *why)
+{
+    const int extra = place >= shown->n;
+    const size_t n = extra ? 1 : shown->views, side = train_views_size(views);
+    size_t row = extra ? place + (shown->views - 1) * shown->n : place;
+    int64_t id, epoch, number;
+
+    train_views_name(shown, row, &id, &epoch, &number);
+    if (train_views_plain(views, id, view, why))
+        return -1;
+    data_sheet_paste(sheet, side, place, 0, view, pixel);
+    for (size_t v = 0; v < n; v++, row += shown->n) {
+        train_views_name(shown, row, &id, &epoch, &number);
+        if (train_views_make(views, id, epoch, number, view, why))
+            return -1;
+        data_sheet_paste(sheet, side, place, v + 1, view, pixel);
+    }
+    return 0;
+}
+
+static void
+draw_step(struct train_views *views, const struct train_shown *shown)
+{
+    const struct data_recipe recipe = {.size = train_views_size(views)};
+    const size_t images = shown->n + shown->n_extra;
+    struct data_sheet sheet = {.views = shown->views};
+    size_t width, height, white = 0;
+    uint8_t *pixel, *view;
+    struct err why;
+
+    lay_out(&sheet, images, &recipe);
+    data_sheet_size(&sheet, &recipe, &width, &height);
+    pixel = mem_array(width * height, 3);
+    view = mem_array(recipe.size * recipe.size, 3);
+    data_sheet_clear(&sheet, recipe.size, pixel);
+    for (size_t i = 0; i < images; i++)
+        white += draw_image(views, shown, &sheet, i, view, pixel, &why) != 0;
+    write_sheet(output, pixel, width, height, white, &why);
+    free(view);
+    free(pixel);
+}
+
+void
+run_views(char **operand)
+{
+    struct train_views *views = train_views_open(operand[0], data);
+    struct train_shown shown;
+    struct err err;
+
+    wanted_output(output, "picture");
+    if (train_views_step(views, step, &shown, &err))
+        die("%s", err.msg);
+    data_spare_or_die(train_views_set(views), output);
+    draw_step(views, &shown);
+    say("step %jd: step %jd of epoch %jd, %zu images%s", (intmax_t)shown.total,
+        (intmax_t)shown.step, (intmax_t)shown.epoch, shown.n + shown.n_extra,
+        shown.n_extra ? ", further ones among them" : "");
+    train_views_close(views);
+}
