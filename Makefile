@@ -318,6 +318,7 @@ THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/util/test_lock \
             $(OUT)/tests/util/test_spare \
             $(OUT)/tests/util/test_command_life \
             $(OUT)/tests/wire/test_zap \
+            $(OUT)/tests/ranks/test_ranks \
             $(OUT)/tests/foil-select/test_planner
 run-threads: $(THREADED) $(ALONE)
 	$(call prove,$(THREADED),tap)

@@ -43,6 +43,7 @@ struct outcome {
 struct job {
     struct train_encoder_spec spec[2]; /* the second one: of texts, perhaps */
     struct outcome *outcome;
+    size_t more; /* steps, of 12 rows */
 };
 
 static void
@@ -120,6 +121,8 @@ lead(struct train_encoder *encoder, const struct job *job)
     for (size_t i = 0; i < STEPS; i++)
         for (int k = 0; k <= two; k++)
             take_step(encoder + k, rows[i], i == 1, job->outcome);
+    for (size_t i = 0; i < job->more; i++)
+        take_step(encoder, 12, 0, job->outcome);
     for (int k = 0; k <= two; k++) {
         const struct nn_input input = input_of(encoder + k, ROWS);
         struct nn_weights blocks;
@@ -229,6 +232,38 @@ bits_do_not_depend_on_ranks(void)
     check_ranks("a locked encoder beside one of texts", job);
 }
 
+/* Pixels, z and dz between rank 0 and others, gradients between all, and what
+ * moves running statistics: foil-ranks(7).  Orders are not worth a percent. */
+static void
+bytes_of_a_step_are_those_of_the_formula(void)
+{
+    struct job job = {.spec = {shard_spec("batch", "sgd", 4)},
+                      .outcome = &other};
+    void *const jobs[] = {&job, &job, &job, &job};
+    struct train_encoder whole = tiny_open("batch", ROWS, 0);
+    size_t params, running;
+
+    nn_net_params(train_native(&whole)->net, &params);
+    nn_net_running(train_native(&whole)->net, &running);
+    for (size_t w = 2; w <= 4; w *= 2) {
+        const double share = (double)(w - 1) / (double)w,
+                     rows = 12 * (TINY_IMAGE + 8 * TINY_DIM),
+                     gradient = (double)w * 2 * 4 * (double)params,
+                     moves = 4 * 4 * (double)running;
+        double before, after;
+
+        job.more = 0;
+        before = (double)threads_run(w, work, jobs);
+        job.more = 10;
+        job.outcome->n = 0;
+        after = (double)threads_run(w, work, jobs);
+        job.outcome->n = 0;
+        T_NEAR((after - before) / 10 / (share * (rows + gradient + moves)), 1,
+               0.01, "bytes of a step by %zu ranks", w);
+    }
+    train_encoder_close(&whole);
+}
+
 /* A norm that sees each row by itself: shards have the gradient of the whole.
  */
 static void
@@ -277,5 +312,6 @@ main(void)
     unfit_numbers_are_refused();
     shards_have_the_gradient_of_the_whole();
     bits_do_not_depend_on_ranks();
+    bytes_of_a_step_are_those_of_the_formula();
     return t_done();
 }

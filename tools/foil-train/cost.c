@@ -51,8 +51,8 @@ bytes_needed(const struct train *t, const struct wire_batch *b)
 
 /*
  * Seconds of a step: forward of some rows of the batch, again and again for so
- * long, at least once, and twice as much back, times all rows.  0 where that
- * cannot be seen.  A length of 0 comes first.
+ * long, at least once, and twice as much back, times the rows of a rank.  0
+ * where that cannot be seen.  A length of 0 comes first.
  */
 static double
 seconds_of_step(const struct train *t, const struct wire_batch *b,
@@ -61,13 +61,14 @@ seconds_of_step(const struct train *t, const struct wire_batch *b,
     const struct train_encoder *encoder = &t->encoder;
     const struct train_native *native = train_native(encoder);
     const size_t n = b->n < PROBE ? b->n : PROBE;
+    const size_t ranks = t->ranks ? t->ranks->size : 1;
     struct nn_input input = {.images = b->views};
     double start, taken = 0, times = 0, passes;
 
     if (!native || encoder->kind != NN_IMAGES || t->options->text)
         return 0;
     input.n = n < native->rows ? n : native->rows;
-    passes = native->rows < encoder->rows ? 4 : 3;
+    passes = native->rows * ranks < encoder->rows ? 4 : 3;
     if (length <= 0) // the first pass of all is slow
         nn_net_infer(native->net, &input, NULL, NULL);
     start = clock_now();
@@ -76,7 +77,7 @@ seconds_of_step(const struct train *t, const struct wire_batch *b,
         taken = clock_now() - start;
         times++;
     } while (taken < length);
-    return passes * taken / times * rows_of(b) / (double)input.n;
+    return passes * taken / times * rows_of(b) / (double)(input.n * ranks);
 }
 
 /* Says so where the machine has less. */
