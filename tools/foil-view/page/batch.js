@@ -1,7 +1,7 @@
 /* Which batch and which anchor are on the page. */
 
 import { run, tell } from './model.js';
-import { source } from './source.js';
+import { BLANK, source } from './source.js';
 
 export const placeOf = row => row % run.batch.ids.length;
 export const viewOf = row => Math.floor(row / run.batch.ids.length);
@@ -16,20 +16,25 @@ export async function showBatch(batch) {
   if (busy) return;
   while (next !== run.batch) {
     const loaded = next;
-    await loadPicture(source.spriteOf(loaded));
+    await loadSprite(loaded);
     takeBatch(loaded);
   }
   next = null;
 }
 
-function loadPicture(address) {
+/* A batch whose pictures cannot be had is shown without them. */
+async function loadSprite(batch) {
   const image = new Image();
-  image.src = address;
-  return image.decode().catch(() => {});
+  batch.sprite = image.src = await source.readSprite(batch).catch(() => BLANK);
+  await image.decode().catch(() => {});
 }
+
+/* What is on the page when a batch goes may show it a moment longer. */
+const dropSprite = batch => setTimeout(() => URL.revokeObjectURL(batch.sprite), 10000);
 
 function takeBatch(batch) {
   if (batch.known) batch.cosines = readCosines(batch.similarities);
+  if (run.batch) dropSprite(run.batch);
   run.batch = batch;
   run.anchor = null;
   tell('batch');

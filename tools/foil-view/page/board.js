@@ -16,11 +16,17 @@ let by = 'likeness', tiles = [];
 
 export function startBoard() {
   for (const button of findAll('[data-order]', section)) button.onclick = () => setOrder(button.dataset.order);
-  addDownloads(section, listPairs, () => ({ ...run.batch, cosines: undefined, order: undefined }));
+  addDownloads(section, listPairs, () => ({ ...run.batch, cosines: undefined, order: undefined, sprite: undefined }));
   onChange('batch', drawBoard);
   onChange('anchor', markAnchor);
   new ResizeObserver(drawArcs).observe(box);
-  find('.say', section).textContent = run.all.living ? 'There is no batch yet: the first comes with the first step.' : 'There is no batch to show: the run is not training now, and has no step.';
+  find('.say', section).textContent = describeNothing();
+}
+
+function describeNothing() {
+  if (run.all.batch) return 'The pictures of the batch are on their way.';
+  return run.all.living ? 'There is no batch yet: the first comes with the first step.'
+    : 'There is no batch to show: the run is not training now, and has no step.';
 }
 
 function setOrder(order) {
@@ -128,7 +134,7 @@ function drawPairs(batch) {
  * the name of each tile tells more than they do. */
 function drawClasses({ labels }) {
   const classes = [...new Set(labels)].filter(label => label >= 0).sort((a, b) => a - b);
-  find('.classes', section).replaceChildren(...run.all.classes.length <= 10 ? classes.map(label => makeName(label)) : []);
+  find('.classes', section).replaceChildren(...Math.max(...labels) < 10 ? classes.map(label => makeName(label)) : []);
 }
 
 /* ---- anchor ---- */
@@ -142,6 +148,7 @@ function markAnchor() {
     tile.classList.toggle('chosen', i === place);
     tile.classList.toggle('near', near.has(i));
     tile.classList.toggle('false', Boolean(near.get(i)));
+    tile.ariaCurrent = i === place;
     tile.tabIndex = i === place ? 0 : -1;
   });
 }

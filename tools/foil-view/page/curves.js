@@ -7,9 +7,6 @@ import { groupColumns } from './groups.js';
 import { delay, onChange, run } from './model.js';
 import { makeGraph, makeKey, styleOf } from './plot.js';
 
-/* Weight of a new value in the moving mean. */
-const MEAN = .06;
-
 const section = find('#curves'), box = find('.plots', section);
 let plots = [];
 
@@ -66,10 +63,10 @@ function makePlot(group) {
 const rawOf = name => `${name} (raw)`;
 
 function nameSeries(names) {
-  const series = {};
+  const series = {}, opacity = lastRow() > 1000 ? .1 : .25;    // many points make a band
   names.forEach((name, i) => {
     const style = styleOf(i);
-    series[rawOf(name)] = { color: style.color.replace('rgb(', 'rgba(').replace(')', ', .25)'), strokeWidth: 1, highlightCircleSize: 0 };
+    series[rawOf(name)] = { color: style.color.replace('rgb(', 'rgba(').replace(')', `, ${opacity})`), strokeWidth: 1, highlightCircleSize: 0 };
     series[name] = style;
   });
   return { series, labels: ['step', ...Object.keys(series)] };
@@ -82,9 +79,13 @@ function makeRows(names) {
   return total.map((step, i) => [step, ...series.map(column => column[i])]);
 }
 
+/* The moving mean over about 2.5 % of all values, 16 at least. What is told
+ * once an epoch stays as it is until the next epoch. */
 function smooth(column) {
+  const known = column.filter(value => value != null).length;
+  const weight = known < column.length / 2 ? 1 : Math.min(1 / 16, 40 / known);
   let mean = null;
-  return column.map(value => value == null ? mean : mean = mean == null ? value : mean + MEAN * (value - mean));
+  return column.map(value => value == null ? mean : mean = mean == null ? value : mean + weight * (value - mean));
 }
 
 function showValues({ group, values, canvas }, row) {

@@ -59,7 +59,7 @@ function goDown(a, b) {
 }
 
 function bowOver(a, b, bow) {
-  const y0 = bow > 0 ? a.bottom : a.top, y1 = bow > 0 ? b.bottom : b.top, y = bow > 0 ? Math.max(y0, y1) + 62 : Math.min(y0, y1) - 62;
+  const y0 = bow > 0 ? a.bottom : a.top, y1 = bow > 0 ? b.bottom : b.top, y = bow > 0 ? Math.max(y0, y1) + 74 : Math.min(y0, y1) - 62;
   return `M${a.x} ${y0}C${a.x} ${y} ${b.x} ${y} ${b.x} ${y1}`;
 }
 

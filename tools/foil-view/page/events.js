@@ -21,14 +21,20 @@ export function follow() {
 const MOST_POINTS = 8000;
 
 function addMetrics({ total, values }) {
-  const { metrics } = run.all, last = metrics.total.at(-1);
-  if (last != null && total <= last) return;
+  const { metrics } = run.all;
+  dropSteps(metrics, total);
   const fresh = Object.keys(values).filter(name => !metrics.columns[name]);
   for (const name of fresh) metrics.columns[name] = Array(metrics.total.length).fill(null);
   metrics.total.push(total);
   for (const [name, column] of Object.entries(metrics.columns)) column.push(values[name] ?? null);
   if (metrics.total.length > MOST_POINTS) thinMetrics();
   tell(fresh.length ? 'columns' : 'metrics');
+}
+
+/* A run that goes on from a checkpoint does steps again. */
+function dropSteps({ total, columns }, first) {
+  while (total.length && total.at(-1) >= first)
+    for (const column of [total, ...Object.values(columns)]) column.pop();
 }
 
 let thinning = false;

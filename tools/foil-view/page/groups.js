@@ -1,29 +1,37 @@
-/* Which numbers of a step share a plot. */
+/* Which numbers of a step share a plot: those of one kind and one scale. */
 
-/* In the order of the page. A name that no row has gets a plot of its own. */
+/* In the order of the page; the names are in METRICS of foil-train(1) and in
+ * foil-select(1). A name that no row has gets a plot of its own. */
 const GROUPS = [
-  ['Loss', /^(loss|infonce|loss\..*)$/],
+  ['Loss', /^(loss|infonce)$/],
+  ['Terms of the loss', /^(invariance|variance|covariance|diagonal|off_diagonal|within|across|kl)$/],
   ['Alignment and collapse', /^(positive|cosine|deviation)$/],
-  ['Accuracy within the batch', /accuracy|top\d|^right/],
-  ['Temperature', /^(tau|beta|temperature)/],
-  ['Length of the gradient', /^gradient/, 'logarithmic'],
+  ['Accuracy within the batch', /accuracy|^top\d/],
+  ['Temperature', /^(tau|tau_mean|tau_min|tau_max|temperature)$/],
+  ['Shares of temperatures at a bound', /^(tau_floor|floored|capped)$/],
+  ['Certainty of an anchor', /^certainty_/],
+  ['Length of the gradient', /^gradient$/, 'logarithmic'],
   ['Learning rates and schedules', /^(rate|eta|gamma)$/],
-  ['Chains of negatives', /^(accepted|moved|outside|cold|effective)/],
-  ['Plan of the epoch', /^plan/],
-  ['Seconds of a step', /^(seconds|waited)$/],
-  ['Images that were replaced', /^substituted/],
+  ['Chains of negatives, shares', /^(accepted|outside|dropped|cold)$/],
+  ['Draws from the bank', /^(negative_mass|importance_ess)$/],
+  ['Batch loss of the plan', /^plan\.(random_)?mean$/],
+  ['Weight within the batches of the plan', /^plan\.(random_)?weight$/],
+  ['Seconds of a step', /^(seconds|waited|exchanged)$/],
+  ['Seconds of planning', /^plan\.(seconds|waited)$/],
 ];
 
-/* Where a step stands, not how it went. */
-const PLACES = new Set(['total', 'epoch', 'step', 'time', 'images']);
+/* Where a step stands, or what is seen better elsewhere. */
+const LEFT_OUT = /^(total|epoch|step|time|images|plan\.(from|stale|eval|time|(random_)?(min|max)))$/;
 
+/* [{title, names, logarithmic}] of the columns that tell something. */
 export function groupColumns(columns) {
-  const names = Object.keys(columns).filter(name => !PLACES.has(name) && isTold(columns[name]));
+  const names = Object.keys(columns).filter(name => !LEFT_OUT.test(name) && isTold(columns[name]));
   const groups = GROUPS.map(([title, pattern, scale]) => ({ title, names: names.filter(name => pattern.test(name)), scale }));
   const taken = new Set(groups.flatMap(group => group.names));
   const rest = names.filter(name => !taken.has(name)).map(name => ({ title: name, names: [name] }));
-  return [...groups, ...rest].filter(group => group.names.length).map(group => ({ ...group, logarithmic: group.scale === 'logarithmic' && isPositive(columns, group.names) }));
+  return [...groups, ...rest].filter(group => group.names.length)
+    .map(({ title, names, scale }) => ({ title, names, logarithmic: scale === 'logarithmic' && names.every(name => isPositive(columns[name])) }));
 }
 
 const isTold = column => column.some(value => value != null && value !== 0);
-const isPositive = (columns, names) => names.every(name => columns[name].every(value => value == null || value > 0));
+const isPositive = column => column.every(value => value == null || value > 0);

@@ -13,7 +13,7 @@ export function makeTile(batch, place, view) {
 
 export function cutTile(tile, batch, place, view) {
   const number = place * batch.views + view;
-  tile.style.backgroundImage = `url("${source.spriteOf(batch)}")`;
+  tile.style.backgroundImage = `url("${batch.sprite}")`;
   tile.style.backgroundSize = `calc(${batch.columns} * var(--side)) auto`;
   tile.style.backgroundPosition =
     `calc(${-(number % batch.columns)} * var(--side)) calc(${-Math.floor(number / batch.columns)} * var(--side))`;

@@ -6,19 +6,28 @@ const file = window.FOIL;
 export const isFile = Boolean(file);
 
 /* Nothing to show in the place of a picture that an exported file leaves out. */
-const BLANK = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=';
+export const BLANK = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=';
 
-async function fetchJson(address) {
+async function fetchGood(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error((await answer.text()).trim() || `error ${answer.status}`);
-  return answer.json();
+  return answer;
+}
+
+const fetchJson = async address => (await fetchGood(address)).json();
+
+/* Address of a picture with all views of a batch. Hundreds of tiles show it: as
+ * a blob it is asked for once, whatever may be cached. */
+async function readSprite({ epoch, step }) {
+  const answer = await fetchGood(`sprite?epoch=${epoch}&step=${step}`);
+  return URL.createObjectURL(await answer.blob());
 }
 
 const fromServer = {
   readAll: () => fetchJson('all'),
   readBatch: (epoch, step) => fetchJson(`batch?epoch=${epoch}&step=${step}`),
   readAnchor: (batch, row) => fetchJson(`anchor?epoch=${batch.epoch}&step=${batch.step}&row=${row}`),
-  spriteOf: batch => `sprite?epoch=${batch.epoch}&step=${batch.step}`,
+  readSprite,
   viewOf: (id, epoch, view) => `view?v=${id}.${epoch}.${view}`,
   imageOf: id => `image/${id}`,
 };
@@ -30,7 +39,7 @@ const fromFile = file && {
     if (!file.anchors?.[row]) throw new Error('the exported file does not have this anchor');
     return file.anchors[row];
   },
-  spriteOf: () => file.sprite || BLANK,
+  readSprite: async () => file.sprite || BLANK,
   viewOf: (id, epoch, view) => file.view?.[`${id}.${epoch}.${view}`] || file.image?.[id] || BLANK,
   imageOf: id => file.image?.[id] || BLANK,
 };
