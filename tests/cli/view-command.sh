@@ -61,6 +61,8 @@ for kind in "${kinds[@]}"; do
     begun "killed-$kind" killed "killed-$kind" "${!kind}"
 done
 killed_as_calm views "${kinds[@]}"
+ok 'which nobody else can make again: 1' refuses 1 'program of the user' \
+    "$BIN/foil-data" views -o "$work/again.png" "$work/calm-perl"
 
 # ------------------------------------------------- what it sees, and answers
 
