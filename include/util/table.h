@@ -18,8 +18,9 @@
  *     run/a    400
  *
  * Columns stand in the order in which they were first put; one of numbers alone
- * is aligned to the right.  Texts are UTF-8 and counted in characters; a
- * character that cannot be printed is shown as '?'.
+ * is aligned to the right.  Texts are UTF-8 and as wide as a terminal shows
+ * them, a Chinese character two columns; a character that cannot be printed is
+ * shown as '?'.
  */
 struct table_cell {
     size_t row, column;

@@ -58,26 +58,30 @@ compose_line(const struct progress *p, double done, const char *more,
 {
     const double rate =
         p->shown && elapsed > 0 ? (done - p->first) / elapsed : 0;
-    char count[64], tail[96] = "", left[24];
-    size_t n = 0;
+    char count[64], left[24], speed[32] = "", percent[16] = "";
 
     if (p->total > 0)
         snprintf(count, sizeof count, "%.0f/%.0f %s", done, p->total, p->unit);
     else
         snprintf(count, sizeof count, "%.0f %s", done, p->unit);
+    *left = 0;
     if (rate > 0 && p->total > 0) {
         clock_span((p->total - done) / rate, left);
-        n += (size_t)snprintf(tail, sizeof tail, "%s left  ", left);
+        snprintf(left + strlen(left), sizeof left - strlen(left), " left");
     }
     if (rate > 0)
-        n += (size_t)snprintf(tail + n, sizeof tail - n, "%.1f/s  ", rate);
+        snprintf(speed, sizeof speed, "%.1f/s", rate);
     if (p->total > 0)
-        snprintf(tail + n, sizeof tail - n, "%.0f%%", 100 * done / p->total);
+        snprintf(percent, sizeof percent, "%.0f%%", 100 * done / p->total);
     *line = 0;
-    if (!add_fields(line, columns, between, count))
+    if (!add_fields(line, columns, between, count)) {
         snprintf(line, LINE, "%.*s", (int)columns, count);
-    else if (add_fields(line, columns, between, more))
-        add_fields(line, columns, between, tail);
+        return;
+    }
+    line = add_fields(line, columns, between, more);
+    line = add_fields(line, columns, between, left);
+    line = add_fields(line, columns, between, speed);
+    add_fields(line, columns, between, percent);
 }
 
 static void

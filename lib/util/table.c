@@ -1,6 +1,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uniwidth.h>
 
 #include "util/err.h"
 #include "util/mem.h"
@@ -12,7 +13,7 @@ enum { GAP = 2 }; // blanks between two columns
 struct layout {
     const struct table *table;
     const char **text; // [rows + 1,columns] names of the columns first
-    size_t *wide;      // [columns] in characters
+    size_t *wide;      // [columns] in columns of a terminal
     char *right;       // [columns] 1: numbers alone
 };
 
@@ -65,21 +66,22 @@ table_put(struct table *table, const char *column, const char *text)
         table->rows - 1, table_column_of(table, column), make_printable(text)};
 }
 
-/* Bytes that continue a character of UTF-8 do not count. */
-static int
-begins_character(char byte)
+/* The bytes of the character of UTF-8 that begins here. */
+static size_t
+count_bytes(const char *text)
 {
-    return ((unsigned char)byte & 0xc0) != 0x80;
+    size_t n = 1;
+
+    while (((unsigned char)text[n] & 0xc0) == 0x80)
+        n++;
+    return n;
 }
 
+/* The columns of n bytes: two of a Chinese character, none of an accent. */
 static size_t
-count_characters(const char *text)
+count_columns(const char *text, size_t n)
 {
-    size_t n = 0;
-
-    for (; *text; text++)
-        n += (size_t)begins_character(*text);
-    return n;
+    return (size_t)u8_width((const uint8_t *)text, n, "UTF-8");
 }
 
 static int
@@ -103,12 +105,13 @@ lay_out(const struct table *table)
         lay.text[i] = "";
     for (size_t j = 0; j < columns; j++) {
         lay.text[j] = table->column[j];
-        lay.wide[j] = count_characters(table->column[j]);
+        lay.wide[j] = count_columns(table->column[j], strlen(table->column[j]));
         lay.right[j] = 1;
     }
     for (size_t i = 0; i < table->cells; i++) {
         const struct table_cell *cell = table->cell + i;
-        const size_t n = count_characters(cell->text), j = cell->column;
+        const size_t n = count_columns(cell->text, strlen(cell->text)),
+                     j = cell->column;
 
         lay.text[(cell->row + 1) * columns + j] = cell->text;
         lay.wide[j] = n > lay.wide[j] ? n : lay.wide[j];
@@ -125,16 +128,23 @@ layout_release(struct layout *lay)
     free(lay->right);
 }
 
-/* Writes the first characters of a text, and blanks up to the width. */
+/* Writes the characters of a text that have room, and blanks up to the width.
+ */
 static void
 write_cell(FILE *line, const char *text, size_t wide, int right)
 {
-    const size_t n = count_characters(text), shown = n < wide ? n : wide;
-    const int pad = (int)(wide - shown);
     const char *end = text;
+    size_t at = 0;
+    int pad;
 
-    for (size_t i = 0; *end && (i < shown || !begins_character(*end)); end++)
-        i += begins_character(end[1]) || !end[1];
+    for (size_t n; *end; end += n) {
+        const size_t more = count_columns(end, n = count_bytes(end));
+
+        if (at + more > wide)
+            break;
+        at += more;
+    }
+    pad = (int)(wide - at);
     fprintf(line, "%*s%.*s%*s", right ? pad : 0, "", (int)(end - text), text,
             right ? 0 : pad, "");
 }

@@ -78,7 +78,7 @@ what_has_no_room_goes_below(void)
 }
 
 static void
-texts_are_counted_in_characters(void)
+texts_are_as_wide_as_they_look(void)
 {
     struct table table = {0};
 
@@ -93,6 +93,19 @@ texts_are_counted_in_characters(void)
     T(!strncmp(printed(&table, 2, 3), "nam\nKäs\n?[2\n", 12),
       "a character is not cut: %s", printed(&table, 2, 3));
     table_release(&table);
+    table_row(&table);
+    table_put(&table, "name", "猫の絵");
+    table_put(&table, "x", "1");
+    table_row(&table);
+    table_put(&table, "name", "e\u0301te\u0301");
+    table_put(&table, "x", "2");
+    T(!strcmp(printed(&table, 1, 0),
+              "name    x\n猫の絵  1\ne\u0301te\u0301     2\n"),
+      "a Chinese character is two columns wide, an accent none: %s",
+      printed(&table, 1, 0));
+    T(!strncmp(printed(&table, 2, 3), "nam\n猫\ne\u0301te\u0301\n", 15),
+      "which are not cut: %s", printed(&table, 2, 3));
+    table_release(&table);
     T(!*printed(&table, 0, 80), "of nothing, nothing is printed");
     table_release(&table);
 }
@@ -102,6 +115,6 @@ main(void)
 {
     columns_are_aligned();
     what_has_no_room_goes_below();
-    texts_are_counted_in_characters();
+    texts_are_as_wide_as_they_look();
     return t_done();
 }
