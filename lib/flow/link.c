@@ -123,6 +123,20 @@ flow_link_check(const struct flow_link *link, enum wire_kind kind,
                : wire_session_check(subject->at.session, err);
 }
 
+int
+flow_link_error(struct flow_link *link, const struct wire_id *to,
+                struct wire_error error, const char *reason)
+{
+    struct wire_msg *msg;
+    int rc;
+
+    snprintf(error.reason, sizeof error.reason, "%s", reason);
+    msg = wire_error_put(&error);
+    rc = wire_sock_send(link->sock, to, msg);
+    wire_msg_free(msg);
+    return rc;
+}
+
 /* An error is never answered with an error: two ends would not come to rest. */
 static void
 tell_sender(struct flow_link *link, const struct wire_id *to,
@@ -130,16 +144,12 @@ tell_sender(struct flow_link *link, const struct wire_id *to,
             const struct err *why)
 {
     struct wire_error error = {.id = -1, .of = *subject};
-    struct wire_msg *msg;
 
     if (!flow_refusal_add(refusal, clock_now()) ||
         !strcmp(subject->kind, wire_kind_name(WIRE_ERROR)))
         return;
     error.count = refusal->count;
-    memcpy(error.reason, why->msg, sizeof error.reason);
-    msg = wire_error_put(&error);
-    wire_sock_send(link->sock, to, msg);
-    wire_msg_free(msg);
+    flow_link_error(link, to, error, why->msg);
 }
 
 int

@@ -100,6 +100,11 @@ int flow_link_decode(struct flow_link *link, struct flow_news *news);
 int flow_link_check(const struct flow_link *link, enum wire_kind kind,
                     const struct wire_subject *subject, struct err *err);
 
+/* flow_link_error() sends an error with that reason to a peer, or where `to` is
+ * NULL to the other end; as wire_sock_send(). */
+int flow_link_error(struct flow_link *link, const struct wire_id *to,
+                    struct wire_error error, const char *reason);
+
 /*
  * flow_link_refuse() refuses a message: its sender is told why, and *news
  * becomes a REPORT.  Returns 1 when that is to be printed.

@@ -64,18 +64,24 @@ flow_server_close(struct flow_server *server)
 
 /* ---- what goes out ----------------------------------------------------- */
 
-/* 1 sent, 0 not.  A peer that is gone leaves when all is read that it sent; one
- * whose queue is full is only behind: silence ends it, not this. */
+/* What became of a message to a peer: 1 sent, 0 not.  A peer that is gone
+ * leaves when all is read that it sent; one whose queue is full is only behind:
+ * silence ends it, not this. */
+static int
+note_sent(struct flow_greeted *peer, int rc)
+{
+    if (rc < 0)
+        peer->gone = 1;
+    return rc == 1;
+}
+
 static int
 send_peer(struct flow_server *server, struct flow_greeted *peer,
           struct wire_msg *msg)
 {
-    int rc =
-        peer->gone ? -1 : wire_sock_send(server->link.sock, &peer->id, msg);
-
-    if (rc < 0)
-        peer->gone = 1;
-    return rc == 1;
+    return note_sent(
+        peer,
+        peer->gone ? -1 : wire_sock_send(server->link.sock, &peer->id, msg));
 }
 
 /* The same, and frees msg. */
@@ -101,25 +107,17 @@ static int
 tell_failure(struct flow_server *server, struct flow_greeted *peer, int64_t id,
              const struct err *why)
 {
-    struct wire_error error = {.id = id};
+    const struct wire_error error = {.id = id};
 
-    snprintf(error.reason, sizeof error.reason, "%s", why->msg);
-    return tell_peer(server, peer, wire_error_put(&error));
+    return note_sent(
+        peer, peer->gone
+                  ? -1
+                  : flow_link_error(&server->link, &peer->id, error, why->msg));
 }
 
-/* Tells a connection that it is not welcome, or to say hello. */
-static void
-send_error(struct flow_server *server, const struct wire_id *to,
-           const char *reason, int again)
-{
-    struct wire_error error = {.again = again, .id = -1};
-    struct wire_msg *msg;
-
-    snprintf(error.reason, sizeof error.reason, "%s", reason);
-    msg = wire_error_put(&error);
-    wire_sock_send(server->link.sock, to, msg);
-    wire_msg_free(msg);
-}
+/* A connection is not welcome, or is to say hello. */
+static const struct wire_error unwelcome = {.id = -1};
+static const struct wire_error greet_us = {.id = -1, .again = 1};
 
 /* ---- what is refused: 1 when that is to be printed --------------------- */
 
@@ -134,18 +132,18 @@ send_away(struct flow_server *server, struct flow_greeted *peer)
 
     err_set(&last, "sent away after %u messages in a row were refused: %.300s",
             peer->refusal.row, server->link.last.msg);
-    send_error(server, &peer->id, last.msg, 0);
+    flow_link_error(&server->link, &peer->id, unwelcome, last.msg);
     peer->gone = 1;
 }
 
-/* A peer, for people, and what is said of it. */
+/* A peer, for people. */
 static struct err
-name_peer(const struct flow_greeted *peer, const char *what)
+name_peer(const struct flow_greeted *peer)
 {
     struct err name;
 
-    err_set(&name, "%s %ju '%s'%s", peer->hello.stage, (uintmax_t)peer->number,
-            peer->hello.peer, what);
+    err_set(&name, "%s %ju '%s'", peer->hello.stage, (uintmax_t)peer->number,
+            peer->hello.peer);
     return name;
 }
 
@@ -154,12 +152,14 @@ refuse_message(struct flow_server *server, struct flow_greeted *peer,
                const struct wire_subject *subject, struct flow_news *news)
 {
     const int last = peer->refusal.row + 1 == FLOW_REFUSALS_MAX && !peer->gone;
-    const struct err name = name_peer(
-        peer, last
-                  ? " is sent away: 64 messages in a row were refused, the last"
-                  : "");
+    struct err name = name_peer(peer);
     int say;
 
+    if (last)
+        err_set(&name,
+                "%.200s is sent away: %d messages in a row were "
+                "refused, the last",
+                name_peer(peer).msg, FLOW_REFUSALS_MAX);
     say = flow_link_refuse(&server->link, &peer->id, &peer->refusal, name.msg,
                            subject, news);
     if (last)
@@ -172,7 +172,7 @@ static int
 turn_away(struct flow_server *server, const struct wire_id *from,
           struct flow_news *news)
 {
-    send_error(server, from, news->why.msg, 0);
+    flow_link_error(&server->link, from, unwelcome, news->why.msg);
     news->what = FLOW_REPORT;
     return tally_add(&server->link.refused, &news->why);
 }
@@ -184,7 +184,8 @@ ask_stranger(struct flow_server *server, const struct wire_id *from,
              const char *kind, struct flow_news *news)
 {
     if (flow_roll_again(&server->peers, from, clock_now()))
-        send_error(server, from, "who are you? say hello", 1);
+        flow_link_error(&server->link, from, greet_us,
+                        "who are you? say hello");
     err_set(&news->why, "a peer at '%.200s' sent %s before it said hello",
             wire_sock_endpoint(server->link.sock), kind);
     news->what = FLOW_REPORT;
@@ -297,7 +298,7 @@ static int
 on_error(struct flow_server *server, struct flow_greeted *peer,
          const struct wire_subject *subject, struct flow_news *news)
 {
-    const struct err name = name_peer(peer, "");
+    const struct err name = name_peer(peer);
     struct wire_error error;
 
     if (wire_error_get(&error, news->msg, &news->why))
