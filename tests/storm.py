@@ -44,14 +44,18 @@ import time
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--kills", type=int, default=50)
-parser.add_argument("--seed", type=int, default=1)
+parser.add_argument("--seed", type=int, default=os.environ.get("SEED", 1))
 parser.add_argument("--stage", default="", help="strike this stage alone")
 parser.add_argument("--commands", action="store_true",
                     help="a command behind each stage in turn")
-parser.add_argument("--pause", default="0.5-3", metavar="LOW-HIGH",
+parser.add_argument("--pause", metavar="LOW-HIGH",
+                    default=os.environ.get("PAUSE", "0.5-3"),
                     help="seconds for which stages are stopped")
 parser.add_argument("--together", type=int, default=2, metavar="RUNS")
 told = parser.parse_args()
+if os.environ.get("B") == "asan":
+    told.kills = min(told.kills, 16)
+told.kills = int(os.environ.get("STORM", told.kills))
 PAUSE = [float(seconds) for seconds in told.pause.split("-")]
 HERE = os.path.dirname(os.path.abspath(__file__))
 BIN = os.path.abspath(os.environ.get("BIN", "build/release/bin"))

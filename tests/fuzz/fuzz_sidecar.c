@@ -68,8 +68,6 @@ look(const char *path)
     return sum;
 }
 
-/* A tar, or of the input a list of files, of which the first is good, or a tar
- * and a table of captions; the first byte says which. */
 /* A tar and a table beside it; a list of one file; or a tar: as byte 0 says. */
 static void
 put_input(char *place, const char *image, const struct data_bytes *jpeg,
@@ -98,7 +96,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     static const struct data_index_how how = {.skip_bad = 1,
                                               .max_pixels = 1 << 16};
     static struct data_bytes jpeg;
-    static char image[64];
+    static char image[80];
     char *place = scratch_put(0, "", 0);
     struct err err = {""};
     struct data_index *index;
