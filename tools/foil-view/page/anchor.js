@@ -2,7 +2,7 @@
 
 import { pickAnchor, placeOf, viewOf } from './batch.js';
 import { addDownloads } from './download.js';
-import { find, formatNumber, formatShare, make, makeTable, say } from './dom.js';
+import { find, formatCosine, formatNumber, formatShare, make, makeTable, say } from './dom.js';
 import { nameOf, onChange, run } from './model.js';
 import { makeImage, makeName, makeView } from './picture.js';
 import { clearSpread, drawSpread } from './spread.js';
@@ -38,7 +38,7 @@ function drawViews(anchor) {
 
 function drawName(anchor) {
   const name = make('p', { className: 'own' }, make('strong', {}, makeName(anchor.label, anchor.id)), `image ${anchor.id}`);
-  if (anchor.own != null) name.append(make('br'), ...say`its two views: cosine ${anchor.own.toFixed(2)}`);
+  if (anchor.own != null) name.append(make('br'), ...say`its two views: cosine ${formatCosine(anchor.own)}`);
   return name;
 }
 
@@ -55,7 +55,7 @@ function drawNegatives({ negatives, mass, epoch }) {
     drawNegativeName(negative),
     make('span', { className: `bar${negative.same ? ' false' : ''}` }, make('i', { style: `width: ${100 * negative.weight / most}%` })),
     make('span', { className: 'number' }, formatShare(negative.weight)),
-    make('span', { className: 'number' }, negative.cosine.toFixed(2)),
+    make('span', { className: 'number' }, formatCosine(negative.cosine)),
   ]);
   find('.table', section).replaceChildren(makeTable(
     `The ${negatives.length} heaviest negatives have ${formatShare(mass.shown)} of the weight`,
@@ -70,7 +70,7 @@ function drawNegativeName({ label, id, same, view }) {
 
 function drawCosines({ histogram, own }) {
   if (!histogram) return;
-  drawSpread(find('.spread', section), `Cosines of the anchor to all other images; its own other view has ${own.toFixed(2)}`,
+  drawSpread(find('.spread', section), `Cosines of the anchor to all other images; its own other view has ${formatCosine(own)}`,
     [{ name: 'all other images', counts: histogram, colour: 'var(--soft)' }],
     { name: 'own other view', cosine: own });
 }

@@ -17,7 +17,7 @@ export async function showBatch(batch) {
   while (next !== run.batch) {
     const loaded = next;
     await loadSprite(loaded);
-    takeBatch(loaded);
+    if (next !== run.batch) takeBatch(loaded);
   }
   next = null;
 }
@@ -78,6 +78,7 @@ function makeBareAnchor(batch, row, reason) {
 export async function setHeld(held) {
   if (!run.all.living || run.held === held) return;
   run.held = held;
+  if (held && next) next = run.batch;    // what is under way comes too late
   tell('state');
   if (held) return;
   const all = await source.readAll().catch(() => null);

@@ -2,7 +2,7 @@
  * different images that the encoder finds most alike. */
 
 import { addDownloads } from './download.js';
-import { find, findAll, formatShare, formOf, hueOf, make, makeSvg, makeTable, say } from './dom.js';
+import { find, findAll, formatCosine, formatShare, formOf, hueOf, make, makeSvg, makeTable, say } from './dom.js';
 import { pickAnchor, placeOf, viewOf } from './batch.js';
 import { nameOf, onChange, run } from './model.js';
 import { orderBatch } from './order.js';
@@ -88,7 +88,7 @@ function fillTile(tile, batch, place) {
   const id = batch.ids[place], label = batch.labels[place], name = nameOf(label, id);
   tile.className = `tile ${formOf(label)}`;
   tile.style.setProperty('--hue', hueOf(label));
-  tile.title = `${name} · image ${id}` + (batch.known ? ` · its two views: cosine ${batch.own[place].toFixed(2)}` : '');
+  tile.title = `${name} · image ${id}` + (batch.known ? ` · its two views: cosine ${formatCosine(batch.own[place])}` : '');
   tile.ariaLabel = tile.title;
   [...tile.children].forEach((picture, view) => cutTile(picture, batch, place, view));
 }
@@ -112,7 +112,7 @@ function makeArc([i, j, cosine, same]) {
   const d = `M${x0} ${y0}Q${x} ${y} ${x1} ${y1}`;
   return {
     lines: [makeSvg('path', { d, class: 'halo' }), makeSvg('path', { d, class: same ? 'false' : 'hard' })],
-    text: makeSvg('text', { x: (x0 + x1) / 4 + x / 2, y: Math.max(9, (y0 + y1) / 4 + y / 2 - 3) }, cosine.toFixed(2)),
+    text: makeSvg('text', { x: (x0 + x1) / 4 + x / 2, y: Math.max(9, (y0 + y1) / 4 + y / 2 - 3) }, formatCosine(cosine)),
   };
 }
 

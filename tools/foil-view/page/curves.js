@@ -84,8 +84,8 @@ function makeRows(names) {
 function smooth(column) {
   const known = column.filter(value => value != null).length;
   const weight = known < column.length / 2 ? 1 : Math.min(1 / 16, 40 / known);
-  let mean = null;
-  return column.map(value => value == null ? mean : mean = mean == null ? value : mean + weight * (value - mean));
+  let mean = null, count = 0;
+  return column.map(value => value == null ? mean : mean = mean + Math.max(weight, 1 / ++count) * (value - mean));
 }
 
 function showValues({ group, values, canvas }, row) {

@@ -2,18 +2,33 @@
 
 import { showBatch } from './batch.js';
 import { load, run, tell } from './model.js';
-import { listen, source } from './source.js';
+import { isFile, listen, source } from './source.js';
 
-export function follow() {
-  listen({
-    metrics: addMetrics,
-    status: addStatus,
-    event: addEvent,
-    batch: addBatch,
-    gap: ({ lost }) => countMissed(lost),
-    missed: countMissed,
-    connected: setConnected,
+/* What comes before all is read waits for it, so that nothing is lost between. */
+let early = [];
+
+const afterAll = take => body => early ? early.push(() => take(body)) : take(body);
+
+/* Resolves when foil view has answered, well or not. */
+export function connect() {
+  return new Promise(resolve => {
+    listen({
+      metrics: afterAll(addMetrics),
+      status: afterAll(addStatus),
+      event: afterAll(addEvent),
+      batch: afterAll(addBatch),
+      gap: afterAll(({ lost }) => countMissed(lost)),
+      missed: afterAll(countMissed),
+      connected: connected => { resolve(); afterAll(setConnected)(connected); },
+    });
+    if (isFile) resolve();
   });
+}
+
+export function takeEarly() {
+  const waiting = early;
+  early = null;
+  for (const take of waiting) take();
 }
 
 /* Foil view thins what it sends to 4,000 steps. When as many more have come
@@ -54,8 +69,11 @@ function addStatus(status) {
   tell('status');
 }
 
+/* An early one may be in the log already. */
 function addEvent(event) {
-  run.all.log.push({ time: Date.now() / 1000, ...event });
+  const { log } = run.all;
+  if (log.some(({ time, what }) => time === event.time && what === event.what)) return;
+  log.push(event);
   if (event.what === 'stop') run.all.living = false;
   tell('log');
 }

@@ -35,7 +35,7 @@ function describeState() {
   if (isFile) return ['', 'saved page'];
   if (!run.connected) return run.lost ? ['warn', 'foil view does not answer'] : ['', 'connecting'];
   const stop = lastStop();
-  if (stop) return ['', 'stopped'];
+  if (stop) return ['', stop.reason === 'done' ? 'finished' : 'stopped'];
   if (!all.living) return ['', 'not training now'];
   const waits = all.status['train 1']?.values.waits ?? 0;
   const silent = Date.now() / 1000 - (heard['train 1'] ?? Infinity);

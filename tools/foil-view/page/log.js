@@ -29,7 +29,7 @@ function makeLine(line) {
 function describeLine({ what, epoch, step, path, reason }) {
   if (reason) return reason;
   if (what === 'checkpoint' && path) return path.split('/').pop();
-  if (what === 'epoch') return `epoch ${epoch + 1} is over`;
+  if (what === 'epoch') return `${epoch} ${epoch === 1 ? 'epoch is' : 'epochs are'} done`;
   return epoch == null ? '' : `epoch ${epoch + 1}, step ${(step ?? 0) + 1}`;
 }
 

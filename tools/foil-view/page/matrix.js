@@ -2,7 +2,7 @@
 
 import { pickAnchor } from './batch.js';
 import { addDownloads } from './download.js';
-import { find, findAll, make, say } from './dom.js';
+import { find, findAll, formatCosine, make, say } from './dom.js';
 import { nameOf, onChange, run } from './model.js';
 import { makeTile } from './picture.js';
 import { countBins, drawSpread } from './spread.js';
@@ -55,7 +55,7 @@ function paintCells({ cosines, order }) {
 function describeMatrix({ cosines, ids }) {
   const n = ids.length, own = [], others = [];
   cosines.forEach((cosine, i) => (i % (n + 1) ? others : own).push(cosine));
-  const mean = values => (values.reduce((a, b) => a + b, 0) / values.length).toFixed(2);
+  const mean = values => formatCosine(values.reduce((a, b) => a + b, 0) / values.length);
   find('.say', section).replaceChildren(...say`On the diagonal is each image with its own other view: ${mean(own)} on average. All other cells are negatives: ${mean(others)} on average. Bright cells off the diagonal are images that the encoder cannot tell apart yet.`);
   canvas.ariaLabel = `Similarities of ${n} images: ${mean(own)} on average with the own other view, ${mean(others)} with other images`;
   drawSpread(find('.spread', section), `Cosines of negatives and of own pairs. ${canvas.ariaLabel}`, [
@@ -91,7 +91,7 @@ function showLines(cell) {
 function describeCell(i, j) {
   const { batch } = run, { ids, labels, cosines } = batch;
   const name = place => labels[place] < 0 ? `image ${ids[place]}` : `${nameOf(labels[place])} ${ids[place]}`;
-  const cosine = cosines[i * ids.length + j].toFixed(2);
+  const cosine = formatCosine(cosines[i * ids.length + j]);
   const words = i === j ? say`${name(i)} and its own other view: cosine ${cosine}` : say`${name(i)} and ${name(j)}: cosine ${cosine}`;
   if (i !== j && labels[i] >= 0 && labels[i] === labels[j]) words.push(', one class');
   return [makeTile(batch, i, 0), makeTile(batch, j, 1), make('span', {}, ...words)];

@@ -27,5 +27,5 @@ function shortenNumber(value) {
   const size = Math.abs(value);
   if (size >= 1e6) return `${+(value / 1e6).toPrecision(3)}M`;
   if (size >= 1e4) return `${+(value / 1e3).toPrecision(3)}k`;
-  return size && size < 1e-3 ? value.toExponential(0) : String(+value.toPrecision(3));
+  return String(+value.toPrecision(3));
 }

@@ -6,7 +6,7 @@ import { setHeld, showBatch } from './batch.js';
 import { countAcross, moveAnchor, startBoard } from './board.js';
 import { makePlots, startCurves } from './curves.js';
 import { find } from './dom.js';
-import { follow } from './events.js';
+import { connect, takeEarly } from './events.js';
 import { startFlow } from './flow.js';
 import { startHead } from './head.js';
 import { startLog } from './log.js';
@@ -85,6 +85,7 @@ async function followLink() {
 async function start() {
   const theme = new URLSearchParams(location.search).get('theme');
   if (theme) setTheme(theme);
+  await connect();
   await load();
   for (const startPanel of [startHead, startFlow, startBoard, startAnchor, startMatrix, startCurves, startLog, startResults]) startPanel();
   find('#hold').onclick = () => setHeld(!run.held);
@@ -93,7 +94,7 @@ async function start() {
   addEventListener('hashchange', followLink);
   onChange('anchor state', writeLink);
   if (!await followLink() && run.all.batch) showBatch(run.all.batch);
-  follow();
+  takeEarly();
 }
 
 start().catch(error => {
