@@ -3,8 +3,9 @@
 
 /*
  * For tests/conformance.c: visits of EMC2 as the reference makes them:
- * sample_emc2() with one chain an image and stale scores.  The reference's
- * chances come with the file, step<i>.uniforms [view,column,image].
+ * sample_emc2() with one chain an image and stale scores, as plain_visit()
+ * defines it.  The reference's chances come with the file, step<i>.uniforms
+ * [view,column,image].
  *
  * The reference records from column P on and counts the columns of the own
  * image, which it never accepts, among them.  So rows burn in for P proposals,
@@ -14,6 +15,7 @@
 #include "conform_loss.h"
 #include "loss/emc2.h"
 #include "sample/chains.h"
+#include "sample/plain_scan.h"
 
 struct visits {
     size_t b, n, burn; /* images, rows, P */
@@ -85,11 +87,10 @@ visit(struct visits *all, const int64_t *ids)
         const struct sample_emc2_how how = {.proposals = SAMPLE_ALL4,
                                             .scores = SAMPLE_STALE,
                                             .beta = all->beta,
-                                            .burn = all->burn - own,
-                                            .luck = all->luck};
+                                            .burn = all->burn - own};
 
         sample_chains_get(&all->chains, 2, all->b, ids, NULL, state, score);
-        all->accepted = sample_emc2(&how, &batch, state, score, w).accepted;
+        all->accepted = plain_visit(&how, &batch, all->luck, state, score, w);
         counts_get(all, how.burn, w);
     }
     sample_chains_put(&all->chains, 2, all->b, ids, NULL, state, score);

@@ -92,8 +92,6 @@ struct sample_emc2_how {
     uint64_t seed, epoch, step; /* key of the random numbers, with the row
                                    (RNG_NEGATIVES); they are counted by
                                    proposal.  epoch < 2^32, step < 2^48 */
-    const double *luck;         /* [n,R] as in sample_scan(), in place of random
-                                   numbers: to replay a visit.  NULL: random */
 };
 
 /*
@@ -165,33 +163,5 @@ struct sample_moves sample_emc2(const struct sample_emc2_how *how,
 
 /* sample_emc2_length() returns R; half of it is the usual burn-in. */
 size_t sample_emc2_length(enum sample_proposals proposals, size_t v, size_t b);
-
-/*
- * The scan of one row, on its own: proposals and chances from the caller.
- *
- * SAMPLE_OUTSIDE stands for a state without a column.  A chain that is
- * nowhere has the score -INFINITY, and takes the first proposal.
- */
-enum { SAMPLE_OUTSIDE = -1 };
-
-struct sample_chain {
-    long at;         /* column, or SAMPLE_OUTSIDE */
-    double score;    /* beta s of where it sits */
-    size_t accepted; /* counted up */
-};
-
-/*
- * sample_scan() proposes `length` columns to a chain, in their order, and
- * records where it is after each.
- *   column [length]
- *   luck   [length]  -log U, U uniform in [0,1]: c' is accepted when
- *                    beta s_c' + luck > beta s_c
- *   score  [columns] beta s of the row
- *   count  [columns] counted up; NULL while the chain burns in
- * Returns how often SAMPLE_OUTSIDE was recorded.
- */
-size_t sample_scan(size_t length, const uint32_t *column, const double *luck,
-                   const double *score, struct sample_chain *chain,
-                   uint32_t *count);
 
 #endif

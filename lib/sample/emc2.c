@@ -1,32 +1,56 @@
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "num/exp.h"
 #include "sample/emc2.h"
+#include "util/arena.h"
 #include "util/clones.h"
 #include "util/err.h"
-#include "util/mem.h"
 #include "util/rng.h"
 
-#include "scan.h"
+/* A state without a column. */
+enum { OUTSIDE = -1 };
+
+/* Where a chain is on its way through a row. */
+struct chain {
+    long at;         /* column, or OUTSIDE */
+    double score;    /* beta s of where it sits; -INFINITY: it is cold */
+    size_t accepted; /* counted up */
+};
 
 /* A batch on its way through. */
 struct visit {
     const struct sample_emc2_how *how;
     const struct sample_batch *batch;
-    size_t n, columns, length; /* anchors, columns, R */
+    size_t n, columns, length, room; /* anchors, columns, R and in whole vectors
+                                      */
     struct sample_state *state;
     float *keep, *w; /* scores of the states, weights */
 
-    /* for one row */
-    uint32_t *drawn; /* [3 length] random numbers */
-    struct sample_scanner scanner;
-    double *score;   /* [columns] beta s, with luck from outside */
-    uint32_t *count; /* [columns], as well */
+    /* The proposals to one row, scratch; behind [length] is room for vector
+     * loops, of zeros.  U = (bits + 1/2) / 2^32.  What a chain compares with is
+     * computed for all side by side, in float and with a logarithm that is off
+     * by 1e-4; where that does not decide, once in some thousand proposals,
+     * double and log() do. */
+    uint32_t *drawn;            /* [3 length] random numbers */
+    uint32_t *column, *bits;    /* [room] */
+    int32_t *to, *sure, *reach; /* [room] as floats in order: beta s; of a
+                                   chain, up to which it accepts for sure; above
+                                   which it does not */
+    uint32_t *taken;            /* [room] proposals that were accepted */
 
     size_t accepted, outside, dropped, moved, cold;
 };
+
+/* beta s; finite, so that a cold chain takes whatever is proposed. */
+static inline double
+score_of(double beta, float s)
+{
+    const double x = beta * s, low = x > -DBL_MAX ? x : -DBL_MAX;
+
+    return low < DBL_MAX ? low : DBL_MAX;
+}
 
 size_t
 sample_emc2_length(enum sample_proposals proposals, size_t v, size_t b)
@@ -37,55 +61,152 @@ sample_emc2_length(enum sample_proposals proposals, size_t v, size_t b)
     return (each ? 1 : v) * (b - 1);
 }
 
+/* A whole number that is larger for a larger x: a chain compares and chooses
+ * whole numbers, as a comparison of floats takes three times as long. */
+static inline int32_t
+order_of_float(float x)
+{
+    int32_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return bits ^ (-(int32_t)(bits < 0) & INT32_MAX);
+}
+
+/* The nearest finite number: the same for two that are too large says that they
+ * may be equal, which double decides. */
+static inline float
+finite_of(float x)
+{
+    const float low = num_choose(x > -FLT_MAX, x, -FLT_MAX);
+
+    return num_choose(low < FLT_MAX, low, FLT_MAX);
+}
+
+/* log m of m in [1,2), off by 7e-5 at most (Chebyshev). */
+static inline float
+log_about(float m)
+{
+    const float t = m - 1;
+
+    return 6.9446e-5f +
+           t * (0.9962619f +
+                t * (-0.4664424f + t * (0.2186655f - 0.0554593f * t)));
+}
+
+/* -log U is (32 - e) log 2 - log m, with U = m 2^(e - 32).  What is closer than
+ * `off` times 32 + |beta s| to what decides is left to accepts_proposal(). */
+static UTIL_CLONES(void, bound_scores,
+                   (size_t room, const uint32_t *column, const uint32_t *bits,
+                    float beta, float off, const float *s, int32_t *most,
+                    int32_t *sure, int32_t *reach),
+                   (room, column, bits, beta, off, s, most, sure, reach))
+{
+    for (size_t k = 0; k < room; k++) {
+        const float to = finite_of(beta * s[(int32_t)column[k]]);
+        const float u = (float)bits[k] + 0.5f;
+        const float slack = off * (32 + fabsf(to));
+        uint32_t word, mantissa;
+        float m, luck;
+
+        memcpy(&word, &u, sizeof word);
+        mantissa = (word & 0x7fffff) | 0x3f800000;
+        memcpy(&m, &mantissa, sizeof m);
+        luck = 0.6931472f * (float)(159 - (int)(word >> 23)) - log_about(m);
+        most[k] = order_of_float(to);
+        sure[k] = order_of_float(to + luck - slack);
+        reach[k] = order_of_float(to + luck + slack);
+    }
+}
+
+/* Makes the row of similarities s known. */
+static void
+bound_row(struct visit *visit, const float *s)
+{
+    const double x = visit->how->beta;
+    const float beta = x < FLT_MAX ? (float)x : FLT_MAX;
+
+    // where beta s may be beyond floats, double decides all
+    bound_scores(visit->room, visit->column, visit->bits, beta,
+                 beta < 1e30f ? 4e-6f : INFINITY, s, visit->to, visit->sure,
+                 visit->reach);
+}
+
+/* Whether a chain with that score accepts the k-th proposal. */
+static int
+accepts_proposal(const struct visit *visit, const float *s, size_t k,
+                 double score)
+{
+    const double to = score_of(visit->how->beta, s[visit->column[k]]);
+    const double u = (visit->bits[k] + 0.5) * 0x1p-32;
+
+    return to >= score || to - log(u) > score;
+}
+
+/* Makes the proposals from `from` to before `to` to a chain, lists those that
+ * it accepts in `taken`, and returns how many.  Each second proposal may be
+ * accepted: there is a branch only where double decides, and none on what is
+ * accepted. */
+static size_t
+list_taken(struct visit *visit, const float *s, size_t from, size_t to,
+           struct chain *chain)
+{
+    const double beta = visit->how->beta;
+    const int32_t *most = visit->to, *sure = visit->sure;
+    const int32_t *reach = visit->reach;
+    const uint32_t *column = visit->column;
+    uint32_t *taken = visit->taken;
+    int32_t score = chain->score == -INFINITY
+                        ? INT32_MIN
+                        : order_of_float(finite_of((float)chain->score));
+    size_t n = 0;
+
+    for (size_t k = from; k < to; k++) {
+        const int32_t next = most[k];
+        int yes = score <= sure[k];
+
+        if (yes != (score <= reach[k]))
+            yes = accepts_proposal(visit, s, k,
+                                   n ? score_of(beta, s[column[taken[n - 1]]])
+                                     : chain->score);
+        taken[n] = (uint32_t)k;
+        n += (size_t)yes;
+        score = yes ? next : score;
+    }
+    if (n) {
+        chain->at = (long)column[taken[n - 1]];
+        chain->score = score_of(beta, s[chain->at]);
+        chain->accepted += n;
+    }
+    return n;
+}
+
 /* Record a chain, `times` times where it sits. */
 static void
 record_at(struct visit *visit, long at, size_t times, float *w)
 {
-    if (at == SAMPLE_OUTSIDE)
+    if (at == OUTSIDE)
         visit->dropped += times;
     else
         w[at] += (float)times;
-    if (at == SAMPLE_OUTSIDE || (size_t)at >= visit->n)
+    if (at == OUTSIDE || (size_t)at >= visit->n)
         visit->outside += times;
 }
 
 /* The proposals from `from` to before `to`; w is counted up, or NULL. */
 static void
 scan_proposals(struct visit *visit, const float *s, size_t from, size_t to,
-               struct sample_chain *chain, float *w)
+               struct chain *chain, float *w)
 {
-    struct sample_scanner *scanner = &visit->scanner;
     long at = chain->at;
-    const size_t n = sample_scanner_scan(scanner, s, from, to, chain);
+    const size_t n = list_taken(visit, s, from, to, chain);
 
     for (size_t i = 0; w && i <= n; i++) {
-        const size_t next = i < n ? scanner->taken[i] : to;
+        const size_t next = i < n ? visit->taken[i] : to;
 
         record_at(visit, at, next - from, w);
-        at = i < n ? (long)scanner->column[next] : at;
+        at = i < n ? (long)visit->column[next] : at;
         from = next;
     }
-}
-
-/* The same, with luck from outside. */
-static void
-scan_luck(struct visit *visit, const float *s, const double *luck,
-          struct sample_chain *chain, float *w)
-{
-    const size_t burn = visit->how->burn, kept = visit->length - burn;
-    const uint32_t *column = visit->scanner.column;
-    size_t dropped;
-
-    for (size_t c = 0; c < visit->columns; c++) {
-        visit->score[c] = sample_score(visit->how->beta, s[c]);
-        visit->count[c] = 0;
-    }
-    sample_scan(burn, column, luck, visit->score, chain, NULL);
-    dropped = sample_scan(kept, column + burn, luck + burn, visit->score, chain,
-                          visit->count);
-    record_at(visit, SAMPLE_OUTSIDE, dropped, w);
-    for (size_t c = 0; c < visit->columns; c++)
-        record_at(visit, (long)c, visit->count[c], w);
 }
 
 int
@@ -139,15 +260,15 @@ search_column(const struct sample_batch *batch, size_t own,
                 return (long)c;
     }
     if (state.id == batch->ids[own])
-        return SAMPLE_OUTSIDE;
+        return OUTSIDE;
     for (size_t e = 0; e < batch->extra; e++)
         if (batch->extra_ids[e] == state.id &&
             is_column_at(batch, n + e, state, anew))
             return (long)(n + e);
-    return SAMPLE_OUTSIDE;
+    return OUTSIDE;
 }
 
-/* The column of a state of a chain of image `own`, or SAMPLE_OUTSIDE. */
+/* The column of a state of a chain of image `own`, or OUTSIDE. */
 static long
 column_of_state(const struct sample_batch *batch, size_t own,
                 struct sample_state state)
@@ -155,9 +276,9 @@ column_of_state(const struct sample_batch *batch, size_t own,
     long at;
 
     if (state.id < 0)
-        return SAMPLE_OUTSIDE;
+        return OUTSIDE;
     at = search_column(batch, own, state, 0);
-    return at == SAMPLE_OUTSIDE ? search_column(batch, own, state, 1) : at;
+    return at == OUTSIDE ? search_column(batch, own, state, 1) : at;
 }
 
 static const float *
@@ -167,18 +288,18 @@ row_of(const struct visit *visit, size_t row)
 }
 
 /* Where the chain of a row begins its visit. */
-static struct sample_chain
+static struct chain
 begin_visit(struct visit *visit, size_t row)
 {
     const struct sample_state state = visit->state[row];
-    struct sample_chain chain = {SAMPLE_OUTSIDE, -INFINITY, 0};
+    struct chain chain = {OUTSIDE, -INFINITY, 0};
 
     switch (visit->how->scores) {
     case SAMPLE_FRESH:
         chain.at = column_of_state(visit->batch, row % visit->batch->b, state);
-        if (chain.at != SAMPLE_OUTSIDE)
+        if (chain.at != OUTSIDE)
             chain.score =
-                sample_score(visit->how->beta, row_of(visit, row)[chain.at]);
+                score_of(visit->how->beta, row_of(visit, row)[chain.at]);
         break;
     case SAMPLE_STALE:
         if (state.id >= 0)
@@ -193,9 +314,9 @@ begin_visit(struct visit *visit, size_t row)
 
 /* Hand a chain's state out with a row. */
 static void
-end_visit(struct visit *visit, const struct sample_chain *chain, size_t row)
+end_visit(struct visit *visit, const struct chain *chain, size_t row)
 {
-    if (chain->at != SAMPLE_OUTSIDE && (size_t)chain->at < visit->n)
+    if (chain->at != OUTSIDE && (size_t)chain->at < visit->n)
         visit->state[row] = sample_batch_state(visit->batch, (size_t)chain->at);
     if (visit->keep)
         visit->keep[row] = (float)fmin(fmax(chain->score, -FLT_MAX), FLT_MAX);
@@ -228,7 +349,7 @@ shuffle_columns(size_t length, size_t stride, const uint32_t *drawn,
 }
 
 /*
- * The proposals of a visit to a row, and their luck.  The numbers drawn are
+ * The proposals of a visit to a row, and their U.  The numbers drawn are
  * 32 bits each: a choice among R is even within R / 2^32.
  */
 static void
@@ -239,10 +360,9 @@ propose_columns(struct visit *visit, size_t row)
     const size_t length = visit->length;
     const size_t first = how->proposals == SAMPLE_CROSS && row < b ? b : 0;
     const size_t chosen = how->proposals != SAMPLE_ALL4;
-    const size_t viewed = how->proposals == SAMPLE_ONCE, lucky = !!how->luck;
-    const size_t each = chosen + viewed + !lucky;
-    uint32_t *drawn = visit->drawn, *column = visit->scanner.column;
-    uint32_t *bits = visit->scanner.bits;
+    const size_t viewed = how->proposals == SAMPLE_ONCE;
+    const size_t each = chosen + viewed + 1;
+    uint32_t *drawn = visit->drawn, *column = visit->column;
     struct rng rng;
 
     list_others(length, b, first, row % b, column);
@@ -252,8 +372,8 @@ propose_columns(struct visit *visit, size_t row)
         shuffle_columns(length, each, drawn, column);
     for (size_t k = 0; viewed && k < length; k++)
         column[k] += (uint32_t)(b * (drawn[each * k + 1] * (uint64_t)v >> 32));
-    for (size_t k = 0; !lucky && k < length; k++)
-        bits[k] = drawn[each * k + each - 1];
+    for (size_t k = 0; k < length; k++)
+        visit->bits[k] = drawn[each * k + each - 1];
 }
 
 /* The share of a visit that was recorded at each column. */
@@ -266,22 +386,17 @@ static UTIL_CLONES(void, divide_by_kept, (size_t n, size_t kept, float *w),
 
 /* Move a chain by one row, and weigh the row. */
 static void
-move_chain(struct visit *visit, struct sample_chain *chain, size_t row)
+move_chain(struct visit *visit, struct chain *chain, size_t row)
 {
-    const struct sample_emc2_how *how = visit->how;
-    const size_t length = visit->length, burn = how->burn;
+    const size_t length = visit->length, burn = visit->how->burn;
     const float *s = row_of(visit, row);
     float *w = visit->w + row * visit->columns;
 
     propose_columns(visit, row);
     memset(w, 0, visit->columns * sizeof *w);
-    if (how->luck) {
-        scan_luck(visit, s, how->luck + row * length, chain, w);
-    } else {
-        sample_scanner_bound(&visit->scanner, s);
-        scan_proposals(visit, s, 0, burn, chain, NULL);
-        scan_proposals(visit, s, burn, length, chain, w);
-    }
+    bound_row(visit, s);
+    scan_proposals(visit, s, 0, burn, chain, NULL);
+    scan_proposals(visit, s, burn, length, chain, w);
     divide_by_kept(visit->columns, length - burn, w);
 }
 
@@ -289,7 +404,7 @@ move_chain(struct visit *visit, struct sample_chain *chain, size_t row)
 static void
 visit_row(struct visit *visit, size_t row)
 {
-    struct sample_chain chain = begin_visit(visit, row);
+    struct chain chain = begin_visit(visit, row);
     const long from = chain.at;
 
     move_chain(visit, &chain, row);
@@ -302,8 +417,8 @@ visit_row(struct visit *visit, size_t row)
 static void
 visit_image(struct visit *visit, size_t i)
 {
-    struct sample_chain chain = {SAMPLE_OUTSIDE, -INFINITY, 0};
-    long from = SAMPLE_OUTSIDE;
+    struct chain chain = {OUTSIDE, -INFINITY, 0};
+    long from = OUTSIDE;
 
     for (size_t row = i; row < visit->n; row += visit->batch->b) {
         if (row == i) {
@@ -311,7 +426,7 @@ visit_image(struct visit *visit, size_t i)
             from = chain.at;
         } else if (visit->how->scores != SAMPLE_STALE) {
             chain.score =
-                sample_score(visit->how->beta, row_of(visit, row)[chain.at]);
+                score_of(visit->how->beta, row_of(visit, row)[chain.at]);
         }
         move_chain(visit, &chain, row);
     }
@@ -321,12 +436,30 @@ visit_image(struct visit *visit, size_t i)
     visit->accepted += chain.accepted;
 }
 
+/* Scratch for the proposals to a row. */
 static void
-visit_open(struct visit *visit)
+take_scratch(struct visit *visit, struct arena *to)
+{
+    const size_t room = (visit->length + 15) / 16 * 16;
+
+    // what is left of a vector costs as much as the rest of 127 proposals
+    visit->room = room;
+    visit->drawn = arena_take(to, 3 * visit->length, sizeof *visit->drawn);
+    visit->column = arena_take(to, room, sizeof *visit->column);
+    visit->bits = arena_take(to, room, sizeof *visit->bits);
+    visit->to = arena_take(to, room, sizeof *visit->to);
+    visit->sure = arena_take(to, room, sizeof *visit->sure);
+    visit->reach = arena_take(to, room, sizeof *visit->reach);
+    visit->taken = arena_take(to, room, sizeof *visit->taken);
+    memset(visit->column, 0, room * sizeof *visit->column);
+    memset(visit->bits, 0, room * sizeof *visit->bits);
+}
+
+static void
+check_visit(const struct visit *visit)
 {
     const struct sample_emc2_how *how = visit->how;
     const struct sample_batch *batch = visit->batch;
-    const size_t columns = how->luck ? visit->columns : 0;
 
     REQUIRE(batch->v >= 1 && batch->b >= 2 && visit->n <= 65536);
     REQUIRE(how->beta >= 0 && isfinite(how->beta));
@@ -334,25 +467,13 @@ visit_open(struct visit *visit)
     REQUIRE(how->scores != SAMPLE_STALE || visit->keep);
     REQUIRE(how->proposals != SAMPLE_ALL4 || !batch->variants);
     REQUIRE(how->proposals != SAMPLE_CROSS || batch->v == 2);
-    sample_scanner_init(&visit->scanner, visit->how->beta, visit->length);
-    visit->drawn = mem_array(3 * visit->length, sizeof *visit->drawn);
-    visit->score = mem_array(columns, sizeof *visit->score);
-    visit->count = mem_array(columns, sizeof *visit->count);
-}
-
-static void
-visit_close(struct visit *visit)
-{
-    sample_scanner_release(&visit->scanner);
-    free(visit->drawn);
-    free(visit->score);
-    free(visit->count);
 }
 
 struct sample_moves
 sample_emc2(const struct sample_emc2_how *how, const struct sample_batch *batch,
             struct sample_state *state, float *score, float *w)
 {
+    struct arena scratch = {0};
     const size_t v = batch->v, b = batch->b, n = v * b;
     struct visit visit = {
         .how = how,
@@ -366,14 +487,15 @@ sample_emc2(const struct sample_emc2_how *how, const struct sample_batch *batch,
     };
     double proposals = (double)n * (double)visit.length, kept;
 
-    visit_open(&visit);
+    check_visit(&visit);
+    take_scratch(&visit, &scratch);
     if (how->proposals == SAMPLE_ALL4)
         for (size_t i = 0; i < b; i++)
             visit_image(&visit, i);
     else
         for (size_t row = 0; row < n; row++)
             visit_row(&visit, row);
-    visit_close(&visit);
+    arena_release(&scratch);
     kept = (double)n * (double)(visit.length - how->burn);
     return (struct sample_moves){
         .accepted = (double)visit.accepted / proposals,

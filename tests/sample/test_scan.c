@@ -1,7 +1,8 @@
-/* sample_scan(): a chain and its proposals, all of them given. */
+/* A chain and its proposals, all of them given: by plain_scan(), which defines
+ * what sample_emc2() does by bits. */
 #include <string.h>
 
-#include "sample/emc2.h"
+#include "sample/plain_scan.h"
 #include "t.h"
 #include "util/rng.h"
 
@@ -88,7 +89,7 @@ burnt(int repo, int r)
 
 static void
 row(int repo, int r, const double *score, const double *lucky,
-    struct sample_chain *chain, struct visit *out)
+    struct plain_chain *chain, struct visit *out)
 {
     const size_t burn = burnt(repo, r);
     uint32_t column[N], count[N] = {0};
@@ -100,9 +101,9 @@ row(int repo, int r, const double *score, const double *lucky,
             column[length] = c;
             luck[length++] = lucky[c];
         }
-    sample_scan(burn, column, luck, score, chain, NULL);
-    out->outside[r] = (int)sample_scan(length - burn, column + burn,
-                                       luck + burn, score, chain, count);
+    plain_scan(burn, column, luck, score, chain, NULL);
+    out->outside[r] = (int)plain_scan(length - burn, column + burn, luck + burn,
+                                      score, chain, count);
     for (int c = 0; c < N; c++)
         out->count[r][c] = (int)count[c];
 }
@@ -115,12 +116,12 @@ visit(int repo, double score[N][N], struct visit *out)
 
     draw(repo, luck);
     for (int i = 0; i < B; i++) {
-        struct sample_chain chain = {SAMPLE_OUTSIDE, out->score[i], 0};
+        struct plain_chain chain = {PLAIN_OUTSIDE, out->score[i], 0};
 
         for (int r = i; r < N; r += B)
             row(repo, r, score[r], luck[r], &chain, out);
         out->score[i] = chain.score;
-        if (chain.at != SAMPLE_OUTSIDE)
+        if (chain.at != PLAIN_OUTSIDE)
             out->state[i] = (int)chain.at % B;
     }
 }
@@ -188,7 +189,7 @@ even_proposals_are_exact(void)
     static const double target[] = {.5, .2, .1, .1, .05, .05};
     enum { STATES = 6, APART = 64, DRAWS = 40000 };
     double score[STATES], luck[APART], chi = 0;
-    struct sample_chain chain = {SAMPLE_OUTSIDE, -INFINITY, 0};
+    struct plain_chain chain = {PLAIN_OUTSIDE, -INFINITY, 0};
     uint32_t column[APART], count[STATES] = {0};
     struct rng rng;
 
@@ -202,9 +203,9 @@ even_proposals_are_exact(void)
         }
         // the distribution of a state 64 proposals on: (5/6)^64 from
         // independent
-        sample_scan(APART - 1, column, luck, score, &chain, NULL);
-        sample_scan(1, column + APART - 1, luck + APART - 1, score, &chain,
-                    count);
+        plain_scan(APART - 1, column, luck, score, &chain, NULL);
+        plain_scan(1, column + APART - 1, luck + APART - 1, score, &chain,
+                   count);
     }
     for (int c = 0; c < STATES; c++) {
         const double want = target[c] * DRAWS;
@@ -221,7 +222,7 @@ a_fixed_order_is_not(void)
 {
     const double score[2] = {log(.8), log(.2)};
     const uint32_t column[2] = {0, 1};
-    struct sample_chain chain = {SAMPLE_OUTSIDE, -INFINITY, 0};
+    struct plain_chain chain = {PLAIN_OUTSIDE, -INFINITY, 0};
     uint32_t first[2] = {0}, second[2] = {0};
     enum { TURNS = 40000 };
     struct rng rng;
@@ -231,8 +232,8 @@ a_fixed_order_is_not(void)
         const double luck[2] = {-log(1 - rng_unit(&rng)),
                                 -log(1 - rng_unit(&rng))};
 
-        sample_scan(1, column, luck, score, &chain, first);
-        sample_scan(1, column + 1, luck + 1, score, &chain, second);
+        plain_scan(1, column, luck, score, &chain, first);
+        plain_scan(1, column + 1, luck + 1, score, &chain, second);
     }
     T(first[0] == TURNS, "after A was proposed: at A");
     T(fabs(second[0] / (double)TURNS - .75) < 4 * sqrt(.75 * .25 / TURNS),
@@ -245,22 +246,21 @@ edges(void)
 {
     const double score[3] = {0, 5, -5}, none[3] = {0};
     const uint32_t column[3] = {2, 0, 1};
-    struct sample_chain chain = {SAMPLE_OUTSIDE, -INFINITY, 0};
+    struct plain_chain chain = {PLAIN_OUTSIDE, -INFINITY, 0};
     uint32_t count[3] = {0};
 
-    T(sample_scan(0, column, none, score, &chain, count) == 0 &&
-          chain.at == SAMPLE_OUTSIDE,
+    T(plain_scan(0, column, none, score, &chain, count) == 0 &&
+          chain.at == PLAIN_OUTSIDE,
       "nothing proposed: nothing happens");
-    T(sample_scan(1, column, none, score, &chain, count) == 0 &&
-          chain.at == 2 && count[2] == 1 && chain.accepted == 1,
+    T(plain_scan(1, column, none, score, &chain, count) == 0 && chain.at == 2 &&
+          count[2] == 1 && chain.accepted == 1,
       "the first proposal is taken, whatever its score");
-    chain = (struct sample_chain){SAMPLE_OUTSIDE, 6, 0};
-    T(sample_scan(3, column, none, score, &chain, count) == 3 &&
-          chain.at == SAMPLE_OUTSIDE && !chain.accepted && count[2] == 1,
+    chain = (struct plain_chain){PLAIN_OUTSIDE, 6, 0};
+    T(plain_scan(3, column, none, score, &chain, count) == 3 &&
+          chain.at == PLAIN_OUTSIDE && !chain.accepted && count[2] == 1,
       "a chain that stays outside is recorded there");
     chain.score = 5;
-    T(sample_scan(3, column, none, score, &chain, count) == 3 &&
-          !chain.accepted,
+    T(plain_scan(3, column, none, score, &chain, count) == 3 && !chain.accepted,
       "U = 1 never takes an equal");
 }
 
@@ -287,6 +287,7 @@ bits_decide_as_logarithms_do(double beta, float size)
 {
     enum { VISITS = 60 };
     static float s[ROWS][ROWS], w[2][ROWS][ROWS];
+    float score[2][ROWS] = {{0}};
     static double luck[ROWS][LENGTH];
     struct sample_state state[2][ROWS];
     int64_t ids[IMAGES];
@@ -301,16 +302,20 @@ bits_decide_as_logarithms_do(double beta, float size)
     for (uint64_t step = 0; step < VISITS; step++) {
         const struct sample_batch batch = {
             .v = 2, .b = IMAGES, .ids = ids, .s = *s};
-        struct sample_emc2_how how = {
-            .proposals = SAMPLE_ALL4, .beta = beta, .seed = 5, .step = step};
+        const struct sample_emc2_how how = {.proposals = SAMPLE_ALL4,
+                                            .scores = SAMPLE_STALE,
+                                            .beta = beta,
+                                            .burn = step % 3,
+                                            .seed = 5,
+                                            .step = step};
 
         for (int i = 0; i < ROWS * ROWS; i++)
             s[i / ROWS][i % ROWS] = size * (float)rng_normal(&rng);
-        sample_emc2(&how, &batch, state[0], NULL, *w[0]);
+        sample_emc2(&how, &batch, state[0], score[0], *w[0]);
         draw_luck(how.seed, step, luck);
-        how.luck = *luck;
-        sample_emc2(&how, &batch, state[1], NULL, *w[1]);
+        plain_visit(&how, &batch, *luck, state[1], score[1], *w[1]);
         same += !memcmp(w[0], w[1], sizeof w[0]) &&
+                !memcmp(score[0], score[1], sizeof score[0]) &&
                 !memcmp(state[0], state[1], sizeof state[0]);
     }
     T(same == VISITS,
