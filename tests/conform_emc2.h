@@ -14,7 +14,7 @@
  */
 #include "conform_loss.h"
 #include "loss/emc2.h"
-#include "sample/chains.h"
+#include "sample/memory.h"
 #include "sample/plain_scan.h"
 
 struct visits {

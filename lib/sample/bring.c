@@ -1,8 +1,38 @@
+#include <stdlib.h>
 
 #include "bring.h"
 #include "exact.h"
-#include "outside.h"
 #include "walk.h"
+
+int
+sample_state_order(const void *a, const void *b)
+{
+    const struct sample_state *x = a, *y = b;
+
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    if (x->view != y->view)
+        return x->view < y->view ? -1 : 1;
+    return (x->epoch > y->epoch) - (x->epoch < y->epoch);
+}
+
+size_t
+sample_outside(const struct sample_batch *batch, size_t wanted,
+               struct sample_state *want, struct sample_state *own)
+{
+    const size_t n = batch->v * batch->b;
+    size_t kept = 0;
+
+    for (size_t r = 0; r < n; r++)
+        own[r] = sample_batch_state(batch, r);
+    qsort(own, n, sizeof *own, sample_state_order);
+    qsort(want, wanted, sizeof *want, sample_state_order);
+    for (size_t k = 0; k < wanted; k++)
+        if ((!kept || sample_state_order(&want[k], &want[kept - 1])) &&
+            !bsearch(&want[k], own, n, sizeof *own, sample_state_order))
+            want[kept++] = want[k];
+    return kept;
+}
 
 struct sample_bag
 sample_bag_init(struct sample_source *source, size_t most,

@@ -54,4 +54,18 @@ void sample_bring_walked(struct sample_source *source,
  * of that number draws from. */
 double sample_beta_then(const struct sample_source *source, int64_t number);
 
+/* sample_state_order() compares two states for qsort(): by sample, view and
+ * epoch. */
+int sample_state_order(const void *a, const void *b);
+
+/*
+ * sample_outside() keeps of `wanted` states those that are no row of a batch,
+ * each once, in that order, and returns how many there are.
+ *   batch  v, b, ids, variants and epoch count
+ *   want   [wanted]
+ *   own    [v b] scratch
+ */
+size_t sample_outside(const struct sample_batch *batch, size_t wanted,
+                      struct sample_state *want, struct sample_state *own);
+
 #endif

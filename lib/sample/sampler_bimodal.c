@@ -6,7 +6,6 @@
 
 #include "bring.h"
 #include "exact.h"
-#include "outside.h"
 #include "samplers.h"
 #include "visit.h"
 #include "walk.h"
@@ -109,20 +108,94 @@ bimodal_check_step(const struct sample_source *source,
     return sample_visit_check(source, step, err);
 }
 
+/* What a bank knows of states outside of a batch. */
+struct recall {
+    size_t n;
+    int64_t *ids, *view; /* [n] in the order of sample and view */
+    float *z;            /* [n,dim] */
+};
+
+/* Adds what the bank has of a state, if it has. */
+static void
+add_state(struct recall *recall, const struct sample_bank *bank,
+          struct sample_state of)
+{
+    const size_t at = recall->n, d = bank->dim;
+    const size_t row = (size_t)of.id * bank->views + (size_t)of.view;
+
+    REQUIRE((uint64_t)of.id < bank->size && of.view >= 0 &&
+            (uint64_t)of.view < bank->views);
+    if (bank->when[row] < 0)
+        return;
+    recall->ids[at] = of.id;
+    recall->view[at] = of.view;
+    memcpy(recall->z + at * d, bank->rows + row * d, d * sizeof *recall->z);
+    recall->n++;
+}
+
+/* Lists the states of a batch's chains that are none of its rows and that the
+ * bank, which has a row of each view, has features of. */
+static struct recall
+recall_states(struct arena *to, const struct sample_bank *bank,
+              const struct sample_step *step, const struct sample_state *state)
+{
+    const struct sample_batch batch = {.v = step->v,
+                                       .b = step->b,
+                                       .ids = step->ids,
+                                       .variants = step->variants};
+    const size_t n = step->v * step->b;
+    struct sample_state *want = arena_take(to, 2 * n, sizeof *want);
+    struct recall recall = {0};
+    size_t wanted = 0;
+
+    if (!bank->rows)
+        return recall;
+    for (size_t r = 0; r < n; r++)
+        if (state[r].id >= 0)
+            want[wanted++] = state[r];
+    wanted = sample_outside(&batch, wanted, want, want + n);
+    recall.ids = arena_take(to, wanted, sizeof *recall.ids);
+    recall.view = arena_take(to, wanted, sizeof *recall.view);
+    recall.z = arena_take(to, wanted * bank->dim, sizeof *recall.z);
+    for (size_t k = 0; k < wanted; k++)
+        add_state(&recall, bank, want[k]);
+    return recall;
+}
+
+/* Where a state is in that list, or n. */
+static size_t
+find_recalled(const struct recall *recall, struct sample_state state)
+{
+    size_t from = 0, to = recall->n;
+
+    while (from < to) {
+        const size_t mid = (from + to) / 2;
+        const struct sample_state at = {recall->ids[mid], recall->view[mid], 0};
+        const int sign = sample_state_order(&at, &state);
+
+        if (!sign)
+            return mid;
+        if (sign < 0)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return recall->n;
+}
+
 /* Similarities where what is besides is a bank's: a chain looks at its own
  * state alone.  The products of the batch are packed first, and then moved
  * apart. */
 static const float *
 compare_recalled(struct sample_source *source, const struct sample_step *step,
-                 const struct sample_recall *recall,
-                 const struct sample_state *state)
+                 const struct recall *recall, const struct sample_state *state)
 {
     const size_t n = step->v * step->b, columns = n + recall->n, d = step->dim;
     float *s = arena_take(&source->weighed, n * columns, sizeof *s);
 
     num_gemm_nt(n, n, d, 1, step->z, step->z, 0, s);
     for (size_t r = n; r-- > 0;) {
-        const size_t own = sample_recall_find(recall, state[r]);
+        const size_t own = find_recalled(recall, state[r]);
         float *row = s + r * columns;
 
         memmove(row, s + r * n, n * sizeof *row);
@@ -139,8 +212,8 @@ static void
 weigh_recalled(struct sample_source *source, const struct sample_step *step,
                struct sample_state *state, struct sample_weights *weights)
 {
-    const struct sample_recall recall =
-        sample_recall(&source->weighed, &source->memory.bank, step, state);
+    const struct recall recall =
+        recall_states(&source->weighed, &source->memory.bank, step, state);
     struct sample_step full = *step;
 
     full.extra = recall.n;

@@ -7,7 +7,6 @@
 
 #include "bring.h"
 #include "cache.h"
-#include "refresh.h"
 #include "samplers.h"
 #include "visit.h"
 

@@ -27,6 +27,17 @@ draw_states(struct sample_source *source, const struct sample_step *step,
         sample_bring_states(source, step, extras);
 }
 
+/* Chains go on from where they stood. */
+static void
+weigh_states(struct sample_source *source, const struct sample_step *step,
+             struct sample_weights *weights)
+{
+    struct sample_state *state = sample_visit_states(source, step);
+    const float *s = sample_visit_compare(source, step);
+
+    sample_visit(source, step, state, s, weights);
+}
+
 /* ---- after moves on the bank --------------------------------------------- */
 
 static void
@@ -34,6 +45,38 @@ keep_bank(const struct sample_how *how, struct sample_memory_form *form)
 {
     form->chains = 1;
     form->horizon = (size_t)sample_how_value(how, "horizon");
+}
+
+/* Where chains stand by the hints of a step: [v b]. */
+static struct sample_state *
+hinted_states(struct sample_source *source, const struct sample_step *step)
+{
+    const size_t n = step->v * step->b, views = sample_step_views(step);
+    const int32_t *view = step->hints.view;
+    struct sample_state *state = arena_take(&source->weighed, n, sizeof *state);
+
+    for (size_t r = 0; r < n; r++)
+        state[r] = (struct sample_state){-1, -1, 0};
+    for (size_t e = 0; view && e < step->extra; e++) {
+        const size_t row = sample_row_of(step, e, n);
+
+        if (row < n && view[e] >= 0 && (size_t)view[e] < views)
+            state[row] = (struct sample_state){
+                step->extra_ids[e], view[e],
+                step->extra_epoch ? step->extra_epoch[e] : 0};
+    }
+    return state;
+}
+
+/* Chains moved since, sample_bring_walked(), to where the hints say. */
+static void
+weigh_walked(struct sample_source *source, const struct sample_step *step,
+             struct sample_weights *weights)
+{
+    struct sample_state *state = hinted_states(source, step);
+    const float *s = sample_visit_compare(source, step);
+
+    sample_visit(source, step, state, s, weights);
 }
 
 /* ---- an exact draw --------------------------------------------------------
@@ -63,11 +106,11 @@ static const struct param exact_banked[] = {
 
 #define IN_BATCH                                                    \
     .method = "emc2", .name = "emc2 1", .tables = emc2_keep_chains, \
-    .waits = is_fresh, .draw = draw_states, .weigh = sample_visit_weigh
+    .waits = is_fresh, .draw = draw_states, .weigh = weigh_states
 #define ON_BANK                                                          \
     .method = "emc2", .wants_outside = 1, .name = "emc2 1",              \
     .tables = keep_bank, .waits = is_fresh, .draw = sample_bring_walked, \
-    .weigh = sample_visit_weigh_walked
+    .weigh = weigh_walked
 
 const struct sample_sampler sample_sampler_emc2_once = {
     IN_BATCH,

@@ -33,27 +33,6 @@ sample_visit_states(struct sample_source *source,
     return state;
 }
 
-/* The same where the hints of a step say it. */
-static struct sample_state *
-hinted_states(struct sample_source *source, const struct sample_step *step)
-{
-    const size_t n = step->v * step->b, views = sample_step_views(step);
-    const int32_t *view = step->hints.view;
-    struct sample_state *state = arena_take(&source->weighed, n, sizeof *state);
-
-    for (size_t r = 0; r < n; r++)
-        state[r] = (struct sample_state){-1, -1, 0};
-    for (size_t e = 0; view && e < step->extra; e++) {
-        const size_t row = sample_row_of(step, e, n);
-
-        if (row < n && view[e] >= 0 && (size_t)view[e] < views)
-            state[row] = (struct sample_state){
-                step->extra_ids[e], view[e],
-                step->extra_epoch ? step->extra_epoch[e] : 0};
-    }
-    return state;
-}
-
 /* z is copied only where what is besides does not lie behind the anchors. */
 const float *
 sample_visit_compare(struct sample_source *source,
@@ -164,25 +143,4 @@ sample_visit(struct sample_source *source, const struct sample_step *step,
     weights->moved = moves.moved;
     weights->partial = source->score != NULL;
     sample_weights_value(weights, "cold", (double)moves.cold / (double)n);
-}
-
-void
-sample_visit_weigh(struct sample_source *source, const struct sample_step *step,
-                   struct sample_weights *weights)
-{
-    struct sample_state *state = sample_visit_states(source, step);
-    const float *s = sample_visit_compare(source, step);
-
-    sample_visit(source, step, state, s, weights);
-}
-
-void
-sample_visit_weigh_walked(struct sample_source *source,
-                          const struct sample_step *step,
-                          struct sample_weights *weights)
-{
-    struct sample_state *state = hinted_states(source, step);
-    const float *s = sample_visit_compare(source, step);
-
-    sample_visit(source, step, state, s, weights);
 }

@@ -28,18 +28,6 @@ void sample_visit(struct sample_source *source, const struct sample_step *step,
                   struct sample_state *state, const float *s,
                   struct sample_weights *weights);
 
-/*
- * sample_visit_weigh() is the weighing of a sampler whose chains go on from
- * where they stood; sample_visit_weigh_walked() of one whose chains moved
- * since, sample_bring_walked(), to where the hints say.
- */
-void sample_visit_weigh(struct sample_source *source,
-                        const struct sample_step *step,
-                        struct sample_weights *weights);
-void sample_visit_weigh_walked(struct sample_source *source,
-                               const struct sample_step *step,
-                               struct sample_weights *weights);
-
 /* sample_visit_check() refuses a step whose chains are of other views, or which
  * leaves nothing to record. */
 int sample_visit_check(const struct sample_source *source,

@@ -32,7 +32,7 @@ struct sample_walk_how {
 struct sample_walk {
     double accepted;  /* share of all proposals */
     double effective; /* mean effective sample size of the scores of a chain
-                         over its moves, sample/ess.h; of those that stood
+                         over its moves, sample_ess(); of those that stood
                          somewhere after the first */
 };
 
@@ -47,5 +47,20 @@ struct sample_walk sample_walk(const struct sample_walk_how *how,
                                const struct sample_bank *bank, size_t n,
                                const int64_t *ids, const int64_t *variants,
                                struct sample_state *state);
+
+/*
+ * sample_ess() estimates how many independent draws a stretch of a Markov
+ * chain is worth:
+ *
+ *     m / (1 + 2 sum_{k>=1} rho_k),
+ *     rho_k = sum_t (x_t - mean)(x_{t+k} - mean) / sum_t (x_t - mean)^2,
+ *
+ * summed over pairs rho_2j + rho_2j+1 while these are positive (Geyer 1992, the
+ * initial positive sequence).  A chain that never moved is worth 1; never less
+ * than that, nor more than m.
+ *   x [m]  a number of the state after each move, m >= 1
+ * O(m k) time for k lags that count.
+ */
+double sample_ess(size_t m, const double *x);
 
 #endif

@@ -1,7 +1,7 @@
 #include <float.h>
 #include <string.h>
 
-#include "sample/chains.h"
+#include "sample/memory.h"
 #include "t.h"
 
 enum { N = 5, V = 2, B = 3 };

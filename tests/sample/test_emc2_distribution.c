@@ -15,7 +15,7 @@
 
 #include "distribution.h"
 #include "num/vec.h"
-#include "sample/chains.h"
+#include "sample/memory.h"
 #include "t.h"
 #include "util/mem.h"
 #include "util/rng.h"

@@ -1,4 +1,4 @@
-#include "sample/ess.h"
+#include "sample/walk.h"
 #include "t.h"
 #include "util/rng.h"
 

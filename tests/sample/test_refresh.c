@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "sample/refresh.h"
+#include "sample/cache.h"
 #include "t.h"
 
 enum { MOST = 1000 };
