@@ -14,7 +14,7 @@
  */
 #include "conform_loss.h"
 #include "loss/emc2.h"
-#include "sample/memory.h"
+#include "sample/chains_put.h"
 #include "sample/plain_scan.h"
 
 struct visits {
@@ -93,7 +93,7 @@ visit(struct visits *all, const int64_t *ids)
         all->accepted = plain_visit(&how, &batch, all->luck, state, score, w);
         counts_get(all, how.burn, w);
     }
-    sample_chains_put(&all->chains, 2, all->b, ids, NULL, state, score);
+    chains_put(&all->chains, 2, all->b, ids, NULL, state, score);
     free(state);
     free(score);
     free(w);

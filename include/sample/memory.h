@@ -5,6 +5,7 @@
 #include "sample/emc2.h"
 #include "sample/step.h"
 #include "sample/store.h"
+#include "util/arena.h"
 
 /*
  * Where the chain of each (image, view) of a data set stands: 28 bytes each.
@@ -27,8 +28,7 @@ void sample_chains_init(struct sample_chains *chains, size_t size,
 void sample_chains_release(struct sample_chains *chains);
 
 /*
- * sample_chains_get() copies the chains of a batch out, sample_chains_put()
- * back in.
+ * sample_chains_get() copies the chains of a batch out.
  *   ids       [b]    each < size
  *   variants  [v,b]  each < views; NULL: the slots 0 .. v-1, v <= views
  *   state     [v b]  row view * b + i
@@ -37,9 +37,6 @@ void sample_chains_release(struct sample_chains *chains);
 void sample_chains_get(const struct sample_chains *chains, size_t v, size_t b,
                        const int64_t *ids, const int64_t *variants,
                        struct sample_state *state, float *score);
-void sample_chains_put(struct sample_chains *chains, size_t v, size_t b,
-                       const int64_t *ids, const int64_t *variants,
-                       const struct sample_state *state, const float *score);
 
 /* sample_chains_place() returns where the chain of row `row` of a batch is in
  * these arrays: id views + its view. */
@@ -88,7 +85,7 @@ struct sample_memory_form {
 
 /* The rows of a table that a step has written. */
 struct sample_written {
-    size_t n, at_room, row_room;
+    size_t n;
     int64_t *at;
     uint8_t *row;
 };
@@ -100,7 +97,8 @@ struct sample_memory {
     struct sample_bank bank;     /* rows NULL: none has begun */
     int64_t *beta_step;          /* [horizon] -1: none */
     double *beta;                /* [horizon] */
-    struct sample_written chain_rows, bank_rows, beta_rows; /* the last step */
+    struct arena written;        /* what the last step has written: */
+    struct sample_written chain_rows, bank_rows, beta_rows;
 };
 
 /* sample_memory_init() begins without chains and bank, after `total` steps. */

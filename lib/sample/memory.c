@@ -58,20 +58,6 @@ sample_chains_get(const struct sample_chains *chains, size_t v, size_t b,
     }
 }
 
-void
-sample_chains_put(struct sample_chains *chains, size_t v, size_t b,
-                  const int64_t *ids, const int64_t *variants,
-                  const struct sample_state *state, const float *score)
-{
-    for (size_t row = 0; row < v * b; row++) {
-        const size_t at = sample_chains_place(chains, b, ids, variants, row);
-
-        chains->state[at] = state[row];
-        if (score)
-            chains->score[at] = score[row];
-    }
-}
-
 /* 1 where a state exists, or is none. */
 static int
 is_sound(const struct sample_chains *chains, struct sample_state state)
@@ -104,24 +90,22 @@ sample_chains_set(struct sample_chains *chains, size_t place,
 
 /* ---- what a step writes ------------------------------------------------- */
 
+/* Scratch for `most` rows of a table, none of which is written yet. */
 static void
-release_written(struct sample_written *written)
+begin_rows(struct sample_memory *memory, struct sample_written *to, size_t most,
+           size_t width)
 {
-    free(written->at);
-    free(written->row);
-    *written = (struct sample_written){0};
+    to->n = 0;
+    to->at = arena_take(&memory->written, most, sizeof *to->at);
+    to->row = arena_take(&memory->written, most, width);
 }
 
-/* Room for one row more, whose place is at. */
+/* One row more, whose place is at. */
 static uint8_t *
 add_row(struct sample_written *to, size_t at, size_t width)
 {
-    const size_t n = to->n++;
-
-    mem_grow(&to->at, &to->at_room, n + 1, sizeof *to->at);
-    mem_grow(&to->row, &to->row_room, (n + 1) * width, 1);
-    to->at[n] = (int64_t)at;
-    return to->row + n * width;
+    to->at[to->n] = (int64_t)at;
+    return to->row + to->n++ * width;
 }
 
 static void
@@ -193,9 +177,7 @@ sample_memory_release(struct sample_memory *memory)
     sample_bank_release(&memory->bank);
     free(memory->beta_step);
     free(memory->beta);
-    release_written(&memory->chain_rows);
-    release_written(&memory->bank_rows);
-    release_written(&memory->beta_rows);
+    arena_release(&memory->written);
     *memory = (struct sample_memory){0};
 }
 
@@ -225,18 +207,21 @@ write_chains(struct sample_memory *memory, const struct sample_step *step,
 
     if (!chains->state)
         sample_chains_init(chains, memory->form.size, sample_step_views(step));
+    begin_rows(memory, &memory->chain_rows, step->v * step->b,
+               sizeof(struct sample_chain_row));
     for (size_t r = 0; r < step->v * step->b; r++) {
         const size_t at =
             sample_chains_place(chains, step->b, step->ids, step->variants, r);
-        const int stays = sample_state_same(chains->state[at], state[r]) &&
-                          (!score || chains->score[at] == score[r]);
 
-        if (!stays)
-            write_chain(&memory->chain_rows, at, state[r],
-                        score ? score + r : NULL);
+        if (sample_state_same(chains->state[at], state[r]) &&
+            (!score || chains->score[at] == score[r]))
+            continue;
+        write_chain(&memory->chain_rows, at, state[r],
+                    score ? score + r : NULL);
+        chains->state[at] = state[r];
+        if (score)
+            chains->score[at] = score[r];
     }
-    sample_chains_put(chains, step->v, step->b, step->ids, step->variants,
-                      state, score);
 }
 
 /* An embedding on its way into a bank. */
@@ -324,10 +309,13 @@ push_step(struct sample_memory *memory, const struct sample_step *step)
                          sample_memory_views(memory, step), step->dim);
     REQUIRE(bank->dim == step->dim);
     sample_memory_feed(bank, memory->total, step, memory->form.chains);
+    begin_rows(memory, &memory->bank_rows, bank->n - old,
+               update_width(bank->dim));
     for (; old < bank->n; old++)
         write_update(&memory->bank_rows, bank, old);
     memory->beta_step[slot] = memory->total;
     memory->beta[slot] = step->beta;
+    begin_rows(memory, &memory->beta_rows, 1, sizeof(struct sample_beta_row));
     write_beta(&memory->beta_rows, slot, memory->total, step->beta);
 }
 
@@ -337,7 +325,8 @@ sample_memory_step(struct sample_memory *memory, const struct sample_step *step,
 {
     const int64_t horizon = (int64_t)memory->form.horizon;
 
-    memory->chain_rows.n = memory->bank_rows.n = memory->beta_rows.n = 0;
+    arena_begin(&memory->written);
+    memory->chain_rows.n = 0; // where there is no state; each step has the rest
     if (state)
         write_chains(memory, step, state, score);
     if (horizon)

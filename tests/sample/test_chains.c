@@ -1,7 +1,7 @@
 #include <float.h>
 #include <string.h>
 
-#include "sample/memory.h"
+#include "sample/chains_put.h"
 #include "t.h"
 
 enum { N = 5, V = 2, B = 3 };
@@ -21,7 +21,7 @@ what_is_put_is_got(void)
 
     for (int r = 0; r < V * B; r++)
         in[r] = (struct sample_state){ids[(r + 1) % B], r % V, 0};
-    sample_chains_put(&chains, V, B, ids, NULL, in, NULL);
+    chains_put(&chains, V, B, ids, NULL, in, NULL);
     sample_chains_get(&chains, V, B, ids, NULL, out, NULL);
     T(!memcmp(in, out, sizeof in), "a batch's states come back");
     T(chains.state[4 * V + 1].id == in[B].id, "row b is view 1 of image 0");
@@ -48,14 +48,14 @@ chains_of_variants(void)
         in[r] = (struct sample_state){ids[(r + 1) % B], r % A, 0};
         score[r] = (float)r;
     }
-    sample_chains_put(&chains, V, B, ids, variants, in, score);
+    chains_put(&chains, V, B, ids, variants, in, score);
     sample_chains_get(&chains, V, B, ids, variants, out, got);
     T(!memcmp(in, out, sizeof in) && !memcmp(score, got, sizeof got),
       "states come back, scores with them");
     T(chains.score[4 * A + 3] == 0 && chains.score[4 * A + 2] == 3 &&
           chains.score[2 * A + 3] == 5 && chains.score[4 * A] == -FLT_MAX,
       "a chain for each variant");
-    sample_chains_put(&chains, V, B, ids, variants, in, NULL);
+    chains_put(&chains, V, B, ids, variants, in, NULL);
     T(chains.score[4 * A + 2] == 3, "scores that are not given stay");
     sample_chains_release(&chains);
 }

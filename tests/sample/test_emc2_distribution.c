@@ -15,7 +15,7 @@
 
 #include "distribution.h"
 #include "num/vec.h"
-#include "sample/memory.h"
+#include "sample/chains_put.h"
 #include "t.h"
 #include "util/mem.h"
 #include "util/rng.h"
@@ -100,7 +100,7 @@ visit(struct world *world, struct sample_emc2_how *how, int record)
         for (size_t c = 0; c < N + extra; c++)
             s[r * (N + extra) + c] = world->cosine[who[r]][who[c]];
     sample_emc2(how, &batch, state, NULL, w);
-    sample_chains_put(&world->chains, V, B, ids, NULL, state, NULL);
+    chains_put(&world->chains, V, B, ids, NULL, state, NULL);
     for (size_t r = 0; record && r < N; r++)
         for (size_t c = 0; c < N + extra; c++)
             world->recorded[who[r]][who[c]] += w[r * (N + extra) + c];

@@ -117,6 +117,42 @@ a_row_of_each_view(void)
     sample_memory_release(&a);
 }
 
+/* A sample that comes twice in a batch has one chain, which the later row
+ * leaves; a trainer is told so, even where that is where it stood before. */
+static void
+a_chain_of_two_rows(void)
+{
+    static const struct sample_memory_form form = {
+        .size = N, .chains = 1, .most = SAMPLE_STORE_MOST};
+    static const struct sample_state away[V * B] = {
+        {1, 0, 0}, {2, 0, 0}, {3, 1, 0}, {5, 0, 0}};
+    struct sample_step step = step_of(0);
+    struct sample_store store;
+    struct sample_memory a, b;
+    struct err err;
+
+    sample_store_init(&store);
+    sample_memory_init(&a, &form, 0);
+    sample_memory_init(&b, &form, 0);
+    step.ids = (int64_t[]){4, 4};
+    step.variants = (int64_t[]){0, 0, 1, 1};
+    for (int i = 0; i < 2; i++) {
+        sample_memory_step(&a, &step, i ? away : state, NULL);
+        remember(&store, "x", &a);
+    }
+    T(!sample_memory_load(&b, &store, a.total, &err) && same_memories(&a, &b) &&
+          sample_state_same(b.chains.state[4 * A], away[1]),
+      "a chain of two rows is kept where the later one left it");
+    step.ids = (int64_t[]){4, 4};
+    sample_memory_step(&a, &step, state, NULL);
+    remember(&store, "x", &a);
+    T(!sample_memory_load(&b, &store, a.total, &err) && same_memories(&a, &b),
+      "and where that is where it stood before");
+    sample_store_release(&store);
+    sample_memory_release(&a);
+    sample_memory_release(&b);
+}
+
 /* What a step writes is what has changed. */
 static void
 few_rows_a_step(void)
@@ -346,6 +382,7 @@ main(void)
     struct err err;
 
     a_row_of_each_view();
+    a_chain_of_two_rows();
     few_rows_a_step();
     betas();
     round_trip(&with_chains, "chains and bank");
