@@ -52,9 +52,9 @@ END
 
 # steps by 16 views; 5 of them at a time: 4 parts
 plain=("${net[@]}" --momentum 0 --weight-decay 0 --steps 1)
-for objective in simclr sogclr hcl isogclr simco spectral_cl barlow_twins \
-    vicreg tau_simclr clip cyclip siglip sogclr_bimodal isogclr_bimodal \
-    'emc2 --policy in-batch'; do
+mapfile -t objectives < <("$BIN/foil-train" --list objectives | jq -r '
+    select(.negatives == null).name, select(.inside).name + " --policy in-batch"')
+for objective in "${objectives[@]}"; do
     # shellcheck disable=SC2086
     set -- --objective $objective
     begun "$2" with "$work/$2-4" "${plain[@]}" "$@" --micro-batch 5
