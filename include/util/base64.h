@@ -1,0 +1,13 @@
+#ifndef UTIL_BASE64_H
+#define UTIL_BASE64_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * base64_encode() writes bytes as text, RFC 4648 section 4: A-Z a-z 0-9 + /,
+ * filled up with '='; without line ends.  To be given to free().
+ */
+char *base64_encode(const uint8_t *bytes, size_t n);
+
+#endif
