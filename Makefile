@@ -223,6 +223,19 @@ $(OUT)/bin/%: tools/%.sh
 	@mkdir -p $(@D)
 	$(call say,CP,$@) install -m 755 $< $@
 
+# The page of foil-view is in the program; its curves are drawn by a library of
+# Debian's.
+DYGRAPHS := /usr/share/javascript/dygraphs
+PAGE     := $(wildcard tools/foil-view/page/*) $(DYGRAPHS)/dygraph.min.js \
+            $(DYGRAPHS)/dygraph.min.css
+ASSETS   := $(OUT)/tools/foil-view-assets.o
+$(DYGRAPHS)/%: ;
+$(ASSETS): scripts/embed $(PAGE) $(OUT)/flags
+	@mkdir -p $(@D)
+	$(call say,PAGE,$@) scripts/embed $(PAGE) >$(@:.o=.c) && \
+	    $(COMPILE) -Itools -c $(@:.o=.c) -o $@
+$(OUT)/bin/foil-view $(patsubst %.c,$(OUT)/%,$(wildcard tests/foil-view/test_*.c)): $(ASSETS)
+
 # A test in tests/foil-x/ is of the parts of that tool, and linked with them.
 $(OUT)/tests/%: $(OUT)/tests/%.o $$(call tested,$$(*D)) \
                 $$(if $$(filter wire/test_ungated,$$*),,$(GATE)) $(LIB)
@@ -350,7 +363,7 @@ check: setup
 	+@$(DEV) B=asan run-tests
 
 ci:
-	@scripts/setup test lint fuzz peers emulator
+	@scripts/setup test page lint fuzz peers emulator
 	+@$(DEV) run-tests ALSO='$(SHORT)'
 	+@$(DEV) deb
 	+@$(DEV) lint

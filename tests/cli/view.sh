@@ -1,0 +1,184 @@
+#!/usr/bin/env bash
+# foil-view as a user meets it: of a run that goes and of one that is over; what it
+# answers, what it refuses, and that slow pages cost nothing.
+# Not for sanitizers: pipelines, their stages are in others.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+export OMP_NUM_THREADS=1
+PATH=$BIN:$PATH
+cd "$work" || exit 1
+foil-data generate -o set.tar 40 2>/dev/null && foil-data index set.tar 2>/dev/null
+
+# served NAME OPTION... : a page; its address in $at
+served() {
+    local name=$1
+    foil-view --port 0 "${@:2}" >"$name.at" 2>"$name.err" &
+    page=$!
+    becomes_true test -s "$name.at" && at=$(<"$name.at")
+}
+# asked PATH [CURL-OPTION...] : what it answers; its code in $work/code
+asked() {
+    curl -s -m 20 -o answer -w '%{http_code}' "${@:2}" "$at$1" >code
+    cat code
+    test "$(<code)" = 200
+}
+refused() {
+    ! asked "${@:2}" && test "$(<code)" = "$1" && cat answer
+}
+
+common foil-view
+ok 'no run is named: 2' refuses 2 'which run' foil-view
+ok 'a run that is not there: 1' refuses 1 "there is no run 'nope'" foil-view -r nope
+ok 'no address: 1' refuses 1 "'nowhere' is no address" foil-view -r . --address nowhere
+
+# ------------------------------------------------------------- a run that goes
+foil run simclr set.tar -r run --augmenters 1 --threads 1 --batch 8 --epochs 100000 \
+    --arch linear --head 16-9 --size 16 --lr .01 --checkpoint-every 20 2>run.err &
+training=$!
+becomes_true test -s run/metrics.jsonl
+ok 'a page of it is served' served living -r run
+ok 'at this machine' grep -q '^http://127.0.0.1:[0-9]*/$' living.at
+ok 'the page' asked ''
+ok 'is HTML' grep -qi '<!doctype html>' answer
+for file in view.js view.css dygraph.js dygraph.css; do
+    ok "$file is in it" asked "$file"
+done
+
+# events SECONDS : into the file events
+events() {
+    curl -sN -m "$1" "${at}events" >events
+    test -s events
+}
+ok 'it is told of what happens' events 4
+for kind in metrics status batch; do
+    ok "of $kind" grep -q "^event: $kind" events
+done
+# shellcheck disable=SC2016 # not this shell's
+ok 'numbered without a gap' awk '/^id: / { if (n && $2 != n + 1) exit 1; n = $2 }
+    END { exit !n }' events
+ok 'all that a page begins with' asked all
+ok 'is as the run is' jq -e '.run == "run" and .living and .size == 40 and
+    .steps == 500000 and (.batch | .known and (.ids | length) == 8 and
+    .views == 2 and (.pairs | length) == 24 and (.own | length) == 8)' answer
+ok 'its curve is that of metrics.jsonl' /usr/bin/python3 -c '
+import json
+curve = json.load(open("answer"))["metrics"]
+loss = dict(zip(curve["total"], curve["columns"]["loss"]))
+lines = [json.loads(line) for line in open("run/metrics.jsonl").readlines()[:len(loss)]]
+assert len(loss) > 5 and all(loss[x["total"]] == float("%.6g" % x["loss"])
+                             for x in lines)'
+read -r epoch step < <(jq -r '.batch | "\(.epoch) \(.step)"' answer)
+cp answer all.json
+ok 'its batch again' asked "batch?epoch=$epoch&step=$step"
+ok 'is the same' cmp <(jq -cS . answer) <(jq -cS .batch all.json)
+ok 'an anchor' asked "anchor?epoch=$epoch&step=$step&row=11"
+# shellcheck disable=SC2016 # not this shell's
+ok 'is view 1 of image 3, with its negatives' jq -e --slurpfile all all.json '
+    .row == 11 and .view == 1 and .id == $all[0].batch.ids[3] and
+    (.negatives | length) == 14 and (.mass.shown > 0.5) and
+    ((.own - $all[0].batch.own[3]) | fabs) < 1e-5' answer
+
+# sized FILE SIZE : a JPEG of so many pixels, WIDTHxHEIGHT
+sized() {
+    foil-data index -o "$1.foil" "$1" 2>/dev/null &&
+        foil-data list "$1.foil" | head -n 1
+    file=$1 want=$2 /usr/bin/python3 -c 'import os, struct
+data = open(os.environ["file"], "rb").read()
+at = data.index(b"\xff\xc0")
+print("%dx%d" % struct.unpack(">HH", data[at + 5:at + 9])[::-1])' | grep -qx "$2"
+}
+ok 'all views of it in one picture' asked "sprite?epoch=$epoch&step=$step"
+cp answer sprite.jpg
+ok 'of 16 tiles in a row' sized sprite.jpg 256x16
+ok 'three views by name' asked 'view?v=1.0.0,2.0.1,39.7.0'
+cp answer views.jpg
+ok 'of three tiles' sized views.jpg 48x16
+ok 'an image' asked image/39
+foil-view --port 0 -r run >other.at 2>/dev/null &
+other=$!
+
+# ------------------------------------------------------------- what is refused
+for path in nope ../set.tar image/40 image/99999999999999999999 \
+    'anchor?epoch=0&step=0&row=0' "anchor?epoch=$epoch&step=$step&row=16" \
+    "batch?epoch=$epoch&step=-1" 'view?v=40.0.0'; do
+    ok "$path: 404" refused 404 "$path"
+done
+many=$(printf '1.0.0,%.0s' {1..64})1.0.0
+for path in view 'view?v=' 'view?v=1.2' 'view?v=1.2.3,' 'view?v=a.b.c' "view?v=$many" \
+    image/x image/-1; do
+    ok "${path:0:40}: 400" refused 400 "$path"
+done
+ok 'a name of elsewhere: 403' refused 403 all -H 'Host: evil.example'
+ok 'with our port, too' refused 403 all -H "Host: evil.example:${at//[^0-9]/}"
+ok 'no name' refused 403 all -H 'Host:'
+ok 'as localhost' asked all -H 'Host: localhost:1'
+for method in POST PUT DELETE OPTIONS; do
+    ok "$method: 405" refused 405 all -X "$method"
+done
+ok 'what is posted is thrown away: 405' refused 405 all --data-binary @set.tar
+# shellcheck disable=SC2016 # not this shell's
+ok 'nonsense' eval 'head -c 20000 /dev/urandom | timeout 5 bash -c \
+    "cat >/dev/tcp/127.0.0.1/${at//[!0-9]/}" 2>/dev/null; asked all'
+
+# -------------------------------------------------------------- pages that wait
+# twenty that never read
+port=${at##*:}
+port=${port%/}
+for _ in {1..20}; do
+    bash -c "exec 3<>/dev/tcp/127.0.0.1/$port; printf 'GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n' >&3; kill -STOP \$\$" &
+done
+cost=$(ps -o rss= -p "$page")
+before=$(wc -l <run/metrics.jsonl)
+sleep 3
+ok 'twenty pages that do not read: the run goes on' test "$(wc -l <run/metrics.jsonl)" \
+    -gt "$before"
+ok 'another page is answered' asked all
+ok 'memory stays' test "$(ps -o rss= -p "$page")" -lt "$((cost + 40000))"
+jobs -p | while read -r job; do
+    [[ $(ps -o stat= -p "$job") != T* ]] || kill -KILL "$job"
+done
+
+# ----------------------------------------------------------- stopped, and over
+kill -TERM "$page"
+code=0
+wait "$page" || code=$?
+ok 'asked to stop: 0' test "$code" -eq 0
+kill -TERM "$training"
+wait "$training"
+ok 'the page of a run that has ended lives on' kill -0 "$other"
+kill -TERM "$other"
+wait "$other"
+ok 'a run that is over' served over -r run
+ok 'is told' asked all
+ok 'with its last batch, of which no embeddings are known' jq -e '.living == false and
+    (.batch | .known == false and (.ids | length) == 8)' answer
+read -r epoch step < <(jq -r '.batch | "\(.epoch) \(.step)"' answer)
+ok 'its views' asked "sprite?epoch=$epoch&step=$step"
+ok 'but no anchor: 404' refused 404 "anchor?epoch=$epoch&step=$step&row=0"
+ok 'the port is taken: 1' refuses 1 'cannot listen at 127.0.0.1' foil-view -r run \
+    --port "$(sed 's/.*:\([0-9]*\).*/\1/' over.at)"
+kill -TERM "$page"
+wait "$page"
+mv set.tar.foil away.foil
+mv set.tar away.tar
+ok 'without its data set' served lost -r run
+ok 'the curves are there' asked all
+ok 'and no batch' jq -e '.batch == null and (.metrics.total | length) > 10' answer
+ok 'no picture: 404' refused 404 image/0
+kill -TERM "$page"
+wait "$page"
+
+# --------------------------------------------------------------------- a token
+ok 'for other machines, with a token that is made up' served open -r run \
+    --address 0.0.0.0
+ok 'which the address has' grep -q '^http://0.0.0.0:[0-9]*/?token=[0-9a-f]\{32\}$' \
+    open.at
+token=${at#*=} at=${at%\?*} at=${at/0.0.0.0/127.0.0.1}
+ok 'without it: 403' refused 403 all
+ok 'with another: 403' refused 403 'all?token=0123456789abcdef0123456789abcdef'
+ok 'with it' asked "all?token=$token"
+ok 'and as a cookie' asked all -b "foil-token=$token"
+ok 'who does not know it is not told it' bash -c "! curl -si '${at}all' | grep -i cookie"
+kill -TERM "$page"
+wait "$page"
+done_testing

@@ -1,0 +1,118 @@
+"""view_page.py RUN URL OVER: the page of a run that goes, and of one that is over, in
+a browser; TAP on stdout.  Lines on stdin say that the run was killed, and resumed."""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from browser import Browser  # noqa: E402
+
+run, url, over = sys.argv[1:]
+count = 0
+
+
+def ok(what, fine, more=""):
+    global count
+    count += 1
+    print(f"{'ok' if fine else 'not ok'} {count} - {what}")
+    if not fine:
+        print(f"# {more}")
+    sys.stdout.flush()
+
+
+def wait_for(word):
+    print(f"# please {word}", flush=True)
+    sys.stdin.readline()
+
+
+def chosen(page):
+    return page.value("[...document.querySelectorAll('#board .tile')]"
+                      ".findIndex(tile => tile.matches('.chosen'))")
+
+
+def losses():
+    with open(f"{run}/metrics.jsonl", encoding="ascii") as file:
+        return {x["total"]: x["loss"] for x in map(json.loads, file) if "loss" in x}
+
+
+def is_curve(totals, shown):
+    """Each step, or the least and the most of several at a time."""
+    known, each = losses(), 1
+    if totals[-1] > len(totals):
+        each = 2
+    for i in range(0, len(totals), each):
+        steps = range(totals[i], totals[i + each - 1] + 1)
+        near = [float("%.6g" % known[t]) for t in steps]
+        if [min(near), max(near)][:each] != shown[i:i + each]:
+            return False
+    return len(totals) > 5
+
+
+with Browser(1400) as page:
+    page.open(url)
+    ok("the page comes up", page.until("document.querySelectorAll('#board .tile').length == 8"),
+       page.said)
+    ok("it says which run", page.text("#run") == os.path.basename(run), page.text("#run"))
+    ok("an anchor is chosen", page.until("document.querySelectorAll('#anchor .bar').length == 14"))
+    ok("the newest batch is on it a moment later", page.until(
+        "(() => { const now = document.querySelector('#board .which').textContent;"
+        "const was = window.was ??= now; return was != now })()"))
+    page.press(" ")
+    ok("space holds it", page.until("document.querySelector('#hold').ariaPressed == 'true'"))
+    held = page.text("#board .which")
+    page.click("#board .tile", 5)
+    ok("a click takes an anchor", page.until(
+        "document.querySelectorAll('#board .tile')[5].matches('.chosen')"), chosen(page))
+    page.press("j")
+    ok("j takes the next", page.until(
+        "document.querySelectorAll('#board .tile')[6].matches('.chosen')"), chosen(page))
+    page.press("k")
+    ok("k the one before", page.until(
+        "document.querySelectorAll('#board .tile')[5].matches('.chosen')"), chosen(page))
+    ok("the address is a link to it", page.until("location.hash.includes('anchor=')"))
+    link = page.value("location.href")
+    weights = page.value(
+        "fetch('anchor?' + location.hash.slice(1).replace('anchor=', 'row='))"
+        ".then(r => r.json()).then(a => a.negatives.map(n => n.weight))")
+    shown = page.value("[...document.querySelectorAll('#anchor .bar + *, #anchor td:has(.bar) + td')]"
+                       ".map(e => parseFloat(e.textContent))")
+    ok("the weights on it are those of the softmax",
+       len(weights) == 14 and len(shown) == 14 and
+       all(abs(100 * w - s) < .6 for w, s in zip(weights, shown)), (weights, shown))
+    ok("the held batch stays", page.text("#board .which") == held)
+    ok("no part is wider than the page",
+       page.value("document.documentElement.scrollWidth <= innerWidth"))
+
+    before = page.value("fetch('all').then(r => r.json()).then(a => a.metrics.total.at(-1))")
+    wait_for("kill")
+    ok("the page of a killed run stays", page.text("#board .which") == held)
+    wait_for("resume")
+    ok("and goes on with the run that was resumed", page.until(
+        f"fetch('all').then(r => r.json()).then(a => a.metrics.total.at(-1) > {before})", 60))
+    page.press(" ")
+    ok("another batch is on it", page.until(
+        f"document.querySelector('#board .which').textContent != {json.dumps(held)}"))
+    curve = page.value("fetch('all').then(r => r.json())"
+                       ".then(a => [a.metrics.total, a.metrics.columns.loss])")
+    ok("the curve is that of metrics.jsonl", is_curve(*curve))
+    page.open("about:blank")
+    page.open(link)
+    ok("the link opens the held batch again",
+       page.until(f"document.querySelector('#board .which').textContent == {json.dumps(held)}"))
+    page.press("t")
+    ok("t makes it dark or light", page.until("document.documentElement.style.colorScheme != ''"))
+    ok("the console says nothing", not page.said, page.said)
+    if os.environ.get("SHOTS"):
+        page.shot(f"{os.environ['SHOTS']}/page.png")
+
+wait_for("end")
+with Browser(400, 800) as page:
+    page.open(over)
+    ok("a run that is over, on 400 pixels",
+       page.until("document.querySelectorAll('#board .tile').length == 8"), page.said)
+    ok("its curves", page.until("document.querySelectorAll('#curves canvas').length > 0"))
+    ok("no part is wider than the page",
+       page.value("document.documentElement.scrollWidth <= innerWidth"),
+       page.value("document.documentElement.scrollWidth"))
+    ok("the console says nothing", not page.said, page.said)
+print(f"1..{count}")

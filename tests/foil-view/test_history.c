@@ -1,0 +1,147 @@
+#include "foil-view/history.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "t.h"
+
+/* A step with a loss that falls, and a peak at one step. */
+static void
+add_step(struct history *history, int64_t total, int64_t peak)
+{
+    const struct wire_metric value[] = {
+        {"total", (double)total},
+        {"loss", total == peak ? 1e3 : 1 / (double)total},
+        {"odd", total % 2 ? (double)total : NAN},
+    };
+
+    history_add(history, value, 3);
+}
+
+static double
+number_at(const json_t *all, const char *column, size_t i)
+{
+    const json_t *list =
+        column ? json_object_get(json_object_get(all, "columns"), column)
+               : json_object_get(all, "total");
+
+    return json_number_value(json_array_get(list, i));
+}
+
+static void
+few_steps_are_all_there(void)
+{
+    struct history history = {0};
+    json_t *all;
+
+    for (int64_t total = 1; total <= 5; total++)
+        add_step(&history, total, 0);
+    all = history_show(&history, 100);
+    T(json_array_size(json_object_get(all, "total")) == 5 &&
+          number_at(all, NULL, 4) == 5 && number_at(all, "loss", 3) == .25,
+      "five steps are five points");
+    T(json_is_null(json_array_get(
+          json_object_get(json_object_get(all, "columns"), "odd"), 1)),
+      "what is no number is null");
+    json_decref(all);
+    history_release(&history);
+}
+
+static void
+no_peak_is_lost(size_t steps, size_t most)
+{
+    struct history history = {0};
+    const int64_t peak = (int64_t)steps * 3 / 7;
+    double highest = 0;
+    size_t points;
+    int rises = 1;
+    json_t *all;
+
+    for (int64_t total = 1; total <= (int64_t)steps; total++)
+        add_step(&history, total, peak);
+    all = history_show(&history, most);
+    points = json_array_size(json_object_get(all, "total"));
+    for (size_t i = 0; i < points; i++) {
+        highest = fmax(highest, number_at(all, "loss", i));
+        rises &= !i || number_at(all, NULL, i) >= number_at(all, NULL, i - 1);
+    }
+    T(points <= most && rises && highest == 1e3 &&
+          number_at(all, NULL, points - 1) == (double)steps,
+      "%zu steps are %zu points, with the peak of one step", steps, points);
+    json_decref(all);
+    history_release(&history);
+}
+
+/* A run that was resumed does steps again. */
+static void
+steps_that_are_done_again_count_once(void)
+{
+    struct history history = {0};
+
+    for (int64_t total = 1; total <= 10; total++)
+        add_step(&history, total, 0);
+    add_step(&history, 7, 7);
+    T(history.n == 7 && history.total[6] == 7 && history.column[0].x[6] == 1e3,
+      "step 7 again: seven steps, the newer numbers");
+    T(!history_add(&history, NULL, 0) && history.n == 7, "no total: no step");
+    history_release(&history);
+}
+
+static void
+files_are_read(void)
+{
+    char folder[] = "/tmp/history-XXXXXX", path[64];
+    struct history history = {0};
+    FILE *file;
+
+    if (!mkdtemp(folder))
+        return;
+    history_read(&history, folder);
+    T(!history.n, "a run without steps");
+    snprintf(path, sizeof path, "%s/metrics.jsonl", folder);
+    file = fopen(path, "w");
+    if (file) {
+        fputs("{\"total\":1,\"loss\":2.5,\"plan\":{\"x\":1}}\nnonsense\n\n"
+              "{\"loss\":1}\n{\"total\":2,\"loss\":1.5,\"name\":\"x\"}\n{"
+              "\"total\":3",
+              file);
+        fclose(file);
+    }
+    history_read(&history, folder);
+    T(history.n == 2 && history.columns == 1 && history.column[0].x[1] == 1.5,
+      "two whole lines of steps, of one number");
+    file = fopen(path, "a");
+    if (file) {
+        fputs(",\"loss\":1}\n{\"total\":4,\"loss\":0.5}\n", file);
+        fclose(file);
+    }
+    history_read(&history, folder);
+    T(history.n == 4 && history.total[2] == 3 && history.column[0].x[3] == .5,
+      "and what is new of it");
+    file = fopen(path, "w");
+    if (file) {
+        fputs("{\"total\":1,\"loss\":2.5}\n{\"total\":2,\"loss\":7}\n", file);
+        fclose(file);
+    }
+    history_read(&history, folder);
+    T(history.n == 2 && history.column[0].x[1] == 7, "a run that was resumed");
+    unlink(path);
+    rmdir(folder);
+    history_release(&history);
+}
+
+int
+main(void)
+{
+    few_steps_are_all_there();
+    no_peak_is_lost(1000, 100);
+    no_peak_is_lost(1001, 400);
+    no_peak_is_lost(200000, 4000);
+    steps_that_are_done_again_count_once();
+    files_are_read();
+    return t_done();
+}

@@ -1,0 +1,138 @@
+/*
+ * foil-view: a page of a run, as it goes or when it is over: which images are
+ * contrasted with which, its dataflow and its curves.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "foil-view/serve.h"
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "util/priority.h"
+#include "util/stop.h"
+#include "wire/keys.h"
+
+static struct watch_where where;
+static const char *address = "127.0.0.1", *token;
+static long port = 8765;
+
+static const struct opt opts[] = {
+    {"run", 'r', OPT_TEXT, &where.run, 0, 0, "RUN",
+     "run directory; must be given"},
+    {"data", 0, OPT_TEXT, &where.data, 0, 0, "DATA",
+     "the data set, where it is not at its place any more"},
+    {"port", 0, OPT_WHOLE, &port, 0, 65535, "N",
+     "port of the page; 0: any that is free"},
+    {"address", 0, OPT_TEXT, &address, 0, 0, "ADDRESS",
+     "where to listen; 0.0.0.0: for other machines, too"},
+    {"token", 0, OPT_TEXT, &token, 0, 0, "WORD",
+     "what the page's address must have; made up where others may ask"},
+    {"events", 0, OPT_TEXT, &where.events, 0, 0, "ENDPOINT",
+     "where the trainer publishes [ipc://RUN/events]"},
+    WIRE_KEYS_OPT(&where.keys),
+    WIRE_ALLOW_OPT(&where.allow),
+    {0},
+};
+
+static const struct opt_tool tool = {
+    "foil-view", "show a run as a page in a browser", NULL, 0, 0, opts,
+};
+
+enum { TOKEN = 16 }; // bytes
+
+static const double beat = 5, glance = 1; // seconds
+
+/* A word that nobody guesses, to be given to free(). */
+static char *
+make_token(void)
+{
+    uint8_t byte[TOKEN];
+    char *word = mem_array(2 * TOKEN + 1, 1);
+
+    if (getrandom(byte, sizeof byte, 0) != sizeof byte)
+        die("no random numbers: %s", strerror(errno));
+    for (size_t i = 0; i < TOKEN; i++)
+        snprintf(word + 2 * i, 3, "%02x", byte[i]);
+    return word;
+}
+
+/* One descriptor that is readable when one of two is. */
+static int
+join_descriptors(int one, int other)
+{
+    const int all = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event event = {.events = EPOLLIN};
+
+    if (all < 0 || epoll_ctl(all, EPOLL_CTL_ADD, one, &event) ||
+        epoll_ctl(all, EPOLL_CTL_ADD, other, &event))
+        die("cannot wait: %s", strerror(errno));
+    return all;
+}
+
+/* Until we are asked to stop. */
+static void
+serve_pages(struct serve *serve, struct watch *watch, struct hub *hub, int stop)
+{
+    const int due = join_descriptors(stop, serve_fd(serve));
+    double beaten = clock_now();
+    struct err err;
+
+    while (!stop_asked()) {
+        if (wire_wait(watch->wire, due, glance, &err) < 0)
+            die("%s", err.msg);
+        watch_hear(watch);
+        if (clock_now() - beaten > beat) {
+            beaten = clock_now();
+            hub_beat(hub);
+        }
+        serve_run(serve);
+    }
+    close(due);
+}
+
+int
+main(int argc, char **argv)
+{
+    struct hub *hub;
+    struct watch watch;
+    struct serve *serve;
+    struct err err;
+    char *made = NULL;
+    int stop;
+
+    opt_parse(&tool, argc, argv);
+    if (!where.run)
+        opt_misuse("which run? -r RUN");
+    opt_together(&where.keys, &where.allow);
+    if (!file_exists(where.run))
+        die("there is no run '%s'", where.run);
+    stop = stop_fd(&err);
+    if (stop < 0)
+        die("%s", err.msg);
+    priority_low();
+    if (!token && strncmp(address, "127.", 4))
+        token = made = make_token();
+    hub = hub_open();
+    watch_open(&watch, &where, hub);
+    serve = serve_open(&(struct serve_how){address, (uint16_t)port, token},
+                       &watch, hub, &err);
+    if (!serve)
+        die("%s", err.msg);
+    printf("http://%s:%d/%s%s\n", address, serve_port(serve),
+           token ? "?token=" : "", token ? token : "");
+    fflush(stdout);
+    serve_pages(serve, &watch, hub, stop);
+    serve_close(serve);
+    watch_close(&watch);
+    hub_close(hub);
+    free(made);
+    close_stdout();
+    return EXIT_OK;
+}

@@ -1,0 +1,175 @@
+#include "history.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "number.h"
+#include "util/mem.h"
+
+static void
+add_line(struct history *history, const char *line, size_t size)
+{
+    struct wire_metric *values = mem_array(WIRE_METRICS_MAX, sizeof *values);
+    json_t *object = json_loadb(line, size, 0, NULL), *value;
+    const char *name;
+    size_t n = 0;
+
+    json_object_foreach(object, name, value)
+    {
+        if (!json_is_number(value) || n == WIRE_METRICS_MAX ||
+            strlen(name) >= sizeof values->name)
+            continue;
+        memcpy(values[n].name, name, strlen(name) + 1);
+        values[n++].value = json_number_value(value);
+    }
+    history_add(history, values, n);
+    json_decref(object);
+    free(values);
+}
+
+void
+history_read(struct history *history, const char *run)
+{
+    char *path = mem_format("%s/metrics.jsonl", run), *line = NULL;
+    FILE *file = fopen(path, "r");
+    size_t room = 0;
+    ssize_t n;
+
+    if (file && !fseek(file, 0, SEEK_END) && ftell(file) < history->offset)
+        history->offset = 0; // steps that are done again are forgotten
+    if (file && !fseek(file, history->offset, SEEK_SET))
+        while ((n = getline(&line, &room, file)) > 0 && line[n - 1] == '\n') {
+            add_line(history, line, (size_t)n);
+            history->offset += n;
+        }
+    if (file)
+        fclose(file);
+    free(line);
+    free(path);
+}
+
+/* The column of a name, which is made where it is new. */
+static struct history_column *
+find_column(struct history *history, const char *name)
+{
+    struct history_column *column = history->column;
+
+    for (size_t i = 0; i < history->columns; i++)
+        if (!strcmp(column[i].name, name))
+            return &column[i];
+    mem_grow(&history->column, &history->column_room, history->columns + 1,
+             sizeof *history->column);
+    column = &history->column[history->columns++];
+    snprintf(column->name, sizeof column->name, "%s", name);
+    column->x = mem_array(history->room, sizeof *column->x);
+    for (size_t i = 0; i < history->n; i++)
+        column->x[i] = NAN;
+    return column;
+}
+
+static void
+make_room(struct history *history)
+{
+    const size_t before = history->room;
+
+    if (history->n < before)
+        return;
+    mem_grow(&history->total, &history->room, history->n + 1,
+             sizeof *history->total);
+    for (size_t i = 0; i < history->columns; i++) {
+        size_t room = before;
+
+        mem_grow(&history->column[i].x, &room, history->room,
+                 sizeof *history->column[i].x);
+    }
+}
+
+int
+history_add(struct history *history, const struct wire_metric *value, size_t n)
+{
+    int64_t total = 0;
+    size_t at;
+
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(value[i].name, "total"))
+            total = (int64_t)value[i].value;
+    if (total < 1)
+        return 0;
+    while (history->n && history->total[history->n - 1] >= total)
+        history->n--;
+    make_room(history);
+    at = history->n;
+    history->total[at] = total;
+    for (size_t i = 0; i < history->columns; i++)
+        history->column[i].x[at] = NAN;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(value[i].name, "total"))
+            find_column(history, value[i].name)->x[at] = value[i].value;
+    history->n++;
+    return 1;
+}
+
+/* A column in buckets of steps; each as it is where there is one step a
+ * bucket. */
+static json_t *
+show_column(const struct history *history, const double *x, size_t buckets)
+{
+    json_t *list = json_array();
+
+    for (size_t b = 0; b < buckets; b++) {
+        const size_t first = b * history->n / buckets;
+        const size_t end = (b + 1) * history->n / buckets;
+        double least = NAN, most = NAN;
+
+        for (size_t i = first; i < end; i++) {
+            least = fmin(least, x[i]); // of a number and NaN, the number
+            most = fmax(most, x[i]);
+        }
+        json_array_append_new(list, number_show(least));
+        if (buckets < history->n)
+            json_array_append_new(list, number_show(most));
+    }
+    return list;
+}
+
+static json_t *
+show_totals(const struct history *history, size_t buckets)
+{
+    json_t *list = json_array();
+
+    for (size_t b = 0; b < buckets; b++) {
+        const size_t first = b * history->n / buckets;
+        const size_t end = (b + 1) * history->n / buckets;
+
+        json_array_append_new(list, json_integer(history->total[first]));
+        if (buckets < history->n)
+            json_array_append_new(list, json_integer(history->total[end - 1]));
+    }
+    return list;
+}
+
+json_t *
+history_show(const struct history *history, size_t most)
+{
+    const size_t buckets = history->n > most ? most / 2 : history->n;
+    json_t *columns = json_object();
+
+    for (size_t i = 0; i < history->columns; i++)
+        json_object_set_new(
+            columns, history->column[i].name,
+            show_column(history, history->column[i].x, buckets));
+    return json_pack("{s:o s:o}", "total", show_totals(history, buckets),
+                     "columns", columns);
+}
+
+void
+history_release(struct history *history)
+{
+    for (size_t i = 0; i < history->columns; i++)
+        free(history->column[i].x);
+    free(history->column);
+    free(history->total);
+    *history = (struct history){0};
+}

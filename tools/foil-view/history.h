@@ -1,0 +1,40 @@
+#ifndef FOIL_VIEW_HISTORY_H
+#define FOIL_VIEW_HISTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/json.h"
+#include "wire/metrics.h"
+
+/* The numbers of each step of a run, as its file has them: what is published
+ * may be lost.  Zeros are an empty one. */
+struct history {
+    long offset;    /* of the file, up to where it was read */
+    size_t n, room; /* steps */
+    int64_t *total; /* [n] rising */
+    size_t columns, column_room;
+    struct history_column {
+        char name[64];
+        double *x; /* [n] NaN: the step has no such number */
+    } * column;
+};
+
+/* history_read() takes in what is new in RUN/metrics.jsonl; all of it where the
+ * file is shorter than it was: its run was resumed. */
+void history_read(struct history *history, const char *run);
+
+/* history_add() takes in a step; 0 where it has no "total".  Steps from that
+ * one on are forgotten: a run that was resumed does them again. */
+int history_add(struct history *history, const struct wire_metric *value,
+                size_t n);
+
+/*
+ * history_show() returns {total: [], columns: {name: []}} of at most `most`
+ * points.  Where there are more steps, two points stand for the steps of a
+ * bucket, with the least and the most of each column: no peak is lost.
+ */
+json_t *history_show(const struct history *history, size_t most);
+void history_release(struct history *history);
+
+#endif

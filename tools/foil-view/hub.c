@@ -1,0 +1,192 @@
+#include "hub.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "number.h"
+#include "util/mem.h"
+
+enum { RING = 256, BLOCK = 16384 };
+
+struct page {
+    struct hub *hub;
+    struct MHD_Connection *connection;
+    uint64_t at;   /* the message that it is in */
+    size_t offset; /* of that one, what it has had */
+    int used, asleep;
+    char gap[64]; /* what it is told in between, and what it has had of that */
+    size_t gap_size, gap_offset;
+};
+
+struct hub {
+    struct page page[HUB_PAGES];
+    char *text[RING];
+    size_t size[RING];
+    uint64_t said;
+    int over;
+};
+
+struct hub *
+hub_open(void)
+{
+    struct hub *hub = mem_array(1, sizeof *hub);
+
+    for (int i = 0; i < HUB_PAGES; i++)
+        hub->page[i].hub = hub;
+    return hub;
+}
+
+static void
+wake_pages(struct hub *hub)
+{
+    for (struct page *page = hub->page; page < hub->page + HUB_PAGES; page++)
+        if (page->asleep) {
+            page->asleep = 0;
+            MHD_resume_connection(page->connection);
+        }
+}
+
+/* Takes over a text. */
+static void
+keep_text(struct hub *hub, char *text)
+{
+    const size_t at = hub->said % RING;
+
+    free(hub->text[at]);
+    hub->text[at] = text;
+    hub->size[at] = strlen(text);
+    hub->said++;
+    wake_pages(hub);
+}
+
+void
+hub_say(struct hub *hub, const char *event, json_t *object)
+{
+    char *data = number_text(object);
+
+    if (data && hub_pages(hub))
+        keep_text(hub, mem_format("id: %ju\nevent: %s\ndata: %s\n\n",
+                                  (uintmax_t)hub->said + 1, event, data));
+    free(data);
+}
+
+void
+hub_beat(struct hub *hub)
+{
+    for (struct page *page = hub->page; page < hub->page + HUB_PAGES; page++)
+        if (page->asleep && page->gap_offset == page->gap_size) {
+            page->gap_size =
+                (size_t)snprintf(page->gap, sizeof page->gap, ":\n\n");
+            page->gap_offset = 0;
+        }
+    wake_pages(hub);
+}
+
+size_t
+hub_pages(const struct hub *hub)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < HUB_PAGES; i++)
+        n += (size_t)hub->page[i].used;
+    return n;
+}
+
+/* A page between two messages, which the ring has lapped: it goes on with the
+ * oldest that there is. */
+static void
+tell_gap(struct page *page)
+{
+    const uint64_t oldest = page->hub->said - RING;
+
+    page->gap_size = (size_t)snprintf(page->gap, sizeof page->gap,
+                                      "event: gap\ndata: {\"lost\":%ju}\n\n",
+                                      (uintmax_t)(oldest - page->at));
+    page->gap_offset = 0;
+    page->at = oldest;
+}
+
+static ssize_t
+copy_part(char *to, size_t room, const char *text, size_t size, size_t *offset)
+{
+    const size_t left = size - *offset, n = left < room ? left : room;
+
+    memcpy(to, text + *offset, n);
+    *offset += n;
+    return (ssize_t)n;
+}
+
+static ssize_t
+give_more(void *self, uint64_t position, char *to, size_t room)
+{
+    struct page *page = self;
+    struct hub *hub = page->hub;
+    const size_t at = page->at % RING;
+    const int lapped = hub->said - page->at > RING;
+    ssize_t n;
+
+    (void)position;
+    if (hub->over || (lapped && page->offset)) // its message is gone
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    if (lapped)
+        tell_gap(page);
+    if (page->gap_offset < page->gap_size)
+        return copy_part(to, room, page->gap, page->gap_size,
+                         &page->gap_offset);
+    if (page->at == hub->said) {
+        page->asleep = 1;
+        MHD_suspend_connection(page->connection);
+        return 0;
+    }
+    n = copy_part(to, room, hub->text[at], hub->size[at], &page->offset);
+    if (page->offset == hub->size[at]) {
+        page->at++;
+        page->offset = 0;
+    }
+    return n;
+}
+
+static void
+forget_page(void *self)
+{
+    struct page *page = self;
+
+    page->used = page->asleep = 0;
+}
+
+struct MHD_Response *
+hub_answer(struct hub *hub, struct MHD_Connection *connection)
+{
+    struct MHD_Response *answer;
+    struct page *page = hub->page;
+
+    while (page < hub->page + HUB_PAGES && page->used)
+        page++;
+    if (page == hub->page + HUB_PAGES)
+        return NULL;
+    *page = (struct page){
+        .hub = hub, .connection = connection, .at = hub->said, .used = 1};
+    page->gap_size = (size_t)snprintf(page->gap, sizeof page->gap, ":\n\n");
+    answer = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK,
+                                               give_more, page, forget_page);
+    if (!answer)
+        page->used = 0;
+    return answer;
+}
+
+void
+hub_wake(struct hub *hub)
+{
+    hub->over = 1;
+    wake_pages(hub);
+}
+
+void
+hub_close(struct hub *hub)
+{
+    for (int i = 0; i < RING; i++)
+        free(hub->text[i]);
+    free(hub);
+}

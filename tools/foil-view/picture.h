@@ -1,0 +1,49 @@
+#ifndef FOIL_VIEW_PICTURE_H
+#define FOIL_VIEW_PICTURE_H
+
+#include "data/set.h"
+#include "train/views.h"
+
+#include "moment.h"
+
+/*
+ * Pictures of the views of a run, which are made again from its folder: the
+ * trainer is asked for nothing.  Not for two threads at once.
+ */
+struct pictures {
+    struct train_views *views;
+    int ready; /* the data set is open */
+};
+
+enum { PICTURE_COLUMNS = 32, PICTURE_LIST = 64, PICTURE_LIST_COLUMNS = 16 };
+
+/* A view by its name. */
+struct picture_name {
+    int64_t id, epoch, view;
+};
+
+/* pictures_set() returns the data set; NULL with a sentence where it is not
+ * found yet. */
+const struct data_set *pictures_set(struct pictures *pictures, struct err *err);
+
+/* pictures_tile() returns the pixels of a view on a picture, at most 64; or 0.
+ */
+size_t pictures_tile(struct pictures *pictures);
+
+/* picture_batch() draws all views of a batch as JPEG, both of an image beside
+ * each other; -1 with a sentence. */
+int picture_batch(struct pictures *pictures, const struct moment *moment,
+                  struct data_bytes *jpeg, struct err *err);
+
+/* picture_list() draws n views, picture_image() an image as it is. */
+int picture_list(struct pictures *pictures, const struct picture_name *name,
+                 size_t n, struct data_bytes *jpeg, struct err *err);
+int picture_image(struct pictures *pictures, int64_t id,
+                  struct data_bytes *jpeg, struct err *err);
+
+/* picture_last() fills in the batch of the newest step that is known, without
+ * embeddings; -1 with a sentence. */
+int picture_last(struct pictures *pictures, struct moment *moment,
+                 struct err *err);
+
+#endif

@@ -1,0 +1,470 @@
+#include "serve.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "asset.h"
+#include "number.h"
+#include "util/mem.h"
+
+enum { CONNECTIONS = 128, IDLE = 120, MEMORY = 32768 };
+
+struct serve {
+    struct MHD_Daemon *daemon;
+    struct watch *watch;
+    struct hub *hub;
+    char *token;
+    char *host[4]; /* names by which we may be asked */
+};
+
+/* What is answered: a code, and a body of that type, which is given away. */
+struct answer {
+    unsigned code;
+    const char *type;
+    char *body;
+    size_t size;
+};
+
+static struct answer
+refuse_request(unsigned code, const char *why)
+{
+    char *text = mem_format("%s\n", why);
+
+    return (struct answer){code, "text/plain; charset=utf-8", text,
+                           strlen(text)};
+}
+
+static struct answer
+answer_json(json_t *object)
+{
+    char *text = number_text(object);
+
+    if (!text)
+        return refuse_request(MHD_HTTP_INTERNAL_SERVER_ERROR, "no JSON");
+    return (struct answer){MHD_HTTP_OK, "application/json", text, strlen(text)};
+}
+
+static struct answer
+answer_picture(int rc, struct data_bytes *jpeg, const struct err *err)
+{
+    if (!rc)
+        return (struct answer){MHD_HTTP_OK, "image/jpeg", (char *)jpeg->data,
+                               jpeg->len};
+    data_bytes_release(jpeg);
+    return refuse_request(MHD_HTTP_NOT_FOUND, err->msg);
+}
+
+/* Reads a whole number of at most 15 digits; -1 where there is none. */
+static int64_t
+read_digits(const char *text, const char **end)
+{
+    const size_t n = text ? strspn(text, "0123456789") : 0;
+
+    *end = text + n;
+    return n && n < 16 ? strtoll(text, NULL, 10) : -1;
+}
+
+static int64_t
+find_argument(struct MHD_Connection *connection, const char *name)
+{
+    const char *end;
+    const char *text =
+        MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
+    const int64_t number = read_digits(text, &end);
+
+    return text && !*end ? number : -1;
+}
+
+static const struct moment *
+find_moment(struct serve *serve, struct MHD_Connection *connection)
+{
+    return watch_batch(serve->watch, find_argument(connection, "epoch"),
+                       find_argument(connection, "step"));
+}
+
+static struct answer
+answer_all(struct serve *serve, struct MHD_Connection *connection)
+{
+    (void)connection;
+    return answer_json(watch_show(serve->watch));
+}
+
+static struct answer
+answer_batch(struct serve *serve, struct MHD_Connection *connection)
+{
+    const struct moment *moment = find_moment(serve, connection);
+
+    if (!moment)
+        return refuse_request(MHD_HTTP_NOT_FOUND, "no such batch is kept");
+    return answer_json(watch_show_batch(serve->watch, moment));
+}
+
+static struct answer
+answer_anchor(struct serve *serve, struct MHD_Connection *connection)
+{
+    const struct moment *moment = find_moment(serve, connection);
+    const int64_t row = find_argument(connection, "row");
+    json_t *anchor = moment && row >= 0
+                         ? watch_anchor(serve->watch, moment, (size_t)row)
+                         : NULL;
+
+    if (!anchor)
+        return refuse_request(MHD_HTTP_NOT_FOUND, "no such row is kept");
+    return answer_json(anchor);
+}
+
+static struct answer
+answer_sprite(struct serve *serve, struct MHD_Connection *connection)
+{
+    const struct moment *moment = find_moment(serve, connection);
+    struct data_bytes jpeg = {0};
+    struct err err;
+
+    if (!moment)
+        return refuse_request(MHD_HTTP_NOT_FOUND, "no such batch is kept");
+    return answer_picture(
+        picture_batch(&serve->watch->pictures, moment, &jpeg, &err), &jpeg,
+        &err);
+}
+
+/* ID.EPOCH.VIEW at *text, which goes behind it; -1 where it is not so. */
+static int
+read_name(const char **text, struct picture_name *name)
+{
+    name->id = read_digits(*text, text);
+    if (name->id < 0 || *(*text)++ != '.')
+        return -1;
+    name->epoch = read_digits(*text, text);
+    if (name->epoch < 0 || *(*text)++ != '.')
+        return -1;
+    name->view = read_digits(*text, text);
+    return name->view < 0 ? -1 : 0;
+}
+
+/* Names with commas between: returns how many, 0 where they are not so. */
+static size_t
+read_names(const char *text, struct picture_name name[PICTURE_LIST])
+{
+    for (size_t n = 0; n < PICTURE_LIST; n++) {
+        if (read_name(&text, &name[n]))
+            return 0;
+        if (!*text)
+            return n + 1;
+        if (*text++ != ',')
+            return 0;
+    }
+    return 0;
+}
+
+static struct answer
+answer_view(struct serve *serve, struct MHD_Connection *connection)
+{
+    struct picture_name name[PICTURE_LIST] = {{0}};
+    const char *v =
+        MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "v");
+    const size_t n = v ? read_names(v, name) : 0;
+    struct data_bytes jpeg = {0};
+    struct err err;
+
+    if (!n)
+        return refuse_request(MHD_HTTP_BAD_REQUEST,
+                              "v wants ID.EPOCH.VIEW,..., 64 at most");
+    return answer_picture(
+        picture_list(&serve->watch->pictures, name, n, &jpeg, &err), &jpeg,
+        &err);
+}
+
+static struct answer
+answer_image(struct serve *serve, const char *id)
+{
+    const char *end;
+    const int64_t number = read_digits(id, &end);
+    struct data_bytes jpeg = {0};
+    struct err err;
+
+    if (*end)
+        return refuse_request(MHD_HTTP_BAD_REQUEST, "image/ID wants a number");
+    return answer_picture(
+        picture_image(&serve->watch->pictures, number, &jpeg, &err), &jpeg,
+        &err);
+}
+
+static const char *
+type_of(const char *name)
+{
+    static const char *const types[][2] = {
+        {".html", "text/html; charset=utf-8"},
+        {".css", "text/css; charset=utf-8"},
+        {".js", "text/javascript; charset=utf-8"},
+        {".svg", "image/svg+xml"},
+    };
+    const char *end = strrchr(name, '.');
+
+    for (size_t i = 0; end && i < sizeof types / sizeof *types; i++)
+        if (!strcmp(end, types[i][0]))
+            return types[i][1];
+    return "application/octet-stream";
+}
+
+static struct answer
+answer_asset(const char *name)
+{
+    for (const struct asset *asset = assets; asset->name; asset++)
+        if (!strcmp(asset->name, *name ? name : "index.html")) {
+            char *copy = mem_array(asset->size + 1, 1);
+
+            memcpy(copy, asset->bytes, asset->size);
+            return (struct answer){MHD_HTTP_OK, type_of(asset->name), copy,
+                                   asset->size};
+        }
+    return refuse_request(MHD_HTTP_NOT_FOUND, "there is no such page");
+}
+
+static struct answer
+answer_path(struct serve *serve, struct MHD_Connection *connection,
+            const char *path)
+{
+    static const struct {
+        const char *path;
+        struct answer (*call)(struct serve *, struct MHD_Connection *);
+    } route[] = {
+        {"all", answer_all},       {"batch", answer_batch},
+        {"anchor", answer_anchor}, {"sprite", answer_sprite},
+        {"view", answer_view},
+    };
+
+    for (size_t i = 0; i < sizeof route / sizeof *route; i++)
+        if (!strcmp(path, route[i].path))
+            return route[i].call(serve, connection);
+    if (!strncmp(path, "image/", 6))
+        return answer_image(serve, path + 6);
+    return answer_asset(path);
+}
+
+/* The host that is asked is one of ours, without its port. */
+static int
+knows_host(const struct serve *serve, const char *host)
+{
+    const char *port = host ? strrchr(host, ':') : NULL;
+    const size_t n = !host ? 0
+                     : port && port[strspn(port, ":0123456789")] == 0
+                         ? (size_t)(port - host)
+                         : strlen(host);
+
+    for (size_t i = 0; i < 4 && n; i++)
+        if (serve->host[i] && strlen(serve->host[i]) == n &&
+            !strncmp(serve->host[i], host, n))
+            return 1;
+    return 0;
+}
+
+/* Compares all of both, however soon they differ. */
+static int
+is_token(const char *want, const char *got)
+{
+    const size_t n = strlen(want);
+    unsigned differ = got && strlen(got) == n ? 0 : 1;
+
+    for (size_t i = 0; i < n && !differ; i++)
+        differ |= (unsigned char)want[i] ^ (unsigned char)got[i];
+    return !differ;
+}
+
+/* A code for what is not answered, or 0. */
+static unsigned
+judge_request(struct serve *serve, struct MHD_Connection *connection,
+              const char *method, const char **why)
+{
+    const char *host =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+    const char *token =
+        MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token");
+    const char *cookie =
+        MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, "foil-token");
+
+    *why = "only GET is answered";
+    if (strcmp(method, "GET"))
+        return MHD_HTTP_METHOD_NOT_ALLOWED;
+    *why = "this is not the host of that name";
+    if (!knows_host(serve, host))
+        return MHD_HTTP_FORBIDDEN;
+    *why = "the address wants ?token=..., as foil view said it";
+    if (serve->token && !is_token(serve->token, token) &&
+        !is_token(serve->token, cookie))
+        return MHD_HTTP_FORBIDDEN;
+    return 0;
+}
+
+static void
+add_headers(struct serve *serve, struct MHD_Response *response,
+            const char *type)
+{
+    MHD_add_response_header(response, "Content-Type", type);
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    MHD_add_response_header(response, "Content-Security-Policy",
+                            "default-src 'self'; img-src 'self' data: blob:; "
+                            "style-src 'self' 'unsafe-inline'; "
+                            "frame-ancestors 'none'");
+    if (serve->token) {
+        char *cookie = mem_format("foil-token=%s; HttpOnly; SameSite=Strict",
+                                  serve->token);
+
+        MHD_add_response_header(response, "Set-Cookie", cookie);
+        free(cookie);
+    }
+}
+
+static enum MHD_Result
+send_answer(struct serve *serve, struct MHD_Connection *connection,
+            const struct answer *answer)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        answer->size, answer->body, MHD_RESPMEM_MUST_FREE);
+    enum MHD_Result rc;
+
+    if (!response) {
+        free(answer->body);
+        return MHD_NO;
+    }
+    // who did not know the token is not told it
+    if (answer->code == MHD_HTTP_OK)
+        add_headers(serve, response, answer->type);
+    rc = MHD_queue_response(connection, answer->code, response);
+    MHD_destroy_response(response);
+    return rc;
+}
+
+static enum MHD_Result
+send_events(struct serve *serve, struct MHD_Connection *connection)
+{
+    struct MHD_Response *response = hub_answer(serve->hub, connection);
+    enum MHD_Result rc;
+
+    if (!response) {
+        const struct answer full = refuse_request(MHD_HTTP_SERVICE_UNAVAILABLE,
+                                                  "too many pages listen");
+
+        return send_answer(serve, connection, &full);
+    }
+    add_headers(serve, response, "text/event-stream");
+    rc = MHD_queue_response(connection, MHD_HTTP_OK, response);
+    MHD_destroy_response(response);
+    return rc;
+}
+
+static enum MHD_Result
+answer_request(void *self, struct MHD_Connection *connection, const char *url,
+               const char *method, const char *version, const char *upload,
+               size_t *upload_size, void **state)
+{
+    struct serve *serve = self;
+    const char *why;
+    const unsigned code = judge_request(serve, connection, method, &why);
+    struct answer answer;
+
+    (void)version;
+    (void)upload;
+    (void)state;
+    if (*upload_size) { // what comes with a request is thrown away
+        *upload_size = 0;
+        return MHD_YES;
+    }
+    if (!code && !strcmp(url, "/events"))
+        return send_events(serve, connection);
+    answer = code ? refuse_request(code, why)
+                  : answer_path(serve, connection, url + (*url == '/'));
+    return send_answer(serve, connection, &answer);
+}
+
+/* The address to listen at, of the port in *size bytes; -1 for no address. */
+static int
+read_address(const struct serve_how *how, struct sockaddr_in *to,
+             struct err *err)
+{
+    *to = (struct sockaddr_in){.sin_family = AF_INET,
+                               .sin_port = htons(how->port)};
+    if (inet_pton(AF_INET, how->address, &to->sin_addr) == 1)
+        return 0;
+    return err_set(err, "'%s' is no address: want one as 127.0.0.1 or 0.0.0.0",
+                   how->address);
+}
+
+static void
+name_hosts(struct serve *serve, const char *address)
+{
+    char host[256] = "";
+
+    serve->host[0] = mem_text("127.0.0.1");
+    serve->host[1] = mem_text("localhost");
+    serve->host[2] = mem_text(address);
+    if (strcmp(address, "127.0.0.1") && !gethostname(host, sizeof host - 1))
+        serve->host[3] = mem_text(host);
+}
+
+struct serve *
+serve_open(const struct serve_how *how, struct watch *watch, struct hub *hub,
+           struct err *err)
+{
+    struct serve *serve = mem_array(1, sizeof *serve);
+    struct sockaddr_in address;
+
+    serve->watch = watch;
+    serve->hub = hub;
+    serve->token = how->token ? mem_text(how->token) : NULL;
+    name_hosts(serve, how->address);
+    errno = 0;
+    if (!read_address(how, &address, err) &&
+        !(serve->daemon = MHD_start_daemon(
+              MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, how->port, NULL, NULL,
+              answer_request, serve, MHD_OPTION_SOCK_ADDR, &address,
+              MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+              MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE,
+              MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
+              MHD_OPTION_END)))
+        err_set(err, "cannot listen at %s, port %d: %s; --port takes another",
+                how->address, how->port, strerror(errno));
+    if (serve->daemon)
+        return serve;
+    serve_close(serve);
+    return NULL;
+}
+
+void
+serve_close(struct serve *serve)
+{
+    if (serve->daemon) {
+        hub_wake(serve->hub);
+        MHD_run(serve->daemon);
+        MHD_stop_daemon(serve->daemon);
+    }
+    for (int i = 0; i < 4; i++)
+        free(serve->host[i]);
+    free(serve->token);
+    free(serve);
+}
+
+uint16_t
+serve_port(const struct serve *serve)
+{
+    return MHD_get_daemon_info(serve->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+}
+
+int
+serve_fd(const struct serve *serve)
+{
+    return MHD_get_daemon_info(serve->daemon, MHD_DAEMON_INFO_EPOLL_FD)
+        ->epoll_fd;
+}
+
+void
+serve_run(struct serve *serve)
+{
+    MHD_run(serve->daemon);
+}

@@ -1,0 +1,358 @@
+#include "watch.h"
+
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "number.h"
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/lock.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+enum { LOG = 200, POINTS = 4000, RESULTS = 500 };
+
+static const int64_t any_size = (int64_t)1 << 48; // of a data set
+static const double each = 1; // seconds between two batches that pages are told
+
+void
+watch_open(struct watch *watch, const struct watch_where *where,
+           struct hub *hub)
+{
+    const struct wire_limits limits = {.queue = 64};
+    char *endpoint = wire_endpoint(where->events, where->run, "events");
+    struct err err;
+
+    *watch = (struct watch){.where = *where, .hub = hub};
+    watch->status = json_object();
+    watch->log = json_array();
+    watch->pictures.views = train_views_open(where->run, where->data);
+    if (where->keys &&
+        wire_keys_open(&watch->keys, where->keys, where->allow, &err))
+        die("%s", err.msg);
+    watch->wire = wire_open(where->keys ? &watch->keys : NULL, &err);
+    if (watch->wire)
+        watch->listener =
+            wire_listener_open(watch->wire, endpoint, "", &limits, &err);
+    if (!watch->listener)
+        die("%s", err.msg);
+    free(endpoint);
+}
+
+void
+watch_close(struct watch *watch)
+{
+    wire_listener_close(watch->listener);
+    wire_close(watch->wire);
+    wire_keys_release(&watch->keys);
+    train_views_close(watch->pictures.views);
+    history_release(&watch->history);
+    json_decref(watch->status);
+    json_decref(watch->log);
+    moment_release(&watch->newest);
+    for (size_t i = 0; i < WATCH_KEPT; i++)
+        moment_release(&watch->kept[i]);
+}
+
+static json_t *
+show_values(const struct wire_metric *value, size_t n)
+{
+    json_t *values = json_object();
+
+    for (size_t i = 0; i < n; i++)
+        json_object_set_new(values, value[i].name, number_show(value[i].value));
+    return values;
+}
+
+static void
+take_metrics(struct watch *watch, const struct wire_msg *msg)
+{
+    struct wire_metrics *m = mem_array(1, sizeof *m);
+    struct err ignored;
+    double total = 0;
+
+    if (!wire_metrics_get(m, msg, &ignored) && !strcmp(m->stage, "train")) {
+        for (size_t i = 0; i < m->n; i++)
+            if (!strcmp(m->values[i].name, "total"))
+                total = m->values[i].value;
+        hub_say(watch->hub, "metrics",
+                json_pack("{s:I s:o}", "total", (json_int_t)total, "values",
+                          show_values(m->values, m->n)));
+    }
+    free(m);
+}
+
+static void
+take_status(struct watch *watch, const struct wire_msg *msg, double now)
+{
+    struct wire_status status;
+    struct err ignored;
+    json_t *values, *told;
+    char *name;
+
+    if (wire_status_get(&status, msg, &ignored))
+        return;
+    name = mem_format("%s %jd", status.stage, (intmax_t)status.number);
+    values = show_values(status.values, status.n);
+    told = json_pack("{s:s s:I s:O}", "stage", status.stage, "number",
+                     (json_int_t)status.number, "values", values);
+    json_object_set_new(watch->status, name,
+                        json_pack("{s:s s:I s:o s:f}", "stage", status.stage,
+                                  "number", (json_int_t)status.number, "values",
+                                  values, "heard", now));
+    hub_say(watch->hub, "status", told);
+    free(name);
+}
+
+static void
+take_event(struct watch *watch, const struct wire_msg *msg)
+{
+    struct wire_event event;
+    struct err ignored;
+    json_t *line;
+
+    if (wire_event_get(&event, msg, &ignored) || !strcmp(event.what, "step"))
+        return;
+    line = json_pack("{s:I s:s s:I s:I s:s s:s}", "time",
+                     (json_int_t)time(NULL), "what", event.what, "epoch",
+                     (json_int_t)event.epoch, "step", (json_int_t)event.step,
+                     "path", event.path, "reason", event.reason);
+    json_array_append(watch->log, line);
+    if (json_array_size(watch->log) > LOG)
+        json_array_remove(watch->log, 0);
+    hub_say(watch->hub, "event", line);
+}
+
+/* A batch stays for those that ask about it. */
+static const struct moment *
+keep_newest(struct watch *watch)
+{
+    struct moment *place = &watch->kept[watch->n_kept % WATCH_KEPT];
+
+    moment_release(place);
+    *place = watch->newest;
+    watch->newest = (struct moment){0};
+    watch->n_kept++;
+    return place;
+}
+
+/* Takes over the message. */
+static void
+take_features(struct watch *watch, struct wire_msg *msg, double now)
+{
+    struct wire_features f;
+    struct moment *m = &watch->newest;
+    struct err ignored;
+    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
+
+    if (wire_features_get(&f, msg, set ? (int64_t)data_size(set) : any_size,
+                          &ignored)) {
+        wire_msg_free(msg);
+        return;
+    }
+    if (f.z && f.n && !f.id) {
+        moment_release(m);
+        *m =
+            (struct moment){f.epoch, f.step, f.n, f.n_views, f.dim, NULL, NULL};
+        m->ids = mem_array(f.n, sizeof *m->ids);
+        memcpy(m->ids, f.ids, f.n * sizeof *m->ids);
+        m->z = mem_array(f.n_views * f.n * f.dim, sizeof *m->z);
+        memcpy(m->z, f.z, f.n_views * f.n * f.dim * sizeof *m->z);
+        if (now - watch->kept_at >= each && hub_pages(watch->hub)) {
+            watch->kept_at = now;
+            hub_say(watch->hub, "batch",
+                    watch_show_batch(watch, keep_newest(watch)));
+        }
+    }
+    wire_features_release(&f);
+}
+
+/* Takes over the message. */
+static void
+take_message(struct watch *watch, struct wire_msg *msg)
+{
+    const double now = clock_now();
+
+    switch (wire_msg_kind(msg)) {
+    case WIRE_FEATURES:
+        take_features(watch, msg, now);
+        return;
+    case WIRE_METRICS:
+        take_metrics(watch, msg);
+        break;
+    case WIRE_STATUS:
+        take_status(watch, msg, now);
+        break;
+    case WIRE_EVENT:
+        take_event(watch, msg);
+        break;
+    default:
+        break;
+    }
+    wire_msg_free(msg);
+}
+
+void
+watch_hear(struct watch *watch)
+{
+    struct wire_msg *msg;
+    uint64_t missed;
+    struct err err;
+    int rc;
+
+    while ((rc = wire_listener_next(watch->listener, &msg, &missed, &err))) {
+        if (rc < 0)
+            continue; // the next one says how it is
+        take_message(watch, msg);
+    }
+}
+
+const struct moment *
+watch_batch(const struct watch *watch, int64_t epoch, int64_t step)
+{
+    for (size_t i = 0; i < WATCH_KEPT; i++)
+        if (watch->kept[i].n && watch->kept[i].epoch == epoch &&
+            watch->kept[i].step == step)
+            return &watch->kept[i];
+    return NULL;
+}
+
+json_t *
+watch_show_batch(struct watch *watch, const struct moment *moment)
+{
+    struct err ignored;
+
+    return moment_show(moment, pictures_set(&watch->pictures, &ignored),
+                       pictures_tile(&watch->pictures), PICTURE_COLUMNS);
+}
+
+/* {} where there is no checkpoint yet. */
+static json_t *
+read_options(const char *run)
+{
+    char *path = mem_format("%s/latest/config.json", run);
+    json_t *config = json_load_file(path, 0, NULL);
+    json_t *options = json_incref(json_object_get(config, "options"));
+
+    json_decref(config);
+    free(path);
+    return options ? options : json_object();
+}
+
+json_t *
+watch_anchor(struct watch *watch, const struct moment *moment, size_t row)
+{
+    json_t *options = read_options(watch->where.run);
+    const double tau = json_number_value(json_object_get(options, "tau"));
+    struct err ignored;
+
+    json_decref(options);
+    return moment_anchor(moment, pictures_set(&watch->pictures, &ignored), row,
+                         tau > 0 ? 1 / tau : 2);
+}
+
+/* The newest lines of RUN/results.jsonl. */
+static json_t *
+read_results(const char *run)
+{
+    char *path = mem_format("%s/results.jsonl", run), *line = NULL;
+    FILE *file = fopen(path, "r");
+    json_t *list = json_array(), *result;
+    size_t room = 0;
+
+    while (file && getline(&line, &room, file) > 0)
+        if ((result = json_loads(line, 0, NULL))) {
+            json_array_append_new(list, result);
+            if (json_array_size(list) > RESULTS)
+                json_array_remove(list, 0);
+        }
+    if (file)
+        fclose(file);
+    free(line);
+    free(path);
+    return list;
+}
+
+static int
+is_living(const char *run)
+{
+    char *path = mem_format("%s/lock", run);
+    struct lock lock = {0};
+    struct err ignored;
+    const int held = !lock_look(path, &lock, &ignored) && lock.held;
+
+    free(path);
+    return held;
+}
+
+/* Stages with the seconds since each was heard. */
+static json_t *
+show_status(const struct watch *watch)
+{
+    json_t *all = json_deep_copy(watch->status), *stage;
+    const char *name;
+
+    json_object_foreach(all, name, stage)
+    {
+        const double heard = json_number_value(json_object_get(stage, "heard"));
+
+        json_object_set_new(stage, "heard", json_real(clock_now() - heard));
+    }
+    return all;
+}
+
+/* The newest batch: as its trainer said it, else as the folder has it. */
+static json_t *
+show_newest(struct watch *watch)
+{
+    const struct moment *last = NULL;
+    struct err ignored;
+
+    if (watch->newest.n)
+        last = keep_newest(watch);
+    else if (watch->n_kept)
+        last = &watch->kept[(watch->n_kept - 1) % WATCH_KEPT];
+    else if (!picture_last(&watch->pictures, &watch->newest, &ignored))
+        last = keep_newest(watch);
+    return last ? watch_show_batch(watch, last) : json_null();
+}
+
+static json_t *
+show_classes(const struct data_set *set)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; set && i < data_classes(set); i++)
+        json_array_append_new(list, json_string(data_class_name(set, i)));
+    return list;
+}
+
+json_t *
+watch_show(struct watch *watch)
+{
+    const char *run = watch->where.run;
+    char *folder = realpath(run, NULL), *copy = mem_text(folder ? folder : run);
+    json_t *batch = show_newest(watch), *all;
+    struct err ignored;
+    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
+    const json_t *train = json_object_get(watch->status, "train 1");
+    const double steps = json_number_value(
+        json_object_get(json_object_get(train, "values"), "steps"));
+
+    history_read(&watch->history, run);
+    all = json_pack(
+        "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:o s:o}", "run",
+        basename(copy), "folder", folder ? folder : run, "living",
+        is_living(run), "size", (json_int_t)(set ? data_size(set) : 0),
+        "classes", show_classes(set), "options", read_options(run), "steps",
+        (json_int_t)steps, "metrics", history_show(&watch->history, POINTS),
+        "status", show_status(watch), "log", watch->log, "results",
+        read_results(run), "batch", batch);
+    free(copy);
+    free(folder);
+    return all;
+}

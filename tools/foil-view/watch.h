@@ -1,0 +1,53 @@
+#ifndef FOIL_VIEW_WATCH_H
+#define FOIL_VIEW_WATCH_H
+
+#include "wire/feed.h"
+#include "wire/keys.h"
+
+#include "history.h"
+#include "hub.h"
+#include "moment.h"
+#include "picture.h"
+
+/* Where a run is. */
+struct watch_where {
+    const char *run, *events, *keys, *allow, *data;
+};
+
+enum { WATCH_KEPT = 64 }; /* batches that a page may still ask for */
+
+/* What is known of a run: from its folder, and from what its trainer says. */
+struct watch {
+    struct watch_where where;
+    struct wire_keys keys;
+    struct wire *wire;
+    struct wire_listener *listener;
+    struct hub *hub; /* that is told */
+    struct history history;
+    struct pictures pictures;
+    json_t *status, *log;
+    struct moment newest, kept[WATCH_KEPT];
+    size_t n_kept;
+    double kept_at; /* when the last one was */
+};
+
+/* watch_open() reads what is there and connects to the trainer; it dies where
+ * that fails. */
+void watch_open(struct watch *watch, const struct watch_where *where,
+                struct hub *hub);
+void watch_close(struct watch *watch);
+
+/* watch_hear() takes in what came, and tells pages. */
+void watch_hear(struct watch *watch);
+
+/* watch_show() returns all that a page begins with. */
+json_t *watch_show(struct watch *watch);
+
+/* watch_batch() returns a batch that was told, or NULL. */
+const struct moment *watch_batch(const struct watch *watch, int64_t epoch,
+                                 int64_t step);
+json_t *watch_show_batch(struct watch *watch, const struct moment *moment);
+json_t *watch_anchor(struct watch *watch, const struct moment *moment,
+                     size_t row);
+
+#endif
