@@ -188,6 +188,11 @@ ok 'and ends as the calm one' same calm asked
 
 # ------------------------------------------------------------------ pipelines
 
+# says_share RUN : foil-top tells what the exchange with other ranks takes
+says_share() {
+    "$BIN/foil-top" -r "$1" --once | grep -E 'batches take [0-9]+%, other ranks [0-9]+%'
+}
+
 # piped SIZE OPTION... : a pipeline of so many ranks, in the background
 piped() {
     "$BIN/foil" run simclr -r piped --ranks "$1" --epochs 1000 --batch 8 \
@@ -198,6 +203,7 @@ piped() {
 }
 piped 2
 ok '5 steps of a pipeline with two ranks' past piped 5
+ok 'foil-top says what takes its time' becomes_true says_share piped
 kill -TERM "$trainer"
 ok 'it is asked to end: 143' ends_with 143
 ok 'and has saved its last step' has_saved piped

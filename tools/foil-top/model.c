@@ -74,6 +74,7 @@ top_step(struct top *top, const struct wire_metric *value, size_t n)
     const double total = find_metric(value, n, "total"),
                  images = find_metric(value, n, "images"),
                  waited = find_metric(value, n, "waited"),
+                 exchanged = find_metric(value, n, "exchanged"),
                  took = find_metric(value, n, "seconds") + waited;
 
     if (isnan(total) || total <= (double)top->total)
@@ -81,6 +82,8 @@ top_step(struct top *top, const struct wire_metric *value, size_t n)
     if (took > 0) {
         move_mean(&top->seconds, took);
         top->waited = (1 - newest) * top->waited + newest * waited;
+        if (!isnan(exchanged))
+            move_mean(&top->exchanged, exchanged);
     }
     append_value(top, "loss", find_metric(value, n, "loss"));
     if (top->images > 0 && took > 0)

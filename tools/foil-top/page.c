@@ -120,6 +120,13 @@ put_sentence(struct page *page, const struct top *top,
         put_line(page, "the trainer waits for %s, %.0f s by now",
                  top_stage(top, "augment", now) ? "a batch" : "an augmenter",
                  waits);
+    else if (top->seconds > 0 && top->exchanged > 0)
+        put_line(
+            page,
+            "%.3g steps/s, of which waits for batches take %.0f%%, other ranks "
+            "%.0f%%",
+            1 / top->seconds, 100 * top->waited / top->seconds,
+            100 * top->exchanged / top->seconds);
     else if (top->seconds > 0)
         put_line(page, "%.3g steps/s, of which waits for batches take %.0f%%",
                  1 / top->seconds, 100 * top->waited / top->seconds);

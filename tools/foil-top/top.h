@@ -38,6 +38,7 @@ struct top {
     double images;        /* so far */
     double seconds;       /* of a step, the wait before it included, and */
     double waited;        /* that wait alone: of the latest steps */
+    double exchanged;     /* with other ranks; 0: there are none */
 
     size_t stages, stage_room, curves, curve_room;
     struct top_stage *stage;
