@@ -37,6 +37,7 @@ const MOST_POINTS = 8000;
 
 function addMetrics({ total, values }) {
   const { metrics } = run.all;
+  run.all.living = true;    // a run that had stopped goes on
   dropSteps(metrics, total);
   const fresh = Object.keys(values).filter(name => !metrics.columns[name]);
   for (const name of fresh) metrics.columns[name] = Array(metrics.total.length).fill(null);

@@ -121,7 +121,8 @@ function drawSaved() {
   const checkpoint = run.all.log.findLast(line => line.what === 'checkpoint');
   const result = run.all.results.findLast(line => line.accuracy != null);
   const step = Number(checkpoint?.path?.split('-').pop());
-  const words = !checkpoint ? 'no checkpoint yet' : step ? `checkpoint of step ${formatNumber(step)}` : 'checkpoint';
-  fillStage('saved', { name: 'saved', kind: checkpoint ? 'on' : 'gone', words });
+  const any = checkpoint || Object.keys(run.all.options).length;    // options are those of a checkpoint
+  const words = step ? `checkpoint of step ${formatNumber(step)}` : any ? 'a checkpoint' : 'no checkpoint yet';
+  fillStage('saved', { name: 'saved', kind: any ? 'on' : 'gone', words });
   if (result) boxes.saved.append(make('em', {}, `${result.measure ?? 'accuracy'} ${result.accuracy.toFixed(3)}`));
 }

@@ -1,7 +1,7 @@
 /* Which numbers of a step share a plot: those of one kind and one scale. */
 
-/* In the order of the page; the names are in METRICS of foil-train(1) and in
- * foil-select(1). A name that no row has gets a plot of its own. */
+/* In the order of the page; the names are in FILES and OBJECTIVES of foil-train(1)
+ * and in foil-select(1). A name that no row has gets a plot of its own. */
 const GROUPS = [
   ['Loss', /^(loss|infonce)$/],
   ['Terms of the loss', /^(invariance|variance|covariance|diagonal|off_diagonal|within|across|kl)$/],
