@@ -87,8 +87,9 @@ OWN_LDFLAGS  := -Wl,-z,relro,-z,now,--as-needed
 PROGRAM_asan := -no-pie $(if $(findstring clang,$(CC)),,-static-libasan \
                 -static-libubsan)
 PROGRAM       = $(or $(PROGRAM_$(B)),-pie)
-COMPILE       = $(CC) $(OWN_CPPFLAGS) $(CPPFLAGS) $(OWN_CFLAGS) $(CFLAGS)
-LINK          = $(CC) $(OWN_CFLAGS) $(CFLAGS) $(PROGRAM) $(OWN_LDFLAGS) $(LDFLAGS)
+COMPILER      = $(CC)
+COMPILE       = $(COMPILER) $(OWN_CPPFLAGS) $(CPPFLAGS) $(OWN_CFLAGS) $(CFLAGS)
+LINK          = $(COMPILER) $(OWN_CFLAGS) $(CFLAGS) $(PROGRAM) $(OWN_LDFLAGS) $(LDFLAGS)
 
 # gcc for aarch64 before 14 crashes over some loops that look for a maximum, where
 # it makes vectors of them: in this file, and in some of the tests.
@@ -216,7 +217,7 @@ $(OUT)/bin/foil-train-mpi: $(OUT)/tools/foil-train.o \
                            $(MPI:%.c=$(OUT)/%.o) $(GATE) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(LINK) $^ $(LIBS) -o $@
-$(OUT)/bin/foil-train-mpi $(MPI:%.c=$(OUT)/%.o): private CC := \
+$(OUT)/bin/foil-train-mpi $(MPI:%.c=$(OUT)/%.o): private COMPILER = \
     OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(MPICC)
 
 $(OUT)/bin/%: tools/%.sh
