@@ -44,8 +44,11 @@ function drawName(anchor) {
 
 function describeWeights({ mass, beta, reason }) {
   if (!mass) return [reason];
-  const words = say`A negative weighs as in the softmax of cosine / ${formatNumber(1 / beta)} (the temperature). The weight is spread as if over ${formatNumber(mass.effective, 1)} negatives`;
-  return words.concat(mass.same == null ? ['.'] : say`; ${formatShare(mass.same)} of it is on the anchor’s own class: false negatives.`);
+  return [
+    ...say`A negative weighs as in the softmax of cosine / ${formatNumber(1 / beta)} (the temperature). `,
+    ...say`The weight is spread as if over ${formatNumber(mass.effective, 1)} negatives`,
+    ...mass.same == null ? ['.'] : say`; ${formatShare(mass.same)} of it is on the anchor’s own class: false negatives.`,
+  ];
 }
 
 function drawNegatives({ negatives, mass, epoch }) {
@@ -53,14 +56,18 @@ function drawNegatives({ negatives, mass, epoch }) {
   const rows = negatives.map(negative => [
     makeView(negative.id, epoch, negative.view),
     drawNegativeName(negative),
-    make('span', { className: `bar${negative.same ? ' false' : ''}` }, make('i', { style: `width: ${100 * negative.weight / most}%` })),
+    makeBar(negative.weight / most, negative.same),
     make('span', { className: 'number' }, formatShare(negative.weight)),
     make('span', { className: 'number' }, formatCosine(negative.cosine)),
   ]);
+  const unseen = words => make('span', { className: 'unseen' }, words);
   find('.table', section).replaceChildren(makeTable(
     `The ${negatives.length} heaviest negatives have ${formatShare(mass.shown)} of the weight`,
-    [make('span', { className: 'unseen' }, 'view'), 'negative', make('span', { className: 'unseen' }, 'weight as a bar'), 'weight', 'cosine'], rows));
+    [unseen('view'), 'negative', unseen('weight as a bar'), 'weight', 'cosine'], rows));
 }
+
+const makeBar = (share, same) => make('span', { className: same ? 'bar false' : 'bar' },
+  make('i', { style: `width: ${100 * share}%` }));
 
 function drawNegativeName({ label, id, same, view }) {
   const name = make('span', { title: `image ${id}, view ${view + 1}` }, makeName(label, id));
@@ -70,7 +77,8 @@ function drawNegativeName({ label, id, same, view }) {
 
 function drawCosines({ histogram, own }) {
   if (!histogram) return;
-  drawSpread(find('.spread', section), `Cosines of the anchor to all other images; its own other view has ${formatCosine(own)}`,
+  drawSpread(find('.spread', section),
+    `Cosines of the anchor to all other images; its own other view has ${formatCosine(own)}`,
     [{ name: 'all other images', counts: histogram, colour: 'var(--soft)' }],
     { name: 'own other view', cosine: own });
 }

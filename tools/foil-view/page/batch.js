@@ -60,18 +60,24 @@ let asked = 0;
 
 async function showAnchor(row) {
   const { batch } = run, mine = ++asked;
-  const anchor = batch.known
-    ? await source.readAnchor(batch, row).catch(error => makeBareAnchor(batch, row, `Its negatives cannot be shown: ${error.message}.`))
-    : makeBareAnchor(batch, row, 'Its negatives and their weights are not known: the run is not training now, and a run does not store its embeddings.');
+  const anchor = await readAnchor(batch, row).catch(error => makeBareAnchor(batch, row, error.message));
   if (mine !== asked) return;
   run.anchor = anchor;
   tell('anchor');
 }
 
+async function readAnchor(batch, row) {
+  if (!batch.known) throw new Error('the run is not training now, and a run does not store its embeddings');
+  return source.readAnchor(batch, row);
+}
+
 /* An anchor without negatives, and why it has none. */
 function makeBareAnchor(batch, row, reason) {
   const place = row % batch.ids.length, view = Math.floor(row / batch.ids.length);
-  return { row, id: batch.ids[place], label: batch.labels[place], view, epoch: batch.epoch, step: batch.step, reason };
+  return {
+    row, id: batch.ids[place], label: batch.labels[place], view, epoch: batch.epoch, step: batch.step,
+    reason: `Its negatives and their weights are not known: ${reason}.`,
+  };
 }
 
 /* Only what moves can be held. Let go, the page shows the newest batch. */

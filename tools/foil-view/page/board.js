@@ -74,7 +74,8 @@ function describeBatch(batch) {
 function describePairs({ pairs, same }) {
   const words = ['The two views of an image are pulled together, views of different images pushed apart. '];
   if (same != null)
-    words.push(...say`${pairs.filter(pair => pair[3]).length} of the ${pairs.length} hardest pairs, and ${formatShare(same)} of all pairs, are of one class: false negatives, which training is not told. `);
+    words.push(...say`${pairs.filter(pair => pair[3]).length} of the ${pairs.length} hardest pairs, and `,
+      ...say`${formatShare(same)} of all pairs, are of one class: false negatives, which training is not told. `);
   return [...words, 'Click an image: it becomes the anchor.'];
 }
 
@@ -97,7 +98,8 @@ function fillTile(tile, batch, place) {
 
 function drawArcs() {
   const pairs = run.batch?.pairs ?? [];
-  const shown = pairs.slice(0, box.clientWidth < 500 ? 5 : 10).filter(([i, j]) => tiles[i]?.isConnected && tiles[j]?.isConnected);
+  const most = box.clientWidth < 500 ? 5 : 10, isShown = place => tiles[place]?.isConnected;
+  const shown = pairs.slice(0, most).filter(([i, j]) => isShown(i) && isShown(j));
   const drawn = shown.map(makeArc);
   arcs.replaceChildren(...drawn.flatMap(arc => arc.lines), ...drawn.map(arc => arc.text));
 }
@@ -121,7 +123,8 @@ function makeArc([i, j, cosine, same]) {
 function listPairs() {
   const { ids, labels, pairs = [] } = run.batch;
   return [['image', 'class', 'other image', 'other class', 'cosine', 'same class'],
-    ...pairs.map(([i, j, cosine, same]) => [ids[i], nameOf(labels[i], ids[i]), ids[j], nameOf(labels[j], ids[j]), cosine, same ? 'yes' : 'no'])];
+    ...pairs.map(([i, j, cosine, same]) =>
+      [ids[i], nameOf(labels[i], ids[i]), ids[j], nameOf(labels[j], ids[j]), cosine, same ? 'yes' : 'no'])];
 }
 
 function drawPairs(batch) {
@@ -143,7 +146,8 @@ function markAnchor() {
   const { anchor, batch } = run;
   if (!anchor) return;
   const place = placeOf(anchor.row);
-  const near = new Map((anchor.negatives ?? []).slice(0, 6).map(negative => [batch.ids.indexOf(negative.id), negative.same]));
+  const heaviest = anchor.negatives?.slice(0, 6) ?? [];
+  const near = new Map(heaviest.map(({ id, same }) => [batch.ids.indexOf(id), same]));
   tiles.forEach((tile, i) => {
     tile.classList.toggle('chosen', i === place);
     tile.classList.toggle('near', near.has(i));

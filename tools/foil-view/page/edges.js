@@ -26,10 +26,12 @@ function listEdges(stages) {
   const source = negatives ?? 'select';
   return [
     ...negatives ? [{ from: 'select', to: negatives, kind: 'data', share: 1 }] : [],
-    ...augmenters.flatMap(stage => [{ from: source, to: stage, kind: 'data', share }, { from: stage, to: 'train', kind: 'data', share }]),
+    ...augmenters.flatMap(stage => [
+      { from: source, to: stage, kind: 'data', share }, { from: stage, to: 'train', kind: 'data', share }]),
     { from: 'train', to: 'saved', kind: 'rare', share: 0 },
     ...negatives ? [{ from: 'train', to: negatives, kind: 'back', share: 1, bow: 1, name: 'embeddings for weights' }] : [],
-    ...run.all.options?.['keep-features'] ? [{ from: 'train', to: 'select', kind: 'rare', share: 0, bow: -1, name: 'features for the next plan' }] : [],
+    ...run.all.options['keep-features']
+      ? [{ from: 'train', to: 'select', kind: 'rare', share: 0, bow: -1, name: 'features for the next plan' }] : [],
   ];
 }
 
@@ -59,7 +61,8 @@ function goDown(a, b) {
 }
 
 function bowOver(a, b, bow) {
-  const y0 = bow > 0 ? a.bottom : a.top, y1 = bow > 0 ? b.bottom : b.top, y = bow > 0 ? Math.max(y0, y1) + 74 : Math.min(y0, y1) - 62;
+  const y0 = bow > 0 ? a.bottom : a.top, y1 = bow > 0 ? b.bottom : b.top;
+  const y = bow > 0 ? Math.max(y0, y1) + 74 : Math.min(y0, y1) - 62;
   return `M${a.x} ${y0}C${a.x} ${y} ${b.x} ${y} ${b.x} ${y1}`;
 }
 

@@ -29,14 +29,17 @@ function drawFlow() {
   drawSaved();
 }
 
-const stagesNamed = name => Object.keys(run.all.status).filter(stage => stage.startsWith(`${name} `)).sort((a, b) => a.split(' ')[1] - b.split(' ')[1]);
+const numberOf = stage => Number(stage.split(' ')[1]);
+const stagesNamed = name => Object.keys(run.all.status).filter(stage => stage.startsWith(`${name} `))
+  .sort((a, b) => numberOf(a) - numberOf(b));
 
 /* The columns of boxes. A run that says nothing of its stages has those that
  * every run has. */
 function listColumns() {
   const augmenters = stagesNamed('augment').slice(0, MOST_AUGMENTERS);
   const negatives = stagesNamed('negatives').slice(0, 1);
-  return [['select'], negatives, augmenters.length ? augmenters : ['augment'], ['train'], ['saved']].filter(column => column.length);
+  return [['select'], negatives, augmenters.length ? augmenters : ['augment'], ['train'], ['saved']]
+    .filter(column => column.length);
 }
 
 function placeStages(columns) {
@@ -45,7 +48,8 @@ function placeStages(columns) {
   box.dataset.columns = key;
   for (const stage of Object.keys(boxes)) delete boxes[stage];
   for (const stage of columns.flat()) boxes[stage] = make('div', { className: 'stage' });
-  box.replaceChildren(find('.edges', box), ...columns.map(column => make('div', { className: 'column' }, ...column.map(stage => boxes[stage]))));
+  box.replaceChildren(find('.edges', box), ...columns.map(column =>
+    make('div', { className: 'column' }, ...column.map(stage => boxes[stage]))));
   drawEdges(box, boxes);
 }
 

@@ -26,11 +26,13 @@ const LEFT_OUT = /^(total|epoch|step|time|images|plan\.(from|stale|eval|time|(ra
 /* [{title, names, logarithmic}] of the columns that tell something. */
 export function groupColumns(columns) {
   const names = Object.keys(columns).filter(name => !LEFT_OUT.test(name) && isTold(columns[name]));
-  const groups = GROUPS.map(([title, pattern, scale]) => ({ title, names: names.filter(name => pattern.test(name)), scale }));
+  const groups = GROUPS.map(([title, pattern, scale]) =>
+    ({ title, names: names.filter(name => pattern.test(name)), scale }));
   const taken = new Set(groups.flatMap(group => group.names));
   const rest = names.filter(name => !taken.has(name)).map(name => ({ title: name, names: [name] }));
+  const isLogarithmic = ({ names, scale }) => scale === 'logarithmic' && names.every(name => isPositive(columns[name]));
   return [...groups, ...rest].filter(group => group.names.length)
-    .map(({ title, names, scale }) => ({ title, names, logarithmic: scale === 'logarithmic' && names.every(name => isPositive(columns[name])) }));
+    .map(group => ({ ...group, logarithmic: isLogarithmic(group) }));
 }
 
 const isTold = column => column.some(value => value != null && value !== 0);

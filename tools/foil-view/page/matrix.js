@@ -56,7 +56,10 @@ function describeMatrix({ cosines, ids }) {
   const n = ids.length, own = [], others = [];
   cosines.forEach((cosine, i) => (i % (n + 1) ? others : own).push(cosine));
   const mean = values => formatCosine(values.reduce((a, b) => a + b, 0) / values.length);
-  find('.say', section).replaceChildren(...say`On the diagonal is each image with its own other view: ${mean(own)} on average. All other cells are negatives: ${mean(others)} on average. Bright cells off the diagonal are images that the encoder cannot tell apart yet.`);
+  find('.say', section).replaceChildren(
+    ...say`On the diagonal is each image with its own other view: ${mean(own)} on average. `,
+    ...say`All other cells are negatives: ${mean(others)} on average. `,
+    'Bright cells off the diagonal are images that the encoder cannot tell apart yet.');
   canvas.ariaLabel = `Similarities of ${n} images: ${mean(own)} on average with the own other view, ${mean(others)} with other images`;
   drawSpread(find('.spread', section), `Cosines of negatives and of own pairs. ${canvas.ariaLabel}`, [
     { name: 'negatives', counts: countBins(others), colour: 'var(--soft)' },

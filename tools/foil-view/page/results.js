@@ -50,7 +50,8 @@ function drawCurves(figures) {
   box.hidden = keys.hidden = steps.length < 2;
   if (box.hidden) return;
   const names = [...new Set(figures.map(nameFigure))];
-  const rows = steps.map(step => [step, ...names.map(name => figures.findLast(figure => figure[0] === step && nameFigure(figure) === name)?.[3] ?? null)]);
+  const findValue = (step, name) => figures.findLast(figure => figure[0] === step && nameFigure(figure) === name)?.[3];
+  const rows = steps.map(step => [step, ...names.map(name => findValue(step, name) ?? null)]);
   keys.replaceChildren(...names.map((name, i) => makeKey(name, i, '')));
   box.ariaLabel = `Accuracies over the steps: ${names.join(', ')}; their numbers are in the table below`;
   graph = makeGraph(box, rows, {

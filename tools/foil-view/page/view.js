@@ -17,7 +17,10 @@ import { isFile, source } from './source.js';
 
 /* ---- theme: view.css has both in each colour, by light-dark() ---- */
 
-const isDark = () => (document.documentElement.style.colorScheme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
+function isDark() {
+  const chosen = document.documentElement.style.colorScheme;
+  return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+}
 
 function setTheme(theme) {
   document.documentElement.style.colorScheme = theme;
@@ -82,12 +85,15 @@ async function followLink() {
 
 /* ---- start ---- */
 
+/* The board orders a batch before the matrix draws it. */
+const PANELS = [startHead, startFlow, startBoard, startAnchor, startMatrix, startCurves, startLog, startResults];
+
 async function start() {
   const theme = new URLSearchParams(location.search).get('theme');
   if (theme) setTheme(theme);
   await connect();
   await load();
-  for (const startPanel of [startHead, startFlow, startBoard, startAnchor, startMatrix, startCurves, startLog, startResults]) startPanel();
+  for (const startPanel of PANELS) startPanel();
   find('#hold').onclick = () => setHeld(!run.held);
   find('#theme').onclick = changeTheme;
   addEventListener('keydown', takeKey);
