@@ -230,23 +230,40 @@ watch_show_batch(struct watch *watch, const struct moment *moment)
                        pictures_tile(&watch->pictures), PICTURE_COLUMNS);
 }
 
-/* {} where there is no checkpoint yet. */
+/* A member of the newest checkpoint's config.json; {} where there is none yet.
+ */
 static json_t *
-read_options(const char *run)
+read_config(const char *run, const char *member)
 {
     char *path = mem_format("%s/latest/config.json", run);
     json_t *config = json_load_file(path, 0, NULL);
-    json_t *options = json_incref(json_object_get(config, "options"));
+    json_t *found = json_incref(json_object_get(config, member));
 
     json_decref(config);
     free(path);
-    return options ? options : json_object();
+    return found ? found : json_object();
+}
+
+/* Steps of the whole run: as the trainer says, or as its last checkpoint does.
+ */
+static json_int_t
+count_steps(const struct watch *watch)
+{
+    const json_t *train = json_object_get(watch->status, "train 1");
+    const double said = json_number_value(
+        json_object_get(json_object_get(train, "values"), "steps"));
+    json_t *state = read_config(watch->where.run, "state");
+    const double known = json_number_value(json_object_get(state, "steps")) *
+                         json_number_value(json_object_get(state, "epochs"));
+
+    json_decref(state);
+    return (json_int_t)(said > 0 ? said : known);
 }
 
 json_t *
 watch_anchor(struct watch *watch, const struct moment *moment, size_t row)
 {
-    json_t *options = read_options(watch->where.run);
+    json_t *options = read_config(watch->where.run, "options");
     const double tau = json_number_value(json_object_get(options, "tau"));
     struct err ignored;
 
@@ -339,19 +356,16 @@ watch_show(struct watch *watch)
     json_t *batch = show_newest(watch), *all;
     struct err ignored;
     const struct data_set *set = pictures_set(&watch->pictures, &ignored);
-    const json_t *train = json_object_get(watch->status, "train 1");
-    const double steps = json_number_value(
-        json_object_get(json_object_get(train, "values"), "steps"));
 
     history_read(&watch->history, run);
     all = json_pack(
         "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:o s:o}", "run",
         basename(copy), "folder", folder ? folder : run, "living",
         is_living(run), "size", (json_int_t)(set ? data_size(set) : 0),
-        "classes", show_classes(set), "options", read_options(run), "steps",
-        (json_int_t)steps, "metrics", history_show(&watch->history, POINTS),
-        "status", show_status(watch), "log", watch->log, "results",
-        read_results(run), "batch", batch);
+        "classes", show_classes(set), "options", read_config(run, "options"),
+        "steps", count_steps(watch), "metrics",
+        history_show(&watch->history, POINTS), "status", show_status(watch),
+        "log", watch->log, "results", read_results(run), "batch", batch);
     free(copy);
     free(folder);
     return all;
