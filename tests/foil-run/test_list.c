@@ -125,11 +125,13 @@ errors_have_their_line(void)
               "l:1: a stage is not called 'a/b': want "
               "letters, digits and - _ . behind them, 64 at most"),
       "a name that is a path is refused");
-    T(refused("a 0 never b", "l:1: no number of copies '0': want 1 .. 1000, or "
-                             "'main' for the stage whose end ends the run"),
+    T(refused("a 0 never b",
+              "l:1: no number of copies '0': want 1 .. 1000, or "
+              "'main' or 'main,USR1' for the stage whose end ends the run"),
       "no copies are refused");
-    T(refused("a 2x never b", "l:1: no number of copies '2x': want 1 .. 1000, "
-                              "or 'main' for the stage whose end ends the run"),
+    T(refused("a 2x never b",
+              "l:1: no number of copies '2x': want 1 .. 1000, "
+              "or 'main' or 'main,USR1' for the stage whose end ends the run"),
       "half a number is refused");
 }
 
