@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "foil-view/serve.h"
+#include "num/room.h"
+#include "num/threads.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -18,6 +20,8 @@
 #include "util/priority.h"
 #include "util/stop.h"
 #include "wire/keys.h"
+
+NUM_ROOM_FIRST
 
 static struct watch_where where;
 static const char *address = "127.0.0.1", *token;
@@ -117,6 +121,7 @@ main(int argc, char **argv)
     if (stop < 0)
         die("%s", err.msg);
     priority_low();
+    num_threads(1); // and a child may compute, too
     if (!token && strncmp(address, "127.", 4))
         token = made = make_token();
     hub = hub_open();

@@ -6,6 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from browser import Browser  # noqa: E402
+from curve import is_curve  # noqa: E402
 
 run, url, over = sys.argv[1:]
 count = 0
@@ -28,24 +29,6 @@ def wait_for(word):
 def chosen(page):
     return page.value("[...document.querySelectorAll('#board .tile')]"
                       ".findIndex(tile => tile.matches('.chosen'))")
-
-
-def losses():
-    with open(f"{run}/metrics.jsonl", encoding="ascii") as file:
-        return {x["total"]: x["loss"] for x in map(json.loads, file) if "loss" in x}
-
-
-def is_curve(totals, shown):
-    """Each step, or the least and the most of several at a time."""
-    known, each = losses(), 1
-    if totals[-1] > len(totals):
-        each = 2
-    for i in range(0, len(totals), each):
-        steps = range(totals[i], totals[i + each - 1] + 1)
-        near = [float("%.6g" % known[t]) for t in steps]
-        if [min(near), max(near)][:each] != shown[i:i + each]:
-            return False
-    return len(totals) > 5
 
 
 with Browser(1400) as page:
@@ -94,11 +77,19 @@ with Browser(1400) as page:
         f"document.querySelector('#board .which').textContent != {json.dumps(held)}"))
     curve = page.value("fetch('all').then(r => r.json())"
                        ".then(a => [a.metrics.total, a.metrics.columns.loss])")
-    ok("the curve is that of metrics.jsonl", is_curve(*curve))
+    ok("the curve is that of metrics.jsonl", is_curve(*curve, f"{run}/metrics.jsonl"))
     page.open("about:blank")
     page.open(link)
     ok("the link opens the held batch again",
        page.until(f"document.querySelector('#board .which').textContent == {json.dumps(held)}"))
+    ok("a map of all images comes after an epoch", page.until(
+        "!document.querySelector('#map').hidden && "
+        "fetch('all').then(r => r.json()).then(a => a.map.ids.length == 40)", 60))
+    ok("and a film of several", page.until(
+        "document.querySelector('#map input').max >= 2", 60))
+    page.press("p")
+    ok("p plays it", page.until(
+        "document.querySelector('#map button').ariaPressed == 'true'"))
     page.press("t")
     ok("t makes it dark or light", page.until("document.documentElement.style.colorScheme != ''"))
     ok("the console says nothing", not page.said, page.said)

@@ -29,6 +29,7 @@ watch_open(struct watch *watch, const struct watch_where *where,
 
     *watch = (struct watch){.where = *where, .hub = hub};
     watch->status = json_object();
+    watch->film = film_open(hub);
     watch->log = json_array();
     watch->pictures.views = train_views_open(where->run, where->data);
     if (where->keys &&
@@ -51,6 +52,7 @@ watch_close(struct watch *watch)
     wire_keys_release(&watch->keys);
     train_views_close(watch->pictures.views);
     history_release(&watch->history);
+    film_close(watch->film);
     json_decref(watch->status);
     json_decref(watch->log);
     moment_release(&watch->newest);
@@ -125,6 +127,8 @@ take_event(struct watch *watch, const struct wire_msg *msg)
     if (json_array_size(watch->log) > LOG)
         json_array_remove(watch->log, 0);
     hub_say(watch->hub, "event", line);
+    if (!strcmp(event.what, "epoch"))
+        film_epoch(watch->film, event.epoch);
 }
 
 /* A batch stays for those that ask about it. */
@@ -162,6 +166,7 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
         memcpy(m->ids, f.ids, f.n * sizeof *m->ids);
         m->z = mem_array(f.n_views * f.n * f.dim, sizeof *m->z);
         memcpy(m->z, f.z, f.n_views * f.n * f.dim * sizeof *m->z);
+        film_take(watch->film, m, set ? data_size(set) : 0);
         if (now - watch->kept_at >= each && hub_pages(watch->hub)) {
             watch->kept_at = now;
             hub_say(watch->hub, "batch",
@@ -209,6 +214,7 @@ watch_hear(struct watch *watch)
             continue; // the next one says how it is
         take_message(watch, msg);
     }
+    film_tend(watch->film);
 }
 
 const struct moment *
@@ -359,13 +365,14 @@ watch_show(struct watch *watch)
 
     history_read(&watch->history, run);
     all = json_pack(
-        "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:o s:o}", "run",
+        "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:o s:o s:o}", "run",
         basename(copy), "folder", folder ? folder : run, "living",
         is_living(run), "size", (json_int_t)(set ? data_size(set) : 0),
         "classes", show_classes(set), "options", read_config(run, "options"),
         "steps", count_steps(watch), "metrics",
         history_show(&watch->history, POINTS), "status", show_status(watch),
-        "log", watch->log, "results", read_results(run), "batch", batch);
+        "log", watch->log, "results", read_results(run), "map",
+        film_show(watch->film, set), "batch", batch);
     free(copy);
     free(folder);
     return all;

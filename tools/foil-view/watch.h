@@ -4,6 +4,7 @@
 #include "wire/feed.h"
 #include "wire/keys.h"
 
+#include "film.h"
 #include "history.h"
 #include "hub.h"
 #include "moment.h"
@@ -25,6 +26,7 @@ struct watch {
     struct hub *hub; /* that is told */
     struct history history;
     struct pictures pictures;
+    struct film *film;
     json_t *status, *log;
     struct moment newest, kept[WATCH_KEPT];
     size_t n_kept;

@@ -17,6 +17,7 @@ export function connect() {
       status: afterAll(addStatus),
       event: afterAll(addEvent),
       batch: afterAll(addBatch),
+      frame: afterAll(addFrame),
       gap: afterAll(({ lost }) => countMissed(lost)),
       missed: afterAll(countMissed),
       connected: connected => { resolve(); afterAll(setConnected)(connected); },
@@ -79,6 +80,14 @@ function addEvent(event) {
   tell('log');
 }
 
+/* The first frame comes without its images: all is asked for. */
+async function addFrame(frame) {
+  const { map } = run.all;
+  if (map) map.frames = map.frames.filter(({ epoch }) => epoch < frame.epoch).concat(frame);
+  else run.all.map = (await source.readAll().catch(() => ({}))).map ?? null;
+  tell('frame');
+}
+
 /* A page that nobody sees asks for no pictures. */
 function addBatch(batch) {
   if (!run.held && !document.hidden) showBatch(batch);
@@ -90,7 +99,7 @@ async function setConnected(connected) {
   run.connected = connected;
   if (!connected) run.lost = true;
   if (returned) await load().catch(() => {});
-  if (returned) for (const subject of ['columns', 'status', 'log']) tell(subject);
+  if (returned) for (const subject of ['columns', 'status', 'log', 'frame']) tell(subject);
   tell('state');
 }
 

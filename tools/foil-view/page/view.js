@@ -10,6 +10,7 @@ import { connect, takeEarly } from './events.js';
 import { startFlow } from './flow.js';
 import { startHead } from './head.js';
 import { startLog } from './log.js';
+import { changeFilm, startMap } from './map.js';
 import { startMatrix } from './matrix.js';
 import { load, onChange, run } from './model.js';
 import { drawResults, startResults } from './results.js';
@@ -43,6 +44,7 @@ const KEYS = {
   ArrowDown: () => moveAnchor(countAcross()),
   ArrowUp: () => moveAnchor(-countAcross()),
   v: nextView,
+  p: changeFilm,
   t: changeTheme,
 };
 
@@ -86,7 +88,7 @@ async function followLink() {
 /* ---- start ---- */
 
 /* The board orders a batch before the matrix draws it. */
-const PANELS = [startHead, startFlow, startBoard, startAnchor, startMatrix, startCurves, startLog, startResults];
+const PANELS = [startHead, startFlow, startBoard, startAnchor, startMatrix, startMap, startCurves, startLog, startResults];
 
 async function start() {
   const theme = new URLSearchParams(location.search).get('theme');

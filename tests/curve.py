@@ -1,0 +1,23 @@
+"""curve.py ALL METRICS: whether the loss that foil-view answered is that of
+metrics.jsonl; 1 where it is not."""
+import json
+import sys
+
+
+def is_curve(totals, shown, path):
+    """Each step, or the least and the most of several at a time."""
+    with open(path, encoding="ascii") as file:
+        known = {x["total"]: x["loss"] for x in map(json.loads, file) if "loss" in x}
+    each = 2 if totals[-1] > len(totals) else 1
+    for i in range(0, len(totals), each):
+        steps = range(totals[i], totals[i + each - 1] + 1)
+        near = [float("%.6g" % known[t]) for t in steps]
+        if [min(near), max(near)][:each] != shown[i:i + each]:
+            return False
+    return len(totals) > 5
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], encoding="utf-8") as answer:
+        metrics = json.load(answer)["metrics"]
+    sys.exit(not is_curve(metrics["total"], metrics["columns"]["loss"], sys.argv[2]))
