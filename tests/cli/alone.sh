@@ -18,11 +18,12 @@ all_gone() {
     done
     [[ ${#numbers[@]} -eq $1 ]]
 }
-# alone_is CODE N PROGRAM... : in a second, with half a second's grace; N processes
-# have been there, and are gone
+# alone_is CODE N PROGRAM... : within $limit seconds, with half a second's grace; N
+# processes have been there, and are gone
+limit=100
 alone_is() {
     rm -f numbers
-    exits "$1" "$alone" 1 .5 "${@:3}" 2>said && cat said && all_gone "$2"
+    exits "$1" "$alone" "$limit" .5 "${@:3}" 2>said && cat said && all_gone "$2"
 }
 cd "$work" || exit 1
 
@@ -43,9 +44,11 @@ hung_up() {
 }
 ok 'where SIGHUP is ignored it ends nothing' hung_up
 ok 'says what cannot be started' exits 127 "$alone" 1 1 no-such-program
+limit=2
 ok 'kills a program that hangs' alone_is 124 1 bash -c "$deaf"
 ok 'and says so' grep -x '# did not end' said
 ok 'names it' grep '^# left behind: .*sleep 1000' said
+limit=100
 brief='bash -c "echo \$\$ >numbers; sleep .2" & while [[ ! -s numbers ]]; do :; done'
 ok 'waits for one that ends in time' alone_is 0 1 bash -c "$brief"
 ok 'and says nothing' test ! -s said
