@@ -145,7 +145,6 @@ keep_newest(struct watch *watch)
     return place;
 }
 
-/* Takes over the message. */
 static void
 take_features(struct watch *watch, struct wire_msg *msg, double now)
 {
@@ -155,10 +154,8 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
     const struct data_set *set = pictures_set(&watch->pictures, &ignored);
 
     if (wire_features_get(&f, msg, set ? (int64_t)data_size(set) : any_size,
-                          &ignored)) {
-        wire_msg_free(msg);
+                          &ignored))
         return;
-    }
     if (f.z && f.n && !f.id) {
         moment_release(m);
         *m =
@@ -186,7 +183,7 @@ take_message(struct watch *watch, struct wire_msg *msg)
     switch (wire_msg_kind(msg)) {
     case WIRE_FEATURES:
         take_features(watch, msg, now);
-        return;
+        break;
     case WIRE_METRICS:
         take_metrics(watch, msg);
         break;
