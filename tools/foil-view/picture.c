@@ -148,29 +148,17 @@ picture_batch(struct pictures *pictures, const struct moment *m,
     return end_sheet(&sheet, rc, jpeg, err);
 }
 
-/* Names come from outside. */
-static int
-check_id(const struct data_set *set, int64_t id, struct err *err)
-{
-    if (id < 0 || (size_t)id >= data_size(set))
-        return err_set(err, "there is no sample %jd", (intmax_t)id);
-    return 0;
-}
-
 int
 picture_list(struct pictures *pictures, const struct picture_name *name,
              size_t n, struct data_bytes *jpeg, struct err *err)
 {
-    const struct data_set *set = pictures_set(pictures, err);
     struct sheet sheet;
     int rc = 0;
 
-    if (!set)
+    if (!pictures_set(pictures, err))
         return -1;
     begin_sheet(&sheet, pictures, n, PICTURE_LIST_COLUMNS);
     for (size_t i = 0; i < n && !rc; i++) {
-        if ((rc = check_id(set, name[i].id, err)))
-            break;
         rc = train_views_make(pictures->views, name[i].id, name[i].epoch,
                               name[i].view, sheet.view, err);
         put_tile(&sheet, pictures, i);
@@ -182,11 +170,10 @@ int
 picture_image(struct pictures *pictures, int64_t id, struct data_bytes *jpeg,
               struct err *err)
 {
-    const struct data_set *set = pictures_set(pictures, err);
     struct sheet sheet;
     int rc;
 
-    if (!set || check_id(set, id, err))
+    if (!pictures_set(pictures, err))
         return -1;
     begin_sheet(&sheet, pictures, 1, 1);
     rc = train_views_plain(pictures->views, id, sheet.view, err);
