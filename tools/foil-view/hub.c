@@ -72,15 +72,24 @@ hub_say(struct hub *hub, const char *event, json_t *object)
     free(data);
 }
 
+/* What a page is told between two messages: how many it has lost, of 0 only
+ * that the connection lives. */
+static void
+put_between(struct page *page, uint64_t lost)
+{
+    page->gap_size = (size_t)snprintf(
+        page->gap, sizeof page->gap,
+        lost ? "event: gap\ndata: {\"lost\":%ju}\n\n" : ":\n\n",
+        (uintmax_t)lost);
+    page->gap_offset = 0;
+}
+
 void
 hub_beat(struct hub *hub)
 {
     for (struct page *page = hub->page; page < hub->page + HUB_PAGES; page++)
-        if (page->asleep && page->gap_offset == page->gap_size) {
-            page->gap_size =
-                (size_t)snprintf(page->gap, sizeof page->gap, ":\n\n");
-            page->gap_offset = 0;
-        }
+        if (page->asleep && page->gap_offset == page->gap_size)
+            put_between(page, 0);
     wake_pages(hub);
 }
 
@@ -101,10 +110,7 @@ tell_gap(struct page *page)
 {
     const uint64_t oldest = page->hub->said - RING;
 
-    page->gap_size = (size_t)snprintf(page->gap, sizeof page->gap,
-                                      "event: gap\ndata: {\"lost\":%ju}\n\n",
-                                      (uintmax_t)(oldest - page->at));
-    page->gap_offset = 0;
+    put_between(page, oldest - page->at);
     page->at = oldest;
 }
 
@@ -168,7 +174,7 @@ hub_answer(struct hub *hub, struct MHD_Connection *connection)
         return NULL;
     *page = (struct page){
         .hub = hub, .connection = connection, .at = hub->said, .used = 1};
-    page->gap_size = (size_t)snprintf(page->gap, sizeof page->gap, ":\n\n");
+    put_between(page, 0);
     answer = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK,
                                                give_more, page, forget_page);
     if (!answer)
