@@ -83,7 +83,7 @@ main(int argc, char **argv)
     num_threads_sleep(argv);
     verb = (enum verb)(opt_verb(&tool, verbs, argc, argv, &operand) - verbs);
     if (verb == FOLLOW) { // has checkpoints judged, and computes nothing
-        priority_low();
+        priority_lower(PRIORITY_SPARE);
     } else {
         end_when_stopped();
         given.threads = num_threads((int)given.threads);

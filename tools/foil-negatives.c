@@ -38,7 +38,7 @@ main(int argc, char **argv)
     struct err err;
     int stop, rc;
 
-    // no priority_low(), unlike other stages: the trainer waits for us
+    // no lower priority, unlike other stages: the trainer waits for us
     num_threads(1);
     sampler_init(&sampler);
     stop = stop_fd(&err);

@@ -120,7 +120,7 @@ main(int argc, char **argv)
     stop = stop_fd(&err);
     if (stop < 0)
         die("%s", err.msg);
-    priority_low();
+    priority_lower(PRIORITY_BESIDE);
     num_threads(1); // and a child may compute, too
     if (!token && strncmp(address, "127.", 4))
         token = made = make_token();

@@ -3,7 +3,8 @@
 #include "util/priority.h"
 
 void
-priority_low(void)
+priority_lower(enum priority nice)
 {
-    (void)setpriority(PRIO_PROCESS, 0, 19);
+    if (getpriority(PRIO_PROCESS, 0) < (int)nice)
+        (void)setpriority(PRIO_PROCESS, 0, (int)nice);
 }

@@ -24,7 +24,7 @@ run_spare_thread(void *arg)
 {
     struct spare *s = arg;
 
-    priority_low();
+    priority_lower(PRIORITY_SPARE);
     pthread_mutex_lock(&s->lock);
     while (s->piece || !s->quit) {
         if (!s->piece) {

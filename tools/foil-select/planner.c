@@ -285,7 +285,7 @@ work_low(void *arg)
 {
     struct planner *p = arg;
 
-    priority_low();
+    priority_lower(PRIORITY_SPARE);
     num_threads(p->config.threads);
     pthread_mutex_lock(&p->lock);
     while (!p->quit) {

@@ -18,14 +18,36 @@
 enum { LOG = 200, POINTS = 4000, RESULTS = 500 };
 
 static const int64_t any_size = (int64_t)1 << 48; // of a data set
-static const double each = 1; // seconds between two batches that pages are told
+/* seconds: between two batches that pages are told, between two lines of
+ * metrics, and for which we hear before pages have their turn */
+static const double each = 1, pace = .05, turn = .05;
+
+/* What is rare has a queue of its own: what comes with each step may fill the
+ * other one. */
+static const char *const kinds[WATCH_LISTENERS] = {"event status",
+                                                   "metrics features"};
+
+static void
+open_listeners(struct watch *watch)
+{
+    const struct wire_limits limits = {.queue = 64};
+    char *endpoint =
+        wire_endpoint(watch->where.events, watch->where.run, "events");
+    struct err err;
+
+    for (size_t i = 0; i < WATCH_LISTENERS; i++) {
+        watch->listener[i] =
+            wire_listener_open(watch->wire, endpoint, kinds[i], &limits, &err);
+        if (!watch->listener[i])
+            die("%s", err.msg);
+    }
+    free(endpoint);
+}
 
 void
 watch_open(struct watch *watch, const struct watch_where *where,
            struct hub *hub)
 {
-    const struct wire_limits limits = {.queue = 64};
-    char *endpoint = wire_endpoint(where->events, where->run, "events");
     struct err err;
 
     *watch = (struct watch){.where = *where, .hub = hub};
@@ -37,18 +59,16 @@ watch_open(struct watch *watch, const struct watch_where *where,
         wire_keys_open(&watch->keys, where->keys, where->allow, &err))
         die("%s", err.msg);
     watch->wire = wire_open(where->keys ? &watch->keys : NULL, &err);
-    if (watch->wire)
-        watch->listener =
-            wire_listener_open(watch->wire, endpoint, "", &limits, &err);
-    if (!watch->listener)
+    if (!watch->wire)
         die("%s", err.msg);
-    free(endpoint);
+    open_listeners(watch);
 }
 
 void
 watch_close(struct watch *watch)
 {
-    wire_listener_close(watch->listener);
+    for (size_t i = 0; i < WATCH_LISTENERS; i++)
+        wire_listener_close(watch->listener[i]);
     wire_close(watch->wire);
     wire_keys_release(&watch->keys);
     train_views_close(watch->pictures.views);
@@ -56,6 +76,7 @@ watch_close(struct watch *watch)
     film_close(watch->film);
     json_decref(watch->status);
     json_decref(watch->log);
+    free(watch->untold);
     moment_release(&watch->newest);
     for (size_t i = 0; i < WATCH_KEPT; i++)
         moment_release(&watch->kept[i]);
@@ -71,22 +92,38 @@ show_values(const struct wire_metric *value, size_t n)
     return values;
 }
 
+/* The newest line waits: pages are told of one every so often. */
 static void
 take_metrics(struct watch *watch, const struct wire_msg *msg)
 {
     struct wire_metrics *m = mem_array(1, sizeof *m);
     struct err ignored;
-    double total = 0;
 
     if (!wire_metrics_get(m, msg, &ignored) && !strcmp(m->stage, "train")) {
-        for (size_t i = 0; i < m->n; i++)
-            if (!strcmp(m->values[i].name, "total"))
-                total = m->values[i].value;
-        hub_say(watch->hub, "metrics",
-                json_pack("{s:I s:o}", "total", (json_int_t)total, "values",
-                          show_values(m->values, m->n)));
+        free(watch->untold);
+        watch->untold = m;
+    } else {
+        free(m);
     }
-    free(m);
+}
+
+static void
+tell_metrics(struct watch *watch, double now)
+{
+    const struct wire_metrics *m = watch->untold;
+    double total = 0;
+
+    if (!m || now - watch->told_at < pace)
+        return;
+    for (size_t i = 0; i < m->n; i++)
+        if (!strcmp(m->values[i].name, "total"))
+            total = m->values[i].value;
+    hub_say(watch->hub, "metrics",
+            json_pack("{s:I s:o}", "total", (json_int_t)total, "values",
+                      show_values(m->values, m->n)));
+    free(watch->untold);
+    watch->untold = NULL;
+    watch->told_at = now;
 }
 
 static void
@@ -199,19 +236,28 @@ take_message(struct watch *watch, struct wire_msg *msg)
     wire_msg_free(msg);
 }
 
-void
-watch_hear(struct watch *watch)
+static void
+hear_until(struct watch *watch, struct wire_listener *listener, double end)
 {
     struct wire_msg *msg;
     uint64_t missed;
     struct err err;
     int rc;
 
-    while ((rc = wire_listener_next(watch->listener, &msg, &missed, &err))) {
-        if (rc < 0)
-            continue; // the next one says how it is
-        take_message(watch, msg);
-    }
+    while (clock_now() < end &&
+           (rc = wire_listener_next(listener, &msg, &missed, &err)))
+        if (rc > 0) // of one that is refused the next one says how it is
+            take_message(watch, msg);
+}
+
+void
+watch_hear(struct watch *watch)
+{
+    const double end = clock_now() + turn;
+
+    for (size_t i = 0; i < WATCH_LISTENERS; i++)
+        hear_until(watch, watch->listener[i], end);
+    tell_metrics(watch, clock_now());
     film_tend(watch->film);
 }
 

@@ -16,13 +16,14 @@ struct watch_where {
 };
 
 enum { WATCH_KEPT = 64 }; /* batches that a page may still ask for */
+enum { WATCH_LISTENERS = 2 };
 
 /* What is known of a run: from its folder, and from what its trainer says. */
 struct watch {
     struct watch_where where;
     struct wire_keys keys;
     struct wire *wire;
-    struct wire_listener *listener;
+    struct wire_listener *listener[WATCH_LISTENERS];
     struct hub *hub; /* that is told */
     struct history history;
     struct pictures pictures;
@@ -30,7 +31,9 @@ struct watch {
     json_t *status, *log;
     struct moment newest, kept[WATCH_KEPT];
     size_t n_kept;
-    double kept_at; /* when the last one was */
+    double kept_at;              /* when the last one was */
+    struct wire_metrics *untold; /* the newest line, where pages lack it */
+    double told_at;
 };
 
 /* watch_open() reads what is there and connects to the trainer; it dies where
@@ -39,7 +42,10 @@ void watch_open(struct watch *watch, const struct watch_where *where,
                 struct hub *hub);
 void watch_close(struct watch *watch);
 
-/* watch_hear() takes in what came, and tells pages. */
+/* watch_hear() takes in what came and tells pages, for a moment at most: a
+ * trainer of a thousand steps a second does not keep pages from being served.
+ * They are told of 20 lines of metrics a second, then; watch_show() has them
+ * all. */
 void watch_hear(struct watch *watch);
 
 /* watch_show() returns all that a page begins with. */
