@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "foil-view/export.h"
 #include "foil-view/serve.h"
 #include "num/room.h"
 #include "num/threads.h"
@@ -24,7 +25,7 @@
 NUM_ROOM_FIRST
 
 static struct watch_where where;
-static const char *address = "127.0.0.1", *token;
+static const char *address = "127.0.0.1", *token, *file;
 static long port = 8765;
 
 static const struct opt opts[] = {
@@ -38,6 +39,8 @@ static const struct opt opts[] = {
      "where to listen; 0.0.0.0: for other machines, too"},
     {"token", 0, OPT_TEXT, &token, 0, 0, "WORD",
      "what the page's address must have; made up where others may ask"},
+    {"export", 0, OPT_TEXT, &file, 0, 0, "FILE",
+     "write the page as one file, and end"},
     {"events", 0, OPT_TEXT, &where.events, 0, 0, "ENDPOINT",
      "where the trainer publishes [ipc://RUN/events]"},
     WIRE_KEYS_OPT(&where.keys),
@@ -51,7 +54,7 @@ static const struct opt_tool tool = {
 
 enum { TOKEN = 16 }; // bytes
 
-static const double beat = 5, glance = 1; // seconds
+static const double beat = 5, glance = 1, patience = 10; // seconds
 
 /* A word that nobody guesses, to be given to free(). */
 static char *
@@ -80,9 +83,9 @@ join_descriptors(int one, int other)
     return all;
 }
 
-/* Until we are asked to stop. */
 static void
-serve_pages(struct serve *serve, struct watch *watch, struct hub *hub, int stop)
+answer_pages(struct serve *serve, struct watch *watch, struct hub *hub,
+             int stop)
 {
     const int due = join_descriptors(stop, serve_fd(serve));
     double beaten = clock_now();
@@ -101,19 +104,63 @@ serve_pages(struct serve *serve, struct watch *watch, struct hub *hub, int stop)
     close(due);
 }
 
+/* Writes the page of a run that is over at once; of one that goes when it has
+ * been heard, or is not. */
+static void
+write_page(struct watch *watch, int stop)
+{
+    const double until = clock_now() + patience;
+    struct err err;
+    char *text;
+    size_t size;
+
+    while (watch_waits(watch) && clock_now() < until && !stop_asked()) {
+        if (wire_wait(watch->wire, stop, glance, &err) < 0)
+            die("%s", err.msg);
+        watch_hear(watch);
+    }
+    text = export_page(watch, &size);
+    if (file_write(file, text, size, &err))
+        die("%s", err.msg);
+    free(text);
+}
+
+/* Until we are asked to stop. */
+static void
+serve_page(struct watch *watch, struct hub *hub, int stop)
+{
+    char *made = NULL;
+    struct serve *serve;
+    struct err err;
+
+    if (!token && strncmp(address, "127.", 4))
+        token = made = make_token();
+    serve = serve_open(&(struct serve_how){address, (uint16_t)port, token},
+                       watch, hub, &err);
+    if (!serve)
+        die("%s", err.msg);
+    printf("http://%s:%d/%s%s\n", address, serve_port(serve),
+           token ? "?token=" : "", token ? token : "");
+    fflush(stdout);
+    answer_pages(serve, watch, hub, stop);
+    serve_close(serve);
+    free(made);
+}
+
 int
 main(int argc, char **argv)
 {
     struct hub *hub;
     struct watch watch;
-    struct serve *serve;
     struct err err;
-    char *made = NULL;
     int stop;
 
     opt_parse(&tool, argc, argv);
     if (!where.run)
         opt_misuse("which run? -r RUN");
+    if (file && token)
+        opt_misuse("--token belongs to a page that is served: leave it out, or "
+                   "--export");
     opt_together(&where.keys, &where.allow);
     if (!file_exists(where.run))
         die("there is no run '%s'", where.run);
@@ -122,22 +169,14 @@ main(int argc, char **argv)
         die("%s", err.msg);
     priority_lower(PRIORITY_BESIDE);
     num_threads(1); // and a child may compute, too
-    if (!token && strncmp(address, "127.", 4))
-        token = made = make_token();
     hub = hub_open();
     watch_open(&watch, &where, hub);
-    serve = serve_open(&(struct serve_how){address, (uint16_t)port, token},
-                       &watch, hub, &err);
-    if (!serve)
-        die("%s", err.msg);
-    printf("http://%s:%d/%s%s\n", address, serve_port(serve),
-           token ? "?token=" : "", token ? token : "");
-    fflush(stdout);
-    serve_pages(serve, &watch, hub, stop);
-    serve_close(serve);
+    if (file)
+        write_page(&watch, stop);
+    else
+        serve_page(&watch, hub, stop);
     watch_close(&watch);
     hub_close(hub);
-    free(made);
     close_stdout();
     return EXIT_OK;
 }

@@ -39,6 +39,8 @@ while read -r line; do
     'not ok '*) ok "${line#* - }" false ;;
     '# please kill') kill_run ;;
     '# please resume') train --resume ;;
+    '# please save') curl -s -o saved.html "$(<address)export" ;;
+    '# please export') foil-view -r run --export exported.html ;;
     '# please end')
         kill -TERM "$training"
         wait "$training"

@@ -151,6 +151,13 @@ ok 'with its last batch, of which no embeddings are known' jq -e '.living == fal
 read -r epoch step < <(jq -r '.batch | "\(.epoch) \(.step)"' answer)
 ok 'its views' asked "sprite?epoch=$epoch&step=$step"
 ok 'but no anchor: 404' refused 404 "anchor?epoch=$epoch&step=$step&row=0"
+ok 'it is exported' foil-view -r run --export over.html
+ok 'as one file, with its curves' grep -q '"metrics":{"total":\[1,' over.html
+ok 'which names no other' bash -c "! grep -E '(src|href)=\"(http|//|[a-z]+[.][a-z])' over.html"
+ok 'no place for it: 1' refuses 1 'nowhere/over.html' foil-view -r run \
+    --export nowhere/over.html
+ok 'a token of a page that nobody serves: 2' refuses 2 'token belongs' foil-view -r run \
+    --export over.html --token x
 ok 'the port is taken: 1' refuses 1 'cannot listen at 127.0.0.1' foil-view -r run \
     --port "$(sed 's/.*:\([0-9]*\).*/\1/' over.at)"
 kill -TERM "$page"
@@ -161,6 +168,8 @@ ok 'without its data set' served lost -r run
 ok 'the curves are there' asked all
 ok 'and no batch' jq -e '.batch == null and (.metrics.total | length) > 10' answer
 ok 'no picture: 404' refused 404 image/0
+ok 'it is exported all the same' foil-view -r run --export lost.html
+ok 'with its curves' grep -q '"metrics":{"total":\[1,' lost.html
 kill -TERM "$page"
 wait "$page"
 

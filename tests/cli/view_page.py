@@ -96,6 +96,47 @@ with Browser(1400) as page:
     if os.environ.get("SHOTS"):
         page.shot(f"{os.environ['SHOTS']}/page.png")
 
+
+def pictured(page, selector):
+    """How many pictures there are, and how many of them have none."""
+    return page.value(f"(tiles => [tiles.length, tiles.filter(tile => !/^url\\(.(data|blob|http)/"
+                      f".test(getComputedStyle(tile).backgroundImage)"
+                      f" || /gif/.test(tile.style.backgroundImage)).length])"
+                      f"([...document.querySelectorAll('{selector}')])")
+
+
+def see_export(path, what, points=None):
+    with Browser(1400) as page:
+        page.open(f"file://{path}")
+        ok(f"{what} opens without a server",
+           page.until("document.querySelectorAll('#board .tile').length == 8"), page.said)
+        ok("it says what it is", page.until(
+            "document.querySelector('#state').textContent == 'saved page'"), page.text("#state"))
+        ok("its anchor has its weights", page.until(
+            "document.querySelectorAll('#anchor .bar').length == 14"), page.text("#anchor .say"))
+        page.click("#board .tile", 5)
+        page.press("v")
+        ok("another one is clicked, and its view changed", page.until(
+            "document.querySelectorAll('#anchor .who button')[1].ariaPressed == 'true'"))
+        ok("every image has a picture", pictured(page, ".tile .picture, .who .picture") ==
+           [19, 0], pictured(page, ".tile .picture, .who .picture"))
+        ok("its curves", page.value("document.querySelectorAll('#curves canvas').length > 0"))
+        if points:
+            ok(f"its map has {points} points", page.value(
+                f"window.FOIL.all.map.ids.length == {points}"))
+        ok("it asks nobody for anything", page.value(
+            "performance.getEntriesByType('resource')"
+            ".every(entry => entry.name.startsWith('data:'))"),
+           page.value("performance.getEntriesByType('resource').map(e => e.name.slice(0, 90))"))
+        ok("the console says nothing", not page.said, page.said)
+        if os.environ.get("SHOTS"):
+            page.shot(f"{os.environ['SHOTS']}/{os.path.basename(path)}.png")
+
+
+wait_for("save")
+see_export(f"{os.path.dirname(run)}/saved.html", "the page that was saved", 40)
+wait_for("export")
+see_export(f"{os.path.dirname(run)}/exported.html", "the page that was exported")
 wait_for("end")
 with Browser(400, 800) as page:
     page.open(over)

@@ -4,7 +4,8 @@
 #include <stddef.h>
 
 /* The files of the page, which are in the program: build/x/tools/foil-view/
- * assets.c is made of them. */
+ * assets.c is made of them; each has a zero
+ * behind its last byte. */
 struct asset {
     const char *name; /* "view.js" */
     const unsigned char *bytes;

@@ -182,6 +182,22 @@ picture_image(struct pictures *pictures, int64_t id, struct data_bytes *jpeg,
 }
 
 int
+picture_plain(struct pictures *pictures, const int64_t *id, size_t n,
+              size_t columns, struct data_bytes *jpeg, struct err *err)
+{
+    struct err ignored;
+    struct sheet sheet;
+
+    if (!pictures_set(pictures, err))
+        return -1;
+    begin_sheet(&sheet, pictures, n, columns);
+    for (size_t i = 0; i < n; i++)
+        if (!train_views_plain(pictures->views, id[i], sheet.view, &ignored))
+            put_tile(&sheet, pictures, i);
+    return end_sheet(&sheet, 0, jpeg, err);
+}
+
+int
 picture_last(struct pictures *pictures, struct moment *moment, struct err *err)
 {
     struct train_shown shown;

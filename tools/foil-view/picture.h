@@ -41,6 +41,11 @@ int picture_list(struct pictures *pictures, const struct picture_name *name,
 int picture_image(struct pictures *pictures, int64_t id,
                   struct data_bytes *jpeg, struct err *err);
 
+/* picture_plain() draws n images as they are, so many in a row; one that cannot
+ * be read stays black. */
+int picture_plain(struct pictures *pictures, const int64_t *id, size_t n,
+                  size_t columns, struct data_bytes *jpeg, struct err *err);
+
 /* picture_last() fills in the batch of the newest step that is known, without
  * embeddings; -1 with a sentence. */
 int picture_last(struct pictures *pictures, struct moment *moment,

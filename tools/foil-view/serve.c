@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "asset.h"
+#include "export.h"
 #include "number.h"
 #include "util/mem.h"
 
@@ -194,6 +195,16 @@ answer_image(struct serve *serve, const char *id)
         &err);
 }
 
+static struct answer
+answer_export(struct serve *serve, struct MHD_Connection *connection)
+{
+    struct answer answer = {MHD_HTTP_OK, "text/html; charset=utf-8", NULL, 0};
+
+    (void)connection;
+    answer.body = export_page(serve->watch, &answer.size);
+    return answer;
+}
+
 static const char *
 type_of(const char *name)
 {
@@ -235,7 +246,7 @@ answer_path(struct serve *serve, struct MHD_Connection *connection,
     } route[] = {
         {"all", answer_all},       {"batch", answer_batch},
         {"anchor", answer_anchor}, {"sprite", answer_sprite},
-        {"view", answer_view},
+        {"view", answer_view},     {"export", answer_export},
     };
 
     for (size_t i = 0; i < sizeof route / sizeof *route; i++)

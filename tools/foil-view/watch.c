@@ -274,10 +274,12 @@ watch_batch(const struct watch *watch, int64_t epoch, int64_t step)
 json_t *
 watch_show_batch(struct watch *watch, const struct moment *moment)
 {
+    const size_t tiles = moment->n * moment->views;
     struct err ignored;
 
     return moment_show(moment, pictures_set(&watch->pictures, &ignored),
-                       pictures_tile(&watch->pictures), PICTURE_COLUMNS);
+                       pictures_tile(&watch->pictures),
+                       tiles < PICTURE_COLUMNS ? tiles : PICTURE_COLUMNS);
 }
 
 /* A member of the newest checkpoint's config.json; {} where there is none yet.
@@ -356,6 +358,13 @@ is_living(const char *run)
     return held;
 }
 
+int
+watch_waits(const struct watch *watch)
+{
+    return is_living(watch->where.run) &&
+           (!watch->newest.n || !json_object_get(watch->status, "train 1"));
+}
+
 /* Stages with the seconds since each was heard. */
 static json_t *
 show_status(const struct watch *watch)
@@ -372,20 +381,27 @@ show_status(const struct watch *watch)
     return all;
 }
 
-/* The newest batch: as its trainer said it, else as the folder has it. */
-static json_t *
-show_newest(struct watch *watch)
+/* As its trainer said it, else as the folder has it. */
+const struct moment *
+watch_newest(struct watch *watch)
 {
-    const struct moment *last = NULL;
     struct err ignored;
 
     if (watch->newest.n)
-        last = keep_newest(watch);
-    else if (watch->n_kept)
-        last = &watch->kept[(watch->n_kept - 1) % WATCH_KEPT];
-    else if (!picture_last(&watch->pictures, &watch->newest, &ignored))
-        last = keep_newest(watch);
-    return last ? watch_show_batch(watch, last) : json_null();
+        return keep_newest(watch);
+    if (watch->n_kept)
+        return &watch->kept[(watch->n_kept - 1) % WATCH_KEPT];
+    if (!picture_last(&watch->pictures, &watch->newest, &ignored))
+        return keep_newest(watch);
+    return NULL;
+}
+
+static json_t *
+show_newest(struct watch *watch)
+{
+    const struct moment *newest = watch_newest(watch);
+
+    return newest ? watch_show_batch(watch, newest) : json_null();
 }
 
 static json_t *

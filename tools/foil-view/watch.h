@@ -48,8 +48,15 @@ void watch_close(struct watch *watch);
  * all. */
 void watch_hear(struct watch *watch);
 
+/* watch_waits() returns 1 while a trainer is at work of which no batch, or not
+ * how it is, was heard yet. */
+int watch_waits(const struct watch *watch);
+
 /* watch_show() returns all that a page begins with. */
 json_t *watch_show(struct watch *watch);
+
+/* watch_newest() returns the batch that a page would begin with, or NULL. */
+const struct moment *watch_newest(struct watch *watch);
 
 /* watch_batch() returns a batch that was told, or NULL. */
 const struct moment *watch_batch(const struct watch *watch, int64_t epoch,

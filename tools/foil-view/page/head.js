@@ -10,6 +10,8 @@ export function startHead() {
   document.title = `${run.all.run} · foil view`;
   find('#run').textContent = run.all.run;
   find('#run').title = run.all.folder;
+  find('#save').hidden = isFile;
+  find('#save').download = `${run.all.run}.html`;
   drawHead();
 }
 

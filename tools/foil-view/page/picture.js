@@ -5,33 +5,32 @@ import { nameOf, run } from './model.js';
 import { source } from './source.js';
 
 /* A view of an image of the batch, cut out of the batch's sprite. */
-export function makeTile(batch, place, view) {
-  const tile = make('i', { className: 'picture' });
-  cutTile(tile, batch, place, view);
-  return tile;
-}
+export const makeTile = (batch, place, view) => makePicture(tileOf(batch, place, view));
 
-export function cutTile(tile, batch, place, view) {
-  const number = place * batch.views + view;
-  tile.style.backgroundImage = `url("${batch.sprite}")`;
-  tile.style.backgroundSize = `calc(${batch.columns} * var(--side)) auto`;
-  tile.style.backgroundPosition =
-    `calc(${-(number % batch.columns)} * var(--side)) calc(${-Math.floor(number / batch.columns)} * var(--side))`;
-}
+export const cutTile = (picture, batch, place, view) => cutPicture(picture, tileOf(batch, place, view));
+
+const tileOf = ({ sprite, columns, views }, place, view) => ({ sprite, columns, number: place * views + view });
 
 /* A view by its image: from the batch's sprite where the image is in it. */
 export function makeView(id, epoch, view) {
   const { batch } = run, place = batch.ids.indexOf(id);
   if (place >= 0 && epoch === batch.epoch) return makeTile(batch, place, view);
-  return makeWhole(source.viewOf(id, epoch, view));
+  return makePicture(source.viewOf(id, epoch, view));
 }
 
-export const makeImage = id => makeWhole(source.imageOf(id));
+export const makeImage = id => makePicture(source.imageOf(id));
 
-function makeWhole(address) {
-  const picture = make('i', { className: 'picture whole' });
-  picture.style.backgroundImage = `url("${address}")`;
+function makePicture(tile) {
+  const picture = make('i', { className: 'picture' });
+  cutPicture(picture, tile);
   return picture;
+}
+
+function cutPicture({ style }, { sprite, columns, number }) {
+  style.backgroundImage = `url("${sprite}")`;
+  style.backgroundSize = `calc(${columns} * var(--side)) auto`;
+  style.backgroundPosition =
+    `calc(${-(number % columns)} * var(--side)) calc(${-Math.floor(number / columns)} * var(--side))`;
 }
 
 /* The mark of a class: a disc of its hue, striped in the second five. */

@@ -1,5 +1,5 @@
 /* Where everything on the page comes from: foil view, or window.FOIL, which an
- * exported file carries: {all, anchors, sprite, view, image}. */
+ * exported file carries: {all, anchors, sprite, images: {ids, columns, sprite}}. */
 
 const file = window.FOIL;
 
@@ -23,14 +23,22 @@ async function readSprite({ epoch, step }) {
   return URL.createObjectURL(await answer.blob());
 }
 
+/* Pictures are tiles of sprites: {sprite, columns, number}, the number counted
+ * from the left, row by row. */
 const fromServer = {
   readAll: () => fetchJson('all'),
   readBatch: (epoch, step) => fetchJson(`batch?epoch=${epoch}&step=${step}`),
   readAnchor: (batch, row) => fetchJson(`anchor?epoch=${batch.epoch}&step=${batch.step}&row=${row}`),
   readSprite,
-  viewOf: (id, epoch, view) => `view?v=${id}.${epoch}.${view}`,
-  imageOf: id => `image/${id}`,
+  viewOf: (id, epoch, view) => ({ sprite: `view?v=${id}.${epoch}.${view}`, columns: 1, number: 0 }),
+  imageOf: id => ({ sprite: `image/${id}`, columns: 1, number: 0 }),
 };
+
+/* An image as it is stored; also in the place of a view that is not in the batch. */
+function findImage(id) {
+  const { ids = [], columns = 1, sprite = '' } = file.images ?? {}, number = ids.indexOf(id);
+  return number < 0 || !sprite ? { sprite: BLANK, columns: 1, number: 0 } : { sprite, columns: Math.min(columns, ids.length), number };
+}
 
 const fromFile = file && {
   readAll: async () => file.all,
@@ -40,8 +48,8 @@ const fromFile = file && {
     return file.anchors[row];
   },
   readSprite: async () => file.sprite || BLANK,
-  viewOf: (id, epoch, view) => file.view?.[`${id}.${epoch}.${view}`] || file.image?.[id] || BLANK,
-  imageOf: id => file.image?.[id] || BLANK,
+  viewOf: id => findImage(id),
+  imageOf: id => findImage(id),
 };
 
 export const source = fromFile || fromServer;
