@@ -236,6 +236,39 @@ void nn_net_move(struct nn_net *net, const float *moves);
  */
 void nn_net_backward(struct nn_net *net, const float *dz, int add);
 
+/*
+ * A batch in parts that go through the network side by side, operator by
+ * operator, where batch norm takes the statistics of all rows, whoever has them
+ * (synchronised batch norm).  Each part is computed as a batch of its own would
+ * be; only the sums of a norm, in double, become those of all parts: one binary
+ * tree over the parts here, then add().  Bits depend on the parts alone.
+ */
+struct nn_parts {
+    size_t n;
+    const struct nn_input *part; /* [n], of up to max_rows rows each */
+    size_t rows;                 /* of the whole batch */
+
+    /* x[n] += those of parts that are elsewhere; called in the same order with
+     * the same n by everybody who has some.  NULL: there are none. */
+    void (*add)(void *self, double *x, size_t n);
+    void *self;
+};
+
+/*
+ * nn_net_forward_parts() is nn_net_forward() of all parts, in NN_TRAIN or
+ * NN_ENCODE: the running statistics move once, by those of the batch.
+ * nn_net_backward_parts() overwrites grads with the sum of the parts'
+ * gradients, by the same tree; add() is called again.  Memory: values and
+ * gradients of each part, made when they come, or by nn_net_reserve() for so
+ * many of max_rows rows.
+ *   parts  read again by nn_net_backward_parts(), but for `part`
+ *   z, dz  [rows of the parts here,dim]; z may be NULL
+ */
+void nn_net_forward_parts(struct nn_net *net, enum nn_mode mode,
+                          const struct nn_parts *parts, float *z);
+void nn_net_backward_parts(struct nn_net *net, const float *dz);
+void nn_net_reserve(struct nn_net *net, size_t parts);
+
 /* nn_net_infer() runs it in evaluation mode: running statistics, none moved.
  * z may be NULL (the head is then skipped); h may be NULL. */
 void nn_net_infer(struct nn_net *net, const struct nn_input *input, float *h,

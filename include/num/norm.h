@@ -37,6 +37,7 @@ enum num_norm_kind {
 struct num_norm {
     enum num_norm_kind kind;
     struct num_map map; /* of x, add, y and all their gradients */
+    size_t rows;        /* BATCH: images of all parts, below; 0: of the map */
     size_t groups;      /* GROUP only; divides c */
     int relu;
 
@@ -79,5 +80,27 @@ void num_norm_apply(const struct num_norm *norm);
  * is not NONE.
  */
 void num_norm_backward(const struct num_norm *norm);
+
+/*
+ * Batch norm of a batch whose images are in several parts, each a map of its
+ * own, `rows` of them in all: each part does the first half, the caller adds
+ * the sums of all parts up, and each does the second half with these.
+ *
+ *     num_norm_sums()         sum x; sum x^2
+ *     num_norm_settle()       mean and variance from these; num_norm_apply()
+ *                             then writes y
+ *     num_norm_back_sums()    gamma sum f; gamma sum f (x - m), where f is dy
+ *                             behind act; and dgamma, dbeta and dadd of a part
+ *     num_norm_back_settle()  dx from these
+ *
+ * The two calls of a pass have one struct, and leave work, dy, dadd and y alone
+ * in between.  Squares in double cost digits only of means that are 1e4
+ * deviations and more, which cost x more of them.
+ *   sums  [2 c]  of both kinds one behind the other
+ */
+void num_norm_sums(const struct num_norm *norm, double *sums);
+void num_norm_settle(const struct num_norm *norm, const double *sums);
+void num_norm_back_sums(const struct num_norm *norm, double *sums);
+void num_norm_back_settle(const struct num_norm *norm, const double *sums);
 
 #endif

@@ -48,4 +48,11 @@ struct ranks {
  */
 void ranks_sum(const struct ranks *ranks, float *x, size_t n, float *work);
 
+/*
+ * ranks_add() is the same sum, by the same tree, of x[n] in double: for few
+ * numbers, as each exchange, of log2 size, is of all of them.
+ *   work  [n]
+ */
+void ranks_add(const struct ranks *ranks, double *x, size_t n, double *work);
+
 #endif

@@ -43,6 +43,7 @@ struct train_encoder_spec {
     size_t rows;   /* at most, in a batch; >= 1 */
     size_t micro;  /* at most, in the net at a time; 0: all */
     size_t shards; /* parts of a batch, train/shards.h; 0, 1: it is whole */
+    int whole;     /* batch norm is over all shards of a batch */
     uint64_t seed; /* of the initial weights */
     int locked;    /* its weights stay: no gradient, no optimiser */
     int average;   /* there will be a mean of its weights */

@@ -16,14 +16,19 @@
  * Shard i of v has the rows n i / v .. n (i + 1) / v of a batch of n, and v is
  * V, or for less rows the largest power of two that is not above n.  Batch norm
  * takes the statistics of a shard, and moves the running ones once for each, in
- * their order.  Nothing that is computed has a shape that depends on how many
+ * their order; or with spec->whole those of all rows, by sums that ranks
+ * exchange at each norm, there and back (nn_net_forward_parts()), and moves
+ * once.  Nothing that is computed has a shape that depends on how many
  * ranks there are, so no bit of the result does: spec->shards alone decides.  A
  * rank with several shards encodes each but the last again on the way back, as
- * train/encoder.h says of micro-batches, which exclude shards.
+ * train/encoder.h says of micro-batches, which exclude shards; with spec->whole
+ * and a batch norm it keeps the values of all its shards, and their gradients,
+ * and encodes none twice.
  *
  * Weights and moments are sent before the first batch, and where they came from
  * a file since; each step then sends 2 (W - 1) / W floats a parameter from
- * every rank, and rows, z and dz between rank 0 and the others.  Running
+ * every rank, rows, z and dz between rank 0 and the others, and with
+ * spec->whole, of each norm of c channels, 32 c log2 W bytes.  Running
  * statistics and the mean of weights are of rank 0 alone.
  */
 enum { TRAIN_SHARDS_MOST = 1024 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "nn/net.h"
+#include "num/vec.h"
 #include "util/mem.h"
 
 #include "encoder.h"
@@ -24,6 +25,12 @@ struct mode {
     size_t bytes;
 };
 
+/* A part of a batch beside the first one, which has the net's own memory. */
+struct side {
+    struct mode mode;
+    float *grads;
+};
+
 struct nn_net {
     struct nn_graph graph;
     struct num_dnn *dnn;
@@ -36,6 +43,10 @@ struct nn_net {
     char *algorithms;
     const struct nn_plan *last; /* of the last nn_net_forward() */
     enum nn_mode last_mode;
+    struct side *side; /* [n_sides] */
+    size_t n_sides;
+    struct nn_parts parts; /* of the last nn_net_forward_parts(); else empty */
+    struct nn_run *runs;   /* [parts.n] */
 };
 
 static int
@@ -156,9 +167,9 @@ build_graph(struct nn_graph *graph, const struct nn_spec *spec)
 
 /* The plan for n samples, made where it is not there yet. */
 static const struct nn_plan *
-plan_for(struct nn_net *net, size_t n, size_t tokens, int train)
+plan_for(struct nn_net *net, struct mode *mode, size_t n, size_t tokens)
 {
-    struct mode *mode = train ? &net->training : &net->inference;
+    const int train = mode != &net->inference;
     struct nn_plan *plan;
 
     for (size_t i = 0; i < PLANS; i++)
@@ -225,8 +236,8 @@ new_planned_net(const struct nn_spec *spec, size_t max_rows, int train,
     build_graph(&net->graph, spec);
     net->dnn = num_dnn_new();
     // texts of one token: room for more is made when they come
-    plan = plan_for(net, max_rows,
-                    max_rows * (net->graph.each ? net->graph.each : 1), train);
+    plan = plan_for(net, train ? &net->training : &net->inference, max_rows,
+                    max_rows * (net->graph.each ? net->graph.each : 1));
     if (!plan) {
         err_set(err, "this processor cannot run '%s' as asked", spec->arch);
         nn_net_free(net);
@@ -268,7 +279,12 @@ nn_net_memory(const struct nn_net *net)
     const size_t floats =
         (net->grads ? 2 : 1) * net->graph.params + net->graph.statistics;
 
-    return floats * sizeof(float) + net->training.bytes + net->inference.bytes;
+    size_t bytes =
+        floats * sizeof(float) + net->training.bytes + net->inference.bytes;
+
+    for (size_t k = 0; k < net->n_sides; k++)
+        bytes += net->graph.params * sizeof(float) + net->side[k].mode.bytes;
+    return bytes;
 }
 
 static void
@@ -287,6 +303,12 @@ nn_net_free(struct nn_net *net)
         return;
     mode_release(&net->training);
     mode_release(&net->inference);
+    for (size_t k = 0; k < net->n_sides; k++) {
+        mode_release(&net->side[k].mode);
+        free(net->side[k].grads);
+    }
+    free(net->side);
+    free(net->runs);
     num_dnn_free(net->dnn);
     nn_graph_release(&net->graph);
     free(net->algorithms);
@@ -377,7 +399,7 @@ nn_net_context(const struct nn_net *net)
 
 /* Puts a batch into a plan's block; returns what is needed to run it. */
 static struct nn_run
-start_run(struct nn_net *net, const struct nn_input *input, int train)
+start_run(struct nn_net *net, struct mode *mode, const struct nn_input *input)
 {
     struct nn_run run = {.graph = &net->graph,
                          .params = net->params,
@@ -386,9 +408,9 @@ start_run(struct nn_net *net, const struct nn_input *input, int train)
 
     REQUIRE(input->n >= 1 && input->n <= net->max_rows);
     run.plan =
-        plan_for(net, input->n, nn_graph_tokens(&net->graph, input), train);
+        plan_for(net, mode, input->n, nn_graph_tokens(&net->graph, input));
     REQUIRE(run.plan);
-    run.block = train ? net->training.block : net->inference.block;
+    run.block = mode->block;
     nn_run_input(&run, input, net->mean, net->deviation);
     return run;
 }
@@ -412,7 +434,8 @@ last_run(const struct nn_net *net)
                            .params = net->params,
                            .statistics = net->statistics,
                            .grads = net->grads,
-                           .mode = net->last_mode};
+                           .mode = net->last_mode,
+                           .rows = net->parts.rows};
 }
 
 const float *
@@ -443,9 +466,10 @@ nn_net_forward(struct nn_net *net, enum nn_mode mode,
     struct nn_run run;
 
     REQUIRE(net->train);
-    run = start_run(net, input, 1);
+    run = start_run(net, &net->training, input);
     run.mode = mode;
-    nn_run_forward(&run);
+    net->parts = (struct nn_parts){.n = 0};
+    nn_run_forward(&(struct nn_runs){.n = 1, .run = &run});
     copy_out(&run, run.plan->feature, nn_net_features(net), h);
     copy_out(&run, run.plan->output, nn_net_dim(net), z);
     net->last = run.plan;
@@ -454,15 +478,124 @@ nn_net_forward(struct nn_net *net, enum nn_mode mode,
         nn_net_move(net, nn_net_moves(net));
 }
 
+static void
+put_dz(const struct nn_run *run, size_t dim, const float *dz)
+{
+    memcpy(run->block + run->plan->dz, dz, run->plan->n * dim * sizeof *dz);
+}
+
 void
 nn_net_backward(struct nn_net *net, const float *dz, int add)
 {
     struct nn_run run = last_run(net);
+    size_t again;
 
+    REQUIRE(!net->parts.n);
     run.add = add;
-    memcpy(run.block + run.plan->dz, dz,
-           run.plan->n * nn_net_dim(net) * sizeof *dz);
-    nn_run_backward(&run);
+    put_dz(&run, nn_net_dim(net), dz);
+    nn_run_backward(&(struct nn_runs){.n = 1, .run = &run, .again = &again});
+    net->last = NULL; // its values are gone
+}
+
+/* Memory for so many parts. */
+static void
+make_sides(struct nn_net *net, size_t parts)
+{
+    struct side *more = mem_array(parts, sizeof *more);
+
+    if (parts <= net->n_sides + 1) {
+        free(more);
+        return;
+    }
+    if (net->n_sides)
+        memcpy(more, net->side, net->n_sides * sizeof *more);
+    for (size_t k = net->n_sides; k < parts - 1; k++)
+        more[k].grads = mem_aligned(net->graph.params, sizeof(float));
+    free(net->side);
+    net->side = more;
+    net->n_sides = parts - 1;
+}
+
+void
+nn_net_reserve(struct nn_net *net, size_t parts)
+{
+    make_sides(net, parts);
+    for (size_t k = 0; k + 1 < parts; k++)
+        plan_for(net, &net->side[k].mode, net->max_rows,
+                 net->max_rows * (net->graph.each ? net->graph.each : 1));
+}
+
+static struct nn_runs
+runs_of(struct nn_net *net)
+{
+    const size_t n = net->parts.n;
+
+    return (struct nn_runs){
+        .n = n,
+        .run = net->runs,
+        .parts = &net->parts,
+        .again = mem_array(n, sizeof(size_t)),
+        .sums = mem_array(nn_run_shared(net->runs) * n, sizeof(double))};
+}
+
+static void
+release_runs(struct nn_runs *runs)
+{
+    free(runs->again);
+    free(runs->sums);
+}
+
+void
+nn_net_forward_parts(struct nn_net *net, enum nn_mode mode,
+                     const struct nn_parts *parts, float *z)
+{
+    const size_t dim = nn_net_dim(net);
+    struct nn_runs runs;
+
+    REQUIRE(net->train && parts->n && mode != NN_FIXED);
+    make_sides(net, parts->n);
+    net->parts = *parts;
+    free(net->runs);
+    net->runs = mem_array(parts->n, sizeof *net->runs);
+    for (size_t p = 0; p < parts->n; p++) {
+        struct mode *own = p ? &net->side[p - 1].mode : &net->training;
+
+        net->runs[p] = start_run(net, own, parts->part + p);
+        net->runs[p].mode = mode;
+        net->runs[p].rows = parts->rows;
+        if (p)
+            net->runs[p].grads = net->side[p - 1].grads;
+    }
+    runs = runs_of(net);
+    nn_run_forward(&runs);
+    release_runs(&runs);
+    for (size_t p = 0; z && p < parts->n; p++) {
+        copy_out(net->runs + p, net->runs[p].plan->output, dim, z);
+        z += net->runs[p].plan->n * dim;
+    }
+    net->last = net->runs->plan;
+    net->last_mode = mode;
+    if (mode == NN_TRAIN)
+        nn_net_move(net, nn_net_moves(net));
+}
+
+void
+nn_net_backward_parts(struct nn_net *net, const float *dz)
+{
+    const size_t n = net->parts.n, dim = nn_net_dim(net);
+    struct nn_runs runs = runs_of(net);
+
+    REQUIRE(net->last && n);
+    for (size_t p = 0; p < n; p++) {
+        put_dz(net->runs + p, dim, dz);
+        dz += net->runs[p].plan->n * dim;
+    }
+    nn_run_backward(&runs);
+    release_runs(&runs);
+    for (size_t d = 1; d < n; d *= 2)
+        for (size_t p = 0; p + d < n; p += 2 * d)
+            num_axpy(net->graph.params, 1, net->runs[p + d].grads,
+                     net->runs[p].grads);
     net->last = NULL; // its values are gone
 }
 
@@ -470,7 +603,7 @@ void
 nn_net_infer(struct nn_net *net, const struct nn_input *input, float *h,
              float *z)
 {
-    struct nn_run run = start_run(net, input, 0);
+    struct nn_run run = start_run(net, &net->inference, input);
 
     nn_run_infer(&run, z ? net->graph.n_ops : net->graph.feature_ops);
     copy_out(&run, run.plan->feature, nn_net_features(net), h);

@@ -114,6 +114,7 @@ norm_of(const struct nn_call *call)
 
     if (norm.kind == NUM_NORM_BATCH && call->mode == NN_FIXED)
         norm.kind = NUM_NORM_FIXED;
+    norm.rows = call->rows;
     norm.x = call->x[0];
     norm.add = call->x[1];
     norm.y = call->y;
@@ -141,13 +142,39 @@ norm_forward(const struct nn_call *call)
     num_norm_forward(&norm);
 }
 
+static size_t
+norm_shared(const struct nn_call *call)
+{
+    const struct num_norm norm = norm_of(call);
+
+    return norm.kind == NUM_NORM_BATCH ? 2 * norm.map.c : 0;
+}
+
+static void
+norm_forward_begin(const struct nn_call *call, double *sums)
+{
+    const struct num_norm norm = norm_of(call);
+
+    num_norm_sums(&norm, sums);
+}
+
+static void
+norm_forward_end(const struct nn_call *call, const double *sums)
+{
+    const struct num_norm norm = norm_of(call);
+
+    num_norm_settle(&norm, sums);
+    num_norm_apply(&norm);
+}
+
 /* Those of the rows, of the unbiased variance. */
 static void
 norm_measure(const struct nn_call *call)
 {
     const struct num_norm norm = norm_of(call);
     const struct num_map map = norm.map;
-    const double count = (double)(map.n * map.h * map.w);
+    const size_t rows = norm.rows ? norm.rows : map.n;
+    const double count = (double)(rows * map.h * map.w);
     const float unbiased = (float)(count / fmax(count - 1, 1));
 
     if (norm.kind != NUM_NORM_BATCH)
@@ -157,8 +184,9 @@ norm_measure(const struct nn_call *call)
         nn_param(call, 3)[k] = unbiased * norm.variance[k];
 }
 
-static void
-norm_backward(const struct nn_call *call)
+/* The norm of a call on the way back. */
+static struct num_norm
+back_norm_of(const struct nn_call *call)
 {
     struct num_norm norm = norm_of(call);
 
@@ -171,7 +199,31 @@ norm_backward(const struct nn_call *call)
         norm.dgamma = nn_grad(call, 0);
         norm.dbeta = nn_grad(call, 1);
     }
+    return norm;
+}
+
+static void
+norm_backward(const struct nn_call *call)
+{
+    const struct num_norm norm = back_norm_of(call);
+
     num_norm_backward(&norm);
+}
+
+static void
+norm_backward_begin(const struct nn_call *call, double *sums)
+{
+    const struct num_norm norm = back_norm_of(call);
+
+    num_norm_back_sums(&norm, sums);
+}
+
+static void
+norm_backward_end(const struct nn_call *call, const double *sums)
+{
+    const struct num_norm norm = back_norm_of(call);
+
+    num_norm_back_settle(&norm, sums);
 }
 
 static void
@@ -275,6 +327,9 @@ const struct nn_operator nn_op_norm = {
     .prepare = norm_prepare,
     .forward = norm_forward,
     .backward = norm_backward,
+    .shared = norm_shared,
+    .forward_halves = {norm_forward_begin, norm_forward_end},
+    .backward_halves = {norm_backward_begin, norm_backward_end},
     .infer = norm_infer,
     .again = norm_again,
     .measure = norm_measure,

@@ -71,6 +71,7 @@ struct nn_call {
     const struct nn_plan *plan;
     const struct nn_step *step;
     enum nn_mode mode;
+    size_t rows;           /* of all parts of the batch; 0: this is all of it */
     const size_t *offsets; /* [n + 1], where the tokens of a sample begin */
 
     const void *x[NN_INPUTS];
@@ -92,6 +93,14 @@ struct nn_affine {
     int relu;
 };
 
+/* A pass of an operator that looks at all rows of a batch which is in parts:
+ * begin() writes sums over its part, whose totals end() gets; the scratch stays
+ * as it is between. */
+struct nn_halves {
+    void (*begin)(const struct nn_call *call, double *sums);
+    void (*end)(const struct nn_call *call, const double *sums);
+};
+
 struct nn_operator {
     const char *name;
     int pools;  /* it reads a row for each token, writes one for each sample */
@@ -109,6 +118,12 @@ struct nn_operator {
 
     void (*forward)(const struct nn_call *call);
     void (*backward)(const struct nn_call *call);
+
+    /* Of a batch in parts: how many numbers begin() writes, where the parts of
+     * this call are put together; 0 or NULL: forward() and backward() of each
+     * part are all. */
+    size_t (*shared)(const struct nn_call *call);
+    struct nn_halves forward_halves, backward_halves;
 
     /* In evaluation, without state; NULL: forward() does it. */
     void (*infer)(const struct nn_call *call);

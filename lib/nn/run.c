@@ -20,6 +20,7 @@ call_of(const struct nn_run *run, const struct nn_step *step)
         .plan = run->plan,
         .step = step,
         .mode = run->mode,
+        .rows = run->rows,
         .y = pointer_at(run, step->out),
         .state = step->needs.state ? pointer_at(run, step->state) : NULL,
         .scratch = pointer_at(run, step->scratch),
@@ -77,15 +78,73 @@ nn_run_input(const struct nn_run *run, const struct nn_input *input,
     }
 }
 
-void
-nn_run_forward(const struct nn_run *run)
+/* How many numbers parts have in common at a step. */
+static size_t
+count_shared(const struct nn_run *run, size_t i)
 {
-    for (size_t i = 0; i < run->graph->n_ops; i++) {
-        const struct nn_step *step = &run->plan->steps[i];
-        const struct nn_call call = call_of(run, step);
+    const struct nn_step *step = &run->plan->steps[i];
+    const struct nn_call call = call_of(run, step);
 
-        step->op.is->forward(&call);
+    return step->op.is->shared ? step->op.is->shared(&call) : 0;
+}
+
+size_t
+nn_run_shared(const struct nn_run *run)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < run->graph->n_ops; i++)
+        if (most < count_shared(run, i))
+            most = count_shared(run, i);
+    return most;
+}
+
+/* The sums of all parts, n numbers each, to where the first ones are: a binary
+ * tree over those that are here, then by whoever knows the others. */
+static void
+total_sums(const struct nn_runs *runs, size_t n)
+{
+    double *sums = runs->sums;
+
+    for (size_t d = 1; d < runs->n; d *= 2)
+        for (size_t p = 0; p + d < runs->n; p += 2 * d)
+            for (size_t k = 0; k < n; k++)
+                sums[p * n + k] += sums[(p + d) * n + k];
+    if (runs->parts->add)
+        runs->parts->add(runs->parts->self, sums, n);
+}
+
+static void
+forward_step(const struct nn_runs *runs, size_t i)
+{
+    const struct nn_operator *is = runs->run->plan->steps[i].op.is;
+    const size_t n = runs->parts ? count_shared(runs->run, i) : 0;
+
+    for (size_t p = 0; p < runs->n; p++) {
+        const struct nn_run *run = runs->run + p;
+        const struct nn_call call = call_of(run, &run->plan->steps[i]);
+
+        if (n)
+            is->forward_halves.begin(&call, runs->sums + p * n);
+        else
+            is->forward(&call);
     }
+    if (!n)
+        return;
+    total_sums(runs, n);
+    for (size_t p = 0; p < runs->n; p++) {
+        const struct nn_run *run = runs->run + p;
+        const struct nn_call call = call_of(run, &run->plan->steps[i]);
+
+        is->forward_halves.end(&call, runs->sums);
+    }
+}
+
+void
+nn_run_forward(const struct nn_runs *runs)
+{
+    for (size_t i = 0; i < runs->run->graph->n_ops; i++)
+        forward_step(runs, i);
 }
 
 void
@@ -162,24 +221,61 @@ back_call_of(const struct nn_run *run, const struct nn_step *step)
     return call;
 }
 
-void
-nn_run_backward(const struct nn_run *run)
+/* The values that are made again before a step, of which *again were. */
+static void
+prepare_back(const struct nn_run *run, size_t i, size_t *again)
 {
-    const struct nn_again *again = run->plan->again;
-    const struct nn_again *end = again + run->plan->n_again;
+    const struct nn_plan *plan = run->plan;
 
-    for (size_t i = run->graph->n_ops; i-- > 0;) {
-        const struct nn_step *step = &run->plan->steps[i];
-        struct nn_call call;
+    for (; *again < plan->n_again && plan->again[*again].before == i; ++*again)
+        make_again(run, plan->again + *again);
+    if (plan->steps[i].dy != nn_none)
+        sum_gradients(run, plan->steps[i].op.out, plan->steps[i].before);
+}
 
-        for (; again < end && again->before == i; again++)
-            make_again(run, again);
-        if (step->dy == nn_none)
-            continue;
-        sum_gradients(run, step->op.out, step->before);
-        call = back_call_of(run, step);
-        step->op.is->backward(&call);
-        for (size_t k = 0; k < step->op.n_in; k++)
-            sum_gradients(run, step->op.in[k], step->after[k]);
+static void
+finish_back(const struct nn_run *run, size_t i)
+{
+    const struct nn_step *step = &run->plan->steps[i];
+
+    for (size_t k = 0; k < step->op.n_in; k++)
+        sum_gradients(run, step->op.in[k], step->after[k]);
+}
+
+static void
+backward_step(const struct nn_runs *runs, size_t i)
+{
+    const struct nn_step *first = &runs->run->plan->steps[i];
+    const struct nn_operator *is = first->op.is;
+    const int gone = first->dy == nn_none;
+    const size_t n = runs->parts && !gone ? count_shared(runs->run, i) : 0;
+
+    for (size_t p = 0; p < runs->n; p++) {
+        const struct nn_run *run = runs->run + p;
+        const struct nn_call call = back_call_of(run, &run->plan->steps[i]);
+
+        prepare_back(run, i, runs->again + p);
+        if (n)
+            is->backward_halves.begin(&call, runs->sums + p * n);
+        else if (!gone)
+            is->backward(&call);
     }
+    if (n)
+        total_sums(runs, n);
+    for (size_t p = 0; p < runs->n && !gone; p++) {
+        const struct nn_run *run = runs->run + p;
+        const struct nn_call call = back_call_of(run, &run->plan->steps[i]);
+
+        if (n)
+            is->backward_halves.end(&call, runs->sums);
+        finish_back(run, i);
+    }
+}
+
+void
+nn_run_backward(const struct nn_runs *runs)
+{
+    memset(runs->again, 0, runs->n * sizeof *runs->again);
+    for (size_t i = runs->run->graph->n_ops; i-- > 0;)
+        backward_step(runs, i);
 }

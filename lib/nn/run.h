@@ -13,6 +13,16 @@ struct nn_run {
     float *grads;      /* of nn_run_backward() */
     int add;           /* it adds to grads */
     enum nn_mode mode;
+    size_t rows; /* of all parts, where there are several; else 0 */
+};
+
+/* A batch in parts, a run each, that go from operator to operator together. */
+struct nn_runs {
+    size_t n;
+    const struct nn_run *run;     /* [n], of one graph and mode */
+    const struct nn_parts *parts; /* NULL: n is 1, and that is all */
+    size_t *again;                /* [n], of nn_run_backward() */
+    double *sums;                 /* [nn_run_shared() n] */
 };
 
 /* nn_run_input() brings a batch to value 0; of images, x = (u / 255 - mean) /
@@ -20,10 +30,14 @@ struct nn_run {
 void nn_run_input(const struct nn_run *run, const struct nn_input *input,
                   const float *mean, const float *deviation);
 
+/* nn_run_shared() returns the most numbers that parts have in common at an
+ * operator. */
+size_t nn_run_shared(const struct nn_run *run);
+
 /* Each needs the values before it in place: the input, then all of a forward,
  * then the gradient at plan->dz. */
-void nn_run_forward(const struct nn_run *run);
-void nn_run_backward(const struct nn_run *run);
+void nn_run_forward(const struct nn_runs *runs);
+void nn_run_backward(const struct nn_runs *runs);
 
 /* Behind a forward: statistics of the rows that went through. */
 void nn_run_measure(const struct nn_run *run);

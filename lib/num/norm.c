@@ -72,7 +72,7 @@ pixels_of(const struct num_map *map)
 static double
 count_members(const struct job *job)
 {
-    size_t lines = job->map->n;
+    size_t lines = job->norm->rows ? job->norm->rows : job->map->n;
 
     if (job->norm->kind == NUM_NORM_FIXED)
         return INFINITY;
@@ -225,6 +225,14 @@ apply_all(const struct job *job)
         }
 }
 
+/* Whether there are enough groups of channels for all threads; else they share
+ * the images of each. */
+static int
+has_groups(const struct job *job)
+{
+    return planes_count(job->map) >= (size_t)omp_get_max_threads();
+}
+
 /*
  * Batch norm goes channel group by channel group, so that the second pass
  * finds the first one's data in a cache: groups are shared among the threads,
@@ -234,7 +242,7 @@ static void
 forward_batch(const struct job *job)
 {
     size_t n = job->map->n, groups = planes_count(job->map);
-    int many = groups >= (size_t)omp_get_max_threads();
+    const int many = has_groups(job);
 
 #pragma omp parallel for schedule(static) if (many)
     for (size_t g = 0; g < groups; g++) {
@@ -289,6 +297,58 @@ num_norm_apply(const struct num_norm *norm)
     const struct job job = job_of(norm);
 
     apply_all(&job);
+}
+
+/* Sums of all images and channels of group g, from means and squares about
+ * them. */
+static void
+sum_images(const struct job *job, size_t g, double *sums)
+{
+    const size_t c = job->map->c, b = job->map->block;
+    const double pixels = pixels_of(job->map);
+    double *sum = sums + g * b, *square = sums + c + g * b;
+
+    memset(sum, 0, b * sizeof *sum);
+    memset(square, 0, b * sizeof *square);
+    for (size_t i = 0; i < job->map->n; i++)
+        for (size_t j = 0; j < b; j++) {
+            const double mean = job->first[i * c + g * b + j];
+
+            sum[j] += pixels * mean;
+            square[j] += job->second[i * c + g * b + j] + pixels * mean * mean;
+        }
+}
+
+void
+num_norm_sums(const struct num_norm *norm, double *sums)
+{
+    const struct job job = job_of(norm);
+    const int many = has_groups(&job);
+
+    REQUIRE(norm->kind == NUM_NORM_BATCH);
+#pragma omp parallel for schedule(static) if (many)
+    for (size_t g = 0; g < planes_count(job.map); g++) {
+#pragma omp parallel for schedule(static) if (!many)
+        for (size_t i = 0; i < job.map->n; i++)
+            measure_plane(&job, i, g);
+        sum_images(&job, g, sums);
+    }
+}
+
+void
+num_norm_settle(const struct num_norm *norm, const double *sums)
+{
+    const struct job job = job_of(norm);
+    const size_t c = norm->map.c;
+    const double all = count_members(&job);
+
+    for (size_t k = 0; k < c; k++) {
+        const double mean = sums[k] / all;
+        const double variance = sums[c + k] / all - mean * mean;
+
+        norm->mean[k] = (float)mean;
+        norm->variance[k] = (float)(variance < 0 ? 0 : variance);
+    }
 }
 
 /* What arrives at plane (i, g), and where it goes on: num_norm_backward()
@@ -397,7 +457,7 @@ static void
 back_batch(const struct job *job)
 {
     size_t n = job->map->n, groups = planes_count(job->map);
-    int many = groups >= (size_t)omp_get_max_threads();
+    const int many = has_groups(job);
 
 #pragma omp parallel for schedule(static) if (many)
     for (size_t g = 0; g < groups; g++) {
@@ -493,4 +553,46 @@ num_norm_backward(const struct num_norm *norm)
     (norm->kind == NUM_NORM_GROUP ? back_group : back_batch)(&job);
     for (size_t k = 0; k < norm->map.c; k += norm->map.block)
         back_affine(&job, k, norm->map.block);
+}
+
+void
+num_norm_back_sums(const struct num_norm *norm, double *sums)
+{
+    struct job job = job_of(norm);
+    const int many = has_groups(&job);
+
+    REQUIRE(norm->kind == NUM_NORM_BATCH && norm->dx != norm->dadd);
+    REQUIRE(norm->y || !norm->relu || !norm->dadd);
+    job.total[0] = sums;
+    job.total[1] = sums + norm->map.c;
+    memset(sums, 0, 2 * norm->map.c * sizeof *sums);
+#pragma omp parallel for schedule(static) if (many)
+    for (size_t g = 0; g < planes_count(job.map); g++) {
+        const struct terms t = terms_of(&job, 0, g);
+
+#pragma omp parallel for schedule(static) if (!many)
+        for (size_t i = 0; i < job.map->n; i++)
+            back_measure_plane(&job, &t, i, g);
+        add_images(&job, g);
+    }
+    for (size_t k = 0; k < norm->map.c; k += norm->map.block)
+        back_affine(&job, k, norm->map.block);
+}
+
+void
+num_norm_back_settle(const struct num_norm *norm, const double *sums)
+{
+    const size_t c = norm->map.c;
+    struct job job = job_of(norm);
+
+    memcpy(job.total[0], sums, c * sizeof *sums);
+    memcpy(job.total[1], sums + c, c * sizeof *sums);
+#pragma omp parallel for schedule(static) collapse(2)
+    for (size_t g = 0; g < planes_count(job.map); g++)
+        for (size_t i = 0; i < job.map->n; i++) {
+            const struct terms t = terms_of(&job, 0, g);
+            const struct back_terms b = back_terms_of(&job, 0, g);
+
+            back_plane(&job, &t, &b, i, g);
+        }
 }

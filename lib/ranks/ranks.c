@@ -33,3 +33,15 @@ ranks_sum(const struct ranks *ranks, float *x, size_t n, float *work)
 {
     sum_parts(ranks, x, n, 1, work);
 }
+
+/* Both of a pair add the same two numbers, and a + b is b + a. */
+void
+ranks_add(const struct ranks *ranks, double *x, size_t n, double *work)
+{
+    for (size_t distance = 1; distance < ranks->size; distance *= 2) {
+        ranks->swap(ranks->self, ranks->rank ^ distance, x, n * sizeof *x, work,
+                    n * sizeof *x);
+        for (size_t i = 0; i < n; i++)
+            x[i] += work[i];
+    }
+}

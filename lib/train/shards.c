@@ -17,12 +17,14 @@ struct train_shards {
     struct ranks ranks;
     size_t shards, dim, params;
     int number;
+    int whole;  /* norms are over all shards, which go side by side */
     size_t n;   /* rows of the batch */
     int spread; /* followers have weights and moments as they are */
     size_t statistics;
     float *moves;        /* [shards,statistics] of the last forward */
     float *sums[LEVELS]; /* [params], of those shards that a level has */
     float *work;         /* of ranks_sum() */
+    double *others;      /* of ranks_add() */
     size_t *offsets;     /* of tokens */
     void *rows;          /* of a follower: its rows, z and dz */
     float *z, *dz;
@@ -229,33 +231,99 @@ encode_shard(struct train_shards *s, size_t i, enum nn_mode mode, float *z)
                       mode == NN_TRAIN ? NN_ENCODE : mode, z, &none);
 }
 
+/* The ranks that have shards. */
+static struct ranks
+busy_ranks(const struct train_shards *s)
+{
+    struct ranks busy = s->ranks;
+
+    busy.size = count_busy(s);
+    return busy;
+}
+
+static void
+add_sums(void *self, double *x, size_t n)
+{
+    const struct train_shards *s = self;
+    const struct ranks busy = busy_ranks(s);
+
+    ranks_add(&busy, x, n, s->others);
+}
+
+/* All own shards, side by side. */
+static void
+encode_together(struct train_shards *s, enum nn_mode mode, float *z)
+{
+    const struct train_native *e = s->native;
+    const size_t first = first_shard(s, s->ranks.rank),
+                 n = first_shard(s, s->ranks.rank + 1) - first;
+    struct nn_input *part = mem_array(n, sizeof *part);
+
+    for (size_t i = 0; i < n; i++)
+        part[i] =
+            nn_input_slice(&e->input, nn_net_kind(e->net), e->image,
+                           own_row(s, first + i), own_row(s, first + i + 1));
+    if (n)
+        nn_net_forward_parts(
+            e->net, mode,
+            &(struct nn_parts){
+                .n = n, .part = part, .rows = s->n, .add = add_sums, .self = s},
+            z);
+    free(part);
+}
+
+/* What each shard moves goes to rank 0 by itself. */
+static int
+has_moves(const struct train_shards *s, enum nn_mode mode)
+{
+    return mode == NN_TRAIN && s->native->optim && s->statistics && !s->whole;
+}
+
+static void
+encode_apart(struct train_shards *s, enum nn_mode mode, float *z)
+{
+    const size_t to = first_shard(s, s->ranks.rank + 1), each = s->statistics;
+
+    for (size_t i = first_shard(s, s->ranks.rank); i < to; i++) {
+        encode_shard(s, i, mode, z + own_row(s, i) * s->dim);
+        if (has_moves(s, mode))
+            memcpy(s->moves + i * each, nn_net_moves(s->native->net),
+                   each * sizeof *s->moves);
+    }
+}
+
+static void
+gather_moves(struct train_shards *s)
+{
+    const size_t bytes = s->statistics * sizeof *s->moves;
+    size_t from[TRAIN_SHARDS_MOST + 1];
+
+    for (size_t r = 0; r <= s->ranks.size; r++)
+        from[r] = first_shard(s, r) * bytes;
+    s->ranks.gather(s->ranks.self,
+                    s->moves + first_shard(s, s->ranks.rank) * s->statistics,
+                    from, s->moves);
+}
+
 /* Embeddings of own rows to z, of all at rank 0, which gets what the shards
  * move, too. */
 static void
 forward_rows(struct train_shards *s, enum nn_mode mode, float *z)
 {
-    const size_t to = first_shard(s, s->ranks.rank + 1), each = s->statistics;
-    const int moves = mode == NN_TRAIN && s->native->optim && each;
     size_t from[TRAIN_SHARDS_MOST + 1];
 
     if (s->ranks.size > 1)
         share_rows(s);
-    for (size_t i = first_shard(s, s->ranks.rank); i < to; i++) {
-        encode_shard(s, i, mode, z + own_row(s, i) * s->dim);
-        if (moves)
-            memcpy(s->moves + i * each, nn_net_moves(s->native->net),
-                   each * sizeof *s->moves);
-    }
+    if (s->whole && mode != NN_FIXED)
+        encode_together(s, mode, z);
+    else
+        encode_apart(s, mode, z);
     if (s->ranks.size == 1)
         return;
     cut_rows(s, s->dim * sizeof *z, from);
     s->ranks.gather(s->ranks.self, z, from, z);
-    for (size_t r = 0; r <= s->ranks.size; r++)
-        from[r] = first_shard(s, r) * each * sizeof *s->moves;
-    if (moves)
-        s->ranks.gather(s->ranks.self,
-                        s->moves + first_shard(s, s->ranks.rank) * each, from,
-                        s->moves);
+    if (has_moves(s, mode))
+        gather_moves(s);
 }
 
 /* The gradients of shards [from,to), a power of two of them, by the tree.  The
@@ -287,11 +355,14 @@ backward_rows(struct train_shards *s, const float *dz)
 {
     const size_t rank = s->ranks.rank;
     float *grads = nn_net_grads(s->native->net);
-    struct ranks busy = s->ranks;
+    const struct ranks busy = busy_ranks(s);
 
-    busy.size = count_busy(s);
     if (rank < busy.size) {
-        add_gradients(s, first_shard(s, rank), first_shard(s, rank + 1), 0, dz);
+        if (s->whole)
+            nn_net_backward_parts(s->native->net, dz);
+        else
+            add_gradients(s, first_shard(s, rank), first_shard(s, rank + 1), 0,
+                          dz);
         ranks_sum(&busy, grads, s->params, s->work);
     }
     if (busy.size < s->ranks.size)
@@ -334,7 +405,7 @@ shards_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
     REQUIRE(!from && to == s->n && z);
     give_order(s, (struct order){.what = FORWARD, .mode = mode, .n = s->n});
     forward_rows(s, mode, z);
-    for (size_t i = 0; mode == NN_TRAIN && i < count_shards(s); i++)
+    for (size_t i = 0; has_moves(s, mode) && i < count_shards(s); i++)
         nn_net_move(s->native->net, s->moves + i * s->statistics);
     return 0;
 }
@@ -393,6 +464,7 @@ shards_close(void *self)
         free(s->sums[k]);
     free(s->moves);
     free(s->work);
+    free(s->others);
     free(s->offsets);
     free(s->rows);
     free(s->z);
@@ -410,10 +482,14 @@ make_room(struct train_shards *s, size_t rows, size_t each)
 
     nn_net_running(s->native->net, &s->statistics);
     nn_net_params(s->native->net, &s->params);
+    s->whole &= s->statistics > 0;
+    if (s->whole)
+        nn_net_reserve(s->native->net, own / each);
     s->moves = mem_array(s->shards * s->statistics, sizeof *s->moves);
     if (s->ranks.size == 1)
         return;
     s->work = mem_array(s->params / 2 + 1, sizeof *s->work);
+    s->others = mem_array(s->statistics, sizeof *s->others);
     s->offsets = mem_array(rows + 1, sizeof *s->offsets);
     if (s->ranks.rank) {
         s->rows = mem_array(own, row_bytes(s));
@@ -442,6 +518,7 @@ train_shards_open(struct train_encoder *encoder,
                                .verbs = *encoder->verbs,
                                .ranks = {.size = 1},
                                .shards = spec->shards,
+                               .whole = spec->whole && !spec->locked,
                                .dim = encoder->dim,
                                .number = number};
     if (ranks)

@@ -82,14 +82,18 @@ compare() {
 compare simclr "${with[@]}" --average 0.5
 compare sogclr "${with[@]}" --objective sogclr --optim lars
 compare emc2 "${with[@]}" --objective emc2 --sampler fresh
+compare whole "${with[@]}" --norm-over batch --optim lars
 augment=(-v 1 --size 8 "${text[@]}")
 compare clip "${towers[@]}" --objective clip
+compare clip-whole "${towers[@]}" --norm-over batch --objective clip
 augment=(--size 8)
 ok 'by one rank: a run' whole simclr-1 1 "${with[@]}" --average 0.5
 ok 'its arrays are those of one process' same simclr-0 simclr-1
 ok 'a step tells how long it was with others' jq -es \
     'all(.exchanged > 0 and .exchanged < .seconds)' simclr-2/metrics.jsonl
 ok 'one shard: a run' whole one 1 --arch resnet8 --head 16-8
+ok 'norms over the batch are another result' exits 1 \
+    cmp {simclr-0,whole-0}/latest/model.safetensors
 ok 'without ranks: a run' whole plain 0 --arch resnet8 --head 16-8
 ok 'its arrays are the same' same one plain
 ok 'four shards are another result' exits 1 cmp {simclr-0,plain}/latest/model.safetensors
@@ -99,6 +103,8 @@ ok 'four shards are another result' exits 1 cmp {simclr-0,plain}/latest/model.sa
 ok '3 shards: 2' refuses 2 'no power of two' "$BIN/foil-train" -r x --shards 3
 ok 'shards and micro-batches: 2' refuses 2 'both cut batches' "$BIN/foil-train" \
     -r x --shards 2 --micro-batch 2
+ok 'norms over the batch and micro-batches: 2' refuses 2 'not for --micro-batch' \
+    "$BIN/foil-train" -r x --norm-over batch --micro-batch 2
 ok 'foil-train as one of several ranks: 1' refuses 1 'package foil-mpi' \
     env OMPI_COMM_WORLD_SIZE=2 "$BIN/foil-train" -r x
 ok 'foil-train as another rank: 1' refuses 1 'package foil-mpi' \

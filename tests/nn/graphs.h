@@ -163,7 +163,7 @@ value(const struct net *net, enum nn_mode mode)
     struct nn_run run = run_of(net, mode);
 
     nn_run_input(&run, &net->input, NULL, NULL);
-    nn_run_forward(&run);
+    nn_run_forward(&(struct nn_runs){.n = 1, .run = &run});
     return num_dot(net->size, net->weights,
                    (const float *)(net->block + net->plan->output));
 }
@@ -172,11 +172,12 @@ static inline void
 backward(const struct net *net, int add)
 {
     struct nn_run run = run_of(net, NN_ENCODE);
+    size_t again;
 
     run.add = add;
     memcpy(net->block + net->plan->dz, net->weights,
            net->size * sizeof *net->weights);
-    nn_run_backward(&run);
+    nn_run_backward(&(struct nn_runs){.n = 1, .run = &run, .again = &again});
 }
 
 /* The largest difference between the gradient and central differences over

@@ -61,7 +61,7 @@ a_part_of_a_batch_is_a_batch(void)
     part.block = mem_aligned(part.plan->bytes, 1);
     run = run_of(&part, NN_ENCODE);
     nn_run_input(&run, &part.input, NULL, NULL);
-    nn_run_forward(&run);
+    nn_run_forward(&(struct nn_runs){.n = 1, .run = &run});
     whole = (const float *)(net.block + net.plan->output) + 3;
     two = (const float *)(part.block + part.plan->output);
     T(part.plan->tokens == 11, "the part has the tokens of its texts");
@@ -98,7 +98,7 @@ rows_and_images_are_read(void)
         net_end(&net, linear_of(&net.graph, x, 3));
         run = run_of(&net, NN_ENCODE);
         nn_run_input(&run, &net.input, mean, deviation);
-        nn_run_forward(&run);
+        nn_run_forward(&(struct nn_runs){.n = 1, .run = &run});
         memcpy(y[i], net.block + net.plan->output, sizeof y[i]);
         net_free(&net);
     }

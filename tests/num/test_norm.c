@@ -138,6 +138,96 @@ agrees(const struct num_norm *norm, int add, int two, const char *name)
         free(own[i]);
 }
 
+/* The part of a batch from image `from` on, of n images. */
+static struct num_norm
+part_of(const struct num_norm *whole, size_t from, size_t n, double *work)
+{
+    const struct num_map before = {
+        from,         whole->map.c,     whole->map.h,
+        whole->map.w, whole->map.block, whole->map.bf16};
+    const size_t at = from ? num_map_bytes(&before) : 0;
+    struct num_norm part = *whole;
+    const void **in[] = {&part.x, &part.add, &part.dy, &part.dy2};
+    void **out[] = {&part.y, &part.dx, &part.dadd};
+
+    part.rows = whole->map.n;
+    part.map.n = n;
+    part.work = work;
+    for (size_t i = 0; i < 4; i++)
+        if (*in[i])
+            *in[i] = (const char *)*in[i] + at;
+    for (size_t i = 0; i < 3; i++)
+        if (*out[i])
+            *out[i] = (char *)*out[i] + at;
+    return part;
+}
+
+/* Both passes of a batch whose first image is a part of its own. */
+static void
+run_parts(const struct num_norm *whole, int remake)
+{
+    const size_t c = whole->map.c, bytes = 2 * c * sizeof(double);
+    double *sums = mem_array(4 * c, sizeof *sums);
+    double *work = mem_array(2 * num_norm_work(whole), sizeof *work);
+    struct num_norm part[2] = {
+        part_of(whole, 0, 1, work),
+        part_of(whole, 1, whole->map.n - 1, work + num_norm_work(whole))};
+
+    for (int back = 0; back < 2; back++) {
+        for (size_t i = 0; i < 2; i++) {
+            part[i].accumulate = i > 0;
+            if (back && remake)
+                part[i].y = NULL;
+            (back ? num_norm_back_sums : num_norm_sums)(part + i,
+                                                        sums + 2 * c * i);
+        }
+        for (size_t k = 0; k < 2 * c; k++)
+            sums[k] += sums[2 * c + k];
+        memcpy(sums + 2 * c, sums, bytes);
+        for (size_t i = 0; i < 2; i++) {
+            (back ? num_norm_back_settle : num_norm_settle)(part + i, sums);
+            if (!back)
+                num_norm_apply(part + i);
+        }
+    }
+    free(sums);
+    free(work);
+}
+
+static void
+parts_agree(const struct num_map *map, int add, int two)
+{
+    const struct num_norm norm = {.map = *map, .relu = !two};
+    const double tolerance = map->bf16 ? 6e-2 : 2e-5;
+    struct data want = data_of(&norm), got = data_of(&norm);
+    struct num_norm whole = norm_of(&norm, &got);
+    void *own[] = {packed(map, got.x),  add ? packed(map, got.add) : NULL,
+                   packed(map, got.dy), two ? packed(map, got.dy2) : NULL,
+                   empty(map),          empty(map)};
+
+    plain_of(&norm, &want, add, two);
+    whole.x = own[0];
+    whole.add = own[1];
+    whole.dy = own[2];
+    whole.dy2 = own[3];
+    whole.y = own[4];
+    whole.dx = add ? own[5] : own[2];
+    whole.dadd = add ? own[2] : NULL;
+    run_parts(&whole, !add);
+    T_NEAR(map_worst(map, own[4], want.y), 0, tolerance, "parts of %zux%zu: y",
+           map->c, map->h);
+    T_NEAR(map_worst(map, whole.dx, want.dx), 0, tolerance, "dx");
+    if (add)
+        T_NEAR(map_worst(map, own[2], want.dadd), 0, tolerance, "dadd");
+    T_NEAR(worst(want.c, got.variance, want.variance), 0, 1e-5, "variance");
+    T_NEAR(worst(want.c, got.dgamma, want.dgamma), 0, tolerance, "dgamma");
+    T_NEAR(worst(want.c, got.dbeta, want.dbeta), 0, tolerance, "dbeta");
+    data_release(&want);
+    data_release(&got);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        free(own[i]);
+}
+
 static void
 agrees_with_plain(void)
 {
@@ -162,6 +252,9 @@ agrees_with_plain(void)
                          how >= 2 ? ", added" : "", how == 3 ? ", two" : "");
                 agrees(&norm, how >= 2, how == 3, name);
             }
+    for (size_t m = 0; m < sizeof maps / sizeof *maps; m++)
+        for (int how = 0; how < 4; how++)
+            parts_agree(maps + m, how & 1, how >> 1);
 }
 
 /* With gamma 1 and beta 0 each channel has mean 0 and variance 1; a large mean

@@ -95,6 +95,48 @@ sums_do_not_depend_on_ranks(void)
         }
 }
 
+static double
+add_naively(size_t from, size_t to, size_t i)
+{
+    const size_t half = (from + to) / 2;
+
+    return to - from == 1
+               ? terms[from][i] / 3.
+               : add_naively(from, half, i) + add_naively(half, to, i);
+}
+
+static void
+add_terms(const struct ranks *ranks, void *data)
+{
+    const size_t share = TERMS / ranks->size, from = share * ranks->rank;
+    double *x = data, work[LONGEST];
+
+    for (size_t i = 0; i < LONGEST; i++)
+        x[i] = add_naively(from, from + share, i);
+    ranks_add(ranks, x, LONGEST, work);
+}
+
+static void
+sums_in_double_do_not_either(void)
+{
+    static double x[TERMS][LONGEST], want[LONGEST];
+    void *own[TERMS];
+
+    for (size_t i = 0; i < LONGEST; i++)
+        want[i] = add_naively(0, TERMS, i);
+    for (size_t r = 0; r < TERMS; r++)
+        own[r] = x[r];
+    for (size_t size = 1, rounds = 0; size <= TERMS; size *= 2, rounds++) {
+        int all = 1;
+
+        T(threads_run(size, add_terms, own) == size * rounds * sizeof want,
+          "%zu ranks exchange doubles log2 times", size);
+        for (size_t r = 0; r < size; r++)
+            all &= !memcmp(own[r], want, sizeof want);
+        T(all, "%zu ranks have the tree's bits in double", size);
+    }
+}
+
 /* Whole numbers have one sum in whatever order. */
 static void
 whole_numbers_have_their_sum(void)
@@ -157,6 +199,7 @@ int
 main(void)
 {
     sums_do_not_depend_on_ranks();
+    sums_in_double_do_not_either();
     whole_numbers_have_their_sum();
     bytes_are_those_of_the_formula();
     pieces_come_and_go();

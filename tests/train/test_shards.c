@@ -211,9 +211,13 @@ bits_do_not_depend_on_ranks(void)
 
     job.spec->average = 1;
     check_ranks("batch norm, mean of weights", job);
+    job.spec->whole = 1;
+    check_ranks("norms over the batch", job);
     job.spec[0] = shard_spec("batch", "lars-a", 8);
     job.spec->net.head = "12-6-bn";
     check_ranks("LARS, 8 shards", job);
+    job.spec->whole = 1;
+    check_ranks("LARS, 8 shards, norms over the batch", job);
     job.spec[0] = shard_spec("group", "adam", 4);
     job.spec->optim.momentum = 0;
     job.spec->optim.accumulate = 2;
@@ -228,6 +232,8 @@ bits_do_not_depend_on_ranks(void)
     job.spec[0] = shard_spec("batch", "sgd", 4);
     job.spec[1] = text_spec();
     check_ranks("images and texts", job);
+    job.spec[0].whole = 1;
+    check_ranks("images and texts, norms over the batch", job);
     job.spec[0].locked = 1;
     check_ranks("a locked encoder beside one of texts", job);
 }
@@ -235,7 +241,7 @@ bits_do_not_depend_on_ranks(void)
 /* Pixels, z and dz between rank 0 and others, gradients between all, and what
  * moves running statistics: foil-ranks(7).  Orders are not worth a percent. */
 static void
-bytes_of_a_step_are_those_of_the_formula(void)
+bytes_of_a_step_are_those_of_the_formula(int over_batch)
 {
     struct job job = {.spec = {shard_spec("batch", "sgd", 4)},
                       .outcome = &other};
@@ -243,13 +249,17 @@ bytes_of_a_step_are_those_of_the_formula(void)
     struct train_encoder whole = tiny_open("batch", ROWS, 0);
     size_t params, running;
 
+    job.spec->whole = over_batch;
+
     nn_net_params(train_native(&whole)->net, &params);
     nn_net_running(train_native(&whole)->net, &running);
     for (size_t w = 2; w <= 4; w *= 2) {
         const double share = (double)(w - 1) / (double)w,
                      rows = 12 * (TINY_IMAGE + 8 * TINY_DIM),
                      gradient = (double)w * 2 * 4 * (double)params,
-                     moves = 4 * 4 * (double)running;
+                     moves = 4 * 4 * (double)running,
+                     // sums of 2 c doubles, there and back; running is 2 c
+            norms = (double)w * log2((double)w) * 16 * (double)running;
         double before, after;
 
         job.more = 0;
@@ -258,8 +268,10 @@ bytes_of_a_step_are_those_of_the_formula(void)
         job.outcome->n = 0;
         after = (double)threads_run(w, work, jobs);
         job.outcome->n = 0;
-        T_NEAR((after - before) / 10 / (share * (rows + gradient + moves)), 1,
-               0.01, "bytes of a step by %zu ranks", w);
+        T_NEAR((after - before) / 10 /
+                   (share * (rows + gradient) +
+                    (over_batch ? norms : share * moves)),
+               1, 0.01, "bytes of a step by %zu ranks", w);
     }
     train_encoder_close(&whole);
 }
@@ -288,6 +300,56 @@ shards_have_the_gradient_of_the_whole(void)
     train_encoder_close(&cut);
 }
 
+/* Values, gradient and what moves, of all rows by one net and by shards whose
+ * norms are over the batch; of `rows` rows. */
+static void
+compare_whole(const char *head, size_t shards, size_t rows)
+{
+    struct train_encoder_spec spec = shard_spec("batch", "sgd", shards);
+    const struct nn_input input = {.n = rows, .images = images};
+    struct train_encoder e[2];
+    float z[2][ROWS * TINY_DIM];
+    const float *grads[2], *running[2];
+    double off = 0, norm = 0, moved = 0, apart = 0;
+    size_t params, statistics;
+    struct err err;
+
+    spec.whole = 1;
+    spec.net.head = head;
+    T(!train_shards_open(e + 1, &spec, NULL, 0, &err), "opens by itself");
+    spec.shards = 1;
+    T(!train_native_open(e, &spec, &err), "opens without shards");
+    for (int k = 0; k < 2; k++) {
+        train_encoder_forward(e + k, &input, NN_TRAIN, z[k], &err);
+        train_encoder_backward(e + k, dz, &err);
+        nn_net_params(train_native(e + k)->net, &params);
+        grads[k] = nn_net_grads(train_native(e + k)->net);
+        running[k] = nn_net_running(train_native(e + k)->net, &statistics);
+    }
+    for (size_t i = 0; i < rows * TINY_DIM; i++)
+        apart = fmax(apart, fabs(z[0][i] - z[1][i]));
+    for (size_t i = 0; i < params; i++) {
+        off += pow(grads[1][i] - grads[0][i], 2);
+        norm += pow(grads[0][i], 2);
+    }
+    for (size_t i = 0; i < statistics; i++)
+        moved = fmax(moved, fabs(running[1][i] / running[0][i] - 1));
+    T_NEAR(apart, 0, 2e-5, "%s, %zu shards: embeddings of the whole", head,
+           shards);
+    T_NEAR(sqrt(off / norm), 0, 2e-5, "the gradient of the whole");
+    T_NEAR(moved, 0, 1e-5, "running statistics move once, by the whole");
+    train_encoder_close(e);
+    train_encoder_close(e + 1);
+}
+
+static void
+norms_over_the_batch_are_those_of_the_whole(void)
+{
+    compare_whole("12-6", 2, ROWS);
+    compare_whole("12-6-bn", 8, ROWS);
+    compare_whole("12-6-bn", 4, 4);
+}
+
 static void
 unfit_numbers_are_refused(void)
 {
@@ -311,7 +373,9 @@ main(void)
     num_threads(1);
     unfit_numbers_are_refused();
     shards_have_the_gradient_of_the_whole();
+    norms_over_the_batch_are_those_of_the_whole();
     bits_do_not_depend_on_ranks();
-    bytes_of_a_step_are_those_of_the_formula();
+    bytes_of_a_step_are_those_of_the_formula(0);
+    bytes_of_a_step_are_those_of_the_formula(1);
     return t_done();
 }

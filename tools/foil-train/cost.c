@@ -68,7 +68,7 @@ seconds_of_step(const struct train *t, const struct wire_batch *b,
     if (!native || encoder->kind != NN_IMAGES || t->options->text)
         return 0;
     input.n = n < native->rows ? n : native->rows;
-    passes = native->rows * ranks < encoder->rows ? 4 : 3;
+    passes = native->rows * ranks < encoder->rows && !t->options->whole ? 4 : 3;
     if (length <= 0) // the first pass of all is slow
         nn_net_infer(native->net, &input, NULL, NULL);
     start = clock_now();

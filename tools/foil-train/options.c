@@ -114,6 +114,8 @@ static const struct opt how[] = {
      "views that go through the encoder at a time; 0: all"},
     {"shards", 0, OPT_WHOLE, &o.shards, 1, TRAIN_SHARDS_MOST, "N",
      "parts of a batch that ranks share, a power of two"},
+    {"norm-over", 0, OPT_CHOICE, &o.whole, 0, 0, "shard|batch",
+     "rows that batch norm takes its statistics of, with --shards"},
     {"optim", 0, OPT_CHOICE, &o.optim, 0, 0, "sgd|adam|adamw|lars",
      "optimiser"},
     {"lr", 0, OPT_REAL, &o.lr, 0, 1e6, "X", "learning rate"},

@@ -26,7 +26,7 @@ struct train_options {
     long moves, burn;
     long width, hidden, micro, shards, accumulate, seed, threads;
     long keep_features;
-    int quick_gelu, bf16, direct, lars_b, nesterov;
+    int quick_gelu, bf16, direct, whole, lars_b, nesterov;
     enum { TRAIN_LOCK_NONE, TRAIN_LOCK_IMAGE, TRAIN_LOCK_TEXT } lock;
     enum { TRAIN_STEM_AUTO, TRAIN_STEM_SMALL, TRAIN_STEM_IMAGENET } stem;
     enum { TRAIN_SGD, TRAIN_ADAM, TRAIN_ADAMW, TRAIN_LARS } optim;

@@ -150,6 +150,7 @@ train_encoder_spec(const struct train_options *o,
                                         .rows = rows,
                                         .micro = (size_t)o->micro,
                                         .shards = (size_t)o->shards,
+                                        .whole = o->whole,
                                         .seed = (uint64_t)o->seed,
                                         .locked = o->lock == TRAIN_LOCK_IMAGE,
                                         .average = o->average > 0,
@@ -187,6 +188,7 @@ train_text_encoder_spec(const struct train_options *o,
                                         .rows = shape->images + shape->extra,
                                         .micro = (size_t)o->micro,
                                         .shards = (size_t)o->shards,
+                                        .whole = o->whole,
                                         .seed = (uint64_t)o->seed,
                                         .locked = o->lock == TRAIN_LOCK_TEXT,
                                         .average = o->average > 0,
@@ -323,6 +325,9 @@ check_parts(const struct train_options *o, struct err *err)
     if (o->shards > 1 && o->encoder)
         return err_set(err, "--shards is for encoders that are computed here, "
                             "not by --encoder");
+    if (o->whole && (o->micro || o->encoder))
+        return err_set(err, "--norm-over batch is for --shards, not for %s",
+                       o->micro ? "--micro-batch" : "--encoder");
     return train_shards_check((size_t)o->shards, 1, err);
 }
 
