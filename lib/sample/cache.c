@@ -26,7 +26,7 @@ struct mass {
 struct search {
     const struct sample_bank *bank;
     float beta;
-    size_t n, blocks;
+    size_t blocks;
     const int64_t *own; /* [n] */
     const float *query; /* [n,d] */
     struct mass *mass;  /* [n,blocks] */
@@ -39,14 +39,6 @@ block_length(const struct search *all, size_t block)
     const size_t left = all->bank->size - block * BLOCK;
 
     return left < BLOCK ? left : BLOCK;
-}
-
-/* -INFINITY takes a sample out of a block's scores, if it is in there. */
-static void
-leave_out(size_t block, int64_t id, float *s)
-{
-    if (id >= 0 && (size_t)id / BLOCK == block)
-        s[(size_t)id - block * BLOCK] = -INFINITY;
 }
 
 /* Take out rows that are not there. */
@@ -94,20 +86,18 @@ static UTIL_CLONES(double, sum_exponentials,
     return sum;
 }
 
-/* The mass of a block for a query, without `n` of the draws; s [BLOCK] holds
- * scores, and then their exponentials. */
+/* The mass of a block for a query; s [BLOCK] holds scores, and then their
+ * exponentials. */
 static struct mass
-weigh_block(const struct search *all, size_t query, size_t block, size_t n,
-            const struct sample_draw *without, float *s)
+weigh_block(const struct search *all, size_t query, size_t block, float *s)
 {
     const size_t length = block_length(all, block);
     struct mass mass;
 
     if (all->bank->known < all->bank->size)
         leave_out_unknown(length, all->bank->when + block * BLOCK, s);
-    leave_out(block, all->own[query], s);
-    for (size_t i = 0; i < n; i++)
-        leave_out(block, without[i].id, s);
+    if ((size_t)all->own[query] / BLOCK == block)
+        s[(size_t)all->own[query] % BLOCK] = -INFINITY;
     mass.most = largest_score(length, s);
     if (!(mass.most > -INFINITY))
         return (struct mass){-INFINITY, 0};
@@ -115,40 +105,33 @@ weigh_block(const struct search *all, size_t query, size_t block, size_t n,
     return mass;
 }
 
-static void
-search_init(struct search *all, double beta, const struct sample_bank *bank,
-            size_t n, const int64_t *own, const float *query)
+static struct search
+begin_search(double beta, const struct sample_bank *bank, size_t n,
+             const int64_t *own, const float *query, struct arena *scratch)
 {
-    const size_t d = bank->dim;
-
-    REQUIRE(beta >= 0 && isfinite(beta) && n <= 65536);
-    *all = (struct search){
+    const size_t d = bank->dim, blocks = (bank->size + BLOCK - 1) / BLOCK;
+    const struct search all = {
         .bank = bank,
         // within what single precision can tell from 0 and from infinity
         .beta = (float)fmin(fmax(beta, 1e-30), 1e30),
-        .n = n,
-        .blocks = (bank->size + BLOCK - 1) / BLOCK,
+        .blocks = blocks,
         .own = own,
         .query = query,
+        .mass = arena_take(scratch, n * blocks, sizeof *all.mass),
+        .s = arena_take(scratch, n * BLOCK, sizeof *all.s),
     };
-    all->mass = mem_array(n * all->blocks, sizeof *all->mass);
-    all->s = mem_aligned(n * BLOCK, sizeof *all->s);
-    for (size_t block = 0; block < all->blocks; block++) {
-        const size_t length = block_length(all, block);
+
+    REQUIRE(beta >= 0 && isfinite(beta) && n <= 65536);
+    for (size_t block = 0; block < blocks; block++) {
+        const size_t length = block_length(&all, block);
 
         num_gemm_nt(n, length, d, 1, query, bank->rows + block * BLOCK * d, 0,
-                    all->s);
+                    all.s);
         for (size_t q = 0; q < n; q++)
-            all->mass[q * all->blocks + block] =
-                weigh_block(all, q, block, 0, NULL, all->s + q * length);
+            all.mass[q * blocks + block] =
+                weigh_block(&all, q, block, all.s + q * length);
     }
-}
-
-static void
-search_release(struct search *all)
-{
-    free(all->mass);
-    free(all->s);
+    return all;
 }
 
 /* What all blocks weigh for a query. */
@@ -219,65 +202,36 @@ pick_block(const struct search *all, size_t query, double *u)
     return last;
 }
 
-/* Weigh a block for one query again, without its first n draws. */
-static void
-look_again(struct search *all, size_t query, size_t block, size_t n,
-           const struct sample_draw *without)
-{
-    const size_t d = all->bank->dim;
-
-    num_gemm_nt(1, block_length(all, block), d, 1, all->query + query * d,
-                all->bank->rows + block * BLOCK * d, 0, all->s);
-    all->mass[query * all->blocks + block] =
-        weigh_block(all, query, block, n, without, all->s);
-}
-
-/* Draw one more for a query, after draw[0..n). */
+/* Draws one for a query. */
 static struct sample_draw
-draw_one(struct search *all, size_t query, double z, struct rng *rng, size_t n,
-         const struct sample_draw *draw)
+draw_one(const struct search *all, size_t query, struct rng *rng)
 {
-    const size_t d = all->bank->dim;
+    const struct sample_bank *bank = all->bank;
+    const float *own = all->query + query * bank->dim;
+    const double z = log_z(all, query);
     double u = rng_unit(rng), s;
+    struct mass mass;
     size_t block, j;
 
-    if (n) // the block of the last one goes on without it
-        look_again(all, query, (size_t)draw[n - 1].id / BLOCK, n, draw);
-    if (!(total_mass(all, query).sum > 0))
+    if (!(z > -INFINITY))
         return (struct sample_draw){-1, 0};
     block = pick_block(all, query, &u);
-    look_again(all, query, block, n, draw);
+    num_gemm_nt(1, block_length(all, block), bank->dim, 1, own,
+                bank->rows + block * BLOCK * bank->dim, 0, all->s);
+    mass = weigh_block(all, query, block, all->s);
     j = block * BLOCK +
-        find_passing(block_length(all, block), all->s, u,
-                     all->mass[query * all->blocks + block].sum);
-    s = num_dot(d, all->query + query * d, all->bank->rows + j * d);
+        find_passing(block_length(all, block), all->s, u, mass.sum);
+    s = num_dot(bank->dim, own, bank->rows + j * bank->dim);
     return (struct sample_draw){(int64_t)j, all->beta * s - z};
-}
-
-/* Draw k for a query, or none where it is not able to. */
-static void
-draw_all(struct search *all, size_t query, int able, struct rng *rng, size_t k,
-         struct sample_draw *draw)
-{
-    const double z = log_z(all, query);
-    size_t n = 0;
-
-    while (able && n < k) {
-        draw[n] = draw_one(all, query, z, rng, n, draw);
-        if (draw[n].id < 0)
-            break;
-        n++;
-    }
-    for (; n < k; n++)
-        draw[n] = (struct sample_draw){-1, 0};
 }
 
 /* The samples' own rows of the bank as queries. */
 static float *
-own_rows(const struct sample_bank *bank, size_t n, const int64_t *own)
+own_rows(const struct sample_bank *bank, size_t n, const int64_t *own,
+         struct arena *scratch)
 {
     const size_t d = bank->dim;
-    float *query = mem_aligned(n * d, sizeof *query);
+    float *query = arena_take(scratch, n * d, sizeof *query);
 
     for (size_t i = 0; i < n; i++)
         memcpy(query + i * d, bank->rows + (size_t)own[i] * d,
@@ -288,34 +242,31 @@ own_rows(const struct sample_bank *bank, size_t n, const int64_t *own)
 void
 sample_cache_draw(const struct sample_cache_how *how,
                   const struct sample_bank *bank, size_t n, const int64_t *own,
-                  const float *query, size_t k, struct sample_draw *draw)
+                  struct sample_draw *draw, struct arena *scratch)
 {
-    float *mine = query ? NULL : own_rows(bank, n, own);
-    struct search all;
+    const float *query = own_rows(bank, n, own, scratch);
+    const struct search all =
+        begin_search(how->beta, bank, n, own, query, scratch);
 
-    search_init(&all, how->beta, bank, n, own, query ? query : mine);
     for (size_t q = 0; q < n; q++) {
         struct rng rng;
 
         rng_init(&rng, how->seed, RNG_CACHE, how->step, how->epoch, q);
-        draw_all(&all, q, query || bank->when[own[q]] >= 0, &rng, k,
-                 draw + q * k);
+        draw[q] = bank->when[own[q]] >= 0 ? draw_one(&all, q, &rng)
+                                          : (struct sample_draw){-1, 0};
     }
-    search_release(&all);
-    free(mine);
 }
 
-struct sample_cache_report
+double
 sample_cache_weigh(double beta, double limit, const struct sample_bank *bank,
                    size_t n, const int64_t *own, const float *query,
                    const float *positive, const struct sample_draw *draw,
-                   float *scale)
+                   float *scale, struct arena *scratch)
 {
-    struct sample_cache_report report = {0};
-    double squares = 0, number;
-    struct search all;
+    const struct search all = begin_search(beta, bank, n, own, query, scratch);
+    double sum = 0;
+    size_t drawn = 0;
 
-    search_init(&all, beta, bank, n, own, query);
     for (size_t q = 0; q < n; q++) {
         const double z = log_z(&all, q);
         double doubt = 0, importance = 0;
@@ -326,25 +277,13 @@ sample_cache_weigh(double beta, double limit, const struct sample_bank *bank,
 
             doubt = 1 / (1 + exp(all.beta * (double)positive[q] - z));
             importance = fmin(exp(all.beta * s - z - draw[q].log_q), limit);
-        } else {
-            report.without++;
+            drawn++;
         }
         scale[2 * q] = (float)doubt;
         scale[2 * q + 1] = (float)(doubt * importance);
-        report.doubt += doubt;
-        report.importance += importance;
-        squares += importance * importance;
+        sum += importance;
     }
-    search_release(&all);
-    number = (double)(n - report.without);
-    if (squares > 0)
-        report.effective =
-            report.importance * report.importance / squares / number;
-    if (number > 0) {
-        report.doubt /= number;
-        report.importance /= number;
-    }
-    return report;
+    return drawn ? sum / (double)drawn : 0;
 }
 
 /* ---- who is refreshed ------------------------------------------------------

@@ -2,6 +2,7 @@
 #define SAMPLE_CACHE_H
 
 #include "sample/bank.h"
+#include "util/arena.h"
 
 /*
  * The negative cache: negatives drawn from the softmax over all of the bank.
@@ -10,12 +11,10 @@
  *
  *     p(j) = exp(beta q.e_j) / Z,   Z = sum_{j != i} exp(beta q.e_j),
  *
- * over the samples j != i that have a row e_j in the bank.  Gumbel-max takes
- * the largest beta q.e_j + G_j with G_j standard Gumbel noise, and the k
- * largest for k draws without replacement; that is the distribution of drawing
- * from p and, without what was drawn, from what is left.  Here it is drawn by
- * inverting the sums of the exponentials, which Z needs anyhow: one uniform
- * number a draw instead of one a sample.  Lindgren et al. 2021 ("Efficient
+ * over the samples j != i that have a row e_j in the bank.  The paper draws
+ * from it by Gumbel-max, a random number a sample; here the sums of the
+ * exponentials, which Z needs anyhow, are inverted: a random number a draw.
+ * Lindgren et al. 2021 ("Efficient
  * training of retrieval models using negative cache"); lib/algorithms.md 4.3.
  */
 struct sample_cache_how {
@@ -29,17 +28,16 @@ struct sample_draw {
 };
 
 /*
- * sample_cache_draw() draws k negatives for each of n queries.
- *   own     [n]    the sample of each, which is not drawn; n <= 65536
- *   query   [n,d]  d as in the bank; NULL: each sample's own row of the bank,
- *                  and nothing is drawn for one that has none
- *   draw    [n,k]  out, in the order drawn: all different
- * O(n size d) time, O(n (d + size / 100)) scratch.
+ * sample_cache_draw() draws a negative for each of n samples, whose query is
+ * its own row of the bank: none where there is none.
+ *   own   [n]  each < size; n <= 65536
+ *   draw  [n]  out
+ * O(n size d) time, O(n (d + size / 100)) scratch, which is not given back.
  */
 void sample_cache_draw(const struct sample_cache_how *how,
                        const struct sample_bank *bank, size_t n,
-                       const int64_t *own, const float *query, size_t k,
-                       struct sample_draw *draw);
+                       const int64_t *own, struct sample_draw *draw,
+                       struct arena *scratch);
 
 /*
  * The importance of the draws of a batch under the current queries.
@@ -56,24 +54,17 @@ void sample_cache_draw(const struct sample_cache_how *how,
  *
  * Without a negative (draw.id < 0) both are 0.
  */
-struct sample_cache_report {
-    double doubt;      /* mean 1 - p_+ over rows with a negative */
-    double importance; /* mean p(J)/q(J) of these: about 1 */
-    double effective;  /* (sum)^2 / sum of squares of these, over their
-                          number: 1 when the queries did not move */
-    size_t without;    /* rows without a negative */
-};
-
 /*
- * sample_cache_weigh() computes the factors.
+ * sample_cache_weigh() computes the factors, and returns the mean importance of
+ * the draws that there are, about 1; 0 without any.
  *   own [n], query [n,d], positive [n] s_+, draw [n];  scale [n,2] out
  * The importance is cut at `limit` (>= 1; INFINITY for none).
  */
-struct sample_cache_report
-sample_cache_weigh(double beta, double limit, const struct sample_bank *bank,
-                   size_t n, const int64_t *own, const float *query,
-                   const float *positive, const struct sample_draw *draw,
-                   float *scale);
+double sample_cache_weigh(double beta, double limit,
+                          const struct sample_bank *bank, size_t n,
+                          const int64_t *own, const float *query,
+                          const float *positive, const struct sample_draw *draw,
+                          float *scale, struct arena *scratch);
 
 /*
  * Which samples are refreshed in which step: a queue that begins as a random

@@ -50,7 +50,8 @@ draw_negatives(struct sample_source *source, const struct sample_step *step,
     struct sample_draw *draw =
         arena_take(&source->drawn, step->b, sizeof *draw);
 
-    sample_cache_draw(&how, &source->ahead, step->b, step->ids, NULL, 1, draw);
+    sample_cache_draw(&how, &source->ahead, step->b, step->ids, draw,
+                      &source->drawn);
     for (size_t i = 0; i < step->b; i++) {
         size_t at;
 
@@ -156,7 +157,7 @@ weigh_draws(struct sample_source *source, const struct sample_step *step,
     float *w = arena_take(to, n * columns, sizeof *w);
     float *scale = arena_take(to, 2 * n, sizeof *scale);
     float *positive = arena_take(to, n, sizeof *positive);
-    struct sample_cache_report report = {0};
+    double importance = 0;
 
     take_draws(step, draw, w);
     for (size_t r = 0; r < n; r++) {
@@ -164,8 +165,9 @@ weigh_draws(struct sample_source *source, const struct sample_step *step,
         positive[r] = s[r * columns + (r + b) % n];
     }
     if (bank->rows)
-        report = sample_cache_weigh(step->beta, source->how.value[CLIP], bank,
-                                    n, own, step->z, positive, draw, scale);
+        importance =
+            sample_cache_weigh(step->beta, source->how.value[CLIP], bank, n,
+                               own, step->z, positive, draw, scale, to);
     for (size_t r = 0; r < n; r++)
         if (draw[r].id < 0)
             weigh_in_batch(step, r, s + r * columns, positive[r],
@@ -175,7 +177,7 @@ weigh_draws(struct sample_source *source, const struct sample_step *step,
     weights->s = s;
     weights->scale = scale;
     weights->accepted = 1;
-    sample_weights_value(weights, "importance", report.importance);
+    sample_weights_value(weights, "importance", importance);
 }
 
 static const struct param params[] = {
