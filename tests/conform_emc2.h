@@ -77,8 +77,8 @@ static void
 visit(struct visits *all, const int64_t *ids)
 {
     const size_t n = all->n;
-    const struct sample_batch batch = {
-        .v = 2, .b = all->b, .ids = ids, .s = all->s};
+    const struct sample_step batch = {
+        .beta = all->beta, .v = 2, .b = all->b, .ids = ids};
     struct sample_state *state = mem_array(n, sizeof *state);
     float *score = mem_array(n, sizeof *score);
     float *w = mem_array(n * n, sizeof *w);
@@ -86,11 +86,11 @@ visit(struct visits *all, const int64_t *ids)
     for (size_t own = 0; own <= 2 && own <= all->burn; own++) {
         const struct sample_emc2_how how = {.proposals = SAMPLE_ALL4,
                                             .scores = SAMPLE_STALE,
-                                            .beta = all->beta,
                                             .burn = all->burn - own};
 
         sample_chains_get(&all->chains, 2, all->b, ids, NULL, state, score);
-        all->accepted = plain_visit(&how, &batch, all->luck, state, score, w);
+        all->accepted =
+            plain_visit(&how, &batch, all->s, all->luck, state, score, w);
         counts_get(all, how.burn, w);
     }
     chains_put(&all->chains, 2, all->b, ids, NULL, state, score);

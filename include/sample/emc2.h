@@ -1,8 +1,7 @@
 #ifndef SAMPLE_EMC2_H
 #define SAMPLE_EMC2_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "sample/step.h"
 
 /*
  * EMC2: negatives by Metropolis-Hastings, Markov chains over the rows of a
@@ -61,8 +60,7 @@ enum sample_proposals {
     /* None: the next state is drawn from the softmax over the other images of
      * the batch and two views of the image where the chain stands, which is its
      * weight, too (lib/sample/exact.h).  No bias at any b, and each visit has
-     * the weights of its mean; for batches of two views, and not for
-     * sample_emc2(). */
+     * the weights of its mean; for batches of two views. */
     SAMPLE_EXACT,
     /* The same where a row meets those of the other view alone: over the rows
      * of the other images in the other view and the state itself. */
@@ -87,79 +85,41 @@ enum sample_scores {
 struct sample_emc2_how {
     enum sample_proposals proposals;
     enum sample_scores scores;
-    double beta;                /* inverse temperature, finite, >= 0 */
-    size_t burn;                /* proposals not recorded, < R */
-    uint64_t seed, epoch, step; /* key of the random numbers, with the row
-                                   (RNG_NEGATIVES); they are counted by
-                                   proposal.  epoch < 2^32, step < 2^48 */
+    size_t burn;   /* proposals not recorded, < R */
+    uint64_t seed; /* of the key, with epoch, step and row (RNG_NEGATIVES);
+                      random numbers are counted by proposal */
 };
-
-/*
- * A state: a view of a sample, or {-1, -1, 0} for none.  Where views are fixed
- * it is view `view` of that sample, and the epoch 0; else what was the view in
- * slot `view` of the batch with that sample in that epoch: a view is a function
- * of seed, sample, epoch and number, so it can be made again.
- */
-struct sample_state {
-    int64_t id, view, epoch;
-};
-
-/* sample_state_same() returns 1 when two states are one. */
-int sample_state_same(struct sample_state a, struct sample_state b);
-
-/*
- * A batch: n = v b anchors against columns = n + extra.
- *
- * A row of the batch is the state {id, slot, epoch}; where `variants` says
- * which of A fixed views each row is, {id, variant, 0}.  An extra is the state
- * {id, extra_view, extra_epoch}.  Where no column is a chain's state, a new
- * view of its image counts as it: an extra with an extra_view < 0, or none; and
- * with endless augmentation, the row of the image in the same slot.
- */
-struct sample_batch {
-    size_t v, b, extra;       /* v >= 1, b >= 2, n <= 65536 */
-    int64_t epoch;            /* of its views; 0 with variants */
-    const int64_t *ids;       /* [b] >= 0; one that comes twice counts as two
-                                 images */
-    const int64_t *variants;  /* [v,b] or NULL */
-    size_t fixed;             /* A, with variants; only `exact` looks at it */
-    const int64_t *extra_ids; /* [extra] */
-    const int64_t *extra_view, *extra_epoch; /* [extra] or NULL: -1, 0 */
-    const float *s; /* [n,columns] similarities; the columns of a
-                       row's own image are not looked at */
-};
-
-/* sample_batch_state() returns the state that a column is; its view is < 0
- * where it is an extra that fits any. */
-struct sample_state sample_batch_state(const struct sample_batch *batch,
-                                       size_t column);
 
 /* What one visit of a batch did. */
 struct sample_moves {
-    double accepted; /* share of all proposals */
-    double outside;  /* share of recorded steps whose state was no row of the
-                        batch */
-    double dropped;  /* share of recorded steps without a column: `stale` */
+    double accepted; /* share of all proposals; of an exact draw, of the chains:
+                        those that moved */
     size_t moved;    /* chains that ended elsewhere than they began */
     size_t cold;     /* chains that started cold */
 };
 
 /*
- * sample_emc2() moves the chains of a batch.
+ * sample_emc2() moves the chains of a step.  Where no column is a chain's
+ * state, a new view of its image counts as it: an extra with an extra_view < 0,
+ * or none; and with endless augmentation, the row of the image in the same
+ * slot.  An exact draw does without.
+ *   step  all but dim and embeddings; b >= 2, v b <= 65536
+ *   s [n,columns]  similarities; the columns of a row's own image are not
+ *              looked at
  *   state [n]  in: the state of each row's chain; out: after the visit.  An
  *              `all4` chain comes in, and is handed out, with each row of its
- *              image; it is not for `variants`
+ *              image; it is not for fixed views
  *   score [n]  in: beta s of the state when it was accepted, `stale` only;
  *              out: beta s of the new state.  May be NULL but for `stale`
  *   w [n,columns]  out: not negative, rows sum to 1, but for `stale`; zero at
  *              the columns of the own image
- * O(n R) time, scratch O(columns); no overflow for any beta: all is done with
+ * O(n R) time, exact O(n columns); no overflow for any beta: all is done with
  * logarithms.
  */
 struct sample_moves sample_emc2(const struct sample_emc2_how *how,
-                                const struct sample_batch *batch,
+                                const struct sample_step *step, const float *s,
                                 struct sample_state *state, float *score,
-                                float *w);
+                                float *w, struct arena *scratch);
 
 /* sample_emc2_length() returns R; half of it is the usual burn-in. */
 size_t sample_emc2_length(enum sample_proposals proposals, size_t v, size_t b);

@@ -2,10 +2,8 @@
 #define SAMPLE_MEMORY_H
 
 #include "sample/bank.h"
-#include "sample/emc2.h"
 #include "sample/step.h"
 #include "sample/store.h"
-#include "util/arena.h"
 
 /*
  * Where the chain of each (image, view) of a data set stands: 28 bytes each.

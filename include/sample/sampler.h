@@ -43,15 +43,10 @@ struct sample_sampler {
         *name; /* and version of what is kept, "emc2 1"; " stale" is added
                   where scores are, " bank" where chains and a bank */
     const struct param *params;
-    enum sample_proposals kernel; /* with chains: what they get in a visit, and
-                                     what moves them, sample_emc2() or alike */
-    struct sample_moves (*move)(const struct sample_emc2_how *how,
-                                const struct sample_batch *batch,
-                                struct sample_state *state, float *score,
-                                float *w);
-    int wants_outside; /* 1: of no use where nothing comes along */
-    int one_chain;     /* 1: of an image for all of its views, which must not be
-                          fixed ones */
+    enum sample_proposals kernel; /* with chains: what they get in a visit */
+    int wants_outside;            /* 1: of no use where nothing comes along */
+    int one_chain; /* 1: of an image for all of its views, which must not be
+                      fixed ones */
 
     /* Sets what is remembered, and in which tables it is kept: all but size and
      * most of a form of zeros; NULL: nothing. */

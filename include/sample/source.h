@@ -52,7 +52,7 @@ struct sample_source {
 
     /* of the last weighing, to be remembered */
     const struct sample_state *state; /* [v b] NULL: there are no chains */
-    float *score;                     /* [v b] NULL: scores are not kept */
+    const float *score;               /* [v b] NULL: scores are not kept */
 };
 
 /* sample_source_init() begins with nothing weighed; size of the data set. */
@@ -86,6 +86,10 @@ void sample_source_begin(struct sample_source *source, int64_t total);
 int sample_source_load(struct sample_source *source,
                        const struct sample_store *store, int64_t total,
                        struct err *err);
+
+/* sample_source_beta() returns the inverse temperature as of the bank that a
+ * step of that number draws from. */
+double sample_source_beta(const struct sample_source *source, int64_t number);
 
 /* sample_source_banks() returns 1 when draws are from a bank,
  * sample_source_waits() when an item has to wait for chains that are under way.

@@ -4,6 +4,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/arena.h"
+
+/*
+ * A state of a chain: a view of a sample, or {-1, -1, 0} for none.  Where views
+ * are fixed it is view `view` of that sample, and the epoch 0; else what was
+ * the view in slot `view` of the batch with that sample in that epoch: a view
+ * is a function of seed, sample, epoch and number, so it can be made again.
+ */
+struct sample_state {
+    int64_t id, view, epoch;
+};
+
 /*
  * What the drawing of extra samples tells the weighing of each, which comes
  * some steps later and maybe in another process: arrays [extra], or NULL.
@@ -21,15 +33,18 @@ struct sample_hints {
 /*
  * A step of training as the samplers see it: v views of b images are anchors,
  * n = v b rows; extra samples from outside of the batch are columns besides.
+ * An id that comes twice in a batch counts as two images.
  *
  * Drawing needs epoch, step, v, b, fixed, ids and variants; weighing all.
  */
 struct sample_step {
-    uint64_t epoch, step;       /* in its epoch: keys of the random numbers */
+    uint64_t epoch, step;       /* in its epoch: keys of the random numbers,
+                                   < 2^32, < 2^48 */
     double beta;                /* inverse temperature, finite, > 0 */
     size_t v, b, extra, dim;    /* v, b, dim >= 1 */
     size_t fixed;               /* A: each view is one of A fixed ones of its
                                    sample; 0: a new one each time */
+    int timeless;               /* 1: its states have epoch 0 all the same */
     const int64_t *ids;         /* [b] */
     const int64_t *variants;    /* [v,b] < A; NULL without fixed views */
     const int64_t *extra_ids;   /* [extra] */
@@ -41,13 +56,40 @@ struct sample_step {
     struct sample_hints hints;
 };
 
-/* sample_step_views() returns how many chains an image has: A, or v. */
-size_t sample_step_views(const struct sample_step *step);
-
 /* A number for the metrics. */
 struct sample_value {
     const char *name;
     double value;
 };
+
+/* sample_step_views() returns how many chains an image has: A, or v. */
+size_t sample_step_views(const struct sample_step *step);
+
+/* sample_step_state() returns the state that a row or an extra column is: {id,
+ * variant, 0} or {id, slot, epoch}.  Its view is < 0 where it is an extra that
+ * fits any. */
+struct sample_state sample_step_state(const struct sample_step *step,
+                                      size_t column);
+
+/* sample_step_hint() returns the row < n for which an extra sample was drawn,
+ * or n for none. */
+size_t sample_step_hint(const struct sample_step *step, size_t extra, size_t n);
+
+/* sample_step_compare() returns the similarities of the anchors with all
+ * columns, [n,n + extra].  O(n (n + extra) dim). */
+const float *sample_step_compare(const struct sample_step *step,
+                                 struct arena *to);
+
+/* sample_state_order() compares two states for qsort(): by sample, view and
+ * epoch; 0 when they are one. */
+int sample_state_order(const void *a, const void *b);
+
+/*
+ * sample_step_outside() keeps of `wanted` states those that are no row of the
+ * batch, each once, in that order, and returns how many there are.
+ *   want  [wanted]
+ */
+size_t sample_step_outside(const struct sample_step *step, size_t wanted,
+                           struct sample_state *want, struct arena *scratch);
 
 #endif

@@ -9,6 +9,8 @@
 #include "util/err.h"
 #include "util/rng.h"
 
+#include "exact.h"
+
 /* A state without a column. */
 enum { OUTSIDE = -1 };
 
@@ -19,14 +21,16 @@ struct chain {
     size_t accepted; /* counted up */
 };
 
-/* A batch on its way through. */
+/* A step on its way through. */
 struct visit {
     const struct sample_emc2_how *how;
-    const struct sample_batch *batch;
+    const struct sample_step *step;
+    const float *s;
     size_t n, columns, length, room; /* anchors, columns, R and in whole vectors
                                       */
     struct sample_state *state;
     float *keep, *w; /* scores of the states, weights */
+    double *p;       /* [columns] scratch of an exact draw */
 
     /* The proposals to one row, scratch; behind [length] is room for vector
      * loops, of zeros.  U = (bits + 1/2) / 2^32.  What a chain compares with is
@@ -40,7 +44,7 @@ struct visit {
                                    which it does not */
     uint32_t *taken;            /* [room] proposals that were accepted */
 
-    size_t accepted, outside, dropped, moved, cold;
+    size_t accepted, moved, cold;
 };
 
 /* beta s; finite, so that a cold chain takes whatever is proposed. */
@@ -122,7 +126,7 @@ static UTIL_CLONES(void, bound_scores,
 static void
 bound_row(struct visit *visit, const float *s)
 {
-    const double x = visit->how->beta;
+    const double x = visit->step->beta;
     const float beta = x < FLT_MAX ? (float)x : FLT_MAX;
 
     // where beta s may be beyond floats, double decides all
@@ -136,7 +140,7 @@ static int
 accepts_proposal(const struct visit *visit, const float *s, size_t k,
                  double score)
 {
-    const double to = score_of(visit->how->beta, s[visit->column[k]]);
+    const double to = score_of(visit->step->beta, s[visit->column[k]]);
     const double u = (visit->bits[k] + 0.5) * 0x1p-32;
 
     return to >= score || to - log(u) > score;
@@ -150,7 +154,7 @@ static size_t
 list_taken(struct visit *visit, const float *s, size_t from, size_t to,
            struct chain *chain)
 {
-    const double beta = visit->how->beta;
+    const double beta = visit->step->beta;
     const int32_t *most = visit->to, *sure = visit->sure;
     const int32_t *reach = visit->reach;
     const uint32_t *column = visit->column;
@@ -180,18 +184,6 @@ list_taken(struct visit *visit, const float *s, size_t from, size_t to,
     return n;
 }
 
-/* Record a chain, `times` times where it sits. */
-static void
-record_at(struct visit *visit, long at, size_t times, float *w)
-{
-    if (at == OUTSIDE)
-        visit->dropped += times;
-    else
-        w[at] += (float)times;
-    if (at == OUTSIDE || (size_t)at >= visit->n)
-        visit->outside += times;
-}
-
 /* The proposals from `from` to before `to`; w is counted up, or NULL. */
 static void
 scan_proposals(struct visit *visit, const float *s, size_t from, size_t to,
@@ -203,88 +195,64 @@ scan_proposals(struct visit *visit, const float *s, size_t from, size_t to,
     for (size_t i = 0; w && i <= n; i++) {
         const size_t next = i < n ? visit->taken[i] : to;
 
-        record_at(visit, at, next - from, w);
+        if (at != OUTSIDE)
+            w[at] += (float)(next - from);
         at = i < n ? (long)visit->column[next] : at;
         from = next;
     }
 }
 
-int
-sample_state_same(struct sample_state a, struct sample_state b)
-{
-    return a.id == b.id && a.view == b.view && a.epoch == b.epoch;
-}
-
-struct sample_state
-sample_batch_state(const struct sample_batch *batch, size_t column)
-{
-    const size_t n = batch->v * batch->b, extra = column - n;
-
-    if (column < n)
-        return (struct sample_state){batch->ids[column % batch->b],
-                                     batch->variants
-                                         ? batch->variants[column]
-                                         : (int64_t)(column / batch->b),
-                                     batch->epoch};
-    return (struct sample_state){
-        batch->extra_ids[extra],
-        batch->extra_view ? batch->extra_view[extra] : -1,
-        batch->extra_epoch ? batch->extra_epoch[extra] : 0};
-}
-
 /* 1 when a column of that sample is this state; or counts as it, where nothing
  * is: a new view. */
 static int
-is_column_at(const struct sample_batch *batch, size_t column,
+is_column_at(const struct sample_step *step, size_t column,
              struct sample_state state, int anew)
 {
-    const struct sample_state at = sample_batch_state(batch, column);
+    const struct sample_state at = sample_step_state(step, column);
 
     if (!anew)
-        return sample_state_same(at, state);
-    return at.view < 0 || (column < batch->v * batch->b && !batch->variants &&
+        return at.view == state.view && at.epoch == state.epoch;
+    return at.view < 0 || (column < step->v * step->b && !step->variants &&
                            at.view == state.view);
 }
 
 static long
-search_column(const struct sample_batch *batch, size_t own,
+search_column(const struct sample_step *step, size_t own,
               struct sample_state state, int anew)
 {
-    const size_t b = batch->b, n = batch->v * b;
+    const size_t b = step->b, n = step->v * b;
 
     for (size_t i = 0; i < b; i++) {
-        if (batch->ids[i] != state.id || i == own)
+        if (step->ids[i] != state.id || i == own)
             continue;
         for (size_t c = i; c < n; c += b)
-            if (is_column_at(batch, c, state, anew))
+            if (is_column_at(step, c, state, anew))
                 return (long)c;
     }
-    if (state.id == batch->ids[own])
-        return OUTSIDE;
-    for (size_t e = 0; e < batch->extra; e++)
-        if (batch->extra_ids[e] == state.id &&
-            is_column_at(batch, n + e, state, anew))
+    for (size_t e = 0; state.id != step->ids[own] && e < step->extra; e++)
+        if (step->extra_ids[e] == state.id &&
+            is_column_at(step, n + e, state, anew))
             return (long)(n + e);
     return OUTSIDE;
 }
 
 /* The column of a state of a chain of image `own`, or OUTSIDE. */
 static long
-column_of_state(const struct sample_batch *batch, size_t own,
+column_of_state(const struct sample_step *step, size_t own,
                 struct sample_state state)
 {
     long at;
 
     if (state.id < 0)
         return OUTSIDE;
-    at = search_column(batch, own, state, 0);
-    return at == OUTSIDE ? search_column(batch, own, state, 1) : at;
+    at = search_column(step, own, state, 0);
+    return at == OUTSIDE ? search_column(step, own, state, 1) : at;
 }
 
 static const float *
 row_of(const struct visit *visit, size_t row)
 {
-    return visit->batch->s + row * visit->columns;
+    return visit->s + row * visit->columns;
 }
 
 /* Where the chain of a row begins its visit. */
@@ -296,10 +264,10 @@ begin_visit(struct visit *visit, size_t row)
 
     switch (visit->how->scores) {
     case SAMPLE_FRESH:
-        chain.at = column_of_state(visit->batch, row % visit->batch->b, state);
+        chain.at = column_of_state(visit->step, row % visit->step->b, state);
         if (chain.at != OUTSIDE)
             chain.score =
-                score_of(visit->how->beta, row_of(visit, row)[chain.at]);
+                score_of(visit->step->beta, row_of(visit, row)[chain.at]);
         break;
     case SAMPLE_STALE:
         if (state.id >= 0)
@@ -317,7 +285,7 @@ static void
 end_visit(struct visit *visit, const struct chain *chain, size_t row)
 {
     if (chain->at != OUTSIDE && (size_t)chain->at < visit->n)
-        visit->state[row] = sample_batch_state(visit->batch, (size_t)chain->at);
+        visit->state[row] = sample_step_state(visit->step, (size_t)chain->at);
     if (visit->keep)
         visit->keep[row] = (float)fmin(fmax(chain->score, -FLT_MAX), FLT_MAX);
 }
@@ -356,7 +324,8 @@ static void
 propose_columns(struct visit *visit, size_t row)
 {
     const struct sample_emc2_how *how = visit->how;
-    const size_t b = visit->batch->b, v = visit->batch->v;
+    const struct sample_step *step = visit->step;
+    const size_t b = step->b, v = step->v;
     const size_t length = visit->length;
     const size_t first = how->proposals == SAMPLE_CROSS && row < b ? b : 0;
     const size_t chosen = how->proposals != SAMPLE_ALL4;
@@ -366,7 +335,7 @@ propose_columns(struct visit *visit, size_t row)
     struct rng rng;
 
     list_others(length, b, first, row % b, column);
-    rng_init(&rng, how->seed, RNG_NEGATIVES, how->step, how->epoch, row);
+    rng_init(&rng, how->seed, RNG_NEGATIVES, step->step, step->epoch, row);
     rng_many(&rng, each * length, drawn);
     if (chosen)
         shuffle_columns(length, each, drawn, column);
@@ -400,6 +369,22 @@ move_chain(struct visit *visit, struct chain *chain, size_t row)
     divide_by_kept(visit->columns, length - burn, w);
 }
 
+/* A chain whose next state is drawn exactly. */
+static void
+draw_row(struct visit *visit, size_t row)
+{
+    const struct sample_state from = visit->state[row];
+    struct sample_state *to = visit->state + row;
+    int cold;
+
+    *to = sample_step_state(
+        visit->step,
+        sample_exact_row(visit->how, visit->step, row, row_of(visit, row), from,
+                         &cold, visit->w + row * visit->columns, visit->p));
+    visit->cold += (size_t)cold;
+    visit->moved += sample_state_order(to, &from) != 0;
+}
+
 /* A chain of a row's own. */
 static void
 visit_row(struct visit *visit, size_t row)
@@ -420,28 +405,32 @@ visit_image(struct visit *visit, size_t i)
     struct chain chain = {OUTSIDE, -INFINITY, 0};
     long from = OUTSIDE;
 
-    for (size_t row = i; row < visit->n; row += visit->batch->b) {
+    for (size_t row = i; row < visit->n; row += visit->step->b) {
         if (row == i) {
             chain = begin_visit(visit, row);
             from = chain.at;
         } else if (visit->how->scores != SAMPLE_STALE) {
             chain.score =
-                score_of(visit->how->beta, row_of(visit, row)[chain.at]);
+                score_of(visit->step->beta, row_of(visit, row)[chain.at]);
         }
         move_chain(visit, &chain, row);
     }
-    for (size_t row = i; row < visit->n; row += visit->batch->b)
+    for (size_t row = i; row < visit->n; row += visit->step->b)
         end_visit(visit, &chain, row);
     visit->moved += chain.at != from;
     visit->accepted += chain.accepted;
 }
 
-/* Scratch for the proposals to a row. */
+/* Scratch for the proposals to a row, or for its draw. */
 static void
 take_scratch(struct visit *visit, struct arena *to)
 {
     const size_t room = (visit->length + 15) / 16 * 16;
 
+    if (visit->how->proposals >= SAMPLE_EXACT) {
+        visit->p = arena_take(to, visit->columns, sizeof *visit->p);
+        return;
+    }
     // what is left of a vector costs as much as the rest of 127 proposals
     visit->room = room;
     visit->drawn = arena_take(to, 3 * visit->length, sizeof *visit->drawn);
@@ -459,48 +448,51 @@ static void
 check_visit(const struct visit *visit)
 {
     const struct sample_emc2_how *how = visit->how;
-    const struct sample_batch *batch = visit->batch;
+    const struct sample_step *step = visit->step;
+    const int exact = how->proposals >= SAMPLE_EXACT;
 
-    REQUIRE(batch->v >= 1 && batch->b >= 2 && visit->n <= 65536);
-    REQUIRE(how->beta >= 0 && isfinite(how->beta));
-    REQUIRE(how->proposals < SAMPLE_EXACT && how->burn < visit->length);
+    REQUIRE(step->v >= 1 && step->b >= 2 && visit->n <= 65536);
+    REQUIRE(step->beta >= 0 && isfinite(step->beta));
+    REQUIRE(exact || how->burn < visit->length);
+    REQUIRE(!exact || step->fixed != 1);
     REQUIRE(how->scores != SAMPLE_STALE || visit->keep);
-    REQUIRE(how->proposals != SAMPLE_ALL4 || !batch->variants);
-    REQUIRE(how->proposals != SAMPLE_CROSS || batch->v == 2);
+    REQUIRE(how->proposals != SAMPLE_ALL4 || !step->variants);
+    REQUIRE((how->proposals != SAMPLE_CROSS && !exact) || step->v == 2);
 }
 
 struct sample_moves
-sample_emc2(const struct sample_emc2_how *how, const struct sample_batch *batch,
-            struct sample_state *state, float *score, float *w)
+sample_emc2(const struct sample_emc2_how *how, const struct sample_step *step,
+            const float *s, struct sample_state *state, float *score, float *w,
+            struct arena *scratch)
 {
-    struct arena scratch = {0};
-    const size_t v = batch->v, b = batch->b, n = v * b;
+    const size_t n = step->v * step->b;
+    const int exact = how->proposals >= SAMPLE_EXACT;
+    const size_t images = how->proposals == SAMPLE_ALL4 ? step->b : n;
     struct visit visit = {
         .how = how,
-        .batch = batch,
+        .step = step,
+        .s = s,
         .n = n,
-        .columns = n + batch->extra,
-        .length = sample_emc2_length(how->proposals, v, b),
+        .columns = n + step->extra,
+        .length = sample_emc2_length(how->proposals, step->v, step->b),
         .state = state,
         .keep = score,
         .w = w,
     };
-    double proposals = (double)n * (double)visit.length, kept;
 
     check_visit(&visit);
-    take_scratch(&visit, &scratch);
-    if (how->proposals == SAMPLE_ALL4)
-        for (size_t i = 0; i < b; i++)
-            visit_image(&visit, i);
-    else
-        for (size_t row = 0; row < n; row++)
+    take_scratch(&visit, scratch);
+    for (size_t row = 0; row < images; row++)
+        if (exact)
+            draw_row(&visit, row);
+        else if (how->proposals == SAMPLE_ALL4)
+            visit_image(&visit, row);
+        else
             visit_row(&visit, row);
-    arena_release(&scratch);
-    kept = (double)n * (double)(visit.length - how->burn);
     return (struct sample_moves){
-        .accepted = (double)visit.accepted / proposals,
-        .outside = (double)visit.outside / kept,
-        .dropped = (double)visit.dropped / kept,
+        .accepted =
+            exact ? (double)visit.moved / (double)n
+                  : (double)visit.accepted / ((double)n * (double)visit.length),
         .moved = visit.moved,
         .cold = visit.cold,
     };

@@ -33,26 +33,26 @@
  */
 
 /*
- * sample_exact() draws the next states of the chains of a batch of two views.
- *   how     proposals, beta, seed, epoch and step count
- *   state   [n] in and out
- *   score   is not looked at: as sample_emc2(), for the table of samplers
- *   w       [n,columns] out: rows sum to 1
- * In the result `accepted` is the share of chains that moved.
- * O(n (columns + b)) time.
+ * sample_exact_row() draws the next state of the chain of a row of a step with
+ * two views, and returns its column.
+ *   s      [columns] the row's similarities
+ *   state  where the chain stands; *cold  out: 1 where that has no column
+ *   w      [columns] out: sum to 1
+ *   p      [columns] scratch
+ * O(columns + b) time.
  */
-struct sample_moves sample_exact(const struct sample_emc2_how *how,
-                                 const struct sample_batch *batch,
-                                 struct sample_state *state, float *score,
-                                 float *w);
+size_t sample_exact_row(const struct sample_emc2_how *how,
+                        const struct sample_step *step, size_t row,
+                        const float *s, struct sample_state state, int *cold,
+                        float *w, double *p);
 
 /*
- * sample_exact_other() returns the second view of the state of row `row`, as
- * both who brings it and who draws know it: of `fixed` views (>= 2) one of the
- * others; with 0, view 0 of this epoch, or 1 where the state is that.
+ * sample_exact_second() returns the second view of the state of row `row`, as
+ * both that which brings it and that which draws know it: of fixed views (>= 2)
+ * one of the others; else view 0 of this epoch, or 1 where the state is that.
  */
-struct sample_state sample_exact_other(uint64_t seed, uint64_t epoch,
-                                       uint64_t step, size_t row,
-                                       struct sample_state state, size_t fixed);
+struct sample_state sample_exact_second(uint64_t seed,
+                                        const struct sample_step *step,
+                                        size_t row, struct sample_state state);
 
 #endif

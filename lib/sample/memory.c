@@ -182,12 +182,6 @@ sample_memory_release(struct sample_memory *memory)
 }
 
 size_t
-sample_step_views(const struct sample_step *step)
-{
-    return step->fixed ? step->fixed : step->v;
-}
-
-size_t
 sample_memory_views(const struct sample_memory *memory,
                     const struct sample_step *step)
 {
@@ -213,7 +207,7 @@ write_chains(struct sample_memory *memory, const struct sample_step *step,
         const size_t at =
             sample_chains_place(chains, step->b, step->ids, step->variants, r);
 
-        if (sample_state_same(chains->state[at], state[r]) &&
+        if (!sample_state_order(&chains->state[at], &state[r]) &&
             (!score || chains->score[at] == score[r]))
             continue;
         write_chain(&memory->chain_rows, at, state[r],

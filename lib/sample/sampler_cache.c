@@ -5,10 +5,8 @@
 
 #include "util/mem.h"
 
-#include "bring.h"
 #include "cache.h"
 #include "samplers.h"
-#include "visit.h"
 
 enum { REFRESH, CLIP, HORIZON };
 
@@ -38,13 +36,30 @@ release_refresh(struct sample_source *source)
     free(source->own);
 }
 
+/* Extra samples on their way: their views, which are 0, and hints. */
+struct extras {
+    size_t n;
+    int64_t *id, *view;
+    int32_t *row;
+    float *log_q;
+};
+
+static void
+add_extra(struct extras *to, int64_t id, int32_t row, double log_q)
+{
+    to->id[to->n] = id;
+    to->view[to->n] = 0;
+    to->row[to->n] = row;
+    to->log_q[to->n++] = (float)log_q;
+}
+
 /* A negative from the bank for each image, whose hint names the image and
  * log q of the draw. */
 static void
 draw_negatives(struct sample_source *source, const struct sample_step *step,
-               int64_t number, struct sample_bag *bag)
+               int64_t number, struct extras *extras)
 {
-    const struct sample_cache_how how = {sample_beta_then(source, number),
+    const struct sample_cache_how how = {sample_source_beta(source, number),
                                          source->how.seed, step->epoch,
                                          step->step};
     struct sample_draw *draw =
@@ -52,39 +67,43 @@ draw_negatives(struct sample_source *source, const struct sample_step *step,
 
     sample_cache_draw(&how, &source->ahead, step->b, step->ids, draw,
                       &source->drawn);
-    for (size_t i = 0; i < step->b; i++) {
-        size_t at;
-
-        if (draw[i].id < 0)
-            continue;
-        at = sample_bag_add(bag, (struct sample_state){draw[i].id, 0, 0},
-                            (int32_t)i);
-        bag->log_q[at] = (float)draw[i].log_q;
-    }
+    for (size_t i = 0; i < step->b; i++)
+        if (draw[i].id >= 0)
+            add_extra(extras, draw[i].id, (int32_t)i, draw[i].log_q);
 }
 
-/* Negatives, and then who is refreshed, for no row. */
+/* Negatives, and then those that are refreshed, for no row. */
 static void
 draw_extras(struct sample_source *source, const struct sample_step *step,
             int64_t number, struct sample_extras *extras)
 {
     const struct sample_refresh *refresh = source->own;
-    const size_t fresh =
-        refresh->order ? refresh->size / refresh->period + 1 : 0;
-    struct sample_bag bag = sample_bag_init(source, step->b + fresh, extras);
+    const size_t most =
+        step->b + (refresh->order ? refresh->size / refresh->period + 1 : 0);
+    struct arena *to = &source->drawn;
+    struct extras all = {
+        .id = arena_take(to, most, sizeof *all.id),
+        .view = arena_take(to, most, sizeof *all.view),
+        .row = arena_take(to, most, sizeof *all.row),
+        .log_q = arena_take(to, most, sizeof *all.log_q),
+    };
     const int64_t *ids = NULL;
     size_t n = 0;
 
     REQUIRE(step->v == 2);
     if (source->ahead.rows)
-        draw_negatives(source, step, number, &bag);
+        draw_negatives(source, step, number, &all);
     if (refresh->order)
         n = sample_refresh_next(refresh, (uint64_t)number, &ids);
     for (size_t i = 0; i < n; i++)
-        sample_bag_add(&bag, (struct sample_state){ids[i], 0, 0}, -1);
-    extras->view = step->fixed ? bag.view : NULL;
-    extras->hints.row = bag.row;
-    extras->hints.log_q = bag.log_q;
+        add_extra(&all, ids[i], -1, 0);
+    *extras = (struct sample_extras){
+        .n = all.n,
+        .most = most,
+        .ids = all.id,
+        .view = step->fixed ? all.view : NULL,
+        .hints = {.row = all.row, .log_q = all.log_q},
+    };
 }
 
 static int
@@ -134,7 +153,7 @@ take_draws(const struct sample_step *step, struct sample_draw *draw, float *w)
     for (size_t r = 0; r < n; r++)
         draw[r] = (struct sample_draw){-1, 0};
     for (size_t e = 0; log_q && e < step->extra; e++) {
-        const size_t i = sample_row_of(step, e, b);
+        const size_t i = sample_step_hint(step, e, b);
 
         if (i == b)
             continue;
@@ -151,7 +170,7 @@ weigh_draws(struct sample_source *source, const struct sample_step *step,
     const size_t b = step->b, n = 2 * b, columns = n + step->extra;
     const struct sample_bank *bank = &source->memory.bank;
     struct arena *to = &source->weighed;
-    const float *s = sample_visit_compare(source, step);
+    const float *s = sample_step_compare(step, to);
     struct sample_draw *draw = arena_take(to, n, sizeof *draw);
     int64_t *own = arena_take(to, n, sizeof *own);
     float *w = arena_take(to, n * columns, sizeof *w);

@@ -25,22 +25,7 @@
 SAMPLE_SAMPLERS(SAMPLE_DECLARE)
 #undef SAMPLE_DECLARE
 
-/* Parameters that several have. */
-#define SAMPLE_PARAM_SCORES                                    \
-    {                                                          \
-        PARAM_CHOICE("scores", SAMPLE_FRESH, SAMPLE_SCORES,    \
-                     "how the old state of a chain is scored") \
-    }
-#define SAMPLE_PARAM_BURN                                       \
-    {                                                           \
-        PARAM_WHOLE("burn-in", -1, -1, 1e6,                     \
-                    "proposals not recorded; -1: half of them") \
-    }
-#define SAMPLE_PARAM_MOVES                                               \
-    {                                                                    \
-        PARAM_WHOLE("moves", 64, 1, 1e6,                                 \
-                    "moves of a chain over the bank, before each visit") \
-    }
+/* A parameter that several have. */
 #define SAMPLE_PARAM_HORIZON                              \
     {                                                     \
         PARAM_WHOLE("horizon", 8, 1, SAMPLE_HORIZON_MAX,  \

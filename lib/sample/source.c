@@ -145,6 +145,14 @@ sample_source_load(struct sample_source *source,
     return 0;
 }
 
+double
+sample_source_beta(const struct sample_source *source, int64_t number)
+{
+    const struct sample_memory *memory = &source->memory;
+
+    return sample_memory_beta(memory, number - (int64_t)memory->form.horizon);
+}
+
 int
 sample_source_banks(const struct sample_source *source)
 {

@@ -1,8 +1,7 @@
 #include <math.h>
-#include <stdlib.h>
 
 #include "num/vec.h"
-#include "util/mem.h"
+#include "util/err.h"
 #include "util/rng.h"
 
 #include "walk.h"
@@ -41,18 +40,21 @@ sample_ess(size_t m, const double *x)
     return fmin(fmax((double)m / (twice - 1), 1), (double)m);
 }
 
+/* Where the row of a sample's view is. */
 static size_t
-bank_place_of(const struct sample_bank *bank, struct sample_state of)
+bank_row_of(const struct sample_bank *bank, struct sample_state of)
 {
-    return (size_t)of.id * bank->views +
-           (bank->views > 1 ? (size_t)of.view : 0);
+    const size_t view = bank->views > 1 ? (size_t)of.view : 0;
+
+    REQUIRE(of.id >= 0 && (uint64_t)of.id < bank->size && view < bank->views);
+    return (size_t)of.id * bank->views + view;
 }
 
 /* The row of a sample's view, or NULL. */
 static const float *
 row_of(const struct sample_bank *bank, struct sample_state of)
 {
-    const size_t row = bank_place_of(bank, of);
+    const size_t row = bank_row_of(bank, of);
 
     return bank->when[row] < 0 ? NULL : bank->rows + row * bank->dim;
 }
@@ -60,18 +62,17 @@ row_of(const struct sample_bank *bank, struct sample_state of)
 /* A view of a sample for a chain of view `own`: one of those that are fixed, or
  * that which its only row is of. */
 static struct sample_state
-choose_view(const struct sample_walk_how *how, const struct sample_bank *bank,
-            struct rng *rng, int64_t id, int64_t own)
+choose_view(int cross, const struct sample_bank *bank, struct rng *rng,
+            int64_t id, int64_t own)
 {
     struct sample_state state = {id, 0, 0};
 
-    if (how->cross) {
-        state.view = own ? 0 : 1 + (int64_t)rng_below(rng, how->views - 1);
+    if (cross) {
+        state.view = own ? 0 : 1 + (int64_t)rng_below(rng, bank->views - 1);
     } else if (bank->views > 1) {
-        state.view = (int64_t)rng_below(rng, how->views);
+        state.view = (int64_t)rng_below(rng, bank->views);
     } else {
-        const struct sample_shown shown =
-            bank->shown[bank_place_of(bank, state)];
+        const struct sample_shown shown = bank->shown[id];
 
         state.view = shown.view;
         state.epoch = shown.epoch;
@@ -81,12 +82,12 @@ choose_view(const struct sample_walk_how *how, const struct sample_bank *bank,
 
 /* beta e_i.e_j, finite; -INFINITY where there is no e_j. */
 static double
-score_state(const struct sample_walk_how *how, const struct sample_bank *bank,
-            const float *query, struct sample_state j)
+score_state(double beta, const struct sample_bank *bank, const float *query,
+            struct sample_state j)
 {
     const float *row = row_of(bank, j);
 
-    return row ? how->beta * num_dot(bank->dim, query, row) : -INFINITY;
+    return row ? beta * num_dot(bank->dim, query, row) : -INFINITY;
 }
 
 /* A sample other than `own`, evenly. */
@@ -98,25 +99,25 @@ propose_sample(struct rng *rng, size_t size, int64_t own)
     return j + (j >= own);
 }
 
-/* Move one chain; trace [moves] gets its score after each move.  Returns how
+/* Moves one chain; trace [moves] gets its score after each move.  Returns how
  * many moves were accepted. */
 static size_t
 walk_chain(const struct sample_walk_how *how, const struct sample_bank *bank,
-           struct sample_state own, struct rng *rng, struct sample_state *state,
-           double *trace)
+           double beta, struct sample_state own, struct rng *rng,
+           struct sample_state *state, double *trace)
 {
     const float *query = row_of(bank, own);
     double at = -INFINITY;
     size_t accepted = 0;
 
     if (state->id >= 0 && state->id != own.id)
-        at = score_state(how, bank, query, *state);
+        at = score_state(beta, bank, query, *state);
     for (size_t m = 0; m < how->moves; m++) {
         const int64_t j = propose_sample(rng, bank->size, own.id);
         const double luck = -log(1 - rng_unit(rng));
         const struct sample_state next =
-            choose_view(how, bank, rng, j, own.view);
-        const double to = score_state(how, bank, query, next);
+            choose_view(how->cross, bank, rng, j, own.view);
+        const double to = score_state(beta, bank, query, next);
 
         if (to + luck > at) {
             *state = next;
@@ -130,35 +131,31 @@ walk_chain(const struct sample_walk_how *how, const struct sample_bank *bank,
 
 struct sample_walk
 sample_walk(const struct sample_walk_how *how, const struct sample_bank *bank,
-            size_t n, const int64_t *ids, const int64_t *variants,
-            struct sample_state *state)
+            const struct sample_step *step, struct sample_state *state,
+            struct arena *scratch)
 {
-    double *trace = mem_array(how->moves, sizeof *trace), effective = 0;
+    const size_t n = step->v * step->b;
+    double *trace = arena_take(scratch, how->moves, sizeof *trace);
+    double effective = 0;
     size_t accepted = 0, able = 0;
 
-    REQUIRE(how->beta >= 0 && isfinite(how->beta));
-    REQUIRE(how->moves >= 1 && how->views >= 1 && bank->size >= 2);
-    REQUIRE(bank->views == 1 || (bank->views == how->views && variants));
+    REQUIRE(step->beta >= 0 && isfinite(step->beta));
+    REQUIRE(how->moves >= 1 && bank->size >= 2);
     REQUIRE(!how->cross || bank->views > 1);
     for (size_t row = 0; row < n; row++) {
-        const struct sample_state own = {ids[row], variants ? variants[row] : 0,
-                                         0};
+        const struct sample_state own = sample_step_state(step, row);
         struct rng rng;
 
-        REQUIRE(own.id >= 0 && (uint64_t)own.id < bank->size);
-        REQUIRE(own.view >= 0 && (uint64_t)own.view < how->views);
-        REQUIRE(state[row].id < (int64_t)bank->size);
-        REQUIRE(bank->views == 1 || state[row].view < (int64_t)bank->views);
         if (!row_of(bank, own))
             continue;
-        rng_init(&rng, how->seed, RNG_WALK, how->step, how->epoch, row);
-        accepted += walk_chain(how, bank, own, &rng, state + row, trace);
+        rng_init(&rng, how->seed, RNG_WALK, step->step, step->epoch, row);
+        accepted +=
+            walk_chain(how, bank, step->beta, own, &rng, state + row, trace);
         if (trace[0] > -INFINITY) {
             effective += sample_ess(how->moves, trace);
             able++;
         }
     }
-    free(trace);
     return (struct sample_walk){
         .accepted = n ? (double)accepted / ((double)n * (double)how->moves) : 0,
         .effective = able ? effective / (double)able : 0,

@@ -2,7 +2,7 @@
 #define SAMPLE_WALK_H
 
 #include "sample/bank.h"
-#include "sample/emc2.h"
+#include "sample/step.h"
 
 /*
  * Chains that keep moving between visits, on the features of the bank: the
@@ -20,13 +20,10 @@
  * it stays where it is.
  */
 struct sample_walk_how {
-    double beta;  /* finite, >= 0 */
-    size_t moves; /* of each chain */
-    size_t views; /* of a state; as the bank's, where that has
-                     more than one */
-    int cross;    /* 1: from view 0 to the others alone, and from those to it;
-                     where the bank has more than one */
-    uint64_t seed, epoch, step; /* key, with the row (RNG_WALK) */
+    size_t moves;  /* of each chain, >= 1 */
+    int cross;     /* 1: from view 0 to the others alone, and from those to it;
+                      where the bank has more than one */
+    uint64_t seed; /* of the key, with epoch, step and row (RNG_WALK) */
 };
 
 struct sample_walk {
@@ -37,16 +34,16 @@ struct sample_walk {
 };
 
 /*
- * sample_walk() moves n chains.
- *   ids       [n]  whose chain each is, < size; n <= 65536
- *   variants  [n]  and of which view; NULL with one row a sample
- *   state     [n]  in and out
- * O(n moves dim) time.
+ * sample_walk() moves the chains of a step.
+ *   step   beta, epoch, step, v, b, ids and variants count
+ *   state  [v b]  in and out
+ * O(v b moves dim) time.
  */
 struct sample_walk sample_walk(const struct sample_walk_how *how,
-                               const struct sample_bank *bank, size_t n,
-                               const int64_t *ids, const int64_t *variants,
-                               struct sample_state *state);
+                               const struct sample_bank *bank,
+                               const struct sample_step *step,
+                               struct sample_state *state,
+                               struct arena *scratch);
 
 /*
  * sample_ess() estimates how many independent draws a stretch of a Markov

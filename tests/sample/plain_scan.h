@@ -53,8 +53,9 @@ plain_scan(size_t length, const uint32_t *column, const double *luck,
 
 /* A row of a batch moves a chain, and is weighed. */
 static inline void
-plain_row(const struct sample_emc2_how *how, const struct sample_batch *batch,
-          size_t row, const double *luck, struct plain_chain *chain, float *w)
+plain_row(const struct sample_emc2_how *how, const struct sample_step *batch,
+          const float *s, size_t row, const double *luck,
+          struct plain_chain *chain, float *w)
 {
     const size_t n = batch->v * batch->b, burn = how->burn;
     double *score = mem_array(n, sizeof *score);
@@ -63,8 +64,7 @@ plain_row(const struct sample_emc2_how *how, const struct sample_batch *batch,
     size_t length = 0;
 
     for (size_t c = 0; c < n; c++) {
-        score[c] =
-            fmin(fmax(how->beta * batch->s[row * n + c], -DBL_MAX), DBL_MAX);
+        score[c] = fmin(fmax(batch->beta * s[row * n + c], -DBL_MAX), DBL_MAX);
         if (c % batch->b != row % batch->b)
             column[length++] = (uint32_t)c;
     }
@@ -83,9 +83,9 @@ plain_row(const struct sample_emc2_how *how, const struct sample_batch *batch,
  * share of proposals that were accepted.
  */
 static inline double
-plain_visit(const struct sample_emc2_how *how, const struct sample_batch *batch,
-            const double *luck, struct sample_state *state, float *score,
-            float *w)
+plain_visit(const struct sample_emc2_how *how, const struct sample_step *batch,
+            const float *s, const double *luck, struct sample_state *state,
+            float *score, float *w)
 {
     const size_t b = batch->b, n = batch->v * b, length = batch->v * (b - 1);
     size_t accepted = 0;
@@ -96,12 +96,12 @@ plain_visit(const struct sample_emc2_how *how, const struct sample_batch *batch,
         if (state[i].id >= 0)
             chain.score = score[i];
         for (size_t row = i; row < n; row += b)
-            plain_row(how, batch, row, luck + row * length, &chain,
+            plain_row(how, batch, s, row, luck + row * length, &chain,
                       w + row * n);
         for (size_t row = i; row < n; row += b) {
             score[row] = (float)fmin(fmax(chain.score, -FLT_MAX), FLT_MAX);
             if (chain.at != PLAIN_OUTSIDE)
-                state[row] = sample_batch_state(batch, (size_t)chain.at);
+                state[row] = sample_step_state(batch, (size_t)chain.at);
         }
         accepted += chain.accepted;
     }

@@ -19,6 +19,7 @@
 #include "t.h"
 #include "util/mem.h"
 #include "util/rng.h"
+#include "visit.h"
 
 enum { IMAGES = 100, DIM = 8, V = 2, B = 8, N = V * B, STATES = V * IMAGES };
 
@@ -66,7 +67,8 @@ world_free(struct world *world)
 
 /* One visit: all states that are no rows of the batch come as extras. */
 static void
-visit(struct world *world, struct sample_emc2_how *how, int record)
+visit(struct world *world, const struct sample_emc2_how *how, uint64_t step,
+      int record)
 {
     static const int64_t variants[N] = {0, 0, 0, 0, 0, 0, 0, 0,
                                         1, 1, 1, 1, 1, 1, 1, 1};
@@ -75,14 +77,15 @@ visit(struct world *world, struct sample_emc2_how *how, int record)
     struct sample_state state[N];
     size_t who[2 * N], extra = 0;
     float s[N * 2 * N], w[N * 2 * N];
-    struct sample_batch batch = {
+    struct sample_step batch = {
+        .step = step,
+        .beta = beta,
         .v = V,
         .b = B,
         .ids = ids,
         .variants = how->proposals == SAMPLE_ALL4 ? NULL : variants,
         .extra_ids = extra_ids,
         .extra_view = extra_view,
-        .s = s,
     };
 
     sample_chains_get(&world->chains, V, B, ids, NULL, state, NULL);
@@ -99,7 +102,7 @@ visit(struct world *world, struct sample_emc2_how *how, int record)
     for (size_t r = 0; r < N; r++)
         for (size_t c = 0; c < N + extra; c++)
             s[r * (N + extra) + c] = world->cosine[who[r]][who[c]];
-    sample_emc2(how, &batch, state, NULL, w);
+    move_chains(how, &batch, s, state, NULL, w);
     chains_put(&world->chains, V, B, ids, NULL, state, NULL);
     for (size_t r = 0; record && r < N; r++)
         for (size_t c = 0; c < N + extra; c++)
@@ -163,8 +166,7 @@ measure(const struct world *world)
 static struct result
 run(enum sample_proposals proposals, int alike, size_t visits)
 {
-    struct sample_emc2_how how = {
-        .proposals = proposals, .beta = beta, .seed = 3};
+    const struct sample_emc2_how how = {.proposals = proposals, .seed = 3};
     struct world *world = world_new(alike);
     const char *more = getenv("FOIL_VISITS");
     struct result result;
@@ -173,9 +175,9 @@ run(enum sample_proposals proposals, int alike, size_t visits)
     if (more)
         visits = strtoul(more, NULL, 10);
     batches = visits * IMAGES / B;
-    for (how.step = 0; how.step < batches; how.step++) {
+    for (uint64_t step = 0; step < batches; step++) {
         choose_batch(&world->rng, IMAGES, B, world->order);
-        visit(world, &how, how.step > batches / 20);
+        visit(world, &how, step, step > batches / 20);
     }
     result = measure(world);
     world_free(world);

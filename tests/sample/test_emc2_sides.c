@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sample/emc2.h"
 #include "t.h"
 #include "util/rng.h"
+#include "visit.h"
 
 enum { B_MAX = 7 };
 
@@ -67,13 +67,10 @@ sides_are_alike(void)
     for (int swapped = 0; swapped < 2; swapped++) {
         struct sample_state state[N];
         float all[N * N] = {0}, w[N * N];
-        const struct sample_batch batch = {
-            .v = 2, .b = B, .ids = ids, .s = all};
-        const struct sample_emc2_how how = {.proposals = SAMPLE_CROSS,
-                                            .scores = SAMPLE_RESET,
-                                            .beta = beta,
-                                            .seed = 3,
-                                            .step = 7};
+        const struct sample_step batch = {
+            .step = 7, .beta = beta, .v = 2, .b = B, .ids = ids};
+        const struct sample_emc2_how how = {
+            .proposals = SAMPLE_CROSS, .scores = SAMPLE_RESET, .seed = 3};
 
         for (size_t r = 0; r < N; r++)
             state[r] = (struct sample_state){-1, -1, 0};
@@ -83,7 +80,7 @@ sides_are_alike(void)
 
                 all[i * N + B + c] = all[(B + c) * N + i] = x;
             }
-        sample_emc2(&how, &batch, state, NULL, w);
+        move_chains(&how, &batch, all, state, NULL, w);
         for (size_t r = 0; r < N; r++) {
             const size_t i = r % B, rows = (r < B) == !swapped;
 
@@ -105,15 +102,15 @@ proposes_the_other_side_once(void)
     static const int64_t ids[B] = {4, 0, 3, 1, 2};
     struct sample_state state[N];
     float s[N * N] = {0}, w[N * N];
-    const struct sample_batch batch = {.v = 2, .b = B, .ids = ids, .s = s};
-    const struct sample_emc2_how how = {
-        .proposals = SAMPLE_CROSS, .scores = SAMPLE_FRESH, .beta = 1};
+    const struct sample_step batch = {.beta = 1, .v = 2, .b = B, .ids = ids};
+    const struct sample_emc2_how how = {.proposals = SAMPLE_CROSS,
+                                        .scores = SAMPLE_FRESH};
     size_t wrong = 0;
 
     // equal scores: every proposal is accepted, and recorded once
     for (size_t r = 0; r < N; r++)
         state[r] = (struct sample_state){-1, -1, 0};
-    sample_emc2(&how, &batch, state, NULL, w);
+    move_chains(&how, &batch, s, state, NULL, w);
     for (size_t r = 0; r < N; r++)
         for (size_t c = 0; c < N; c++) {
             const int meets = r / B != c / B && r % B != c % B;

@@ -111,22 +111,22 @@ draw_by_code(const struct world *world, const int64_t *ids, const int64_t *text,
              size_t at, double *p)
 {
     enum { N = 2 * B, COLUMNS = N + 1 + MOST };
-    const struct sample_emc2_how how = {
-        .proposals = SAMPLE_EXACT_CROSS, .beta = beta, .seed = 3};
+    const struct sample_emc2_how how = {.proposals = SAMPLE_EXACT_CROSS,
+                                        .seed = 3};
     const size_t views = 1 + world->K, columns = N + views;
     int64_t variants[N], extra_ids[1 + MOST], extra_view[1 + MOST];
     float s[N * COLUMNS], w[N * COLUMNS];
     struct sample_state state[N];
     size_t column[COLUMNS] = {0};
-    const struct sample_batch batch = {.v = 2,
-                                       .b = B,
-                                       .extra = views,
-                                       .ids = ids,
-                                       .variants = variants,
-                                       .fixed = views,
-                                       .extra_ids = extra_ids,
-                                       .extra_view = extra_view,
-                                       .s = s};
+    const struct sample_step batch = {.beta = beta,
+                                      .v = 2,
+                                      .b = B,
+                                      .extra = views,
+                                      .ids = ids,
+                                      .variants = variants,
+                                      .fixed = views,
+                                      .extra_ids = extra_ids,
+                                      .extra_view = extra_view};
     const size_t row = world->side ? B : 0;
 
     for (size_t i = 0; i < B; i++) {
@@ -146,7 +146,7 @@ draw_by_code(const struct world *world, const int64_t *ids, const int64_t *text,
                 (float)(score(world, column[r], column[c]) / beta);
     forget(N, state);
     state[row] = (struct sample_state){extra_ids[0], (int64_t)(at % views), 0};
-    sample_exact(&how, &batch, state, NULL, w);
+    move_chains(&how, &batch, s, state, NULL, w);
     memset(p, 0, STATES * sizeof *p);
     for (size_t c = 0; c < columns; c++)
         p[column[c]] += w[row * columns + c];
@@ -221,15 +221,18 @@ states_without_a_column(void)
     enum { N = 2 * 2 };
     static const int64_t ids[2] = {7, 8}, variants[N] = {0, 0, 1, 2};
     static const float s[N * N] = {0};
-    const struct sample_batch batch = {
-        .v = 2, .b = 2, .ids = ids, .variants = variants, .fixed = 3, .s = s};
-    const struct sample_emc2_how how = {.proposals = SAMPLE_EXACT_CROSS,
-                                        .beta = beta};
+    const struct sample_step batch = {.beta = beta,
+                                      .v = 2,
+                                      .b = 2,
+                                      .ids = ids,
+                                      .variants = variants,
+                                      .fixed = 3};
+    const struct sample_emc2_how how = {.proposals = SAMPLE_EXACT_CROSS};
     struct sample_state state[N] = {
         {9, 1, 0}, {-1, -1, 0}, {8, 0, 0}, {7, 0, 0}};
     float w[N * N];
     const struct sample_moves moves =
-        sample_exact(&how, &batch, state, NULL, w);
+        move_chains(&how, &batch, s, state, NULL, w);
 
     T(moves.cold == 2 && w[3] == 1 && w[4 + 2] == 1 && w[8 + 1] == 1 &&
           w[12] == 1,
@@ -247,22 +250,21 @@ states_of_other_epochs(void)
     static const int64_t ids[2] = {7, 8}, far[2] = {8, 8};
     static const int64_t view[2] = {0, 1}, epoch[2] = {2, 2};
     static const float s[N * COLUMNS] = {0};
-    const struct sample_batch batch = {.v = 2,
-                                       .b = 2,
-                                       .extra = 2,
-                                       .epoch = 5,
-                                       .ids = ids,
-                                       .extra_ids = far,
-                                       .extra_view = view,
-                                       .extra_epoch = epoch,
-                                       .s = s};
-    const struct sample_emc2_how how = {.proposals = SAMPLE_EXACT_CROSS,
-                                        .beta = beta};
+    const struct sample_step batch = {.beta = beta,
+                                      .v = 2,
+                                      .b = 2,
+                                      .extra = 2,
+                                      .epoch = 5,
+                                      .ids = ids,
+                                      .extra_ids = far,
+                                      .extra_view = view,
+                                      .extra_epoch = epoch};
+    const struct sample_emc2_how how = {.proposals = SAMPLE_EXACT_CROSS};
     struct sample_state state[N] = {
         {8, 1, 2}, {-1, -1, 0}, {8, 0, 2}, {-1, -1, 0}};
     float w[N * COLUMNS];
 
-    sample_exact(&how, &batch, state, NULL, w);
+    move_chains(&how, &batch, s, state, NULL, w);
     T(w[N + 1] == 1 && w[3] == 0, "a chain of view 0 stays at its view 1");
     T(w[2 * COLUMNS + N] == 1 && w[2 * COLUMNS + 1] == 0,
       "one of view 1 at its view 0");

@@ -5,6 +5,7 @@
 #include "sample/plain_scan.h"
 #include "t.h"
 #include "util/rng.h"
+#include "visit.h"
 
 /*
  * A run of a reference implementation of our own: three images, two views, d =
@@ -300,20 +301,18 @@ bits_decide_as_logarithms_do(double beta, float size)
     for (int i = 0; i < 2 * ROWS; i++)
         state[i / ROWS][i % ROWS] = (struct sample_state){-1, -1, 0};
     for (uint64_t step = 0; step < VISITS; step++) {
-        const struct sample_batch batch = {
-            .v = 2, .b = IMAGES, .ids = ids, .s = *s};
+        const struct sample_step batch = {
+            .step = step, .beta = beta, .v = 2, .b = IMAGES, .ids = ids};
         const struct sample_emc2_how how = {.proposals = SAMPLE_ALL4,
                                             .scores = SAMPLE_STALE,
-                                            .beta = beta,
                                             .burn = step % 3,
-                                            .seed = 5,
-                                            .step = step};
+                                            .seed = 5};
 
         for (int i = 0; i < ROWS * ROWS; i++)
             s[i / ROWS][i % ROWS] = size * (float)rng_normal(&rng);
-        sample_emc2(&how, &batch, state[0], score[0], *w[0]);
+        move_chains(&how, &batch, *s, state[0], score[0], *w[0]);
         draw_luck(how.seed, step, luck);
-        plain_visit(&how, &batch, *luck, state[1], score[1], *w[1]);
+        plain_visit(&how, &batch, *s, *luck, state[1], score[1], *w[1]);
         same += !memcmp(w[0], w[1], sizeof w[0]) &&
                 !memcmp(score[0], score[1], sizeof score[0]) &&
                 !memcmp(state[0], state[1], sizeof state[0]);

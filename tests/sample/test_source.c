@@ -138,8 +138,11 @@ brings(const struct run *run, int t, size_t n, const struct sample_state *want)
 {
     int same = run->extras[t].n == n;
 
-    for (size_t e = 0; same && e < n; e++)
-        same = sample_state_same(view_of(run, t, V * B + e), want[e]);
+    for (size_t e = 0; same && e < n; e++) {
+        const struct sample_state is = view_of(run, t, V * B + e);
+
+        same = !sample_state_order(&is, &want[e]);
+    }
     return same;
 }
 

@@ -11,17 +11,28 @@ forget(size_t n, struct sample_state *state)
         state[i] = (struct sample_state){-1, -1, 0};
 }
 
+/* sample_emc2() with scratch of its own. */
+static inline struct sample_moves
+move_chains(const struct sample_emc2_how *how, const struct sample_step *step,
+            const float *s, struct sample_state *state, float *score, float *w)
+{
+    static struct arena scratch;
+
+    arena_begin(&scratch);
+    return sample_emc2(how, step, s, state, score, w, &scratch);
+}
+
 /* A visit of `row` chains with fresh scores. */
 static inline struct sample_moves
 visit_once(size_t v, size_t b, const int64_t *images, const float *s,
            double beta, size_t burn, uint64_t seed, uint64_t step,
            struct sample_state *state, float *w)
 {
-    const struct sample_emc2_how how = {
-        .beta = beta, .burn = burn, .seed = seed, .step = step};
-    const struct sample_batch batch = {.v = v, .b = b, .ids = images, .s = s};
+    const struct sample_emc2_how how = {.burn = burn, .seed = seed};
+    const struct sample_step batch = {
+        .step = step, .beta = beta, .v = v, .b = b, .ids = images};
 
-    return sample_emc2(&how, &batch, state, NULL, w);
+    return move_chains(&how, &batch, s, state, NULL, w);
 }
 
 #endif

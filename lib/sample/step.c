@@ -1,0 +1,85 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/gemm.h"
+#include "sample/step.h"
+
+size_t
+sample_step_views(const struct sample_step *step)
+{
+    return step->fixed ? step->fixed : step->v;
+}
+
+struct sample_state
+sample_step_state(const struct sample_step *step, size_t column)
+{
+    const size_t b = step->b, n = step->v * b, e = column - n;
+
+    if (column >= n)
+        return (struct sample_state){
+            step->extra_ids[e], step->extra_view ? step->extra_view[e] : -1,
+            step->extra_epoch ? step->extra_epoch[e] : 0};
+    return (struct sample_state){
+        step->ids[column % b],
+        step->variants ? step->variants[column] : (int64_t)(column / b),
+        step->fixed || step->timeless ? 0 : (int64_t)step->epoch};
+}
+
+size_t
+sample_step_hint(const struct sample_step *step, size_t extra, size_t n)
+{
+    const int32_t *row = step->hints.row;
+
+    return row && row[extra] >= 0 && (size_t)row[extra] < n ? (size_t)row[extra]
+                                                            : n;
+}
+
+/* z is copied only where what is besides does not lie behind the anchors. */
+const float *
+sample_step_compare(const struct sample_step *step, struct arena *to)
+{
+    const size_t n = step->v * step->b, columns = n + step->extra;
+    const size_t d = step->dim;
+    float *s = arena_take(to, n * columns, sizeof *s), *all;
+    const float *z = step->z;
+
+    if (step->extra && step->extra_z != z + n * d) {
+        all = arena_take(to, columns * d, sizeof *all);
+        memcpy(all, z, n * d * sizeof *z);
+        memcpy(all + n * d, step->extra_z, step->extra * d * sizeof *z);
+        z = all;
+    }
+    num_gemm_nt(n, columns, d, 1, z, z, 0, s);
+    return s;
+}
+
+int
+sample_state_order(const void *a, const void *b)
+{
+    const struct sample_state *x = a, *y = b;
+
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    if (x->view != y->view)
+        return x->view < y->view ? -1 : 1;
+    return (x->epoch > y->epoch) - (x->epoch < y->epoch);
+}
+
+size_t
+sample_step_outside(const struct sample_step *step, size_t wanted,
+                    struct sample_state *want, struct arena *scratch)
+{
+    const size_t n = step->v * step->b;
+    struct sample_state *own = arena_take(scratch, n, sizeof *own);
+    size_t kept = 0;
+
+    for (size_t r = 0; r < n; r++)
+        own[r] = sample_step_state(step, r);
+    qsort(own, n, sizeof *own, sample_state_order);
+    qsort(want, wanted, sizeof *want, sample_state_order);
+    for (size_t k = 0; k < wanted; k++)
+        if ((!kept || sample_state_order(&want[k], &want[kept - 1])) &&
+            !bsearch(&want[k], own, n, sizeof *own, sample_state_order))
+            want[kept++] = want[k];
+    return kept;
+}
