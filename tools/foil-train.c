@@ -118,6 +118,7 @@ release_run(struct train *t)
     wire_close(t->wire);
     train_learner_close(&t->learner);
     train_inside_release(&t->inside);
+    train_drawn_release(&t->drawn);
     train_encoders_close(t);
     train_texts_release(&t->texts);
     train_scalars_close(&t->scalars);

@@ -1,6 +1,7 @@
 #ifndef WIRE_FEED_H
 #define WIRE_FEED_H
 
+#include "wire/drawn.h"
 #include "wire/event.h"
 #include "wire/features.h"
 #include "wire/metrics.h"
@@ -25,12 +26,13 @@ void wire_feed_event(struct wire_feed *feed, struct wire_event *event);
 void wire_feed_metrics(struct wire_feed *feed, struct wire_metrics *metrics);
 void wire_feed_status(struct wire_feed *feed, struct wire_status *status);
 void wire_feed_features(struct wire_feed *feed, struct wire_features *features);
+void wire_feed_drawn(struct wire_feed *feed, struct wire_drawn *drawn);
 
 /*
- * wire_feed_followed() returns 1 when somebody follows features: to make and
- * send what nobody reads costs time.
+ * wire_feed_followed() returns 1 when somebody follows messages of a kind: to
+ * make and send what nobody reads costs time.
  */
-int wire_feed_followed(struct wire_feed *feed);
+int wire_feed_followed(struct wire_feed *feed, enum wire_kind kind);
 
 /* wire_feed_unsent() returns how many bytes wait for subscribers. */
 size_t wire_feed_unsent(const struct wire_feed *feed);

@@ -57,6 +57,7 @@ enum wire_kind {
     WIRE_FEATURES_GET,
     WIRE_PLAN,
     WIRE_STATUS,
+    WIRE_DRAWN,
     WIRE_KINDS
 };
 

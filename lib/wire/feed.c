@@ -9,9 +9,9 @@
 
 struct wire_feed {
     struct wire_sock *sock;
-    int64_t events, metrics, features, status; /* sent so far */
-    char topic[32];                            /* of features */
-    unsigned followed; /* bit n: its first n bytes are */
+    int64_t events, metrics, features, status, drawn; /* sent so far */
+    unsigned
+        followed[WIRE_KINDS]; /* bit n: the first n bytes of its topic are */
 };
 
 struct wire_listener {
@@ -26,8 +26,6 @@ wire_feed_open(struct wire *wire, const char *endpoint,
     struct wire_feed *feed = mem_array(1, sizeof *feed);
     struct wire_limits mine = *limits;
 
-    snprintf(feed->topic, sizeof feed->topic, "foil%d.%s", WIRE_VERSION,
-             wire_kind_name(WIRE_FEATURES));
     mine.edge = WIRE_EDGE_EVENTS;
     feed->sock = wire_sock_bind(wire, WIRE_PUB, endpoint, &mine, err);
     if (feed->sock)
@@ -80,26 +78,45 @@ wire_feed_features(struct wire_feed *feed, struct wire_features *features)
     publish_message(feed, wire_features_put(features));
 }
 
+void
+wire_feed_drawn(struct wire_feed *feed, struct wire_drawn *drawn)
+{
+    drawn->sequence = feed->drawn++;
+    publish_message(feed, wire_drawn_put(drawn));
+}
+
+/* Notes whether somebody follows a topic, for all kinds that begin so. */
+static void
+note_topic(struct wire_feed *feed, const char *topic, size_t n, int on)
+{
+    char name[64];
+
+    for (enum wire_kind kind = 0; kind < WIRE_KINDS; kind++) {
+        snprintf(name, sizeof name, "foil%d.%s", WIRE_VERSION,
+                 wire_kind_name(kind));
+        if (n > strlen(name) || memcmp(topic, name, n) != 0)
+            continue;
+        if (on)
+            feed->followed[kind] |= 1u << n;
+        else
+            feed->followed[kind] &= ~(1u << n);
+    }
+}
+
 /*
  * ZeroMQ tells of each topic when its first follower comes, and when the last
- * one goes.  A topic is a prefix: those of features differ by their length.
+ * one goes.  A topic is a prefix: those of a kind differ by their length.
  */
 int
-wire_feed_followed(struct wire_feed *feed)
+wire_feed_followed(struct wire_feed *feed, enum wire_kind kind)
 {
-    char topic[sizeof feed->topic];
+    char topic[32];
     size_t n;
     int on;
 
-    while (wire_sock_topic(feed->sock, &on, topic, sizeof topic, &n)) {
-        if (n > strlen(feed->topic) || memcmp(topic, feed->topic, n))
-            continue;
-        if (on)
-            feed->followed |= 1u << n;
-        else
-            feed->followed &= ~(1u << n);
-    }
-    return feed->followed != 0;
+    while (wire_sock_topic(feed->sock, &on, topic, sizeof topic, &n))
+        note_topic(feed, topic, n, on);
+    return feed->followed[kind] != 0;
 }
 
 size_t

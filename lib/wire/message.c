@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "wire/batch.h"
+#include "wire/drawn.h"
 #include "wire/edge.h"
 #include "wire/error.h"
 #include "wire/event.h"
@@ -289,11 +290,13 @@ static const struct wire_field state_ok_fields[] = {
 
 static const struct wire_field event_fields[] = {
     {SEQUENCE(event)},
-    {TEXT(event, "what", what), .words = "step, checkpoint, epoch, stop"},
+    {TEXT(event, "what", what),
+     .words = "step, checkpoint, epoch, result, stop"},
     {EPOCH(event, epoch)},
     {STEP(event, step)},
     {TEXT(event, "path", path), .optional = 1},
     {TEXT(event, "reason", reason), .optional = 1},
+    {TEXT(event, "line", line), .optional = 1},
     {0},
 };
 
@@ -328,6 +331,36 @@ static const struct wire_field status_fields[] = {
     {TEXT(status, "stage", stage)},
     {WHOLE(status, "number", number, 1, INT64_MAX)},
     {VALUES(status, "values", values, n)},
+    {0},
+};
+
+/* Of each anchor, or of each of its k. */
+#define KNOWN(x, key, m, most) \
+    TENSOR(x, key, m, "vbk"), .least = -1, .greatest = (most)
+
+static const struct wire_field drawn_fields[] = {
+    {SEQUENCE(drawn)},
+    {EPOCH(drawn, epoch)},
+    {STEP(drawn, step)},
+    {TEXT(drawn, "sampler", sampler)},
+    {REAL(drawn, "beta", beta, DBL_MIN, 1e9)},
+    {WHOLE(drawn, "columns", columns, 1, WIRE_SIZE_MAX)},
+    {IDS(drawn, "ids", ids, "b")},
+    {KNOWN(drawn, "row", row, INT32_MAX)},
+    {KNOWN(drawn, "sample", sample, WIRE_SIZE_MAX - 1)},
+    {KNOWN(drawn, "view", view, WIRE_VIEW_MAX - 1)},
+    {KNOWN(drawn, "of_epoch", of_epoch, WIRE_EPOCH_MAX - 1)},
+    {TENSOR(drawn, "w", w, "vbk"), .low = 0, .high = 1.01},
+    {TENSOR(drawn, "cosine", cosine, "vbk"), .low = -1.01, .high = 1.01},
+    {TENSOR(drawn, "outside", outside, "vb"), .low = 0, .high = 1.01},
+    {TENSOR(drawn, "effective", effective, "vb"), .low = 0, .high = FLT_MAX},
+    {0},
+};
+
+static const struct wire_size drawn_sizes[] = {
+    {'v', SIZE(drawn, n_views), WIRE_SIZE_MAX},
+    {'b', SIZE(drawn, n), WIRE_SIZE_MAX},
+    {'k', SIZE(drawn, k), WIRE_DRAWN_MAX},
     {0},
 };
 
@@ -372,6 +405,7 @@ const struct wire_message wire_messages[WIRE_KINDS] = {
                            0},
     [WIRE_PLAN] = {"plan", PLAIN(plan), no_checks, FEATURES, 0},
     [WIRE_STATUS] = {"status", PLAIN(status), no_checks, 0, EVENTS},
+    [WIRE_DRAWN] = {"drawn", ARRAYS(drawn), no_checks, 0, EVENTS},
 };
 
 const struct wire_field *

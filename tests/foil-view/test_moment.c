@@ -14,7 +14,7 @@
 static struct moment
 make_moment(size_t n, size_t views, size_t d)
 {
-    struct moment m = {3, 5, n, views, d, NULL, NULL};
+    struct moment m = {.epoch = 3, .step = 5, .n = n, .views = views, .d = d};
     struct rng rng;
 
     m.ids = mem_array(n, sizeof *m.ids);
@@ -137,6 +137,64 @@ edges_are_answered(void)
     moment_release(&bare);
 }
 
+/* Row 1 drew row 0, a sample from outside, and a feature of nobody. */
+static struct moment_drawn
+make_drawn(void)
+{
+    const size_t n = 8 * 3;
+    struct moment_drawn d = {"emc2 1",
+                             19,
+                             3,
+                             mem_array(n, sizeof *d.sample),
+                             mem_array(n, sizeof *d.epoch),
+                             mem_array(n, sizeof *d.row),
+                             mem_array(n, sizeof *d.view),
+                             mem_array(n, sizeof *d.w),
+                             mem_array(n, sizeof *d.cosine),
+                             mem_array(8, sizeof *d.outside),
+                             mem_array(8, sizeof *d.effective)};
+
+    memcpy(d.sample + 3, (int64_t[]){0, 77, -1}, 3 * sizeof *d.sample);
+    memcpy(d.row + 3, (int32_t[]){0, 9, -1}, 3 * sizeof *d.row);
+    memcpy(d.w + 3, (float[]){.5F, .375F, .125F}, 3 * sizeof *d.w);
+    d.outside[1] = .5F;
+    return d;
+}
+
+static double
+number_of(const json_t *list, size_t i, const char *name)
+{
+    return json_number_value(json_object_get(json_array_get(list, i), name));
+}
+
+static void
+drawn_is_beside_the_softmax(void)
+{
+    struct moment m = make_moment(4, 2, 8);
+    json_t *anchor = moment_anchor(&m, NULL, 1, 5), *drawn, *list;
+    double sum = 0;
+
+    T(json_is_null(json_object_get(anchor, "drawn")), "no sampler: null");
+    json_decref(anchor);
+    for (size_t c = 0; c < 8; c++)
+        sum += c % 4 == 1 ? 0 : exp(5 * cosine_of(&m, 1, c));
+    m.drawn = make_drawn();
+    anchor = moment_anchor(&m, NULL, 1, 5);
+    drawn = json_object_get(anchor, "drawn");
+    list = json_object_get(drawn, "negatives");
+    T(json_array_size(list) == 3 && number_of(list, 1, "weight") == .375 &&
+          json_number_value(json_object_get(drawn, "outside")) == .5,
+      "with a sampler: what it drew");
+    T(fabs(number_of(list, 0, "softmax") * sum / exp(5 * cosine_of(&m, 1, 0)) -
+           1) < 1e-4,
+      "beside the softmax");
+    T(json_is_null(json_object_get(json_array_get(list, 1), "softmax")) &&
+          json_is_null(json_object_get(json_array_get(list, 2), "row")),
+      "which there is of the batch alone");
+    json_decref(anchor);
+    moment_release(&m);
+}
+
 int
 main(void)
 {
@@ -147,5 +205,6 @@ main(void)
     weights_are_the_softmax(5);
     weights_are_the_softmax(14.28);
     edges_are_answered();
+    drawn_is_beside_the_softmax();
     return t_done();
 }

@@ -26,12 +26,13 @@ first(struct wire *a, struct wire *b, struct wire_feed *feed,
     return NULL;
 }
 
-/* 1 when, within seconds, features are followed, or not. */
+/* 1 when, within seconds, a kind is followed, or not. */
 static int
-becomes(struct wire *a, struct wire *b, struct wire_feed *feed, int followed)
+becomes(struct wire *a, struct wire *b, struct wire_feed *feed,
+        enum wire_kind kind, int followed)
 {
     for (int i = 0; i < 1000; i++) {
-        if (wire_feed_followed(feed) == followed)
+        if (wire_feed_followed(feed, kind) == followed)
             return 1;
         turn(a, b);
     }
@@ -136,11 +137,14 @@ main(void)
     slow_ones(a, b, feed, listener);
     metrics_come(a, b, feed, all);
     statuses_come(a, b, feed, all);
-    T(wire_feed_followed(feed), "who follows all follows features");
+    T(wire_feed_followed(feed, WIRE_FEATURES) &&
+          wire_feed_followed(feed, WIRE_DRAWN),
+      "who follows all follows features and what was drawn");
     wire_listener_close(all);
-    T(becomes(a, b, feed, 0), "gone: nobody does");
+    T(becomes(a, b, feed, WIRE_FEATURES, 0), "gone: nobody does");
     all = wire_listener_open(b, at("events"), "metrics features", &none, &err);
-    T(becomes(a, b, feed, 1), "somebody does");
+    T(becomes(a, b, feed, WIRE_FEATURES, 1), "somebody does");
+    T(!wire_feed_followed(feed, WIRE_DRAWN), "but not what was drawn");
     wire_feed_close(feed);
     wire_listener_close(listener);
     wire_listener_close(all);

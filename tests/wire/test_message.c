@@ -209,7 +209,7 @@ ranges(const struct wire_msg *msg)
 static void
 texts(const struct wire_msg *msg)
 {
-    static char text[2048];
+    static char text[8192];
     const struct wire_field *f;
     msgpack_object zero = draft_text("a.c");
     struct draft d;

@@ -64,14 +64,16 @@ open_learner(struct train *t, struct err *err)
     };
 
     if (o->sampler == TRAIN_SERVICE) {
-        t->negatives = train_service_negatives(&t->service);
+        t->negatives = train_drawn_negatives(
+            &t->drawn, train_service_negatives(&t->service));
     } else {
         struct sample_how how;
 
         if (train_sample_how(o, t->objective, &how, err))
             return -1;
         train_inside_init(&t->inside, &t->samples, &how, train_brings(o));
-        t->negatives = train_inside_negatives(&t->inside);
+        t->negatives = train_drawn_negatives(
+            &t->drawn, train_inside_negatives(&t->inside));
     }
     return train_pace_check(o, &spec.pace, err)
                ? -1

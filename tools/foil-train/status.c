@@ -81,6 +81,7 @@ train_status_tell(struct train *t, double waits)
     if (now - t->told < every)
         return;
     t->told = now;
+    train_results_tell(t);
     tell_train(t, waits);
     for (size_t i = 0; i < flow_server_peers(server); i++) {
         const uint64_t peer = flow_server_peer(server, i);

@@ -28,7 +28,9 @@ refuse_step(struct train *t, const struct train_batch *b,
 static void
 keep_features(struct train *t, const struct train_batch *b, int good)
 {
-    if (good && wire_feed_followed(t->feed))
+    if (good)
+        train_drawn_tell(&t->drawn, t->feed, b->epoch, b->step, b->n, b->ids);
+    if (good && wire_feed_followed(t->feed, WIRE_FEATURES))
         train_report_features(t, b);
     if (!t->history.keep)
         return;
@@ -104,6 +106,8 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
     t->service.batch = from;
     t->learner.spec.meanwhile = t->program ? use_wait : NULL;
     t->learner.spec.tool = t;
+    t->drawn.known = 0;
+    t->drawn.wanted = wire_feed_followed(t->feed, WIRE_DRAWN);
     if (batch.encode_only)
         return encode_only(t, &batch, err);
     train_desk_leave(&t->desk);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "desk.h"
+#include "drawn.h"
 #include "features.h"
 #include "flow/inlet.h"
 #include "given.h"
@@ -40,6 +41,8 @@
  *   batch.c      what the library is to know of a batch
  *   step.c       one step, and what is done about what became of it
  *   negatives.c  weights from the negatives service
+ *   drawn.c      the heaviest negatives, for those who follow them
+ *   results.c    what is found in checkpoints, published
  *   features.c   features of past epochs, for selectors that ask
  *   save.c       what checkpoints are made of
  *   report.c     what happens, printed and published
@@ -85,7 +88,8 @@ struct train {
     struct wire *wire;
     struct train_desk desk;
     struct wire_feed *feed;
-    double told; /* when it was told last how stages are */
+    double told;     /* when it was told last how stages are */
+    int64_t results; /* bytes of results.jsonl that were told, or were there */
     struct train_source source;
     struct wire_batch
         left; /* a trained one, until there is time to release it */
@@ -93,7 +97,8 @@ struct train {
     struct train_service service;
     struct train_inside inside; /* instead, with --sampler */
 
-    struct train_negatives negatives; /* one of these two */
+    struct train_drawn drawn;
+    struct train_negatives negatives; /* one of these two, by way of drawn */
     struct train_learner learner;
     struct train_checkpoints checkpoints;
 };
@@ -190,6 +195,11 @@ void train_tell(struct train *t);
 /* status.c: train_status_tell() publishes how we are and those who feed us,
  * once a second; `waits`: for so many seconds, for the next batch. */
 void train_status_tell(struct train *t, double waits);
+
+/* results.c: train_results_tell() publishes the lines that were added to
+ * RUN/results.jsonl since train_results_open(), each once. */
+void train_results_open(struct train *t);
+void train_results_tell(struct train *t);
 
 /* report.c: what the journal tells, printed and published.
  * train_report_init() lets sentences be said.  A step has a batch as it came,

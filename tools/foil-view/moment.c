@@ -19,8 +19,23 @@ struct couple {
 };
 
 void
+moment_drawn_release(struct moment_drawn *drawn)
+{
+    free(drawn->sample);
+    free(drawn->epoch);
+    free(drawn->row);
+    free(drawn->view);
+    free(drawn->w);
+    free(drawn->cosine);
+    free(drawn->outside);
+    free(drawn->effective);
+    *drawn = (struct moment_drawn){0};
+}
+
+void
 moment_release(struct moment *moment)
 {
+    moment_drawn_release(&moment->drawn);
     free(moment->ids);
     free(moment->z);
     *moment = (struct moment){0};
@@ -237,6 +252,47 @@ show_histogram(const struct moment *m, int64_t own, const float *cosine)
     return list;
 }
 
+/* One that a sampler drew, beside its weight in the softmax of the batch. */
+static json_t *
+show_one_drawn(const struct moment *m, const struct data_set *set, size_t at,
+               int64_t own, const double *w)
+{
+    const struct moment_drawn *d = &m->drawn;
+    const int64_t id = d->sample[at];
+    const int within = d->row[at] >= 0 && (size_t)d->row[at] < m->views * m->n;
+
+    return json_pack(
+        "{s:I s:i s:i s:I s:o s:o s:o s:b s:o}", "id", (json_int_t)id, "label",
+        id < 0 ? -1 : label_of(set, id), "view", (int)d->view[at], "epoch",
+        (json_int_t)d->epoch[at], "weight", number_show((double)d->w[at]),
+        "cosine", number_show((double)d->cosine[at]), "softmax",
+        within ? number_show(w[d->row[at]]) : json_null(), "same",
+        id >= 0 && is_same_class(set, own, id), "row",
+        within ? json_integer(d->row[at]) : json_null());
+}
+
+/* What the sampler drew for a row; null where nothing is known of it. */
+static json_t *
+show_drawn(const struct moment *m, const struct data_set *set, size_t row,
+           const double *w)
+{
+    const struct moment_drawn *d = &m->drawn;
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < d->k; i++)
+        if (d->w[row * d->k + i] > 0)
+            json_array_append_new(list, show_one_drawn(m, set, row * d->k + i,
+                                                       m->ids[row % m->n], w));
+    if (!d->k) {
+        json_decref(list);
+        return json_null();
+    }
+    return json_pack("{s:s s:I s:o s:o s:o}", "sampler", d->sampler, "columns",
+                     (json_int_t)d->columns, "outside",
+                     number_show((double)d->outside[row]), "effective",
+                     number_show((double)d->effective[row]), "negatives", list);
+}
+
 json_t *
 moment_anchor(const struct moment *m, const struct data_set *set, size_t row,
               double beta)
@@ -257,12 +313,12 @@ moment_anchor(const struct moment *m, const struct data_set *set, size_t row,
         own = cosine[(row + m->n) % rows];
     negatives = show_negatives(m, set, row, w, cosine, &shown);
     anchor = json_pack(
-        "{s:I s:I s:i s:I s:I s:I s:f s:f s:o s:o s:o}", "row", (json_int_t)row,
-        "id", (json_int_t)id, "label", label_of(set, id), "view",
-        (json_int_t)(row / m->n), "epoch", (json_int_t)m->epoch, "step",
+        "{s:I s:I s:i s:I s:I s:I s:f s:f s:o s:o s:o s:o}", "row",
+        (json_int_t)row, "id", (json_int_t)id, "label", label_of(set, id),
+        "view", (json_int_t)(row / m->n), "epoch", (json_int_t)m->epoch, "step",
         (json_int_t)m->step, "beta", beta, "own", own, "negatives", negatives,
         "mass", show_mass(m, set, id, w, shown), "histogram",
-        show_histogram(m, id, cosine));
+        show_histogram(m, id, cosine), "drawn", show_drawn(m, set, row, w));
     free(cosine);
     free(w);
     return anchor;

@@ -15,7 +15,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-enum { LOG = 200, POINTS = 4000, RESULTS = 500 };
+enum { LOG = 200, POINTS = 4000 };
 
 static const int64_t any_size = (int64_t)1 << 48; // of a data set
 /* seconds: between two batches that pages are told, between two lines of
@@ -25,7 +25,7 @@ static const double each = 1, pace = .05, turn = .05;
 /* What is rare has a queue of its own: what comes with each step may fill the
  * other one. */
 static const char *const kinds[WATCH_LISTENERS] = {"event status",
-                                                   "metrics features"};
+                                                   "metrics features drawn"};
 
 static void
 open_listeners(struct watch *watch)
@@ -74,6 +74,8 @@ watch_close(struct watch *watch)
     train_views_close(watch->pictures.views);
     history_release(&watch->history);
     film_close(watch->film);
+    results_release(&watch->results);
+    moment_release(&watch->drawn);
     json_decref(watch->status);
     json_decref(watch->log);
     free(watch->untold);
@@ -155,7 +157,8 @@ take_event(struct watch *watch, const struct wire_msg *msg)
     struct err ignored;
     json_t *line;
 
-    if (wire_event_get(&event, msg, &ignored) || !strcmp(event.what, "step"))
+    if (wire_event_get(&event, msg, &ignored) || !strcmp(event.what, "step") ||
+        !strcmp(event.what, "result")) // of which the folder has all
         return;
     line = json_pack("{s:I s:s s:I s:I s:s s:s}", "time",
                      (json_int_t)time(NULL), "what", event.what, "epoch",
@@ -182,6 +185,56 @@ keep_newest(struct watch *watch)
     return place;
 }
 
+static void *
+copy_array(const void *from, size_t n, size_t size)
+{
+    return memcpy(mem_array(n, size), from, n * size);
+}
+
+/* It comes before the embeddings of its step, and waits for them. */
+static void
+take_drawn(struct watch *watch, struct wire_msg *msg)
+{
+    struct moment *m = &watch->drawn;
+    struct wire_drawn d;
+    struct err ignored;
+    size_t rows, n;
+
+    if (wire_drawn_get(&d, msg, any_size, &ignored))
+        return;
+    rows = d.n_views * d.n;
+    n = rows * d.k;
+    moment_release(m);
+    *m = (struct moment){
+        .epoch = d.epoch, .step = d.step, .n = d.n, .views = d.n_views};
+    m->drawn = (struct moment_drawn){
+        .columns = d.columns,
+        .k = d.k,
+        .sample = copy_array(d.sample, n, sizeof *d.sample),
+        .epoch = copy_array(d.of_epoch, n, sizeof *d.of_epoch),
+        .row = copy_array(d.row, n, sizeof *d.row),
+        .view = copy_array(d.view, n, sizeof *d.view),
+        .w = copy_array(d.w, n, sizeof *d.w),
+        .cosine = copy_array(d.cosine, n, sizeof *d.cosine),
+        .outside = copy_array(d.outside, rows, sizeof *d.outside),
+        .effective = copy_array(d.effective, rows, sizeof *d.effective)};
+    snprintf(m->drawn.sampler, sizeof m->drawn.sampler, "%s", d.sampler);
+    wire_drawn_release(&d);
+}
+
+static void
+join_drawn(struct watch *watch, struct moment *m)
+{
+    struct moment *known = &watch->drawn;
+
+    if (known->epoch != m->epoch || known->step != m->step ||
+        known->n != m->n || known->views != m->views)
+        return;
+    m->drawn = known->drawn;
+    known->drawn = (struct moment_drawn){0};
+    moment_release(known);
+}
+
 static void
 take_features(struct watch *watch, struct wire_msg *msg, double now)
 {
@@ -195,12 +248,16 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
         return;
     if (f.z && f.n && !f.id) {
         moment_release(m);
-        *m =
-            (struct moment){f.epoch, f.step, f.n, f.n_views, f.dim, NULL, NULL};
+        *m = (struct moment){.epoch = f.epoch,
+                             .step = f.step,
+                             .n = f.n,
+                             .views = f.n_views,
+                             .d = f.dim};
         m->ids = mem_array(f.n, sizeof *m->ids);
         memcpy(m->ids, f.ids, f.n * sizeof *m->ids);
         m->z = mem_array(f.n_views * f.n * f.dim, sizeof *m->z);
         memcpy(m->z, f.z, f.n_views * f.n * f.dim * sizeof *m->z);
+        join_drawn(watch, m);
         film_take(watch->film, m, set ? data_size(set) : 0);
         if (now - watch->kept_at >= each && hub_pages(watch->hub)) {
             watch->kept_at = now;
@@ -220,6 +277,9 @@ take_message(struct watch *watch, struct wire_msg *msg)
     switch (wire_msg_kind(msg)) {
     case WIRE_FEATURES:
         take_features(watch, msg, now);
+        break;
+    case WIRE_DRAWN:
+        take_drawn(watch, msg);
         break;
     case WIRE_METRICS:
         take_metrics(watch, msg);
@@ -258,6 +318,10 @@ watch_hear(struct watch *watch)
     for (size_t i = 0; i < WATCH_LISTENERS; i++)
         hear_until(watch, watch->listener[i], end);
     tell_metrics(watch, clock_now());
+    if (clock_now() - watch->looked_at >= each) {
+        watch->looked_at = clock_now();
+        results_read(&watch->results, watch->where.run, watch->hub);
+    }
     film_tend(watch->film);
 }
 
@@ -322,28 +386,6 @@ watch_anchor(struct watch *watch, const struct moment *moment, size_t row)
     json_decref(options);
     return moment_anchor(moment, pictures_set(&watch->pictures, &ignored), row,
                          tau > 0 ? 1 / tau : 2);
-}
-
-/* The newest lines of RUN/results.jsonl. */
-static json_t *
-read_results(const char *run)
-{
-    char *path = mem_format("%s/results.jsonl", run), *line = NULL;
-    FILE *file = fopen(path, "r");
-    json_t *list = json_array(), *result;
-    size_t room = 0;
-
-    while (file && getline(&line, &room, file) > 0)
-        if ((result = json_loads(line, 0, NULL))) {
-            json_array_append_new(list, result);
-            if (json_array_size(list) > RESULTS)
-                json_array_remove(list, 0);
-        }
-    if (file)
-        fclose(file);
-    free(line);
-    free(path);
-    return list;
 }
 
 static int
@@ -424,6 +466,7 @@ watch_show(struct watch *watch)
     const struct data_set *set = pictures_set(&watch->pictures, &ignored);
 
     history_read(&watch->history, run);
+    results_read(&watch->results, run, watch->hub);
     all = json_pack(
         "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:o s:o s:o}", "run",
         basename(copy), "folder", folder ? folder : run, "living",
@@ -431,7 +474,7 @@ watch_show(struct watch *watch)
         "classes", show_classes(set), "options", read_config(run, "options"),
         "steps", count_steps(watch), "metrics",
         history_show(&watch->history, POINTS), "status", show_status(watch),
-        "log", watch->log, "results", read_results(run), "map",
+        "log", watch->log, "results", results_show(&watch->results), "map",
         film_show(watch->film, set), "batch", batch);
     free(copy);
     free(folder);

@@ -9,6 +9,7 @@
 #include "hub.h"
 #include "moment.h"
 #include "picture.h"
+#include "results.h"
 
 /* Where a run is. */
 struct watch_where {
@@ -29,6 +30,10 @@ struct watch {
     struct pictures pictures;
     struct film *film;
     json_t *status, *log;
+    struct results results;
+    double looked_at;    /* when results were looked for */
+    struct moment drawn; /* the newest of which it is known what was drawn, and
+                            nothing else */
     struct moment newest, kept[WATCH_KEPT];
     size_t n_kept;
     double kept_at;              /* when the last one was */

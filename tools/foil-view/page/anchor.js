@@ -4,7 +4,7 @@ import { pickAnchor, placeOf, viewOf } from './batch.js';
 import { addDownloads } from './download.js';
 import { find, formatCosine, formatNumber, formatShare, make, makeTable, say } from './dom.js';
 import { nameOf, onChange, run } from './model.js';
-import { makeImage, makeName, makeView } from './picture.js';
+import { makeImage, makeName, makeTile, makeView } from './picture.js';
 import { clearSpread, drawSpread } from './spread.js';
 
 const section = find('#anchor');
@@ -24,7 +24,8 @@ function drawAnchor() {
   find('.table', section).replaceChildren();
   clearSpread(section);
   if (!anchor.negatives) return;
-  drawNegatives(anchor);
+  if (anchor.drawn?.negatives.length) drawDrawn(anchor);
+  else drawNegatives(anchor);
   drawCosines(anchor);
 }
 
@@ -42,14 +43,50 @@ function drawName(anchor) {
   return name;
 }
 
-function describeWeights({ mass, beta, reason }) {
+function describeWeights({ mass, beta, reason, drawn }) {
   if (!mass) return [reason];
+  if (drawn) return describeDrawn(drawn, mass, beta);
   return [
     ...say`A negative weighs as in the softmax of cosine / ${formatNumber(1 / beta)} (the temperature). `,
     ...say`The weight is spread as if over ${formatNumber(mass.effective, 1)} negatives`,
     ...mass.same == null ? ['.'] : say`; ${formatShare(mass.same)} of it is on the anchor’s own class: false negatives.`,
   ];
 }
+
+/* What a sampler drew, beside what the softmax over the batch would say. */
+function describeDrawn({ sampler, columns, outside, effective, negatives }, mass, beta) {
+  const same = negatives.filter(negative => negative.same).reduce((sum, { weight }) => sum + weight, 0);
+  return [
+    ...say`The sampler${sampler ? ` ${sampler}` : ''} weighed ${columns} rows: the weight is spread as if over ${formatNumber(effective, 1)} of them, `,
+    ...say`${formatShare(outside)} of it outside of the batch`,
+    ...mass.same == null ? ['. '] : say`, ${formatShare(same)} of it on the anchor’s own class: false negatives. `,
+    ...say`The line in a bar is the softmax of cosine / ${formatNumber(1 / beta)} (the temperature) over the batch, as if over ${formatNumber(mass.effective, 1)}`,
+    ...mass.same == null ? ['.'] : say`, ${formatShare(mass.same)} of it on the own class.`,
+  ];
+}
+
+function drawDrawn({ drawn: { negatives } }) {
+  const most = Math.max(...negatives.map(({ weight, softmax }) => Math.max(weight, softmax ?? 0)), 1e-9);
+  const rows = negatives.map(negative => [
+    drawDrawnView(negative),
+    negative.id < 0 ? 'a feature of the bank' : drawNegativeName(negative),
+    makeBar(negative.weight / most, negative.same, negative.softmax == null ? null : negative.softmax / most),
+    make('span', { className: 'number' }, formatShare(negative.weight)),
+    make('span', { className: 'number' }, formatShare(negative.softmax)),
+    make('span', { className: 'number' }, formatCosine(negative.cosine)),
+  ]);
+  find('.table', section).replaceChildren(makeTable(
+    `The ${negatives.length} negatives to which the sampler gave the most weight`,
+    [makeUnseen('view'), 'negative', makeUnseen('weight as a bar'), 'weight', 'softmax', 'cosine'], rows));
+}
+
+function drawDrawnView({ id, row, view, epoch }) {
+  if (row != null) return makeTile(run.batch, placeOf(row), viewOf(row));
+  if (id < 0) return make('i', { className: 'picture' });
+  return view < 0 ? makeImage(id) : makeView(id, epoch, view);
+}
+
+const makeUnseen = words => make('span', { className: 'unseen' }, words);
 
 function drawNegatives({ negatives, mass, epoch }) {
   const most = negatives[0]?.weight || 1;
@@ -60,17 +97,20 @@ function drawNegatives({ negatives, mass, epoch }) {
     make('span', { className: 'number' }, formatShare(negative.weight)),
     make('span', { className: 'number' }, formatCosine(negative.cosine)),
   ]);
-  const unseen = words => make('span', { className: 'unseen' }, words);
   find('.table', section).replaceChildren(makeTable(
     `The ${negatives.length} heaviest negatives have ${formatShare(mass.shown)} of the weight`,
-    [unseen('view'), 'negative', unseen('weight as a bar'), 'weight', 'cosine'], rows));
+    [makeUnseen('view'), 'negative', makeUnseen('weight as a bar'), 'weight', 'cosine'], rows));
 }
 
-const makeBar = (share, same) => make('span', { className: same ? 'bar false' : 'bar' },
-  make('i', { style: `width: ${100 * share}%` }));
+/* The share as a bar; the mark is another share, a line over it, or null. */
+function makeBar(share, same, mark = null) {
+  const bar = make('span', { className: same ? 'bar false' : 'bar' }, make('i', { style: `width: ${100 * share}%` }));
+  if (mark != null) bar.append(make('s', { style: `left: ${100 * mark}%` }));
+  return bar;
+}
 
 function drawNegativeName({ label, id, same, view }) {
-  const name = make('span', { title: `image ${id}, view ${view + 1}` }, makeName(label, id));
+  const name = make('span', { title: view < 0 ? `image ${id}` : `image ${id}, view ${view + 1}` }, makeName(label, id));
   if (same) name.append(' ', make('span', { className: 'tag' }, 'own class'));
   return name;
 }
@@ -84,7 +124,9 @@ function drawCosines({ histogram, own }) {
 }
 
 function listNegatives() {
-  const { negatives = [] } = run.anchor;
+  const { negatives = [], drawn } = run.anchor;
+  if (drawn) return [['image', 'class', 'view', 'weight', 'softmax', 'cosine', 'own class'],
+    ...drawn.negatives.map(n => [n.id, nameOf(n.label, n.id), n.view + 1, n.weight, n.softmax, n.cosine, n.same ? 'yes' : 'no'])];
   return [['image', 'class', 'view', 'weight', 'cosine', 'own class'],
     ...negatives.map(n => [n.id, nameOf(n.label, n.id), n.view + 1, n.weight, n.cosine, n.same ? 'yes' : 'no'])];
 }

@@ -18,6 +18,7 @@ export function connect() {
       event: afterAll(addEvent),
       batch: afterAll(addBatch),
       frame: afterAll(addFrame),
+      result: afterAll(addResult),
       gap: afterAll(({ lost }) => countMissed(lost)),
       missed: afterAll(countMissed),
       connected: connected => { resolve(); afterAll(setConnected)(connected); },
@@ -80,6 +81,14 @@ function addEvent(event) {
   tell('log');
 }
 
+/* An early one may be among the results already. */
+function addResult(result) {
+  const { results } = run.all, text = JSON.stringify(result);
+  if (results.some(known => JSON.stringify(known) === text)) return;
+  results.push(result);
+  tell('results');
+}
+
 /* The first frame comes without its images: all is asked for. */
 async function addFrame(frame) {
   const { map } = run.all;
@@ -99,7 +108,7 @@ async function setConnected(connected) {
   run.connected = connected;
   if (!connected) run.lost = true;
   if (returned) await load().catch(() => {});
-  if (returned) for (const subject of ['columns', 'status', 'log', 'frame']) tell(subject);
+  if (returned) for (const subject of ['columns', 'status', 'log', 'results', 'frame']) tell(subject);
   tell('state');
 }
 

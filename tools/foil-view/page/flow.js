@@ -13,7 +13,7 @@ const box = find('#flow .stages'), boxes = {};
 const made = {};
 
 export function startFlow() {
-  onChange('status log state', delay(200, drawFlow));
+  onChange('status log results state', delay(200, drawFlow));
   onChange('metrics', () => { if (run.all.living && !prefersStillness()) sendDots(); });
   new ResizeObserver(() => drawEdges(box, boxes)).observe(box);
   setInterval(drawFlow, 1000);

@@ -16,7 +16,7 @@ export const run = {
 };
 
 /* Subjects: metrics, columns (there is a new one, or all are new), status, log,
- * batch, anchor, frame (of the map), state (held, connected, lost, missed). */
+ * batch, anchor, frame (of the map), results, state (held, connected, lost, missed). */
 const listeners = {};
 
 export function onChange(subjects, listener) {

@@ -17,7 +17,7 @@ let graph = null;
 
 export function startResults() {
   addDownloads(section, () => [['step', 'measure', 'figure', 'value'], ...listFigures()], () => run.all.results);
-  onChange('columns', drawResults);
+  onChange('results', drawResults);
   drawResults();
 }
 

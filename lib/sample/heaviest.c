@@ -1,0 +1,98 @@
+#include "sample/heaviest.h"
+#include "num/vec.h"
+
+/* What a column of the weights is. */
+struct column {
+    int64_t sample, epoch;
+    int32_t row, view;
+    const float *z;
+};
+
+static struct column
+name_column(const struct sample_step *s, const struct sample_weights *weights,
+            size_t c)
+{
+    const size_t n = s->v * s->b, extra = c - n;
+
+    if (c < n)
+        return (struct column){
+            s->ids[c % s->b], s->variants ? 0 : (int64_t)s->epoch, (int32_t)c,
+            (int32_t)(s->variants ? s->variants[c] : (int64_t)(c / s->b)),
+            s->z + c * s->dim};
+    if (extra < s->extra)
+        return (struct column){
+            s->extra_ids[extra], s->extra_epoch ? s->extra_epoch[extra] : 0,
+            (int32_t)c, s->extra_view ? (int32_t)s->extra_view[extra] : -1,
+            s->extra_z + extra * s->dim};
+    return (struct column){-1, -1, -1, -1,
+                           weights->outside + (extra - s->extra) * s->dim};
+}
+
+/* Puts a column into a falling list of n; returns how many there are then. */
+static size_t
+keep_column(size_t k, size_t *list, size_t n, const float *w, size_t c)
+{
+    size_t at = n < k ? n : k - 1;
+
+    if (!(w[c] > 0) || (n == k && w[c] <= w[list[k - 1]]))
+        return n;
+    for (; at && w[list[at - 1]] < w[c]; at--)
+        list[at] = list[at - 1];
+    list[at] = c;
+    return n < k ? n + 1 : k;
+}
+
+static void
+sum_row(const struct sample_step *s, size_t columns, const float *w,
+        float *outside, float *effective)
+{
+    double sum = 0, squares = 0, far = 0;
+
+    for (size_t c = 0; c < columns; c++) {
+        sum += w[c];
+        squares += (double)w[c] * w[c];
+        far += c >= s->v * s->b ? w[c] : 0;
+    }
+    *outside = (float)far;
+    *effective = squares > 0 ? (float)(sum * sum / squares) : 0;
+}
+
+/* Names the n columns of a list, of row r, and what is left of k as none. */
+static void
+name_list(const struct sample_step *s, const struct sample_weights *weights,
+          size_t r, size_t n, const size_t *list, struct sample_heaviest *to)
+{
+    for (size_t i = 0; i < to->k; i++) {
+        const size_t at = r * to->k + i;
+        const struct column column =
+            i < n ? name_column(s, weights, list[i])
+                  : (struct column){-1, -1, -1, -1, NULL};
+
+        to->row[at] = column.row;
+        to->sample[at] = column.sample;
+        to->view[at] = column.view;
+        to->epoch[at] = column.epoch;
+        to->w[at] = i < n ? weights->w[r * weights->columns + list[i]] : 0;
+        to->cosine[at] =
+            i < n ? (float)num_dot(s->dim, s->z + r * s->dim, column.z) : 0;
+    }
+}
+
+void
+sample_heaviest(const struct sample_step *s,
+                const struct sample_weights *weights,
+                struct sample_heaviest *to)
+{
+    size_t list[SAMPLE_HEAVIEST_MAX];
+
+    REQUIRE(to->k >= 1 && to->k <= SAMPLE_HEAVIEST_MAX);
+    for (size_t r = 0; r < s->v * s->b; r++) {
+        const float *w = weights->w + r * weights->columns;
+        size_t n = 0;
+
+        for (size_t c = 0; c < weights->columns; c++)
+            n = keep_column(to->k, list, n, w, c);
+        name_list(s, weights, r, n, list, to);
+        sum_row(s, weights->columns, w, &to->outside[r], &to->effective[r]);
+    }
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# The page of foil-view of a run with a sampler: what it drew beside the softmax, as it
+# was published; and results that come while the page is open.
+# Not for sanitizers: pipelines, their stages are in others.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+export OMP_NUM_THREADS=1
+PATH=$BIN:$PATH
+here=$(cd "${0%/*}" && pwd)
+if ! command -v chromium >/dev/null; then
+    skip 'the page in a browser' 'no chromium'
+    done_testing
+    exit
+fi
+cd "$work" || exit 1
+foil-data generate -o set.tar 200 2>/dev/null && foil-data index set.tar 2>/dev/null
+
+foil run emc2 set.tar -r run --augmenters 1 --threads 1 --batch 16 --epochs 100000 \
+    --arch linear --head 16-9 --size 16 --lr .01 --checkpoint-every 200 2>run.err &
+training=$!
+becomes_true test -s run/metrics.jsonl
+foil-tap -f -k drawn -r run events >told 2>/dev/null &
+tap=$!
+foil-tap -k event -r run events >heard 2>/dev/null &
+taps=("$tap" "$!")
+foil-view --port 0 -r run >address 2>view.err &
+page=$!
+becomes_true test -s told
+becomes_true test -s heard
+becomes_true test -s address
+while read -r line; do
+    case $line in
+    'ok '*) ok "${line#* - }" true ;;
+    'not ok '*) ok "${line#* - }" false ;;
+    1..*) : >whole ;;
+    *) echo "$line" ;;
+    esac
+done < <(/usr/bin/python3 "$here/view_sampler.py" "$PWD/run" "$(<address)" told)
+ok 'all of it was seen' test -e whole
+ok 'the result is published, too' becomes_true grep -q '"what":"result".*0\.375' heard
+kill "${taps[@]}" "$page"
+kill -TERM "$training"
+wait "$training"
+done_testing

@@ -1,0 +1,78 @@
+"""view_sampler.py RUN URL DRAWN: the page of a run with a sampler, in a browser; TAP on
+stdout.  DRAWN is where foil-tap writes what the sampler drew."""
+import json
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from browser import Browser  # noqa: E402
+
+run, url, path = sys.argv[1:]
+count = 0
+
+
+def ok(what, fine, more=""):
+    global count
+    count += 1
+    print(f"{'ok' if fine else 'not ok'} {count} - {what}")
+    if not fine:
+        print(f"# {more}")
+    sys.stdout.flush()
+
+
+def published(epoch, step, seconds=20):
+    """The message of a step, as tensors by their names."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with open(path, encoding="ascii") as file:
+            for line in file:
+                if f'"epoch":{epoch},"step":{step},' in line and line.endswith("\n"):
+                    return {t["name"]: t["data"] for t in json.loads(line)["tensors"]}
+        time.sleep(.2)
+    return None
+
+
+def is_drawn(anchor):
+    told = published(anchor["epoch"], anchor["step"])
+    drawn = anchor["drawn"]["negatives"]
+    if not told or not drawn:
+        return False
+    k = len(told["w"]) // (2 * len(told["ids"]))
+    first, n = anchor["row"] * k, len(drawn)
+    near = [abs(a["weight"] - b) < 1e-5 for a, b in zip(drawn, told["w"][first:])]
+    return (all(near) and [x["id"] for x in drawn] == told["sample"][first:first + n]
+            and not any(told["w"][first + n:first + k])
+            and abs(anchor["drawn"]["effective"] / told["effective"][anchor["row"]] - 1) < 1e-4)
+
+
+with Browser(1400) as page:
+    page.open(url)
+    ok("the page comes up", page.until("document.querySelectorAll('#board .tile').length > 14"),
+       page.said)
+    ok("the softmax is beside the weights of the sampler", page.until(
+        "document.querySelectorAll('#anchor .bar s').length > 0"), page.text("#anchor .say"))
+    page.press(" ")
+    ok("space holds it", page.until("document.querySelector('#hold').ariaPressed == 'true'"))
+    other = page.value("[...document.querySelectorAll('#board .tile')]"
+                       ".findIndex(tile => !tile.matches('.chosen'))")
+    was = page.value("location.hash")
+    page.click("#board .tile", other)
+    ok("a click takes an anchor", page.until(f"location.hash != {json.dumps(was)}"))
+    anchor = page.value("fetch('anchor?' + location.hash.slice(1).replace('anchor=', 'row='))"
+                        ".then(r => r.json())")
+    ok("what is drawn is what was published", is_drawn(anchor), anchor.get("drawn"))
+    weights = [round(100 * d["weight"], 6) for d in anchor["drawn"]["negatives"]]
+    ok("and on the page", page.until(
+        f"(want => {{ const shown = [...document.querySelectorAll('#anchor td:has(.bar) + td')]"
+        ".map(e => parseFloat(e.textContent));"
+        "return shown.length == want.length && shown.every((s, i) => Math.abs(s - want[i]) < .6)"
+        f"}})({json.dumps(weights)})"), weights)
+    with open(f"{run}/results.jsonl", "a", encoding="ascii") as file:
+        file.write('{"measure":"knn","accuracy":0.375,"step":20,"time":1700000000}\n')
+    ok("a result comes while the page is open", page.until(
+        "document.querySelector('#results').textContent.includes('0.375')"))
+    ok("the console says nothing", not page.said, page.said)
+    if os.environ.get("SHOTS"):
+        page.shot(f"{os.environ['SHOTS']}/sampler.png")
+print(f"1..{count}")

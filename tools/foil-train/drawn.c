@@ -1,0 +1,126 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "drawn.h"
+#include "util/mem.h"
+
+static void
+release_arrays(struct sample_heaviest *h)
+{
+    free(h->row);
+    free(h->sample);
+    free(h->view);
+    free(h->epoch);
+    free(h->w);
+    free(h->cosine);
+    free(h->outside);
+    free(h->effective);
+    *h = (struct sample_heaviest){0};
+}
+
+static void
+allocate_arrays(struct train_drawn *d, size_t rows)
+{
+    struct sample_heaviest *h = &d->heaviest;
+    const size_t n = rows * TRAIN_DRAWN;
+
+    if (rows <= d->room)
+        return;
+    release_arrays(h);
+    d->room = rows;
+    h->k = TRAIN_DRAWN;
+    h->row = mem_array(n, sizeof *h->row);
+    h->sample = mem_array(n, sizeof *h->sample);
+    h->view = mem_array(n, sizeof *h->view);
+    h->epoch = mem_array(n, sizeof *h->epoch);
+    h->w = mem_array(n, sizeof *h->w);
+    h->cosine = mem_array(n, sizeof *h->cosine);
+    h->outside = mem_array(rows, sizeof *h->outside);
+    h->effective = mem_array(rows, sizeof *h->effective);
+}
+
+static int
+pass_draw(void *self, const struct sample_step *step,
+          struct sample_extras *extras, struct err *err)
+{
+    const struct train_drawn *d = self;
+
+    return d->negatives.draw(d->negatives.self, step, extras, err);
+}
+
+static int
+weigh_rows(void *self, const struct sample_step *step,
+           struct sample_weights *weights, int *alone, struct err *err)
+{
+    struct train_drawn *d = self;
+    const int rc =
+        d->negatives.weigh(d->negatives.self, step, weights, alone, err);
+
+    d->known = rc > 0 && d->wanted;
+    if (!d->known)
+        return rc;
+    allocate_arrays(d, step->v * step->b);
+    sample_heaviest(step, weights, &d->heaviest);
+    d->columns = (int64_t)weights->columns;
+    d->beta = step->beta;
+    snprintf(d->sampler, sizeof d->sampler, "%s",
+             weights->sampler ? weights->sampler : "");
+    return rc;
+}
+
+static void
+pass_refusal(void *self)
+{
+    const struct train_drawn *d = self;
+
+    if (d->negatives.refused)
+        d->negatives.refused(d->negatives.self);
+}
+
+struct train_negatives
+train_drawn_negatives(struct train_drawn *d, struct train_negatives negatives)
+{
+    d->negatives = negatives;
+    return (struct train_negatives){.self = d,
+                                    .draw = negatives.draw ? pass_draw : NULL,
+                                    .weigh = weigh_rows,
+                                    .refused = pass_refusal};
+}
+
+void
+train_drawn_release(struct train_drawn *d)
+{
+    release_arrays(&d->heaviest);
+    d->room = 0;
+}
+
+void
+train_drawn_tell(struct train_drawn *d, struct wire_feed *feed, int64_t epoch,
+                 int64_t step, size_t n, const int64_t *ids)
+{
+    const struct sample_heaviest *h = &d->heaviest;
+    struct wire_drawn drawn = {
+        .epoch = epoch,
+        .step = step,
+        .beta = d->beta,
+        .columns = d->columns,
+        .n_views = 2,
+        .n = n,
+        .k = h->k,
+        .ids = ids,
+        .row = h->row,
+        .sample = h->sample,
+        .view = h->view,
+        .of_epoch = h->epoch,
+        .w = h->w,
+        .cosine = h->cosine,
+        .outside = h->outside,
+        .effective = h->effective,
+    };
+
+    if (!d->known)
+        return;
+    d->known = 0;
+    snprintf(drawn.sampler, sizeof drawn.sampler, "%s", d->sampler);
+    wire_feed_drawn(feed, &drawn);
+}
