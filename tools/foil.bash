@@ -108,5 +108,18 @@ _foil() {
     mapfile -t COMPREPLY < <(compgen -W "${words[*]}" -- "$word")
 }
 
+# _foil_print COMMAND WORD... : for other shells: "words" and what the last word may
+# become, "files" where it is a file's name, or nothing where it is neither.
+_foil_print() {
+    local what=words
+    compopt() { [[ $* == *filenames* ]] && what=files || what=nothing; }
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+    _foil "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+    [[ $what != words || ${#COMPREPLY[@]} -gt 0 || ${!#} == -* ]] || what=files
+    [[ $what != words ]] || COMPREPLY=(words "${COMPREPLY[@]}")
+    [[ $what != files ]] || COMPREPLY=(files)
+    [[ ${#COMPREPLY[@]} -eq 0 ]] || printf '%s\n' "${COMPREPLY[@]}"
+}
+
 # shellcheck disable=SC2046 # one word each
 complete -o bashdefault -o default -F _foil foil $(compgen -c foil- | sort -u)

@@ -56,6 +56,22 @@ offers_among() {
     grep -qwe "$1" <<<"$(complete_as "${@:2}")"
 }
 
+# becomes WANT LINE : what zsh makes of a line
+becomes() {
+    rm -f "$work/line"
+    PATH=$root/bin:$PATH timeout 60 tests/complete.zsh "$root/share" \
+        "$work/line" "$2"
+    grep -qx -e "$1 \?" "$work/line" || { cat "$work/line"; return 1; }
+}
+# fish_offers WANT LINE : fish offers exactly these lines
+fish_offers() {
+    local got
+    mkdir -p "$work/fish"
+    got=$(HOME=$work/fish XDG_DATA_DIRS=$root/share:/usr/share PATH=$root/bin:$PATH \
+        fish -c "complete -C '$2'")
+    test "$got" = "$1" || { echo "got '$got'"; return 1; }
+}
+
 mkdir -p "$dest/opt"
 ok 'what is not installed cannot be taken away: make uninstall says so' \
     refuses 2 'nothing is installed' into uninstall
@@ -175,6 +191,23 @@ ok 'a verb of foil-tap' offers replay foil tap rep
 ok 'a topic of foil help' offers recipes foil help rec
 ok 'no file for a number' offers '' foil train --steps ''
 ok 'nor an option where files are meant' offers '' foil eval knn ''
+
+while IFS='|' read -r what line zsh fish; do
+    ok "zsh completes $what" becomes "$zsh" "$line"
+    ok "fish completes $what" fish_offers "$fish" "$line"
+done <<'END'
+an option|foil-train --nes|foil-train --nesterov|--nesterov
+a word for it|foil train --stem ima|foil train --stem imagenet|imagenet
+also behind a =|foil train --stem=ima|foil train --stem=imagenet|--stem=imagenet
+a verb|foil-data ind|foil-data index|index
+a pipeline|foil run sim|foil run simclr|simclr
+a word that a stage lists|foil run simclr --strategy spec|foil run simclr --strategy spectral|spectral
+no file for a number|foil train --steps |foil train --steps|
+END
+ok 'fish offers a file where an option takes one' \
+    fish_offers "$work/product.c" "foil-train --basis $work/product."
+ok 'and zsh' becomes "foil-train --basis $work/product.c" \
+    "foil-train --basis $work/product."
 
 mkdir -p "$root/lib/mine"
 touch "$root/share/old"
