@@ -58,4 +58,14 @@ int train_views_make(struct train_views *views, int64_t id, int64_t epoch,
 int train_views_plain(struct train_views *views, int64_t id, uint8_t *out,
                       struct err *err);
 
+/*
+ * Of the step that was asked for last: train_views_texts() returns 1 where
+ * captions were shown, too, and train_views_text() the caption that an epoch
+ * showed of a sample, before tokens were left out or cut; to be given to
+ * free().  NULL where there is none.
+ */
+int train_views_texts(const struct train_views *views);
+char *train_views_text(const struct train_views *views, int64_t id,
+                       int64_t epoch);
+
 #endif

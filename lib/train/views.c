@@ -1,6 +1,8 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/captions.h"
 #include "data/pool.h"
 #include "data/view.h"
 #include "train/views.h"
@@ -21,6 +23,8 @@ struct train_views {
     struct data_pool *pool;
     struct data_recipe recipe;
     uint64_t seed;
+    int texts; /* captions were shown, too, and which */
+    enum data_caption caption;
     struct data_scratch *scratch;
 };
 
@@ -113,6 +117,28 @@ check_digest(const struct train_views *views, struct err *err)
     return 0;
 }
 
+/* Which caption was shown; without the member there were none. */
+static int
+read_caption(struct train_views *views, const json_t *making, struct err *err)
+{
+    static const char *const word[] = {[DATA_CAPTION_RANDOM] = "random",
+                                       [DATA_CAPTION_FIRST] = "first",
+                                       [DATA_CAPTION_ALL] = "all"};
+    const char *name;
+
+    views->texts = json_object_get(making, "caption") != NULL;
+    if (!views->texts)
+        return 0;
+    if (json_get_text(making, "caption", &name, err))
+        return -1;
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+        if (!strcmp(name, word[i])) {
+            views->caption = (enum data_caption)i;
+            return 0;
+        }
+    return err_set(err, "'caption' is '%s', want random, first or all", name);
+}
+
 static int
 read_making(struct train_views *views, const json_t *making, int64_t total,
             struct err *err)
@@ -134,6 +160,7 @@ read_making(struct train_views *views, const json_t *making, int64_t total,
     if (json_get_text(making, "recipe", &recipe, err) ||
         json_get_whole(making, "size", 1, DATA_SIZE_MAX, &size, err) ||
         json_get_whole(making, "seed", 0, most_seed, &seed, err) ||
+        read_caption(views, making, err) ||
         data_recipe_find(recipe, &views->recipe, err) ||
         open_data(views, making, err) || check_digest(views, err))
         return -1;
@@ -221,4 +248,37 @@ train_views_plain(struct train_views *views, int64_t id, uint8_t *out,
         return -1;
     data_plain(views->recipe.size, image, &views->scratch, out);
     return 0;
+}
+
+int
+train_views_texts(const struct train_views *views)
+{
+    return views->texts;
+}
+
+char *
+train_views_text(const struct train_views *views, int64_t id, int64_t epoch)
+{
+    size_t count, first, end, size;
+    char *text = NULL;
+    FILE *out;
+
+    if (!views->texts || id < 0 || (size_t)id >= data_size(views->set) ||
+        epoch < 0 || epoch > most_epoch ||
+        !(count = data_captions_count(views->set, (size_t)id)))
+        return NULL;
+    first = data_captions_draw(views->caption, views->seed, (size_t)id,
+                               (uint64_t)epoch, count);
+    end = views->caption == DATA_CAPTION_ALL ? count : first + 1;
+    out = open_memstream(&text, &size);
+    REQUIRE(out);
+    for (size_t k = first; k < end; k++) {
+        size_t len;
+        const char *caption =
+            data_captions_get(views->set, (size_t)id, k, &len);
+
+        fprintf(out, "%s%.*s", k > first ? " " : "", (int)len, caption);
+    }
+    REQUIRE(!fclose(out));
+    return text;
 }

@@ -137,6 +137,43 @@ edges_are_answered(void)
     moment_release(&bare);
 }
 
+/* Images against texts: rows 0 .. 9 and 10 .. 19. */
+static void
+texts_count_for_images(void)
+{
+    struct moment m = make_moment(10, 2, 6);
+    json_t *batch, *anchor;
+    const json_t *list;
+    double sum = 0, worst = 0;
+    int other = 1;
+
+    m.texts = 1;
+    for (size_t c = 10; c < 20; c++)
+        sum += c == 13 ? 0 : exp(5 * cosine_of(&m, 3, c));
+    anchor = moment_anchor(&m, NULL, 3, 5);
+    list = json_object_get(anchor, "negatives");
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        const json_t *item = json_array_get(list, k);
+        const size_t c =
+            10 + (size_t)json_integer_value(json_object_get(item, "column"));
+
+        other &= json_integer_value(json_object_get(item, "view")) == 1;
+        worst = fmax(worst,
+                     fabs(json_number_value(json_object_get(item, "weight")) /
+                              (exp(5 * cosine_of(&m, 3, c)) / sum) -
+                          1));
+    }
+    T(json_array_size(list) == 9 && other && worst < 1e-4,
+      "an image has texts as its negatives, within %.1e", worst);
+    json_decref(anchor);
+    batch = moment_show(&m, NULL, 32, 32);
+    T(json_integer_value(json_object_get(batch, "pictures")) == 1 &&
+          json_integer_value(json_object_get(batch, "views")) == 2,
+      "and one picture");
+    json_decref(batch);
+    moment_release(&m);
+}
+
 /* Row 1 drew row 0, a sample from outside, and a feature of nobody. */
 static struct moment_drawn
 make_drawn(void)
@@ -205,6 +242,7 @@ main(void)
     weights_are_the_softmax(5);
     weights_are_the_softmax(14.28);
     edges_are_answered();
+    texts_count_for_images();
     drawn_is_beside_the_softmax();
     return t_done();
 }

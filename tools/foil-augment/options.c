@@ -179,6 +179,9 @@ data_path(void)
 void
 augment_making(char *making, size_t room)
 {
+    static const char *const caption[] = {[DATA_CAPTION_RANDOM] = "random",
+                                          [DATA_CAPTION_FIRST] = "first",
+                                          [DATA_CAPTION_ALL] = "all"};
     char *path = data_path(), *text;
     json_t *object =
         json_pack("{s:s, s:I, s:I, s:I, s:I}", "recipe", options.spec, "size",
@@ -187,6 +190,9 @@ augment_making(char *making, size_t room)
                   "augmentations", (json_int_t)options.augmentations);
 
     json_object_set_new(object, "data", json_string(path)); // if it is UTF-8
+    if (options.vocabulary)
+        json_object_set_new(object, "caption",
+                            json_string(caption[options.text.caption]));
     if (options.command) {
         json_object_del(object, "recipe");
         json_object_set_new(object, "command", json_true());

@@ -41,6 +41,21 @@ moment_release(struct moment *moment)
     *moment = (struct moment){0};
 }
 
+size_t
+moment_pictures(const struct moment *moment)
+{
+    return moment->texts ? 1 : moment->views;
+}
+
+/* Whether a row counts against another one: of another sample and, with texts,
+ * of the other kind. */
+static int
+is_negative(const struct moment *m, size_t row, size_t other)
+{
+    return m->ids[row % m->n] != m->ids[other % m->n] &&
+           (!m->texts || row / m->n != other / m->n);
+}
+
 static int
 label_of(const struct data_set *set, int64_t id)
 {
@@ -156,29 +171,29 @@ moment_show(const struct moment *m, const struct data_set *set, size_t tile,
         json_array_append_new(ids, json_integer(m->ids[i]));
         json_array_append_new(labels, json_integer(label_of(set, m->ids[i])));
     }
-    batch = json_pack("{s:I s:I s:o s:o s:I s:I s:I s:b}", "epoch",
-                      (json_int_t)m->epoch, "step", (json_int_t)m->step, "ids",
-                      ids, "labels", labels, "views", (json_int_t)m->views,
-                      "tile", (json_int_t)tile, "columns", (json_int_t)columns,
-                      "known", m->z != NULL);
+    batch =
+        json_pack("{s:I s:I s:o s:o s:I s:I s:I s:I s:b}", "epoch",
+                  (json_int_t)m->epoch, "step", (json_int_t)m->step, "ids", ids,
+                  "labels", labels, "views", (json_int_t)m->views, "pictures",
+                  (json_int_t)moment_pictures(m), "tile", (json_int_t)tile,
+                  "columns", (json_int_t)columns, "known", m->z != NULL);
     if (m->z)
         show_known(batch, m, set);
     return batch;
 }
 
-/* Weights of all rows, exp(beta cosine) / sum, 0 of the anchor's own sample;
- * and the cosines. */
+/* Weights of all rows, exp(beta cosine) / sum, 0 of those that are no
+ * negatives; and the cosines. */
 static void
 weigh_rows(const struct moment *m, size_t row, double beta, double *w,
            float *cosine)
 {
     const size_t rows = m->views * m->n;
-    const int64_t own = m->ids[row % m->n];
     double sum = 0;
 
     for (size_t c = 0; c < rows; c++) {
         cosine[c] = (float)num_dot(m->d, m->z + c * m->d, m->z + row * m->d);
-        w[c] = m->ids[c % m->n] == own ? 0 : exp(beta * (cosine[c] - 1));
+        w[c] = is_negative(m, row, c) ? exp(beta * (cosine[c] - 1)) : 0;
         sum += w[c];
     }
     for (size_t c = 0; c < rows && sum > 0; c++)
@@ -236,13 +251,13 @@ show_mass(const struct moment *m, const struct data_set *set, int64_t own,
 }
 
 static json_t *
-show_histogram(const struct moment *m, int64_t own, const float *cosine)
+show_histogram(const struct moment *m, size_t row, const float *cosine)
 {
     size_t count[BINS] = {0};
     json_t *list = json_array();
 
     for (size_t c = 0; c < m->views * m->n; c++)
-        if (m->ids[c % m->n] != own) {
+        if (is_negative(m, row, c)) {
             const double place = ((double)cosine[c] + 1) / 2 * BINS;
 
             count[(size_t)fmin(fmax(place, 0), BINS - 1)]++;
@@ -318,7 +333,7 @@ moment_anchor(const struct moment *m, const struct data_set *set, size_t row,
         "view", (json_int_t)(row / m->n), "epoch", (json_int_t)m->epoch, "step",
         (json_int_t)m->step, "beta", beta, "own", own, "negatives", negatives,
         "mass", show_mass(m, set, id, w, shown), "histogram",
-        show_histogram(m, id, cosine), "drawn", show_drawn(m, set, row, w));
+        show_histogram(m, row, cosine), "drawn", show_drawn(m, set, row, w));
     free(cosine);
     free(w);
     return anchor;

@@ -30,12 +30,17 @@ struct moment_drawn {
 struct moment {
     int64_t epoch, step;
     size_t n, views, d;
+    int texts;    /* 1: row n + i is the text of image i, and has no picture;
+                     negatives of a row are those of the other kind */
     int64_t *ids; /* [n] */
     float *z;     /* [views,n,d] of unit length; NULL: not known */
     struct moment_drawn drawn;
 };
 
 void moment_release(struct moment *moment);
+
+/* moment_pictures() returns how many pictures an image has. */
+size_t moment_pictures(const struct moment *moment);
 void moment_drawn_release(struct moment_drawn *drawn);
 
 /*

@@ -125,17 +125,18 @@ picture_batch(struct pictures *pictures, const struct moment *m,
               struct data_bytes *jpeg, struct err *err)
 {
     struct train_shown shown;
+    const size_t each = moment_pictures(m);
     struct sheet sheet;
     int known, rc = 0;
 
     if (!pictures_set(pictures, err))
         return -1;
     known = !find_step(pictures->views, m->epoch, m->step, &shown) &&
-            shown.n == m->n && shown.views == m->views &&
+            shown.n == m->n && shown.views == each &&
             !memcmp(shown.ids, m->ids, m->n * sizeof *m->ids);
-    begin_sheet(&sheet, pictures, m->n * m->views, PICTURE_COLUMNS);
-    for (size_t place = 0; place < m->n * m->views && !rc; place++) {
-        const size_t row = place % m->views * m->n + place / m->views;
+    begin_sheet(&sheet, pictures, m->n * each, PICTURE_COLUMNS);
+    for (size_t place = 0; place < m->n * each && !rc; place++) {
+        const size_t row = place % each * m->n + place / each;
         int64_t id = m->ids[row % m->n], epoch = m->epoch;
         int64_t view = (int64_t)(row / m->n);
 
@@ -208,8 +209,25 @@ picture_last(struct pictures *pictures, struct moment *moment, struct err *err)
     *moment = (struct moment){.epoch = shown.epoch,
                               .step = shown.step,
                               .n = shown.n,
-                              .views = shown.views};
+                              .views = shown.views,
+                              .texts = train_views_texts(pictures->views)};
     moment->ids = mem_array(shown.n, sizeof *moment->ids);
     memcpy(moment->ids, shown.ids, shown.n * sizeof *moment->ids);
     return 0;
+}
+
+json_t *
+picture_texts(struct pictures *pictures, const struct moment *m)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < m->n; i++) {
+        char *text = train_views_text(pictures->views, m->ids[i], m->epoch);
+        json_t *value = json_string(text ? text : "");
+
+        // what is no UTF-8 is not shown
+        json_array_append_new(list, value ? value : json_string(""));
+        free(text);
+    }
+    return list;
 }

@@ -46,6 +46,10 @@ int picture_image(struct pictures *pictures, int64_t id,
 int picture_plain(struct pictures *pictures, const int64_t *id, size_t n,
                   size_t columns, struct data_bytes *jpeg, struct err *err);
 
+/* picture_texts() returns the captions of a batch with texts, in its order;
+ * empty ones where there are none. */
+json_t *picture_texts(struct pictures *pictures, const struct moment *moment);
+
 /* picture_last() fills in the batch of the newest step that is known, without
  * embeddings; -1 with a sentence. */
 int picture_last(struct pictures *pictures, struct moment *moment,

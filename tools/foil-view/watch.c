@@ -102,6 +102,9 @@ take_metrics(struct watch *watch, const struct wire_msg *msg)
     struct err ignored;
 
     if (!wire_metrics_get(m, msg, &ignored) && !strcmp(m->stage, "train")) {
+        for (size_t i = 0; i < m->n; i++)
+            if (!strcmp(m->values[i].name, "tau"))
+                watch->tau = m->values[i].value;
         free(watch->untold);
         watch->untold = m;
     } else {
@@ -257,6 +260,8 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
         memcpy(m->ids, f.ids, f.n * sizeof *m->ids);
         m->z = mem_array(f.n_views * f.n * f.dim, sizeof *m->z);
         memcpy(m->z, f.z, f.n_views * f.n * f.dim * sizeof *m->z);
+        m->texts =
+            set && f.n_views == 2 && train_views_texts(watch->pictures.views);
         join_drawn(watch, m);
         film_take(watch->film, m, set ? data_size(set) : 0);
         if (now - watch->kept_at >= each && hub_pages(watch->hub)) {
@@ -338,12 +343,17 @@ watch_batch(const struct watch *watch, int64_t epoch, int64_t step)
 json_t *
 watch_show_batch(struct watch *watch, const struct moment *moment)
 {
-    const size_t tiles = moment->n * moment->views;
+    const size_t tiles = moment->n * moment_pictures(moment);
     struct err ignored;
+    json_t *batch =
+        moment_show(moment, pictures_set(&watch->pictures, &ignored),
+                    pictures_tile(&watch->pictures),
+                    tiles < PICTURE_COLUMNS ? tiles : PICTURE_COLUMNS);
 
-    return moment_show(moment, pictures_set(&watch->pictures, &ignored),
-                       pictures_tile(&watch->pictures),
-                       tiles < PICTURE_COLUMNS ? tiles : PICTURE_COLUMNS);
+    if (moment->texts)
+        json_object_set_new(batch, "texts",
+                            picture_texts(&watch->pictures, moment));
+    return batch;
 }
 
 /* A member of the newest checkpoint's config.json; {} where there is none yet.
@@ -376,16 +386,24 @@ count_steps(const struct watch *watch)
     return (json_int_t)(said > 0 ? said : known);
 }
 
+/* As the trainer says it, which may learn it, else as the checkpoint has it. */
+static double
+find_tau(const struct watch *watch)
+{
+    json_t *options = read_config(watch->where.run, "options");
+    const double saved = json_number_value(json_object_get(options, "tau"));
+
+    json_decref(options);
+    return watch->tau > 0 ? watch->tau : saved > 0 ? saved : .5;
+}
+
 json_t *
 watch_anchor(struct watch *watch, const struct moment *moment, size_t row)
 {
-    json_t *options = read_config(watch->where.run, "options");
-    const double tau = json_number_value(json_object_get(options, "tau"));
     struct err ignored;
 
-    json_decref(options);
     return moment_anchor(moment, pictures_set(&watch->pictures, &ignored), row,
-                         tau > 0 ? 1 / tau : 2);
+                         1 / find_tau(watch));
 }
 
 static int

@@ -39,6 +39,7 @@ struct watch {
     double kept_at;              /* when the last one was */
     struct wire_metrics *untold; /* the newest line, where pages lack it */
     double told_at;
+    double tau; /* as the trainer said it last; 0: not heard */
 };
 
 /* watch_open() reads what is there and connects to the trainer; it dies where

@@ -4,7 +4,7 @@ import { pickAnchor, placeOf, viewOf } from './batch.js';
 import { addDownloads } from './download.js';
 import { find, formatCosine, formatNumber, formatShare, make, makeTable, say } from './dom.js';
 import { nameOf, onChange, run } from './model.js';
-import { makeImage, makeName, makeTile, makeView } from './picture.js';
+import { isText, makeImage, makeName, makeText, makeTile, makeView } from './picture.js';
 import { clearSpread, drawSpread } from './spread.js';
 
 const section = find('#anchor');
@@ -31,15 +31,16 @@ function drawAnchor() {
 
 function drawViews(anchor) {
   const figure = (picture, words) => make('figure', {}, picture, make('figcaption', {}, words));
-  const views = Array.from({ length: run.batch.views }, (_, view) => make('button',
+  const { batch } = run, nameView = view => batch.texts ? ['image', 'text'][view] : `view ${view + 1}`;
+  const views = Array.from({ length: batch.texts ? 2 : batch.views }, (_, view) => make('button',
     { ariaPressed: view === anchor.view, onclick: () => setView(view), title: 'Take this view as the anchor' },
-    figure(makeView(anchor.id, anchor.epoch, view), `view ${view + 1}`)));
+    figure(makeTile(batch, placeOf(anchor.row), view), nameView(view))));
   return [figure(makeImage(anchor.id), 'as stored'), ...views];
 }
 
 function drawName(anchor) {
   const name = make('p', { className: 'own' }, make('strong', {}, makeName(anchor.label, anchor.id)), `image ${anchor.id}`);
-  if (anchor.own != null) name.append(make('br'), ...say`its two views: cosine ${formatCosine(anchor.own)}`);
+  if (anchor.own != null) name.append(make('br'), ...say`${run.batch.texts ? 'image and text' : 'its two views'}: cosine ${formatCosine(anchor.own)}`);
   return name;
 }
 
@@ -69,7 +70,7 @@ function drawDrawn({ drawn: { negatives } }) {
   const most = Math.max(...negatives.map(({ weight, softmax }) => Math.max(weight, softmax ?? 0)), 1e-9);
   const rows = negatives.map(negative => [
     drawDrawnView(negative),
-    negative.id < 0 ? 'a feature of the bank' : drawNegativeName(negative),
+    nameDrawn(negative),
     makeBar(negative.weight / most, negative.same, negative.softmax == null ? null : negative.softmax / most),
     make('span', { className: 'number' }, formatShare(negative.weight)),
     make('span', { className: 'number' }, formatShare(negative.softmax)),
@@ -81,9 +82,17 @@ function drawDrawn({ drawn: { negatives } }) {
 }
 
 function drawDrawnView({ id, row, view, epoch }) {
-  if (row != null) return makeTile(run.batch, placeOf(row), viewOf(row));
+  if (row != null) return makeTile(run.batch, placeOf(row), run.batch.texts ? 0 : viewOf(row));
+  if (run.batch.texts && id >= 0) return makeImage(id);
   if (id < 0) return make('i', { className: 'picture' });
   return view < 0 ? makeImage(id) : makeView(id, epoch, view);
+}
+
+function nameDrawn(negative) {
+  const { id, row } = negative;
+  if (id < 0) return 'a feature of the bank';
+  const worded = row != null && isText(run.batch, viewOf(row));
+  return worded ? drawNegativeText({ ...negative, column: placeOf(row) }) : drawNegativeName(negative);
 }
 
 const makeUnseen = words => make('span', { className: 'unseen' }, words);
@@ -91,8 +100,8 @@ const makeUnseen = words => make('span', { className: 'unseen' }, words);
 function drawNegatives({ negatives, mass, epoch }) {
   const most = negatives[0]?.weight || 1;
   const rows = negatives.map(negative => [
-    makeView(negative.id, epoch, negative.view),
-    drawNegativeName(negative),
+    isText(run.batch, negative.view) ? makeTile(run.batch, negative.column, 0) : makeView(negative.id, epoch, negative.view),
+    isText(run.batch, negative.view) ? drawNegativeText(negative) : drawNegativeName(negative),
     makeBar(negative.weight / most, negative.same),
     make('span', { className: 'number' }, formatShare(negative.weight)),
     make('span', { className: 'number' }, formatCosine(negative.cosine)),
@@ -115,12 +124,20 @@ function drawNegativeName({ label, id, same, view }) {
   return name;
 }
 
-function drawCosines({ histogram, own }) {
+/* A text, beside the picture of its image. */
+function drawNegativeText({ column, same }) {
+  const name = make('span', {}, makeText(run.batch, column));
+  if (same) name.append(' ', make('span', { className: 'tag' }, 'own class'));
+  return name;
+}
+
+function drawCosines({ histogram, own, view }) {
   if (!histogram) return;
+  const others = run.batch.texts ? ['texts', 'images'][view] : 'images';
   drawSpread(find('.spread', section),
-    `Cosines of the anchor to all other images; its own other view has ${formatCosine(own)}`,
-    [{ name: 'all other images', counts: histogram, colour: 'var(--soft)' }],
-    { name: 'own other view', cosine: own });
+    `Cosines of the anchor to all other ${others}; its own has ${formatCosine(own)}`,
+    [{ name: `all other ${others}`, counts: histogram, colour: 'var(--soft)' }],
+    { name: run.batch.texts ? 'own' : 'own other view', cosine: own });
 }
 
 function listNegatives() {

@@ -6,7 +6,7 @@ import { find, findAll, formatCosine, formatShare, formOf, hueOf, make, makeSvg,
 import { pickAnchor, placeOf, viewOf } from './batch.js';
 import { nameOf, onChange, run } from './model.js';
 import { orderBatch } from './order.js';
-import { cutTile, makeName } from './picture.js';
+import { cutTile, makeName, makeText } from './picture.js';
 
 /* More would neither fit a screen nor be seen. */
 const MOST_TILES = 512;
@@ -50,7 +50,8 @@ function drawBoard() {
   describeBatch(batch);
   const shown = batch.order.slice(0, MOST_TILES);
   makeTiles(batch);
-  box.style.setProperty('--views', batch.views);
+  box.style.setProperty('--views', batch.pictures);
+  box.classList.toggle('worded', Boolean(batch.texts));
   box.style.setProperty('--side', shown.length > 256 ? '20px' : shown.length > 160 ? '26px' : '');
   box.replaceChildren(arcs, ...shown.map(place => tiles[place]));
   shown.forEach(place => fillTile(tiles[place], batch, place));
@@ -63,35 +64,50 @@ function drawBoard() {
 }
 
 function describeBatch(batch) {
-  const { epoch, step, ids, views, known } = batch;
+  const { epoch, step, ids, views, known, texts } = batch;
   find('.which', section).textContent =
-    `epoch ${epoch + 1}, step ${step + 1}: ${ids.length} images, ${views} views of each` +
+    `epoch ${epoch + 1}, step ${step + 1}: ${ids.length} images, ${texts ? 'each with a text' : `${views} views of each`}` +
     (ids.length > MOST_TILES ? `; ${MOST_TILES} are shown` : '');
   find('.say', section).replaceChildren(...known ? describePairs(batch) : [
     'The run is not training now, and a run does not store its embeddings: these are the views of its last batch, made again, without similarities, pairs and weights.']);
 }
 
-function describePairs({ pairs, same }) {
-  const words = ['The two views of an image are pulled together, views of different images pushed apart. '];
+function describePairs({ pairs, same, texts, cosines }) {
+  const words = texts
+    ? ['An image and its text are pulled together, images and texts of others pushed apart. ',
+      ...say`Of the texts of the batch, ${formatShare(countFirst(cosines))} of the images are nearest to their own. `]
+    : ['The two views of an image are pulled together, views of different images pushed apart. '];
   if (same != null)
     words.push(...say`${pairs.filter(pair => pair[3]).length} of the ${pairs.length} hardest pairs, and `,
       ...say`${formatShare(same)} of all pairs, are of one class: false negatives, which training is not told. `);
   return [...words, 'Click an image: it becomes the anchor.'];
 }
 
+/* The share of images whose own text is the nearest of all. */
+function countFirst(cosines) {
+  const n = Math.sqrt(cosines.length);
+  let first = 0;
+  for (let i = 0; i < n; i++) first += cosines.subarray(i * n, (i + 1) * n).every(cosine => cosine <= cosines[i * n + i]);
+  return first / n;
+}
+
 function makeTiles(batch) {
-  if (tiles.length === batch.ids.length && tiles[0]?.children.length === batch.views) return;
-  tiles = batch.ids.map((_, place) => make('button', { className: 'tile', onclick: () => pickAnchor(place) },
-    ...Array.from({ length: batch.views }, () => make('i', { className: 'picture' }))));
+  if (tiles.length !== batch.ids.length)
+    tiles = batch.ids.map((_, place) => make('button', { className: 'tile', onclick: () => pickAnchor(place) }));
+  tiles.forEach((tile, place) => {
+    if (tile.children.length !== batch.pictures || batch.texts)
+      tile.replaceChildren(...Array.from({ length: batch.pictures }, () => make('i', { className: 'picture' })),
+        ...batch.texts ? [makeText(batch, place)] : []);
+  });
 }
 
 function fillTile(tile, batch, place) {
   const id = batch.ids[place], label = batch.labels[place], name = nameOf(label, id);
   tile.className = `tile ${formOf(label)}`;
   tile.style.setProperty('--hue', hueOf(label));
-  tile.title = `${name} · image ${id}` + (batch.known ? ` · its two views: cosine ${formatCosine(batch.own[place])}` : '');
+  tile.title = `${name} · image ${id}` + (batch.known ? ` · ${batch.texts ? 'with its text' : 'its two views'}: cosine ${formatCosine(batch.own[place])}` : '');
   tile.ariaLabel = tile.title;
-  [...tile.children].forEach((picture, view) => cutTile(picture, batch, place, view));
+  findAll('.picture', tile).forEach((picture, view) => cutTile(picture, batch, place, view));
 }
 
 /* ---- arcs ---- */
@@ -104,7 +120,9 @@ function drawArcs() {
   arcs.replaceChildren(...drawn.flatMap(arc => arc.lines), ...drawn.map(arc => arc.text));
 }
 
-const middleOf = tile => [tile.offsetLeft + tile.offsetWidth / 2, tile.offsetTop + tile.offsetHeight / 2];
+/* Words stay readable: then arcs end at pictures. */
+const middleOf = tile => [tile.offsetLeft + (run.batch.texts ? tile.offsetHeight : tile.offsetWidth) / 2,
+  tile.offsetTop + tile.offsetHeight / 2];
 
 /* A curve over two tiles, with a halo, so that it is seen on any picture. */
 function makeArc([i, j, cosine, same]) {

@@ -38,6 +38,7 @@ function drawMatrix() {
   const { batch } = run;
   section.hidden = !batch.known;
   if (!batch.known) return;
+  find('h2 small', section).textContent = batch.texts ? 'each image against each text' : 'view 1 of each image against view 2 of each image';
   paintCells(batch);
   describeMatrix(batch);
   showCell(null);
@@ -57,10 +58,10 @@ function describeMatrix({ cosines, ids }) {
   cosines.forEach((cosine, i) => (i % (n + 1) ? others : own).push(cosine));
   const mean = values => formatCosine(values.reduce((a, b) => a + b, 0) / values.length);
   find('.say', section).replaceChildren(
-    ...say`On the diagonal is each image with its own other view: ${mean(own)} on average. `,
+    ...say`On the diagonal is each image with its own ${run.batch.texts ? 'text' : 'other view'}: ${mean(own)} on average. `,
     ...say`All other cells are negatives: ${mean(others)} on average. `,
     'Bright cells off the diagonal are images that the encoder cannot tell apart yet.');
-  canvas.ariaLabel = `Similarities of ${n} images: ${mean(own)} on average with the own other view, ${mean(others)} with other images`;
+  canvas.ariaLabel = `Similarities of ${n} images: ${mean(own)} on average with the own ${run.batch.texts ? 'text' : 'other view'}, ${mean(others)} with others`;
   drawSpread(find('.spread', section), `Cosines of negatives and of own pairs. ${canvas.ariaLabel}`, [
     { name: 'negatives', counts: countBins(others), colour: 'var(--soft)' },
     { name: 'own pairs', counts: countBins(own), colour: 'var(--near)' }]);
@@ -95,7 +96,7 @@ function describeCell(i, j) {
   const { batch } = run, { ids, labels, cosines } = batch;
   const name = place => labels[place] < 0 ? `image ${ids[place]}` : `${nameOf(labels[place])} ${ids[place]}`;
   const cosine = formatCosine(cosines[i * ids.length + j]);
-  const words = i === j ? say`${name(i)} and its own other view: cosine ${cosine}` : say`${name(i)} and ${name(j)}: cosine ${cosine}`;
+  const words = i === j ? say`${name(i)} and its own ${batch.texts ? 'text' : 'other view'}: cosine ${cosine}` : say`${name(i)} and ${batch.texts ? 'the text of ' : ''}${name(j)}: cosine ${cosine}`;
   if (i !== j && labels[i] >= 0 && labels[i] === labels[j]) words.push(', one class');
   return [makeTile(batch, i, 0), makeTile(batch, j, 1), make('span', {}, ...words)];
 }

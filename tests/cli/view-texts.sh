@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# The page of foil-view of a run with two towers: words beside images, each against the
+# other kind.
+# Not for sanitizers: pipelines, their stages are in others.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+export OMP_NUM_THREADS=1
+PATH=$BIN:$PATH
+cd "$work" || exit 1
+foil-data generate -o set.tar 96 2>/dev/null && foil-data index set.tar 2>/dev/null
+foil-data list set.tar >listed
+
+foil run clip -r run set.tar --batch 16 --epochs 100000 --augmenters 1 --threads 1 \
+    --size 16 --train '--arch linear --text bow:8 --embed 8 --checkpoint-every 50' \
+    >run.out 2>run.err &
+training=$!
+becomes_true test -s run/metrics.jsonl
+foil-view --port 0 -r run >address 2>view.err &
+page=$!
+becomes_true test -s address
+at=$(<address)
+
+# asked PATH : what the page answers, in the file answer
+asked() {
+    curl -sf -m 20 -o answer "$at$1"
+}
+is_known() {
+    asked all && jq -e '.batch.known and (.batch.texts | length) > 14' answer
+}
+ok 'a batch with its texts' becomes_true is_known
+jq .batch answer >told
+ok 'one picture of each image' jq -e '.pictures == 1 and .views == 2' told
+# captions of an image, parted by "\n", of which one is told
+ok 'each text is a caption of its image' bash -c "
+    paste <(jq -r '.ids[]' told) <(jq -r '.texts[]' told) |
+        awk -F '\t' 'NR == FNR { caption[\$1] = \$8; next }
+            { n++; if (index(\"\\\\n\" caption[\$1] \"\\\\n\", \"\\\\n\" \$2 \"\\\\n\") == 0) exit 1 }
+            END { exit n < 15 }' listed -"
+read -r epoch step < <(jq -r '"\(.epoch) \(.step)"' told)
+ok 'an image as the anchor' asked "anchor?epoch=$epoch&step=$step&row=1"
+ok 'has texts as negatives' jq -e '.view == 0 and (.negatives | length) > 10 and
+    all(.negatives[]; .view == 1)' answer
+ok 'its pictures' asked "sprite?epoch=$epoch&step=$step"
+kill "$page"
+kill -TERM "$training"
+wait "$training"
+foil-view --port 0 -r run >over 2>view.err &
+page=$!
+becomes_true test -s over
+at=$(<over)
+ok 'a run that is over' asked all
+ok 'has the texts of its last batch' jq -e '.batch | .known == false and
+    .pictures == 1 and (.texts | length) > 14 and all(.texts[]; length > 5)' answer
+kill "$page"
+wait "$page"
+
+# with another caption
+is_refused() {
+    sed -i 's/"caption":"random"/"caption":"some"/' run/batches.jsonl
+    refuses 1 "'caption' is 'some', want random, first or all" foil-data views -o x.png run
+}
+ok 'a caption that is none: 1' is_refused
+done_testing
