@@ -51,20 +51,12 @@ has_blocks(void)
     return setlocale(LC_CTYPE, "") && !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
 
-/* The stages that have the run, heard or not. */
+/* The trainer that has the run, heard or not. */
 static void
 look_for_trainer(struct top *top)
 {
-    struct lock lock = {0};
-    struct err ignored;
-    char *path;
-
-    if (!where.run)
-        return;
-    path = mem_format("%s/lock", where.run);
-    top->trainer =
-        !lock_look(path, &lock, &ignored) && lock.held ? lock.pid : 0;
-    free(path);
+    if (where.run)
+        top->trainer = lock_holder(where.run);
 }
 
 /* Prints how it is as soon as all stages have been told of, or nobody does. */

@@ -2,11 +2,13 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "util/lock.h"
+#include "util/mem.h"
 
 enum { MOST = 4 }; // files of a process
 
@@ -89,4 +91,17 @@ lock_look(const char *path, struct lock *lock, struct err *err)
     if (lock->held && lock->here)
         lock->pid = (long)whole.l_pid;
     return rc;
+}
+
+long
+lock_holder(const char *folder)
+{
+    char *path = mem_format("%s/lock", folder);
+    struct lock lock = {0};
+    struct err ignored;
+    const long pid =
+        !lock_look(path, &lock, &ignored) && lock.held ? lock.pid : 0;
+
+    free(path);
+    return pid;
 }

@@ -148,6 +148,10 @@ ok 'a run that is over' served over -r run
 ok 'is told' asked all
 ok 'with its last batch, of which no embeddings are known' jq -e '.living == false and .steps == 500000 and
     (.batch | .known == false and (.ids | length) == 8)' answer
+ok 'and with what its folder says of its past' jq -e '.log | last.what == "stop" and
+    any(.what == "checkpoint" and (.path | test("step-"))) and
+    (map(select(.what == "epoch")) | length > 2 and .[0].epoch < .[1].epoch) and
+    (map(.time) | . == sort)' answer
 read -r epoch step < <(jq -r '.batch | "\(.epoch) \(.step)"' answer)
 ok 'its views' asked "sprite?epoch=$epoch&step=$step"
 ok 'but no anchor: 404' refused 404 "anchor?epoch=$epoch&step=$step&row=0"

@@ -84,7 +84,7 @@ with Browser(1400) as page:
        page.until(f"document.querySelector('#board .which').textContent == {json.dumps(held)}"))
     ok("a map of all images comes after an epoch", page.until(
         "!document.querySelector('#map').hidden && "
-        "fetch('all').then(r => r.json()).then(a => a.map.ids.length == 40)", 60))
+        "fetch('all').then(r => r.json()).then(a => a.map.ids.length == 40)", 150))
     ok("and a film of several", page.until(
         "document.querySelector('#map input').max >= 2", 60))
     page.press("p")

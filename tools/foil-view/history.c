@@ -69,6 +69,15 @@ find_column(struct history *history, const char *name)
     return column;
 }
 
+const double *
+history_column(const struct history *history, const char *name)
+{
+    for (size_t i = 0; i < history->columns; i++)
+        if (!strcmp(history->column[i].name, name))
+            return history->column[i].x;
+    return NULL;
+}
+
 static void
 make_room(struct history *history)
 {

@@ -29,6 +29,9 @@ void history_read(struct history *history, const char *run);
 int history_add(struct history *history, const struct wire_metric *value,
                 size_t n);
 
+/* history_column() returns a column, [n], NULL where there is none. */
+const double *history_column(const struct history *history, const char *name);
+
 /*
  * history_show() returns {total: [], columns: {name: []}} of at most `most`
  * points.  Where there are more steps, two points stand for the steps of a

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/jpeg.h"
+#include "util/clock.h"
 #include "util/mem.h"
 
 enum { TILE = 64, QUALITY = 90 };
@@ -18,9 +19,18 @@ const struct data_set *
 pictures_set(struct pictures *pictures, struct err *err)
 {
     struct train_shown shown;
+    const double now = clock_now();
 
-    if (!pictures->ready && train_views_step(pictures->views, 0, &shown, err))
+    if (!pictures->ready && pictures->missed > 0 &&
+        now - pictures->missed < 1) {
+        *err = pictures->why;
         return NULL;
+    }
+    if (!pictures->ready && train_views_step(pictures->views, 0, &shown, err)) {
+        pictures->missed = now;
+        pictures->why = *err;
+        return NULL;
+    }
     pictures->ready = 1;
     return train_views_set(pictures->views);
 }

@@ -4,6 +4,7 @@
 #include "data/set.h"
 #include "train/views.h"
 
+#include "ask.h"
 #include "moment.h"
 
 /*
@@ -12,18 +13,15 @@
  */
 struct pictures {
     struct train_views *views;
-    int ready; /* the data set is open */
+    int ready;     /* the data set is open */
+    double missed; /* when it was looked for in vain */
+    struct err why;
 };
 
-enum { PICTURE_COLUMNS = 32, PICTURE_LIST = 64, PICTURE_LIST_COLUMNS = 16 };
-
-/* A view by its name. */
-struct picture_name {
-    int64_t id, epoch, view;
-};
+enum { PICTURE_COLUMNS = 32, PICTURE_LIST_COLUMNS = 16 };
 
 /* pictures_set() returns the data set; NULL with a sentence where it is not
- * found yet. */
+ * found yet: it is looked for once a second. */
 const struct data_set *pictures_set(struct pictures *pictures, struct err *err);
 
 /* pictures_tile() returns the pixels of a view on a picture, at most 64; or 0.

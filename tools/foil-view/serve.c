@@ -8,19 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask.h"
 #include "asset.h"
 #include "export.h"
 #include "number.h"
 #include "util/mem.h"
 
-enum { CONNECTIONS = 128, IDLE = 120, MEMORY = 32768 };
+enum { CONNECTIONS = 128, IDLE = 120, MEMORY = 32768, HOSTS = 4 };
 
 struct serve {
     struct MHD_Daemon *daemon;
     struct watch *watch;
     struct hub *hub;
     char *token;
-    char *host[4]; /* names by which we may be asked */
+    char *host[HOSTS]; /* names by which we may be asked */
 };
 
 /* What is answered: a code, and a body of that type, which is given away. */
@@ -60,23 +61,13 @@ answer_picture(int rc, struct data_bytes *jpeg, const struct err *err)
     return refuse_request(MHD_HTTP_NOT_FOUND, err->msg);
 }
 
-/* Reads a whole number of at most 15 digits; -1 where there is none. */
-static int64_t
-read_digits(const char *text, const char **end)
-{
-    const size_t n = text ? strspn(text, "0123456789") : 0;
-
-    *end = text + n;
-    return n && n < 16 ? strtoll(text, NULL, 10) : -1;
-}
-
 static int64_t
 find_argument(struct MHD_Connection *connection, const char *name)
 {
     const char *end;
     const char *text =
         MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
-    const int64_t number = read_digits(text, &end);
+    const int64_t number = ask_digits(text, &end);
 
     return text && !*end ? number : -1;
 }
@@ -133,42 +124,13 @@ answer_sprite(struct serve *serve, struct MHD_Connection *connection)
         &err);
 }
 
-/* ID.EPOCH.VIEW at *text, which goes behind it; -1 where it is not so. */
-static int
-read_name(const char **text, struct picture_name *name)
-{
-    name->id = read_digits(*text, text);
-    if (name->id < 0 || *(*text)++ != '.')
-        return -1;
-    name->epoch = read_digits(*text, text);
-    if (name->epoch < 0 || *(*text)++ != '.')
-        return -1;
-    name->view = read_digits(*text, text);
-    return name->view < 0 ? -1 : 0;
-}
-
-/* Names with commas between: returns how many, 0 where they are not so. */
-static size_t
-read_names(const char *text, struct picture_name name[PICTURE_LIST])
-{
-    for (size_t n = 0; n < PICTURE_LIST; n++) {
-        if (read_name(&text, &name[n]))
-            return 0;
-        if (!*text)
-            return n + 1;
-        if (*text++ != ',')
-            return 0;
-    }
-    return 0;
-}
-
 static struct answer
 answer_view(struct serve *serve, struct MHD_Connection *connection)
 {
     struct picture_name name[PICTURE_LIST] = {{0}};
     const char *v =
         MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "v");
-    const size_t n = v ? read_names(v, name) : 0;
+    const size_t n = v ? ask_names(v, name) : 0;
     struct data_bytes jpeg = {0};
     struct err err;
 
@@ -184,7 +146,7 @@ static struct answer
 answer_image(struct serve *serve, const char *id)
 {
     const char *end;
-    const int64_t number = read_digits(id, &end);
+    const int64_t number = ask_digits(id, &end);
     struct data_bytes jpeg = {0};
     struct err err;
 
@@ -257,35 +219,6 @@ answer_path(struct serve *serve, struct MHD_Connection *connection,
     return answer_asset(path);
 }
 
-/* The host that is asked is one of ours, without its port. */
-static int
-knows_host(const struct serve *serve, const char *host)
-{
-    const char *port = host ? strrchr(host, ':') : NULL;
-    const size_t n = !host ? 0
-                     : port && port[strspn(port, ":0123456789")] == 0
-                         ? (size_t)(port - host)
-                         : strlen(host);
-
-    for (size_t i = 0; i < 4 && n; i++)
-        if (serve->host[i] && strlen(serve->host[i]) == n &&
-            !strncmp(serve->host[i], host, n))
-            return 1;
-    return 0;
-}
-
-/* Compares all of both, however soon they differ. */
-static int
-is_token(const char *want, const char *got)
-{
-    const size_t n = strlen(want);
-    unsigned differ = got && strlen(got) == n ? 0 : 1;
-
-    for (size_t i = 0; i < n && !differ; i++)
-        differ |= (unsigned char)want[i] ^ (unsigned char)got[i];
-    return !differ;
-}
-
 /* A code for what is not answered, or 0. */
 static unsigned
 judge_request(struct serve *serve, struct MHD_Connection *connection,
@@ -302,11 +235,11 @@ judge_request(struct serve *serve, struct MHD_Connection *connection,
     if (strcmp(method, "GET"))
         return MHD_HTTP_METHOD_NOT_ALLOWED;
     *why = "this is not the host of that name";
-    if (!knows_host(serve, host))
+    if (!ask_host(host, serve->host, HOSTS))
         return MHD_HTTP_FORBIDDEN;
     *why = "the address wants ?token=..., as foil view said it";
-    if (serve->token && !is_token(serve->token, token) &&
-        !is_token(serve->token, cookie))
+    if (serve->token && !ask_token(serve->token, token) &&
+        !ask_token(serve->token, cookie))
         return MHD_HTTP_FORBIDDEN;
     return 0;
 }
@@ -455,7 +388,7 @@ serve_close(struct serve *serve)
         MHD_run(serve->daemon);
         MHD_stop_daemon(serve->daemon);
     }
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < HOSTS; i++)
         free(serve->host[i]);
     free(serve->token);
     free(serve);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "number.h"
+#include "past.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/lock.h"
@@ -44,6 +45,36 @@ open_listeners(struct watch *watch)
     free(endpoint);
 }
 
+/* A member of the newest checkpoint's config.json; {} where there is none yet.
+ */
+static json_t *
+read_config(const char *run, const char *member)
+{
+    char *path = mem_format("%s/latest/config.json", run);
+    json_t *config = json_load_file(path, 0, NULL);
+    json_t *found = json_incref(json_object_get(config, member));
+
+    json_decref(config);
+    free(path);
+    return found ? found : json_object();
+}
+
+/* Steps of the whole run: as the trainer says, or as its last checkpoint does.
+ */
+static json_int_t
+count_steps(const struct watch *watch)
+{
+    const json_t *train = json_object_get(watch->status, "train 1");
+    const double said = json_number_value(
+        json_object_get(json_object_get(train, "values"), "steps"));
+    json_t *state = read_config(watch->where.run, "state");
+    const double known = json_number_value(json_object_get(state, "steps")) *
+                         json_number_value(json_object_get(state, "epochs"));
+
+    json_decref(state);
+    return (json_int_t)(said > 0 ? said : known);
+}
+
 void
 watch_open(struct watch *watch, const struct watch_where *where,
            struct hub *hub)
@@ -53,7 +84,6 @@ watch_open(struct watch *watch, const struct watch_where *where,
     *watch = (struct watch){.where = *where, .hub = hub};
     watch->status = json_object();
     watch->film = film_open(hub);
-    watch->log = json_array();
     watch->pictures.views = train_views_open(where->run, where->data);
     if (where->keys &&
         wire_keys_open(&watch->keys, where->keys, where->allow, &err))
@@ -61,6 +91,10 @@ watch_open(struct watch *watch, const struct watch_where *where,
     watch->wire = wire_open(where->keys ? &watch->keys : NULL, &err);
     if (!watch->wire)
         die("%s", err.msg);
+    history_read(&watch->history, where->run);
+    watch->log =
+        past_log(where->run, &watch->history, lock_holder(where->run) != 0,
+                 count_steps(watch), LOG);
     open_listeners(watch);
 }
 
@@ -356,36 +390,6 @@ watch_show_batch(struct watch *watch, const struct moment *moment)
     return batch;
 }
 
-/* A member of the newest checkpoint's config.json; {} where there is none yet.
- */
-static json_t *
-read_config(const char *run, const char *member)
-{
-    char *path = mem_format("%s/latest/config.json", run);
-    json_t *config = json_load_file(path, 0, NULL);
-    json_t *found = json_incref(json_object_get(config, member));
-
-    json_decref(config);
-    free(path);
-    return found ? found : json_object();
-}
-
-/* Steps of the whole run: as the trainer says, or as its last checkpoint does.
- */
-static json_int_t
-count_steps(const struct watch *watch)
-{
-    const json_t *train = json_object_get(watch->status, "train 1");
-    const double said = json_number_value(
-        json_object_get(json_object_get(train, "values"), "steps"));
-    json_t *state = read_config(watch->where.run, "state");
-    const double known = json_number_value(json_object_get(state, "steps")) *
-                         json_number_value(json_object_get(state, "epochs"));
-
-    json_decref(state);
-    return (json_int_t)(said > 0 ? said : known);
-}
-
 /* As the trainer says it, which may learn it, else as the checkpoint has it. */
 static double
 find_tau(const struct watch *watch)
@@ -406,22 +410,10 @@ watch_anchor(struct watch *watch, const struct moment *moment, size_t row)
                          1 / find_tau(watch));
 }
 
-static int
-is_living(const char *run)
-{
-    char *path = mem_format("%s/lock", run);
-    struct lock lock = {0};
-    struct err ignored;
-    const int held = !lock_look(path, &lock, &ignored) && lock.held;
-
-    free(path);
-    return held;
-}
-
 int
 watch_waits(const struct watch *watch)
 {
-    return is_living(watch->where.run) &&
+    return lock_holder(watch->where.run) &&
            (!watch->newest.n || !json_object_get(watch->status, "train 1"));
 }
 
@@ -488,7 +480,7 @@ watch_show(struct watch *watch)
     all = json_pack(
         "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:o s:o s:o}", "run",
         basename(copy), "folder", folder ? folder : run, "living",
-        is_living(run), "size", (json_int_t)(set ? data_size(set) : 0),
+        lock_holder(run) != 0, "size", (json_int_t)(set ? data_size(set) : 0),
         "classes", show_classes(set), "options", read_config(run, "options"),
         "steps", count_steps(watch), "metrics",
         history_show(&watch->history, POINTS), "status", show_status(watch),
