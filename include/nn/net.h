@@ -237,6 +237,13 @@ void nn_net_move(struct nn_net *net, const float *moves);
 void nn_net_backward(struct nn_net *net, const float *dz, int add);
 
 /*
+ * nn_net_watch() has a function called behind each operator of a backward pass:
+ * gradients [from..) of the block are what they will be.  NULL: none.
+ */
+void nn_net_watch(struct nn_net *net, void (*went)(void *self, size_t from),
+                  void *self);
+
+/*
  * A batch in parts that go through the network side by side, operator by
  * operator, where batch norm takes the statistics of all rows, whoever has them
  * (synchronised batch norm).  Each part is computed as a batch of its own would

@@ -29,9 +29,17 @@ struct ranks {
     void (*scatter)(void *self, const void *all, const size_t *from, void *own);
     void (*gather)(void *self, const void *own, const size_t *from, void *all);
 
-    /* Between two ranks, which both call it: other ranks need not. */
-    void (*swap)(void *self, size_t peer, const void *give, size_t n_give,
-                 void *take, size_t n_take);
+    /*
+     * Between two ranks, which both call it: other ranks need not.  It goes on
+     * while they compute: swap_done() returns 1 once the arrays may be used
+     * again, and moves on what is under way; swap_end() waits for that.  Then
+     * the swap is gone.  Two of a pair that are under way at once have
+     * different tags, >= 0, the same at both ends.
+     */
+    void *(*swap_begin)(void *self, size_t peer, int tag, const void *give,
+                        size_t n_give, void *take, size_t n_take);
+    int (*swap_done)(void *self, void *swap);
+    void (*swap_end)(void *self, void *swap);
 };
 
 /*
@@ -47,6 +55,37 @@ struct ranks {
  *   work  [(n + 1) / 2]
  */
 void ranks_sum(const struct ranks *ranks, float *x, size_t n, float *work);
+
+/*
+ * The same of an array that is computed piece by piece, while the pieces before
+ * are under way:
+ *
+ *     ranks_pieces_begin()   a piece is there, and not to be touched any more
+ *     ranks_pieces_poke()    moves them on; to be called now and again
+ *     ranks_pieces_end()     waits for all
+ *
+ * All ranks begin the same pieces in the same order.
+ *   work  [(n + 1) / 2 of each piece, added up]
+ */
+enum { RANKS_PIECES = 64 }; /* at most */
+
+struct ranks_pieces {
+    const struct ranks *ranks;
+    float *work; /* of the next one */
+    size_t n;
+    struct ranks_piece {
+        float *x, *work;
+        size_t n;
+        size_t phase; /* exchanges that were made */
+        void *swap;   /* the one under way; NULL: it has its sum */
+    } piece[RANKS_PIECES];
+};
+
+void ranks_pieces_init(struct ranks_pieces *pieces, const struct ranks *ranks,
+                       float *work);
+void ranks_pieces_begin(struct ranks_pieces *pieces, float *x, size_t n);
+void ranks_pieces_poke(struct ranks_pieces *pieces);
+void ranks_pieces_end(struct ranks_pieces *pieces);
 
 /*
  * ranks_add() is the same sum, by the same tree, of x[n] in double: for few

@@ -25,6 +25,9 @@
  * and a batch norm it keeps the values of all its shards, and their gradients,
  * and encodes none twice.
  *
+ * A rank with one shard sums its gradient piece by piece, while it makes the
+ * rest (ranks_pieces_begin()); the sum of each number is the same.
+ *
  * Weights and moments are sent before the first batch, and where they came from
  * a file since; each step then sends 2 (W - 1) / W floats a parameter from
  * every rank, rows, z and dz between rank 0 and the others, and with

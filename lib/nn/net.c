@@ -47,6 +47,9 @@ struct nn_net {
     size_t n_sides;
     struct nn_parts parts; /* of the last nn_net_forward_parts(); else empty */
     struct nn_run *runs;   /* [parts.n] */
+    size_t *final;         /* [n_ops]; NULL: nobody wants to know */
+    void (*went)(void *self, size_t from);
+    void *watcher;
 };
 
 static int
@@ -309,6 +312,7 @@ nn_net_free(struct nn_net *net)
     }
     free(net->side);
     free(net->runs);
+    free(net->final);
     num_dnn_free(net->dnn);
     nn_graph_release(&net->graph);
     free(net->algorithms);
@@ -493,8 +497,25 @@ nn_net_backward(struct nn_net *net, const float *dz, int add)
     REQUIRE(!net->parts.n);
     run.add = add;
     put_dz(&run, nn_net_dim(net), dz);
-    nn_run_backward(&(struct nn_runs){.n = 1, .run = &run, .again = &again});
+    nn_run_backward(&(struct nn_runs){.n = 1,
+                                      .run = &run,
+                                      .again = &again,
+                                      .final = net->final,
+                                      .went = net->went,
+                                      .self = net->watcher});
     net->last = NULL; // its values are gone
+}
+
+void
+nn_net_watch(struct nn_net *net, void (*went)(void *self, size_t from),
+             void *self)
+{
+    free(net->final);
+    net->final = went ? mem_array(net->graph.n_ops, sizeof *net->final) : NULL;
+    net->went = went;
+    net->watcher = self;
+    if (went)
+        nn_run_final(&net->graph, net->final);
 }
 
 /* Memory for so many parts. */
@@ -534,6 +555,9 @@ runs_of(struct nn_net *net)
         .n = n,
         .run = net->runs,
         .parts = &net->parts,
+        .final = net->final,
+        .went = net->went,
+        .self = net->watcher,
         .again = mem_array(n, sizeof(size_t)),
         .sums = mem_array(nn_run_shared(net->runs) * n, sizeof(double))};
 }

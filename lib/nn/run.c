@@ -114,6 +114,44 @@ total_sums(const struct nn_runs *runs, size_t n)
         runs->parts->add(runs->parts->self, sums, n);
 }
 
+/* The end of the last parameter of an operator: its tensors go up to those of
+ * the next one that has some. */
+static size_t
+end_of_params(const struct nn_graph *graph, const struct nn_op *op)
+{
+    size_t next = graph->n_tensors, end = 0;
+
+    if (op->tensor == nn_none)
+        return 0;
+    for (size_t i = 0; i < graph->n_ops; i++) {
+        const size_t first = graph->ops[i].tensor;
+
+        if (first != nn_none && first > op->tensor && first < next)
+            next = first;
+    }
+    for (size_t k = op->tensor; k < next; k++) {
+        const struct nn_tensor *t = graph->tensors + k;
+
+        if (!t->statistic && end < t->offset + t->count)
+            end = t->offset + t->count;
+    }
+    return end;
+}
+
+void
+nn_run_final(const struct nn_graph *graph, size_t *final)
+{
+    size_t open = 0; // the end of what earlier operators have yet to write
+
+    for (size_t i = 0; i < graph->n_ops; i++) {
+        const size_t end = end_of_params(graph, graph->ops + i);
+
+        final[i] = open;
+        if (open < end)
+            open = end;
+    }
+}
+
 static void
 forward_step(const struct nn_runs *runs, size_t i)
 {
@@ -276,6 +314,9 @@ void
 nn_run_backward(const struct nn_runs *runs)
 {
     memset(runs->again, 0, runs->n * sizeof *runs->again);
-    for (size_t i = runs->run->graph->n_ops; i-- > 0;)
+    for (size_t i = runs->run->graph->n_ops; i-- > 0;) {
         backward_step(runs, i);
+        if (runs->final)
+            runs->went(runs->self, runs->final[i]);
+    }
 }

@@ -23,6 +23,9 @@ struct nn_runs {
     const struct nn_parts *parts; /* NULL: n is 1, and that is all */
     size_t *again;                /* [n], of nn_run_backward() */
     double *sums;                 /* [nn_run_shared() n] */
+    const size_t *final; /* [n_ops], of nn_run_final(): for went(); or NULL */
+    void (*went)(void *self, size_t from);
+    void *self;
 };
 
 /* nn_run_input() brings a batch to value 0; of images, x = (u / 255 - mean) /
@@ -33,6 +36,10 @@ void nn_run_input(const struct nn_run *run, const struct nn_input *input,
 /* nn_run_shared() returns the most numbers that parts have in common at an
  * operator. */
 size_t nn_run_shared(const struct nn_run *run);
+
+/* nn_run_final() finds from where on, [n_ops], the gradients of the parameters
+ * are complete behind the backward of each operator. */
+void nn_run_final(const struct nn_graph *graph, size_t *final);
 
 /* Each needs the values before it in place: the input, then all of a forward,
  * then the gradient at plan->dz. */

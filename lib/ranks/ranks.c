@@ -1,37 +1,139 @@
 #include "ranks/ranks.h"
+#include "util/err.h"
 
-static void
-add_terms(float *x, const float *more, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        x[i] += more[i];
-}
+/* Of x, a rank keeps one part and its peer at this distance the other. */
+struct cut {
+    size_t peer, kept, given;
+    float *keep, *give;
+};
 
-/* Of x, a rank keeps one part and its peer at this distance the other; behind
- * the levels above, each gives the other what has become of its part. */
-static void
-sum_parts(const struct ranks *ranks, float *x, size_t n, size_t distance,
-          float *work)
+static struct cut
+cut_part(const struct ranks *ranks, float *x, size_t n, size_t distance)
 {
     const int upper = (ranks->rank & distance) != 0;
-    const size_t peer = ranks->rank ^ distance, lower = (n + 1) / 2,
-                 kept = upper ? n - lower : lower, given = n - kept;
-    float *keep = upper ? x + lower : x, *give = upper ? x : x + lower;
+    const size_t lower = (n + 1) / 2;
 
-    if (distance >= ranks->size)
+    return (struct cut){
+        .peer = ranks->rank ^ distance,
+        .kept = upper ? n - lower : lower,
+        .given = upper ? lower : n - lower,
+        .keep = upper ? x + lower : x,
+        .give = upper ? x : x + lower,
+    };
+}
+
+static size_t
+count_levels(const struct ranks *ranks)
+{
+    size_t levels = 0;
+
+    while ((size_t)1 << levels < ranks->size)
+        levels++;
+    return levels;
+}
+
+/* The cut of an exchange: levels upwards, and then back. */
+static struct cut
+cut_at(const struct ranks *ranks, const struct ranks_piece *piece)
+{
+    const size_t levels = count_levels(ranks), phase = piece->phase;
+    const size_t level = phase < levels ? phase : 2 * levels - 1 - phase;
+    struct cut cut = cut_part(ranks, piece->x, piece->n, 1);
+
+    for (size_t k = 1; k <= level; k++)
+        cut = cut_part(ranks, cut.keep, cut.kept, (size_t)1 << k);
+    return cut;
+}
+
+static void
+begin_exchange(const struct ranks *ranks, struct ranks_piece *piece, int tag)
+{
+    const size_t levels = count_levels(ranks), bytes = sizeof *piece->x;
+    const int back = piece->phase >= levels;
+    struct cut cut;
+
+    piece->swap = NULL;
+    if (piece->phase == 2 * levels)
         return;
-    ranks->swap(ranks->self, peer, give, given * sizeof *x, work,
-                kept * sizeof *x);
-    add_terms(keep, work, kept);
-    sum_parts(ranks, keep, kept, 2 * distance, work);
-    ranks->swap(ranks->self, peer, keep, kept * sizeof *x, give,
-                given * sizeof *x);
+    cut = cut_at(ranks, piece);
+    piece->swap = ranks->swap_begin(
+        ranks->self, cut.peer, tag, back ? cut.keep : cut.give,
+        (back ? cut.kept : cut.given) * bytes, back ? cut.give : piece->work,
+        (back ? cut.given : cut.kept) * bytes);
+}
+
+/* What arrived is added on the way up; then the next exchange. */
+static void
+finish_exchange(const struct ranks *ranks, struct ranks_piece *piece, int tag)
+{
+    if (piece->phase < count_levels(ranks)) {
+        const struct cut cut = cut_at(ranks, piece);
+
+        for (size_t i = 0; i < cut.kept; i++)
+            cut.keep[i] += piece->work[i];
+    }
+    piece->phase++;
+    begin_exchange(ranks, piece, tag);
+}
+
+static void
+end_exchanges(const struct ranks *ranks, struct ranks_piece *piece, int tag)
+{
+    while (piece->swap) {
+        ranks->swap_end(ranks->self, piece->swap);
+        finish_exchange(ranks, piece, tag);
+    }
 }
 
 void
 ranks_sum(const struct ranks *ranks, float *x, size_t n, float *work)
 {
-    sum_parts(ranks, x, n, 1, work);
+    struct ranks_piece piece = {.x = x, .n = n, .work = work};
+
+    begin_exchange(ranks, &piece, 0);
+    end_exchanges(ranks, &piece, 0);
+}
+
+void
+ranks_pieces_init(struct ranks_pieces *pieces, const struct ranks *ranks,
+                  float *work)
+{
+    pieces->ranks = ranks;
+    pieces->work = work;
+    pieces->n = 0;
+}
+
+/* Tag 0 is of those that go alone. */
+void
+ranks_pieces_begin(struct ranks_pieces *pieces, float *x, size_t n)
+{
+    struct ranks_piece *piece = pieces->piece + pieces->n++;
+
+    REQUIRE(pieces->n <= RANKS_PIECES);
+    *piece = (struct ranks_piece){.x = x, .n = n, .work = pieces->work};
+    pieces->work += (n + 1) / 2;
+    begin_exchange(pieces->ranks, piece, (int)pieces->n);
+}
+
+void
+ranks_pieces_poke(struct ranks_pieces *pieces)
+{
+    const struct ranks *ranks = pieces->ranks;
+
+    for (size_t i = 0; i < pieces->n; i++) {
+        struct ranks_piece *piece = pieces->piece + i;
+
+        while (piece->swap && ranks->swap_done(ranks->self, piece->swap))
+            finish_exchange(ranks, piece, (int)i + 1);
+    }
+}
+
+void
+ranks_pieces_end(struct ranks_pieces *pieces)
+{
+    for (size_t i = 0; i < pieces->n; i++)
+        end_exchanges(pieces->ranks, pieces->piece + i, (int)i + 1);
+    pieces->n = 0;
 }
 
 /* Both of a pair add the same two numbers, and a + b is b + a. */
@@ -39,8 +141,10 @@ void
 ranks_add(const struct ranks *ranks, double *x, size_t n, double *work)
 {
     for (size_t distance = 1; distance < ranks->size; distance *= 2) {
-        ranks->swap(ranks->self, ranks->rank ^ distance, x, n * sizeof *x, work,
-                    n * sizeof *x);
+        void *swap = ranks->swap_begin(ranks->self, ranks->rank ^ distance, 0,
+                                       x, n * sizeof *x, work, n * sizeof *x);
+
+        ranks->swap_end(ranks->self, swap);
         for (size_t i = 0; i < n; i++)
             x[i] += work[i];
     }

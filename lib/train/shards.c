@@ -6,7 +6,10 @@
 #include "train/shards.h"
 #include "util/mem.h"
 
-enum { LEVELS = 10 }; // of the tree over the shards of a rank
+enum {
+    LEVELS = 10,     // of the tree over the shards of a rank
+    PIECE = 1 << 19, // floats of a gradient that go at once, at least
+};
 
 /* What cuts the batches of a native encoder.  A rank counts its rows from its
  * first one. */
@@ -25,8 +28,11 @@ struct train_shards {
     float *sums[LEVELS]; /* [params], of those shards that a level has */
     float *work;         /* of ranks_sum() */
     double *others;      /* of ranks_add() */
-    size_t *offsets;     /* of tokens */
-    void *rows;          /* of a follower: its rows, z and dz */
+    struct ranks busy;   /* of a gradient that goes by pieces .. */
+    struct ranks_pieces pieces;
+    size_t gone, piece; /* .. from here on it does; at least so much at once */
+    size_t *offsets;    /* of tokens */
+    void *rows;         /* of a follower: its rows, z and dz */
     float *z, *dz;
 };
 
@@ -349,20 +355,63 @@ add_gradients(struct train_shards *s, size_t from, size_t to, size_t level,
     num_axpy(s->params, 1, s->sums[level], grads);
 }
 
+/* Behind an operator: what is complete goes to the others. */
+static void
+send_piece(void *self, size_t from)
+{
+    struct train_shards *s = self;
+
+    if (s->gone - from >= s->piece || (!from && s->gone)) {
+        ranks_pieces_begin(&s->pieces, nn_net_grads(s->native->net) + from,
+                           s->gone - from);
+        s->gone = from;
+    }
+    ranks_pieces_poke(&s->pieces);
+}
+
+/* The gradient of one shard, which is summed while it is made. */
+static void
+stream_gradient(struct train_shards *s, const float *dz)
+{
+    s->busy = busy_ranks(s);
+    s->gone = s->params;
+    s->piece = s->params / (RANKS_PIECES - 1) + 1;
+    if (s->piece < PIECE)
+        s->piece = PIECE;
+    ranks_pieces_init(&s->pieces, &s->busy, s->work);
+    nn_net_watch(s->native->net, send_piece, s);
+    if (s->whole)
+        nn_net_backward_parts(s->native->net, dz);
+    else
+        nn_net_backward(s->native->net, dz, 0);
+    nn_net_watch(s->native->net, NULL, NULL);
+    REQUIRE(!s->gone);
+    ranks_pieces_end(&s->pieces);
+}
+
+/* The gradient of all own shards. */
+static void
+sum_shards(struct train_shards *s, size_t first, size_t end, const float *dz)
+{
+    if (s->whole)
+        nn_net_backward_parts(s->native->net, dz);
+    else
+        add_gradients(s, first, end, 0, dz);
+}
+
 /* The gradient of all shards, at all ranks, of dz of the own rows. */
 static void
 backward_rows(struct train_shards *s, const float *dz)
 {
-    const size_t rank = s->ranks.rank;
+    const size_t rank = s->ranks.rank, first = first_shard(s, rank),
+                 end = first_shard(s, rank + 1);
     float *grads = nn_net_grads(s->native->net);
     const struct ranks busy = busy_ranks(s);
 
-    if (rank < busy.size) {
-        if (s->whole)
-            nn_net_backward_parts(s->native->net, dz);
-        else
-            add_gradients(s, first_shard(s, rank), first_shard(s, rank + 1), 0,
-                          dz);
+    if (busy.size > 1 && end - first == 1) {
+        stream_gradient(s, dz);
+    } else if (rank < busy.size) {
+        sum_shards(s, first, end, dz);
         ranks_sum(&busy, grads, s->params, s->work);
     }
     if (busy.size < s->ranks.size)
@@ -488,7 +537,7 @@ make_room(struct train_shards *s, size_t rows, size_t each)
     s->moves = mem_array(s->shards * s->statistics, sizeof *s->moves);
     if (s->ranks.size == 1)
         return;
-    s->work = mem_array(s->params / 2 + 1, sizeof *s->work);
+    s->work = mem_array(s->params / 2 + RANKS_PIECES, sizeof *s->work);
     s->others = mem_array(s->statistics, sizeof *s->others);
     s->offsets = mem_array(rows + 1, sizeof *s->offsets);
     if (s->ranks.rank) {

@@ -103,6 +103,46 @@ statistics_move_from_elsewhere(void)
     teardown(&g);
 }
 
+/* What a watcher saw behind each operator, at the offset that it was told. */
+struct seen {
+    struct nn_net *net;
+    float *grads; /* as they were when they were said to be complete */
+    size_t from, calls, parts;
+};
+
+static void
+keep_complete(void *self, size_t from)
+{
+    struct seen *seen = self;
+
+    T(from <= seen->from, "what is complete stays so: from %zu on", from);
+    memcpy(seen->grads + from, nn_net_grads(seen->net) + from,
+           (seen->from - from) * sizeof(float));
+    seen->parts += from < seen->from;
+    seen->from = from;
+    seen->calls++;
+}
+
+static void
+watchers_see_complete_gradients(void)
+{
+    struct fixture f = setup(&tiny, 6, 1);
+    struct seen seen = {.net = f.net,
+                        .grads = mem_array(f.params, sizeof(float)),
+                        .from = f.params};
+
+    value(&f);
+    nn_net_watch(f.net, keep_complete, &seen);
+    nn_net_backward(f.net, f.dz, 0);
+    nn_net_watch(f.net, NULL, NULL);
+    T(!seen.from && seen.parts > 5 && seen.calls > seen.parts,
+      "%zu pieces of a gradient behind %zu operators", seen.parts, seen.calls);
+    T(!memcmp(seen.grads, nn_net_grads(f.net), f.params * sizeof(float)),
+      "none was touched behind its time");
+    free(seen.grads);
+    teardown(&f);
+}
+
 static void
 fixed_chunks_add_up(void)
 {
@@ -357,6 +397,7 @@ main(void)
     gradient_of_a_large_batch_is_the_slope();
     modes_differ_in_their_statistics();
     statistics_move_from_elsewhere();
+    watchers_see_complete_gradients();
     fixed_chunks_add_up();
     same_again_bit_for_bit(1);
     same_again_bit_for_bit(2);

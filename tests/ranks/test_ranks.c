@@ -95,6 +95,42 @@ sums_do_not_depend_on_ranks(void)
         }
 }
 
+/* Pieces of 1, 2, .. numbers, the last ones first, under way together. */
+static void
+sum_pieces(const struct ranks *ranks, void *data)
+{
+    struct job *job = data;
+    const size_t share = TERMS / ranks->size, from = share * ranks->rank;
+    struct ranks_pieces pieces;
+    float work[LONGEST];
+    size_t gone = LONGEST;
+
+    for (size_t i = 0; i < LONGEST; i++)
+        job->x[i] = sum_naively(from, from + share, i);
+    ranks_pieces_init(&pieces, ranks, work);
+    for (size_t n = 1; gone; n = gone < 2 * n ? gone : n + 1) {
+        gone -= n;
+        ranks_pieces_begin(&pieces, job->x + gone, n);
+        ranks_pieces_poke(&pieces);
+    }
+    ranks_pieces_end(&pieces);
+}
+
+static void
+pieces_have_the_sum_of_the_whole(void)
+{
+    float want[LONGEST];
+
+    for (size_t i = 0; i < LONGEST; i++)
+        want[i] = sum_naively(0, TERMS, i);
+    for (size_t size = 1; size <= TERMS; size *= 2) {
+        T(threads_run(size, sum_pieces, each) ==
+              2 * (size - 1) * LONGEST * sizeof(float),
+          "pieces by %zu ranks: no byte more", size);
+        T(all_have(size, LONGEST, want), "and the tree's bits");
+    }
+}
+
 static double
 add_naively(size_t from, size_t to, size_t i)
 {
@@ -200,6 +236,7 @@ main(void)
 {
     sums_do_not_depend_on_ranks();
     sums_in_double_do_not_either();
+    pieces_have_the_sum_of_the_whole();
     whole_numbers_have_their_sum();
     bytes_are_those_of_the_formula();
     pieces_come_and_go();

@@ -4,9 +4,11 @@
 /* Ranks that are threads of one process: a box for each pair, by which bytes go
  * from one to the other. */
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ranks/ranks.h"
+#include "util/mem.h"
 
 enum { THREADS_MOST = 8 };
 
@@ -104,15 +106,44 @@ threads_gather(void *self, const void *own, const size_t *from, void *all)
         threads_fetch(of, r, (char *)all + from[r], from[r + 1] - from[r]);
 }
 
+/* Nothing moves before the end, which all come to in one order. */
+struct threads_swap {
+    size_t peer;
+    const void *give;
+    void *take;
+    size_t n_give, n_take;
+};
+
+static inline void *
+threads_swap_begin(void *self, size_t peer, int tag, const void *give,
+                   size_t n_give, void *take, size_t n_take)
+{
+    struct threads_swap *swap = mem_array(1, sizeof *swap);
+
+    (void)self;
+    (void)tag;
+    *swap = (struct threads_swap){peer, give, take, n_give, n_take};
+    return swap;
+}
+
+static inline int
+threads_swap_done(void *self, void *swap)
+{
+    (void)self;
+    (void)swap;
+    return 0;
+}
+
 static inline void
-threads_swap(void *self, size_t peer, const void *give, size_t n_give,
-             void *take, size_t n_take)
+threads_swap_end(void *self, void *what)
 {
     struct threads_rank *of = self;
+    struct threads_swap *swap = what;
 
-    threads_post(of, peer, give, n_give);
-    threads_fetch(of, peer, take, n_take);
-    threads_flush(of, peer);
+    threads_post(of, swap->peer, swap->give, swap->n_give);
+    threads_fetch(of, swap->peer, swap->take, swap->n_take);
+    threads_flush(of, swap->peer);
+    free(swap);
 }
 
 static inline void *
@@ -149,7 +180,9 @@ threads_run(size_t size, void (*work)(const struct ranks *, void *),
                                    .order = threads_bcast,
                                    .scatter = threads_scatter,
                                    .gather = threads_gather,
-                                   .swap = threads_swap};
+                                   .swap_begin = threads_swap_begin,
+                                   .swap_done = threads_swap_done,
+                                   .swap_end = threads_swap_end};
         if (r && pthread_create(&of->thread, NULL, threads_main, of))
             return (size_t)-1;
     }

@@ -4,10 +4,12 @@
  * rank that waits leaves the processor to others, answers when it is asked
  * whether it is there, and can give up.
  */
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "ranks.h"
 #include "util/mem.h"
@@ -190,29 +192,113 @@ mpi_gather(void *self, const void *own, const size_t *from, void *all)
     carry_pieces(all, from, (char *)own, 0);
 }
 
-static void
-mpi_swap(void *self, size_t peer, const void *give, size_t n_give, void *take,
-         size_t n_take)
+/* A swap under way: requests of its chunks. */
+struct swap {
+    int n;
+    MPI_Request request[];
+};
+
+static void *
+mpi_swap_begin(void *self, size_t peer, int tag, const void *give,
+               size_t n_give, void *take, size_t n_take)
 {
     const size_t most = n_give > n_take ? n_give : n_take;
+    const size_t chunks = most / CHUNK + 1;
+    struct swap *swap =
+        mem_array(sizeof *swap + 2 * chunks * sizeof *swap->request, 1);
 
     (void)self;
     for (size_t done = 0; done < most; done += CHUNK) {
         const int out = chunk_of(n_give, done), in = chunk_of(n_take, done);
-        MPI_Request request[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 
         if (in)
-            MPI_Irecv((char *)take + done, in, MPI_BYTE, (int)peer, 0,
-                      MPI_COMM_WORLD, request);
+            MPI_Irecv((char *)take + done, in, MPI_BYTE, (int)peer, tag,
+                      MPI_COMM_WORLD, swap->request + swap->n++);
         if (out)
-            MPI_Isend((const char *)give + done, out, MPI_BYTE, (int)peer, 0,
-                      MPI_COMM_WORLD, request + 1);
-        await_requests(2, request, 0);
+            MPI_Isend((const char *)give + done, out, MPI_BYTE, (int)peer, tag,
+                      MPI_COMM_WORLD, swap->request + swap->n++);
     }
+    return swap;
+}
+
+static int
+mpi_swap_done(void *self, void *what)
+{
+    struct swap *swap = what;
+    int done = 0;
+
+    (void)self;
+    MPI_Testall(swap->n, swap->request, &done, MPI_STATUSES_IGNORE);
+    if (done)
+        free(swap);
+    return done;
+}
+
+static void
+mpi_swap_end(void *self, void *what)
+{
+    struct swap *swap = what;
+
+    (void)self;
+    await_requests(swap->n, swap->request, 0);
+    free(swap);
 }
 
 /* --------------------------------------------------------- beginning, ending
  */
+
+/* What two streams were, while a rank says nothing. */
+static int voice[2] = {-1, -1};
+
+/* Whether another rank says what we do, by what launchers tell us. */
+static int
+is_follower(void)
+{
+    static const char *const places[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+                                         "PMI_RANK"};
+
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (getenv(places[i]))
+            return strtol(getenv(places[i]), NULL, 10) > 0;
+    return 0;
+}
+
+/* A launcher ends all as soon as one fails: the first one is to speak before.
+ */
+static void
+let_first_speak(void)
+{
+    const struct timespec pause = {.tv_sec = 2};
+
+    if (voice[0] >= 0)
+        nanosleep(&pause, NULL);
+}
+
+void
+train_ranks_hush(void)
+{
+    const int nowhere = is_follower() ? open("/dev/null", O_WRONLY) : -1;
+
+    if (nowhere < 0 || atexit(let_first_speak))
+        return;
+    for (int i = 0; i < 2; i++) {
+        voice[i] = fcntl(i + 1, F_DUPFD_CLOEXEC, 3);
+        dup2(nowhere, i + 1);
+    }
+    close(nowhere);
+}
+
+void
+train_ranks_speak(void)
+{
+    for (int i = 0; i < 2; i++) {
+        if (voice[i] < 0)
+            continue;
+        dup2(voice[i], i + 1);
+        close(voice[i]);
+        voice[i] = -1;
+    }
+}
 
 /* Whether a launcher started us: only then is MPI woken. */
 static int
@@ -260,7 +346,9 @@ train_ranks_join(const struct ranks **ranks, double deadline, struct err *err)
                            .order = mpi_order,
                            .scatter = mpi_scatter,
                            .gather = mpi_gather,
-                           .swap = mpi_swap};
+                           .swap_begin = mpi_swap_begin,
+                           .swap_done = mpi_swap_done,
+                           .swap_end = mpi_swap_end};
     find_hosts();
     if (size > 1)
         *ranks = &world;
