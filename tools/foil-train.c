@@ -229,6 +229,7 @@ main(int argc, char **argv)
     words = train_encoders_words(argv);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like any
     train_report_init(&t);
+    train_ranks_hush();
     t.options = train_options_get(argc, argv);
     stop_at_first(lock_note_stopping);
     stop_while_busy(say_stopping);
@@ -241,6 +242,7 @@ main(int argc, char **argv)
         close_stdout();
         return EXIT_OK;
     }
+    train_ranks_speak();
     if (t.stop < 0)
         die("%s", err.msg);
     rc = join_ranks(&t, argv, &err);

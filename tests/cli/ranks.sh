@@ -119,6 +119,15 @@ says_no() {
     test "$code" -ne 0 && grep -q "^foil-train: .*$pattern" said
 }
 mpi=$BIN/foil-train-mpi
+# says_once PATTERN ARGUMENT... : two ranks are started, one says so
+says_once() {
+    timeout 60 mpirun -n 2 "$mpi" "${@:2}" >said 2>&1 </dev/null
+    cat said
+    test "$(grep -c "$1" said)" -eq 1
+}
+ok 'an option that there is not: one sentence' says_once "no option '--fast'" --fast
+ok '--help: one page' says_once '^usage: ' --help
+ok '--list: one list' says_once '"name":"simclr"' --list objectives
 ok '3 ranks for 4 shards' says_no '3 ranks cannot share --shards 4' \
     -n 3 "$mpi" -r no --shards 4
 ok '2 ranks for one shard' says_no '2 ranks cannot share --shards 1' \

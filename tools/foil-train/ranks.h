@@ -13,6 +13,14 @@
  */
 
 /*
+ * train_ranks_hush() keeps all but the first of several ranks from saying what
+ * each of them would, such as --help or that an option is wrong, and from
+ * ending before the first one has said so; until train_ranks_speak().
+ */
+void train_ranks_hush(void);
+void train_ranks_speak(void);
+
+/*
  * train_ranks_join() sets *ranks to those that a launcher such as mpirun
  * started together with us, or to NULL where we are alone.  -1 where this
  * program cannot be one of several.  After stop_fd(), for it may start threads.
