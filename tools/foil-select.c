@@ -163,7 +163,7 @@ run_selector(struct selector *s)
 static int
 tell_only(struct selector *s)
 {
-    if (s->options->list) {
+    if (s->options->list >= 0) {
         select_tell_list(s->options);
     } else {
         open_data(s);
@@ -181,7 +181,7 @@ main(int argc, char **argv)
 
     num_threads_sleep(argv);
     s.options = select_options_get(argc, argv);
-    if (s.options->list || s.options->dry)
+    if (s.options->list >= 0 || s.options->dry)
         return tell_only(&s);
     if (s.options->score) {
         end_when_stopped();

@@ -5,8 +5,16 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-static struct tap tap = {
-    .kinds = "", .role = "any", .to = "train", .lease = 10};
+static struct tap tap = {.kinds = "", .lease = 10};
+static enum { TO_SELECT, TO_TRAIN, TO_NEGATIVES } to = TO_TRAIN;
+static enum {
+    ROLE_SELECT,
+    ROLE_AUGMENT,
+    ROLE_TRAIN,
+    ROLE_NEGATIVES,
+    ROLE_TAP,
+    ROLE_ANY
+} role = ROLE_ANY;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &tap.run, 0, 0, "DIR",
@@ -24,13 +32,13 @@ static const struct opt opts[] = {
      "events: wait for the next run when one is over"},
     {"record", 'w', OPT_TEXT, &tap.record, 0, 0, "FILE",
      "write the messages to FILE too"},
-    {"to", 0, OPT_WORD, &tap.to, 0, 0, "select|train|negatives",
+    {"to", 0, OPT_CHOICE, &to, 0, 0, "select|train|negatives",
      "proxy, replay: role in the key of the stage that binds"},
     {"lease", 0, OPT_WHOLE, &tap.lease, 1, 86400, "SECONDS",
      "check: the lease of a stage that hands out items"},
     WIRE_KEYS_OPT(&tap.keys),
     WIRE_ALLOW_OPT(&tap.allow),
-    {"role", 0, OPT_WORD, &tap.role, 0, 0,
+    {"role", 0, OPT_CHOICE, &role, 0, 0,
      "select|augment|train|negatives|tap|any", "keys: role of the holder"},
     {0},
 };
@@ -115,6 +123,8 @@ main(int argc, char **argv)
     a = operand[1];
     b = a ? operand[2] : NULL;
     verb = find_verb(operand[0], !!a + !!b);
+    tap.to = opt_choice(&to);
+    tap.role = opt_choice(&role);
     verb->run(&tap, a, b);
     return EXIT_OK;
 }

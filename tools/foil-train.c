@@ -149,6 +149,10 @@ set_up(struct train *t, struct wire_keys *keys, struct err *err)
     if (!t->wire || train_source_open(t, err) ||
         train_features_open(&t->features, t->wire, err))
         return -1;
+    if (t->program) {
+        t->learner.spec.meanwhile = train_meanwhile;
+        t->learner.spec.tool = t;
+    }
     return train_report_open(t, err) ||
                    train_desk_open(&t->desk, serve_peers, t, err)
                ? -1
@@ -233,10 +237,10 @@ main(int argc, char **argv)
     t.options = train_options_get(argc, argv);
     stop_at_first(lock_note_stopping);
     stop_while_busy(say_stopping);
-    if (!t.options->list && !t.options->dry)
+    if (t.options->list < 0 && !t.options->dry)
         t.stop = stop_fd(&err);
     train_wire_up(&t);
-    if (t.options->list || t.options->dry) {
+    if (t.options->list >= 0 || t.options->dry) {
         train_tell(&t);
         release_run(&t);
         close_stdout();

@@ -117,6 +117,7 @@ struct loss_objective {
                            service has to be the filter of items, too */
     int wants_cross;    /* weights on rows of the own view are refused */
     int draws_inside;   /* the trainer can draw by that method itself */
+    int by_encoder;     /* the encoder has the loss: there is nothing to run */
     size_t aux_columns; /* columns at the end of z that are no part of the
                            embedding, but for direct() to interpret */
 

@@ -6,8 +6,8 @@
 /*
  * The objective `own`: a loss that the program of an encoder has itself
  * (train/process.h), with its gradient by the embeddings.  It is a row as those
- * of the table loss_objectives are, with neither run() nor direct(), and no
- * state; its temperature is a hint for strategies.
+ * of the table loss_objectives are, with neither run() nor direct(), but
+ * by_encoder, and no state; its temperature is a hint for strategies.
  */
 extern const struct loss_objective train_own;
 

@@ -42,7 +42,6 @@ enum opt_kind {
     OPT_WHOLE,  /* long within min .. max; LONG_MIN: no default */
     OPT_REAL,   /* double within min .. max; NaN: no default */
     OPT_TEXT,   /* const char * */
-    OPT_WORD,   /* const char *: one of the words in arg, "a|b|c" */
     OPT_CHOICE, /* int or enum: the index of the word in arg, "a|b|c", from 0;
                    -1: no default */
     OPT_METHOD, /* const char *: the name of a method, behind which options

@@ -4,7 +4,6 @@
 
 #include "embed.h"
 #include "num/vec.h"
-#include "train/own.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
@@ -55,7 +54,7 @@ train_learner_open(struct train_learner *learner,
         mem_array(loss_objective_states(spec->objective, spec->images) *
                       spec->objective->columns,
                   sizeof(float));
-    if (spec->objective != &train_own)
+    if (!spec->objective->by_encoder)
         learner->work = mem_aligned(
             loss_objective_size(spec->objective, &largest), sizeof(float));
     return 0;
@@ -242,10 +241,10 @@ find_gradient(struct train_learner *learner, const struct train_batch *b,
 
     if (!makes_products(learner))
         learner->s = learner->w = NULL;
-    learner->elsewhere = learner->w || spec->objective == &train_own;
+    learner->elsewhere = learner->w || spec->objective->by_encoder;
     if (train_learner_embed(learner, b, NN_TRAIN, err))
         return -1;
-    if (spec->objective == &train_own)
+    if (spec->objective->by_encoder)
         return train_encoder_loss(spec->encoder[0], report, err) ||
                        train_learner_back(learner, b, gradient, err)
                    ? -1
@@ -281,7 +280,7 @@ find_nonfinite(struct train_learner *learner, const struct train_batch *b,
 
     if (!isfinite(report->value))
         return "the loss is not finite";
-    if (spec->objective == &train_own && !train_learner_finite(learner, b))
+    if (spec->objective->by_encoder && !train_learner_finite(learner, b))
         return "an embedding is not finite"; // of which the loss says nothing
     if (!isfinite(gradient))
         return "the gradient is not finite";
@@ -405,7 +404,7 @@ list_values(const struct train_learner *learner, double gradient, double rate,
     struct train_values *values = &result->values;
 
     train_values_add(values, "loss", loss->value);
-    if (learner->spec.objective != &train_own)
+    if (!learner->spec.objective->by_encoder)
         list_spread(values, loss);
     for (size_t i = 0; i < loss->n_more; i++)
         train_values_add(values, loss->more[i].name, loss->more[i].value);

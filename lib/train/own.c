@@ -9,6 +9,7 @@ const struct loss_objective train_own = {
     .summary = "that of the encoder's program",
     .params = params,
     .head = "none",
+    .by_encoder = 1,
 };
 
 const struct loss_objective *

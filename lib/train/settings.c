@@ -42,7 +42,6 @@ value_of(const struct opt *opt)
         return list_of(opt->value);
     case OPT_TEXT:
     case OPT_METHOD:
-    case OPT_WORD:
         break;
     }
     text = *(const char *const *)opt->value;
@@ -136,7 +135,6 @@ set_value(const struct opt *opt, const json_t *value)
         break;
     case OPT_TEXT:
     case OPT_METHOD:
-    case OPT_WORD:
         *(const char **)opt->value = json_string_value(value);
         break;
     }

@@ -182,10 +182,6 @@ set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
     case OPT_CHOICE:
         *(int *)o->value = checked_index(o, text);
         break;
-    case OPT_WORD:
-        checked_index(o, text);
-        *(const char **)o->value = text;
-        break;
     case OPT_TEXT:
         *(const char **)o->value = text;
         break;

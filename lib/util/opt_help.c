@@ -234,7 +234,6 @@ default_of(const struct opt *o)
         break;
     case OPT_TEXT:
     case OPT_METHOD:
-    case OPT_WORD:
         text = *(const char *const *)o->value;
         if (text)
             return mem_format("[%s]", text);

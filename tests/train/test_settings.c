@@ -15,7 +15,7 @@ static const struct opt opts[] = {
     {"width", 0, OPT_WHOLE, &width, 0, 4096, "N", "channels"},
     {"lr", 0, OPT_REAL, &lr, 0, 1e6, "X", "rate"},
     {"tau", 0, OPT_REAL, &tau, 0, 1e6, "X", "temperature"},
-    {"arch", 0, OPT_WORD, &arch, 0, 0, "resnet18|mlp", "encoder"},
+    {"arch", 0, OPT_TEXT, &arch, 0, 0, "NAME", "encoder"},
     {"head", 0, OPT_TEXT, &head, 0, 0, "SPEC", "head"},
     {"nesterov", 0, OPT_FLAG, &nesterov, 0, 0, NULL, "Nesterov"},
     {"variant", 0, OPT_CHOICE, &choice, 0, 0, "code|literal", "which"},

@@ -3,10 +3,10 @@
 #include "util/opt.h"
 
 static int fast;
-static int pace = 1;
+static int pace = 1, policy;
 static long batch = 128;
 static double tau = 0.5;
-static const char *name = "run", *policy = "wait", *path, *way = "hcl";
+static const char *name = "run", *path, *way = "hcl";
 static struct opt_list list;
 
 static const struct opt opts[] = {
@@ -15,7 +15,7 @@ static const struct opt opts[] = {
     {"tau", 't', OPT_REAL, &tau, 1e-3, 100, "X", "temperature"},
     {"name", 0, OPT_TEXT, &name, 0, 0, "NAME", "of the run"},
     {"path", 0, OPT_TEXT, &path, 0, 0, "FILE", "no default"},
-    {"policy", 0, OPT_WORD, &policy, 0, 0, "wait|skip", "when late"},
+    {"policy", 0, OPT_CHOICE, &policy, 0, 0, "wait|skip", "when late"},
     {"pace", 0, OPT_CHOICE, &pace, 0, 0, "walk|trot|run", "how fast"},
     {"add", 0, OPT_LIST, &list, 0, 0, "X", "many"},
     {"way", 0, OPT_METHOD, &way, 0, 0, "NAME[,PARAM=X]...", "of doing it"},
@@ -41,7 +41,7 @@ parse(const void *line)
     opt_parameters(1, 3);
     operand = opt_parse(&tool, argc, argv);
     printf("%d %ld %g %s %s %s %zu", fast, batch, tau, name,
-           path ? path : "none", policy, list.n);
+           path ? path : "none", opt_choice(&policy), list.n);
     for (size_t i = 0; i < list.n; i++)
         printf(" +%s", list.item[i]);
     for (; *operand; operand++)

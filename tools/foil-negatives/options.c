@@ -10,9 +10,9 @@
 #include "wire/sock.h"
 
 static struct negatives_options options = {.lease = 10, .limit = 600};
-static const char *method = "emc2";
+static int method;            /* of sample_sampler_methods() */
 static const char *proposals; /* NULL: the method's first */
-static const char *list;
+static int list = -1;
 static long max_state = SAMPLE_STORE_MOST >> 30;
 
 /* The table: these, the samplers with their parameters, which come from
@@ -43,7 +43,7 @@ static const struct opt rest[] = {
      "most bytes of chains and bank, which the trainer keeps"},
     {"lease", 0, OPT_REAL, &options.lease, 0.1, 86400, "SECONDS",
      "time after which an item goes to another augmenter"},
-    {"list", 0, OPT_WORD, &list, 0, 0, "samplers",
+    {"list", 0, OPT_CHOICE, &list, 0, 0, "samplers",
      "print all samplers as JSON, one a line, and end"},
     WIRE_KEYS_OPT(&options.keys),
     WIRE_ALLOW_OPT(&options.allow),
@@ -65,7 +65,7 @@ static void
 make_table(void)
 {
     const struct opt which[] = {
-        {"method", 0, OPT_WORD, &method, 0, 0, sample_sampler_methods(),
+        {"method", 0, OPT_CHOICE, &method, 0, 0, sample_sampler_methods(),
          "Markov chains, also across the views, or draws from a bank"},
         {"proposals", 0, OPT_METHOD, &proposals, 0, 0,
          mem_format("%s[,PARAM=X]...", sample_sampler_proposals()),
@@ -101,7 +101,7 @@ choose_sampler(struct sample_how *how)
 {
     struct err err;
     const struct sample_sampler *sampler =
-        sample_sampler_find(method, proposals, &err);
+        sample_sampler_find(opt_choice(&method), proposals, &err);
 
     if (!sampler)
         opt_misuse("%s", err.msg);
@@ -134,7 +134,8 @@ check_sampler(const struct sample_how *how)
 {
     const struct sample_sampler *sampler = how->sampler;
     const char *of = *sampler->proposals ? "proposals" : "method";
-    const char *name = *sampler->proposals ? sampler->proposals : method;
+    const char *name =
+        *sampler->proposals ? sampler->proposals : sampler->method;
     char full[64];
     struct err err;
 
@@ -175,7 +176,7 @@ negatives_options_get(int argc, char **argv)
 {
     make_table();
     opt_parse(&tool, argc, argv);
-    if (list) {
+    if (list >= 0) {
         print_list();
         exit(EXIT_OK);
     }

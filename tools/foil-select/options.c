@@ -12,6 +12,7 @@ static struct select_options o = {.batch = 128,
                                   .lag = 1,
                                   .threads = 1,
                                   .patience = 10,
+                                  .list = -1,
                                   .limit = 600};
 static const char *strategy = "shuffle";
 
@@ -65,7 +66,7 @@ static const struct opt rest[] = {
      "score: write the plan, a line of ids for each batch"},
     {"losses", 0, OPT_TEXT, &o.losses, 0, 0, "FILE",
      "score: write the loss of each batch, a line each"},
-    {"list", 0, OPT_WORD, &o.list, 0, 0, "strategies",
+    {"list", 0, OPT_CHOICE, &o.list, 0, 0, "strategies",
      "print all strategies as JSON, one a line, and end"},
     {"dry-run", 0, OPT_FLAG, &o.dry, 0, 0, NULL,
      "check options and DATA, print what the plan needs, and end"},
@@ -101,7 +102,7 @@ make_table(void)
 static void
 check_options(void)
 {
-    if (!o.operands && !o.list)
+    if (!o.operands && o.list < 0)
         opt_misuse("wants %s", tool.operands);
     if (!o.score && o.operands > 1)
         opt_misuse("two files are for --score");

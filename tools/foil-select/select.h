@@ -40,7 +40,7 @@ struct select_options {
     enum select_remainder remainder;
     enum select_policy policy;
     long batch, epochs, seed, lag, threads;
-    const char *list;
+    int list; /* -1: nothing is listed */
     enum select_source features;
     int partial, half, score, dry;
     double patience;

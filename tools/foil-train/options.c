@@ -17,8 +17,8 @@ enum { AUTO = 2 }; // of --precision, behind f32 and bf16
 
 static struct train_options o = {
     .objective = "simclr",
+    .list = -1,
     .arch = "resnet18",
-    .norm = "batch",
     .basis = "",
     .rows = "",
     .context = 32,
@@ -95,7 +95,7 @@ static const struct opt how[] = {
      "tokens of a text at most"},
     {"stem", 0, OPT_CHOICE, &o.stem, 0, 0, "auto|small|imagenet",
      "first layer of a resnet; auto: imagenet above 64 pixels"},
-    {"norm", 0, OPT_WORD, &o.norm, 0, 0, "batch|group|none",
+    {"norm", 0, OPT_CHOICE, &o.norm, 0, 0, "batch|group|none",
      "normalisation layers"},
     {"width", 0, OPT_WHOLE, &o.width, 0, 4096, "N",
      "channels of the first stage; 0: the default of --arch"},
@@ -172,7 +172,7 @@ static const struct opt conduct[] = {
      "what to do while the negatives service does not answer"},
     {"nan", 0, OPT_CHOICE, &o.nonfinite, 0, 0, "stop|skip|rollback",
      "what to do after a loss or gradient that is not finite"},
-    {"list", 0, OPT_WORD, &o.list, 0, 0, "objectives",
+    {"list", 0, OPT_CHOICE, &o.list, 0, 0, "objectives",
      "print all objectives as JSON, one a line, and end"},
     {"dry-run", 0, OPT_FLAG, &o.dry, 0, 0, NULL,
      "check the options and DIR, print what the run needs, and end"},
@@ -451,7 +451,7 @@ train_options_get(int argc, char **argv)
     make_table();
     opt_groups(groups);
     opt_parse(&tool, argc, argv);
-    if (o.list)
+    if (o.list >= 0)
         return &o;
     if (!o.run)
         opt_misuse("-r is missing: the run directory");

@@ -14,7 +14,7 @@ struct train_schedule {
 struct train_options {
     /* what decides the result, and is remembered */
     const char *encoder; /* the command of its program; NULL: it is ours */
-    const char *objective, *arch, *norm, *head, *mean, *deviation;
+    const char *objective, *arch, *head, *mean, *deviation;
     const char *basis, *rows;
     const char *text, *vocabulary; /* text: NULL, there are only images */
     const char *schedule, *proposals;
@@ -27,6 +27,7 @@ struct train_options {
     long width, hidden, micro, shards, accumulate, seed, threads;
     long keep_features;
     int quick_gelu, bf16, direct, whole, lars_b, nesterov;
+    enum { TRAIN_NORM_BATCH, TRAIN_NORM_GROUP, TRAIN_NORM_NONE } norm;
     enum { TRAIN_LOCK_NONE, TRAIN_LOCK_IMAGE, TRAIN_LOCK_TEXT } lock;
     enum { TRAIN_STEM_AUTO, TRAIN_STEM_SMALL, TRAIN_STEM_IMAGENET } stem;
     enum { TRAIN_SGD, TRAIN_ADAM, TRAIN_ADAMW, TRAIN_LARS } optim;
@@ -50,7 +51,7 @@ struct train_options {
     double limit; /* seconds that an answer of the program may take */
     int resume, dry;
     int lost; /* with a program that fails: 0 end, 1 resume */
-    const char *list;
+    int list; /* -1: nothing is listed */
     struct opt_list override, init;
 };
 

@@ -39,6 +39,10 @@ stem_of(const struct train_options *o, const struct train_shape *shape)
     return shape->height > SMALL || shape->width > SMALL ? "imagenet" : "small";
 }
 
+static const char *const norms[] = {[TRAIN_NORM_BATCH] = "batch",
+                                    [TRAIN_NORM_GROUP] = "group",
+                                    [TRAIN_NORM_NONE] = "none"};
+
 int
 train_spec(const struct train_options *o, const struct train_shape *shape,
            struct nn_spec *spec, struct err *err)
@@ -49,7 +53,7 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
     *spec = (struct nn_spec){
         .arch = o->arch,
         .stem = stem_of(o, shape),
-        .norm = o->norm,
+        .norm = norms[o->norm],
         .head = o->head,
         .width = o->width,
         .hidden = o->hidden,
@@ -135,7 +139,11 @@ train_brings(const struct train_options *o)
 static int
 has_own_loss(const struct train_options *o)
 {
-    return !strcmp(o->objective, train_own.name);
+    struct err none;
+    const struct loss_objective *objective =
+        train_find_objective(o->objective, &none);
+
+    return objective && objective->by_encoder;
 }
 
 int
@@ -169,7 +177,7 @@ train_text_spec(const struct train_options *o, size_t vocabulary,
     *spec = (struct nn_spec){
         .arch = o->text,
         .stem = "small",
-        .norm = o->norm,
+        .norm = norms[o->norm],
         .head = o->head,
         .vocabulary = (long)vocabulary,
         .context = o->context,

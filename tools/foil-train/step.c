@@ -57,10 +57,8 @@ encode_only(struct train *t, const struct train_batch *b, struct err *err)
     return 1;
 }
 
-/* While the program of an encoder computes: it is told which batch comes
- * next. */
-static void
-use_wait(void *tool)
+void
+train_meanwhile(void *tool)
 {
     struct train *t = tool;
     const struct train_state *s = &t->state;
@@ -104,8 +102,6 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
     train_batch_of(from, &batch);
     train_texts_pack(&t->texts, from, &batch);
     t->service.batch = from;
-    t->learner.spec.meanwhile = t->program ? use_wait : NULL;
-    t->learner.spec.tool = t;
     t->drawn.known = 0;
     t->drawn.wanted = wire_feed_followed(t->feed, WIRE_DRAWN);
     if (batch.encode_only)

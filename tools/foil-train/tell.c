@@ -50,7 +50,7 @@ train_tell(struct train *t)
 {
     struct err err;
 
-    if (t->options->list)
+    if (t->options->list >= 0)
         tell_list();
     else if (tell_needs(t, &err))
         die("%s", err.msg);

@@ -170,10 +170,13 @@ void train_batch_of(const struct wire_batch *from, struct train_batch *batch);
  * Returns 1 when that is over, 0 when asked to stop within it.  train_leave()
  * releases the batch; but where a program computes the encoder, while it does:
  * to release a large one takes milliseconds, in which the program would wait.
+ * train_meanwhile() is called with the trainer while a program computes: it is
+ * told which batch comes next.
  */
 int train_step(struct train *t, const struct wire_batch *batch,
                struct err *err);
 void train_leave(struct train *t, struct wire_batch *batch);
+void train_meanwhile(void *train);
 
 /* save.c: what checkpoints are made of.  train_save_open() lists it.
  * train_tidy() says what cannot be done. */
