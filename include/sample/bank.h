@@ -75,8 +75,7 @@ void sample_bank_push(struct sample_bank *bank, int64_t when, int64_t row,
 
 /* sample_bank_restore() is the same for one that has its slot already, in which
  * no other update is. */
-void sample_bank_restore(struct sample_bank *bank, int64_t when, int64_t row,
-                         int64_t slot, struct sample_shown shown,
+void sample_bank_restore(struct sample_bank *bank, struct sample_queued update,
                          const float *z);
 
 /* sample_bank_reserve() makes slots up to n, which are free. */

@@ -81,22 +81,20 @@ struct sample_memory_form {
     size_t most;    /* bytes that are kept, of all tables */
 };
 
-/* The rows of a table that a step has written. */
-struct sample_written {
-    size_t n;
-    int64_t *at;
-    uint8_t *row;
+/* An inverse temperature; step_1 0: none. */
+struct sample_beta_row {
+    int64_t step_1;
+    double beta;
 };
 
 struct sample_memory {
     struct sample_memory_form form;
-    int64_t total;               /* steps that it has seen */
-    struct sample_chains chains; /* state NULL: none has begun */
-    struct sample_bank bank;     /* rows NULL: none has begun */
-    int64_t *beta_step;          /* [horizon] -1: none */
-    double *beta;                /* [horizon] */
-    struct arena written;        /* what the last step has written: */
-    struct sample_written chain_rows, bank_rows, beta_rows;
+    int64_t total;                /* steps that it has seen */
+    struct sample_chains chains;  /* state NULL: none has begun */
+    struct sample_bank bank;      /* rows NULL: none has begun */
+    struct sample_beta_row *beta; /* [horizon] */
+    struct arena written;         /* what the last step has written: */
+    struct sample_rows rows[SAMPLE_MEMORY_TABLES];
 };
 
 /* sample_memory_init() begins without chains and bank, after `total` steps. */

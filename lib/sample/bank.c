@@ -62,18 +62,18 @@ sample_bank_reserve(struct sample_bank *bank, size_t n)
 }
 
 void
-sample_bank_restore(struct sample_bank *bank, int64_t when, int64_t row,
-                    int64_t slot, struct sample_shown shown, const float *z)
+sample_bank_restore(struct sample_bank *bank, struct sample_queued update,
+                    const float *z)
 {
     const size_t n = bank->n;
 
-    REQUIRE(when >= 0 && (!n || when >= bank->queue[n - 1].when));
-    REQUIRE(row >= 0 && (uint64_t)row < bank->size * bank->views);
-    sample_bank_reserve(bank, (size_t)slot + 1);
-    REQUIRE(slot >= 0 && !bank->taken[slot]);
-    bank->taken[slot] = 1;
+    REQUIRE(update.when >= 0 && (!n || update.when >= bank->queue[n - 1].when));
+    REQUIRE(update.row >= 0 && (uint64_t)update.row < bank->size * bank->views);
+    sample_bank_reserve(bank, (size_t)update.slot + 1);
+    REQUIRE(update.slot >= 0 && !bank->taken[update.slot]);
+    bank->taken[update.slot] = 1;
     make_queue_room(bank, n + 1);
-    bank->queue[n] = (struct sample_queued){when, row, slot, shown};
+    bank->queue[n] = update;
     memcpy(bank->queue_z + n * bank->dim, z, bank->dim * sizeof *z);
     bank->n++;
 }
@@ -84,7 +84,9 @@ sample_bank_push(struct sample_bank *bank, int64_t when, int64_t row,
 {
     while (bank->lowest < bank->slots && bank->taken[bank->lowest])
         bank->lowest++;
-    sample_bank_restore(bank, when, row, (int64_t)bank->lowest, shown, z);
+    sample_bank_restore(
+        bank, (struct sample_queued){when, row, (int64_t)bank->lowest, shown},
+        z);
 }
 
 /* |old - new|^2 / |new|^2, by partial sums as in num_dot(). */
@@ -182,11 +184,11 @@ sample_bank_copy(struct sample_bank *bank, const struct sample_bank *from)
     sample_bank_reserve(bank, from->slots);
     if (from->slots)
         memcpy(bank->taken, from->taken, from->slots);
-    for (size_t i = 0; i < n; i++) {
-        const struct sample_queued update = from->queue[i];
-
-        bank->taken[update.slot] = 0;
-        sample_bank_restore(bank, update.when, update.row, update.slot,
-                            update.shown, from->queue_z + i * from->dim);
+    make_queue_room(bank, n);
+    bank->n = n;
+    if (n) {
+        memcpy(bank->queue, from->queue, n * sizeof *bank->queue);
+        memcpy(bank->queue_z, from->queue_z,
+               n * from->dim * sizeof *bank->queue_z);
     }
 }

@@ -21,11 +21,6 @@ struct sample_update_row {
     int32_t view, views;
 };
 
-struct sample_beta_row {
-    int64_t step_1;
-    double beta;
-};
-
 /* The tables, in the order in which they are listed. */
 enum { SAMPLE_CHAIN, SAMPLE_BANK, SAMPLE_BETA };
 extern const char *const sample_table_names[SAMPLE_MEMORY_TABLES];

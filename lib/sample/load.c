@@ -41,20 +41,13 @@ load_chains(struct sample_memory *memory, const struct sample_table *table,
     return 0;
 }
 
-/* An update in a table, with where it is. */
-struct found {
-    int64_t step, row;
-    size_t slot;
-    struct sample_shown shown;
-};
-
 static int
 by_step(const void *a, const void *b)
 {
-    const struct found *x = a, *y = b;
+    const struct sample_queued *x = a, *y = b;
 
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
+    if (x->when != y->when)
+        return x->when < y->when ? -1 : 1;
     if (x->row != y->row)
         return x->row < y->row ? -1 : 1;
     return (x->slot > y->slot) - (x->slot < y->slot);
@@ -72,7 +65,7 @@ numbers_of(const struct sample_table *table, size_t slot)
 static int
 find_update(const struct sample_memory *memory,
             const struct sample_table *table, size_t slot, int32_t *views,
-            struct found *found, struct err *err)
+            struct sample_queued *found, struct err *err)
 {
     const size_t dim =
         (table->width - sizeof(struct sample_update_row)) / sizeof(float);
@@ -95,20 +88,22 @@ find_update(const struct sample_memory *memory,
     if (!num_finite(dim, numbers_of(table, slot)))
         return err_set(err, "a number in row %zu of '%s' is not finite", slot,
                        table->name);
-    *found = (struct found){
-        row.step_1 - 1, row.id * row.views + row.view, slot, {0, 0}};
-    if (row.views == 1) {
-        found->row = row.id;
+    *found = (struct sample_queued){
+        row.step_1 - 1,
+        row.views == 1 ? row.id : row.id * row.views + row.view,
+        (int64_t)slot,
+        {0, 0}};
+    if (row.views == 1)
         found->shown = (struct sample_shown){row.view % SAMPLE_SHOWN_VIEWS,
                                              row.view / SAMPLE_SHOWN_VIEWS};
-    }
     return 1;
 }
 
 /* Finds the n updates of a table, in the order of their steps. */
 static int
 find_all(const struct sample_memory *memory, const struct sample_table *table,
-         struct found *found, size_t *n, int32_t *views, struct err *err)
+         struct sample_queued *found, size_t *n, int32_t *views,
+         struct err *err)
 {
     *n = 0;
     *views = 0;
@@ -135,7 +130,7 @@ load_bank(struct sample_memory *memory, const struct sample_table *table,
     const size_t dim = (table->width - head) / sizeof(float);
     const int64_t due = memory->total - (int64_t)memory->form.horizon;
     struct sample_bank *bank = &memory->bank;
-    struct found *found;
+    struct sample_queued *found;
     int32_t views;
     size_t n;
     int rc;
@@ -154,10 +149,9 @@ load_bank(struct sample_memory *memory, const struct sample_table *table,
     if (!rc)
         sample_bank_init(bank, size, (size_t)views, dim);
     for (size_t i = 0; i < n && !rc; i++) {
-        sample_bank_restore(bank, found[i].step, found[i].row,
-                            (int64_t)found[i].slot, found[i].shown,
-                            numbers_of(table, found[i].slot));
-        if (found[i].step <= due)
+        sample_bank_restore(bank, found[i],
+                            numbers_of(table, (size_t)found[i].slot));
+        if (found[i].when <= due)
             sample_bank_advance(bank, due);
     }
     if (!rc)
@@ -170,23 +164,21 @@ static int
 load_betas(struct sample_memory *memory, const struct sample_table *table,
            struct err *err)
 {
-    struct sample_beta_row row;
-
     if (table->rows != memory->form.horizon)
         return err_set(err,
                        "table '%s' has %zu rows where the bank is %zu steps "
                        "behind: start the sampler with the horizon that it "
                        "had",
                        table->name, table->rows, memory->form.horizon);
+    memcpy(memory->beta, table->bytes, table->rows * sizeof *memory->beta);
     for (size_t i = 0; i < table->rows; i++) {
-        memcpy(&row, table->bytes + i * sizeof row, sizeof row);
+        const struct sample_beta_row row = memory->beta[i];
+
         if (row.step_1 < 0 || row.step_1 > memory->total ||
             !(row.beta >= 0 && row.beta <= 1e9))
             return err_set(
                 err, "row %zu of '%s' is no beta of one of %" PRId64 " steps",
                 i, table->name, memory->total);
-        memory->beta_step[i] = row.step_1 - 1;
-        memory->beta[i] = row.beta;
     }
     return 0;
 }

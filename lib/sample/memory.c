@@ -88,72 +88,6 @@ sample_chains_set(struct sample_chains *chains, size_t place,
     return 0;
 }
 
-/* ---- what a step writes ------------------------------------------------- */
-
-/* Scratch for `most` rows of a table, none of which is written yet. */
-static void
-begin_rows(struct sample_memory *memory, struct sample_written *to, size_t most,
-           size_t width)
-{
-    to->n = 0;
-    to->at = arena_take(&memory->written, most, sizeof *to->at);
-    to->row = arena_take(&memory->written, most, width);
-}
-
-/* One row more, whose place is at. */
-static uint8_t *
-add_row(struct sample_written *to, size_t at, size_t width)
-{
-    to->at[to->n] = (int64_t)at;
-    return to->row + to->n++ * width;
-}
-
-static void
-write_chain(struct sample_written *to, size_t at, struct sample_state state,
-            const float *score)
-{
-    struct sample_chain_row row = {state.id + 1,
-                                   (int32_t)state.view + 1,
-                                   {.epoch = (uint32_t)state.epoch}};
-
-    if (score)
-        row.score = *score;
-    memcpy(add_row(to, at, sizeof row), &row, sizeof row);
-}
-
-static size_t
-update_width(size_t dim)
-{
-    return sizeof(struct sample_update_row) + dim * sizeof(float);
-}
-
-static void
-write_update(struct sample_written *to, const struct sample_bank *bank,
-             size_t i)
-{
-    const int64_t views = (int64_t)bank->views, at = bank->queue[i].row;
-    const struct sample_shown shown = bank->queue[i].shown;
-    const struct sample_update_row row = {
-        bank->queue[i].when + 1, at / views,
-        views > 1 ? (int32_t)(at % views)
-                  : SAMPLE_SHOWN_VIEWS * shown.epoch + shown.view,
-        (int32_t)views};
-    uint8_t *bytes =
-        add_row(to, (size_t)bank->queue[i].slot, update_width(bank->dim));
-
-    memcpy(bytes, &row, sizeof row);
-    memcpy(bytes + sizeof row, bank->queue_z + i * bank->dim,
-           bank->dim * sizeof *bank->queue_z);
-}
-
-static void
-write_beta(struct sample_written *to, size_t at, int64_t step, double beta)
-{
-    const struct sample_beta_row row = {step + 1, beta};
-
-    memcpy(add_row(to, at, sizeof row), &row, sizeof row);
-}
-
 /* ---- a memory ------------------------------------------------------------ */
 
 void
@@ -163,11 +97,8 @@ sample_memory_init(struct sample_memory *memory,
     *memory = (struct sample_memory){
         .form = *form,
         .total = total,
-        .beta_step = mem_array(form->horizon, sizeof *memory->beta_step),
         .beta = mem_array(form->horizon, sizeof *memory->beta),
     };
-    for (size_t i = 0; i < form->horizon; i++)
-        memory->beta_step[i] = -1;
 }
 
 void
@@ -175,7 +106,6 @@ sample_memory_release(struct sample_memory *memory)
 {
     sample_chains_release(&memory->chains);
     sample_bank_release(&memory->bank);
-    free(memory->beta_step);
     free(memory->beta);
     arena_release(&memory->written);
     *memory = (struct sample_memory){0};
@@ -198,24 +128,35 @@ write_chains(struct sample_memory *memory, const struct sample_step *step,
              const struct sample_state *state, const float *score)
 {
     struct sample_chains *chains = &memory->chains;
+    const size_t n = step->v * step->b;
+    int64_t *place = arena_take(&memory->written, n, sizeof *place);
+    struct sample_chain_row *row = arena_take(&memory->written, n, sizeof *row);
+    size_t moved = 0;
 
     if (!chains->state)
         sample_chains_init(chains, memory->form.size, sample_step_views(step));
-    begin_rows(memory, &memory->chain_rows, step->v * step->b,
-               sizeof(struct sample_chain_row));
-    for (size_t r = 0; r < step->v * step->b; r++) {
+    for (size_t r = 0; r < n; r++) {
         const size_t at =
             sample_chains_place(chains, step->b, step->ids, step->variants, r);
 
         if (!sample_state_order(&chains->state[at], &state[r]) &&
             (!score || chains->score[at] == score[r]))
             continue;
-        write_chain(&memory->chain_rows, at, state[r],
-                    score ? score + r : NULL);
-        chains->state[at] = state[r];
+        place[moved] = (int64_t)at;
+        row[moved] = (struct sample_chain_row){
+            state[r].id + 1, (int32_t)state[r].view + 1,
+            .epoch = (uint32_t)state[r].epoch};
         if (score)
-            chains->score[at] = score[r];
+            row[moved].score = chains->score[at] = score[r];
+        chains->state[at] = state[r];
+        moved++;
     }
+    memory->rows[SAMPLE_CHAIN] =
+        (struct sample_rows){.rows = chains->size * chains->views,
+                             .width = sizeof *row,
+                             .n = moved,
+                             .at = place,
+                             .row = (const uint8_t *)row};
 }
 
 /* An embedding on its way into a bank. */
@@ -290,27 +231,59 @@ sample_memory_feed(struct sample_bank *bank, int64_t when,
     free(fed);
 }
 
+/* Writes down the updates of a bank from `from` on, which wait. */
+static struct sample_rows
+write_updates(const struct sample_bank *bank, size_t from, struct arena *to)
+{
+    const size_t n = bank->n - from, numbers = bank->dim * sizeof(float);
+    const size_t width = sizeof(struct sample_update_row) + numbers;
+    const int64_t views = (int64_t)bank->views;
+    int64_t *place = arena_take(to, n, sizeof *place);
+    uint8_t *bytes = arena_take(to, n, width);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct sample_queued *update = bank->queue + from + i;
+        const struct sample_shown shown = update->shown;
+        const struct sample_update_row row = {
+            update->when + 1, update->row / views,
+            views > 1 ? (int32_t)(update->row % views)
+                      : SAMPLE_SHOWN_VIEWS * shown.epoch + shown.view,
+            (int32_t)views};
+
+        place[i] = update->slot;
+        memcpy(bytes + i * width, &row, sizeof row);
+        memcpy(bytes + i * width + sizeof row,
+               bank->queue_z + (from + i) * bank->dim, numbers);
+    }
+    return (struct sample_rows){
+        .rows = bank->slots, .width = width, .n = n, .at = place, .row = bytes};
+}
+
 /* Puts the rows and the beta of a step at the end of the queue. */
 static void
 push_step(struct sample_memory *memory, const struct sample_step *step)
 {
-    const size_t slot = (size_t)memory->total % memory->form.horizon;
+    const size_t horizon = memory->form.horizon;
+    const size_t slot = (size_t)memory->total % horizon;
     struct sample_bank *bank = &memory->bank;
-    size_t old = bank->n;
+    struct sample_beta_row *row = memory->beta + slot;
+    int64_t *place = arena_take(&memory->written, 1, sizeof *place);
+    const size_t old = bank->n;
 
     if (!bank->rows)
         sample_bank_init(bank, memory->form.size,
                          sample_memory_views(memory, step), step->dim);
     REQUIRE(bank->dim == step->dim);
     sample_memory_feed(bank, memory->total, step, memory->form.chains);
-    begin_rows(memory, &memory->bank_rows, bank->n - old,
-               update_width(bank->dim));
-    for (; old < bank->n; old++)
-        write_update(&memory->bank_rows, bank, old);
-    memory->beta_step[slot] = memory->total;
-    memory->beta[slot] = step->beta;
-    begin_rows(memory, &memory->beta_rows, 1, sizeof(struct sample_beta_row));
-    write_beta(&memory->beta_rows, slot, memory->total, step->beta);
+    memory->rows[SAMPLE_BANK] = write_updates(bank, old, &memory->written);
+    *row = (struct sample_beta_row){memory->total + 1, step->beta};
+    *place = (int64_t)slot;
+    memory->rows[SAMPLE_BETA] =
+        (struct sample_rows){.rows = horizon,
+                             .width = sizeof *row,
+                             .n = 1,
+                             .at = place,
+                             .row = (const uint8_t *)row};
 }
 
 struct sample_staleness
@@ -320,7 +293,7 @@ sample_memory_step(struct sample_memory *memory, const struct sample_step *step,
     const int64_t horizon = (int64_t)memory->form.horizon;
 
     arena_begin(&memory->written);
-    memory->chain_rows.n = 0; // where there is no state; each step has the rest
+    REQUIRE(!state == !memory->form.chains);
     if (state)
         write_chains(memory, step, state, score);
     if (horizon)
@@ -337,16 +310,14 @@ sample_memory_beta(const struct sample_memory *memory, int64_t step)
     double beta = 0, later = 0;
 
     for (size_t i = 0; i < memory->form.horizon; i++) {
-        const int64_t at = memory->beta_step[i];
+        const int64_t at = memory->beta[i].step_1 - 1;
 
-        if (at < 0)
-            continue;
         if (at > before && at <= step) {
             before = at;
-            beta = memory->beta[i];
-        } else if (at > step && at < after) {
+            beta = memory->beta[i].beta;
+        } else if (at > step && at >= 0 && at < after) {
             after = at;
-            later = memory->beta[i];
+            later = memory->beta[i].beta;
         }
     }
     return before < 0 ? later : beta;
@@ -367,30 +338,12 @@ size_t
 sample_memory_rows(const struct sample_memory *memory,
                    struct sample_rows rows[SAMPLE_MEMORY_TABLES])
 {
-    const struct sample_chains *chains = &memory->chains;
-    const struct sample_bank *bank = &memory->bank;
-    const struct {
-        size_t rows, width;
-        const struct sample_written *written;
-    } all[SAMPLE_MEMORY_TABLES] = {
-        {chains->size * chains->views, sizeof(struct sample_chain_row),
-         &memory->chain_rows},
-        {bank->slots, update_width(bank->dim), &memory->bank_rows},
-        {memory->form.horizon, sizeof(struct sample_beta_row),
-         &memory->beta_rows},
-    };
     size_t n = 0;
 
-    for (size_t i = 0; i < SAMPLE_MEMORY_TABLES; i++) {
-        if (!sample_table_is(&memory->form, i))
-            continue;
-        rows[n] = (struct sample_rows){.name = sample_table_names[i],
-                                       .rows = all[i].rows,
-                                       .width = all[i].width,
-                                       .n = all[i].written->n,
-                                       .at = all[i].written->at,
-                                       .row = all[i].written->row};
-        n++;
-    }
+    for (size_t i = 0; i < SAMPLE_MEMORY_TABLES; i++)
+        if (sample_table_is(&memory->form, i)) {
+            rows[n] = memory->rows[i];
+            rows[n++].name = sample_table_names[i];
+        }
     return n;
 }

@@ -62,8 +62,7 @@ same_memories(const struct sample_memory *a, const struct sample_memory *b)
     return a->total == b->total && h == b->form.horizon &&
            same_chains(&a->chains, &b->chains) &&
            same_banks(&a->bank, &b->bank) &&
-           same_bytes(a->beta_step, b->beta_step, h * 8) &&
-           same_bytes(a->beta, b->beta, h * 8);
+           same_bytes(a->beta, b->beta, h * sizeof *a->beta);
 }
 
 #endif
