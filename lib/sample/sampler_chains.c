@@ -31,17 +31,23 @@ is_across(const struct sample_how *how)
            how->sampler->kernel == SAMPLE_EXACT_CROSS;
 }
 
-/* Moves of a chain on the bank before each visit. */
-static size_t
-moves_of(const struct sample_how *how)
-{
-    return (size_t)sample_how_value(how, "moves");
-}
+/* Its parameters; 0 where it has none of a name. */
+struct settings {
+    enum sample_scores scores;
+    enum sample_elsewhere said;
+    double burn;
+    size_t moves, horizon;
+};
 
-static enum sample_scores
-scores_of(const struct sample_how *how)
+static struct settings
+settings_of(const struct sample_how *how)
 {
-    return (enum sample_scores)sample_how_value(how, "scores");
+    return (struct settings){
+        (enum sample_scores)sample_how_value(how, "scores"),
+        (enum sample_elsewhere)sample_how_value(how, "outside"),
+        sample_how_value(how, "burn-in"),
+        (size_t)sample_how_value(how, "moves"),
+        (size_t)sample_how_value(how, "horizon")};
 }
 
 /* What scores a state that is no row of the batch; SAMPLE_AUTO: nothing does.
@@ -49,40 +55,43 @@ scores_of(const struct sample_how *how)
 static enum sample_elsewhere
 elsewhere_of(const struct sample_how *how)
 {
-    const enum sample_elsewhere said =
-        (enum sample_elsewhere)sample_how_value(how, "outside");
+    const struct settings set = settings_of(how);
 
-    if (scores_of(how) != SAMPLE_FRESH)
+    if (set.scores != SAMPLE_FRESH)
         return SAMPLE_AUTO;
     if (!is_across(how))
         return SAMPLE_BROUGHT;
-    if (moves_of(how))
+    if (set.moves)
         return SAMPLE_BANKED;
-    if (said != SAMPLE_AUTO)
-        return said;
+    if (set.said != SAMPLE_AUTO)
+        return set.said;
     return how->brings ? SAMPLE_BROUGHT : SAMPLE_BANKED;
 }
 
-/* How many proposals are not recorded: half of them where that is not said. */
+/* How many proposals are made, and how many of them are not recorded: half
+ * where that is not said. */
 static size_t
-burn_of(const struct sample_how *how, const struct sample_step *step)
+length_of(const struct sample_how *how, const struct sample_step *step,
+          size_t *burn)
 {
-    const double burn = sample_how_value(how, "burn-in");
+    const double said = settings_of(how).burn;
+    const size_t length =
+        sample_emc2_length(how->sampler->kernel, step->v, step->b);
 
-    return burn < 0
-               ? sample_emc2_length(how->sampler->kernel, step->v, step->b) / 2
-               : (size_t)burn;
+    *burn = said < 0 ? length / 2 : (size_t)said;
+    return length;
 }
 
 static void
 keep_chains(const struct sample_how *how, struct sample_memory_form *form)
 {
+    const struct settings set = settings_of(how);
+
     form->chains = 1;
-    form->scores = scores_of(how) == SAMPLE_STALE;
+    form->scores = set.scores == SAMPLE_STALE;
     form->slots = is_across(how);
     form->recalls = elsewhere_of(how) == SAMPLE_BANKED;
-    form->horizon =
-        form->recalls ? 1 : (size_t)sample_how_value(how, "horizon");
+    form->horizon = form->recalls ? 1 : set.horizon;
 }
 
 /* Chains of images that are under way decide who comes along. */
@@ -97,12 +106,13 @@ chains_wait(const struct sample_how *how)
 static int
 check_how(const struct sample_how *how, struct err *err)
 {
-    const int said = (int)sample_how_value(how, "outside"),
-              brought = said == SAMPLE_BROUGHT || said == SAMPLE_BROUGHT_TEXTS;
+    const struct settings set = settings_of(how);
+    const int brought =
+        set.said == SAMPLE_BROUGHT || set.said == SAMPLE_BROUGHT_TEXTS;
     int length;
-    const char *word = opt_word(SAMPLE_ELSEWHERE, said, &length);
+    const char *word = opt_word(SAMPLE_ELSEWHERE, (int)set.said, &length);
 
-    if (said != SAMPLE_AUTO && scores_of(how) != SAMPLE_FRESH)
+    if (set.said != SAMPLE_AUTO && set.scores != SAMPLE_FRESH)
         return err_set(err,
                        "--outside %.*s scores afresh where a chain stands: it "
                        "wants --scores fresh",
@@ -145,7 +155,9 @@ check_chains(const struct sample_source *source, const struct sample_step *step,
 {
     const struct sample_how *how = &source->how;
     const struct sample_chains *chains = &source->memory.chains;
-    const size_t views = sample_step_views(step), burn = burn_of(how, step);
+    const size_t views = sample_step_views(step);
+    size_t burn;
+    const size_t length = length_of(how, step, &burn);
 
     if (is_across(how) && check_across(source, step, err))
         return -1;
@@ -157,13 +169,11 @@ check_chains(const struct sample_source *source, const struct sample_step *step,
                        "%s has one chain for each image: it is not for fixed "
                        "views",
                        how->sampler->proposals);
-    if (burn >= sample_emc2_length(how->sampler->kernel, step->v, step->b))
-        return err_set(
-            err,
-            "a burn-in of %zu leaves nothing to record: a batch of "
-            "%zu images makes %zu proposals",
-            burn, step->b,
-            sample_emc2_length(how->sampler->kernel, step->v, step->b));
+    if (burn >= length)
+        return err_set(err,
+                       "a burn-in of %zu leaves nothing to record: a batch of "
+                       "%zu images makes %zu proposals",
+                       burn, step->b, length);
     return !is_exact(how) || step->v == 2
                ? 0
                : err_set(err, "%zu views: an exact draw wants 2", step->v);
@@ -220,7 +230,7 @@ walk_chains(const struct sample_source *source, const struct sample_bank *bank,
             struct sample_state *state, struct arena *scratch)
 {
     const struct sample_walk_how how = {
-        .moves = moves_of(&source->how),
+        .moves = settings_of(&source->how).moves,
         .cross = is_across(&source->how),
         .seed = source->how.seed,
     };
@@ -307,7 +317,7 @@ static void
 draw_states(struct sample_source *source, const struct sample_step *step,
             int64_t number, struct sample_extras *extras)
 {
-    const int walks = moves_of(&source->how) > 0;
+    const int walks = settings_of(&source->how).moves > 0;
     const size_t n = step->v * step->b, most = n * (is_exact(&source->how) + 1);
     struct arena *to = &source->drawn;
     struct sample_state *state = find_states(source, step, NULL, to);
@@ -424,7 +434,7 @@ compare_states(struct sample_source *source, struct sample_step *step,
     if (!source->memory.form.recalls)
         return sample_step_compare(step, to);
     went = walk_chains(source, bank, step, step->beta, state, to);
-    if (moves_of(&source->how) && bank->rows) {
+    if (settings_of(&source->how).moves && bank->rows) {
         sample_weights_value(weights, "walk_accepted", went.accepted);
         sample_weights_value(weights, "walk_ess", went.effective);
     }
@@ -440,8 +450,9 @@ weigh_chains(struct sample_source *source, const struct sample_step *asked,
 {
     const struct sample_how *how = &source->how;
     const struct sample_memory_form *form = &source->memory.form;
-    const struct sample_emc2_how visit = {how->sampler->kernel, scores_of(how),
-                                          burn_of(how, asked), how->seed};
+    const struct settings set = settings_of(how);
+    struct sample_emc2_how visit = {how->sampler->kernel, set.scores, 0,
+                                    how->seed};
     const size_t n = asked->v * asked->b;
     struct arena *to = &source->weighed;
     struct sample_step step = *asked;
@@ -449,11 +460,12 @@ weigh_chains(struct sample_source *source, const struct sample_step *asked,
     struct sample_moves moves;
     float *w, *score = NULL;
 
+    length_of(how, asked, &visit.burn);
     // what has a score of its own, or a bank's, is not shown again
     step.timeless = form->scores || form->recalls;
     if (form->scores)
         score = arena_take(to, n, sizeof *score);
-    state = moves_of(how) && !is_across(how)
+    state = set.moves && !is_across(how)
                 ? hinted_states(&step, to)
                 : find_states(source, &step, score, to);
     weights->s = compare_states(source, &step, state, weights);

@@ -41,25 +41,18 @@ sample_sampler_find(const char *method, const char *proposals, struct err *err)
     return NULL;
 }
 
-/* 1 where a list has that word. */
-static int
-has_word(const char *list, const char *word)
-{
-    return opt_index(list, word) >= 0;
-}
+enum { WORDS = 256 };
 
 /* Adds a word that is not there yet. */
 static void
-add_word(char *list, size_t room, const char *word)
+add_word(char list[WORDS], const char *word)
 {
     const size_t n = strlen(list);
 
-    if (*word && !(n && has_word(list, word)))
-        REQUIRE((size_t)snprintf(list + n, room - n, "%s%s", n ? "|" : "",
-                                 word) < room - n);
+    if (*word && !(n && opt_index(list, word) >= 0))
+        REQUIRE((size_t)snprintf(list + n, WORDS - n, "%s%s", n ? "|" : "",
+                                 word) < WORDS - n);
 }
-
-enum { WORDS = 256 };
 
 const char *
 sample_sampler_methods(void)
@@ -68,7 +61,7 @@ sample_sampler_methods(void)
 
     *list = '\0';
     for (size_t i = 0; sample_samplers[i]; i++)
-        add_word(list, sizeof list, sample_samplers[i]->method);
+        add_word(list, sample_samplers[i]->method);
     return list;
 }
 
@@ -79,6 +72,6 @@ sample_sampler_proposals(void)
 
     *list = '\0';
     for (size_t i = 0; sample_samplers[i]; i++)
-        add_word(list, sizeof list, sample_samplers[i]->proposals);
+        add_word(list, sample_samplers[i]->proposals);
     return list;
 }
