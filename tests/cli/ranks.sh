@@ -15,7 +15,9 @@ fi
 # by all of Open MPI's versions: as root, more ranks than processors, this machine
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none \
-    OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo OMP_NUM_THREADS=1
+    OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo OMP_NUM_THREADS=1 \
+    PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe \
+    PRTE_MCA_hwloc_default_binding_policy=none
 
 cd "$work" || exit
 ok 'images' "$BIN/foil-data" generate --size 12 -o pics.tar 60
@@ -49,10 +51,18 @@ feed() {
 
 # whole RUN W OPTION... : a run from its beginning to its end
 whole() {
+    local code=0 filter=
     by "$2"
+    mkdir -m 700 "$1"
+    if [[ ${augment[0]} == --filter ]]; then
+        "$BIN/foil-negatives" -r "$1" --filter 2>"$1.negatives" &
+        filter=$!
+    fi
     feed "$1" 16 2
     "${line[@]}" -r "$1" --threads 1 --deadline 60 "${@:3}" 2>"$1.train" \
-        </dev/null || { cat "$1.train"; return 1; }
+        </dev/null || code=$?
+    [[ -z $filter ]] || kill "$filter"
+    [[ $code -eq 0 ]] || { cat "$1.train"; return 1; }
 }
 
 # same RUN RUN : all arrays that they have saved
@@ -83,6 +93,10 @@ compare simclr "${with[@]}" --average 0.5
 compare sogclr "${with[@]}" --objective sogclr --optim lars
 compare emc2 "${with[@]}" --objective emc2 --sampler fresh
 compare whole "${with[@]}" --norm-over batch --optim lars
+augment=(--filter --size 8)
+compare served "${with[@]}" --objective emc2
+ok 'images from outside of the batch came along' jq -es 'any(.extra > 0)' \
+    served-2/batches.jsonl
 augment=(-v 1 --size 8 "${text[@]}")
 compare clip "${towers[@]}" --objective clip
 compare clip-whole "${towers[@]}" --norm-over batch --objective clip

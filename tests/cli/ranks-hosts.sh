@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# foil-train-mpi on two hosts, which are network namespaces here: the bits of one
+# process over TCP, the name of a host that is lost.
+# Not for sanitizers: MPI does not give all of its memory back
+# Mostly waits, 40 s
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+
+near=near-$$ far=far-$$
+if [[ ! -x $BIN/foil-train-mpi ]] || ! command -v mpirun >/dev/null; then
+    skip 'ranks on two hosts' 'no foil-train-mpi, or no mpirun'
+    done_testing
+fi
+if ! ip netns add "$near" 2>/dev/null; then
+    skip 'ranks on two hosts' 'ip netns is not allowed'
+    done_testing
+fi
+trap 'kill $(jobs -p) 2>/dev/null; wait; cd /; rm -rf "$work"
+    ip netns del "$near"; ip netns del "$far" 2>/dev/null' EXIT
+trap 'exit 1' INT TERM HUP
+cd "$work" || exit
+
+connect() {
+    ip netns add "$far" &&
+        ip -n "$near" link add foil0 type veth peer name foil1 netns "$far" &&
+        ip -n "$near" addr add 10.64.0.1/24 dev foil0 &&
+        ip -n "$far" addr add 10.64.0.2/24 dev foil1 &&
+        ip -n "$near" link set lo up && ip -n "$near" link set foil0 up &&
+        ip -n "$far" link set lo up && ip -n "$far" link set foil1 up
+}
+ok 'two hosts are connected' connect
+
+# what mpirun starts in place of ssh: HOST COMMAND
+cat >agent <<EOF
+#!/usr/bin/env bash
+[[ \$1 == 10.64.0.1 ]] && name=$near || name=$far
+shift
+exec ip netns exec "\$name" unshare --uts bash -c "hostname \$name; \$*"
+EOF
+chmod +x agent
+# by Open MPI 4 and 5
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+    OMPI_MCA_plm_rsh_agent=$work/agent PRTE_MCA_plm_ssh_agent=$work/agent \
+    OMPI_MCA_btl=tcp,self OMPI_MCA_oob_tcp_keepalive_time=5 \
+    OMPI_MCA_oob_tcp_keepalive_intvl=2 OMPI_MCA_oob_tcp_keepalive_probes=3 OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1
+
+# begin_run RUN EPOCHS OPTION... : a rank on each host, in the background; in $trainer
+begin_run() {
+    "$BIN/foil-augment" -r "$1" --size 8 set.foil 2>"$1.augment" &
+    "$BIN/foil-select" -r "$1" -b 16 -e "$2" set.foil 2>"$1.select" &
+    ip netns exec "$near" unshare --uts bash -c "hostname $near; exec \"\$@\"" x \
+        mpirun -n 2 -H 10.64.0.1:1,10.64.0.2:1 "$BIN/foil-train-mpi" -r "$1" \
+        "${net[@]}" "${@:3}" 2>"$1.train" </dev/null &
+    trainer=$!
+}
+
+# fails RUN : the trainer does
+fails() {
+    local code=0
+    wait "$trainer" || code=$?
+    cat "$1.train"
+    test "$code" -ne 0
+}
+
+ok 'images' "$BIN/foil-data" generate --size 12 -o pics.tar 60
+ok 'their index' "$BIN/foil-data" index -o set.foil pics.tar
+net=(--threads 1 --arch resnet8 --head 16-8-bn --shards 2)
+alone() {
+    "$BIN/foil-augment" -r alone --size 8 set.foil 2>alone.augment &
+    "$BIN/foil-select" -r alone -b 16 -e 2 set.foil 2>alone.select &
+    "$BIN/foil-train" -r alone "${net[@]}" "$@" 2>alone.train </dev/null
+}
+ok 'a run by one process' alone --norm-over batch
+begin_run both 2 --norm-over batch --deadline 60
+ok 'a run by two hosts' exits 1 fails both
+ok 'its weights are those of one process' cmp {alone,both}/latest/model.safetensors
+ok 'and its moments' cmp {alone,both}/latest/optim.safetensors
+
+begin_run lost 1000 --deadline 10
+ok '5 steps of two hosts' past lost 5
+# mpirun has to see that first: behind a connection that is full it waits for long
+ip -n "$near" link set foil0 down
+ok 'a host that is cut off: the run ends' fails lost
+ok 'and what is said names it' grep -qE "$far|10\.64\.0\.2" lost.train
+mapfile -t feeders < <(jobs -p)
+kill "${feeders[@]}" 2>/dev/null
+
+done_testing

@@ -1,0 +1,199 @@
+"""Kills of ranks: kill -9 of any rank, at any moment, again and again.
+
+Runs of a few seconds each, started by 1, 2 or 4 ranks, of which one is killed at a
+random moment from the start on, 6 times in a run or until so many kills were made;
+each time the run is resumed by another number of ranks. mpirun has to be gone five
+seconds later, with all ranks, and the run to end with the arrays of an undisturbed
+one, bit for bit. Every other run has norms over the batch. Prints TAP and, at the
+end, figures. BIN is the folder of the tools; a run that fails keeps its folder.
+"""
+import argparse
+import glob
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("--kills", type=int, default=6)
+parser.add_argument("--seed", type=int, default=os.environ.get("SEED", 1))
+told = parser.parse_args()
+told.kills = int(os.environ.get("STORM", told.kills))
+BIN = os.environ["BIN"]
+EACH = 6        # kills of a run
+PATIENCE = 5    # seconds that mpirun has to end in
+LONG = 120      # that a start may take
+NET = ["--arch", "resnet8", "--head", "16-8-bn", "--shards", "4", "--optim", "lars"]
+KINDS = {"shard": [], "batch": ["--norm-over", "batch"]}
+ENV = dict(os.environ, OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1",
+           OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+           OMPI_MCA_hwloc_base_binding_policy="none", OMPI_MCA_btl_tcp_if_include="lo",
+           OMPI_MCA_oob_tcp_if_include="lo",
+           PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
+           PRTE_MCA_hwloc_default_binding_policy="none")
+chance = random.Random(told.seed)
+checks = failed = 0
+
+
+def check(good, name):
+    global checks, failed
+    checks += 1
+    failed += not good
+    print("ok" if good else "not ok", checks, "-", name, flush=True)
+    return good
+
+
+def start(run, *words):
+    with open(run + ".log", "a", encoding="utf-8") as log:
+        return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                env=ENV)
+
+
+def feed(run):
+    return [start(run, f"{BIN}/foil-augment", "-r", run, "--size", "8", "set.foil"),
+            start(run, f"{BIN}/foil-select", "-r", run, "-b", "8", "-e", "20",
+                  "--remainder", "keep", "set.foil")]
+
+
+def train(run, size, options):
+    """A trainer by so many ranks, that begins or goes on."""
+    return start(run, "mpirun", "-n", str(size), f"{BIN}/foil-train-mpi", "-r", run,
+                 "--threads", "1", "--checkpoint-every", "3", "--deadline", "60",
+                 "--resume", *NET, *options)
+
+
+def ranks_of(run):
+    """Processes of ranks, by their number."""
+    found = {}
+    for folder in glob.glob("/proc/[0-9]*"):
+        try:
+            with open(folder + "/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+            with open(folder + "/environ", "rb") as file:
+                settings = dict(x.split(b"=", 1) for x in file.read().split(b"\0") if x)
+        except (OSError, ValueError):
+            continue
+        if words[0].endswith(b"/foil-train-mpi") and run.encode() in words:
+            found[int(settings.get(b"OMPI_COMM_WORLD_RANK", -1))] = \
+                int(folder.rsplit("/", 1)[1])
+    return found
+
+
+def strike(run, trainer, after):
+    """Kills a rank; seconds until all have ended, None where it ended before."""
+    try:
+        trainer.wait(after)
+        return None
+    except subprocess.TimeoutExpired:
+        ranks = ranks_of(run)
+    if not ranks:
+        return 0
+    victim = chance.choice(sorted(ranks))
+    try:
+        os.kill(ranks[victim], signal.SIGKILL)
+    except ProcessLookupError:
+        return 0
+    began = time.monotonic()
+    try:
+        trainer.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        tell_hung(run, trainer, victim, len(ranks), after)
+    while ranks_of(run) and time.monotonic() < began + LONG:
+        time.sleep(0.05)
+    return time.monotonic() - began
+
+
+def tell_hung(run, trainer, victim, size, after):
+    """What is left of a job whose rank was killed long ago; then it is ended."""
+    print(f"# {run}: rank {victim} of {size} was killed {after:.2f} s from the start, and "
+          f"these are left: {ranks_of(run)}")
+    with open(run + ".log", encoding="utf-8") as log:
+        print("".join("# " + line for line in log.readlines()[-12:]))
+    try:
+        trainer.wait(LONG)
+    except subprocess.TimeoutExpired:
+        trainer.kill()
+
+
+def arrays(run):
+    found = {}
+    for path in sorted(glob.glob(run + "/latest/*.safetensors")):
+        with open(path, "rb") as file:
+            found[os.path.basename(path)] = file.read()
+    return found
+
+
+def finish(run, size, options):
+    trainer = train(run, size, options)
+    try:
+        return trainer.wait(LONG)
+    except subprocess.TimeoutExpired:
+        trainer.kill()
+        return -1
+
+
+def disturb(run, options, most, spans):
+    """A run with up to so many kills; how many there were."""
+    feeders, kills, span = feed(run), 0, 0
+    while kills < most and span is not None:
+        trainer = train(run, chance.choice((1, 2, 4)), options)
+        span = strike(run, trainer, chance.uniform(0.1, 2))
+        if span == 0:   # nobody was there yet
+            trainer.kill()
+            trainer.wait()
+        elif span:
+            spans.append(span)
+            kills += 1
+    code = 0 if span is None else finish(run, chance.choice((1, 2, 4)), options)
+    for feeder in feeders:
+        feeder.kill()
+        feeder.wait()
+    return kills, code
+
+
+def storm(calm):
+    kills, runs, spans = 0, 0, []
+    while kills < told.kills and not failed:
+        kind = sorted(KINDS)[runs % 2]
+        run = f"run-{runs}"
+        made, code = disturb(run, KINDS[kind], min(EACH, told.kills - kills), spans)
+        check(code == 0, f"{run}, norms over the {kind}, {made} kills: ends by itself")
+        check(arrays(run) == calm[kind], f"{run}: with the arrays of a calm run")
+        kills += made
+        runs += 1
+        if not failed:
+            shutil.rmtree(run)
+    check(max(spans, default=0) < PATIENCE, f"all ranks are gone in {PATIENCE} s")
+    print(f"# {kills} kills in {runs} runs, all ranks gone after "
+          f"{min(spans, default=0):.1f} to {max(spans, default=0):.1f} s")
+
+
+def main():
+    folder = tempfile.mkdtemp()
+    os.chdir(folder)
+    subprocess.run([f"{BIN}/foil-data", "generate", "--size", "12", "-o", "pics.tar",
+                    "60"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([f"{BIN}/foil-data", "index", "-o", "set.foil", "pics.tar"],
+                   check=True, stdout=subprocess.DEVNULL)
+    calm = {}
+    for kind, options in KINDS.items():
+        feeders = feed("calm-" + kind)
+        check(finish("calm-" + kind, 1, options) == 0, f"norms over the {kind}: a run")
+        calm[kind] = arrays("calm-" + kind)
+        for feeder in feeders:
+            feeder.wait()
+    check(len(calm["shard"]) >= 4 and calm["shard"] != calm["batch"],
+          "two results of several arrays")
+    storm(calm)
+    print(f"1..{checks}")
+    if failed:
+        print("# kept: " + folder)
+    else:
+        shutil.rmtree(folder)
+    return failed > 0
+
+
+raise SystemExit(main())
