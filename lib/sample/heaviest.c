@@ -13,19 +13,15 @@ name_column(const struct sample_step *s, const struct sample_weights *weights,
             size_t c)
 {
     const size_t n = s->v * s->b, extra = c - n;
+    struct sample_state is;
 
-    if (c < n)
-        return (struct column){
-            s->ids[c % s->b], s->variants ? 0 : (int64_t)s->epoch, (int32_t)c,
-            (int32_t)(s->variants ? s->variants[c] : (int64_t)(c / s->b)),
-            s->z + c * s->dim};
-    if (extra < s->extra)
-        return (struct column){
-            s->extra_ids[extra], s->extra_epoch ? s->extra_epoch[extra] : 0,
-            (int32_t)c, s->extra_view ? (int32_t)s->extra_view[extra] : -1,
-            s->extra_z + extra * s->dim};
-    return (struct column){-1, -1, -1, -1,
-                           weights->outside + (extra - s->extra) * s->dim};
+    if (c >= n + s->extra)
+        return (struct column){-1, -1, -1, -1,
+                               weights->outside + (extra - s->extra) * s->dim};
+    is = sample_step_state(s, c);
+    return (struct column){is.id, is.epoch, (int32_t)c, (int32_t)is.view,
+                           c < n ? s->z + c * s->dim
+                                 : s->extra_z + extra * s->dim};
 }
 
 /* Puts a column into a falling list of n; returns how many there are then. */

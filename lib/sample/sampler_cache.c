@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/mem.h"
-
 #include "cache.h"
 #include "samplers.h"
 
@@ -16,23 +14,18 @@ keep_bank(const struct sample_how *how, struct sample_memory_form *form)
     form->horizon = (size_t)how->value[HORIZON];
 }
 
+/* The order in which samples are refreshed, if they are. */
 static void
 init_refresh(struct sample_source *source)
 {
-    const struct sample_how *how = &source->how;
-    struct sample_refresh *refresh = mem_array(1, sizeof *refresh);
-
-    source->own = refresh;
-    if (how->value[REFRESH] > 0)
-        sample_refresh_init(refresh, source->memory.form.size,
-                            how->value[REFRESH], how->seed);
+    if (source->how.value[REFRESH] > 0)
+        source->own =
+            sample_refresh_order(source->memory.form.size, source->how.seed);
 }
 
 static void
 release_refresh(struct sample_source *source)
 {
-    if (source->own)
-        sample_refresh_release(source->own);
     free(source->own);
 }
 
@@ -77,9 +70,11 @@ static void
 draw_extras(struct sample_source *source, const struct sample_step *step,
             int64_t number, struct sample_extras *extras)
 {
-    const struct sample_refresh *refresh = source->own;
-    const size_t most =
-        step->b + (refresh->order ? refresh->size / refresh->period + 1 : 0);
+    const int64_t *order = source->own;
+    const size_t size = source->memory.form.size;
+    const size_t period =
+        order ? sample_refresh_period(source->how.value[REFRESH]) : 1;
+    const size_t most = step->b + (order ? size / period + 1 : 0);
     struct arena *to = &source->drawn;
     struct extras all = {
         .id = arena_take(to, most, sizeof *all.id),
@@ -87,16 +82,15 @@ draw_extras(struct sample_source *source, const struct sample_step *step,
         .row = arena_take(to, most, sizeof *all.row),
         .log_q = arena_take(to, most, sizeof *all.log_q),
     };
-    const int64_t *ids = NULL;
-    size_t n = 0;
+    size_t n = 0, from = 0;
 
     REQUIRE(step->v == 2);
     if (source->ahead.rows)
         draw_negatives(source, step, number, &all);
-    if (refresh->order)
-        n = sample_refresh_next(refresh, (uint64_t)number, &ids);
+    if (order)
+        n = sample_refresh_next(size, period, (uint64_t)number, &from);
     for (size_t i = 0; i < n; i++)
-        add_extra(&all, ids[i], -1, 0);
+        add_extra(&all, order[from + i], -1, 0);
     *extras = (struct sample_extras){
         .n = all.n,
         .most = most,

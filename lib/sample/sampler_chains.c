@@ -513,91 +513,44 @@ static const struct param across_banked[] = {BURN, MOVES, {0}};
 static const struct param across_exact[] = {OUTSIDE, {0}};
 static const struct param across_both[] = {MOVES, {0}};
 
-#define CHAINS(word)                                                  \
-    .method = (word), .name = word " 1", .tables = keep_chains,       \
-    .check_how = check_how, .waits = chains_wait, .draw = draw_along, \
-    .check_step = check_chains, .weigh = weigh_chains
+/* A row: its method and proposals, what it gets in a visit, its parameters;
+ * whether it wants images from outside, and has one chain an image. */
+#define CHAINS(row, word, choice, what, own, outside, one, text) \
+    const struct sample_sampler sample_sampler_##row = {         \
+        .method = (word),                                        \
+        .name = word " 1",                                       \
+        .proposals = (choice),                                   \
+        .summary = (text),                                       \
+        .params = (own),                                         \
+        .kernel = (what),                                        \
+        .wants_outside = (outside),                              \
+        .one_chain = (one),                                      \
+        .tables = keep_chains,                                   \
+        .check_how = check_how,                                  \
+        .waits = chains_wait,                                    \
+        .draw = draw_along,                                      \
+        .check_step = check_chains,                              \
+        .weigh = weigh_chains,                                   \
+    }
 
-const struct sample_sampler sample_sampler_emc2_once = {
-    CHAINS("emc2"),
-    .proposals = "once",
-    .summary = "each other image of the batch, in one of its views",
-    .params = chains,
-    .kernel = SAMPLE_ONCE,
-};
-
-const struct sample_sampler sample_sampler_emc2_row = {
-    CHAINS("emc2"),
-    .proposals = "row",
-    .summary = "each row of another image of the batch",
-    .params = chains,
-    .kernel = SAMPLE_ROW,
-};
-
-const struct sample_sampler sample_sampler_emc2_all4 = {
-    CHAINS("emc2"),
-    .proposals = "all4",
-    .summary = "each row for each view of one chain an image, as the reference",
-    .params = chains,
-    .kernel = SAMPLE_ALL4,
-    .one_chain = 1,
-};
-
-const struct sample_sampler sample_sampler_emc2_bank = {
-    CHAINS("emc2"),
-    .proposals = "bank",
-    .summary = "as once, after moves among all images by a bank of features",
-    .params = banked,
-    .kernel = SAMPLE_ONCE,
-    .wants_outside = 1,
-};
-
-const struct sample_sampler sample_sampler_emc2_exact = {
-    CHAINS("emc2"),
-    .proposals = "exact",
-    .summary = "a draw from the softmax over the batch and the old state",
-    .params = exact,
-    .kernel = SAMPLE_EXACT,
-    .wants_outside = 1,
-};
-
-const struct sample_sampler sample_sampler_emc2_exact_bank = {
-    CHAINS("emc2"),
-    .proposals = "exact-bank",
-    .summary = "as exact, after moves among all images by a bank of features",
-    .params = exact_banked,
-    .kernel = SAMPLE_EXACT,
-    .wants_outside = 1,
-};
-
-const struct sample_sampler sample_sampler_bimodal_once = {
-    CHAINS("emc2_bimodal"),
-    .proposals = "once",
-    .summary = "each other image of the batch, in the other view",
-    .params = across,
-    .kernel = SAMPLE_CROSS,
-};
-
-const struct sample_sampler sample_sampler_bimodal_bank = {
-    CHAINS("emc2_bimodal"),
-    .proposals = "bank",
-    .summary = "as once, after moves among all images by a bank of features",
-    .params = across_banked,
-    .kernel = SAMPLE_CROSS,
-};
-
-const struct sample_sampler sample_sampler_bimodal_exact = {
-    CHAINS("emc2_bimodal"),
-    .proposals = "exact",
-    .summary = "a draw from the softmax over the other view and the old state",
-    .params = across_exact,
-    .kernel = SAMPLE_EXACT_CROSS,
-};
-
-const struct sample_sampler sample_sampler_bimodal_exact_bank = {
-    CHAINS("emc2_bimodal"),
-    .proposals = "exact-bank",
-    .summary = "as exact, after moves among all images by a bank of features",
-    .params = across_both,
-    .kernel = SAMPLE_EXACT_CROSS,
-};
+CHAINS(emc2_once, "emc2", "once", SAMPLE_ONCE, chains, 0, 0,
+       "each other image of the batch, in one of its views");
+CHAINS(emc2_row, "emc2", "row", SAMPLE_ROW, chains, 0, 0,
+       "each row of another image of the batch");
+CHAINS(emc2_all4, "emc2", "all4", SAMPLE_ALL4, chains, 0, 1,
+       "each row for each view of one chain an image, as the reference");
+CHAINS(emc2_bank, "emc2", "bank", SAMPLE_ONCE, banked, 1, 0,
+       "as once, after moves among all images by a bank of features");
+CHAINS(emc2_exact, "emc2", "exact", SAMPLE_EXACT, exact, 1, 0,
+       "a draw from the softmax over the batch and the old state");
+CHAINS(emc2_exact_bank, "emc2", "exact-bank", SAMPLE_EXACT, exact_banked, 1, 0,
+       "as exact, after moves among all images by a bank of features");
+CHAINS(bimodal_once, "emc2_bimodal", "once", SAMPLE_CROSS, across, 0, 0,
+       "each other image of the batch, in the other view");
+CHAINS(bimodal_bank, "emc2_bimodal", "bank", SAMPLE_CROSS, across_banked, 0, 0,
+       "as once, after moves among all images by a bank of features");
+CHAINS(bimodal_exact, "emc2_bimodal", "exact", SAMPLE_EXACT_CROSS, across_exact,
+       0, 0, "a draw from the softmax over the other view and the old state");
+CHAINS(bimodal_exact_bank, "emc2_bimodal", "exact-bank", SAMPLE_EXACT_CROSS,
+       across_both, 0, 0,
+       "as exact, after moves among all images by a bank of features");

@@ -26,6 +26,7 @@ make_step(int fixed)
     step.extra_ids = extra_ids;
     step.extra_view = extra_view;
     step.extra_epoch = extra_epoch;
+    step.fixed = fixed ? 6 : 0;
     step.variants = fixed ? variants : NULL;
     step.z = z;
     step.extra_z = z + R * D;

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "sample/cache.h"
@@ -9,20 +10,21 @@ static void
 everyone_in_turn(size_t size, double rho, size_t period)
 {
     int times[MOST] = {0}, even = 1, once = 1, same = 1;
-    struct sample_refresh a, b;
-    const int64_t *ids, *again;
+    int64_t *order = sample_refresh_order(size, 7);
+    int64_t *other = sample_refresh_order(size, 7);
+    size_t at, again;
 
-    sample_refresh_init(&a, size, rho, 7);
-    sample_refresh_init(&b, size, rho, 7);
-    T(a.period == period, "rho %g: every %zu steps", rho, period);
+    T(sample_refresh_period(rho) == period, "rho %g: every %zu steps", rho,
+      period);
     for (size_t step = 0; step < 3 * period; step++) {
-        const size_t n = sample_refresh_next(&a, step, &ids);
+        const size_t n = sample_refresh_next(size, period, step, &at);
 
         even &= n == size / period || n == (size + period - 1) / period;
         for (size_t i = 0; i < n; i++)
-            times[ids[i]]++;
-        same &= sample_refresh_next(&b, step + 5 * period, &again) == n &&
-                !memcmp(ids, again, n * sizeof *ids);
+            times[order[at + i]]++;
+        same &=
+            sample_refresh_next(size, period, step + 5 * period, &again) == n &&
+            at == again;
         if ((step + 1) % period)
             continue;
         for (size_t i = 0; i < size; i++)
@@ -30,15 +32,17 @@ everyone_in_turn(size_t size, double rho, size_t period)
     }
     T(once, "%zu samples: each once in each %zu steps", size, period);
     T(even, "about as many in each step");
-    T(same, "the same order for the same seed, and each time round");
-    sample_refresh_release(&a);
-    sample_refresh_release(&b);
+    T(same && !memcmp(order, other, size * sizeof *order),
+      "the same order for the same seed, and each time round");
+    free(order);
+    free(other);
 }
 
 int
 main(void)
 {
-    struct sample_refresh a, b;
+    int64_t *a = sample_refresh_order(MOST, 1);
+    int64_t *b = sample_refresh_order(MOST, 2);
 
     everyone_in_turn(1000, 0.01024, 98);
     everyone_in_turn(1000, 0.1, 10);
@@ -47,11 +51,8 @@ main(void)
     everyone_in_turn(10, 1, 1);
     everyone_in_turn(7, 0.05, 20);
     everyone_in_turn(1, 0.5, 2);
-    sample_refresh_init(&a, MOST, 0.5, 1);
-    sample_refresh_init(&b, MOST, 0.5, 2);
-    T(memcmp(a.order, b.order, MOST * sizeof *a.order),
-      "another seed, another order");
-    sample_refresh_release(&a);
-    sample_refresh_release(&b);
+    T(memcmp(a, b, MOST * sizeof *a), "another seed, another order");
+    free(a);
+    free(b);
     return t_done();
 }
