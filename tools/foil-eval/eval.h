@@ -2,6 +2,7 @@
 #define FOIL_EVAL_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "data/features.h"
 #include "data/open.h"
@@ -104,5 +105,8 @@ void print_end(void);
 /* plot() keeps a script beside a picture, x.gp beside x.png, and has gnuplot
  * draw it; `set output` is added. */
 void plot(const char *picture, const char *script);
+
+/* plot_text() writes a text of a stranger into a script, in quotes. */
+void plot_text(FILE *out, const char *text);
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "confusion.h"
 #include "eval.h"
 #include "eval/knn.h"
 #include "eval/vote.h"
@@ -17,6 +18,7 @@ enum {
 static const char *k_list = "1,10";
 static enum eval_metric metric;
 static double temperature = 0.07;
+static const char *picture;
 
 const struct opt knn_opts[] = {
     {"neighbours", 'k', OPT_TEXT, &k_list, 0, 0, "K,...",
@@ -25,6 +27,8 @@ const struct opt knn_opts[] = {
      "measure of distance"},
     {"temperature", 0, OPT_REAL, &temperature, 1e-3, 1e3, "X",
      "a weighted vote counts exp(cosine / X)"},
+    {"confusion", 0, OPT_TEXT, &picture, 0, 0, "FILE",
+     "which class is taken for which by the first K, as PNG"},
     LABELS_OPTS,
     THREADS_OPT(&given.threads),
     OUTPUT_OPTS,
@@ -66,9 +70,11 @@ struct score {
     size_t plain[MAX_LIST], weighted[MAX_LIST];
 };
 
-/* Classifies test by its neighbours in train, which may be the same. */
+/* Classifies test by its neighbours in train, which may be the same.
+ *   confusion  of no classes: not wanted */
 static struct score
-classify_test(const struct list *list, const struct pair *pair)
+classify_test(const struct list *list, const struct pair *pair,
+              struct confusion *confusion)
 {
     const struct data_features *train = &pair->train, *test = pair->test;
     struct eval_knn *knn = eval_knn_new(train->n, train->d, train->x, metric);
@@ -89,6 +95,9 @@ classify_test(const struct list *list, const struct pair *pair)
         eval_vote_count(m, list->most, ids, near, test->labels + first,
                         train->labels, pair->classes, temperature, list->n,
                         list->k, score.weighted);
+        if (confusion->classes)
+            confusion_vote(confusion, m, list->most, ids, test->labels + first,
+                           train->labels, list->k[0]);
         progress_show(&progress, (double)(first + m), "");
     }
     progress_clear(&progress);
@@ -98,10 +107,23 @@ classify_test(const struct list *list, const struct pair *pair)
     return score;
 }
 
+/* The protocol, with the shares of classes. */
+static json_t *
+add_classes(json_t *how, const struct confusion *confusion,
+            const struct pair *pair)
+{
+    json_t *copy = json_copy(how);
+
+    json_object_set_new(copy, "by_class",
+                        confusion_show(confusion, &pair->train.classes));
+    return copy;
+}
+
 void
 run_knn(char **path)
 {
     struct list list = read_counts(k_list);
+    struct confusion confusion = {0};
     struct pair pair;
     struct score score;
     json_t *how, *line;
@@ -114,7 +136,11 @@ run_knn(char **path)
     if (list.most > most)
         die("cannot find %zu neighbour%s among %zu row%s", list.most,
             plural(list.most), most, plural(most));
-    score = classify_test(&list, &pair);
+    if (picture)
+        confusion_init(&confusion, pair.classes);
+    score = classify_test(&list, &pair, &confusion);
+    if (picture)
+        confusion_plot(&confusion, &pair.train.classes, picture);
     how = json_pack("{s:s s:s s:b}", "metric", opt_choice(&metric), "ties",
                     "lower id, smallest label", "leave_one_out", !path[1]);
     json_object_update_new(how, pair_origin(&pair, path));
@@ -127,8 +153,10 @@ run_knn(char **path)
                                    json_pack("{s:f s:f}", "weighted",
                                              (double)score.weighted[i] / n,
                                              "temperature", temperature));
-        print(line, json_incref(how));
+        print(line, i || !picture ? json_incref(how)
+                                  : add_classes(how, &confusion, &pair));
     }
     json_decref(how);
+    confusion_release(&confusion);
     pair_release(&pair);
 }

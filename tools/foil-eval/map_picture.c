@@ -32,19 +32,6 @@ count_labels(const struct frame *frame)
     return (size_t)(most + 1);
 }
 
-/* A text in double quotes, as gnuplot reads it. */
-static void
-put_text(FILE *out, const char *text)
-{
-    putc('"', out);
-    for (; *text; text++)
-        if (strchr("\"\\`", *text))
-            fprintf(out, "\\%c", *text);
-        else
-            putc((unsigned char)*text < ' ' ? ' ' : *text, out);
-    putc('"', out);
-}
-
 /* The points of a class, or of no class: returns how many. */
 static size_t
 put_points(FILE *out, const struct frame *frame, int64_t label)
@@ -73,7 +60,7 @@ put_legend(FILE *out, const struct frame *frame, int64_t label)
     fprintf(out,
             ", \\\n    keyentry with points pt %d ps 1.2 lc rgb \"%s\" title ",
             forms[label / HUES % FORMS], hues[label % HUES]);
-    put_text(out, frame->f.classes.n ? frame->f.classes.name[label] : number);
+    plot_text(out, frame->f.classes.n ? frame->f.classes.name[label] : number);
     fputs(" noenhanced", out);
 }
 
@@ -106,7 +93,7 @@ put_frame(FILE *out, const struct frame *frame, double radius)
     }
     fclose(command);
     fputs("set title ", out);
-    put_text(out, frame->path);
+    plot_text(out, frame->path);
     fprintf(out, " noenhanced\n%s\n", draws);
     free(draws);
 }

@@ -1,4 +1,5 @@
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -32,6 +33,18 @@ become_gnuplot(char *script)
         _exit(126);
     execlp("gnuplot", "gnuplot", basename(script), (char *)NULL);
     _exit(127);
+}
+
+void
+plot_text(FILE *out, const char *text)
+{
+    putc('"', out);
+    for (; *text; text++)
+        if (strchr("\"\\`", *text))
+            fprintf(out, "\\%c", *text);
+        else
+            putc((unsigned char)*text < ' ' ? ' ' : *text, out);
+    putc('"', out);
 }
 
 void
