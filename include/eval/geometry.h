@@ -41,4 +41,16 @@ void eval_geometry(size_t n, size_t d, const float *x,
  */
 double eval_alignment(size_t n, size_t d, const float *x, const float *y);
 
+/*
+ * eval_cosines() counts cosines in so many bins of one width, -1 .. 1: those of
+ * the two views of an image, x_i and y_i, in own, and those of views of
+ * different images, x_i and y_j, in others.  Where y is NULL, own stays as it
+ * is, and others has all pairs i < j of x.  A row of zeros has the cosine 0.
+ *   own, others  [bins]  to which the counts are added
+ * Cosines are of float32: one at the edge of a bin may count in the next.
+ * O(n^2 d) time, O(n d) memory.
+ */
+void eval_cosines(size_t n, size_t d, const float *x, const float *y,
+                  size_t bins, size_t *own, size_t *others);
+
 #endif

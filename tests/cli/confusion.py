@@ -1,5 +1,6 @@
-"""confusion.py make | many | check SCRIPT LINE OPTION: features of few classes, and
-whether the confusion matrix of foil-eval knn is that of all distances."""
+"""confusion.py make | many | check SCRIPT LINE OPTION | cosines SCRIPT VIEWS: features of
+few classes; whether the confusion matrix of foil-eval knn is that of all distances, and
+the histogram of geometry that of all cosines."""
 import json
 import sys
 
@@ -41,6 +42,20 @@ def check(script, line, option):
     return same and right and told["k"] == K and not any("by_class" in x for x in others)
 
 
+def check_cosines(script, views):
+    with open(script, encoding="ascii") as file:
+        rows = file.read().split("$cosines << END\n")[1].split("END")[0].splitlines()
+    got = np.array([row.split()[1:3] for row in rows], "i8")
+    x, y = (np.load(f"{name}.npy").astype("f8") for name in ("test", "view"))
+    v, w = (a / np.linalg.norm(a, axis=1, keepdims=True) for a in (x, y))
+    cosines = v @ (w if views == "2" else v).T
+    same = np.eye(len(v), dtype=bool)
+    pairs = ~same if views == "2" else np.triu(np.ones_like(same), 1)
+    want = [np.histogram(c, 100, (-1, 1))[0] for c in
+            (cosines[same] if views == "2" else [], cosines[pairs])]
+    return np.abs(got - np.array(want).T).sum() <= 4
+
+
 if sys.argv[1] == "make":
     rng = np.random.default_rng(3)
     middle = rng.normal(size=(CLASSES, 4))
@@ -51,6 +66,9 @@ if sys.argv[1] == "make":
         np.save(f"{name}.labels.npy", labels)
         with open(f"{name}.classes", "w", encoding="ascii") as out:
             out.write('cat\na "b"\n$x\nd\ne\n')
+    np.save("view.npy", np.load("test.npy") + rng.normal(size=(80, 4)).astype("f4") / 4)
+elif sys.argv[1] == "cosines":
+    sys.exit(not check_cosines(*sys.argv[2:]))
 elif sys.argv[1] == "many":
     np.save("many.npy", np.random.default_rng(1).normal(size=(1001, 2)).astype("f4"))
     np.save("many.labels.npy", np.arange(1001))

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # foil-eval knn --confusion: which class is taken for which, against all distances by
-# numpy; its picture, and what is refused.
+# numpy; geometry --histogram: how cosines are distributed, against all of them; their
+# pictures, and what is refused.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
@@ -35,4 +36,16 @@ ok 'too many classes: 1' refuses 1 'a picture of 1001 classes would show nothing
 ok 'of which nothing is drawn' test ! -e many.png -a ! -e many.gp
 ok 'no place for it: 1' refuses 1 'nowhere/x' foil-eval knn -k 1 \
     --confusion nowhere/x.png --no-record train.npy
+
+# ------------------------------------------------------------- cosines of pairs
+ok 'a histogram of two views' foil-eval geometry --histogram pairs.png test.npy \
+    view.npy
+ok 'is that of all cosines' /usr/bin/python3 "$here/confusion.py" cosines pairs.gp 2
+ok 'and a picture' test "$(head -c 4 pairs.png | tail -c 3)" = PNG
+ok 'one of a file' foil-eval geometry --histogram rows.png test.npy
+ok 'is that of all pairs of rows' /usr/bin/python3 "$here/confusion.py" cosines rows.gp 1
+ok 'of fewer rows' foil-eval geometry --rows 10 --histogram rows.png test.npy view.npy
+# shellcheck disable=SC2016 # awk's
+ok 'it is of these' awk '/^END/ { on = 0 } on { own += $2; n += $3 }
+    /<< END/ { on = 1 } END { exit own != 10 || n != 90 }' rows.gp
 done_testing

@@ -168,6 +168,56 @@ lengths_do_not_matter(void)
     T_NEAR(after.dimensions, before.dimensions, 1e-6, "dimensions too");
 }
 
+enum { BINS = 40 };
+
+static double
+naive_cosine(const float *a, const float *b)
+{
+    double ab = 0, aa = 0, bb = 0;
+
+    for (int k = 0; k < D; k++) {
+        ab += (double)a[k] * (double)b[k];
+        aa += (double)a[k] * (double)a[k];
+        bb += (double)b[k] * (double)b[k];
+    }
+    return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+}
+
+/* How many counts are not in the bin of the naive ones: an edge may be missed
+ * by rounding. */
+static size_t
+misplaced(const size_t *count, const size_t *naive)
+{
+    size_t sum = 0;
+
+    for (int b = 0; b < BINS; b++)
+        sum += count[b] > naive[b] ? count[b] - naive[b] : naive[b] - count[b];
+    return sum;
+}
+
+static void
+cosines_are_counted(int two)
+{
+    size_t own[BINS] = {0}, others[BINS] = {0};
+    size_t naive_own[BINS] = {0}, naive_others[BINS] = {0};
+
+    draw(5);
+    for (int k = 0; k < D; k++)
+        x[3 * D + k] = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = two ? 0 : i + 1; j < N; j++) {
+            const double c = naive_cosine(x + i * D, (two ? y : x) + j * D);
+            const int b = (int)((c + 1) / 2 * BINS);
+
+            (i == j ? naive_own : naive_others)[b < BINS ? b : BINS - 1]++;
+        }
+    eval_cosines(N, D, x, two ? y : NULL, BINS, own, others);
+    T(misplaced(own, naive_own) <= 2 && misplaced(others, naive_others) <= 20,
+      "cosines of %s: %zu and %zu of %d pairs in another bin",
+      two ? "two views" : "all pairs", misplaced(own, naive_own),
+      misplaced(others, naive_others), N * N);
+}
+
 int
 main(void)
 {
@@ -177,5 +227,7 @@ main(void)
     axes_are_spread_evenly();
     agrees_with_naive();
     lengths_do_not_matter();
+    cosines_are_counted(0);
+    cosines_are_counted(1);
     return t_done();
 }

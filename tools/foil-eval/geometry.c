@@ -8,11 +8,16 @@
 #include "util/rng.h"
 
 static long rows = 10000, seed;
+static const char *picture;
+
+enum { BINS = 100 };
 
 const struct opt geometry_opts[] = {
     {"rows", 0, OPT_WHOLE, &rows, 2, 1e9, "N",
      "most rows; of more, N are drawn"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of that draw"},
+    {"histogram", 0, OPT_TEXT, &picture, 0, 0, "FILE",
+     "cosines of own pairs and of others, as PNG"},
     THREADS_OPT(&given.threads),
     OUTPUT_OPTS,
     {0},
@@ -51,6 +56,58 @@ tell_zeros(const char *path, size_t count, const struct eval_geometry *g)
             g->zero_rows, count);
 }
 
+/* Shares of own pairs and of others, so that both are seen. */
+static void
+write_counts(FILE *out, const size_t *own, const size_t *others)
+{
+    double own_sum = 0, others_sum = 0;
+
+    for (size_t b = 0; b < BINS; b++) {
+        own_sum += (double)own[b];
+        others_sum += (double)others[b];
+    }
+    fputs("# cosine, pairs: own, others; their shares\n$cosines << END\n", out);
+    for (size_t b = 0; b < BINS; b++)
+        fprintf(out, "%.4g %zu %zu %.6g %.6g\n",
+                ((double)b + .5) * 2 / BINS - 1, own[b], others[b],
+                own_sum > 0 ? (double)own[b] / own_sum : 0,
+                others_sum > 0 ? (double)others[b] / others_sum : 0);
+    fputs("END\n", out);
+}
+
+/* Of no more than --rows rows, of both views the same.
+ *   two  NULL: all pairs of one file */
+static void
+draw_histogram(const struct data_features *one, const struct data_features *two)
+{
+    size_t own[BINS] = {0}, others[BINS] = {0}, count, len;
+    float *x = draw_rows(one, &count), *y = two ? draw_rows(two, &count) : NULL;
+    char *text;
+    FILE *out = open_memstream(&text, &len);
+
+    REQUIRE(out);
+    eval_cosines(count, one->d, x, y, BINS, own, others);
+    write_counts(out, own, others);
+    fprintf(out,
+            "set terminal pngcairo size 900,480\nset xrange [-1:1]\n"
+            "set xlabel \"cosine\"\nset ylabel \"share of the pairs\"\n"
+            "set grid\nset key top left\nset style fill solid 0.55\n"
+            "plot $cosines using 1:5:(%g) with boxes lc rgb \"#999999\" title "
+            "\"%s\"",
+            2. / BINS, two ? "views of different images" : "different rows");
+    if (two)
+        fprintf(out,
+                ", \\\n    $cosines using 1:4:(%g) with boxes lc rgb "
+                "\"#0072b2\" title \"two views of an image\"",
+                2. / BINS);
+    fputs("\n", out);
+    fclose(out);
+    plot(picture, text);
+    free(text);
+    free(x);
+    free(y);
+}
+
 void
 run_geometry(char **path)
 {
@@ -86,6 +143,8 @@ run_geometry(char **path)
         json_array_append_new(json_object_get(how, "views"),
                               origin(path[1], &two));
     }
+    if (picture)
+        draw_histogram(&one, path[1] ? &two : NULL);
     print(line, how);
     free(x);
     data_features_release(&one);
