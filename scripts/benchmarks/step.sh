@@ -8,8 +8,9 @@
 # cases; those that end in avx2 are kept from newer instructions, on both sides,
 # the products of OpenBLAS included, and 224x4 stands for 4 pairs of 224 pixels in place of 32 of 32.
 #
-# Each side waits as it does by default: our threads sleep, PyTorch's spin for a
-# while.  So two threads are fairly compared on a quiet machine alone.
+# One thread is measured by the time of its processor, two by the clock.  Each
+# side waits as it does by default: our threads sleep, PyTorch's spin for a while.
+# So two threads are fairly compared on a quiet machine alone.
 #
 # PyTorch is that of the system and, where scripts/debian13 has made a Debian 13
 # in CHROOT and torch is in it, that one, too; the faster of all counts, and its

@@ -159,7 +159,7 @@ main(int argc, char **argv)
         fprintf(stderr, "bench_step: %s\n", err.msg);
         return 1;
     }
-    ms = shortest(step, &b, strtoul(argv[5], NULL, 10), clock_now);
+    ms = shortest(step, &b, strtoul(argv[5], NULL, 10), clock_for(argv[4]));
     most = peak() * atoi(argv[4]);
     printf("%.2f %.0f %.0f\n", ms, peak_memory(),
            most > 0 ? 1e5 * b.gflop / ms / most : 0);

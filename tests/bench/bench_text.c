@@ -105,7 +105,7 @@ main(int argc, char **argv)
         fprintf(stderr, "bench_text: %s\n", err.msg);
         return 1;
     }
-    print_shortest(step, &b, strtoul(argv[6], NULL, 10), clock_now);
+    print_shortest(step, &b, strtoul(argv[6], NULL, 10), clock_for(argv[5]));
     nn_optim_free(b.optim);
     nn_net_free(b.net);
     free(b.offsets);
