@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # knn.sh: exact nearest neighbours, 10,000 x 50,000 x 128, against PyTorch's
 # product and maximum (or top k) in blocks of 512, and FAISS's IndexFlatIP, at the
-# same thread count.  One is run after the other, REPEAT times; the shortest of each
-# are compared, with the faster peer, which is named.
+# same thread count, one thread by the time of its processor.  One is run after the
+# other, REPEAT times; the shortest of each are compared, with the faster peer,
+# which is named.
 set -eu
 here=$(dirname "$0")
 bench=${BENCH:-build/release/tests/bench}
