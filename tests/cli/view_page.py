@@ -112,6 +112,9 @@ def see_export(path, what, points=None):
            page.until("document.querySelectorAll('#board .tile').length == 8"), page.said)
         ok("it says what it is", page.until(
             "document.querySelector('#state').textContent == 'saved page'"), page.text("#state"))
+        ok("its stages were heard", page.until(
+            "document.querySelector('#flow').textContent.includes('augment 1')"),
+           page.text("#flow"))
         ok("its anchor has its weights", page.until(
             "document.querySelectorAll('#anchor .bar').length == 14"), page.text("#anchor .say"))
         page.click("#board .tile", 5)

@@ -16,7 +16,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-enum { LOG = 200, POINTS = 4000 };
+enum { LOG = 200, POINTS = 4000, STAGES = 3 /* a run has, or more */ };
 
 static const int64_t any_size = (int64_t)1 << 48; // of a data set
 /* seconds: between two batches that pages are told, between two lines of
@@ -414,7 +414,7 @@ int
 watch_waits(const struct watch *watch)
 {
     return lock_holder(watch->where.run) &&
-           (!watch->newest.n || !json_object_get(watch->status, "train 1"));
+           (!watch->newest.n || json_object_size(watch->status) < STAGES);
 }
 
 /* Stages with the seconds since each was heard. */

@@ -55,7 +55,7 @@ void watch_close(struct watch *watch);
 void watch_hear(struct watch *watch);
 
 /* watch_waits() returns 1 while a trainer is at work of which no batch, or not
- * how it is, was heard yet. */
+ * how its stages are, was heard yet. */
 int watch_waits(const struct watch *watch);
 
 /* watch_show() returns all that a page begins with. */
