@@ -146,12 +146,15 @@ ok '3 ranks for 4 shards' says_no '3 ranks cannot share --shards 4' \
     -n 3 "$mpi" -r no --shards 4
 ok '2 ranks for one shard' says_no '2 ranks cannot share --shards 1' \
     -n 2 "$mpi" -r no
+# differ OPTIONS OPTION N : a line for bash, with N times 1 + rank as the value of the
+# last option.  Open MPI 5.0.7 cannot start two programs by one mpirun
+differ() {
+    echo "exec \"\$0\" -r no $1 $2 \$(((OMPI_COMM_WORLD_RANK + 1) * $3))"
+}
 ok 'threads that differ' says_no "rank 1 has 'threads 2', rank 0 'threads 1'" \
-    -n 1 "$mpi" -r no --threads 1 --shards 2 : \
-    -n 1 "$mpi" -r no --threads 2 --shards 2
+    -n 2 bash -c "$(differ '--shards 2' --threads 1)" "$mpi"
 ok 'shards that differ' says_no "rank 1 has '--shards 4', rank 0 '--shards 2'" \
-    -n 1 "$mpi" -r no --threads 1 --shards 2 : \
-    -n 1 "$mpi" -r no --threads 1 --shards 4
+    -n 2 bash -c "$(differ '--threads 1' --shards 2)" "$mpi"
 
 # ---------------------------------------------------------- kills and signals
 
