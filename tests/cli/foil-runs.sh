@@ -37,6 +37,17 @@ ok 'piped: a line of JSON for each run' bash -c "'$runs' >all.jsonl"
 ok 'in order' test "$(jq -r .run all.jsonl | xargs)" = 'run/a run/c run/more/b'
 ok 'how far they are' test "$(jq -r '"\(.step) \(.epoch) \(.state)"' all.jsonl |
     xargs)" = '4 2 done null null stopped 6 3 done'
+mkdir -p ranked/d ranked/e
+jq -c '.exchanged = (.seconds + .waited) / 4' run/a/metrics.jsonl >ranked/d/metrics.jsonl
+cp run/a/metrics.jsonl ranked/e/
+ok 'what other ranks took' jq -es \
+    '(.[0].exchanged / .[0].seconds - .25 | fabs) < 1e-9 and (.[1] | has("exchanged") | not)' \
+    <("$runs" ranked)
+share_shown() {
+    /usr/bin/python3 "$terminal" 200 24 -- "$runs" ranked | tee "$work/screen"
+    grep -q 'ranked/d.* 25%' "$work/screen"
+}
+ok 'as a share on a terminal' share_shown
 ok 'with the loss of the last step' test \
     "$(tail -n 1 run/a/metrics.jsonl | jq .loss | xargs printf %.9g)" = \
     "$(head -n 1 all.jsonl | jq .loss | xargs printf %.9g)"

@@ -48,7 +48,7 @@ add_metrics(json_t *object, const char *run)
          *last = NULL;
     FILE *file = fopen(path, "r");
     size_t room = 0;
-    double seconds = 0;
+    double seconds = 0, exchanged = 0;
     json_t *step, *loss;
     ssize_t n;
 
@@ -57,6 +57,7 @@ add_metrics(json_t *object, const char *run)
             break; // the trainer is writing it
         seconds +=
             number_of(line, ",\"seconds\":") + number_of(line, ",\"waited\":");
+        exchanged += number_of(line, ",\"exchanged\":");
         free(last);
         last = mem_text(line);
     }
@@ -67,6 +68,8 @@ add_metrics(json_t *object, const char *run)
     if (last) {
         json_object_set(object, "step", json_object_get(step, "total"));
         json_object_set_new(object, "seconds", json_real(seconds));
+        if (exchanged > 0)
+            json_object_set_new(object, "exchanged", json_real(exchanged));
     }
     if (loss)
         json_object_set(object, "loss", loss);

@@ -63,6 +63,20 @@ put_figure(struct table *table, const char *column, double x)
     table_put(table, column, text);
 }
 
+/* The share of its time that other ranks took. */
+static void
+put_share(struct table *table, const json_t *run, double seconds)
+{
+    const json_t *exchanged = json_object_get(run, "exchanged");
+    char text[64];
+
+    if (!exchanged)
+        return;
+    snprintf(text, sizeof text, "%.0f%%",
+             100 * json_number_value(exchanged) / seconds);
+    table_put(table, "exchanged", text);
+}
+
 /* How far it is: a row up to its loss. */
 static void
 put_run(struct table *table, const json_t *run)
@@ -84,6 +98,7 @@ put_run(struct table *table, const json_t *run)
     if (json_object_get(run, "seconds")) {
         clock_span(seconds, text);
         table_put(table, "time", text);
+        put_share(table, run, seconds);
     }
     if (json_is_number(loss))
         put_figure(table, "loss", json_number_value(loss));
@@ -152,6 +167,8 @@ make_columns(struct table *table, const json_t *runs)
         table_column(table, names[i]);
     json_array_foreach(runs, i, run)
     {
+        if (json_object_get(run, "exchanged"))
+            table_column(table, "exchanged");
         json_object_foreach(json_object_get(run, "results"), label, result)
         {
             table_column(table, label);
