@@ -3,24 +3,17 @@
 
 #include "ends.h"
 
-static struct flow_server_config
-plan_server(const char *name)
+/* The two ends of the edge of plans. */
+static struct flow_server *
+selector_at(struct wire *wire, const char *name)
 {
-    return (struct flow_server_config){
-        .endpoint = at(name),
-        .edge = WIRE_EDGE_PLAN,
-        .hello = hello_of("select", "r", digest_a, 10),
-    };
+    return server_at(wire, name, WIRE_EDGE_PLAN, "select", "r");
 }
 
-static struct flow_client_config
-plan_client(const char *name)
+static struct flow_client *
+augmenter_at(struct wire *wire, const char *name)
 {
-    return (struct flow_client_config){
-        .endpoint = at(name),
-        .edge = WIRE_EDGE_PLAN,
-        .hello = hello_of("augment", "", digest_a, 10),
-    };
+    return client_at(wire, name, WIRE_EDGE_PLAN, "augment");
 }
 
 /* The binder goes and comes back: the client joins again, by itself. */
@@ -29,10 +22,8 @@ binder_restarts(void)
 {
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct flow_server_config sc = plan_server("again");
-    struct flow_client_config cc = plan_client("again");
-    struct flow_server *server = flow_server_open(a, &sc, &err);
-    struct flow_client *client = flow_client_open(b, &cc, &err);
+    struct flow_server *server = selector_at(a, "again");
+    struct flow_client *client = augmenter_at(b, "again");
     struct wire_next next = {0};
     struct flow_news news;
 
@@ -48,8 +39,8 @@ binder_restarts(void)
       "and told where the run is");
 
     flow_server_close(server);
-    server = flow_server_open(a, &sc, &err);
-    T(server != NULL, "another binder at the same address: %s", err.msg);
+    server = selector_at(a, "again");
+    T(server != NULL, "another binder at the same address");
     T(both_see(a, b, server, client, FLOW_JOINED, &news), "joined again");
     T(client_sees(a, b, client, FLOW_JOINED, &news, 5),
       "which the client's tool hears");
@@ -64,10 +55,8 @@ beat_is_kept(void)
     const struct wire_beat beat = {2, 1, 3, 40, "select"};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct flow_server_config sc = plan_server("beat");
-    struct flow_client_config cc = plan_client("beat");
-    struct flow_server *server = flow_server_open(a, &sc, &err);
-    struct flow_client *client = flow_client_open(b, &cc, &err);
+    struct flow_server *server = selector_at(a, "beat");
+    struct flow_client *client = augmenter_at(b, "beat");
     const struct wire_beat *kept;
     struct flow_news news;
     uint64_t peer;
@@ -95,13 +84,12 @@ beat_is_kept(void)
 static void
 stranger_is_told(void)
 {
-    struct flow_client_config cc = plan_client("known");
     const struct wire_limits limits = {0};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct wire_sock *sock =
         wire_sock_bind(a, WIRE_ROUTER, at("known"), &limits, &err);
-    struct flow_client *client = flow_client_open(b, &cc, &err);
+    struct flow_client *client = augmenter_at(b, "known");
     struct wire_error again = {.reason = "who", .again = 1, .id = -1};
     struct wire_hello mine = hello_of("select", "r", digest_a, 10);
     struct wire_msg *reply[] = {wire_hello_put(&mine), wire_error_put(&again)};
@@ -139,16 +127,13 @@ refused(const char *what, const struct wire_hello *hello)
 {
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct flow_server_config sc = plan_server("refused");
-    struct flow_client_config cc = plan_client("refused");
-    struct flow_server *server;
-    struct flow_client *client;
+    struct flow_server *server = selector_at(a, "refused");
+    const struct flow_client_config config = {
+        .endpoint = at("refused"), .edge = WIRE_EDGE_PLAN, .hello = *hello};
+    struct flow_client *client = flow_client_open(b, &config, &err);
     struct flow_news news;
     int rc = 0, said = 0;
 
-    cc.hello = *hello;
-    server = flow_server_open(a, &sc, &err);
-    client = flow_client_open(b, &cc, &err);
     for (int i = 0; i < 1000 && rc >= 0; i++) {
         turn(a, b);
         while (flow_server_next(server, &news, &err) > 0)
@@ -185,7 +170,6 @@ struct hand {
 static void
 hand_open(struct hand *h)
 {
-    struct flow_client_config cc = plan_client("greeting");
     const struct wire_limits limits = {0};
     struct wire_msg *msg = NULL;
     struct flow_news news;
@@ -194,7 +178,7 @@ hand_open(struct hand *h)
     h->a = wire_open(NULL, &err);
     h->b = wire_open(NULL, &err);
     h->sock = wire_sock_bind(h->a, WIRE_ROUTER, at("greeting"), &limits, &err);
-    h->client = flow_client_open(h->b, &cc, &err);
+    h->client = augmenter_at(h->b, "greeting");
     for (int i = 0; i < 1000 && !msg; i++) {
         turn(h->a, h->b);
         flow_client_next(h->client, &news, &err);
@@ -259,10 +243,8 @@ ends(void)
     const struct wire_end end = {.at = {5, 1, 0}}, over = {{5, 1, 0}, 1};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct flow_server_config sc = plan_server("ends");
-    struct flow_client_config cc = plan_client("ends");
-    struct flow_server *server = flow_server_open(a, &sc, &err);
-    struct flow_client *client = flow_client_open(b, &cc, &err);
+    struct flow_server *server = selector_at(a, "ends");
+    struct flow_client *client = augmenter_at(b, "ends");
     struct wire_msg *msg[] = {wire_end_put(&end), wire_end_put(&over)};
     struct flow_news news;
 
@@ -283,18 +265,13 @@ snapshots(void)
 {
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct flow_server_config sc = plan_server("snapshots");
-    struct flow_client_config cc = plan_client("snapshots");
-    struct flow_server *server;
-    struct flow_client *client;
+    struct flow_server *server =
+        server_at(a, "snapshots", WIRE_EDGE_BATCH, "train", "");
+    struct flow_client *client =
+        client_at(b, "snapshots", WIRE_EDGE_BATCH, "augment");
     struct wire_msg *msg = next_of(5, 0, 3, 4);
     struct flow_news news;
 
-    sc.edge = WIRE_EDGE_BATCH;
-    sc.hello = hello_of("train", "", digest_a, 10);
-    cc.edge = WIRE_EDGE_BATCH;
-    server = flow_server_open(a, &sc, &err);
-    client = flow_client_open(b, &cc, &err);
     T(both_see(a, b, server, client, FLOW_JOINED, &news), "the peer joins");
     flow_server_send(server, news.peer, msg);
     T(client_sees(a, b, client, FLOW_MESSAGE, &news, 5) &&

@@ -153,9 +153,7 @@ peer_is_told(void)
           strstr(error.reason, "no use here"),
       "the peer got one error, for what was refused: %s", error.reason);
     T(flow_server_peers(server) == 1, "it is still there");
-    flow_server_close(server);
-    wire_close(a);
-    wire_close(b);
+    close_ends(a, b, server, NULL);
 }
 
 /* Takes messages until one of that kind has come; the peer's id in *from. */
