@@ -11,12 +11,15 @@
 #include "util/terminal.h"
 
 static int as_json, all;
+static const char *board;
 
 static const struct opt opts[] = {
     {"all", 'a', OPT_FLAG, &all, 0, 0, NULL,
      "show options that are the same in all runs, too"},
     {"json", 0, OPT_FLAG, &as_json, 0, 0, NULL,
      "print a line of JSON for each run on a terminal, too"},
+    {"tensorboard", 0, OPT_TEXT, &board, 0, 0, "DIR",
+     "write DIR for TensorBoard instead: numbers, results, temperatures"},
     {0},
 };
 
@@ -24,12 +27,11 @@ static const struct opt_tool tool = {
     "foil-runs", "list and compare runs", "[DIR ...]", 0, 1 << 20, opts,
 };
 
-/* The runs in the given folders, or in run/. */
+/* Paths of the runs in the given folders, or in run/. */
 static json_t *
-gather_runs(char **dir)
+find_paths(char **dir)
 {
-    json_t *paths = json_array(), *runs = json_array(), *path;
-    size_t i;
+    json_t *paths = json_array();
 
     if (!*dir)
         runs_find("run", paths);
@@ -38,34 +40,49 @@ gather_runs(char **dir)
             die("there is no '%s'", *dir);
         runs_find(*dir, paths);
     }
+    return paths;
+}
+
+static void
+print_runs(const json_t *paths)
+{
+    const int width = as_json ? 0 : terminal_size(STDOUT_FILENO, NULL);
+    json_t *runs = json_array(), *path;
+    size_t i;
+
     json_array_foreach(paths, i, path)
     {
-        json_array_append_new(runs, runs_gather(json_string_value(path)));
+        json_t *run = runs_gather(json_string_value(path));
+
+        if (width)
+            json_array_append_new(runs, run);
+        else
+            json_print(run);
     }
-    json_decref(paths);
-    return runs;
+    if (width)
+        runs_show(runs, all, width);
+    json_decref(runs);
 }
 
 int
 main(int argc, char **argv)
 {
     char **dir = opt_parse(&tool, argc, argv);
-    const int width = terminal_size(STDOUT_FILENO, NULL);
-    json_t *runs, *run;
+    json_t *paths, *path;
     size_t i;
 
     end_when_stopped();
-    runs = gather_runs(dir);
-    if (!json_array_size(runs))
+    paths = find_paths(dir);
+    if (!json_array_size(paths))
         say("there is no run in '%s'", *dir ? *dir : "run");
-    else if (width && !as_json)
-        runs_show(runs, all, width);
+    else if (!board)
+        print_runs(paths);
     else
-        json_array_foreach(runs, i, run)
+        json_array_foreach(paths, i, path)
         {
-            json_print(json_incref(run));
+            runs_board(board, json_string_value(path));
         }
-    json_decref(runs);
+    json_decref(paths);
     close_stdout();
     return EXIT_OK;
 }

@@ -32,6 +32,8 @@ static const struct opt opts[] = {
      "events: wait for the next run when one is over"},
     {"record", 'w', OPT_TEXT, &tap.record, 0, 0, "FILE",
      "write the messages to FILE too"},
+    {"tensorboard", 0, OPT_TEXT, &tap.tensorboard, 0, 0, "DIR",
+     "events, show: write numbers and histograms for TensorBoard too"},
     {"to", 0, OPT_CHOICE, &to, 0, 0, "select|train|negatives",
      "proxy, replay: role in the key of the stage that binds"},
     {"lease", 0, OPT_WHOLE, &tap.lease, 1, 86400, "SECONDS",

@@ -9,6 +9,7 @@
  *   find.c    run directories below a folder
  *   gather.c  what a run directory says of its run
  *   show.c    all runs as a table
+ *   board.c   a run as a file of TensorBoard's
  */
 
 /* runs_find() adds the paths of runs, which are DIR itself or lie up to four
@@ -41,5 +42,12 @@ int runs_label(const json_t *result, char label[64], double *figure);
  * columns; 0: any.  Options are shown where they differ between runs, or all.
  */
 void runs_show(const json_t *runs, int all, int width);
+
+/*
+ * runs_board() writes DIR/RUN/events.out.tfevents.foil-runs (util/board.h)
+ * anew: numbers of all steps, figures of results, and histograms of what the
+ * newest checkpoint keeps of each sample.  RUN is the run's path without "..".
+ */
+void runs_board(const char *dir, const char *run);
 
 #endif

@@ -54,6 +54,8 @@ tap_open(struct tap *tap)
     tap->wire = wire_open(tap->keys ? &tap->own : NULL, &err);
     if (!tap->wire)
         die("%s", err.msg);
+    if (tap->tensorboard)
+        tap->board = tap_board_open(tap->tensorboard);
     if (!tap->record)
         return;
     tap->out = fopen(tap->record, "wb");
@@ -66,6 +68,7 @@ tap_open(struct tap *tap)
 void
 tap_close(struct tap *tap)
 {
+    tap_board_close(tap->board);
     wire_close(tap->wire);
     wire_keys_release(&tap->own);
     data_vocabulary_free(tap->words.vocabulary);
@@ -92,7 +95,7 @@ is_wanted(const struct tap *tap, const struct wire_msg *msg)
 }
 
 int
-tap_report(struct tap *tap, const struct wire_msg *msg,
+tap_report(struct tap *tap, struct wire_msg *msg,
            const struct wire_record *from)
 {
     json_t *line;
@@ -105,6 +108,8 @@ tap_report(struct tap *tap, const struct wire_msg *msg,
         die("%s: %s", tap->record, err.msg);
     if (tap->out && !tap->full && fflush(tap->out))
         die("cannot write '%s': %s", tap->record, strerror(errno));
+    if (tap->board)
+        tap_board_put(tap->board, msg);
     if (!tap->quiet) {
         line = wire_show(msg, tap->full, tap->words.text ? &tap->words : NULL);
         json_object_set_new(line, "time", json_integer((json_int_t)from->time));

@@ -14,13 +14,15 @@
  */
 struct tap {
     /* what the command line says */
-    const char *run, *record, *keys, *allow, *kinds, *role, *to, *vocabulary;
+    const char *run, *record, *keys, *allow, *kinds, *role, *to, *vocabulary,
+        *tensorboard;
     int full, quiet, follow;
     long count, lease;
 
     struct wire_keys own;
     struct wire *wire;
     FILE *out;               /* the recording, or NULL */
+    struct tap_board *board; /* for TensorBoard, or NULL */
     struct wire_words words; /* of the vocabulary, if there is one */
     int stop;                /* readable when we are to end */
     long seen;               /* messages that were printed */
@@ -42,8 +44,18 @@ void tap_close(struct tap *tap);
  * Prints and records one message, if it is of a kind that is wanted; 1 when
  * there were enough.  A line is out when its message has passed.
  */
-int tap_report(struct tap *tap, const struct wire_msg *msg,
+int tap_report(struct tap *tap, struct wire_msg *msg,
                const struct wire_record *from);
+
+/*
+ * A file of TensorBoard's (util/board.h) in DIR, one for each foil-tap: numbers
+ * of metrics, and every ten seconds histograms of the similarities of a batch,
+ * of views of one sample and of two.  tap_board_put() adds what a message has
+ * for it, and hands it to the system; to close NULL does nothing.
+ */
+struct tap_board *tap_board_open(const char *dir);
+void tap_board_put(struct tap_board *board, struct wire_msg *msg);
+void tap_board_close(struct tap_board *board);
 
 /* Says what was wrong with a message, less and less often. */
 void tap_complain(const char *why);

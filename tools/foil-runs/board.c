@@ -1,0 +1,165 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/safetensors.h"
+#include "runs.h"
+#include "train/results.h"
+#include "util/board.h"
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+static double
+find_number(const json_t *object, const char *name)
+{
+    return json_number_value(json_object_get(object, name));
+}
+
+/* The folder of a run below DIR, which is made: its path without what points
+ * upwards. */
+static char *
+make_folder(const char *dir, const char *run)
+{
+    char *folder = mem_text(dir);
+    struct err err;
+
+    while (!file_mkdir(folder, 0777, &err)) {
+        const size_t n = strcspn(run += strspn(run, "/"), "/");
+        char *longer;
+
+        if (!n)
+            return folder;
+        if (strncmp(run, ".", n) && strncmp(run, "..", n)) {
+            longer = mem_format("%s/%.*s", folder, (int)n, run);
+            free(folder);
+            folder = longer;
+        }
+        run += n;
+    }
+    die("%s", err.msg);
+}
+
+/* The numbers of an object, but for those that say when it was. */
+static void
+add_numbers(struct board *board, const struct board_when *when,
+            const char *group, const json_t *object)
+{
+    static const char *const known = " epoch step total time manifest ";
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)object, name, value)
+    {
+        char *word = mem_format(" %s ", name);
+        char *tag = mem_format("%s/%s", group, name);
+
+        if (json_is_number(value) && !strstr(known, word))
+            board_number(board, when, tag, json_number_value(value));
+        free(tag);
+        free(word);
+    }
+}
+
+/* Returns when the last one was. */
+static struct board_when
+add_steps(struct board *board, const char *run)
+{
+    struct board_when when = {0};
+    char *path = mem_format("%s/metrics.jsonl", run), *line = NULL;
+    FILE *file = fopen(path, "r");
+    size_t room = 0;
+    ssize_t n;
+
+    while (file && (n = getline(&line, &room, file)) > 0) {
+        // one that the trainer is writing is none yet
+        json_t *object = json_loadb(line, (size_t)n, 0, NULL);
+
+        if (object)
+            when = (struct board_when){(int64_t)find_number(object, "total"),
+                                       find_number(object, "time")};
+        add_numbers(board, &when, "train", object);
+        json_decref(object);
+    }
+    if (file)
+        fclose(file);
+    free(line);
+    free(path);
+    return when;
+}
+
+static void
+add_results(struct board *board, const char *run)
+{
+    struct err err;
+    json_t *all = train_results_read(run, &err), *one;
+    char label[64];
+    double figure;
+    size_t i;
+
+    if (!all)
+        die("%s", err.msg);
+    json_array_foreach(all, i, one)
+    {
+        const struct board_when when = {(int64_t)find_number(one, "step"),
+                                        find_number(one, "time")};
+
+        if (runs_label(one, label, &figure)) {
+            char *tag = mem_format("eval/%s", label);
+
+            board_number(board, &when, tag, figure);
+            free(tag);
+        }
+    }
+    json_decref(all);
+}
+
+/* What the newest checkpoint keeps of each sample. */
+static void
+add_samples(struct board *board, const char *run, const struct board_when *when)
+{
+    char *path = mem_format("%s/latest/samples.safetensors", run);
+    struct nn_array *array = NULL;
+    struct err err;
+    size_t n = 0;
+
+    if (file_exists(path) && nn_arrays_read(path, &array, &n, NULL, &err))
+        die("%s", err.msg);
+    for (size_t i = 0; i < n; i++) {
+        char *tag = mem_format("sample/%s", array[i].name);
+
+        if (!strcmp(array[i].dtype, "F32") && !strchr(array[i].name, '.'))
+            board_histogram(board, when, tag, array[i].data, array[i].count);
+        free(tag);
+    }
+    if (array)
+        nn_arrays_free(array, n);
+    free(path);
+}
+
+void
+runs_board(const char *dir, const char *run)
+{
+    char *folder = make_folder(dir, run);
+    char *name = mem_format("%s/events.out.tfevents.foil-runs", folder);
+    struct file_draft draft;
+    struct board_when last;
+    struct board *board;
+    struct err err;
+
+    if (file_draft_open(&draft, name, &err))
+        die("%s", err.msg);
+    board = board_open(draft.file, name, (double)clock_wall() / 1e9);
+    last = add_steps(board, run);
+    add_results(board, run);
+    add_samples(board, run, &last);
+    if (board_close(board, &err)) {
+        file_draft_drop(&draft);
+        die("%s", err.msg);
+    }
+    if (file_draft_keep(&draft, &err))
+        die("%s", err.msg);
+    free(name);
+    free(folder);
+}

@@ -1,0 +1,140 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/board.h"
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "wire/features.h"
+#include "wire/metrics.h"
+
+#include "tap.h"
+
+static const double interval = 10; /* seconds between two histograms */
+static const int64_t any_size = (int64_t)1 << 48; /* of a data set */
+
+struct tap_board {
+    FILE *file;
+    struct board *board;
+    struct board_when when; /* of the newest line of metrics */
+    double drawn;           /* when the last histogram was */
+};
+
+struct tap_board *
+tap_board_open(const char *dir)
+{
+    struct tap_board *to = mem_array(1, sizeof *to);
+    const double now = (double)clock_wall() / 1e9;
+    char *path = mem_format("%s/events.out.tfevents.%.0f.foil-tap.%d", dir, now,
+                            (int)getpid());
+    struct err err;
+
+    if (file_mkdir(dir, 0777, &err))
+        die("%s", err.msg);
+    to->file = fopen(path, "wbx");
+    if (!to->file)
+        die("cannot write '%s': %s", path, strerror(errno));
+    to->board = board_open(to->file, path, now);
+    to->drawn = -interval;
+    free(path);
+    return to;
+}
+
+void
+tap_board_close(struct tap_board *to)
+{
+    struct err err;
+
+    if (!to)
+        return;
+    if (board_close(to->board, &err))
+        die("%s", err.msg);
+    fclose(to->file);
+    free(to);
+}
+
+static void
+add_metrics(struct tap_board *to, const struct wire_msg *msg)
+{
+    struct wire_metrics *m = mem_array(1, sizeof *m);
+    struct err err;
+
+    if (wire_metrics_get(m, msg, &err))
+        die("%s", err.msg);
+    for (size_t i = 0; i < m->n; i++)
+        if (!strcmp(m->values[i].name, "total"))
+            to->when.step = (int64_t)m->values[i].value;
+    to->when.time = (double)clock_wall() / 1e9;
+    for (size_t i = 0; i < m->n; i++) {
+        char *tag = mem_format("%s/%s", m->stage, m->values[i].name);
+
+        if (strcmp(m->values[i].name, "total"))
+            board_number(to->board, &to->when, tag, m->values[i].value);
+        free(tag);
+    }
+    free(m);
+}
+
+static double
+multiply_rows(const struct wire_features *f, size_t i, size_t j)
+{
+    const float *a = f->z + i * f->dim, *b = f->z + (f->n + j) * f->dim;
+    double sum = 0;
+
+    for (size_t k = 0; k < f->dim; k++)
+        sum += (double)a[k] * b[k];
+    return sum;
+}
+
+/* Of view 0 of each sample with view 1 of itself, and of the others. */
+static void
+add_similarities(struct tap_board *to, const struct wire_features *f)
+{
+    float *own = mem_array(f->n, sizeof *own);
+    float *others = mem_array(f->n * f->n, sizeof *others);
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->n; i++)
+        for (size_t j = 0; j < f->n; j++) {
+            float *at = i == j ? &own[i] : &others[n++];
+
+            *at = (float)multiply_rows(f, i, j);
+        }
+    board_histogram(to->board, &to->when, "similarity/own", own, f->n);
+    board_histogram(to->board, &to->when, "similarity/others", others, n);
+    free(own);
+    free(others);
+}
+
+static void
+add_features(struct tap_board *to, struct wire_msg *msg)
+{
+    struct wire_features f;
+    struct err err;
+
+    if (clock_now() - to->drawn < interval)
+        return;
+    if (wire_features_get(&f, msg, any_size, &err))
+        die("%s", err.msg);
+    if (f.z && f.n_views > 1 && !f.id) {
+        to->drawn = clock_now();
+        add_similarities(to, &f);
+    }
+    wire_features_release(&f);
+}
+
+void
+tap_board_put(struct tap_board *to, struct wire_msg *msg)
+{
+    struct err err;
+
+    if (wire_msg_kind(msg) == WIRE_METRICS)
+        add_metrics(to, msg);
+    else if (wire_msg_kind(msg) == WIRE_FEATURES)
+        add_features(to, msg);
+    if (board_flush(to->board, &err))
+        die("%s", err.msg);
+}
