@@ -7,7 +7,8 @@
 BEGIN {
     FS = "\t"
     # in points, what another seed changes: two standard deviations, the larger
-    # of both measures, over the seeds 1 to 5 of the whole demo
+    # of both measures, over the seeds 1 to 5 of the whole demo, of
+    # eight epochs
     moves["trained"] = 0.7
     moves["untrained"] = 1.9
     way[1] = "10 nearest neighbours"
@@ -71,8 +72,8 @@ END {
         "may differ by %.1f~points (two standard errors). Another seed, " \
         "processor, number of threads or kind of numbers (bf16, f32) changes " \
         "them by %.1f~points, and those of the untrained encoder by " \
-        "%.1f~points (two standard deviations over five seeds of the whole " \
-        "demo). So a difference to raw pixels below %.1f~points may be " \
+        "%.1f~points (two standard deviations over five seeds, of eight " \
+        "epochs). So a difference to raw pixels below %.1f~points may be " \
         "chance, and one to the untrained encoder below %.1f~points.\n",
         grouped(test), sampling(), moves["trained"], moves["untrained"],
         noise("pixels"), noise("untrained")
