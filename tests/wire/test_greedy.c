@@ -210,7 +210,7 @@ subscriptions(void)
     close(fd);
     for (int i = 0; i < 1000 && !followed; i++) {
         turn(a, b);
-        followed = wire_feed_followed(feed);
+        followed = wire_feed_followed(feed, WIRE_FEATURES);
     }
     T(followed, "who follows three kinds is not touched");
     wire_listener_close(listener);
