@@ -28,6 +28,8 @@ enum data_caption {
     DATA_CAPTION_ALL /* all of them, one behind the other: counts as 0 */
 };
 
+#define DATA_CAPTION_WORDS "random|first|all" /* for them, util/opt.h */
+
 /*
  * data_captions_draw() is which of n >= 1 captions of a sample an epoch shows:
  * uniform on 0 .. n - 1, a function of its arguments alone and independent of

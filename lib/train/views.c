@@ -7,6 +7,7 @@
 #include "data/view.h"
 #include "train/views.h"
 #include "util/mem.h"
+#include "util/opt.h"
 
 enum { MAX_PIXELS = 1000000000, KEPT = 64 << 20 };
 
@@ -121,22 +122,20 @@ check_digest(const struct train_views *views, struct err *err)
 static int
 read_caption(struct train_views *views, const json_t *making, struct err *err)
 {
-    static const char *const word[] = {[DATA_CAPTION_RANDOM] = "random",
-                                       [DATA_CAPTION_FIRST] = "first",
-                                       [DATA_CAPTION_ALL] = "all"};
     const char *name;
+    int index;
 
     views->texts = json_object_get(making, "caption") != NULL;
     if (!views->texts)
         return 0;
     if (json_get_text(making, "caption", &name, err))
         return -1;
-    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
-        if (!strcmp(name, word[i])) {
-            views->caption = (enum data_caption)i;
-            return 0;
-        }
-    return err_set(err, "'caption' is '%s', want random, first or all", name);
+    index = opt_index(DATA_CAPTION_WORDS, name);
+    if (index < 0)
+        return err_set(
+            err, "'caption' is '%s', want one of " DATA_CAPTION_WORDS, name);
+    views->caption = (enum data_caption)index;
+    return 0;
 }
 
 static int

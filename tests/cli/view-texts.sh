@@ -57,7 +57,7 @@ wait "$page"
 # with another caption
 is_refused() {
     sed -i 's/"caption":"random"/"caption":"some"/' run/batches.jsonl
-    refuses 1 "'caption' is 'some', want random, first or all" foil-data views -o x.png run
+    refuses 1 "'caption' is 'some', want one of random|first|all" foil-data views -o x.png run
 }
 ok 'a caption that is none: 1' is_refused
 done_testing

@@ -67,7 +67,7 @@ static const struct opt opts[] = {
      "captions, too, as tokens of this vocabulary"},
     {"context", 0, OPT_WHOLE, &context, 2, WIRE_TOKENS_MAX, "N",
      "tokens of a caption at most, start and end included"},
-    {"caption", 0, OPT_CHOICE, &options.text.caption, 0, 0, "random|first|all",
+    {"caption", 0, OPT_CHOICE, &options.text.caption, 0, 0, DATA_CAPTION_WORDS,
      "which of the captions of a sample"},
     {"drop-tokens", 0, OPT_REAL, &options.text.drop, 0, 1, "X",
      "share of the tokens that is left out at random"},
@@ -179,9 +179,6 @@ data_path(void)
 void
 augment_making(char *making, size_t room)
 {
-    static const char *const caption[] = {[DATA_CAPTION_RANDOM] = "random",
-                                          [DATA_CAPTION_FIRST] = "first",
-                                          [DATA_CAPTION_ALL] = "all"};
     char *path = data_path(), *text;
     json_t *object =
         json_pack("{s:s, s:I, s:I, s:I, s:I}", "recipe", options.spec, "size",
@@ -192,7 +189,7 @@ augment_making(char *making, size_t room)
     json_object_set_new(object, "data", json_string(path)); // if it is UTF-8
     if (options.vocabulary)
         json_object_set_new(object, "caption",
-                            json_string(caption[options.text.caption]));
+                            json_string(opt_choice(&options.text.caption)));
     if (options.command) {
         json_object_del(object, "recipe");
         json_object_set_new(object, "command", json_true());

@@ -7,6 +7,7 @@
 #include "train/process.h"
 #include "train/shards.h"
 #include "util/mem.h"
+#include "util/opt.h"
 
 /* Three numbers, commas between them. */
 static int
@@ -39,10 +40,6 @@ stem_of(const struct train_options *o, const struct train_shape *shape)
     return shape->height > SMALL || shape->width > SMALL ? "imagenet" : "small";
 }
 
-static const char *const norms[] = {[TRAIN_NORM_BATCH] = "batch",
-                                    [TRAIN_NORM_GROUP] = "group",
-                                    [TRAIN_NORM_NONE] = "none"};
-
 int
 train_spec(const struct train_options *o, const struct train_shape *shape,
            struct nn_spec *spec, struct err *err)
@@ -53,7 +50,7 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
     *spec = (struct nn_spec){
         .arch = o->arch,
         .stem = stem_of(o, shape),
-        .norm = norms[o->norm],
+        .norm = opt_choice(&o->norm),
         .head = o->head,
         .width = o->width,
         .hidden = o->hidden,
@@ -177,7 +174,7 @@ train_text_spec(const struct train_options *o, size_t vocabulary,
     *spec = (struct nn_spec){
         .arch = o->text,
         .stem = "small",
-        .norm = norms[o->norm],
+        .norm = opt_choice(&o->norm),
         .head = o->head,
         .vocabulary = (long)vocabulary,
         .context = o->context,
