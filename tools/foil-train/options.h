@@ -27,7 +27,7 @@ struct train_options {
     long width, hidden, micro, shards, accumulate, seed, threads;
     long keep_features;
     int quick_gelu, bf16, direct, whole, lars_b, nesterov;
-    int norm; /* a word of the option */
+    enum { TRAIN_NORM_BATCH, TRAIN_NORM_GROUP, TRAIN_NORM_NONE } norm;
     enum { TRAIN_LOCK_NONE, TRAIN_LOCK_IMAGE, TRAIN_LOCK_TEXT } lock;
     enum { TRAIN_STEM_AUTO, TRAIN_STEM_SMALL, TRAIN_STEM_IMAGENET } stem;
     enum { TRAIN_SGD, TRAIN_ADAM, TRAIN_ADAMW, TRAIN_LARS } optim;

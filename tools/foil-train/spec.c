@@ -7,7 +7,6 @@
 #include "train/process.h"
 #include "train/shards.h"
 #include "util/mem.h"
-#include "util/opt.h"
 
 /* Three numbers, commas between them. */
 static int
@@ -40,6 +39,10 @@ stem_of(const struct train_options *o, const struct train_shape *shape)
     return shape->height > SMALL || shape->width > SMALL ? "imagenet" : "small";
 }
 
+static const char *const norms[] = {[TRAIN_NORM_BATCH] = "batch",
+                                    [TRAIN_NORM_GROUP] = "group",
+                                    [TRAIN_NORM_NONE] = "none"};
+
 int
 train_spec(const struct train_options *o, const struct train_shape *shape,
            struct nn_spec *spec, struct err *err)
@@ -50,7 +53,7 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
     *spec = (struct nn_spec){
         .arch = o->arch,
         .stem = stem_of(o, shape),
-        .norm = opt_choice(&o->norm),
+        .norm = norms[o->norm],
         .head = o->head,
         .width = o->width,
         .hidden = o->hidden,
@@ -174,7 +177,7 @@ train_text_spec(const struct train_options *o, size_t vocabulary,
     *spec = (struct nn_spec){
         .arch = o->text,
         .stem = "small",
-        .norm = opt_choice(&o->norm),
+        .norm = norms[o->norm],
         .head = o->head,
         .vocabulary = (long)vocabulary,
         .context = o->context,

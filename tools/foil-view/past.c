@@ -66,7 +66,7 @@ add_stop(struct past *past, const struct history *history, int64_t steps)
         history->n && steps > 0 && history->total[history->n - 1] >= steps;
 
     if (history->n && time && isfinite(time[history->n - 1]))
-        note_line(past, time[history->n - 1] + 1,
+        note_line(past, time[history->n - 1],
                   json_pack("{s:s s:s}", "what", "stop", "reason",
                             done ? "done" : "no trainer has the run now"));
 }
