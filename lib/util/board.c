@@ -119,8 +119,8 @@ write_event(struct board *board, struct message *event)
 
 /* An event of one value, which is given up. */
 static void
-add_value(struct board *board, const struct board_when *when,
-          struct message *value)
+write_value(struct board *board, const struct board_when *when,
+            struct message *value)
 {
     struct message event = {0}, summary = {0};
 
@@ -158,7 +158,7 @@ board_number(struct board *board, const struct board_when *when,
     put_text(&to, 1, tag);
     put_key(&to, 2, FOUR);
     put_least_first(&to, bits, 4);
-    add_value(board, when, &to);
+    write_value(board, when, &to);
 }
 
 /* The bucket of x, of those between two ends. */
@@ -209,7 +209,7 @@ board_histogram(struct board *board, const struct board_when *when,
     put_buckets(&histogram, 7, count);
     put_text(&to, 1, tag);
     put_message(&to, 5, &histogram);
-    add_value(board, when, &to);
+    write_value(board, when, &to);
 }
 
 int
