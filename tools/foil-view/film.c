@@ -28,7 +28,8 @@ struct film {
     pid_t child; /* that makes a frame; 0: none */
     int from;    /* where it writes it */
     int64_t epoch;
-    size_t epochs; /* that have ended while we listened */
+    size_t heard;  /* rows, and .. */
+    size_t before; /* .. known samples, when points were last to be chosen */
 };
 
 struct film *
@@ -68,6 +69,7 @@ film_take(struct film *film, const struct moment *m, size_t size)
     }
     if (film->size != size || film->d != m->d)
         return;
+    film->heard += m->n;
     for (size_t i = 0; i < m->n; i++)
         if ((size_t)m->ids[i] < size) {
             memcpy(film->table + (size_t)m->ids[i] * m->d, m->z + i * m->d,
@@ -76,15 +78,25 @@ film_take(struct film *film, const struct moment *m, size_t size)
         }
 }
 
-/* Known samples, spread evenly, once an epoch was heard whole. */
+/* Known samples, spread evenly, once there are enough of them: all, or as many
+ * as are shown, or those to which as many rows as there are samples added
+ * nothing: what was lost on the way to us comes in a later epoch. */
 static void
 choose_points(struct film *film)
 {
     size_t known = 0, at = 0;
+    int enough;
 
     for (size_t i = 0; i < film->size; i++)
         known += (size_t)film->known[i];
-    if (known < LEAST || (known < film->size && film->epochs < 2))
+    enough = known == film->size ||
+             (film->heard >= film->size &&
+              (known >= FILM_POINTS || known == film->before));
+    if (film->heard >= film->size) {
+        film->heard = 0;
+        film->before = known;
+    }
+    if (known < LEAST || !enough)
         return;
     film->n = known < FILM_POINTS ? known : FILM_POINTS;
     film->ids = mem_array(film->n, sizeof *film->ids);
@@ -121,7 +133,6 @@ film_epoch(struct film *film, int64_t epoch)
 {
     int end[2];
 
-    film->epochs++;
     if (film->child || json_array_size(film->frames) >= FILM_FRAMES)
         return;
     if (!film->ids)
