@@ -55,8 +55,10 @@ lock_take(const char *path, struct err *err)
         return other ? 0 : -1;
     }
     write_line(fd, "");
-    if (n_held < MOST)
-        held[n_held++] = fd;
+    if (n_held < MOST) {
+        held[n_held] = fd; // before there is one more
+        n_held++;
+    }
     return 1;
 }
 
