@@ -37,6 +37,11 @@ void lock_note_stopping(void);
  * or -1.  Not for a process that holds it. */
 int lock_look(const char *path, struct lock *lock, struct err *err);
 
+/* lock_held() returns 1 when a process holds FOLDER/lock, also one that has no
+ * number here, as in another container; 0 where none does, or it cannot be
+ * looked at. */
+int lock_held(const char *folder);
+
 /* lock_holder() returns the process that holds FOLDER/lock; 0 where none does,
  * or it cannot be looked at. */
 long lock_holder(const char *folder);

@@ -95,15 +95,30 @@ lock_look(const char *path, struct lock *lock, struct err *err)
     return rc;
 }
 
-long
-lock_holder(const char *folder)
+/* The lock in a folder; not held where it cannot be looked at. */
+static struct lock
+look_in(const char *folder)
 {
     char *path = mem_format("%s/lock", folder);
     struct lock lock = {0};
     struct err ignored;
-    const long pid =
-        !lock_look(path, &lock, &ignored) && lock.held ? lock.pid : 0;
 
+    if (lock_look(path, &lock, &ignored))
+        lock.held = 0;
     free(path);
-    return pid;
+    return lock;
+}
+
+int
+lock_held(const char *folder)
+{
+    return look_in(folder).held;
+}
+
+long
+lock_holder(const char *folder)
+{
+    const struct lock lock = look_in(folder);
+
+    return lock.held ? lock.pid : 0;
 }

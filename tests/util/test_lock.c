@@ -57,6 +57,7 @@ one_that_is_held(int stopping)
     T(!lock_look("lock", &lock, &err) && lock.held && lock.here &&
           lock.pid == (long)pid,
       "another one sees who has it");
+    T(lock_held(".") && lock_holder(".") == (long)pid, "also by its folder");
     T(lock.stopping == stopping, "and whether that was asked to end");
     c = child_run(try_to_take, NULL);
     T(c.code == 0, "and cannot have it");
@@ -99,6 +100,7 @@ main(void)
     child_scratch(folder);
     T(!lock_look("lock", &lock, &err) && !lock.held && !lock.pid && lock.here,
       "no file: nobody has it");
+    T(!lock_held(".") && !lock_holder("."), "nor by its folder");
     one_that_is_held(0);
     one_that_is_held(1);
     noted_meanwhile();

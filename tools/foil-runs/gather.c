@@ -1,32 +1,15 @@
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "nn/checkpoint.h"
 #include "runs.h"
 #include "train/config.h"
 #include "train/results.h"
 #include "util/file.h"
+#include "util/lock.h"
 #include "util/mem.h"
 #include "util/opt.h"
-
-/* Whether a trainer has the run. */
-static int
-is_training(const char *run)
-{
-    struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-    char *path = mem_format("%s/lock", run);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const int held =
-        fd >= 0 && !fcntl(fd, F_GETLK, &whole) && whole.l_type != F_UNLCK;
-
-    if (fd >= 0)
-        close(fd);
-    free(path);
-    return held;
-}
 
 /* The number behind the last such key of a line, which we have written; 0 where
  * there is none. */
@@ -195,7 +178,7 @@ runs_gather(const char *run)
     add_checkpoint(object, run, options);
     add_command(run, options);
     epochs = json_object_get(object, "epochs");
-    if (is_training(run))
+    if (lock_held(run))
         json_object_set_new(object, "state", json_string("training"));
     else if (json_integer_value(epochs) > 0 &&
              json_equal(epochs, json_object_get(object, "epoch")))

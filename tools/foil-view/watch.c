@@ -92,9 +92,8 @@ watch_open(struct watch *watch, const struct watch_where *where,
     if (!watch->wire)
         die("%s", err.msg);
     history_read(&watch->history, where->run);
-    watch->log =
-        past_log(where->run, &watch->history, lock_holder(where->run) != 0,
-                 count_steps(watch), LOG);
+    watch->log = past_log(where->run, &watch->history, lock_held(where->run),
+                          count_steps(watch), LOG);
     open_listeners(watch);
 }
 
@@ -413,7 +412,7 @@ watch_anchor(struct watch *watch, const struct moment *moment, size_t row)
 int
 watch_waits(const struct watch *watch)
 {
-    return lock_holder(watch->where.run) &&
+    return lock_held(watch->where.run) &&
            (!watch->newest.n || json_object_size(watch->status) < STAGES);
 }
 
@@ -480,7 +479,7 @@ watch_show(struct watch *watch)
     all = json_pack(
         "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:o s:o s:o}", "run",
         basename(copy), "folder", folder ? folder : run, "living",
-        lock_holder(run) != 0, "size", (json_int_t)(set ? data_size(set) : 0),
+        lock_held(run), "size", (json_int_t)(set ? data_size(set) : 0),
         "classes", show_classes(set), "options", read_config(run, "options"),
         "steps", count_steps(watch), "metrics",
         history_show(&watch->history, POINTS), "status", show_status(watch),
