@@ -10,8 +10,22 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "python"))
+import tap  # noqa: E402
+
+
+def ok(what, fine, more=""):
+    """Reports a check, and where it fails, what was seen."""
+    if not tap.ok(fine, what):
+        print(f"# {more}", flush=True)
+
+
+def plan():
+    print(f"1..{tap.count}", flush=True)
 
 
 class Browser:

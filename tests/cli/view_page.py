@@ -5,20 +5,10 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from browser import Browser  # noqa: E402
+from browser import Browser, ok, plan  # noqa: E402
 from curve import is_curve  # noqa: E402
 
 run, url, over = sys.argv[1:]
-count = 0
-
-
-def ok(what, fine, more=""):
-    global count
-    count += 1
-    print(f"{'ok' if fine else 'not ok'} {count} - {what}")
-    if not fine:
-        print(f"# {more}")
-    sys.stdout.flush()
 
 
 def wait_for(word):
@@ -150,4 +140,4 @@ with Browser(400, 800) as page:
        page.value("document.documentElement.scrollWidth <= innerWidth"),
        page.value("document.documentElement.scrollWidth"))
     ok("the console says nothing", not page.said, page.said)
-print(f"1..{count}")
+plan()

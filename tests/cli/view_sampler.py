@@ -6,19 +6,9 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from browser import Browser  # noqa: E402
+from browser import Browser, ok, plan  # noqa: E402
 
 run, url, path = sys.argv[1:]
-count = 0
-
-
-def ok(what, fine, more=""):
-    global count
-    count += 1
-    print(f"{'ok' if fine else 'not ok'} {count} - {what}")
-    if not fine:
-        print(f"# {more}")
-    sys.stdout.flush()
 
 
 def published(epoch, step, seconds=20):
@@ -75,4 +65,4 @@ with Browser(1400) as page:
     ok("the console says nothing", not page.said, page.said)
     if os.environ.get("SHOTS"):
         page.shot(f"{os.environ['SHOTS']}/sampler.png")
-print(f"1..{count}")
+plan()
