@@ -58,15 +58,17 @@ add_checkpoints(struct past *past, const char *run)
         closedir(folder);
 }
 
+/* When the last step was, or the last line where that is later. */
 static void
 add_stop(struct past *past, const struct history *history, int64_t steps)
 {
     const double *time = history_column(history, "time");
     const int done =
         history->n && steps > 0 && history->total[history->n - 1] >= steps;
+    const double line = past->n ? past->line[past->n - 1].time : 0;
 
     if (history->n && time && isfinite(time[history->n - 1]))
-        note_line(past, time[history->n - 1],
+        note_line(past, fmax(time[history->n - 1], line),
                   json_pack("{s:s s:s}", "what", "stop", "reason",
                             done ? "done" : "no trainer has the run now"));
 }
