@@ -11,6 +11,8 @@ def is_curve(totals, shown, path):
     each = 2 if totals[-1] > len(totals) else 1
     for i in range(0, len(totals), each):
         steps = range(totals[i], totals[i + each - 1] + 1)
+        if not all(t in known for t in steps):
+            return False
         near = [float("%.6g" % known[t]) for t in steps]
         if [min(near), max(near)][:each] != shown[i:i + each]:
             return False

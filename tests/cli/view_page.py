@@ -3,6 +3,7 @@ a browser; TAP on stdout.  Lines on stdin say that the run was killed, and resum
 import json
 import os
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from browser import Browser, ok, plan  # noqa: E402
@@ -19,6 +20,23 @@ def wait_for(word):
 def chosen(page):
     return page.value("[...document.querySelectorAll('#board .tile')]"
                       ".findIndex(tile => tile.matches('.chosen'))")
+
+
+def answer(page, what):
+    """A value of all that a page begins with, which is `a`."""
+    return page.value(f"fetch('all').then(r => r.json()).then(a => {what})")
+
+
+def becomes_curve(page):
+    """Steps that a killed run made are on the page until the resumed one has made
+    them again, and until then metrics.jsonl does not have them."""
+    end = time.monotonic() + 120
+    while not is_curve(*answer(page, "[a.metrics.total, a.metrics.columns.loss]"),
+                       f"{run}/metrics.jsonl"):
+        if time.monotonic() > end:
+            return False
+        time.sleep(.3)
+    return True
 
 
 with Browser(1400) as page:
@@ -56,18 +74,16 @@ with Browser(1400) as page:
     ok("no part is wider than the page",
        page.value("document.documentElement.scrollWidth <= innerWidth"))
 
-    before = page.value("fetch('all').then(r => r.json()).then(a => a.metrics.total.at(-1))")
     wait_for("kill")
+    before = answer(page, "a.metrics.total.at(-1)")
     ok("the page of a killed run stays", page.text("#board .which") == held)
     wait_for("resume")
     ok("and goes on with the run that was resumed", page.until(
-        f"fetch('all').then(r => r.json()).then(a => a.metrics.total.at(-1) > {before})", 60))
+        f"fetch('all').then(r => r.json()).then(a => a.metrics.total.at(-1) > {before})", 120))
     page.press(" ")
     ok("another batch is on it", page.until(
         f"document.querySelector('#board .which').textContent != {json.dumps(held)}"))
-    curve = page.value("fetch('all').then(r => r.json())"
-                       ".then(a => [a.metrics.total, a.metrics.columns.loss])")
-    ok("the curve is that of metrics.jsonl", is_curve(*curve, f"{run}/metrics.jsonl"))
+    ok("the curve is that of metrics.jsonl", becomes_curve(page))
     page.open("about:blank")
     page.open(link)
     ok("the link opens the held batch again",
