@@ -40,14 +40,16 @@
 struct train_encoder_spec {
     struct nn_spec net;
     struct nn_optim_spec optim;
-    size_t rows;   /* at most, in a batch; >= 1 */
-    size_t micro;  /* at most, in the net at a time; 0: all */
-    size_t shards; /* parts of a batch, train/shards.h; 0, 1: it is whole */
-    int whole;     /* batch norm is over all shards of a batch */
-    uint64_t seed; /* of the initial weights */
-    int locked;    /* its weights stay: no gradient, no optimiser */
-    int average;   /* there will be a mean of its weights */
-    int loss;      /* its program has the loss, too: train/own.h */
+    size_t rows;    /* at most, in a batch; >= 1 */
+    size_t micro;   /* at most, in the net at a time; 0: all */
+    size_t shards;  /* parts of a batch, train/shards.h; 0, 1: it is whole */
+    int whole;      /* batch norm is over all shards of a batch */
+    uint64_t seed;  /* of the initial weights */
+    int locked;     /* its weights stay: no gradient, no optimiser */
+    int average;    /* there will be a mean of its weights */
+    int loss;       /* its program has the loss, too: train/own.h */
+    size_t weighed; /* of weights of negatives, of so many rows at most; 0: of
+                       none */
 };
 
 /*
@@ -84,7 +86,8 @@ struct train_encoder_verbs {
     /* The loss of the rows that went forward last, for an encoder that has it
      * itself; then backward() with dz = NULL is of its gradient.  NULL: an
      * encoder that has none. */
-    int (*loss)(void *self, struct loss_report *report, struct err *err);
+    int (*loss)(void *self, const struct loss_batch *batch,
+                struct loss_report *report, struct err *err);
 
     /* The gradient of the rows that went forward last; with `add` it is added
      * to that of those before. */
@@ -183,8 +186,11 @@ void train_encoder_announce(struct train_encoder *encoder,
 /* train_encoder_loss() takes the loss of the last forward in NN_TRAIN from an
  * encoder that was opened with `loss`, in a report that has a value and further
  * numbers, whose names stay until the next one.  Then train_encoder_backward()
- * takes dz = NULL. */
+ * takes dz = NULL.
+ *   batch  its b, extra, weights and scale; no weights unless the encoder was
+ *          opened with `weighed`, 2 b + extra at least */
 int train_encoder_loss(struct train_encoder *encoder,
+                       const struct loss_batch *batch,
                        struct loss_report *report, struct err *err);
 
 /* train_encoder_expect() says, between backward and norm, which batch will come

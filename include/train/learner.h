@@ -26,7 +26,7 @@
  * equally wide, and further samples are texts.  Where the negatives weigh rows
  * that are not of the batch, these follow as constants.
  *
- * With the objective train_own (train/own.h) the first encoder has the loss.
+ * With an objective of train/own.h the first encoder has the loss.
  *
  * A learner touches neither file nor socket and prints nothing; the sampler
  * that it asks for weights may.  Not for two threads at once.

@@ -8,10 +8,14 @@
  * (train/process.h), with its gradient by the embeddings.  It is a row as those
  * of the table loss_objectives are, with neither run() nor direct(), but
  * by_encoder, and no state; its temperature is a hint for strategies.
+ *
+ * `own-weighed` is the same for a loss that weighs negatives: the program gets
+ * the weights of any sampler of struct train_negatives.  Its temperature is
+ * that of the sampler.
  */
-extern const struct loss_objective train_own;
+extern const struct loss_objective train_own, train_own_weighed;
 
-/* train_find_objective() is loss_objective_find(), and finds that one, too. */
+/* train_find_objective() is loss_objective_find(), and finds these two, too. */
 const struct loss_objective *train_find_objective(const char *name,
                                                   struct err *err);
 

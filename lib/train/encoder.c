@@ -109,11 +109,12 @@ train_encoder_announce(struct train_encoder *encoder,
 }
 
 int
-train_encoder_loss(struct train_encoder *encoder, struct loss_report *report,
+train_encoder_loss(struct train_encoder *encoder,
+                   const struct loss_batch *batch, struct loss_report *report,
                    struct err *err)
 {
     REQUIRE(encoder->verbs->loss);
-    return encoder->verbs->loss(encoder->self, report, err);
+    return encoder->verbs->loss(encoder->self, batch, report, err);
 }
 
 void

@@ -228,6 +228,22 @@ makes_products(struct train_learner *learner)
            train_encoder_products(spec->encoder[0], &learner->s, &learner->w);
 }
 
+/* The objective, here or where the encoder is. */
+static int
+find_loss(struct train_learner *learner, const struct train_batch *b,
+          const struct loss_batch *batch, struct loss_report *report,
+          struct err *err)
+{
+    const struct train_learner_spec *spec = &learner->spec;
+
+    if (spec->objective->by_encoder)
+        return train_encoder_loss(spec->encoder[0], batch, report, err);
+    train_samples_get(spec->samples, b, learner->columns);
+    loss_objective_run(spec->objective, &learner->settings, batch, learner->z,
+                       learner->columns, learner->dz, learner->work, report);
+    return 0;
+}
+
 /* Forward, objective, backward: gradients, and nothing else but the running
  * statistics has changed.  1, or what ask_weights() says. */
 static int
@@ -244,11 +260,6 @@ find_gradient(struct train_learner *learner, const struct train_batch *b,
     learner->elsewhere = learner->w || spec->objective->by_encoder;
     if (train_learner_embed(learner, b, NN_TRAIN, err))
         return -1;
-    if (spec->objective->by_encoder)
-        return train_encoder_loss(spec->encoder[0], report, err) ||
-                       train_learner_back(learner, b, gradient, err)
-                   ? -1
-                   : 1;
     if (spec->objective->wants_weights && !train_learner_finite(learner, b)) {
         report->value = NAN; // there is nothing to be asked
         return 1;
@@ -265,9 +276,8 @@ find_gradient(struct train_learner *learner, const struct train_batch *b,
     batch.scale = exchange->weights.scale;
     batch.s = exchange->weights.s ? exchange->weights.s : learner->s;
     batch.w = learner->w;
-    train_samples_get(spec->samples, b, learner->columns);
-    loss_objective_run(spec->objective, &learner->settings, &batch, learner->z,
-                       learner->columns, learner->dz, learner->work, report);
+    if (find_loss(learner, b, &batch, report, err))
+        return -1;
     return train_learner_back(learner, b, gradient, err) ? -1 : 1;
 }
 

@@ -12,9 +12,21 @@ const struct loss_objective train_own = {
     .by_encoder = 1,
 };
 
+const struct loss_objective train_own_weighed = {
+    .name = "own-weighed",
+    .summary = "that of the encoder's program, of weighed negatives",
+    .params = params,
+    .head = "none",
+    .wants_weights = "emc2",
+    .draws_inside = 1,
+    .by_encoder = 1,
+};
+
 const struct loss_objective *
 train_find_objective(const char *name, struct err *err)
 {
-    return strcmp(name, train_own.name) ? loss_objective_find(name, err)
-                                        : &train_own;
+    return !strcmp(name, train_own.name) ? &train_own
+           : !strcmp(name, train_own_weighed.name)
+               ? &train_own_weighed
+               : loss_objective_find(name, err);
 }

@@ -11,7 +11,8 @@
 
 /* What is in the memory for an encoder. */
 struct place {
-    size_t input[2], z, dz, params, statistics, s, ids; /* where, in bytes */
+    size_t input[2], z, dz, params, statistics, s, ids, weights,
+        scale; /* where, in bytes */
 };
 
 struct process {
@@ -27,7 +28,8 @@ struct process {
     size_t n_next;         /* NULL */
     int mean;              /* is kept by the program */
     int locked;
-    int loss;                 /* is the program's, and */
+    int loss;                 /* is the program's, */
+    size_t weighed;           /* of weights of so many rows, and */
     char name[LOSS_MORE][32]; /* those of what it told with the last one */
     int products;             /* can be made by the program */
     int similar;              /* are wanted of the next forward */
@@ -166,13 +168,31 @@ take_loss(struct process *e, const char *words, struct loss_report *report)
     return rc || !known ? -1 : 0;
 }
 
+/* Puts weights where the program finds them, and asks for the loss. */
+static char *
+put_weights(struct process *e, const struct loss_batch *batch)
+{
+    const size_t anchors = 2 * batch->b, columns = anchors + batch->extra;
+    float *scale = memory_at(e, e->at.scale);
+
+    if (!batch->weights)
+        return mem_format("loss %s", e->tower);
+    REQUIRE(columns <= e->weighed);
+    memcpy(memory_at(e, e->at.weights), batch->weights,
+           anchors * columns * sizeof *batch->weights);
+    for (size_t i = 0; i < 2 * anchors; i++)
+        scale[i] = batch->scale ? batch->scale[i] : 1;
+    return mem_format("loss %s anchors=%zu columns=%zu", e->tower, anchors,
+                      columns);
+}
+
 static int
-process_loss(void *self, struct loss_report *report, struct err *err)
+process_loss(void *self, const struct loss_batch *batch,
+             struct loss_report *report, struct err *err)
 {
     struct process *e = self;
     struct command_answer answer = {0};
-    int rc = train_program_ask(e->program, mem_format("loss %s", e->tower),
-                               &answer, err);
+    int rc = train_program_ask(e->program, put_weights(e, batch), &answer, err);
 
     if (!rc && take_loss(e, answer.ok, report)) {
         err_set(err,
@@ -484,9 +504,12 @@ lay_out_memory(struct process *e, struct err *err)
                             e->tensors.params * sizeof(float),
                             e->tensors.statistics * sizeof(float),
                             e->products ? rows * rows * sizeof(float) : 0,
-                            rows * sizeof(int64_t)};
+                            rows * sizeof(int64_t),
+                            e->weighed * e->weighed * sizeof(float),
+                            e->weighed * 2 * sizeof(float)};
     size_t *at[] = {&e->at.input[0], &e->at.input[1],   &e->at.z, &e->at.dz,
-                    &e->at.params,   &e->at.statistics, &e->at.s, &e->at.ids};
+                    &e->at.params,   &e->at.statistics, &e->at.s, &e->at.ids,
+                    &e->at.weights,  &e->at.scale};
 
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
         *at[i] = train_program_grow(e->program, bytes[i], err);
@@ -496,10 +519,11 @@ lay_out_memory(struct process *e, struct err *err)
     return ask_for_ok(
         e,
         mem_format("layout %s input0=%zu input1=%zu z=%zu dz=%zu "
-                   "parameters=%zu statistics=%zu s=%zu ids=%zu size=%zu",
+                   "parameters=%zu statistics=%zu s=%zu ids=%zu weights=%zu "
+                   "scale=%zu size=%zu",
                    e->tower, e->at.input[0], e->at.input[1], e->at.z, e->at.dz,
                    e->at.params, e->at.statistics, e->at.s, e->at.ids,
-                   train_program_size(e->program)),
+                   e->at.weights, e->at.scale, train_program_size(e->program)),
         err);
 }
 
@@ -548,6 +572,7 @@ train_process_open(struct train_encoder *encoder, struct train_program *program,
         .mean = spec->average && !spec->locked,
         .locked = spec->locked,
         .loss = spec->loss,
+        .weighed = spec->weighed,
     };
     e->tower = e->form.kind == NN_TOKENS ? "text" : "image";
     if (open_encoder(e, spec, threads, err)) {

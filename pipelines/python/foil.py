@@ -441,11 +441,10 @@ class objective:
 
     @property
     def state(self):
-        out, ask = {}, self._lib.train_objective_column
+        out, ask, by = {}, self._lib.train_objective_column, ctypes.byref
         name, count = ctypes.c_char_p(), ctypes.c_size_t()
         for i in range(1000):
-            words = (self._it, ctypes.c_size_t(i), ctypes.byref(name),
-                     ctypes.byref(count))
+            words = self._it, ctypes.c_size_t(i), by(name), by(count)
             if not ask(*words, None):
                 return out
             column = np.empty(count.value, "f4")
@@ -477,18 +476,21 @@ def _like(array, tensor):
 class Batch:
     """A batch of the plan.
 
-    views        u1 [2,b,h,w,3], in memory that the next batch is put into
+    views        u1 [2,b,h,w,3], with captions [1,b,h,w,3], in memory that the
+                 next batch is put into
     ids          i8 [b]
     extra, extra_ids  further images, which are negatives only: u1 [r,h,w,3] and
-                 i8 [r]
+                 i8 [r]; with captions their texts alone are there
+    tokens, lengths  of captions: i8 [b + r,most], 0 behind the ends, and i8
+                 [b + r]; else None
     encode_only  features are wanted, nothing is to be trained
     epoch, step, steps, epochs
     """
 
-    def __init__(self, place, pixels, ids, encode_only):
-        b = place.samples
-        self.views = pixels[:2 * b].reshape(2, b, *pixels.shape[1:])
-        self.extra = pixels[2 * b:]
+    def __init__(self, place, pixels, ids, encode_only, tokens, lengths):
+        b, v = place.samples, 1 if lengths is not None else 2
+        self.views = pixels[:v * b].reshape(v, b, *pixels.shape[1:])
+        self.extra, self.tokens, self.lengths = pixels[v * b:], tokens, lengths
         self.ids, self.extra_ids = ids[:b], ids[b:]
         self.encode_only, self._pixels, self._z = encode_only, pixels, None
         self.epoch, self.step = place.epoch, place.step
@@ -499,12 +501,12 @@ class Batch:
         return len(self.ids)
 
     def images(self):
-        """u1 [2b + r,h,w,3]: views, then further images."""
+        """u1 [2b + r,h,w,3]: views, then further images; with captions [b,...]."""
         return self._pixels
 
     def done(self, z=None, loss=0.0, **metrics):
-        """The batch is trained.  z are the embeddings of images(): for
-        strategies that plan from features."""
+        """The batch is trained.  z are the embeddings of images(), then those of
+        texts: for strategies that plan from features."""
         self._z = None if z is None else _numbers(z, "f4")
         self._said = " ".join(f"{k}={float(v)!r}" for k, v in
                               {"loss": loss, **metrics}.items())
@@ -516,86 +518,103 @@ def _numbers(x, dtype):
 
 
 class _Loader:
-    """The encoder of a foil-train that trains nothing: foil-encoder(5)."""
+    """The encoders of a foil-train that trains nothing: foil-encoder(5)."""
 
-    def __init__(self, dim, wants_z):
-        self.dim, self.wants_z, self.said = dim, wants_z, ""
+    def __init__(self, dim, wants_z, last):
+        self.dim, self.wants_z, self.last, self.said = dim, wants_z, last, ""
+        self.shape, self.slots, self.z = {}, {}, {}
 
-    def open(self, o):
-        self.shape = o.rows, o.height, o.width, o.channels
+    def open(self, tower, o):
+        self.shape[tower] = [vars(o)[k] for k in (
+            "rows", "height", "width", "channels", "context") if k in vars(o)]
 
-    def layout(self, at, path):
+    def layout(self, tower, at, path):
         with open(path, "r+b") as f:
             memory = mmap.mmap(f.fileno(), at.size)
         def array(place, dtype, *shape):
-            return np.frombuffer(memory, dtype, math.prod(shape),
-                                 place).reshape(shape)
-        self.slots = [array(x, "u1", *self.shape)
-                      for x in (at.input0, at.input1)]
-        self.z = array(at.z, "f4", self.shape[0], self.dim)
-        self.ids = array(at.ids, "i8", self.shape[0])
-        self.z[:] = 1
+            return np.frombuffer(memory, dtype, math.prod(shape), place).reshape(shape)
+        shape = rows, *_ = self.shape[tower]
+        self.slots[tower] = [array(x, "u1", *shape) if tower == "image" else (
+            array(x, "i8", rows + 1), array(x + 8 * rows + 8, "i4", math.prod(shape)))
+            for x in (at.input0, at.input1)]
+        self.z[tower] = array(at.z, "f4", rows, self.dim)
+        self.ids = array(at.ids, "i8", rows)
+        self.z[tower][:] = 1
 
-    def batch(self, o):
-        self.place = o
+    def _texts(self, slot, n):
+        ends, ids = self.slots["text"][slot]
+        lengths = np.diff(ends[:n + 1])
+        there = np.arange(lengths.max(initial=0)) < lengths[:, None]
+        tokens = np.zeros(there.shape, "i8")
+        tokens[there] = ids[ends[0]:ends[n]]
+        return tokens, lengths
 
-    def give(self, o):
+    def give(self, tower, o):
+        if tower == "image":
+            self.pixels = self.slots[tower][o.slot][:o.to]
+        if tower != self.last:
+            return None
         n = self.place.samples + self.place.extra
-        return Batch(self.place, self.slots[o.slot][:o.to],
-                     self.ids[:n].copy(), o.mode != "train")
+        texts = self._texts(o.slot, o.to) if tower == "text" else (None, None)
+        return Batch(self.place, self.pixels, self.ids[:n].copy(), o.mode != "train",
+                     *texts)
 
     def take(self, batch):
         self.said = batch._said
         if batch._z is not None:
             if not np.isfinite(batch._z).all():
                 raise ValueError("done(z=...): z is not finite")
-            self.z[:len(batch._z)] = batch._z
+            parts = np.split(batch._z, [len(self.pixels)])
+            for mine, z in zip(self.z.values(), parts):
+                mine[:len(z)] = z
         elif self.wants_z:
             raise ValueError("keep_features wants batch.done(z=...)")
 
 
 def views(data, batch=128, epochs=1, size=0, seed=0, augmenters=1, window=8,
           strategy="shuffle", recipe=None, keep_features=0, dim=1, select="",
-          augment="", train="", deadline=60.0):
+          augment="", train="", deadline=60.0, vocabulary=None):
     """Batches of augmented views for a loop of one's own: foil-select,
     foil-augment and a foil-train that leaves the training to the loop are
     started, and ended with it.
 
     size      width and height of views; 0: of the recipe
     select    more options of foil-select; augment, train likewise
+    vocabulary  a file of foil-data: captions come along, as tokens
 
     Yields a Batch; with keep_features, of so many epochs, and
     batch.done(z=...), [2b + r,dim], strategies plan from features.
     """
     with tempfile.TemporaryDirectory(prefix="foil-") as run, \
             contextlib.ExitStack() as stack:
+        texts = lambda *w: [*w, "--vocabulary", vocabulary] if vocabulary else []
         link = stack.enter_context(_Link(run, [
             "--objective", "own", "--window", str(window), "--keep-features",
             str(keep_features), "--deadline", str(deadline),
-            *shlex.split(train)]))
+            *texts("--text", "program"), *shlex.split(train)]))
         link.start("foil-select", "-r", run, "--strategy", strategy, "-b",
                    str(batch), "-e", str(epochs), "-s", str(seed),
                    *shlex.split(select), data)
         for _ in range(augmenters):
             link.start("foil-augment", "-r", run, "-s", str(seed), "--size",
                        str(size), *(["--recipe", recipe] if recipe else []),
-                       *shlex.split(augment), data)
-        loader = _Loader(dim, keep_features > 0)
+                       *texts("-v", "1"), *shlex.split(augment), data)
+        loader = _Loader(dim, keep_features > 0, "text" if vocabulary else "image")
         said = {"loss": lambda: loader.said, "norm": lambda: "norm=0 steady=1"}
         for line in link.requests():
-            word, o = line.split()[0], _words(line)
+            (word, tower), o = line.split()[:2], _words(line)
             if word == "open":
-                loader.open(o)
+                loader.open(tower, o)
                 link.answer(f"tensor none parameter 1\nok dim={dim}")
                 continue
             if word == "layout":
-                loader.layout(o, link.memory)
+                loader.layout(tower, o, link.memory)
             elif word == "batch":
-                loader.batch(o)
+                loader.place = o
             elif word == "forward":
-                made = loader.give(o)
-                yield made
-                loader.take(made)
+                if made := loader.give(tower, o):
+                    yield made
+                    loader.take(made)
             link.answer("ok " + said.get(word, str)())
 
 

@@ -41,7 +41,8 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
         try:
             if verb == "open":
                 if said["loss"] and not loss:
-                    raise ValueError("--objective own wants encode(loss=...)")
+                    raise ValueError("--objective own and own-weighed want "
+                                     "encode(loss=...)")
                 towers[name] = _Tower(*modules[name], optim, device, autocast,
                                       team, about)
             tower, answer = towers[name], None
@@ -50,6 +51,7 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
             team.tell(line)
             if verb == "loss":
                 if not team.rank:
+                    tower.take_weights(said)
                     answer = _loss_of(loss, list(towers.values()), about)
             else:
                 answer = getattr(tower, verb)(
@@ -285,6 +287,8 @@ class _Tower:
                                           self.named)]
         self.ids = at("ids", "i8", rows)
         self.square = lambda n: at("s", "f4", n, n)
+        self.weights = lambda n, m: (at("weights", "f4", n, m),
+                                     at("scale", "f4", n, 2))
 
     def _slot(self, at, name, rows):
         o = self.o
@@ -433,6 +437,13 @@ class _Tower:
         if self.before:
             _copy(self.both.buffers(), self.before)
         self.before = None
+
+    def take_weights(self, o):
+        """Of --objective own-weighed, for the loss."""
+        if "anchors" in o:
+            self.about.weights, self.about.scale = (
+                t.to(self.device, copy=True)
+                for t in self.weights(o["anchors"], o["columns"]))
 
     def products(self):
         z = self.z[:self.n].to(self.device)

@@ -71,6 +71,13 @@ ok 'in PyTorch' torch mean-torch linear --average 0.9
 ok 'differs by rounding alone' near mean/latest/average.safetensors \
     mean-torch/latest/average.safetensors
 
+ok 'a loss of weighed negatives in PyTorch' torch weighed 'weighed tau=0.3' \
+    --objective own-weighed --tau 0.3 --sampler fresh
+ok "foil-train's own" trained weighs --objective emc2 --tau 0.3 --sampler fresh
+ok 'has the same losses' alike weighs weighed
+ok 'and the numbers of both' \
+    jq -se 'all(.drawn and .accepted and .moved >= 0)' weighed/metrics.jsonl
+
 train_with=(--lr 0.05 --warmup 0)
 # in two parts; dropout draws the same, and the groups of parameters keep their ratio
 halves() {
@@ -88,5 +95,8 @@ bad() {
 ok 'tensors that --arch does not have: 1' bad linear "no tensor 'conv1" --arch resnet8
 ok 'an optimiser that PyTorch does not have: 1' bad linear 'lars.*: give encode' \
     --optim lars
-ok 'a loss that it does not have: 1' bad linear 'wants encode\(loss' --objective own
+for objective in own own-weighed; do
+    ok 'a loss that it does not have: 1' bad linear 'want encode\(loss' \
+        --objective "$objective"
+done
 done_testing

@@ -4,6 +4,7 @@
   resnet20  as foil-train's with --head 32-16
   towers    linear with a projection, and bow:16 of texts
   dropout   linear with dropout, and an optimiser with two groups
+  weighed   linear with the loss of emc2, of weights that come, at tau=T
 """
 import os
 import pathlib
@@ -110,6 +111,15 @@ elif kind == "dropout":
     net = Linear(0.3)
     more["optim"] = torch.optim.Adam(
         [{"params": [net.fc.weight], "lr": 1}, {"params": [net.fc.bias], "lr": 2}])
+elif kind == "weighed":
+    def loss(z, batch):
+        v, n = nn.functional.normalize(z, dim=1), 2 * batch.samples
+        s = v[:n] @ v.T
+        partners = s[torch.arange(n), torch.arange(n).roll(n // 2)]
+        drawn = (batch.weights * s).sum(1)
+        each = batch.scale[:, 1] * drawn - batch.scale[:, 0] * partners
+        return each.mean() / float(said["tau"]), {"drawn": drawn.mean()}
+    more["loss"] = loss
 for word, number in ("dies", signal.SIGKILL), ("stops", signal.SIGSTOP):
     if said.get(word) == os.environ.get("RANK", "0"):
         net.fc.weight.register_hook(signalled(number))

@@ -99,6 +99,27 @@ def checkpoints():
        "so is none")
 
 
+def texts():
+    # of bytes alone: one for each but blanks, and one at both ends
+    subprocess.run("foil-data vocabulary --size 514 -o bytes.txt d.tar",
+                   shell=True, check=True, stderr=subprocess.DEVNULL)
+    captions, seen, right = foil.Dataset("d.tar").captions, [], True
+    for b in foil.views("d.tar", batch=8, size=8, vocabulary="bytes.txt",
+                        augment="--caption first --context 40",
+                        train="--context 40"):
+        want = [2 + len(captions[i][0].replace(" ", "")) for i in b.ids]
+        right &= b.lengths.tolist() == want and b.views.shape == (1, 8, 8, 8, 3) \
+            and b.images().shape == (8, 8, 8, 3) and \
+            ((b.tokens != 0).sum(1) >= np.array(want) - 1).all() and \
+            b.tokens.shape == (8, max(want))
+        seen += b.ids.tolist()
+        b.done(z=np.ones((16, 1), "f4"))
+    ok(right and sorted(seen) == list(range(40)), "captions come as tokens")
+    ok(refuses(RuntimeError, "none.txt", list,
+               foil.views("d.tar", batch=8, size=8, vocabulary="none.txt")),
+       "a vocabulary that is not there is a sentence")
+
+
 def loops():
     plan = dict(batch=8, epochs=2, size=8)
     places = [(b.epoch, b.step, b.steps, b.epochs, len(b), b.views.shape)
@@ -115,6 +136,7 @@ def loops():
     ok(refuses(RuntimeError, "--no-such", list,
                foil.views("d.tar", augment="--no-such", **plan)),
        "what a stage cannot do is its own sentence")
+    texts()
     epochs, rng = [], np.random.default_rng(0)
     for batch in foil.views("d.tar", keep_features=1, dim=4, epochs=3, batch=8,
                             size=8, strategy="spectral", select="--lag 0"):

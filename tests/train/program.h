@@ -22,7 +22,8 @@
 struct program {
     struct train_encoder encoder;
     struct nn_weights blocks;
-    size_t input[2], z, dz, params, statistics, s, ids, rows, image;
+    size_t input[2], z, dz, params, statistics, s, ids, weights, scale, rows,
+        image;
     int products, loss;
     int64_t first;          /* sample of the batch */
     float *v, *length, *dv; /* of the last forward with products, or loss */
@@ -82,6 +83,8 @@ program_layout(struct program *p, const char *line)
     p->statistics = program_at(line, "statistics");
     p->s = program_at(line, "s");
     p->ids = program_at(line, "ids");
+    p->weights = program_at(line, "weights");
+    p->scale = program_at(line, "scale");
     printf("ok\n");
 }
 
@@ -129,9 +132,9 @@ program_forward(struct program *p, const char *line)
     printf("ok\n");
 }
 
-/* SimCLR's, so that it can be compared. */
+/* SimCLR's, so that it can be compared; of weights and scales the sums. */
 static inline void
-program_loss(struct program *p)
+program_loss(struct program *p, const char *line)
 {
     struct err err;
     const struct loss_objective *simclr = loss_objective_find("simclr", &err);
@@ -144,7 +147,15 @@ program_loss(struct program *p)
                        (float *)(void *)(p->memory + p->z), NULL, p->dv, work,
                        &report);
     free(work);
-    printf("ok loss=%.17g first=%lld\n", report.value, (long long)p->first);
+    printf("ok loss=%.17g first=%lld", report.value, (long long)p->first);
+    if (program_at(line, "anchors"))
+        printf(
+            " weights=%.17g scale=%.17g",
+            num_sum(program_at(line, "anchors") * program_at(line, "columns"),
+                    (const float *)(void *)(p->memory + p->weights)),
+            num_sum(2 * program_at(line, "anchors"),
+                    (const float *)(void *)(p->memory + p->scale)));
+    printf("\n");
 }
 
 static inline void
@@ -261,7 +272,7 @@ program_do(struct program *p, const char *line)
     else if (!strncmp(line, "batch ", 6))
         memcpy(&p->first, p->memory + p->ids, sizeof p->first), printf("ok\n");
     else if (!strncmp(line, "loss ", 5))
-        program_loss(p);
+        program_loss(p, line);
     else if (!strncmp(line, "layout ", 7))
         program_layout(p, line);
     else if (!strncmp(line, "forward ", 8))

@@ -306,6 +306,41 @@ a_loss_of_its_own_gives_the_same_bits(void)
 }
 
 static void
+a_loss_of_its_own_gets_weights(void)
+{
+    enum { ANCHORS = ROWS / 2 * 2, ALL = ANCHORS * ROWS };
+    struct train_encoder_spec spec = image_spec(0);
+    struct train_program *program = start("image", "");
+    struct train_encoder process;
+    float z[ROWS * TINY_DIM], weights[ALL], scale[2 * ANCHORS];
+    struct loss_batch batch = {.b = ROWS / 2, .extra = 1, .weights = weights};
+    const struct nn_input input = {.n = ROWS, .images = images[0]};
+    struct loss_report report = {0};
+    struct err err = {""};
+
+    for (size_t i = 0; i < ALL; i++)
+        weights[i] = (float)i / 64;
+    for (size_t i = 0; i < 2 * ANCHORS; i++)
+        scale[i] = (float)i;
+    spec.loss = 1;
+    spec.weighed = ROWS;
+    process = open_process(program, &spec);
+    for (int with = 0; with < 2; with++) {
+        batch.scale = with ? scale : NULL;
+        report.n_more = 0;
+        T(!train_encoder_forward(&process, &input, NN_TRAIN, z, &err) &&
+              !train_encoder_loss(&process, &batch, &report, &err),
+          "a loss %s", err.msg);
+        T(report.n_more == 3 && report.more[1].value == num_sum(ALL, weights) &&
+              report.more[2].value ==
+                  (with ? num_sum(2 * (size_t)ANCHORS, scale) : 2. * ANCHORS),
+          "of weights and of %s", with ? "scales" : "scales of 1");
+    }
+    train_encoder_close(&process);
+    train_program_close(program);
+}
+
+static void
 a_loss_is_a_number(void)
 {
     struct train_encoder_spec spec = image_spec(0);
@@ -316,7 +351,7 @@ a_loss_is_a_number(void)
 
     spec.loss = 1;
     process = open_process(program, &spec);
-    T(train_encoder_loss(&process, &report, &err) &&
+    T(train_encoder_loss(&process, &(struct loss_batch){0}, &report, &err) &&
           strstr(err.msg, "want loss=X"),
       "%s", err.msg);
     train_encoder_close(&process);
@@ -475,6 +510,7 @@ main(int argc, char **argv)
     products_give_the_same_bits("simclr");
     products_give_the_same_bits("isogclr");
     a_loss_of_its_own_gives_the_same_bits();
+    a_loss_of_its_own_gets_weights();
     a_loss_is_a_number();
     what_is_saved_goes_on();
     what_a_program_does_wrong_is_a_sentence();

@@ -71,7 +71,8 @@ static const struct opt endpoints[] = {
  */
 static const struct opt what[] = {
     {"objective", 0, OPT_METHOD, &o.objective, 0, 0, "NAME[,PARAM=X]...",
-     "loss that is minimised, one of --list objectives; own: the encoder's"},
+     "loss that is minimised, one of --list objectives; own, own-weighed: the "
+     "encoder's"},
     {"compat", 0, OPT_CHOICE, &o.loss.reference, 0, 0, "paper|reference",
      "which to follow where a paper and its authors' program differ"},
     {0},
@@ -266,7 +267,8 @@ judge_encoder(struct err *err)
                          : o.text && !strcmp(o.text, nn_arch_program) ? "text"
                                                                       : NULL;
 
-    if (!o.encoder && !strcmp(o.objective, train_own.name))
+    if (!o.encoder && (!strcmp(o.objective, train_own.name) ||
+                       !strcmp(o.objective, train_own_weighed.name)))
         return err_set(err,
                        "--objective %s wants --encoder, the command of a "
                        "program that has the loss",

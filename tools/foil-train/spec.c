@@ -136,14 +136,18 @@ train_brings(const struct train_options *o)
     return nn_encoder_reads(o->arch, NN_IDS) && o->sampler == TRAIN_FRESH;
 }
 
-static int
-has_own_loss(const struct train_options *o)
+/* A program that has the loss, and of weights of how many rows. */
+static void
+settle_own_loss(const struct train_options *o, const struct train_shape *shape,
+                struct train_encoder_spec *spec)
 {
     struct err none;
     const struct loss_objective *objective =
         train_find_objective(o->objective, &none);
 
-    return objective && objective->by_encoder;
+    spec->loss = objective && objective->by_encoder;
+    if (spec->loss && objective->wants_weights)
+        spec->weighed = 2 * shape->images + shape->extra;
 }
 
 int
@@ -161,8 +165,8 @@ train_encoder_spec(const struct train_options *o,
                                         .whole = o->whole,
                                         .seed = (uint64_t)o->seed,
                                         .locked = o->lock == TRAIN_LOCK_IMAGE,
-                                        .average = o->average > 0,
-                                        .loss = has_own_loss(o)};
+                                        .average = o->average > 0};
+    settle_own_loss(o, shape, spec);
     return train_spec(o, shape, &spec->net, err);
 }
 
@@ -199,8 +203,8 @@ train_text_encoder_spec(const struct train_options *o,
                                         .whole = o->whole,
                                         .seed = (uint64_t)o->seed,
                                         .locked = o->lock == TRAIN_LOCK_TEXT,
-                                        .average = o->average > 0,
-                                        .loss = has_own_loss(o)};
+                                        .average = o->average > 0};
+    settle_own_loss(o, shape, spec);
     return train_text_spec(o, vocabulary, &spec->net, err);
 }
 
