@@ -5,6 +5,7 @@
 #include "nn/safetensors.h"
 #include "runs.h"
 #include "train/results.h"
+#include "train/steps.h"
 #include "util/board.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -67,14 +68,11 @@ static struct board_when
 add_steps(struct board *board, const char *run)
 {
     struct board_when when = {0};
-    char *path = mem_format("%s/metrics.jsonl", run), *line = NULL;
-    FILE *file = fopen(path, "r");
-    size_t room = 0;
-    ssize_t n;
+    struct train_steps steps = {0};
+    const char *line;
 
-    while (file && (n = getline(&line, &room, file)) > 0) {
-        // one that the trainer is writing is none yet
-        json_t *object = json_loadb(line, (size_t)n, 0, NULL);
+    while (train_steps_next(&steps, run, &line)) {
+        json_t *object = line ? json_loads(line, 0, NULL) : NULL;
 
         if (object)
             when = (struct board_when){(int64_t)find_number(object, "total"),
@@ -82,10 +80,7 @@ add_steps(struct board *board, const char *run)
         add_numbers(board, &when, "train", object);
         json_decref(object);
     }
-    if (file)
-        fclose(file);
-    free(line);
-    free(path);
+    train_steps_release(&steps);
     return when;
 }
 

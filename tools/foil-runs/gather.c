@@ -6,6 +6,7 @@
 #include "runs.h"
 #include "train/config.h"
 #include "train/results.h"
+#include "train/steps.h"
 #include "util/file.h"
 #include "util/lock.h"
 #include "util/mem.h"
@@ -27,28 +28,20 @@ number_of(const char *line, const char *key)
 static void
 add_metrics(json_t *object, const char *run)
 {
-    char *path = mem_format("%s/metrics.jsonl", run), *line = NULL,
-         *last = NULL;
-    FILE *file = fopen(path, "r");
-    size_t room = 0;
+    struct train_steps steps = {0};
     double seconds = 0, exchanged = 0;
     json_t *step, *loss;
-    ssize_t n;
+    const char *line;
 
-    while (file && (n = getline(&line, &room, file)) > 0) {
-        if (line[n - 1] != '\n')
-            break; // the trainer is writing it
-        seconds +=
-            number_of(line, ",\"seconds\":") + number_of(line, ",\"waited\":");
-        exchanged += number_of(line, ",\"exchanged\":");
-        free(last);
-        last = mem_text(line);
-    }
-    if (file)
-        fclose(file);
-    step = last ? json_loads(last, 0, NULL) : NULL;
+    while (train_steps_next(&steps, run, &line))
+        if (line) {
+            seconds += number_of(line, ",\"seconds\":") +
+                       number_of(line, ",\"waited\":");
+            exchanged += number_of(line, ",\"exchanged\":");
+        }
+    step = steps.last ? json_loads(steps.last, 0, NULL) : NULL;
     loss = json_object_get(step, "loss");
-    if (last) {
+    if (steps.last) {
         json_object_set(object, "step", json_object_get(step, "total"));
         json_object_set_new(object, "seconds", json_real(seconds));
         if (exchanged > 0)
@@ -57,9 +50,7 @@ add_metrics(json_t *object, const char *run)
     if (loss)
         json_object_set(object, "loss", loss);
     json_decref(step);
-    free(last);
-    free(line);
-    free(path);
+    train_steps_release(&steps);
 }
 
 /* What the newest checkpoint remembers; options go to `options`. */

@@ -9,10 +9,10 @@
 #include "util/mem.h"
 
 static void
-add_line(struct history *history, const char *line, size_t size)
+add_line(struct history *history, const char *line)
 {
     struct wire_metric *values = mem_array(WIRE_METRICS_MAX, sizeof *values);
-    json_t *object = json_loadb(line, size, 0, NULL), *value;
+    json_t *object = json_loads(line, 0, NULL), *value;
     const char *name;
     size_t n = 0;
 
@@ -29,25 +29,20 @@ add_line(struct history *history, const char *line, size_t size)
     free(values);
 }
 
-void
+int
 history_read(struct history *history, const char *run)
 {
-    char *path = mem_format("%s/metrics.jsonl", run), *line = NULL;
-    FILE *file = fopen(path, "r");
-    size_t room = 0;
-    ssize_t n;
+    const char *line;
+    int again = 0;
 
-    if (file && !fseek(file, 0, SEEK_END) && ftell(file) < history->offset)
-        history->offset = 0; // steps that are done again are forgotten
-    if (file && !fseek(file, history->offset, SEEK_SET))
-        while ((n = getline(&line, &room, file)) > 0 && line[n - 1] == '\n') {
-            add_line(history, line, (size_t)n);
-            history->offset += n;
+    while (train_steps_next(&history->steps, run, &line))
+        if (line) {
+            add_line(history, line);
+        } else {
+            history->n = 0;
+            again = 1;
         }
-    if (file)
-        fclose(file);
-    free(line);
-    free(path);
+    return again;
 }
 
 /* The column of a name, which is made where it is new. */
@@ -176,6 +171,7 @@ history_show(const struct history *history, size_t most)
 void
 history_release(struct history *history)
 {
+    train_steps_release(&history->steps);
     for (size_t i = 0; i < history->columns; i++)
         free(history->column[i].x);
     free(history->column);

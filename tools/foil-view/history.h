@@ -4,13 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "train/steps.h"
 #include "util/json.h"
 #include "wire/metrics.h"
 
 /* The numbers of each step of a run, as its file has them: what is published
  * may be lost.  Zeros are an empty one. */
 struct history {
-    long offset;    /* of the file, up to where it was read */
+    struct train_steps steps;
     size_t n, room; /* steps */
     int64_t *total; /* [n] rising */
     size_t columns, column_room;
@@ -20,9 +21,10 @@ struct history {
     } * column;
 };
 
-/* history_read() takes in what is new in RUN/metrics.jsonl; all of it where the
- * file is shorter than it was: its run was resumed. */
-void history_read(struct history *history, const char *run);
+/* history_read() takes in what is new in RUN/metrics.jsonl.  It returns 1 where
+ * steps are not in it any more that were there, for its run was resumed: they
+ * are forgotten. */
+int history_read(struct history *history, const char *run);
 
 /* history_add() takes in a step; 0 where it has no "total".  Steps from that
  * one on are forgotten: a run that was resumed does them again. */

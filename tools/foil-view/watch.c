@@ -348,6 +348,16 @@ hear_until(struct watch *watch, struct wire_listener *listener, double end)
             take_message(watch, msg);
 }
 
+/* Pages that show steps which are not true any more read all again. */
+static void
+read_folder(struct watch *watch)
+{
+    watch->looked_at = clock_now();
+    results_read(&watch->results, watch->where.run, watch->hub);
+    if (history_read(&watch->history, watch->where.run))
+        hub_say(watch->hub, "again", json_object());
+}
+
 void
 watch_hear(struct watch *watch)
 {
@@ -356,10 +366,8 @@ watch_hear(struct watch *watch)
     for (size_t i = 0; i < WATCH_LISTENERS; i++)
         hear_until(watch, watch->listener[i], end);
     tell_metrics(watch, clock_now());
-    if (clock_now() - watch->looked_at >= each) {
-        watch->looked_at = clock_now();
-        results_read(&watch->results, watch->where.run, watch->hub);
-    }
+    if (clock_now() - watch->looked_at >= each)
+        read_folder(watch);
     film_tend(watch->film);
 }
 
@@ -474,8 +482,7 @@ watch_show(struct watch *watch)
     struct err ignored;
     const struct data_set *set = pictures_set(&watch->pictures, &ignored);
 
-    history_read(&watch->history, run);
-    results_read(&watch->results, run, watch->hub);
+    read_folder(watch);
     all = json_pack(
         "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:o s:o s:o}", "run",
         basename(copy), "folder", folder ? folder : run, "living",

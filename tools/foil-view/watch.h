@@ -31,7 +31,7 @@ struct watch {
     struct film *film;
     json_t *status, *log;
     struct results results;
-    double looked_at;    /* when results were looked for */
+    double looked_at;    /* when the folder was looked into */
     struct moment drawn; /* the newest of which it is known what was drawn, and
                             nothing else */
     struct moment newest, kept[WATCH_KEPT];

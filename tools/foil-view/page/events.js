@@ -19,6 +19,7 @@ export function connect() {
       batch: afterAll(addBatch),
       frame: afterAll(addFrame),
       result: afterAll(addResult),
+      again: afterAll(readAgain),
       gap: afterAll(({ lost }) => countMissed(lost)),
       missed: afterAll(countMissed),
       connected: connected => { resolve(); afterAll(setConnected)(connected); },
@@ -107,9 +108,14 @@ async function setConnected(connected) {
   const returned = connected && run.lost && !run.connected;
   run.connected = connected;
   if (!connected) run.lost = true;
-  if (returned) await load().catch(() => {});
-  if (returned) for (const subject of ['columns', 'status', 'log', 'results', 'frame']) tell(subject);
+  if (returned) await readAgain();
   tell('state');
+}
+
+/* Also when a run was resumed: some of its steps are not true any more. */
+async function readAgain() {
+  await load().catch(() => {});
+  for (const subject of ['columns', 'status', 'log', 'results', 'frame']) tell(subject);
 }
 
 function countMissed(messages) {

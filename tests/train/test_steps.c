@@ -1,0 +1,93 @@
+#include "train/steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "t.h"
+
+static char folder[] = "/tmp/steps-XXXXXX", path[64];
+
+static void
+write_text(const char *how, const char *text)
+{
+    FILE *file = fopen(path, how);
+
+    if (file) {
+        fputs(text, file);
+        fclose(file);
+    }
+}
+
+/* All that is told, with '|' behind each line, and '!' where it begins anew. */
+static const char *
+tell(struct train_steps *steps)
+{
+    static char told[256];
+    const char *line;
+
+    told[0] = 0;
+    while (train_steps_next(steps, folder, &line)) {
+        strncat(told, line ? line : "!", 100);
+        if (line)
+            strcat(told, "|");
+    }
+    return told;
+}
+
+static void
+tells_what_is_new(void)
+{
+    struct train_steps steps = {0};
+
+    T(!strcmp(tell(&steps), ""), "no file: no line");
+    write_text("w", "one\ntwo\nthr");
+    T(!strcmp(tell(&steps), "one|two|"), "two lines that are whole");
+    write_text("a", "ee\n\nfour\n");
+    T(!strcmp(tell(&steps), "three||four|"), "the others when they are");
+    T(!strcmp(tell(&steps), ""), "each of them once");
+    train_steps_release(&steps);
+    T(!strcmp(tell(&steps), "one|two|three||four|"),
+      "all of them to another reader");
+    train_steps_release(&steps);
+}
+
+static void
+begins_anew_where_lines_are_cut_off(void)
+{
+    struct train_steps steps = {0};
+
+    write_text("w", "one\ntwo\nthree\n");
+    tell(&steps);
+    write_text("w", "one\n");
+    T(!strcmp(tell(&steps), "!one|"), "a file that is shorter");
+    tell(&steps);
+    write_text("w", "one\nTWO\nTHREE\nFOUR\n");
+    T(!strcmp(tell(&steps), "TWO|THREE|FOUR|"), "what was told is there still");
+    write_text("w", "one\nTWO\nanother and longer\nfive\n");
+    T(!strcmp(tell(&steps), "!one|TWO|another and longer|five|"),
+      "one that has grown beyond");
+    write_text("w", "");
+    T(!strcmp(tell(&steps), "!"), "one that is empty");
+    write_text("w", "one\ntwo\n");
+    tell(&steps);
+    write_text("w", "one\ntwo and more\n");
+    T(!strcmp(tell(&steps), "!one|two and more|"),
+      "one of which the last line goes on");
+    unlink(path);
+    T(!strcmp(tell(&steps), "!") && !strcmp(tell(&steps), ""),
+      "one that is away, once");
+    train_steps_release(&steps);
+}
+
+int
+main(void)
+{
+    if (!mkdtemp(folder))
+        return 1;
+    snprintf(path, sizeof path, "%s/metrics.jsonl", folder);
+    tells_what_is_new();
+    begins_anew_where_lines_are_cut_off();
+    rmdir(folder);
+    return t_done();
+}
