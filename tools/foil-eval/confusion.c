@@ -3,6 +3,7 @@
 #include "confusion.h"
 #include "eval/vote.h"
 #include "util/mem.h"
+#include "util/plot.h"
 
 enum { NAMED = 40, WRITTEN = 20 }; // classes, at most
 

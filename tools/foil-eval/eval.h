@@ -102,11 +102,7 @@ void print_begin(void);
 void print(json_t *result, json_t *protocol);
 void print_end(void);
 
-/* plot() keeps a script beside a picture, x.gp beside x.png, and has gnuplot
- * draw it; `set output` is added. */
+/* plot() has gnuplot draw a picture (util/plot.h), or ends the process. */
 void plot(const char *picture, const char *script);
-
-/* plot_text() writes a text of a stranger into a script, in quotes. */
-void plot_text(FILE *out, const char *text);
 
 #endif

@@ -9,17 +9,12 @@
 #include "eval.h"
 #include "map.h"
 #include "util/mem.h"
+#include "util/plot.h"
 
 enum { NAMED = 30, ACROSS = 4, BOARD = 1280 };
 
-/* Five hues that the colour-blind tell apart (Okabe and Ito), and forms. */
-static const char *const hues[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                   "#e69f00"};
 static const int forms[] = {7, 6, 5, 4, 9, 8}; // gnuplot's discs, rings ...
-enum {
-    HUES = sizeof hues / sizeof *hues,
-    FORMS = sizeof forms / sizeof *forms
-};
+enum { FORMS = sizeof forms / sizeof *forms };
 
 static size_t
 count_labels(const struct frame *frame)
@@ -58,8 +53,8 @@ put_legend(FILE *out, const struct frame *frame, int64_t label)
 
     snprintf(number, sizeof number, "%jd", (intmax_t)label);
     fprintf(out,
-            ", \\\n    keyentry with points pt %d ps 1.2 lc rgb \"%s\" title ",
-            forms[label / HUES % FORMS], hues[label % HUES]);
+            ", \\\n    keyentry with points pt %d ps 1.2 lc rgb \"#%s\" title ",
+            forms[label / PLOT_HUES % FORMS], plot_hue((size_t)label));
     plot_text(out, frame->f.classes.n ? frame->f.classes.name[label] : number);
     fputs(" noenhanced", out);
 }
@@ -81,10 +76,10 @@ put_frame(FILE *out, const struct frame *frame, double radius)
         if (put_points(out, frame, label)) {
             fprintf(command,
                     "%s$p%jd using 1:2 with points pt %d ps %g lc rgb "
-                    "\"%s\" notitle",
+                    "\"#%s\" notitle",
                     between, (intmax_t)label + 1,
-                    label < 0 ? 7 : forms[label / HUES % FORMS], radius,
-                    label < 0 ? "#999999" : hues[label % HUES]);
+                    label < 0 ? 7 : forms[label / PLOT_HUES % FORMS], radius,
+                    label < 0 ? "999999" : plot_hue((size_t)label));
             if (label >= 0 && classes <= NAMED)
                 put_legend(command, frame, label);
             between = ", \\\n    ";

@@ -6,6 +6,7 @@
 #include "eval.h"
 #include "train/results.h"
 #include "util/opt.h"
+#include "util/plot.h"
 #include "util/table.h"
 #include "util/terminal.h"
 
@@ -136,4 +137,13 @@ print_end(void)
 {
     table_print(&table, table.columns > 0, columns, stdout);
     table_release(&table);
+}
+
+void
+plot(const char *picture, const char *script)
+{
+    struct err err;
+
+    if (plot_draw(picture, script, &err))
+        die("%s", err.msg);
 }

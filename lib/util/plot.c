@@ -1,14 +1,12 @@
 #include <libgen.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "eval.h"
 #include "util/file.h"
 #include "util/mem.h"
-#include "util/opt.h"
+#include "util/plot.h"
 #include "util/stop.h"
 
 /* PATH with .gp instead of .png */
@@ -35,6 +33,15 @@ become_gnuplot(char *script)
     _exit(127);
 }
 
+const char *
+plot_hue(size_t i)
+{
+    static const char *const hues[PLOT_HUES] = {"0072b2", "d55e00", "009e73",
+                                                "cc79a7", "e69f00"};
+
+    return hues[i % PLOT_HUES];
+}
+
 void
 plot_text(FILE *out, const char *text)
 {
@@ -47,26 +54,25 @@ plot_text(FILE *out, const char *text)
     putc('"', out);
 }
 
-void
-plot(const char *picture, const char *text)
+int
+plot_draw(const char *picture, const char *text, struct err *err)
 {
     char *script = script_of(picture), *copy = mem_text(picture);
     char *whole = mem_format("# gnuplot draws '%s' of this.\n"
                              "set output \"%s\"\n%s",
                              picture, basename(copy), text);
-    struct err err;
-    pid_t child;
-    int status;
+    int status, rc = file_write(script, whole, strlen(whole), err);
+    pid_t child = rc ? -1 : fork();
 
-    if (file_write(script, whole, strlen(whole), &err))
-        die("%s", err.msg);
-    child = fork();
     if (!child)
         become_gnuplot(script);
-    if (child < 0 || waitpid(child, &status, 0) < 0 || status)
-        die("gnuplot does not run here, or failed: '%s' is its script for '%s'",
-            script, picture);
+    if (!rc && (child < 0 || waitpid(child, &status, 0) < 0 || status))
+        rc = err_set(err,
+                     "gnuplot does not run here, or failed: '%s' is its script "
+                     "for '%s'",
+                     script, picture);
     free(whole);
     free(copy);
     free(script);
+    return rc;
 }

@@ -1,0 +1,28 @@
+#ifndef UTIL_PLOT_H
+#define UTIL_PLOT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "util/err.h"
+
+/*
+ * Pictures that gnuplot draws.
+ *
+ * plot_draw() writes a script beside a picture, x.gp beside x.png, where it
+ * stays, and has gnuplot draw it there; `set output` is added.  -1 with a
+ * sentence where gnuplot does not run, or refuses the script, which is kept.
+ */
+int plot_draw(const char *picture, const char *script, struct err *err);
+
+/* plot_text() writes a text of a stranger into a script, in quotes. */
+void plot_text(FILE *out, const char *text);
+
+/* plot_hue() returns the colour of the i-th of several things, "rrggbb": one of
+ * five that the colour-blind tell apart (Okabe and Ito).  They come again, so
+ * that the form, i / PLOT_HUES, has to tell more than five apart. */
+enum { PLOT_HUES = 5 };
+
+const char *plot_hue(size_t i);
+
+#endif
