@@ -11,7 +11,9 @@
 #include "util/terminal.h"
 
 static int as_json, all;
-static const char *board;
+static const char *board, *picture;
+static struct opt_list names;
+static enum runs_axis by = RUNS_BY_STEPS;
 
 static const struct opt opts[] = {
     {"all", 'a', OPT_FLAG, &all, 0, 0, NULL,
@@ -20,6 +22,11 @@ static const struct opt opts[] = {
      "print a line of JSON for each run on a terminal, too"},
     {"tensorboard", 0, OPT_TEXT, &board, 0, 0, "DIR",
      "write DIR for TensorBoard instead: numbers, results, temperatures"},
+    {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
+     "draw curves of all runs instead, as PNG by gnuplot"},
+    {"of", 0, OPT_LIST, &names, 0, 0, "NAME",
+     "of such a number or measure, as 'knn 10' [loss]"},
+    {"by", 0, OPT_CHOICE, &by, 0, 0, "steps|images|time", "over these"},
     {0},
 };
 
@@ -64,24 +71,41 @@ print_runs(const json_t *paths)
     json_decref(runs);
 }
 
-int
-main(int argc, char **argv)
+/* Instead of a table. */
+static void
+write_files(const json_t *paths)
 {
-    char **dir = opt_parse(&tool, argc, argv);
-    json_t *paths, *path;
+    const struct runs_drawing how = {names.item, names.n, by};
+    json_t *path;
     size_t i;
 
-    end_when_stopped();
-    paths = find_paths(dir);
-    if (!json_array_size(paths))
-        say("there is no run in '%s'", *dir ? *dir : "run");
-    else if (!board)
-        print_runs(paths);
-    else
+    if (picture)
+        runs_draw(picture, &how, paths);
+    if (board)
         json_array_foreach(paths, i, path)
         {
             runs_board(board, json_string_value(path));
         }
+}
+
+int
+main(int argc, char **argv)
+{
+    char **dir = opt_parse(&tool, argc, argv);
+    json_t *paths;
+
+    if (!picture && (names.n || opt_given(&by)))
+        opt_misuse("--of and --by belong to a picture: --plot FILE");
+    if (!names.n)
+        names.item[names.n++] = "loss";
+    end_when_stopped();
+    paths = find_paths(dir);
+    if (!json_array_size(paths))
+        say("there is no run in '%s'", *dir ? *dir : "run");
+    else if (board || picture)
+        write_files(paths);
+    else
+        print_runs(paths);
     json_decref(paths);
     close_stdout();
     return EXIT_OK;

@@ -86,6 +86,35 @@ ok 'and has no column of options' exits 1 grep -q lr screen
 ok '--json on a terminal' drawn 65535 --json run/a
 ok 'is a line of JSON' jq -e '.run == "run/a"' screen
 
+# ------------------------------------------------------------------- a picture
+ok '--of without a picture: 2' refuses 2 'belong to a picture' "$runs" --of loss
+ok 'a name that no run has: 1' refuses 1 "no run has 'lost'" "$runs" --plot x.png --of lost run
+ok 'curves in one picture' "$runs" --plot x.png --of loss --of 'knn 3' --by images run
+ok 'a PNG' cmp <(head -c 4 x.png) <(printf '\211PNG')
+# block NAME [FILE] : the numbers of a run in a script
+block() {
+    awk -v name="\$$1" '$1 == name && $2 == "<<" { on = 1; next } $1 == "END" { on = 0 }
+        on' "${2:-x.gp}"
+}
+losses() {
+    jq -r '"\(.images) \(.loss)"' run/more/b/metrics.jsonl |
+        awk '{ printf "%.9g %.7g %.7g\n", $1, $2, $2 }' >want
+    block r2 | cut -d' ' -f1-3 | cmp - want
+}
+ok 'the script has where each step of a run is, and its loss' losses
+ok 'its figures where their checkpoint is' test \
+    "$(awk '/^set ylabel "knn 3"/ { on = 1 } on' x.gp | block r0 - | cut -d' ' -f1)" = \
+    "$(tail -n 1 run/a/metrics.jsonl | jq .images)"
+ok 'and the names of the runs' grep -q 'title "run/more/b"' x.gp
+mkdir long
+seq 2500 | jq -c '{total: ., loss: (if . == 1234 then 99 else 1 end), seconds: 3}' \
+    >long/metrics.jsonl
+ok 'a run of more steps' "$runs" --plot long.png --by time long
+ok 'is a thousand points' test "$(block r0 long.gp | wc -l)" -eq 1000
+ok 'of which one has the peak' test "$(block r0 long.gp | awk '$3 == 99' | wc -l)" -eq 1
+ok 'over the minutes that it took' test "$(block r0 long.gp | tail -n 1 | cut -d' ' -f1)" = 125
+rm -r long
+
 cp run/a/metrics.jsonl whole
 printf '{"total":5,"epoch":2' >>run/a/metrics.jsonl
 ok 'half a line is not a step' test "$("$runs" run/a | jq .step)" = 4

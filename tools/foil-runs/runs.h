@@ -10,6 +10,7 @@
  *   gather.c  what a run directory says of its run
  *   show.c    all runs as a table
  *   board.c   a run as a file of TensorBoard's
+ *   draw.c    curves of all runs in one picture
  */
 
 /* runs_find() adds the paths of runs, which are DIR itself or lie up to four
@@ -49,5 +50,24 @@ void runs_show(const json_t *runs, int all, int width);
  * newest checkpoint keeps of each sample.  RUN is the run's path without "..".
  */
 void runs_board(const char *dir, const char *run);
+
+/*
+ * runs_draw() draws numbers of runs, an array of their paths, as curves in a
+ * picture (util/plot.h), a plot for each name; it ends the process where no run
+ * has a name.
+ *   name  of a number in metrics.jsonl, or as runs_label() names a figure
+ *   by    what the axis has: steps; images that were trained; minutes that the
+ *         steps took, with the waits before them
+ */
+enum runs_axis { RUNS_BY_STEPS, RUNS_BY_IMAGES, RUNS_BY_TIME };
+
+struct runs_drawing {
+    const char *const *name;
+    size_t n;
+    enum runs_axis by;
+};
+
+void runs_draw(const char *picture, const struct runs_drawing *how,
+               const json_t *runs);
 
 #endif

@@ -1,0 +1,303 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runs.h"
+#include "train/results.h"
+#include "train/steps.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "util/plot.h"
+
+/* The points of a curve: of more steps, so many buckets of them, each with its
+ * least and its most, so that no peak is lost. */
+enum { POINTS = 1000, WIDTH = 1000, HEIGHT = 440, MARGIN = 22 };
+
+/* What a run says of one name. */
+struct curve {
+    size_t n, room;
+    struct point {
+        double x, y;
+    } * point;
+    int figures; /* they are of results, not of steps */
+};
+
+static void
+add_point(struct curve *curve, double x, double y)
+{
+    mem_grow(&curve->point, &curve->room, curve->n + 1, sizeof *curve->point);
+    curve->point[curve->n++] = (struct point){x, y};
+}
+
+/* A number of a line by its name, which may be "plan.mean"; NaN: none. */
+static double
+find_value(const json_t *line, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    const json_t *value = json_object_get(line, name);
+
+    if (!value && dot && !strncmp(name, "plan.", 5))
+        value = json_object_get(json_object_get(line, "plan"), dot + 1);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* Where a step stands on the axis; *minutes are those of the steps so far. */
+static double
+place_step(const json_t *line, enum runs_axis by, double *minutes)
+{
+    const double seconds = find_value(line, "seconds");
+    const double waited = find_value(line, "waited");
+
+    *minutes +=
+        ((isfinite(seconds) ? seconds : 0) + (isfinite(waited) ? waited : 0)) /
+        60;
+    return by == RUNS_BY_TIME
+               ? *minutes
+               : find_value(line, by == RUNS_BY_IMAGES ? "images" : "total");
+}
+
+/* Numbers of the steps, and in *place where each step is. */
+static void
+read_steps(const char *run, const struct runs_drawing *how, struct curve *curve,
+           struct curve *place)
+{
+    struct train_steps steps = {0};
+    double minutes = 0;
+    const char *text;
+
+    while (train_steps_next(&steps, run, &text)) {
+        json_t *line = text ? json_loads(text, 0, NULL) : NULL;
+        const double x = place_step(line, how->by, &minutes);
+
+        if (isfinite(x))
+            add_point(place, find_value(line, "total"), x);
+        for (size_t i = 0; i < how->n && isfinite(x); i++) {
+            const double y = find_value(line, how->name[i]);
+
+            if (isfinite(y))
+                add_point(&curve[i], x, y);
+        }
+        json_decref(line);
+    }
+    train_steps_release(&steps);
+}
+
+/* Where the last step up to `total` is. */
+static double
+find_place(const struct curve *place, double total)
+{
+    size_t low = 0, high = place->n;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (place->point[middle].x <= total)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? place->point[low - 1].y : 0;
+}
+
+/* Figures of results, for the names that no step has. */
+static void
+read_results(const char *run, const struct runs_drawing *how,
+             struct curve *curve, const struct curve *place)
+{
+    struct err err;
+    json_t *all = train_results_read(run, &err), *one;
+    char label[64];
+    double figure;
+    size_t at;
+
+    if (!all)
+        die("%s", err.msg);
+    json_array_foreach(all, at, one)
+    {
+        if (!runs_label(one, label, &figure))
+            continue;
+        for (size_t i = 0; i < how->n; i++)
+            if ((curve[i].figures || !curve[i].n) &&
+                !strcmp(label, how->name[i])) {
+                curve[i].figures = 1;
+                add_point(&curve[i], find_place(place, find_value(one, "step")),
+                          figure);
+            }
+    }
+    json_decref(all);
+}
+
+static int
+compare_places(const void *one, const void *other)
+{
+    const struct point *a = one, *b = other;
+
+    return (a->x > b->x) - (a->x < b->x);
+}
+
+static void
+read_run(const char *run, const struct runs_drawing *how, struct curve *curve)
+{
+    struct curve place = {0};
+
+    read_steps(run, how, curve, &place);
+    read_results(run, how, curve, &place);
+    for (size_t i = 0; i < how->n; i++)
+        if (curve[i].figures)
+            qsort(curve[i].point, curve[i].n, sizeof *curve[i].point,
+                  compare_places);
+    free(place.point);
+}
+
+/* The mean of the values around one, a 40th of all. */
+static double
+average_around(const double *sums, size_t n, size_t at)
+{
+    const size_t side = n / 80, first = at < side ? 0 : at - side;
+    const size_t end = n - at > side ? at + side + 1 : n;
+
+    return (sums[end] - sums[first]) / (double)(end - first);
+}
+
+/* A block of data: place, least, most, and the moving mean. */
+static void
+write_curve(FILE *out, const struct curve *curve)
+{
+    const size_t n = curve->n, buckets = n < POINTS ? n : POINTS;
+    double *sums = mem_array(n + 1, sizeof *sums);
+
+    for (size_t i = 0; i < n; i++)
+        sums[i + 1] = sums[i] + curve->point[i].y;
+    for (size_t b = 0; b < buckets; b++) {
+        const size_t first = b * n / buckets, end = (b + 1) * n / buckets;
+        double least = INFINITY, most = -INFINITY;
+
+        for (size_t i = first; i < end; i++) {
+            least = fmin(least, curve->point[i].y);
+            most = fmax(most, curve->point[i].y);
+        }
+        fprintf(out, "%.9g %.7g %.7g %.7g\n", curve->point[end - 1].x, least,
+                most, curve->figures ? most : average_around(sums, n, end - 1));
+    }
+    free(sums);
+}
+
+/* What is told of a curve: where there are more values than points, the band
+ * between least and most; else the values, faint; and the mean over them. */
+static void
+write_command(FILE *out, const struct curve *curve, size_t i, const char *run)
+{
+    const char *hue = plot_hue(i);
+
+    if (curve->n > POINTS)
+        fprintf(out,
+                "$r%zu using 1:2:3 with filledcurves lc rgb \"#c8%s\" notitle, "
+                "\\\n    ",
+                i, hue);
+    else if (!curve->figures)
+        fprintf(out,
+                "$r%zu using 1:2 with lines lw 1 lc rgb \"#a0%s\" notitle, "
+                "\\\n    ",
+                i, hue);
+    fprintf(out, "$r%zu using 1:4 with %s lw 2 dt %zu lc rgb \"#%s\" title ", i,
+            curve->figures ? "linespoints pt 7 ps 0.8" : "lines",
+            i / PLOT_HUES + 1, hue);
+    plot_text(out, run);
+    fputs(" noenhanced", out);
+}
+
+/* The plot of a name: runs that have it. */
+static void
+write_plot(FILE *out, const struct runs_drawing *how, size_t k,
+           const json_t *runs, struct curve *const *curve)
+{
+    const char *between = "plot ";
+
+    fputs("set ylabel ", out);
+    plot_text(out, how->name[k]);
+    fputs(" noenhanced\n", out);
+    for (size_t i = 0; i < json_array_size(runs); i++)
+        if (curve[i][k].n) {
+            fprintf(out, "$r%zu << END\n", i);
+            write_curve(out, &curve[i][k]);
+            fputs("END\n", out);
+        }
+    for (size_t i = 0; i < json_array_size(runs); i++)
+        if (curve[i][k].n) {
+            fputs(between, out);
+            write_command(out, &curve[i][k], i,
+                          json_string_value(json_array_get(runs, i)));
+            between = ", \\\n    ";
+        }
+    fputs("\n", out);
+}
+
+/* A name that no run has ends the process: it is misspelt, or not measured. */
+static void
+check_names(const struct runs_drawing *how, size_t runs,
+            struct curve *const *curve)
+{
+    for (size_t k = 0; k < how->n; k++) {
+        size_t with = 0;
+
+        for (size_t i = 0; i < runs; i++)
+            with += curve[i][k].n > 0;
+        if (!with)
+            die("no run has '%s': --of wants names of numbers in "
+                "metrics.jsonl, "
+                "as 'loss', or of measures, as 'knn 10'",
+                how->name[k]);
+    }
+}
+
+static char *
+write_script(const struct runs_drawing *how, const json_t *runs,
+             struct curve *const *curve)
+{
+    static const char *const axes[] = {"steps", "images", "minutes"};
+    const size_t rows = json_array_size(runs);
+    size_t len;
+    char *text;
+    FILE *out = open_memstream(&text, &len);
+
+    REQUIRE(out);
+    fprintf(
+        out,
+        "set terminal pngcairo size %d,%zu\n"
+        "set multiplot layout %zu,1\nset grid back lt 1 lc rgb \"#dddddd\"\n"
+        "set tics out nomirror\nset border 3\n"
+        "set key outside bottom center horizontal\nset xlabel \"%s\"\n",
+        WIDTH, how->n * (HEIGHT + MARGIN * (rows / 4)), how->n, axes[how->by]);
+    for (size_t k = 0; k < how->n; k++)
+        write_plot(out, how, k, runs, curve);
+    fputs("unset multiplot\n", out);
+    fclose(out);
+    return text;
+}
+
+void
+runs_draw(const char *picture, const struct runs_drawing *how,
+          const json_t *runs)
+{
+    const size_t n = json_array_size(runs);
+    struct curve **curve = mem_array(n, sizeof *curve);
+    struct err err;
+    char *script;
+
+    for (size_t i = 0; i < n; i++) {
+        curve[i] = mem_array(how->n, sizeof **curve);
+        read_run(json_string_value(json_array_get(runs, i)), how, curve[i]);
+    }
+    check_names(how, n, curve);
+    script = write_script(how, runs, curve);
+    if (plot_draw(picture, script, &err))
+        die("%s", err.msg);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < how->n; k++)
+            free(curve[i][k].point);
+        free(curve[i]);
+    }
+    free(curve);
+    free(script);
+}
