@@ -1,4 +1,4 @@
-#include "foil-eval/eval.h"
+#include "foil-eval/instrument.h"
 #include "num/room.h"
 #include "num/threads.h"
 #include "util/opt.h"
@@ -18,6 +18,7 @@ enum verb {
     PCA,
     MAP,
     TEMPERATURE,
+    ANCHORS,
     FOLLOW
 };
 
@@ -51,6 +52,9 @@ static const struct opt_tool verbs[] = {
     [TEMPERATURE] = {"foil-eval temperature",
                      "analyse a number learned for each sample, by class",
                      "CHECKPOINT DATA", 2, 2, temperature_opts},
+    [ANCHORS] = {"foil-eval anchors",
+                 "measure temperature, hardness and softmax of single rows",
+                 INSTRUMENT_OPERANDS, 1, INSTRUMENT_MOST, anchors_opts},
     [FOLLOW] = {"foil-eval follow",
                 "judge each checkpoint of a run as it comes", "[TRAIN] [TEST]",
                 0, 2, follow_opts},
@@ -75,6 +79,7 @@ main(int argc, char **argv)
         [PCA] = run_pca,
         [MAP] = run_map,
         [TEMPERATURE] = run_temperature,
+        [ANCHORS] = run_anchors,
         [FOLLOW] = run_follow,
     };
     char **operand;

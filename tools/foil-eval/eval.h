@@ -16,7 +16,7 @@
  */
 extern const struct opt knn_opts[], neighbours_opts[], probe_opts[],
     zero_shot_opts[], geometry_opts[], retrieve_opts[], cca_opts[], loss_opts[],
-    pca_opts[], map_opts[], temperature_opts[], follow_opts[];
+    pca_opts[], map_opts[], temperature_opts[], follow_opts[], anchors_opts[];
 
 void run_knn(char **path);
 void run_neighbours(char **path);
@@ -30,6 +30,7 @@ void run_pca(char **path);
 void run_map(char **path);
 void run_temperature(char **path);
 void run_follow(char **path);
+void run_anchors(char **path);
 
 /* What several verbs take. */
 struct common {

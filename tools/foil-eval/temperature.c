@@ -8,7 +8,7 @@
 #include "eval.h"
 #include "eval/column.h"
 #include "nn/model.h"
-#include "nn/safetensors.h"
+#include "tables.h"
 #include "told.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -55,62 +55,6 @@ struct class
     size_t size, n;
     double mean, small, large;
 };
-
-/* What a checkpoint keeps of each sample, read once. */
-struct tables {
-    const char *folder;
-    struct nn_array *array;
-    size_t n;
-};
-
-static void
-open_tables(struct tables *tables, const struct nn_model *model)
-{
-    char *path;
-    struct err err;
-
-    tables->folder = model->folder;
-    path = mem_format("%s/samples.safetensors", tables->folder);
-    if (nn_arrays_read(path, &tables->array, &tables->n, NULL, &err))
-        die("%s", err.msg);
-    free(path);
-}
-
-/* The column of that name, [n] or [n,each], lent; NULL where there is none. */
-static const float *
-find_column(const struct tables *tables, const char *name, size_t n,
-            size_t *each)
-{
-    const struct nn_array *a = nn_arrays_find(tables->array, tables->n, name);
-
-    *each = a && a->rank == 2 ? a->shape[1] : 1;
-    if (!a || strcmp(a->dtype, "F32") || a->rank < 1 || a->rank > 2 || !*each)
-        return NULL;
-    if (a->shape[0] != n)
-        die("'%s/samples.safetensors' is about %zu samples, the data set has "
-            "%zu",
-            tables->folder, a->shape[0], n);
-    return a->data;
-}
-
-/* A checkpoint belongs to the data that it was trained on. */
-static void
-check_data(const struct nn_model *model, const struct data_set *set,
-           const char *path)
-{
-    const json_t *data = json_object_get(model->config, "dataset");
-    const struct digest digest = data_digest(set);
-    const char *trained;
-    char hex[DIGEST_HEX];
-    struct err err;
-
-    if (json_get_text(data, "digest", &trained, &err))
-        die("%s", err.msg);
-    if (strcmp(trained, digest_hex(&digest, hex)))
-        die("'%s' is not what the encoder was trained on: its digest is %s, "
-            "not %s",
-            path, hex, trained);
-}
 
 /* All that have been seen, and how many are in each class. */
 static struct column
@@ -308,9 +252,9 @@ read_all(const struct tables *tables, const char *name,
     char *seen_name =
         mem_format("%.*sseen", dot ? (int)(dot + 1 - name) : 0, name);
     size_t each, seen_each;
-    const float *x = find_column(tables, name, data_size(set), &each);
+    const float *x = tables_find(tables, name, data_size(set), &each);
     const float *seen =
-        find_column(tables, seen_name, data_size(set), &seen_each);
+        tables_find(tables, seen_name, data_size(set), &seen_each);
     struct column c;
 
     if (!x)
@@ -370,8 +314,8 @@ has_sides(const struct tables *tables, const char *name, size_t n)
 {
     char *side = mem_format("%s%s", texts_lead, name);
     size_t each;
-    const int has = !find_column(tables, name, n, &each) &&
-                    find_column(tables, side, n, &each);
+    const int has = !tables_find(tables, name, n, &each) &&
+                    tables_find(tables, side, n, &each);
 
     free(side);
     return has;
@@ -387,8 +331,8 @@ run_temperature(char **path)
 
     if (nn_model_open(&model, path[0], 1, 0, NULL, NULL, &err))
         die("%s", err.msg);
-    check_data(&model, set, path[1]);
-    open_tables(&tables, &model);
+    tables_check(&model, set, path[1]);
+    tables_open(&tables, &model);
     if (has_sides(&tables, column_name, data_size(set))) {
         char *sides[] = {mem_format("%s%s", images_lead, column_name),
                          mem_format("%s%s", texts_lead, column_name)};
@@ -404,7 +348,7 @@ run_temperature(char **path)
     } else {
         judge_column(path, column_name, &tables, &model, set);
     }
-    nn_arrays_free(tables.array, tables.n);
+    tables_release(&tables);
     nn_model_release(&model);
     data_close(set);
 }

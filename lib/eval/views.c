@@ -1,0 +1,78 @@
+#include <math.h>
+#include <string.h>
+
+#include "eval/views.h"
+#include "num/gemm.h"
+#include "util/err.h"
+
+size_t
+eval_views_count(const struct eval_views *rows)
+{
+    return rows->samples * rows->views;
+}
+
+size_t
+eval_views_negatives(const struct eval_views *rows)
+{
+    return (rows->samples - 1) * (rows->views - (rows->cross != 0));
+}
+
+int
+eval_views_meets(const struct eval_views *rows, size_t r, size_t c)
+{
+    return r % rows->samples != c % rows->samples &&
+           !(rows->cross && r / rows->samples == c / rows->samples);
+}
+
+int
+eval_views_kin(const struct eval_views *rows, size_t r, size_t c)
+{
+    const int64_t *group = rows->group;
+
+    return group && group[r % rows->samples] >= 0 &&
+           group[r % rows->samples] == group[c % rows->samples];
+}
+
+/* Takes out of a row of cosines what is no negative. */
+static void
+mask_own_rows(const struct eval_views *rows, size_t r, float *s)
+{
+    const size_t view = r / rows->samples, n = eval_views_count(rows);
+
+    for (size_t c = r % rows->samples; c < n; c += rows->samples)
+        s[c] = -INFINITY;
+    for (size_t i = 0; rows->cross && i < rows->samples; i++)
+        s[view * rows->samples + i] = -INFINITY;
+}
+
+void
+eval_views_compare(const struct eval_views *rows, size_t m, const size_t *row,
+                   float *work, float *s)
+{
+    const size_t n = eval_views_count(rows), d = rows->d;
+
+    REQUIRE(rows->samples >= 2 && rows->views > (rows->cross != 0));
+    for (size_t i = 0; i < m; i++)
+        memcpy(work + i * d, rows->v + row[i] * d, d * sizeof *work);
+    num_gemm_nt(m, n, d, 1, work, rows->v, 0, s);
+    for (size_t i = 0; i < m; i++)
+        mask_own_rows(rows, row[i], s + i * n);
+}
+
+size_t
+eval_views_nearest(size_t n, const float *s, size_t k, size_t *near)
+{
+    size_t have = 0;
+
+    for (size_t c = 0; c < n; c++) {
+        size_t at = have < k ? have : k - 1;
+
+        if (s[c] < -2 || (have == k && !(s[c] > s[near[k - 1]])))
+            continue;
+        for (; at && s[near[at - 1]] < s[c]; at--)
+            near[at] = near[at - 1];
+        near[at] = c;
+        have += have < k;
+    }
+    return have;
+}

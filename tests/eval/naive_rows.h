@@ -1,0 +1,46 @@
+#ifndef TESTS_EVAL_NAIVE_ROWS_H
+#define TESTS_EVAL_NAIVE_ROWS_H
+
+/* Rows of unit length that tests of the instruments draw, and their cosines in
+ * double. */
+#include "eval/views.h"
+#include "num/vec.h"
+#include "util/rng.h"
+
+/* Fills v [samples,views,d]: a sample's views lie near one another. */
+static inline struct eval_views
+naive_rows(size_t samples, size_t views, size_t d, uint64_t seed, float *v)
+{
+    struct rng rng;
+
+    rng_init(&rng, seed, RNG_TEST, 0, 0, 0);
+    for (size_t i = 0; i < samples * d; i++)
+        v[i] = (float)rng_normal(&rng);
+    for (size_t i = samples * d; i < samples * views * d; i++)
+        v[i] = v[i % (samples * d)] + .5f * (float)rng_normal(&rng);
+    num_unit_rows(samples * views, d, v, v, NULL);
+    return (struct eval_views){
+        .samples = samples, .views = views, .d = d, .v = v};
+}
+
+static inline double
+naive_dot(const struct eval_views *rows, size_t r, size_t c)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < rows->d; k++)
+        sum += (double)rows->v[r * rows->d + k] * rows->v[c * rows->d + k];
+    return sum;
+}
+
+/* Whether c is another sample's row, and of the other view where that is
+ * asked for. */
+static inline int
+naive_negative(const struct eval_views *rows, size_t r, size_t c)
+{
+    const size_t n = rows->samples;
+
+    return r % n != c % n && (!rows->cross || r / n != c / n);
+}
+
+#endif

@@ -1,0 +1,430 @@
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "anchors.h"
+#include "data/npy.h"
+#include "eval/column.h"
+#include "tables.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+enum { TOGETHER = 64 }; // anchors, between two looks at the progress
+
+static const double usual_tau = 0.2;
+
+static double tau = NAN, rho = 0.3;
+static long most = 1000, nearest = 10, extreme = 6, one = LONG_MIN;
+static const char *column = "tau", *learnt_file, *output, *picture, *sheet,
+                  *images;
+
+const struct opt anchors_opts[] = {
+    {"tau", 0, OPT_REAL, &tau, 1e-4, 1e4, "X",
+     "temperature of the softmax; else the learnt one, else 0.2"},
+    {"rho", 0, OPT_REAL, &rho, 1e-6, 100, "X",
+     "KL divergence from uniform that the exact temperature has"},
+    {"anchors", 0, OPT_WHOLE, &most, 0, 1e9, "N",
+     "rows that are measured, drawn by the seed; 0: all"},
+    {"neighbours", 'k', OPT_WHOLE, &nearest, 1, EVAL_NEAREST_MAX, "K",
+     "nearest negatives, by which density goes and which are shown"},
+    {"column", 0, OPT_TEXT, &column, 0, 0, "NAME",
+     "name of the temperature in the checkpoint"},
+    {"learnt", 0, OPT_TEXT, &learnt_file, 0, 0, "FILE",
+     "temperatures of the samples, .npy, instead of those"},
+    {"anchor", 0, OPT_WHOLE, &one, 0, 1e15, "SAMPLE",
+     "print and draw the softmax of this sample's first view alone"},
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
+     "write all that was measured of each anchor, as .csv"},
+    {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
+     "draw it as PNG, and keep the script"},
+    {"sheet", 0, OPT_TEXT, &sheet, 0, 0, "FILE",
+     "draw the anchors of extreme temperature and their negatives, PNG"},
+    {"extreme", 0, OPT_WHOLE, &extreme, 1, 100, "N",
+     "how many of each end are listed and drawn"},
+    {"images", 0, OPT_TEXT, &images, 0, 0, "DATA",
+     "the data set that features are of, to draw and quote it"},
+    INSTRUMENT_OPTS,
+    {0},
+};
+
+/* ---------------------------------------------------------------- anchors */
+
+/* The numbers of a file, one for each sample; to be given to free(). */
+static float *
+read_numbers(const char *path, size_t n)
+{
+    struct data_npy npy;
+    struct err err;
+    float *x;
+
+    if (data_npy_read(path, &npy, &err))
+        die("%s", err.msg);
+    if (npy.shape[0] * npy.shape[1] != n)
+        die("'%s' has %zu numbers, and there are %zu samples", path,
+            npy.shape[0] * npy.shape[1], n);
+    x = data_npy_reals(&npy, &err);
+    if (!x)
+        die("'%s': %s", path, err.msg);
+    data_npy_release(&npy);
+    return x;
+}
+
+/* What training has learnt, by sample; NULL where there is nothing. */
+static double *
+read_learnt(const struct instrument *in)
+{
+    const size_t n = in->rows.samples;
+    float *own = learnt_file ? read_numbers(learnt_file, n) : NULL;
+    struct tables tables = {0};
+    const float *from = own;
+    double *learnt = NULL;
+    size_t each;
+
+    if (!own && in->encoder) {
+        tables_open(&tables, &in->measured.model);
+        from = tables_find(&tables, column, n, &each);
+        from = each == 1 ? from : NULL;
+    }
+    if (from)
+        learnt = mem_array(n, sizeof *learnt);
+    for (size_t i = 0; from && i < n; i++)
+        learnt[i] = (double)from[i];
+    tables_release(&tables);
+    free(own);
+    return learnt;
+}
+
+/* The rows that are measured, rising. */
+static size_t *
+draw_anchors(const struct eval_views *rows, size_t *m)
+{
+    const size_t n = eval_views_count(rows);
+    int64_t *order = mem_array(n, sizeof *order);
+    double *picked;
+    struct rng rng;
+    size_t *row;
+
+    *m = most && (size_t)most < n ? (size_t)most : n;
+    for (size_t i = 0; i < n; i++)
+        order[i] = (int64_t)i;
+    rng_init(&rng, (uint64_t)measured_how.seed, RNG_SPLIT, 0, 0, 0);
+    if (*m < n)
+        rng_shuffle(&rng, n, order);
+    picked = mem_array(*m, sizeof *picked);
+    for (size_t i = 0; i < *m; i++)
+        picked[i] = (double)order[i];
+    eval_sort(*m, picked);
+    row = mem_array(*m, sizeof *row);
+    for (size_t i = 0; i < *m; i++)
+        row[i] = (size_t)picked[i];
+    free(picked);
+    free(order);
+    return row;
+}
+
+/* The temperature of a row's softmax. */
+static double
+tau_of(const struct anchors *a, size_t r)
+{
+    const double own = a->learnt ? a->learnt[r % a->in->rows.samples] : 0;
+
+    if (opt_given(&tau))
+        return tau;
+    return own >= 1e-4 && own <= 1e4 ? own : usual_tau;
+}
+
+static void
+measure_anchors(struct anchors *a)
+{
+    const struct eval_anchors_how how = {.rho = a->rho, .nearest = a->nearest};
+    struct progress progress;
+    double *at = mem_array(a->m, sizeof *at);
+
+    a->out = mem_array(a->m, sizeof *a->out);
+    for (size_t i = 0; i < a->m; i++)
+        at[i] = tau_of(a, a->row[i]);
+    progress_start(&progress, "anchors", 0, (double)a->m);
+    for (size_t from = 0; from < a->m; from += TOGETHER) {
+        const size_t m = a->m - from < TOGETHER ? a->m - from : TOGETHER;
+
+        eval_anchors(&a->in->rows, &how, m, a->row + from, at + from,
+                     a->out + from);
+        progress_show(&progress, (double)(from + m), "");
+    }
+    progress_clear(&progress);
+    free(at);
+}
+
+/* A measure of all anchors, to be given to free(). */
+enum measure { EXACT, TAU, KL, EFFECTIVE, LARGEST, DENSITY, OWN, LEARNT };
+
+static double
+measure_of(const struct anchors *a, size_t i, enum measure which)
+{
+    const struct eval_anchor *out = &a->out[i];
+    const double numbers[] = {out->exact,     out->tau,     out->kl,
+                              out->effective, out->largest, out->density,
+                              out->own};
+
+    return which == LEARNT ? a->learnt[a->row[i] % a->in->rows.samples]
+                           : numbers[which];
+}
+
+static double *
+take_measure(const struct anchors *a, enum measure which)
+{
+    double *x = mem_array(a->m, sizeof *x);
+
+    for (size_t i = 0; i < a->m; i++)
+        x[i] = measure_of(a, i, which);
+    return x;
+}
+
+static void
+add_spread(json_t *line, const struct anchors *a, const char *name,
+           enum measure which)
+{
+    double *x = take_measure(a, which);
+
+    json_object_set_new(line, name, spread(a->m, x));
+    free(x);
+}
+
+static double
+correlate_measures(const struct anchors *a, enum measure one_of,
+                   enum measure other)
+{
+    double *x = take_measure(a, one_of), *y = take_measure(a, other);
+    const double rank = eval_spearman(a->m, x, y);
+
+    free(x);
+    free(y);
+    return rank;
+}
+
+/* How far what was learnt is from the exact temperature. */
+static void
+add_learnt(json_t *line, json_t *ranks, const struct anchors *a)
+{
+    double *ratio = mem_array(a->m, sizeof *ratio);
+    size_t n = 0;
+
+    add_spread(line, a, "learnt", LEARNT);
+    for (size_t i = 0; i < a->m; i++)
+        if (a->out[i].exact > 0)
+            ratio[n++] = measure_of(a, i, LEARNT) / a->out[i].exact;
+    if (n)
+        json_object_set_new(line, "learnt_over_exact", spread(n, ratio));
+    json_object_set_new(ranks, "learnt_exact",
+                        json_real(correlate_measures(a, LEARNT, EXACT)));
+    free(ratio);
+}
+
+/* ---------------------------------------------------------------- classes */
+
+/* A group with its anchors. */
+struct group {
+    int64_t number;
+    size_t sample, size, anchors;
+    double exact, own;
+};
+
+static int
+by_number(const void *x, const void *y)
+{
+    const struct group *a = x, *b = y;
+
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return (a->sample > b->sample) - (a->sample < b->sample);
+}
+
+/* The groups of more than one sample, and where each sample has its own. */
+static struct group *
+list_groups(const struct instrument *in, size_t *n, size_t *own)
+{
+    const size_t samples = in->rows.samples;
+    struct group *group = mem_array(samples, sizeof *group);
+    size_t last = 0;
+
+    for (size_t i = 0; i < samples; i++)
+        group[i] = (struct group){.number = in->group[i], .sample = i};
+    qsort(group, samples, sizeof *group, by_number);
+    for (size_t i = *n = 0; i < samples; i++) {
+        const struct group at = group[i];
+
+        if (!i || at.number != group[*n - 1].number || at.number < 0)
+            group[(*n)++] = at;
+        last = *n - 1;
+        group[last].size++;
+        own[at.sample] = last;
+    }
+    return group;
+}
+
+/* Adds classes, and how their sizes and temperatures go together. */
+static void
+add_groups(json_t *line, json_t *ranks, const struct anchors *a)
+{
+    const size_t samples = a->in->rows.samples;
+    size_t *own = mem_array(samples, sizeof *own), n, kept = 0;
+    struct group *group = list_groups(a->in, &n, own);
+    double *size = mem_array(n, sizeof *size),
+           *exact = mem_array(n, sizeof *exact);
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < a->m; i++) {
+        struct group *g = &group[own[a->row[i] % samples]];
+
+        g->anchors++;
+        g->exact += a->out[i].exact;
+        g->own += a->out[i].own;
+    }
+    for (size_t k = 0; k < n; k++) {
+        const struct group *g = &group[k];
+        char text[24];
+        const char *name = instrument_group(a->in, g->sample, text);
+
+        if (!g->anchors || !name)
+            continue;
+        size[kept] = (double)g->size;
+        exact[kept] = g->exact / (double)g->anchors;
+        if (a->in->classes.n)
+            json_array_append_new(
+                list, json_pack("{s:s s:I s:I s:f s:f}", "class", name, "size",
+                                (json_int_t)g->size, "anchors",
+                                (json_int_t)g->anchors, "exact", exact[kept],
+                                "own", g->own / (double)g->anchors));
+        kept++;
+    }
+    json_object_set_new(ranks, "group_size_exact",
+                        json_real(eval_spearman(kept, size, exact)));
+    json_object_set_new(line, "classes", list);
+    free(exact);
+    free(size);
+    free(group);
+    free(own);
+}
+
+/* ----------------------------------------------------------------- results */
+
+static void
+report_anchors(const struct anchors *a)
+{
+    json_t *line = json_pack("{s:s s:I s:f}", "measure", "anchors", "anchors",
+                             (json_int_t)a->m, "rho", rho);
+    json_t *ranks = json_object();
+    size_t without = 0;
+
+    for (size_t i = 0; i < a->m; i++)
+        without += !(a->out[i].exact > 0);
+    json_object_set_new(line, "unattainable",
+                        json_integer((json_int_t)without));
+    add_spread(line, a, "exact", EXACT);
+    add_spread(line, a, "tau", TAU);
+    add_spread(line, a, "kl", KL);
+    add_spread(line, a, "effective", EFFECTIVE);
+    add_spread(line, a, "largest", LARGEST);
+    add_spread(line, a, "density", DENSITY);
+    json_object_set_new(ranks, "density_exact",
+                        json_real(correlate_measures(a, DENSITY, EXACT)));
+    if (a->learnt)
+        add_learnt(line, ranks, a);
+    if (a->in->group) {
+        add_spread(line, a, "own", OWN);
+        json_object_set_new(ranks, "own_exact",
+                            json_real(correlate_measures(a, OWN, EXACT)));
+        add_groups(line, ranks, a);
+    }
+    json_object_set_new(line, "spearman", ranks);
+    json_object_set_new(line, "lowest", anchors_ends(a, 0));
+    json_object_set_new(line, "highest", anchors_ends(a, 1));
+    print(line, instrument_protocol(a->in));
+}
+
+/* The row of the sample that --anchor names. */
+static size_t *
+find_one(const struct instrument *in, size_t *m)
+{
+    size_t *row = mem_array(1, sizeof *row);
+
+    while (*row < in->rows.samples && in->id[*row] != one)
+        ++*row;
+    if (*row == in->rows.samples)
+        die("there is no sample %ld", one);
+    *m = 1;
+    return row;
+}
+
+static void
+report_one(const struct anchors *a)
+{
+    const struct eval_anchor *at = a->out;
+
+    print(json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f s:f}", "measure",
+                    "anchor", "sample", (json_int_t)one, "exact", at->exact,
+                    "tau", at->tau, "kl", at->kl, "effective", at->effective,
+                    "largest", at->largest, "density", at->density, "own",
+                    at->own),
+          json_object());
+    anchors_one(a, 0, picture);
+}
+
+/* The data set that the rows are of, if it is known. */
+static struct data_set *
+open_images(const struct instrument *in)
+{
+    struct data_set *set = NULL;
+
+    if (images && in->encoder)
+        opt_misuse("--images is of features: a checkpoint has its DATA");
+    if (sheet && !images && !in->encoder)
+        opt_misuse("--sheet wants --images: the data set of the features");
+    if (images)
+        set = data_open_or_die(images, 0);
+    for (size_t i = 0; set && i < in->rows.samples; i++)
+        if (in->id[i] < 0 || (size_t)in->id[i] >= data_size(set))
+            die("'%s' has no sample %jd", images, (intmax_t)in->id[i]);
+    return set;
+}
+
+void
+run_anchors(char **path)
+{
+    const int alone = opt_given(&one);
+    struct instrument in;
+    struct anchors a = {.in = &in,
+                        .rho = rho,
+                        .nearest = (size_t)nearest,
+                        .extreme = (size_t)extreme};
+    struct data_set *set;
+
+    if (alone && (output || sheet))
+        opt_misuse("--anchor prints one softmax: it goes without -o and "
+                   "--sheet");
+    instrument_open(&in, path, 0);
+    set = open_images(&in);
+    a.set = in.encoder ? in.measured.set : set;
+    if (a.nearest > eval_views_negatives(&in.rows))
+        a.nearest = eval_views_negatives(&in.rows);
+    a.learnt = read_learnt(&in);
+    a.row = alone ? find_one(&in, &a.m) : draw_anchors(&in.rows, &a.m);
+    measure_anchors(&a);
+    if (alone) {
+        report_one(&a);
+    } else {
+        if (output)
+            anchors_csv(&a, output);
+        if (picture)
+            anchors_plot(&a, picture);
+        if (sheet)
+            anchors_sheet(&a, sheet);
+        report_anchors(&a);
+    }
+    free(a.row);
+    free(a.out);
+    free(a.learnt);
+    if (set)
+        data_close(set);
+    instrument_release(&in);
+}

@@ -1,0 +1,36 @@
+#ifndef FOIL_EVAL_ANCHORS_H
+#define FOIL_EVAL_ANCHORS_H
+
+#include "eval/anchors.h"
+#include "instrument.h"
+
+/* Anchors that were measured, and how they are shown (anchors_show.c). */
+struct anchors {
+    const struct instrument *in;
+    const struct data_set *set; /* that the samples are of, or NULL */
+    double rho;
+    size_t m, nearest, extreme;
+    size_t *row;             /* [m] rising */
+    struct eval_anchor *out; /* [m] */
+    double *learnt;          /* [samples], or NULL */
+};
+
+/* anchors_csv() writes a line for each. */
+void anchors_csv(const struct anchors *a, const char *path);
+
+/* anchors_plot() draws how they are distributed and what goes with what. */
+void anchors_plot(const struct anchors *a, const char *picture);
+
+/* anchors_ends() lists the anchors with the lowest or the highest exact
+ * temperature. */
+json_t *anchors_ends(const struct anchors *a, int highest);
+
+/* anchors_sheet() draws these: their images, each with those of its nearest
+ * negatives. */
+void anchors_sheet(const struct anchors *a, const char *path);
+
+/* anchors_one() prints the softmax of anchor i, and draws it where `picture` is
+ * not NULL. */
+void anchors_one(const struct anchors *a, size_t i, const char *picture);
+
+#endif

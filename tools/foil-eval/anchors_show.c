@@ -1,0 +1,381 @@
+#include "anchors.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/captions.h"
+#include "data/png.h"
+#include "data/sheet.h"
+#include "eval/column.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+enum { SIZE = 96, MOST_BESIDE = 12, BINS = 40 };
+
+static size_t
+sample_at(const struct anchors *a, size_t row)
+{
+    return row % a->in->rows.samples;
+}
+
+static intmax_t
+number_at(const struct anchors *a, size_t row)
+{
+    return (intmax_t)a->in->id[sample_at(a, row)];
+}
+
+static size_t
+view_at(const struct anchors *a, size_t row)
+{
+    return row / a->in->rows.samples;
+}
+
+/* ------------------------------------------------------------------- list */
+
+void
+anchors_csv(const struct anchors *a, const char *path)
+{
+    struct file_draft draft = {0};
+    struct err err;
+
+    if (file_draft_open(&draft, path, &err))
+        die("%s", err.msg);
+    fprintf(draft.file,
+            "sample,view,group,exact,%stau,kl,effective,largest,"
+            "density,own\n",
+            a->learnt ? "learnt," : "");
+    for (size_t i = 0; i < a->m; i++) {
+        const struct eval_anchor *at = &a->out[i];
+        const size_t sample = sample_at(a, a->row[i]);
+
+        fprintf(draft.file, "%jd,%zu,%jd,%.6g,", number_at(a, a->row[i]),
+                view_at(a, a->row[i]),
+                a->in->group ? (intmax_t)a->in->group[sample] : -1, at->exact);
+        if (a->learnt)
+            fprintf(draft.file, "%.6g,", a->learnt[sample]);
+        fprintf(draft.file, "%.6g,%.6g,%.6g,%.6g,%.6g,%.6g\n", at->tau, at->kl,
+                at->effective, at->largest, at->density, at->own);
+    }
+    if (file_draft_keep(&draft, &err))
+        die("%s", err.msg);
+}
+
+/* --------------------------------------------------------------- pictures */
+
+static void
+write_histogram(FILE *out, const char *name, size_t n, const double *x,
+                double low, double high)
+{
+    size_t count[BINS];
+    const double step = (high - low) / BINS;
+
+    eval_histogram(n, x, low, high, BINS, count);
+    fprintf(out, "$%s << END\n", name);
+    for (size_t b = 0; b < BINS; b++)
+        fprintf(out, "%g %g\n", low + ((double)b + .5) * step,
+                (double)count[b] / (double)n);
+    fputs("END\n", out);
+}
+
+/* Histograms of exact and of learnt temperatures, on one scale. */
+static void
+write_temperatures(FILE *out, const struct anchors *a)
+{
+    double *exact = mem_array(a->m, sizeof *exact), low = 1e9, high = 0;
+    double *learnt = mem_array(a->m, sizeof *learnt);
+
+    for (size_t i = 0; i < a->m; i++) {
+        exact[i] = a->out[i].exact;
+        learnt[i] = a->learnt ? a->learnt[sample_at(a, a->row[i])] : exact[i];
+        low = fmin(low, fmin(exact[i], learnt[i]));
+        high = fmax(high, fmax(exact[i], learnt[i]));
+    }
+    high = high > low ? high : low + 1;
+    write_histogram(out, "exact", a->m, exact, low, high);
+    write_histogram(out, "learnt", a->m, learnt, low, high);
+    free(learnt);
+    free(exact);
+}
+
+void
+anchors_plot(const struct anchors *a, const char *picture)
+{
+    size_t len;
+    char *text;
+    FILE *out = open_memstream(&text, &len);
+
+    REQUIRE(out);
+    write_temperatures(out, a);
+    fputs("# exact, learnt, effective, density, own\n$anchors << END\n", out);
+    for (size_t i = 0; i < a->m; i++) {
+        const struct eval_anchor *at = &a->out[i];
+
+        fprintf(out, "%g %g %g %g %g\n", at->exact,
+                a->learnt ? a->learnt[sample_at(a, a->row[i])] : at->tau,
+                at->effective, at->density, at->own);
+    }
+    fprintf(out,
+            "END\nset terminal pngcairo size 1200,840\n"
+            "set multiplot layout 2,2\nset grid\nset style fill solid 0.5\n"
+            "set xlabel \"temperature\"\nset ylabel \"share of the anchors\"\n"
+            "plot $exact with boxes title \"exact, KL = %g\"%s\n"
+            "unset key\nset xlabel \"exact temperature\"\n"
+            "set ylabel \"%s temperature\"\n"
+            "plot $anchors using 1:2 with points pt 7 ps .4, x lc rgb "
+            "\"#999999\"\n"
+            "set ylabel \"mean cosine of the %zu nearest negatives\"\n"
+            "plot $anchors using 1:4 with points pt 7 ps .4\n"
+            "set xlabel \"effective number of negatives\"\nset logscale x\n"
+            "set ylabel \"%s\"\n"
+            "plot $anchors using 3:%d with points pt 7 ps .4\n",
+            a->rho,
+            a->learnt ? ", $learnt with lines lw 2 title \"learnt\"" : "",
+            a->learnt ? "learnt" : "measured", a->nearest,
+            a->in->group ? "share of the weight on the own group"
+                         : "mean cosine of the nearest negatives",
+            a->in->group ? 5 : 4);
+    fclose(out);
+    plot(picture, text);
+    free(text);
+}
+
+/* ---------------------------------------------------------------- extremes */
+
+/* An anchor by its exact temperature. */
+struct ranked {
+    double exact;
+    size_t at;
+};
+
+static int
+by_exact(const void *x, const void *y)
+{
+    const struct ranked *a = x, *b = y;
+
+    if (a->exact != b->exact)
+        return a->exact < b->exact ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+/* The anchors of one end, the most extreme first; *n of them. */
+static size_t *
+find_ends(const struct anchors *a, int highest, size_t *n)
+{
+    struct ranked *ranked = mem_array(a->m, sizeof *ranked);
+    size_t *at;
+
+    *n = a->extreme < a->m ? a->extreme : a->m;
+    at = mem_array(*n, sizeof *at);
+    for (size_t i = 0; i < a->m; i++)
+        ranked[i] = (struct ranked){a->out[i].exact, i};
+    qsort(ranked, a->m, sizeof *ranked, by_exact);
+    for (size_t k = 0; k < *n; k++)
+        at[k] = ranked[highest ? a->m - 1 - k : k].at;
+    free(ranked);
+    return at;
+}
+
+json_t *
+anchors_ends(const struct anchors *a, int highest)
+{
+    json_t *list = json_array();
+    size_t n, *at = find_ends(a, highest, &n), len;
+
+    for (size_t k = 0; k < n; k++) {
+        const size_t row = a->row[at[k]], view = view_at(a, row);
+        const size_t id = (size_t)number_at(a, row);
+        char group[24];
+        json_t *item =
+            json_pack("{s:I s:I s:f s:f s:s*}", "sample", (json_int_t)id,
+                      "view", (json_int_t)view, "exact", a->out[at[k]].exact,
+                      "effective", a->out[at[k]].effective, "group",
+                      instrument_group(a->in, sample_at(a, row), group));
+
+        if (a->set && data_captions_count(a->set, id)) {
+            const char *caption = data_captions_get(a->set, id, 0, &len);
+
+            json_object_set_new(item, "caption", json_stringn(caption, len));
+        }
+        json_array_append_new(list, item);
+    }
+    free(at);
+    return list;
+}
+
+/* The cosines of one row, to be given to free(). */
+static float *
+compare_row(const struct anchors *a, size_t row)
+{
+    float *s = mem_array(eval_views_count(&a->in->rows), sizeof *s);
+    float *work = mem_array(a->in->rows.d, sizeof *work);
+
+    eval_views_compare(&a->in->rows, 1, &row, work, s);
+    free(work);
+    return s;
+}
+
+/* A list of a sheet: an anchor and its nearest negatives. */
+static void
+fill_list(const struct anchors *a, size_t at, size_t beside,
+          struct data_sheet_list *list)
+{
+    const size_t row = a->row[at];
+    size_t near[MOST_BESIDE];
+    float *s = compare_row(a, row);
+
+    list->n = beside + 1;
+    list->id = mem_array(list->n, sizeof *list->id);
+    list->framed = mem_array(list->n, 1);
+    list->name = mem_array(list->n, sizeof *list->name);
+    eval_views_nearest(eval_views_count(&a->in->rows), s, beside, near);
+    for (size_t k = 0; k <= beside; k++) {
+        const size_t c = k ? near[k - 1] : row;
+        char group[24];
+        const char *name = instrument_group(a->in, sample_at(a, c), group);
+
+        list->id[k] = (int64_t)number_at(a, c);
+        if (!k)
+            list->name[k] = mem_format("%.3g", a->out[at].exact);
+        else
+            list->name[k] = name ? mem_text(name) : mem_format("%.2f", s[c]);
+        if (k && name)
+            list->framed[k] = eval_views_kin(&a->in->rows, row, c) ? 1 : 2;
+    }
+    free(s);
+}
+
+static void
+release_list(struct data_sheet_list *list)
+{
+    for (size_t k = 0; k < list->n; k++)
+        free((void *)list->name[k]);
+    free(list->id);
+    free(list->framed);
+    free(list->name);
+}
+
+static void
+draw_lists(const struct anchors *a, struct data_sheet *show,
+           const struct data_sheet_list *list, const char *path)
+{
+    const struct data_pool_how how = {
+        .policy = DATA_ACCEPT, .max_pixels = (size_t)measured_how.max_pixels};
+    const struct data_recipe recipe = {.size = SIZE};
+    struct data_pool *pool = data_pool_new((struct data_set *)a->set, &how);
+    size_t width, height, white;
+    uint8_t *pixel;
+    struct err err;
+
+    for (size_t i = 0; i < show->rows; i++)
+        if (data_sheet_letters(&list[i]) > show->letters)
+            show->letters = data_sheet_letters(&list[i]);
+    data_sheet_size(show, &recipe, &width, &height);
+    pixel = mem_array(width * height, 3);
+    white = data_sheet_lists(show, SIZE, list, pool, pool, pixel, &err);
+    if (white)
+        say("images that stay white: %zu; the last: %s", white, err.msg);
+    if (data_png_write(path, pixel, width, height, &err))
+        die("%s", err.msg);
+    free(pixel);
+    data_pool_free(pool);
+}
+
+void
+anchors_sheet(const struct anchors *a, const char *path)
+{
+    const size_t negatives = eval_views_negatives(&a->in->rows);
+    size_t beside = a->nearest, n, many;
+    size_t *low = find_ends(a, 0, &n), *high = find_ends(a, 1, &many);
+    struct data_sheet_list *list = mem_array(2 * n, sizeof *list);
+    struct data_sheet show = {.rows = 2 * n, .columns = 1};
+
+    beside = beside < MOST_BESIDE ? beside : MOST_BESIDE;
+    show.views = beside < negatives ? beside : negatives;
+    for (size_t k = 0; k < n; k++) {
+        fill_list(a, low[k], show.views, &list[k]);
+        fill_list(a, high[n - 1 - k], show.views, &list[n + k]);
+    }
+    draw_lists(a, &show, list, path);
+    for (size_t k = 0; k < 2 * n; k++)
+        release_list(&list[k]);
+    free(list);
+    free(high);
+    free(low);
+}
+
+/* -------------------------------------------------------------- one anchor */
+
+/* All p of a row, the heaviest first, against their rank. */
+static void
+plot_softmax(const struct anchors *a, size_t i, const float *p,
+             const size_t *near, size_t k, const char *picture)
+{
+    const size_t n = eval_views_count(&a->in->rows);
+    const size_t m = eval_views_negatives(&a->in->rows);
+    double *sorted = mem_array(n, sizeof *sorted);
+    size_t len;
+    char *text;
+    FILE *out = open_memstream(&text, &len);
+
+    REQUIRE(out);
+    for (size_t c = 0; c < n; c++)
+        sorted[c] = -(double)p[c];
+    eval_sort(n, sorted);
+    fputs("# rank, p\n$softmax << END\n", out);
+    for (size_t c = 0; c < m; c += c < 1000 ? 1 : c / 1000)
+        fprintf(out, "%zu %g\n", c + 1, -sorted[c]);
+    fputs("END\n# rank, p of those of the own group\n$own << END\n0 0\n", out);
+    for (size_t c = 0; c < k; c++)
+        if (eval_views_kin(&a->in->rows, a->row[i], near[c]))
+            fprintf(out, "%zu %g\n", c + 1, (double)p[near[c]]);
+    fprintf(out,
+            "END\nset terminal pngcairo size 800,480\nset logscale xy\n"
+            "set grid\nset xrange [1:%zu]\nset yrange [%g:]\n"
+            "set format y \"10^{%%T}\"\n"
+            "set xlabel \"negatives of sample %jd, the heaviest first\"\n"
+            "set ylabel \"weight in the softmax\"\n"
+            "plot $softmax with lines lw 2 title \"temperature %g: as %.4g "
+            "that count alike\", $own with points pt 7 lc rgb \"#009e73\" "
+            "title \"of the own group, among the first %zu\", %g with lines "
+            "dt 2 lc rgb \"#999999\" title \"uniform\"\n",
+            m < 2 ? 2 : m, fmax(-sorted[m - 1], 1e-12) / 2,
+            number_at(a, a->row[i]), a->out[i].tau, a->out[i].effective, k,
+            1 / (double)m);
+    fclose(out);
+    plot(picture, text);
+    free(text);
+    free(sorted);
+}
+
+void
+anchors_one(const struct anchors *a, size_t i, const char *picture)
+{
+    const struct eval_views *rows = &a->in->rows;
+    const size_t n = eval_views_count(rows), k = a->nearest;
+    float *s = compare_row(a, a->row[i]), *p = mem_array(n, sizeof *p);
+    size_t *near = mem_array(k, sizeof *near);
+    double sum = 0;
+
+    eval_softmax(n, s, a->out[i].tau, p);
+    eval_views_nearest(n, s, k, near);
+    for (size_t c = 0; c < k; c++) {
+        const size_t row = near[c];
+        char group[24];
+
+        sum += p[row];
+        print(json_pack("{s:s s:I s:I s:I s:f s:f s:f s:s*}", "measure",
+                        "negative", "rank", (json_int_t)c + 1, "sample",
+                        (json_int_t)number_at(a, row), "view",
+                        (json_int_t)view_at(a, row), "cosine", (double)s[row],
+                        "p", (double)p[row], "sum", sum, "group",
+                        instrument_group(a->in, sample_at(a, row), group)),
+              json_object());
+    }
+    if (picture)
+        plot_softmax(a, i, p, near, k, picture);
+    free(near);
+    free(p);
+    free(s);
+}

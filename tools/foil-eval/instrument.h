@@ -1,0 +1,67 @@
+#ifndef FOIL_EVAL_INSTRUMENT_H
+#define FOIL_EVAL_INSTRUMENT_H
+
+#include "eval.h"
+#include "eval/views.h"
+#include "measured.h"
+
+/*
+ * What the verbs share that look into contrast: rows that are the views of a
+ * data set by a checkpoint, or features of any encoder, a file for each view.
+ */
+struct instrument_how {
+    int negatives; /* the index of all|cross */
+};
+extern struct instrument_how instrument_how;
+
+#define INSTRUMENT_OPTS                                                       \
+    {"negatives",                                                             \
+     0,                                                                       \
+     OPT_CHOICE,                                                              \
+     &instrument_how.negatives,                                               \
+     0,                                                                       \
+     0,                                                                       \
+     "all|cross",                                                             \
+     "of a row: all rows of other samples, or those of other views"},         \
+        {"labels", 0,                                                         \
+         OPT_TEXT, &given.labels[0],                                          \
+         0,        0,                                                         \
+         "FILE",   "labels of the samples, instead of those that they have"}, \
+        MEASURED_OPTS(0), THREADS_OPT(&given.threads), OUTPUT_OPTS
+
+/* The operands of all of them. */
+#define INSTRUMENT_OPERANDS "CHECKPOINT|VIEW [DATA|VIEW] ..."
+enum { INSTRUMENT_MOST = 64 };
+
+struct instrument {
+    struct eval_views rows;
+    struct measured measured;    /* of a checkpoint */
+    int encoder;                 /* 1: there is one */
+    float *z, *v;                /* [n,d] as they are, and of unit length */
+    int64_t *id;                 /* [samples] their numbers in the data set */
+    int64_t *group;              /* [samples] or NULL */
+    struct data_classes classes; /* of the groups, n = 0: but numbers */
+    json_t *origin;              /* what the rows are */
+};
+
+/*
+ * instrument_open() takes the operands, CHECKPOINT DATA or files VIEW ..., or
+ * the process ends.
+ *   train  1: the encoder's gradients are wanted, where there is one
+ */
+void instrument_open(struct instrument *in, char **path, int train);
+void instrument_release(struct instrument *in);
+
+/* instrument_protocol() returns what the rows are, to be printed. */
+json_t *instrument_protocol(const struct instrument *in);
+
+/* instrument_group() returns the name of a sample's group, or its number in
+ * `text`; NULL where it has none. */
+const char *instrument_group(const struct instrument *in, size_t sample,
+                             char text[24]);
+
+/* spread() describes numbers: mean, deviation, median, and the quantiles .05
+ * and .95. */
+json_t *spread(size_t n, const double *x);
+
+#endif
