@@ -149,10 +149,7 @@ set_up(struct train *t, struct wire_keys *keys, struct err *err)
     if (!t->wire || train_source_open(t, err) ||
         train_features_open(&t->features, t->wire, err))
         return -1;
-    if (t->program) {
-        t->learner.spec.meanwhile = train_meanwhile;
-        t->learner.spec.tool = t;
-    }
+    t->meanwhile = train_meanwhile;
     return train_report_open(t, err) ||
                    train_desk_open(&t->desk, serve_peers, t, err)
                ? -1

@@ -88,6 +88,25 @@ void ranks_pieces_poke(struct ranks_pieces *pieces);
 void ranks_pieces_end(struct ranks_pieces *pieces);
 
 /*
+ * ranks_send_begin() is a scatter that goes on while all compute, as pieces do:
+ * ranks_send_poke() moves it on, ranks_send_end() waits for it, and is harmless
+ * where nothing is under way.  Until then `all` and `own` are not to be
+ * touched. tag  RANKS_SEND or above
+ */
+enum { RANKS_SEND = RANKS_PIECES + 1 };
+
+struct ranks_send {
+    const struct ranks *ranks;
+    size_t n;
+    void **swap; /* [n] with others, NULL: done */
+};
+
+void ranks_send_begin(struct ranks_send *send, const struct ranks *ranks,
+                      int tag, const void *all, const size_t *from, void *own);
+void ranks_send_poke(struct ranks_send *send);
+void ranks_send_end(struct ranks_send *send);
+
+/*
  * ranks_add() is the same sum, by the same tree, of x[n] in double: for few
  * numbers, as each exchange, of log2 size, is of all of them.
  *   work  [n]

@@ -64,9 +64,12 @@ struct train_encoder_verbs {
     /* A batch comes, whose arrays stay until its last backward. */
     int (*take)(void *self, const struct nn_input *input, struct err *err);
 
-    /* Between backward and norm: the batch that comes next, whose arrays stay
-     * until its last backward, if it comes.  NULL: of no use. */
+    /* Between backward and norm, or with `early` before backward, which then
+     * is not under way any more when it returns: the batch that comes next,
+     * whose arrays stay until its last backward, if it comes.  NULL: of no use.
+     */
     void (*expect)(void *self, const struct nn_input *input);
+    int early;
 
     /* Before take: whose rows come, and of which place of the plan.  NULL: of
      * no use. */
@@ -193,9 +196,11 @@ int train_encoder_loss(struct train_encoder *encoder,
                        const struct loss_batch *batch,
                        struct loss_report *report, struct err *err);
 
-/* train_encoder_expect() says, between backward and norm, which batch will come
- * next: one that is computed elsewhere has it sent meanwhile.  Its arrays must
+/* train_encoder_expect() says, between backward and norm, or before backward
+ * where train_encoder_early() is 1, which batch will come next: one that is
+ * computed elsewhere has it sent meanwhile.  Its arrays must
  * stay, if it comes, as those of train_encoder_forward(). */
+int train_encoder_early(const struct train_encoder *encoder);
 void train_encoder_expect(struct train_encoder *encoder,
                           const struct nn_input *input);
 

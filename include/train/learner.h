@@ -87,8 +87,9 @@ struct train_learner_spec {
     double average; /* the last share of the epochs, 0 .. 1, whose weights
                        count for their mean */
 
-    /* Called in a step while the encoders may still work at their gradients:
-     * time to announce the next batch, by train_learner_expect().  Or NULL. */
+    /* Called in a step while the encoders may still work at their gradients, or
+     * before they do: time to announce the next batch, by
+     * train_learner_expect().  Or NULL. */
     void (*meanwhile)(void *tool);
     void *tool;
 };

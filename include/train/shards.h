@@ -25,8 +25,11 @@
  * and a batch norm it keeps the values of all its shards, and their gradients,
  * and encodes none twice.
  *
- * A rank with one shard sums its gradient piece by piece, while it makes the
- * rest (ranks_pieces_begin()); the sum of each number is the same.
+ * A gradient is summed piece by piece, while the rest of it is made
+ * (ranks_pieces_begin()), by a rank with several shards in the pass for its
+ * first one; the sum of each number is the same.  The images of a batch that
+ * rank 0 expects go to their ranks meanwhile, and are used if the next forward
+ * is of the same bytes.
  *
  * Weights and moments are sent before the first batch, and where they came from
  * a file since; each step then sends 2 (W - 1) / W floats a parameter from

@@ -616,10 +616,6 @@ nn_net_backward_parts(struct nn_net *net, const float *dz)
     }
     nn_run_backward(&runs);
     release_runs(&runs);
-    for (size_t d = 1; d < n; d *= 2)
-        for (size_t p = 0; p + d < n; p += 2 * d)
-            num_axpy(net->graph.params, 1, net->runs[p + d].grads,
-                     net->runs[p].grads);
     net->last = NULL; // its values are gone
 }
 

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "num/vec.h"
 #include "util/err.h"
 
 #include "run.h"
@@ -310,13 +311,29 @@ backward_step(const struct nn_runs *runs, size_t i)
     }
 }
 
+/* Gradients [from,to) of all parts, by a tree, to those of the first. */
+static void
+sum_parts(const struct nn_runs *runs, size_t from, size_t to)
+{
+    for (size_t d = 1; d < runs->n; d *= 2)
+        for (size_t p = 0; p + d < runs->n; p += 2 * d)
+            num_axpy(to - from, 1, runs->run[p + d].grads + from,
+                     runs->run[p].grads + from);
+}
+
 void
 nn_run_backward(const struct nn_runs *runs)
 {
+    size_t gone = runs->run->graph->params;
+
     memset(runs->again, 0, runs->n * sizeof *runs->again);
     for (size_t i = runs->run->graph->n_ops; i-- > 0;) {
         backward_step(runs, i);
-        if (runs->final)
-            runs->went(runs->self, runs->final[i]);
+        if (!runs->final)
+            continue;
+        sum_parts(runs, runs->final[i], gone);
+        gone = runs->final[i];
+        runs->went(runs->self, gone);
     }
+    sum_parts(runs, 0, gone);
 }

@@ -42,7 +42,8 @@ size_t nn_run_shared(const struct nn_run *run);
 void nn_run_final(const struct nn_graph *graph, size_t *final);
 
 /* Each needs the values before it in place: the input, then all of a forward,
- * then the gradient at plan->dz. */
+ * then the gradient at plan->dz.  Gradients of parts are added up in those of
+ * the first run. */
 void nn_run_forward(const struct nn_runs *runs);
 void nn_run_backward(const struct nn_runs *runs);
 

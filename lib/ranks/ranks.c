@@ -1,5 +1,8 @@
+#include <stdlib.h>
+
 #include "ranks/ranks.h"
 #include "util/err.h"
+#include "util/mem.h"
 
 /* Of x, a rank keeps one part and its peer at this distance the other. */
 struct cut {
@@ -134,6 +137,46 @@ ranks_pieces_end(struct ranks_pieces *pieces)
     for (size_t i = 0; i < pieces->n; i++)
         end_exchanges(pieces->ranks, pieces->piece + i, (int)i + 1);
     pieces->n = 0;
+}
+
+void
+ranks_send_begin(struct ranks_send *send, const struct ranks *ranks, int tag,
+                 const void *all, const size_t *from, void *own)
+{
+    const size_t rank = ranks->rank, to = rank ? rank + 1 : ranks->size;
+
+    *send = (struct ranks_send){.ranks = ranks};
+    send->swap = mem_array(ranks->size, sizeof(void *));
+    for (size_t r = rank ? rank : 1; r < to; r++) {
+        const size_t bytes = from[r + 1] - from[r];
+
+        if (bytes && rank)
+            send->swap[send->n++] =
+                ranks->swap_begin(ranks->self, 0, tag, NULL, 0, own, bytes);
+        else if (bytes)
+            send->swap[send->n++] =
+                ranks->swap_begin(ranks->self, r, tag,
+                                  (const char *)all + from[r], bytes, NULL, 0);
+    }
+}
+
+void
+ranks_send_poke(struct ranks_send *send)
+{
+    for (size_t i = 0; i < send->n; i++)
+        if (send->swap[i] &&
+            send->ranks->swap_done(send->ranks->self, send->swap[i]))
+            send->swap[i] = NULL;
+}
+
+void
+ranks_send_end(struct ranks_send *send)
+{
+    for (size_t i = 0; i < send->n; i++)
+        if (send->swap[i])
+            send->ranks->swap_end(send->ranks->self, send->swap[i]);
+    free(send->swap);
+    *send = (struct ranks_send){.n = 0};
 }
 
 /* Both of a pair add the same two numbers, and a + b is b + a. */

@@ -113,8 +113,12 @@ train_learner_back(struct train_learner *learner, const struct train_batch *b,
                    double *length, struct err *err)
 {
     struct train_encoder *const *encoder = learner->spec.encoder;
+    void (*meanwhile)(void *) = learner->spec.meanwhile;
+    const int early = train_encoder_early(encoder[0]);
     double own;
 
+    if (meanwhile && early)
+        meanwhile(learner->spec.tool);
     for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++)
         if (train_encoder_backward(encoder[k],
                                    learner->elsewhere
@@ -122,8 +126,8 @@ train_learner_back(struct train_learner *learner, const struct train_batch *b,
                                        : learner->dz + k * b->n * learner->dim,
                                    err))
             return -1;
-    if (learner->spec.meanwhile)
-        learner->spec.meanwhile(learner->spec.tool);
+    if (meanwhile && !early)
+        meanwhile(learner->spec.tool);
     for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
         if (train_encoder_norm(encoder[k], &own, err))
             return -1;

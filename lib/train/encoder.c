@@ -117,6 +117,12 @@ train_encoder_loss(struct train_encoder *encoder,
     return encoder->verbs->loss(encoder->self, batch, report, err);
 }
 
+int
+train_encoder_early(const struct train_encoder *encoder)
+{
+    return encoder->verbs->early;
+}
+
 void
 train_encoder_expect(struct train_encoder *encoder,
                      const struct nn_input *input)

@@ -4,7 +4,10 @@
 #include "num/vec.h"
 #include "train/native.h"
 #include "train/shards.h"
+#include "util/digest.h"
 #include "util/mem.h"
+
+#include "cut.h"
 
 enum {
     LEVELS = 10,     // of the tree over the shards of a rank
@@ -18,7 +21,8 @@ struct train_shards {
     const struct train_encoder_verbs *plain; /* its functions */
     struct train_encoder_verbs verbs;        /* the same, by shards */
     struct ranks ranks;
-    size_t shards, dim, params;
+    struct train_cut cut;
+    size_t dim, params;
     int number;
     int whole;  /* norms are over all shards, which go side by side */
     size_t n;   /* rows of the batch */
@@ -30,9 +34,16 @@ struct train_shards {
     double *others;      /* of ranks_add() */
     struct ranks busy;   /* of a gradient that goes by pieces .. */
     struct ranks_pieces pieces;
+    size_t levels;      /* .. behind the sums of so many levels are added, .. */
+    int last;           /* .. in the pass that completes it, .. */
     size_t gone, piece; /* .. from here on it does; at least so much at once */
-    size_t *offsets;    /* of tokens */
-    void *rows;         /* of a follower: its rows, z and dz */
+    struct ranks_send ahead; /* the images of the batch that comes next, */
+    size_t n_next;           /* so many rows; 0: unknown */
+    struct nn_input next;    /* at rank 0 .. */
+    struct digest sent;
+    void *next_rows; /* .. and at a follower */
+    size_t *offsets; /* of tokens */
+    void *rows;      /* of a follower: its rows, z and dz */
     float *z, *dz;
 };
 
@@ -41,7 +52,8 @@ enum { SPREAD = TRAIN_ORDER_END + 1, FORWARD, BACKWARD, UPDATE };
 
 struct order {
     int what, number, mode;
-    size_t n;
+    int known; /* FORWARD: these rows were sent ahead */
+    size_t n, next;
     double rate;
 };
 
@@ -66,45 +78,16 @@ train_shards_check(size_t shards, size_t ranks, struct err *err)
 
 /* ------------------------------------------------------- who has which rows */
 
-/* Into how many shards the batch is cut, and how many ranks have some. */
-static size_t
-count_shards(const struct train_shards *s)
-{
-    size_t count = s->shards;
-
-    while (count > s->n)
-        count /= 2;
-    return count;
-}
-
-static size_t
-count_busy(const struct train_shards *s)
-{
-    const size_t count = count_shards(s);
-
-    return count < s->ranks.size ? count : s->ranks.size;
-}
-
 static size_t
 first_shard(const struct train_shards *s, size_t rank)
 {
-    const size_t busy = count_busy(s);
-
-    return count_shards(s) * (rank < busy ? rank : busy) / busy;
+    return train_cut_first(&s->cut, s->n, rank);
 }
 
 static size_t
 first_row(const struct train_shards *s, size_t shard)
 {
-    return s->n * shard / count_shards(s);
-}
-
-/* Where the rows of each rank begin, as bytes. */
-static void
-cut_rows(const struct train_shards *s, size_t row, size_t *from)
-{
-    for (size_t r = 0; r <= s->ranks.size; r++)
-        from[r] = first_row(s, first_shard(s, r)) * row;
+    return train_cut_row(&s->cut, s->n, shard);
 }
 
 /* The most rows of a shard, for a batch of up to so many. */
@@ -160,7 +143,7 @@ cut_tokens(struct train_shards *s, size_t *from)
         for (size_t i = 0; i <= s->n; i++)
             offsets[i] = input->offsets[i] - input->offsets[0];
     s->ranks.bcast(s->ranks.self, offsets, (s->n + 1) * sizeof *offsets);
-    cut_rows(s, 1, from);
+    train_cut_rows(&s->cut, s->n, 1, from);
     for (size_t r = 0; r <= s->ranks.size; r++)
         from[r] = offsets[from[r]] * sizeof(int32_t);
 }
@@ -208,7 +191,7 @@ share_rows(struct train_shards *s)
     if (kind == NN_TOKENS)
         cut_tokens(s, from);
     else
-        cut_rows(s, row_bytes(s), from);
+        train_cut_rows(&s->cut, s->n, row_bytes(s), from);
     if (!s->ranks.rank)
         all = kind == NN_IMAGES ? (const void *)input->images
               : kind == NN_ROWS ? (const void *)input->rows
@@ -217,6 +200,19 @@ share_rows(struct train_shards *s)
     s->ranks.scatter(s->ranks.self, all, from, s->rows);
     if (s->ranks.rank)
         take_rows(s);
+}
+
+/* Images of the batch that comes next go while the gradient is computed. */
+static void
+send_ahead(struct train_shards *s)
+{
+    size_t from[TRAIN_SHARDS_MOST + 1];
+
+    if (!s->n_next)
+        return;
+    train_cut_rows(&s->cut, s->n_next, row_bytes(s), from);
+    ranks_send_begin(&s->ahead, &s->ranks, RANKS_SEND + s->number,
+                     s->next.images, from, s->next_rows);
 }
 
 /* -------------------------------------------------------------- own shards */
@@ -243,7 +239,7 @@ busy_ranks(const struct train_shards *s)
 {
     struct ranks busy = s->ranks;
 
-    busy.size = count_busy(s);
+    busy.size = train_cut_busy(&s->cut, s->n);
     return busy;
 }
 
@@ -314,11 +310,11 @@ gather_moves(struct train_shards *s)
 /* Embeddings of own rows to z, of all at rank 0, which gets what the shards
  * move, too. */
 static void
-forward_rows(struct train_shards *s, enum nn_mode mode, float *z)
+forward_rows(struct train_shards *s, enum nn_mode mode, int known, float *z)
 {
     size_t from[TRAIN_SHARDS_MOST + 1];
 
-    if (s->ranks.size > 1)
+    if (s->ranks.size > 1 && !known)
         share_rows(s);
     if (s->whole && mode != NN_FIXED)
         encode_together(s, mode, z);
@@ -326,10 +322,19 @@ forward_rows(struct train_shards *s, enum nn_mode mode, float *z)
         encode_apart(s, mode, z);
     if (s->ranks.size == 1)
         return;
-    cut_rows(s, s->dim * sizeof *z, from);
+    train_cut_rows(&s->cut, s->n, s->dim * sizeof *z, from);
     s->ranks.gather(s->ranks.self, z, from, z);
     if (has_moves(s, mode))
         gather_moves(s);
+}
+
+static float *
+sum_at(struct train_shards *s, size_t level)
+{
+    REQUIRE(level < LEVELS);
+    if (!s->sums[level])
+        s->sums[level] = mem_aligned(s->params, sizeof(float));
+    return s->sums[level];
 }
 
 /* The gradients of shards [from,to), a power of two of them, by the tree.  The
@@ -346,76 +351,95 @@ add_gradients(struct train_shards *s, size_t from, size_t to, size_t level,
         nn_net_backward(s->native->net, dz + own_row(s, from) * s->dim, 0);
         return;
     }
-    REQUIRE(level < LEVELS);
-    if (!s->sums[level])
-        s->sums[level] = mem_aligned(s->params, sizeof(float));
     add_gradients(s, (from + to) / 2, to, level + 1, dz);
-    memcpy(s->sums[level], grads, s->params * sizeof *grads);
+    memcpy(sum_at(s, level), grads, s->params * sizeof *grads);
     add_gradients(s, from, (from + to) / 2, level + 1, dz);
     num_axpy(s->params, 1, s->sums[level], grads);
 }
 
-/* Behind an operator: what is complete goes to the others. */
+/* A piece that the pass for the first shard has completed: the sums of the
+ * others behind it, as the tree has them, then to other ranks. */
 static void
-send_piece(void *self, size_t from)
+pass_piece(struct train_shards *s, size_t from)
+{
+    float *grads = nn_net_grads(s->native->net) + from;
+
+    for (size_t level = s->levels; level-- > 0;)
+        num_axpy(s->gone - from, 1, s->sums[level] + from, grads);
+    if (s->busy.size > 1)
+        ranks_pieces_begin(&s->pieces, grads, s->gone - from);
+    s->gone = from;
+}
+
+/* Behind an operator. */
+static void
+move_on(void *self, size_t from)
 {
     struct train_shards *s = self;
 
-    if (s->gone - from >= s->piece || (!from && s->gone)) {
-        ranks_pieces_begin(&s->pieces, nn_net_grads(s->native->net) + from,
-                           s->gone - from);
-        s->gone = from;
-    }
+    if (s->last && (s->gone - from >= s->piece || (!from && s->gone)))
+        pass_piece(s, from);
     ranks_pieces_poke(&s->pieces);
+    ranks_send_poke(&s->ahead);
 }
 
-/* The gradient of one shard, which is summed while it is made. */
+/* All shards but the first: the sum of the right half, of that of the left
+ * half, and so on. */
 static void
-stream_gradient(struct train_shards *s, const float *dz)
+add_others(struct train_shards *s, size_t first, size_t end, const float *dz)
 {
-    s->busy = busy_ranks(s);
+    const float *grads = nn_net_grads(s->native->net);
+
+    for (s->levels = 0; end - first > 1; s->levels++) {
+        const size_t middle = (first + end) / 2;
+
+        add_gradients(s, middle, end, s->levels + 1, dz);
+        memcpy(sum_at(s, s->levels), grads, s->params * sizeof *grads);
+        end = middle;
+    }
+}
+
+/* The gradient of all own shards, which goes to other ranks while it is made.
+ */
+static void
+sum_shards(struct train_shards *s, const float *dz)
+{
+    const size_t first = first_shard(s, s->ranks.rank),
+                 end = first_shard(s, s->ranks.rank + 1);
+
+    s->last = s->whole;
+    s->levels = 0;
     s->gone = s->params;
     s->piece = s->params / (RANKS_PIECES - 1) + 1;
     if (s->piece < PIECE)
         s->piece = PIECE;
     ranks_pieces_init(&s->pieces, &s->busy, s->work);
-    nn_net_watch(s->native->net, send_piece, s);
-    if (s->whole)
+    nn_net_watch(s->native->net, move_on, s);
+    if (s->whole) {
         nn_net_backward_parts(s->native->net, dz);
-    else
-        nn_net_backward(s->native->net, dz, 0);
+    } else {
+        add_others(s, first, end, dz);
+        s->last = 1;
+        add_gradients(s, first, first + 1, 0, dz);
+    }
     nn_net_watch(s->native->net, NULL, NULL);
     REQUIRE(!s->gone);
     ranks_pieces_end(&s->pieces);
-}
-
-/* The gradient of all own shards. */
-static void
-sum_shards(struct train_shards *s, size_t first, size_t end, const float *dz)
-{
-    if (s->whole)
-        nn_net_backward_parts(s->native->net, dz);
-    else
-        add_gradients(s, first, end, 0, dz);
 }
 
 /* The gradient of all shards, at all ranks, of dz of the own rows. */
 static void
 backward_rows(struct train_shards *s, const float *dz)
 {
-    const size_t rank = s->ranks.rank, first = first_shard(s, rank),
-                 end = first_shard(s, rank + 1);
     float *grads = nn_net_grads(s->native->net);
-    const struct ranks busy = busy_ranks(s);
 
-    if (busy.size > 1 && end - first == 1) {
-        stream_gradient(s, dz);
-    } else if (rank < busy.size) {
-        sum_shards(s, first, end, dz);
-        ranks_sum(&busy, grads, s->params, s->work);
-    }
-    if (busy.size < s->ranks.size)
+    send_ahead(s);
+    s->busy = busy_ranks(s);
+    if (s->ranks.rank < s->busy.size)
+        sum_shards(s, dz);
+    if (s->busy.size < s->ranks.size)
         s->ranks.bcast(s->ranks.self, grads, s->params * sizeof *grads);
+    ranks_send_end(&s->ahead);
 }
 
 static void
@@ -423,7 +447,7 @@ share_dz(struct train_shards *s, const float *dz)
 {
     size_t from[TRAIN_SHARDS_MOST + 1];
 
-    cut_rows(s, s->dim * sizeof *dz, from);
+    train_cut_rows(&s->cut, s->n, s->dim * sizeof *dz, from);
     if (s->ranks.size > 1)
         s->ranks.scatter(s->ranks.self, dz, from, s->dz);
 }
@@ -444,17 +468,51 @@ shards_take(void *self, const struct nn_input *input, struct err *err)
     return s->plain->take(self, input, err);
 }
 
+/* Before a backward. */
+static void
+shards_expect(void *self, const struct nn_input *input)
+{
+    struct train_shards *s = shards_of(self);
+
+    // a locked one has no backward
+    if (s->ranks.size == 1 || !s->native->optim ||
+        nn_net_kind(s->native->net) != NN_IMAGES)
+        return;
+    s->next = *input;
+    s->n_next = input->n;
+    s->sent = digest_bytes(input->images, input->n * row_bytes(s));
+}
+
+/* Whether the batch is the one that was expected: a place may have another one
+ * since. */
+static int
+is_sent(const struct train_shards *s)
+{
+    struct digest now;
+
+    if (!s->n_next || s->n_next != s->n)
+        return 0;
+    now = digest_bytes(s->native->input.images, s->n * row_bytes(s));
+    return !memcmp(&now, &s->sent, sizeof now);
+}
+
 static int
 shards_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
                struct err *err)
 {
     struct train_shards *s = shards_of(self);
+    int known;
 
     (void)err;
     REQUIRE(!from && to == s->n && z);
-    give_order(s, (struct order){.what = FORWARD, .mode = mode, .n = s->n});
-    forward_rows(s, mode, z);
-    for (size_t i = 0; has_moves(s, mode) && i < count_shards(s); i++)
+    known = is_sent(s);
+    give_order(s,
+               (struct order){
+                   .what = FORWARD, .mode = mode, .n = s->n, .known = known});
+    forward_rows(s, mode, known, z);
+    s->n_next = 0;
+    for (size_t i = 0;
+         has_moves(s, mode) && i < train_cut_shards(&s->cut, s->n); i++)
         nn_net_move(s->native->net, s->moves + i * s->statistics);
     return 0;
 }
@@ -467,7 +525,7 @@ shards_backward(void *self, size_t from, size_t to, int add, const float *dz,
 
     (void)err;
     REQUIRE(!from && to == s->n && !add);
-    give_order(s, (struct order){.what = BACKWARD});
+    give_order(s, (struct order){.what = BACKWARD, .next = s->n_next});
     share_dz(s, dz);
     backward_rows(s, dz);
     return 0;
@@ -516,6 +574,7 @@ shards_close(void *self)
     free(s->others);
     free(s->offsets);
     free(s->rows);
+    free(s->next_rows);
     free(s->z);
     free(s->dz);
     free(s);
@@ -527,14 +586,15 @@ shards_close(void *self)
 static void
 make_room(struct train_shards *s, size_t rows, size_t each)
 {
-    const size_t own = each * ((s->shards + s->ranks.size - 1) / s->ranks.size);
+    const size_t own =
+        each * ((s->cut.shards + s->ranks.size - 1) / s->ranks.size);
 
     nn_net_running(s->native->net, &s->statistics);
     nn_net_params(s->native->net, &s->params);
     s->whole &= s->statistics > 0;
     if (s->whole)
         nn_net_reserve(s->native->net, own / each);
-    s->moves = mem_array(s->shards * s->statistics, sizeof *s->moves);
+    s->moves = mem_array(s->cut.shards * s->statistics, sizeof *s->moves);
     if (s->ranks.size == 1)
         return;
     s->work = mem_array(s->params / 2 + RANKS_PIECES, sizeof *s->work);
@@ -542,6 +602,8 @@ make_room(struct train_shards *s, size_t rows, size_t each)
     s->offsets = mem_array(rows + 1, sizeof *s->offsets);
     if (s->ranks.rank) {
         s->rows = mem_array(own, row_bytes(s));
+        if (nn_net_kind(s->native->net) == NN_IMAGES)
+            s->next_rows = mem_array(own, row_bytes(s));
         s->z = mem_aligned(own * s->dim, sizeof *s->z);
         s->dz = mem_aligned(own * s->dim, sizeof *s->dz);
     }
@@ -566,13 +628,17 @@ train_shards_open(struct train_encoder *encoder,
                                .plain = encoder->verbs,
                                .verbs = *encoder->verbs,
                                .ranks = {.size = 1},
-                               .shards = spec->shards,
+                               .cut = {.shards = spec->shards, .ranks = 1},
                                .whole = spec->whole && !spec->locked,
                                .dim = encoder->dim,
                                .number = number};
-    if (ranks)
+    if (ranks) {
         s->ranks = *ranks;
+        s->cut.ranks = ranks->size;
+    }
     s->verbs.take = shards_take;
+    s->verbs.expect = shards_expect;
+    s->verbs.early = 1;
     s->verbs.forward = shards_forward;
     s->verbs.backward = shards_backward;
     s->verbs.update = shards_update;
@@ -598,6 +664,17 @@ train_shards_order(const struct ranks *ranks, enum train_order what)
         ranks->order(ranks->self, &order, sizeof order);
 }
 
+/* The rows that were sent ahead are those of the batch. */
+static void
+use_next(struct train_shards *s)
+{
+    void *rows = s->rows;
+
+    s->rows = s->next_rows;
+    s->next_rows = rows;
+    take_rows(s);
+}
+
 static void
 obey_order(struct train_shards *s, const struct order *order)
 {
@@ -609,9 +686,12 @@ obey_order(struct train_shards *s, const struct order *order)
         break;
     case FORWARD:
         s->n = order->n;
-        forward_rows(s, (enum nn_mode)order->mode, s->z);
+        if (order->known)
+            use_next(s);
+        forward_rows(s, (enum nn_mode)order->mode, order->known, s->z);
         break;
     case BACKWARD:
+        s->n_next = order->next;
         share_dz(s, NULL);
         backward_rows(s, s->dz);
         break;

@@ -79,6 +79,10 @@ ok 'a program that is killed is started again where that is asked for' lost
 ok 'which is said' grep -q 'beginning again from the last checkpoint' lost.err
 ok 'the run is the same' same emc2-calm lost
 
+ok 'a program whose lines are written down' trained heard \
+    --encoder "tee '$work/heard.lines' | $program"
+ok 'is told which batch comes next' becomes_true grep -q '^expect image slot=' \
+    heard.lines
 ok 'foil-embed has no such encoder: 1' refuses 1 'only that program computes it' \
     foil-embed -o none.npy emc2-calm "$data"
 

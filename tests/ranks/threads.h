@@ -140,8 +140,10 @@ threads_swap_end(void *self, void *what)
     struct threads_rank *of = self;
     struct threads_swap *swap = what;
 
-    threads_post(of, swap->peer, swap->give, swap->n_give);
-    threads_fetch(of, swap->peer, swap->take, swap->n_take);
+    if (swap->n_give)
+        threads_post(of, swap->peer, swap->give, swap->n_give);
+    if (swap->n_take)
+        threads_fetch(of, swap->peer, swap->take, swap->n_take);
     threads_flush(of, swap->peer);
     free(swap);
 }

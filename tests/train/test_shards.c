@@ -11,7 +11,7 @@
 #include "train/shards.h"
 #include "util/mem.h"
 
-enum { ROWS = 13, STEPS = 5, MOST = 1 << 20, IDS = 50 };
+enum { ROWS = 13, STEPS = 7, MOST = 1 << 20, IDS = 50 };
 
 static uint8_t images[ROWS * TINY_IMAGE];
 static float dz[ROWS * 16];
@@ -80,6 +80,19 @@ input_of(const struct train_encoder *encoder, size_t n)
                              .offsets = offsets};
 }
 
+/* What comes next, as a learner says it: as many rows, or, of 10 and of 3, what
+ * is not to come. */
+static void
+say_next(struct train_encoder *encoder, size_t n)
+{
+    static uint8_t others[ROWS * TINY_IMAGE];
+    const struct nn_input next = {.n = n == 10 ? ROWS : n,
+                                  .images = n == 3 ? others : images};
+
+    if (encoder->kind == NN_IMAGES && n > 1)
+        train_encoder_expect(encoder, &next);
+}
+
 /* One step, of which rank 0 notes what comes out; or one with a number in the
  * last row, of the last rank, that is not finite, which leaves nothing. */
 static void
@@ -96,6 +109,7 @@ take_step(struct train_encoder *encoder, size_t n, int undone,
     note(outcome, z, n * encoder->dim * sizeof *z);
     if (undone)
         *last = NAN;
+    say_next(encoder, n);
     train_encoder_backward(encoder, dz, &err);
     train_encoder_norm(encoder, &length, &err);
     *last = kept;
@@ -113,7 +127,7 @@ take_step(struct train_encoder *encoder, size_t n, int undone,
 static void
 lead(struct train_encoder *encoder, const struct job *job)
 {
-    static const size_t rows[STEPS] = {ROWS, 10, 3, 1, ROWS};
+    static const size_t rows[STEPS] = {ROWS, 10, 3, 3, 1, ROWS, ROWS};
     const int two = job->spec[1].rows > 0;
     float z[ROWS * 16];
     struct err err;

@@ -61,6 +61,8 @@ open_learner(struct train *t, struct err *err)
         .negatives = &t->negatives,
         .average = o->average,
         .nonfinite = o->nonfinite,
+        .meanwhile = t->program || t->ranks ? t->meanwhile : NULL,
+        .tool = t,
     };
 
     if (o->sampler == TRAIN_SERVICE) {

@@ -100,6 +100,7 @@ struct train {
     struct train_drawn drawn;
     struct train_negatives negatives; /* one of these two, by way of drawn */
     struct train_learner learner;
+    void (*meanwhile)(void *train); /* train_meanwhile() */
     struct train_checkpoints checkpoints;
 };
 
@@ -170,8 +171,8 @@ void train_batch_of(const struct wire_batch *from, struct train_batch *batch);
  * Returns 1 when that is over, 0 when asked to stop within it.  train_leave()
  * releases the batch; but where a program computes the encoder, while it does:
  * to release a large one takes milliseconds, in which the program would wait.
- * train_meanwhile() is called with the trainer while a program computes: it is
- * told which batch comes next.
+ * train_meanwhile() is called with the trainer while a program computes, or
+ * before ranks do: these are told which batch comes next.
  */
 int train_step(struct train *t, const struct wire_batch *batch,
                struct err *err);
