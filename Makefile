@@ -229,13 +229,17 @@ $(OUT)/bin/%: tools/%.sh
 DYGRAPHS := /usr/share/javascript/dygraphs
 PAGE     := $(wildcard tools/foil-view/page/*) $(DYGRAPHS)/dygraph.min.js \
             $(DYGRAPHS)/dygraph.min.css
-ASSETS   := $(OUT)/tools/foil-view-assets.o
 $(DYGRAPHS)/%: ;
-$(ASSETS): scripts/embed $(PAGE) $(OUT)/flags
+$(OUT)/tools/foil-view-assets.o: $(PAGE)
+$(OUT)/bin/foil-view $(patsubst %.c,$(OUT)/%,$(wildcard tests/foil-view/test_*.c)): \
+    $(OUT)/tools/foil-view-assets.o
+# What opens an exported encoder in PyTorch is in foil-embed.
+$(OUT)/tools/foil-embed-assets.o: tools/foil-embed/hubconf.py
+$(OUT)/bin/foil-embed: $(OUT)/tools/foil-embed-assets.o
+$(OUT)/tools/%-assets.o: scripts/embed $(OUT)/flags
 	@mkdir -p $(@D)
-	$(call say,PAGE,$@) scripts/embed $(PAGE) >$(@:.o=.c) && \
-	    $(COMPILE) -Itools -c $(@:.o=.c) -o $@
-$(OUT)/bin/foil-view $(patsubst %.c,$(OUT)/%,$(wildcard tests/foil-view/test_*.c)): $(ASSETS)
+	$(call say,EMBED,$@) scripts/embed $(filter-out $(OUT)/flags $<,$^) >$(@:.o=.c) && \
+	    $(COMPILE) -c $(@:.o=.c) -o $@
 
 # A test in tests/foil-x/ is of the parts of that tool, and linked with them.
 $(OUT)/tests/%: $(OUT)/tests/%.o $$(call tested,$$(*D)) \
@@ -412,6 +416,7 @@ run-lint: $(TOOLS) $(OUT)/tests/wire/messages
 	$(call say,LINT,manual) mandoc -T lint -W warning $(MAN)
 	$(call say,LINT,synopses) BIN=$(OUT)/bin scripts/check-man
 	$(call say,LINT,tables) BIN=$(OUT)/bin scripts/check-tables
+	$(call say,LINT,links) scripts/check-links
 	$(call say,LINT,messages) scripts/check-messages $(OUT)/tests/wire/messages
 	$(call say,LINT,states) scripts/check-states
 	$(call say,LINT,words) scripts/check-words

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "data/jpeg.h"
+#include "foil-embed/folder.h"
 #include "foil-embed/image_job.h"
 #include "foil-embed/text_job.h"
 #include "nn/average.h"
@@ -16,6 +17,7 @@
 static const char *output, *recipe_spec;
 static int head, skip; // --layer, --bad
 static const char *lines, *classes, *templates, *vocabulary, *export, *onnx;
+static const char *licence;
 static int raw, descriptor, untrained, average, captions;
 static long size, seed, view, batch = 256, threads;
 static long max_pixels = DATA_MAX_PIXELS;
@@ -24,8 +26,10 @@ static const struct opt opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "features, .npy or .csv; must be given"},
     {"export", 0, OPT_TEXT, &export, 0, 0, "FILE",
-     "no features: the encoder alone, .safetensors; with --captions that of "
-     "texts"},
+     "no features: the encoder alone, .safetensors, or DIR/ for timm and "
+     "others; with --captions that of texts"},
+    {"licence", 0, OPT_TEXT, &licence, 0, 0, "TEXT",
+     "with --export DIR/: what its card says"},
     {"onnx", 0, OPT_TEXT, &onnx, 0, 0, "FILE", "the same as an ONNX model"},
     {"layer", 0, OPT_CHOICE, &head, 0, 0, "h|z",
      "the encoder's features or the head's embeddings"},
@@ -172,6 +176,7 @@ embed_images(char **operand)
 static int
 export_encoder(char **operand)
 {
+    const int folder = export && *export && export[strlen(export) - 1] == '/';
     struct nn_model model;
     struct err err;
 
@@ -181,8 +186,21 @@ export_encoder(char **operand)
         classes)
         opt_misuse(
             "--export and --onnx want CHECKPOINT alone, and no features");
-    if (captions && onnx)
-        opt_misuse("--onnx is for encoders of images");
+    if (captions && (onnx || folder))
+        opt_misuse("--onnx and --export DIR/ are for encoders of images");
+    if (licence && !folder)
+        opt_misuse("--licence is for --export DIR/");
+    if (folder) {
+        embed_folder_job(&(struct embed_folder_job){
+            .checkpoint = operand[0],
+            .folder = export,
+            .licence = licence,
+            .average = average,
+        });
+        if (!onnx)
+            return 1;
+        export = NULL;
+    }
     if ((captions
              ? nn_model_open_text(&model, operand[0], 1, &err)
              : nn_model_open(&model, operand[0], 1, 0, NULL, NULL, &err)) ||

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "asset.h"
 #include "number.h"
+#include "util/asset.h"
 #include "util/base64.h"
 #include "util/mem.h"
 

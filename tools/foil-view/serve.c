@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "ask.h"
-#include "asset.h"
 #include "export.h"
 #include "number.h"
+#include "util/asset.h"
 #include "util/mem.h"
 
 enum { CONNECTIONS = 128, IDLE = 120, MEMORY = 32768, HOSTS = 4 };

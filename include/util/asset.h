@@ -1,11 +1,10 @@
-#ifndef FOIL_VIEW_ASSET_H
-#define FOIL_VIEW_ASSET_H
+#ifndef UTIL_ASSET_H
+#define UTIL_ASSET_H
 
 #include <stddef.h>
 
-/* The files of the page, which are in the program: build/x/tools/foil-view/
- * assets.c is made of them; each has a zero
- * behind its last byte. */
+/* Files that are in a program, such as those of a page: scripts/embed makes the
+ * table of them.  Each has a zero behind its last byte. */
 struct asset {
     const char *name; /* "view.js" */
     const unsigned char *bytes;

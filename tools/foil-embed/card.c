@@ -1,0 +1,217 @@
+#include "card.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+enum { FILE_MOST = 1 << 26 }; // bytes of a file of a run
+
+int
+embed_sizes_read(const char *arch, struct embed_sizes *sizes)
+{
+    unsigned long of[4];
+    const int vit = !strncmp(arch, "vit:", 4);
+    const int n =
+        sscanf(arch, "%*[a-z]:%lux%lux%lux%lu", of, of + 1, of + 2, of + 3);
+
+    *sizes = (struct embed_sizes){0};
+    if ((!vit && strncmp(arch, "clip:", 5)) || n < (vit ? 3 : 2))
+        return 0;
+    *sizes = (struct embed_sizes){.width = of[0], .layers = of[1]};
+    sizes->heads = sizes->width < 128 ? 1 : sizes->width / 64;
+    if (vit)
+        sizes->patch = of[2];
+    if (n > (vit ? 3 : 2))
+        sizes->heads = of[n - 1];
+    return 1;
+}
+
+/* A file of the run that a checkpoint is of; NULL where it has none. */
+static char *
+read_of_run(const struct nn_model *model, const char *name)
+{
+    char *path = mem_format("%s/../%s", model->folder, name), *text = NULL;
+    struct err err;
+    size_t len;
+
+    if (file_exists(path))
+        text = file_read(path, FILE_MOST, &len, &err);
+    free(path);
+    return text;
+}
+
+static void
+put_head(FILE *to, const struct embed_card *card)
+{
+    const char *library = card->open_clip ? "open_clip"
+                          : card->timm    ? "timm"
+                                          : "pytorch";
+
+    fprintf(to,
+            "---\nlicense: %s\nlibrary_name: %s\npipeline_tag: %s\n"
+            "tags:\n- foil\n- contrastive-learning\n---\n\n",
+            card->licence ? card->licence : "unknown", library,
+            card->open_clip ? "zero-shot-image-classification"
+                            : "image-feature-extraction");
+}
+
+static void
+put_option(FILE *to, const json_t *config, const char *name)
+{
+    const json_t *value =
+        json_object_get(json_object_get(config, "options"), name);
+    char *text = value && !json_is_null(value)
+                     ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT |
+                                             JSON_REAL_PRECISION(6))
+                     : NULL;
+
+    if (text)
+        fprintf(to, "| %s | %s |\n", name, text);
+    free(text);
+}
+
+static void
+put_facts(FILE *to, const struct embed_card *card)
+{
+    static const char *const option[] = {"objective", "tau",   "optim",
+                                         "lr",        "batch", "weight-decay",
+                                         "precision", "seed"};
+    const struct nn_spec *s = &card->image->spec;
+    const json_t *config = card->image->config;
+    const json_t *data = json_object_get(config, "dataset");
+    const json_t *state = json_object_get(config, "state");
+
+    fprintf(to, "| | |\n|---|---|\n| encoder | %s, stem %s, norm %s |\n",
+            s->arch, s->stem, s->norm);
+    fprintf(to, "| features | %zu |\n", nn_net_features(card->image->net));
+    if (card->text)
+        fprintf(to, "| encoder of texts | %s, embeddings of %zu |\n",
+                card->text->spec.arch, nn_net_dim(card->text->net));
+    fprintf(to, "| data set | %lld images, digest %s |\n",
+            (long long)json_integer_value(json_object_get(data, "size")),
+            json_string_value(json_object_get(data, "digest")));
+    fprintf(to, "| steps | %lld, to epoch %lld |\n",
+            (long long)json_integer_value(json_object_get(state, "total")),
+            (long long)json_integer_value(json_object_get(state, "epoch")));
+    for (size_t i = 0; i < sizeof option / sizeof *option; i++)
+        put_option(to, config, option[i]);
+    fprintf(to, "| foil | %s |\n\n", FOIL_VERSION);
+}
+
+static void
+put_input(FILE *to, const struct nn_spec *s)
+{
+    fprintf(
+        to,
+        "An image is resized (bilinear, antialiased) so that its short side "
+        "fits %zu x %zu,\nand its centre is cropped; pixels x of 0 to 255 "
+        "become (x / 255 - mean) / deviation,\nmean %g %g %g, deviation "
+        "%g %g %g.\n\n",
+        s->height, s->image_width, (double)s->mean[0], (double)s->mean[1],
+        (double)s->mean[2], (double)s->deviation[0], (double)s->deviation[1],
+        (double)s->deviation[2]);
+}
+
+static void
+put_lines(FILE *to, const struct embed_card *card)
+{
+    const char *at = card->folder;
+
+    fprintf(to,
+            "```python\n# PyTorch alone\nnet = torch.hub.load(\"%s\", "
+            "\"encoder\", source=\"local\")\n",
+            at);
+    if (card->timm)
+        fprintf(to,
+                "# timm\nnet = timm.create_model(\"local-dir:%s\", "
+                "pretrained=True)\n"
+                "# transformers, with timm\n"
+                "net = transformers.AutoModel.from_pretrained(\"%s\")\n",
+                at, at);
+    if (card->open_clip)
+        fprintf(
+            to,
+            "# open_clip; gzip -k vocabulary.txt makes the tokenizer's file\n"
+            "net, _, prepare = open_clip.create_model_and_transforms("
+            "\"local-dir:%s\")\n"
+            "tokens = open_clip.SimpleTokenizer(\"%s/vocabulary.txt.gz\", "
+            "context_length=%ld)\n",
+            at, at, card->text->spec.context);
+    fprintf(to, "```\n\n");
+}
+
+/* What trained it, as the run remembers it; a line KEY VALUE each. */
+static void
+put_command(FILE *to, const struct nn_model *model)
+{
+    char *text = read_of_run(model, "command");
+
+    if (text)
+        fprintf(to, "## Command\n\n`%s/../command` has:\n\n```\n%s```\n\n",
+                model->folder, text);
+    free(text);
+}
+
+/* The numbers of an object, and of objects in it, a row of a table each. */
+static void
+put_numbers(FILE *to, const char *before, json_t *object)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(object, key, value)
+    {
+        char *name = mem_format("%s%s%s", before, *before ? " " : "", key);
+
+        if (json_is_object(value))
+            put_numbers(to, name, value);
+        else if (json_is_number(value))
+            fprintf(to, "| %s | %.6g |\n", name, json_number_value(value));
+        free(name);
+    }
+}
+
+/* The last line of results.jsonl. */
+static void
+put_results(FILE *to, const struct nn_model *model)
+{
+    char *text = read_of_run(model, "results.jsonl");
+    size_t len = text ? strlen(text) : 0;
+    char *line;
+    json_t *object;
+
+    while (len && text[len - 1] == '\n')
+        text[--len] = 0;
+    line = text ? strrchr(text, '\n') : NULL;
+    object = text ? json_loads(line ? line + 1 : text, 0, NULL) : NULL;
+    if (object) {
+        fprintf(to, "## Results\n\n| | |\n|---|---|\n");
+        put_numbers(to, "", object);
+        fprintf(to, "\n");
+    }
+    json_decref(object);
+    free(text);
+}
+
+char *
+embed_card(const struct embed_card *card)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *to = open_memstream(&text, &len);
+
+    REQUIRE(to);
+    put_head(to, card);
+    fprintf(to, "# %s, trained by foil\n\n", card->image->spec.arch);
+    put_facts(to, card);
+    put_input(to, &card->image->spec);
+    put_lines(to, card);
+    put_command(to, card->image);
+    put_results(to, card->image);
+    REQUIRE(!fclose(to));
+    return text;
+}
