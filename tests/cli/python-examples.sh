@@ -74,29 +74,33 @@ if ! has_python torch torchvision; then
     done_testing
 fi
 
-# README's lines that load the encoder of its own command
+# README's lines that load the encoder of its own command, and fine-tune it
 cd "$work" || exit
 foil run simclr data.tar -r run/photos --epochs 1 --batch 32 --augment '--size 16' \
     2>"$work/photos.said" || cat "$work/photos.said"
-foil-embed -o h.npy run/photos data.tar 2>/dev/null
+foil-embed --export encoder/ run/photos 2>/dev/null
 foil-embed --raw --size 16 -o raw.npy data.tar 2>/dev/null
+sed -n '/^    import torch$/,/^$/s/^    //p' "$examples/../../README.md" >readme.py
 {
-    sed -n '/^    import foil, torch, torchvision/,/^$/s/^    //p' \
-        "$examples/../../README.md"
-    cat <<'end'
+    echo 'import foil, torch
 x = torch.from_numpy(foil.features("raw.npy").x).view(-1, 16, 16, 3)
 about = foil.checkpoint("run/photos").config["encoder"]
 x = (x - torch.tensor(about["mean"])) / torch.tensor(about["deviation"])
-h = net.eval()(x.permute(0, 3, 1, 2)).detach().numpy()
-off = abs(h - foil.features("h.npy").x).max() / abs(h).max()
-print("off by", off)
-assert off < 1e-4
+x, y = x.permute(0, 3, 1, 2), torch.arange(len(x)) % 10'
+    cat readme.py - <<'end'
+first = torch.nn.functional.cross_entropy(net(x), y)
+for _ in range(4):
+    optim.zero_grad()
+    loss = torch.nn.functional.cross_entropy(net(x), y)
+    loss.backward()
+    optim.step()
+print("from", first, "to", loss)
+assert loss < first
 end
 } >load.py
-ok 'README loads the encoder of its command into torchvision, four lines' \
-    test "$(grep -c . load.py)" -eq 11
-ok 'which has the features of foil-embed' \
-    env PYTHONPATH="$examples" "$python" load.py
+ok 'README opens and fine-tunes the encoder of its command, five lines' \
+    test "$(wc -l <readme.py)" -eq 5
+ok 'which learns' env PYTHONPATH="$examples" "$python" load.py
 
 ok 'loader.py, an ordinary loop' timeout 200 "$python" "$examples/loader.py" \
     --epochs 2 --batch 16 --size 8 "$data"
