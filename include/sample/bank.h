@@ -78,8 +78,10 @@ void sample_bank_push(struct sample_bank *bank, int64_t when, int64_t row,
 void sample_bank_restore(struct sample_bank *bank, struct sample_queued update,
                          const float *z);
 
-/* sample_bank_reserve() makes slots up to n, which are free. */
-void sample_bank_reserve(struct sample_bank *bank, size_t n);
+/* sample_bank_reserve() makes so many slots, the new ones of which are free,
+ * and room for so many updates in the queue. */
+void sample_bank_reserve(struct sample_bank *bank, size_t slots,
+                         size_t updates);
 
 /* How old the table was where it was renewed. */
 struct sample_staleness {

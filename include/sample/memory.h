@@ -93,7 +93,8 @@ struct sample_memory {
     struct sample_chains chains;  /* state NULL: none has begun */
     struct sample_bank bank;      /* rows NULL: none has begun */
     struct sample_beta_row *beta; /* [horizon] */
-    struct arena written;         /* what the last step has written: */
+    int64_t slot;                 /* of the last one */
+    /* what the last step has written */
     struct sample_rows rows[SAMPLE_MEMORY_TABLES];
 };
 
@@ -124,16 +125,18 @@ void sample_memory_feed(struct sample_bank *bank, int64_t when,
  * to `total - horizon`.  The first time it makes the tables.
  *   state [v b]  where its chains stand; NULL: there are no chains
  *   score [v b]  what that was worth; NULL: scores do not count
+ *   to           where the rows that it writes are kept
  *
  * Returns how old the bank was where it was renewed.  O(n (log n + dim)) time.
  */
 struct sample_staleness sample_memory_step(struct sample_memory *memory,
                                            const struct sample_step *step,
                                            const struct sample_state *state,
-                                           const float *score);
+                                           const float *score,
+                                           struct arena *to);
 
 /* sample_memory_rows() lists what the last step has written, a table each, and
- * returns how many there are.  It lasts until the next step. */
+ * returns how many there are: of sample_memory_step(), as long as its arena. */
 size_t sample_memory_rows(const struct sample_memory *memory,
                           struct sample_rows rows[SAMPLE_MEMORY_TABLES]);
 

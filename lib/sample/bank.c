@@ -39,26 +39,20 @@ sample_bank_release(struct sample_bank *bank)
     *bank = (struct sample_bank){0};
 }
 
-/* Room for n updates in the queue. */
-static void
-make_queue_room(struct sample_bank *bank, size_t n)
+void
+sample_bank_reserve(struct sample_bank *bank, size_t slots, size_t updates)
 {
     size_t numbers = bank->room * bank->dim;
 
-    mem_grow(&bank->queue, &bank->room, n, sizeof *bank->queue);
+    mem_grow(&bank->queue, &bank->room, updates, sizeof *bank->queue);
     // as much as that has now: it grows by itself otherwise
     mem_grow(&bank->queue_z, &numbers, bank->room * bank->dim,
              sizeof *bank->queue_z);
-}
-
-void
-sample_bank_reserve(struct sample_bank *bank, size_t n)
-{
-    if (n <= bank->slots)
-        return;
-    mem_grow(&bank->taken, &bank->slots_room, n, sizeof *bank->taken);
-    memset(bank->taken + bank->slots, 0, n - bank->slots);
-    bank->slots = n;
+    mem_grow(&bank->taken, &bank->slots_room, slots, sizeof *bank->taken);
+    if (slots > bank->slots) {
+        memset(bank->taken + bank->slots, 0, slots - bank->slots);
+        bank->slots = slots;
+    }
 }
 
 void
@@ -69,10 +63,10 @@ sample_bank_restore(struct sample_bank *bank, struct sample_queued update,
 
     REQUIRE(update.when >= 0 && (!n || update.when >= bank->queue[n - 1].when));
     REQUIRE(update.row >= 0 && (uint64_t)update.row < bank->size * bank->views);
-    sample_bank_reserve(bank, (size_t)update.slot + 1);
-    REQUIRE(update.slot >= 0 && !bank->taken[update.slot]);
+    REQUIRE(update.slot >= 0);
+    sample_bank_reserve(bank, (size_t)update.slot + 1, n + 1);
+    REQUIRE(!bank->taken[update.slot]);
     bank->taken[update.slot] = 1;
-    make_queue_room(bank, n + 1);
     bank->queue[n] = update;
     memcpy(bank->queue_z + n * bank->dim, z, bank->dim * sizeof *z);
     bank->n++;
@@ -181,10 +175,9 @@ sample_bank_copy(struct sample_bank *bank, const struct sample_bank *from)
     memcpy(bank->slot, from->slot, rows * sizeof *bank->slot);
     memcpy(bank->shown, from->shown, rows * sizeof *bank->shown);
     bank->known = from->known;
-    sample_bank_reserve(bank, from->slots);
+    sample_bank_reserve(bank, from->slots, n);
     if (from->slots)
         memcpy(bank->taken, from->taken, from->slots);
-    make_queue_room(bank, n);
     bank->n = n;
     if (n) {
         memcpy(bank->queue, from->queue, n * sizeof *bank->queue);

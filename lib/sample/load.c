@@ -155,7 +155,7 @@ load_bank(struct sample_memory *memory, const struct sample_table *table,
             sample_bank_advance(bank, due);
     }
     if (!rc)
-        sample_bank_reserve(bank, table->rows);
+        sample_bank_reserve(bank, table->rows, 0);
     free(found);
     return rc;
 }

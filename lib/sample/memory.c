@@ -107,7 +107,6 @@ sample_memory_release(struct sample_memory *memory)
     sample_chains_release(&memory->chains);
     sample_bank_release(&memory->bank);
     free(memory->beta);
-    arena_release(&memory->written);
     *memory = (struct sample_memory){0};
 }
 
@@ -122,16 +121,53 @@ sample_memory_views(const struct sample_memory *memory,
 
 /* ---- what a step leaves behind ------------------------------------------ */
 
+/* Rows of a table that are being written. */
+struct writing {
+    size_t n, width;
+    int64_t *at;
+    uint8_t *row;
+};
+
+static struct writing
+begin_rows(size_t most, size_t width, struct arena *to)
+{
+    int64_t *at = arena_take(to, most, sizeof *at + width);
+
+    return (struct writing){
+        .width = width, .at = at, .row = (uint8_t *)(at + most)};
+}
+
+/* Writes the first n bytes of a row, and returns where its others go. */
+static uint8_t *
+write_row(struct writing *to, size_t at, size_t n, const void *head)
+{
+    uint8_t *row = to->row + to->n * to->width;
+
+    to->at[to->n++] = (int64_t)at;
+    memcpy(row, head, n);
+    return row + n;
+}
+
+static struct sample_rows
+end_rows(const struct writing *written, size_t rows)
+{
+    return (struct sample_rows){.rows = rows,
+                                .width = written->width,
+                                .n = written->n,
+                                .at = written->at,
+                                .row = written->row};
+}
+
 /* Writes down where the chains of a step stand, those that have moved. */
 static void
 write_chains(struct sample_memory *memory, const struct sample_step *step,
-             const struct sample_state *state, const float *score)
+             const struct sample_state *state, const float *score,
+             struct arena *to)
 {
     struct sample_chains *chains = &memory->chains;
     const size_t n = step->v * step->b;
-    int64_t *place = arena_take(&memory->written, n, sizeof *place);
-    struct sample_chain_row *row = arena_take(&memory->written, n, sizeof *row);
-    size_t moved = 0;
+    struct sample_chain_row row;
+    struct writing written = begin_rows(n, sizeof row, to);
 
     if (!chains->state)
         sample_chains_init(chains, memory->form.size, sample_step_views(step));
@@ -142,21 +178,16 @@ write_chains(struct sample_memory *memory, const struct sample_step *step,
         if (!sample_state_order(&chains->state[at], &state[r]) &&
             (!score || chains->score[at] == score[r]))
             continue;
-        place[moved] = (int64_t)at;
-        row[moved] = (struct sample_chain_row){
-            state[r].id + 1, (int32_t)state[r].view + 1,
-            .epoch = (uint32_t)state[r].epoch};
+        row = (struct sample_chain_row){state[r].id + 1,
+                                        (int32_t)state[r].view + 1,
+                                        .epoch = (uint32_t)state[r].epoch};
         if (score)
-            row[moved].score = chains->score[at] = score[r];
+            row.score = chains->score[at] = score[r];
         chains->state[at] = state[r];
-        moved++;
+        write_row(&written, at, sizeof row, &row);
     }
     memory->rows[SAMPLE_CHAIN] =
-        (struct sample_rows){.rows = chains->size * chains->views,
-                             .width = sizeof *row,
-                             .n = moved,
-                             .at = place,
-                             .row = (const uint8_t *)row};
+        end_rows(&written, chains->size * chains->views);
 }
 
 /* An embedding on its way into a bank. */
@@ -231,73 +262,80 @@ sample_memory_feed(struct sample_bank *bank, int64_t when,
     free(fed);
 }
 
-/* Writes down the updates of a bank from `from` on, which wait. */
-static struct sample_rows
-write_updates(const struct sample_bank *bank, size_t from, struct arena *to)
+/* Writes down the updates of the bank from `from` on, which wait. */
+static void
+write_updates(struct sample_memory *memory, size_t from, struct arena *to)
 {
-    const size_t n = bank->n - from, numbers = bank->dim * sizeof(float);
-    const size_t width = sizeof(struct sample_update_row) + numbers;
+    const struct sample_bank *bank = &memory->bank;
+    const size_t numbers = bank->dim * sizeof(float);
     const int64_t views = (int64_t)bank->views;
-    int64_t *place = arena_take(to, n, sizeof *place);
-    uint8_t *bytes = arena_take(to, n, width);
+    struct sample_update_row row;
+    struct writing written =
+        begin_rows(bank->n - from, sizeof row + numbers, to);
 
-    for (size_t i = 0; i < n; i++) {
-        const struct sample_queued *update = bank->queue + from + i;
+    for (size_t i = from; i < bank->n; i++) {
+        const struct sample_queued *update = bank->queue + i;
         const struct sample_shown shown = update->shown;
-        const struct sample_update_row row = {
+
+        row = (struct sample_update_row){
             update->when + 1, update->row / views,
             views > 1 ? (int32_t)(update->row % views)
                       : SAMPLE_SHOWN_VIEWS * shown.epoch + shown.view,
             (int32_t)views};
-
-        place[i] = update->slot;
-        memcpy(bytes + i * width, &row, sizeof row);
-        memcpy(bytes + i * width + sizeof row,
-               bank->queue_z + (from + i) * bank->dim, numbers);
+        memcpy(write_row(&written, (size_t)update->slot, sizeof row, &row),
+               bank->queue_z + i * bank->dim, numbers);
     }
-    return (struct sample_rows){
-        .rows = bank->slots, .width = width, .n = n, .at = place, .row = bytes};
+    memory->rows[SAMPLE_BANK] = end_rows(&written, bank->slots);
+}
+
+/* Keeps the beta of a step, which the bank waits for. */
+static void
+write_beta(struct sample_memory *memory, double beta)
+{
+    const size_t horizon = memory->form.horizon;
+    struct sample_beta_row *row;
+
+    memory->slot = memory->total % (int64_t)horizon;
+    row = memory->beta + memory->slot;
+    *row = (struct sample_beta_row){memory->total + 1, beta};
+    memory->rows[SAMPLE_BETA] =
+        (struct sample_rows){.rows = horizon,
+                             .width = sizeof *row,
+                             .n = 1,
+                             .at = &memory->slot,
+                             .row = (const uint8_t *)row};
 }
 
 /* Puts the rows and the beta of a step at the end of the queue. */
 static void
-push_step(struct sample_memory *memory, const struct sample_step *step)
+push_step(struct sample_memory *memory, const struct sample_step *step,
+          struct arena *to)
 {
-    const size_t horizon = memory->form.horizon;
-    const size_t slot = (size_t)memory->total % horizon;
     struct sample_bank *bank = &memory->bank;
-    struct sample_beta_row *row = memory->beta + slot;
-    int64_t *place = arena_take(&memory->written, 1, sizeof *place);
-    const size_t old = bank->n;
+    size_t old;
 
     if (!bank->rows)
         sample_bank_init(bank, memory->form.size,
                          sample_memory_views(memory, step), step->dim);
     REQUIRE(bank->dim == step->dim);
+    old = bank->n;
     sample_memory_feed(bank, memory->total, step, memory->form.chains);
-    memory->rows[SAMPLE_BANK] = write_updates(bank, old, &memory->written);
-    *row = (struct sample_beta_row){memory->total + 1, step->beta};
-    *place = (int64_t)slot;
-    memory->rows[SAMPLE_BETA] =
-        (struct sample_rows){.rows = horizon,
-                             .width = sizeof *row,
-                             .n = 1,
-                             .at = place,
-                             .row = (const uint8_t *)row};
+    write_updates(memory, old, to);
+    write_beta(memory, step->beta);
 }
 
 struct sample_staleness
 sample_memory_step(struct sample_memory *memory, const struct sample_step *step,
-                   const struct sample_state *state, const float *score)
+                   const struct sample_state *state, const float *score,
+                   struct arena *to)
 {
     const int64_t horizon = (int64_t)memory->form.horizon;
 
-    arena_begin(&memory->written);
     REQUIRE(!state == !memory->form.chains);
     if (state)
-        write_chains(memory, step, state, score);
+        write_chains(memory, step, state, score, to);
     if (horizon)
-        push_step(memory, step);
+        push_step(memory, step, to);
     memory->total++;
     return horizon ? sample_bank_advance(&memory->bank, memory->total - horizon)
                    : (struct sample_staleness){0};

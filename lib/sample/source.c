@@ -58,15 +58,12 @@ enum { ROWS_MAX = 16384, WEIGHTS_MAX = 1 << 28 };
 /* Refuses what would not fit into a store. */
 static int
 check_size(const struct sample_source *source, const struct sample_step *step,
-           struct err *err)
+           size_t views, struct err *err)
 {
     const double size = (double)source->memory.form.size;
     const double chains =
         source->memory.form.chains ? size * (double)sample_step_views(step) : 0;
-    const double rows =
-        source->memory.form.horizon
-            ? size * (double)sample_memory_views(&source->memory, step)
-            : 0;
+    const double rows = source->memory.form.horizon ? size * (double)views : 0;
 
     if (chains * 16 + rows * 4 * ((double)step->dim + 6) <=
         (double)source->memory.form.most)
@@ -103,7 +100,7 @@ check_source_step(const struct sample_source *source,
                        "a bank of %zu rows of a sample where the bank so far "
                        "has %zu",
                        views, bank->views);
-    return check_size(source, step, err);
+    return check_size(source, step, views, err);
 }
 
 int
@@ -114,7 +111,8 @@ sample_how_fits(const struct sample_how *how, size_t size, size_t fixed,
         .how = *how, .memory.form = memory_form_of(how, size)};
     const struct sample_step step = {.v = 2, .fixed = fixed, .dim = dim};
 
-    return check_size(&source, &step, err);
+    return check_size(&source, &step,
+                      sample_memory_views(&source.memory, &step), err);
 }
 
 void
@@ -218,7 +216,8 @@ remember_step(struct sample_source *source, const struct sample_step *step,
     if (source->ahead.rows)
         sample_memory_feed(&source->ahead, memory->total, step,
                            memory->form.chains);
-    stale = sample_memory_step(memory, step, source->state, source->score);
+    stale = sample_memory_step(memory, step, source->state, source->score,
+                               &source->weighed);
     weights->sampler = source->name;
     weights->n_tables = sample_memory_rows(memory, weights->tables);
     if (!memory->form.horizon)

@@ -40,8 +40,10 @@ go_on(struct sample_memory *memory, struct sample_store *store)
     static const struct sample_state state[] = {
         {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {2, 0, 0}};
     static const float score[4] = {1, -2};
+    static struct arena written;
 
-    sample_memory_step(memory, step(), state, score);
+    arena_begin(&written);
+    sample_memory_step(memory, step(), state, score, &written);
     remember(store, "x", memory);
 }
 

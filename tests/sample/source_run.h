@@ -186,7 +186,8 @@ stand(struct run *run, int t, const struct sample_state *state)
 {
     const struct sample_step step = step_of(run, t);
 
-    sample_memory_step(&run->source.memory, &step, state, NULL);
+    sample_memory_step(&run->source.memory, &step, state, NULL,
+                       &run->source.weighed);
 }
 
 #endif

@@ -26,6 +26,8 @@ static const struct sample_memory_form with_chains = {.size = N,
                                                   .horizon = H,
                                                   .most = SAMPLE_STORE_MOST};
 
+static struct arena written; /* of the last step */
+
 /* What was asked for a step. */
 static struct sample_step
 step_of(int step)
@@ -56,8 +58,9 @@ follow(struct sample_memory *memory, struct sample_store *store,
 {
     const int chains = memory->form.chains;
 
+    arena_begin(&written);
     sample_memory_step(memory, step, chains ? state : NULL,
-                       memory->form.scores ? score : NULL);
+                       memory->form.scores ? score : NULL, &written);
     if (store)
         remember(store, "x", memory);
 }
@@ -137,14 +140,14 @@ a_chain_of_two_rows(void)
     step.ids = (int64_t[]){4, 4};
     step.variants = (int64_t[]){0, 0, 1, 1};
     for (int i = 0; i < 2; i++) {
-        sample_memory_step(&a, &step, i ? away : state, NULL);
+        sample_memory_step(&a, &step, i ? away : state, NULL, &written);
         remember(&store, "x", &a);
     }
     T(!sample_memory_load(&b, &store, a.total, &err) && same_memories(&a, &b) &&
           !sample_state_order(&b.chains.state[4 * A], &away[1]),
       "a chain of two rows is kept where the later one left it");
     step.ids = (int64_t[]){4, 4};
-    sample_memory_step(&a, &step, state, NULL);
+    sample_memory_step(&a, &step, state, NULL, &written);
     remember(&store, "x", &a);
     T(!sample_memory_load(&b, &store, a.total, &err) && same_memories(&a, &b),
       "and where that is where it stood before");
@@ -177,7 +180,7 @@ few_rows_a_step(void)
       "a chain is at its sample and view");
     memcpy(other, state, sizeof other);
     other[2].view = 0;
-    sample_memory_step(&a, &step, other, score);
+    sample_memory_step(&a, &step, other, score, &written);
     sample_memory_rows(&a, rows);
     T(rows[0].n == 1 && rows[0].at[0] == 4 * A + 1,
       "a chain that stays is not written again");
