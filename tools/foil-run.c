@@ -3,20 +3,19 @@
  * again, and ends them all when the run is over, however it ends.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "foil-run/hold.h"
 #include "foil-run/list.h"
+#include "foil-run/pipeline.h"
 #include "foil-run/process.h"
 #include "foil-run/supervise.h"
 #include "util/file.h"
-#include "util/lock.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
@@ -73,52 +72,6 @@ run_of(const char *path)
     return made;
 }
 
-/* Make a folder, and those above it. */
-static void
-make_folders(const char *path)
-{
-    char *copy = mem_text(path);
-    struct err err;
-
-    for (char *at = copy; (at = strchr(at + 1, '/')) != NULL; *at = '/') {
-        *at = 0;
-        if (!file_exists(copy) && file_mkdir(copy, 0755, &err))
-            die("%s", err.msg);
-    }
-    if (file_mkdir(copy, 0700, &err))
-        die("%s", err.msg);
-    free(copy);
-}
-
-/* Make the run directory, and keep others out of it until we end. */
-static void
-take_run(void)
-{
-    int fd;
-
-    make_folders(run);
-    fd = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        die("cannot open '%s': %s", run, strerror(errno));
-    if (flock(fd, LOCK_EX | LOCK_NB))
-        die("another foil run uses '%s'", run);
-}
-
-/* Say in the folder of the logs who has them, and is to be asked to end. */
-static void
-take_logs(const char *logs)
-{
-    char *path = mem_format("%s/lock", logs);
-    struct err err;
-    const int rc = lock_take(path, &err);
-
-    if (rc < 0)
-        die("%s", err.msg);
-    if (!rc)
-        die("another foil-run writes to '%s'", logs);
-    free(path);
-}
-
 static void
 read_list(struct list *list, const char *path)
 {
@@ -145,11 +98,14 @@ read_list(struct list *list, const char *path)
 int
 main(int argc, char **argv)
 {
-    const char *path = opt_parse(&tool, argc, argv)[0];
     char *named = NULL, *logs = NULL;
     struct list list = {0};
+    const char *path;
     int alone, code;
 
+    if (argc > 1 && pipeline_is(argv[1]))
+        pipeline_main(argv);
+    path = opt_parse(&tool, argc, argv)[0];
     say_as(as);
     if (parent)
         follow_parent();
@@ -162,11 +118,12 @@ main(int argc, char **argv)
     if (!run && !alone)
         opt_misuse("more than one process wants -r, for their logs");
     if (!alone && !dry_run) {
+        hold_make(run);
         if (!parent)
-            take_run();
+            hold_folder(run); // as long as we live
         logs = mem_format("%s/log", run);
-        make_folders(logs);
-        take_logs(logs);
+        hold_make(logs);
+        hold_logs(logs);
     }
     code = dry_run ? EXIT_OK : supervise(&list, logs, grace);
     list_release(&list);

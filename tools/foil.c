@@ -1,6 +1,6 @@
 /*
  * foil: the dispatcher.  `foil train` runs foil-train, `foil run NAME` runs
- * pipelines/NAME.sh, `foil run ./SCRIPT` a script and `foil run ./LIST` gives
+ * pipelines/NAME.list, `foil run ./SCRIPT` a script and `foil run ./LIST` gives
  * foil-run a list of stages, each with the folder of this program first on
  * PATH, so that a checkout, an installation and a copy never mix.
  */
@@ -110,7 +110,7 @@ become_help(const char *folder, char *topic)
 
     if (run_is_path(topic) && !file_exists(topic))
         die("no pipeline '%s': no such file", topic);
-    if (run_is_path(topic) || (!page && pipelines_script(folder, topic)))
+    if (run_is_path(topic) || (!page && pipelines_find(folder, topic)))
         run_pipeline(folder, asked);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i += 2)
         free(asked[i]);

@@ -27,10 +27,9 @@
  *
  * "--no-FLAG" takes a flag back that a file has, where no option has that name.
  *
- * "--config FILE" takes options from a file, a line "NAME VALUE" each, or the
- * name of a flag; \\ and \n in a value stand for a backslash and a new line, #
- * begins a line of no meaning.  An option on the command line takes the place
- * of one in the file.  "-h" is --help where no option has that letter.  A wrong
+ * "--config FILE" takes options from a file (util/setting.h), of a flag the
+ * name alone.  An option on the command line takes the place of one in the
+ * file.  "-h" is --help where no option has that letter.  A wrong
  * name is answered with the one that was meant, as far as that can be seen.
  */
 
@@ -106,6 +105,10 @@ void opt_groups(const struct opt_group *groups);
  * columns.
  */
 void opt_row(FILE *out, const char *name, const char *what);
+
+/* opt_paragraph() prints a text behind its first word or words, `lead`, folded
+ * as by opt_row(). */
+void opt_paragraph(FILE *out, const char *lead, const char *text);
 
 /*
  * opt_append() copies rows, up to the one without a name, behind the first n of

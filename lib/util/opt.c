@@ -5,15 +5,13 @@
 #include <string.h>
 
 #include "util/err.h"
-#include "util/file.h"
 #include "util/guess.h"
 #include "util/isa.h"
 #include "util/mem.h"
 #include "util/opt.h"
+#include "util/setting.h"
 
 #include "opt_help.h"
-
-enum { CONFIG_BYTES = 1 << 20 }; // of a file of options
 
 static const struct opt *tool_opts;
 static const struct opt_tool *tool_verbs; // or NULL
@@ -288,32 +286,21 @@ take_option(const struct opt_tool *tool, char **argv, int *at)
                    argv, at);
 }
 
-/* Takes one line of a file, 'NAME VALUE' or the name of a flag; \\\\ and \\n
- * stand for a backslash and a new line.  What the command line said stays. */
+/* Takes one setting of a file; what the command line said stays. */
 static void
-take_option_line(const struct opt_tool *tool, char *line, const char *said)
+take_setting(const struct opt_tool *tool, const struct setting *setting,
+             const char *said)
 {
-    char *value = line + strcspn(line, " \t"), *to;
-    const struct opt *o;
+    const struct opt *o =
+        find_option(tool, setting->name, strlen(setting->name));
 
-    if (*value)
-        *value++ = 0;
-    value += strspn(value, " \t");
-    to = value;
-    for (const char *at = value; *at; at++)
-        if (at[0] == '\\' && (at[1] == '\\' || at[1] == 'n'))
-            *to++ = *++at == 'n' ? '\n' : '\\';
-        else
-            *to++ = *at;
-    *to = 0;
-    o = find_option(tool, line, strlen(line));
     if (said[o - tool->opts])
         return;
-    if (o->kind == OPT_FLAG && *value)
+    if (o->kind == OPT_FLAG && *setting->value)
         opt_misuse("--%s takes no value", o->name);
-    if (o->kind != OPT_FLAG && !*value)
+    if (o->kind != OPT_FLAG && !*setting->value)
         opt_misuse("--%s wants a value: %s", o->name, o->arg);
-    set_option(tool, o, value);
+    set_option(tool, o, setting->value);
 }
 
 /* Takes the options of a file, which are not on the command line; the texts of
@@ -321,26 +308,17 @@ take_option_line(const struct opt_tool *tool, char *line, const char *said)
 static void
 take_config(const struct opt_tool *tool, const char *path)
 {
-    static char *text; // not lost where a line ends us
-    char said[OPT_MOST], *next;
+    static struct settings settings; // not lost where a line ends us
+    char said[OPT_MOST];
     struct err err;
-    size_t len;
-    int n = 0;
 
     memcpy(said, given, sizeof said);
-    free(text);
-    text = file_read(path, CONFIG_BYTES, &len, &err);
-    if (!text)
+    setting_release(&settings);
+    if (setting_read(&settings, path, &err))
         die("%s", err.msg);
-    for (char *line = text; line; line = next) {
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = 0;
-        line += strspn(line, " \t");
-        line[strcspn(line, "\r")] = 0;
-        opt_reads(path, ++n);
-        if (*line && *line != '#')
-            take_option_line(tool, line, said);
+    for (size_t i = 0; i < settings.n; i++) {
+        opt_reads(path, settings.item[i].line);
+        take_setting(tool, &settings.item[i], said);
     }
     opt_reads(NULL, 0);
 }

@@ -327,14 +327,24 @@ print_common(int all)
     print_item(stdout, "--version", "the version of foil", NULL);
 }
 
+void
+opt_paragraph(FILE *out, const char *lead, const char *text)
+{
+    struct lines lines = lines_of(out, fprintf(out, "%s", lead), 2);
+
+    print_words(&lines, text);
+    putc('\n', out);
+}
+
 /* What a tool is, between its usage and its options. */
 static void
 print_summary(const struct opt_tool *tool)
 {
-    struct lines lines = lines_of(stdout, printf("\n%s:", tool->name) - 1, 2);
+    char *lead = mem_format("%s:", tool->name);
 
-    print_words(&lines, tool->summary);
     putchar('\n');
+    opt_paragraph(stdout, lead, tool->summary);
+    free(lead);
 }
 
 _Noreturn void

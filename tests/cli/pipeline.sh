@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What pipelines/lib.sh promises, with stages that do as they are told: a fake
+# What a pipeline's list promises, with stages that do as they are told: a fake
 # runs the commands in $work/do/STAGE, or else waits to be ended.
 # shellcheck disable=SC2016 # the fakes expand what stands in their commands
 # shellcheck source=tests/tap.sh
@@ -8,7 +8,7 @@
 pipelines=$work/share/foil/pipelines
 mkdir -p "$work/bin" "$work/do" "$pipelines"
 cp "$BIN/foil" "$BIN/foil-run" "$work/bin"
-cp -r "${0%/*}/../../pipelines/lib" "${0%/*}/../../pipelines/lib.sh" "$pipelines"
+cp -r "${0%/*}/../../pipelines/parts" "$pipelines"
 export work real=$BIN
 
 for tool in train augment select negatives; do
@@ -35,17 +35,17 @@ END
 done
 printf '#!/bin/sh\n' >"$work/bin/foil-data"
 chmod 755 "$work/bin/foil-data"
-cat >"$pipelines/try.sh" <<'END'
-#!/usr/bin/env bash
+cat >"$pipelines/try.list" <<'END'
 # Try the stages.
-. "${0%/*}/lib.sh"
-grace=1
-train=('--lr 0.5' '--nesterov')
-options 'DATA [TEST]' "$@"
-learn "${operand[0]}"
-echo "learnt from ${operand[*]}"
+#
+# They are not real.
+pipeline DATA [TEST]
+set grace 1
+train --lr 0.5 --nesterov
+
+learn $DATA
+run echo "learnt from $DATA"
 END
-chmod 755 "$pipelines/try.sh"
 
 # begin STAGE=COMMANDS... : forget the last run and say what the fakes do
 begin() {
@@ -135,28 +135,27 @@ ok 'a run is not overwritten: 1' \
 ok 'but resumed' try DATA --resume
 ok 'as the trainer is told' grep -q '^train .*--resume' "$work/started"
 
-# a script of the user's own, far from the pipelines
+# a list of the user's own, far from the pipelines
 mkdir "$work/own"
-sed 's|\${0%/\*}|$FOIL_PIPELINES|' "$pipelines/try.sh" >"$work/own/mine.sh"
-chmod 755 "$work/own/mine.sh"
+cp "$pipelines/try.list" "$work/own/mine.list"
 own() {
     (cd "$work/own" && timeout -k 5 60 "$work/bin/foil" run "$@")
 }
 begin "train=$all_up exit 0"
-ok 'a script of the user'\''s own is a pipeline' own ./mine.sh DATA --seed 3
+ok 'a list of the user'\''s own is a pipeline' own ./mine.list DATA --seed 3
 ok 'which goes on behind its training' grep -q '^learnt from DATA$' "$work/out"
 ok 'with a run by its name' test -d "$work/own/run/mine"
 ok 'which remembers where it is' \
-    grep -qx "pipeline $work/own/mine.sh" "$work/own/run/mine/command"
+    grep -qx "pipeline $work/own/mine.list" "$work/own/run/mine/command"
 begin "train=$all_up exit 0"
 mkdir "$work/own/run/mine/latest"
 ok 'so that it is resumed alone' own --resume -r run/mine
 ok 'with the options of the run' grep -q '^train .*--seed 3.* --resume' \
     "$work/started"
 ok 'its messages have its path: 2' refuses 2 \
-    "^foil run ./mine.sh: no option '--nonsense'" own ./mine.sh --nonsense x
+    "^foil run ./mine.list: no option '--nonsense'" own ./mine.list --nonsense x
 ok 'the run of one is not that of another: 1' refuses 1 \
-    "is a run of '$work/own/mine.sh'" "$work/bin/foil" run try DATA --resume \
+    "is a run of '$work/own/mine.list'" "$work/bin/foil" run try DATA --resume \
     -r "$work/own/run/mine"
 
 # ----------------------------------------------------------------- faults
@@ -259,4 +258,49 @@ killed() {
     becomes_true nothing_left
 }
 ok 'SIGKILL of the pipeline: nothing is left' killed
+
+# --------------------------------------------------------- steps of a list
+
+# steps LINE... : a list of these lines, run with $work/run
+steps() {
+    printf '%s\n' '# Steps.' 'pipeline [DATA]' 'option size N 3 "of it"' \
+        'option way in|out in "which"' "${@//RUN/$work/run}" >"$work/own/steps"
+    (cd "$work/own" && timeout -k 5 60 "$work/bin/foil" run ./steps "${more[@]}" -r "$work/run")
+}
+more=(here --size 04)
+begin
+ok 'words, guards, loops and files' steps 'set name a' 'let text echo b c' \
+    'if $DATA unless "" run mkdir -p RUN' 'if "" run false $nobody' \
+    'without RUN run false' 'for i 1,2 onto RUN/said run echo $i "$name $text" $text...' \
+    'for i "" run false' 'to RUN/size run echo $size $way' \
+    'finally touch RUN/last'
+ok 'are as they are told' test "$(cat "$work/run/said" "$work/run/size")" = \
+    $'1 a b c b c\n2 a b c b c\n4 in'
+ok 'a command is run in the end' test -e "$work/run/last"
+printf '%s\n' '# A part.' 'to $RUN/part run echo $2 $1' >"$pipelines/parts/part.list"
+ok 'a part has words of its own' eval "steps 'use part x \"y z\"' &&
+    grep -qx 'y z x' '$work/run/part'"
+rm "$work/run/last"
+ok 'a step that fails is the last: its exit code' exits 3 steps \
+    'finally touch RUN/last' 'run sh -c "exit 3"' 'run touch RUN/not'
+ok 'but for that of the end' test -e "$work/run/last" -a ! -e "$work/run/not"
+ok 'a command whose words are wanted fails: its exit code' exits 4 steps \
+    'let a sh -c "exit 4"' 'fail no'
+for wrong in "2|want one of in.out|--way|up" '2|want a whole number|--size|x'; do
+    IFS='|' read -r code why option value <<<"$wrong"
+    more=(here "$option" "$value")
+    ok "a wrong value of an option: $code" refuses "$code" "$why" steps
+done
+more=()
+while IFS='|' read -r code why line; do
+    ok "refused: $line" refuses "$code" "$why" steps '' "$line"
+done <<'END'
+1|./steps:6: no step 'lern'|lern data
+1|./steps:6: '.nobody' is not|run echo $nobody
+1|./steps:6: 'let' wants 2 words|let a
+1|no command 'nope' for 'nope'|run nope
+1|cannot open .*parts/nope.list|use nope
+1|^foil run ./steps: my word$|fail 'my word'
+2|^foil run ./steps: my word$|misuse 'my word'
+END
 done_testing

@@ -81,46 +81,19 @@ static int (*const columns[])(struct list_stage *, const char *,
                               const struct words *, struct err *) = {
     set_name, set_copies, set_restart};
 
-static void
-release_words(char **words)
-{
-    for (char **word = words; word && *word; word++)
-        free(*word);
-    free(words);
-}
-
-/* Returns the words that are left of the line, NULL behind the last, their
- * number in *n; NULL on error. */
-static char **
-take_words(struct words *words, size_t *n, struct err *err)
-{
-    char **word = NULL;
-    size_t room = 0;
-    int failed = 0;
-
-    *n = 0;
-    do {
-        mem_grow(&word, &room, *n + 1, sizeof *word);
-        word[*n] = words_next(words, &failed, err);
-    } while (word[(*n)++]);
-    --*n;
-    if (!failed)
-        return word;
-    release_words(word);
-    return NULL;
-}
-
 /* The command: all that is left of the line. */
 static int
 take_command(struct list_stage *stage, struct words *words, struct err *err)
 {
-    size_t n;
+    struct word_list command = {0};
+    int rc;
 
     stage->line = words->line;
-    stage->argv = take_words(words, &n, err);
-    if (!stage->argv)
+    rc = words_rest(words, &command, err);
+    stage->argv = command.word; // to be released in any case
+    if (rc)
         return -1;
-    if (!n || !*stage->argv[0])
+    if (!command.n || !*stage->argv[0])
         return err_set(err,
                        "%s:%d: a stage is a line of name, copies, restart "
                        "policy and command",
@@ -200,7 +173,7 @@ int
 list_read(struct list *list, const char *name, const char *text,
           struct err *err)
 {
-    struct words words = {name, text, 1};
+    struct words words = {.name = name, .at = text, .line = 1};
     size_t room = 0;
     int rc;
 
@@ -220,7 +193,9 @@ list_read(struct list *list, const char *name, const char *text,
 static void
 release_stage(struct list_stage *stage)
 {
-    release_words(stage->argv);
+    for (char **word = stage->argv; word && *word; word++)
+        free(*word);
+    free(stage->argv);
     free(stage->name);
 }
 
@@ -248,30 +223,30 @@ list_replace(struct list *list, const char *text, struct err *err)
 {
     const size_t n = strcspn(text, "=");
     struct list_stage *stage = find_stage(list, text, n);
-    struct words words = {"--command", text + n + (text[n] == '='), 1};
-    size_t more, rest = 0, room = 0;
-    char **word;
+    struct words words = {
+        .name = "--command", .at = text + n + (text[n] == '='), .line = 1};
+    struct word_list command = {0};
 
     if (!text[n] || !stage)
         return err_set(err,
                        "--command '%s': want STAGE=COMMAND, of a stage of "
                        "the list",
                        text);
-    word = take_words(&words, &more, err);
-    if (!word)
+    if (words_rest(&words, &command, err)) {
+        word_list_release(&command);
         return -1;
-    if (!more || !*word[0] || *words.at) {
-        release_words(word);
+    }
+    if (!command.n || !*command.word[0] || *words.at) {
+        word_list_release(&command);
         return err_set(err, "--command '%s': want a command in one line", text);
     }
-    while (stage->argv[rest])
-        rest++;
-    room = more + 1;
-    mem_grow(&word, &room, more + rest, sizeof *word);
-    free(stage->argv[0]);
-    memcpy(word + more, stage->argv + 1, rest * sizeof *word);
+    for (char **word = stage->argv; *word; word++) {
+        if (word > stage->argv)
+            word_list_add(&command, *word);
+        free(*word);
+    }
     free(stage->argv);
-    stage->argv = word;
+    stage->argv = command.word;
     return 0;
 }
 

@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ pass_blanks(struct words *words)
             break;
         }
     }
-    if (*words->at == '#')
+    if (*words->at == '#' && !words->literal)
         words->at += strcspn(words->at, "\n");
 }
 
@@ -44,31 +45,44 @@ in_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* $NAME or ${NAME}: the value of a variable. */
-static int
-take_variable(struct words *words, struct word *word, struct err *err)
+/* Passes $NAME or ${NAME}, in which a name may have '-', too.  Returns the
+ * value of the variable, or NULL. */
+static const char *
+pass_variable(struct words *words, struct err *err)
 {
     const int braced = words->at[1] == '{';
-    const char *first = words->at + 1 + braced, *value;
+    const char *first = words->at + 1 + braced, *value = NULL;
     size_t n = 0;
     char *name;
 
-    while (in_name(first[n]))
+    while (in_name(first[n]) || (braced && first[n] == '-'))
         n++;
-    if (!n || (braced && first[n] != '}'))
-        return err_set(err, "%s:%d: a '$' wants a name behind it, or quotes",
-                       words->name, words->line);
+    if (!n || (braced && first[n] != '}')) {
+        err_set(err, "%s:%d: a '$' wants a name behind it, or quotes",
+                words->name, words->line);
+        return NULL;
+    }
     name = mem_format("%.*s", (int)n, first);
-    value = getenv(name);
+    if (words->value)
+        value = words->value(words->of, name);
+    if (!value)
+        value = getenv(name);
     if (!value)
         err_set(err, "%s:%d: '$%s' is not in the environment", words->name,
                 words->line, name);
     free(name);
-    if (!value)
-        return -1;
-    append_word(word, value, strlen(value));
     words->at = first + n + braced;
-    return 0;
+    return value;
+}
+
+static int
+take_variable(struct words *words, struct word *word, struct err *err)
+{
+    const char *value = pass_variable(words, err);
+
+    if (value)
+        append_word(word, value, strlen(value));
+    return value ? 0 : -1;
 }
 
 /* What stands in quotes, of which `at` is the first. */
@@ -80,7 +94,7 @@ take_quoted(struct words *words, struct word *word, struct err *err)
 
     append_word(word, "", 0); // a word, even if there is nothing in it
     while (*words->at && *words->at != quote) {
-        if (quote == '"' && *words->at == '$') {
+        if (quote == '"' && *words->at == '$' && !words->literal) {
             if (take_variable(words, word, err))
                 return -1;
             continue;
@@ -101,7 +115,7 @@ take_word(struct words *words, struct word *word, struct err *err)
 {
     if (*words->at == '\'' || *words->at == '"')
         return take_quoted(words, word, err);
-    if (*words->at == '$')
+    if (*words->at == '$' && !words->literal)
         return take_variable(words, word, err);
     if (*words->at == '\\' && words->at[1])
         words->at++;
@@ -125,6 +139,111 @@ words_next(struct words *words, int *failed, struct err *err)
         }
     }
     return word.text;
+}
+
+/* Adds all words of $NAME... where that stands next, else the next word.  1, 0
+ * at the end of the line, or -1. */
+static int
+add_next(struct words *words, struct word_list *list, struct err *err)
+{
+    int failed = 0;
+    char *word;
+
+    pass_blanks(words);
+    if (*words->at == '$' && !words->literal) {
+        struct words ahead = *words;
+        const char *value = pass_variable(&ahead, err);
+
+        if (!strncmp(ahead.at, "...", 3) && strchr(" \t\r\n", ahead.at[3])) {
+            words->at = ahead.at + 3;
+            return value && !word_list_split(list, value, err) ? 1 : -1;
+        }
+    }
+    word = words_next(words, &failed, err);
+    if (word)
+        word_list_add(list, word);
+    free(word);
+    return failed ? -1 : word != NULL;
+}
+
+int
+words_rest(struct words *words, struct word_list *list, struct err *err)
+{
+    int more;
+
+    do
+        more = add_next(words, list, err);
+    while (more > 0);
+    return more;
+}
+
+void
+word_list_add(struct word_list *list, const char *word)
+{
+    mem_grow(&list->word, &list->room, list->n + 2, sizeof *list->word);
+    list->word[list->n++] = mem_text(word);
+    list->word[list->n] = NULL;
+}
+
+void
+word_list_put(struct word_list *list, ...)
+{
+    va_list ap;
+
+    va_start(ap, list);
+    for (const char *word; (word = va_arg(ap, const char *));)
+        word_list_add(list, word);
+    va_end(ap);
+}
+
+void
+word_list_release(struct word_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        free(list->word[i]);
+    free(list->word);
+    *list = (struct word_list){0};
+}
+
+int
+word_list_split(struct word_list *list, const char *text, struct err *err)
+{
+    struct words words = {.name = text, .at = text, .line = 1, .literal = 1};
+
+    do
+        if (words_rest(&words, list, err))
+            return -1;
+    while (words_line(&words));
+    return 0;
+}
+
+/* Returns 1 when a list reads the word as it stands. */
+static int
+is_plain(const char *word)
+{
+    static const char others[] = "][_./:=,@%+-";
+
+    for (const char *at = word; *at; at++)
+        if (!isalnum((unsigned char)*at) && !strchr(others, *at))
+            return 0;
+    return *word != 0;
+}
+
+char *
+word_list_text(char *const *word, size_t n)
+{
+    struct word text = {0};
+
+    append_word(&text, "", 0);
+    for (size_t i = 0; i < n; i++) {
+        const int plain = is_plain(word[i]);
+
+        append_word(&text, i ? " '" : "'", (size_t)(i > 0) + !plain);
+        for (const char *at = word[i]; *at; at++)
+            append_word(&text, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
+        append_word(&text, "'", !plain);
+    }
+    return text.text;
 }
 
 int

@@ -1,18 +1,32 @@
 #ifndef FOIL_RUN_WORDS_H
 #define FOIL_RUN_WORDS_H
 
+#include <stddef.h>
+
 #include "util/err.h"
 
 /*
  * The words of a text, quoted as for a shell: 'as it is', "with $NAME and \",
  * and \ before a single character.  $NAME and ${NAME} outside of single quotes
- * are the value in the environment, which stays one word.  # where a word may
- * begin starts a comment; \ at the end of a line goes on with the next one.
+ * are the value of a variable, or of the environment, which stays one word; a
+ * word $NAME... is all words of the value.  # where a word may begin starts a
+ * comment; \ at the end of a line goes on with the next one.
  */
 struct words {
     const char *name; /* of the text, for errors */
     const char *at;   /* what is to be read next */
     int line;         /* where that is, from 1 */
+
+    /* Returns the value of a variable, or NULL; NULL: the environment. */
+    const char *(*value)(const void *of, const char *name);
+    const void *of;
+    int literal; /* $ and # mean themselves */
+};
+
+/* Words, to be given to word_list_release(). */
+struct word_list {
+    char **word; /* NULL behind the last, or for none NULL */
+    size_t n, room;
 };
 
 /*
@@ -21,6 +35,26 @@ struct words {
  * "NAME:LINE: ".
  */
 char *words_next(struct words *words, int *failed, struct err *err);
+
+/*
+ * words_rest() adds the words that are left of the line.  -1 on error, and what
+ * was added stays.
+ */
+int words_rest(struct words *words, struct word_list *list, struct err *err);
+
+/* word_list_add() adds a copy of a word, word_list_put() of several, up to a
+ * NULL of type char *; word_list_release() frees all. */
+void word_list_add(struct word_list *list, const char *word);
+void word_list_put(struct word_list *list, ...) __attribute__((sentinel));
+void word_list_release(struct word_list *list);
+
+/* word_list_split() adds the words of a text in which $ and # mean themselves,
+ * over all of its lines.  -1 where a quote is not closed. */
+int word_list_split(struct word_list *list, const char *text, struct err *err);
+
+/* word_list_text() returns n words, quoted where they have to be, with a blank
+ * between two, to be given to free(). */
+char *word_list_text(char *const *word, size_t n);
 
 /* words_line() goes to the next line: 1, or 0 at the end of the text. */
 int words_line(struct words *words);

@@ -9,6 +9,7 @@
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
+#include "util/setting.h"
 
 /* The folders of pipelines, as their names begin. */
 static const char *const folders[] = {"", "studies/"};
@@ -28,10 +29,8 @@ pipelines_near(const char *folder)
 
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char *path = mem_format("%s/%s", folder, places[i]);
-        char *lib = mem_format("%s/lib.sh", path);
-        int found = file_exists(lib);
+        int found = file_exists(path);
 
-        free(lib);
         if (found)
             return path;
         free(path);
@@ -63,8 +62,8 @@ pipelines_is_script(const char *path)
     return script;
 }
 
-/* Print the name of a pipeline to a stream, and its second line, which says
- * what it does. */
+/* Print the name of a pipeline to a stream, and the first line of its comment,
+ * which says what it does. */
 static void
 print_pipeline(void *out, const char *path, const char *name)
 {
@@ -73,9 +72,8 @@ print_pipeline(void *out, const char *path, const char *name)
 
     if (!file)
         return;
-    for (int i = 0; i < 2; i++)
-        if (!fgets(line, sizeof line, file))
-            *line = 0;
+    while (fgets(line, sizeof line, file) && !strncmp(line, "#!", 2))
+        continue;
     fclose(file);
     line[strcspn(line, "\n")] = 0;
     word = mem_format("%.*s", (int)strcspn(name, "."), name);
@@ -83,7 +81,17 @@ print_pipeline(void *out, const char *path, const char *name)
     free(word);
 }
 
-/* Calls with the path and the name of each pipeline, NAME.sh. */
+/* Returns 1 for NAME.list or NAME.sh, but for the library of the latter. */
+static int
+is_pipeline(const char *path)
+{
+    const char *name = strrchr(path, '/') + 1, *dot = strrchr(name, '.');
+
+    return dot && strcmp(name, "lib.sh") != 0 &&
+           (!strcmp(dot, ".list") || !strcmp(dot, ".sh"));
+}
+
+/* Calls with the path and the name of each pipeline. */
 static void
 each_pipeline(const char *folder,
               void (*call)(void *data, const char *path, const char *name),
@@ -94,11 +102,11 @@ each_pipeline(const char *folder,
     glob_t found;
 
     for (int i = 0; i < N_FOLDERS; i++) {
-        char *pattern = mem_format("%s/%s*.sh", pipelines, folders[i]);
+        char *pattern = mem_format("%s/%s*", pipelines, folders[i]);
 
         if (!glob(pattern, 0, NULL, &found)) {
             for (size_t j = 0; j < found.gl_pathc; j++)
-                if (!strstr(found.gl_pathv[j], "/lib.sh"))
+                if (is_pipeline(found.gl_pathv[j]))
                     call(data, found.gl_pathv[j], found.gl_pathv[j] + n);
             globfree(&found);
         }
@@ -133,24 +141,20 @@ pipelines_guess(const char *folder, struct guess *guess)
 char *
 pipelines_remembered(const char *run)
 {
-    static const char key[] = "pipeline ";
-    char *path = mem_format("%s/command", run), *name;
+    char *path = mem_format("%s/command", run), *name = NULL;
+    struct settings was = {0};
     struct err err;
-    size_t len;
-    char *text = file_read(path, 1 << 20, &len, &err);
 
-    free(path);
-    if (text && strncmp(text, key, strlen(key)))
-        die("'%s/command' does not begin with the pipeline of the run", run);
-    if (text) {
-        text[strcspn(text, "\n")] = 0;
-        name = mem_text(text + strlen(key));
-        free(text);
-        return name;
-    }
     if (access(run, F_OK))
         die("there is no run '%s'", run);
-    die("%s: name the pipeline of the run", err.msg);
+    if (setting_read(&was, path, &err))
+        die("%s: name the pipeline of the run", err.msg);
+    if (!setting_get(&was, "pipeline"))
+        die("'%s' does not say the pipeline of the run", path);
+    name = mem_text(setting_get(&was, "pipeline"));
+    setting_release(&was);
+    free(path);
+    return name;
 }
 
 /* Returns 1 when a name may be that of a pipeline: in one of its folders, and
@@ -168,18 +172,21 @@ names_pipeline(const char *name)
 }
 
 char *
-pipelines_script(const char *folder, const char *name)
+pipelines_find(const char *folder, const char *name)
 {
-    char *pipelines, *script;
+    static const char *const kinds[] = {"list", "sh"};
+    char *pipelines, *path = NULL;
 
     if (*name == '/')
-        return pipelines_is_script(name) ? mem_text(name) : NULL;
+        return file_exists(name) ? mem_text(name) : NULL;
     pipelines = pipelines_near(folder);
-    script = mem_format("%s/%s.sh", pipelines, name);
-    free(pipelines);
-    if (!names_pipeline(name) || !file_exists(script)) {
-        free(script);
-        return NULL;
+    for (int i = 0; i < 2 && !path; i++) {
+        path = mem_format("%s/%s.%s", pipelines, name, kinds[i]);
+        if (!names_pipeline(name) || !file_exists(path)) {
+            free(path);
+            path = NULL;
+        }
     }
-    return script;
+    free(pipelines);
+    return path;
 }

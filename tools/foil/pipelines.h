@@ -6,21 +6,21 @@
 #include "util/guess.h"
 
 /*
- * Pipelines are scripts: those that come with foil, and the user's own.  The
- * former are in ../share/foil/pipelines as seen from the folder of the program,
- * or in pipelines/ of the checkout that has it in build/x/bin.  A study is one
- * in studies/ there, and its name begins so.  What looks into that folder dies
- * where there is none.
+ * Pipelines are lists of stages, or scripts: those that come with foil, and the
+ * user's own.  The former are in ../share/foil/pipelines as seen from the
+ * folder of the program, or in pipelines/ of the checkout that has it in
+ * build/x/bin.  A study is one in studies/ there, and its name begins so.  What
+ * looks into that folder dies where there is none.
  */
 
-/* pipelines_print() lists them, each with the second line of its script, which
+/* pipelines_print() lists them, each with the first line of its comment, which
  * says what it does. */
 void pipelines_print(const char *folder, FILE *out);
 
-/* pipelines_script() returns the script of a pipeline, to be given to free(),
- * or NULL when there is none of that name.  A name that begins with / is the
- * path of a script of the user's own. */
-char *pipelines_script(const char *folder, const char *name);
+/* pipelines_find() returns the file of a pipeline, to be given to free(), or
+ * NULL when there is none of that name.  A name that begins with / is the path
+ * of one of the user's own. */
+char *pipelines_find(const char *folder, const char *name);
 
 /* pipelines_guess() compares a word with the names of all pipelines. */
 void pipelines_guess(const char *folder, struct guess *guess);
@@ -29,7 +29,8 @@ void pipelines_guess(const char *folder, struct guess *guess);
  * no list of stages. */
 int pipelines_is_script(const char *path);
 
-/* pipelines_tell() sets FOIL_PIPELINES, by which scripts find lib.sh. */
+/* pipelines_tell() sets FOIL_PIPELINES, where foil-run finds the parts of a
+ * pipeline. */
 void pipelines_tell(const char *folder);
 
 /* pipelines_remembered() returns the name or path in RUN/command, to be given

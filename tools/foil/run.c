@@ -49,15 +49,6 @@ run_is_path(const char *name)
     return *name == '/' || !strncmp(name, "./", 2) || !strncmp(name, "../", 3);
 }
 
-/* Become foil-run with the list argv[1]; does not return. */
-_Noreturn static void
-run_list(char **argv)
-{
-    argv[0] = mem_text("foil-run");
-    execvp(argv[0], argv);
-    die("cannot run 'foil-run': %s", strerror(errno));
-}
-
 /* No script is there for a pipeline: say what can be done. */
 _Noreturn static void
 refuse_pipeline(const char *folder, const char *name)
@@ -65,7 +56,7 @@ refuse_pipeline(const char *folder, const char *name)
     struct guess guess = {.word = name};
 
     if (*name == '/')
-        die("the run's pipeline, the script '%s', is not there any more", name);
+        die("the run's pipeline, '%s', is not there any more", name);
     if (file_exists(name))
         opt_misuse("no pipeline '%s': a list of stages, or a script, is run by "
                    "a path, 'foil run ./%s'",
@@ -76,17 +67,37 @@ refuse_pipeline(const char *folder, const char *name)
                                     : ": 'foil' lists them");
 }
 
-/* Become the script of a pipeline; does not return. */
+/* Become a script; does not return. */
 _Noreturn static void
-run_script(const char *folder, char *script, char **argv)
+run_script(char *script, char **argv)
 {
-    pipelines_tell(folder);
     argv[0] = script;
     execv(script, argv);
     if (errno == EACCES)
         die("cannot run the script '%s': 'chmod +x %s' allows it", script,
             script);
     die("cannot run '%s': %s", script, strerror(errno));
+}
+
+/* Become the script of a pipeline, or foil-run with its list, and the arguments
+ * behind argv[0]; does not return. */
+_Noreturn static void
+run_file(const char *folder, char *path, char **argv)
+{
+    char **words;
+    size_t n = 1;
+
+    pipelines_tell(folder);
+    if (pipelines_is_script(path))
+        run_script(path, argv);
+    while (argv[n])
+        n++;
+    words = mem_array(n + 2, sizeof *words);
+    memcpy(words + 2, argv + 1, (n - 1) * sizeof *words);
+    words[0] = mem_text("foil-run");
+    words[1] = path;
+    execvp(words[0], words);
+    die("cannot run 'foil-run': %s", strerror(errno));
 }
 
 /* `foil run --resume RUN`, without -r. */
@@ -104,7 +115,7 @@ run_pipeline(const char *folder, char **argv)
     const char *run = run_to_resume(argv + 1);
     const int named = argv[1] && argv[1][0] != '-';
     static char *name; // not lost where a wrong one ends us
-    char *script;
+    char *path;
 
     if (argv[1] && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         print_run(folder, stdout);
@@ -123,15 +134,13 @@ run_pipeline(const char *folder, char **argv)
         print_run(folder, stderr);
         exit(EXIT_USAGE);
     }
-    if (named && run_is_path(argv[1])) {
-        if (!pipelines_is_script(argv[1]))
-            run_list(argv);
-        run_script(folder, argv[1], argv + 1);
-    }
+    if (named && run_is_path(argv[1]))
+        run_file(folder, argv[1], argv + 1);
     name = named ? mem_text(argv[1]) : pipelines_remembered(run);
-    script = pipelines_script(folder, name);
-    if (!script)
-        refuse_pipeline(folder, name);
-    free(name);
-    run_script(folder, script, argv + named);
+    path = pipelines_find(folder, name);
+    if (path) {
+        free(name);
+        run_file(folder, path, argv + named);
+    }
+    refuse_pipeline(folder, name);
 }

@@ -1,0 +1,53 @@
+#ifndef UTIL_SETTING_H
+#define UTIL_SETTING_H
+
+#include <stddef.h>
+
+#include "util/err.h"
+
+/*
+ * Settings: names with their values, in the order in which they were set, and
+ * the file that keeps them, a line "NAME VALUE" each.  In a value \\ and \n
+ * stand for a backslash and a new line; blanks around the name, a carriage
+ * return at the end of a line, empty lines and lines that begin with # have no
+ * meaning.
+ *
+ *     struct settings settings = {0};
+ *     setting_set(&settings, "epochs", "20");
+ *     setting_write(&settings, "run/command", &err);
+ *     setting_release(&settings);
+ *
+ * Not safe to be used by two threads at once; a search looks at all of them.
+ */
+struct setting {
+    char *name, *value; /* value: "" where the line has a name alone */
+    int line;           /* where it stands in its file, from 1; 0: in none */
+};
+
+struct settings {
+    struct setting *item;
+    size_t n, room;
+};
+
+/* setting_get() returns the value of a name, which lives until that is set
+ * again, or NULL. */
+const char *setting_get(const struct settings *settings, const char *name);
+
+/* setting_set() gives a name a value, in the place of the one it had. */
+void setting_set(struct settings *settings, const char *name,
+                 const char *value);
+
+/*
+ * setting_read() adds the lines of a file of at most 1 MiB; of a name that it
+ * has twice there are two settings.  -1 on error, and nothing is added.
+ */
+int setting_read(struct settings *settings, const char *path, struct err *err);
+
+/* setting_write() writes a file, all or nothing as file_write(). */
+int setting_write(const struct settings *settings, const char *path,
+                  struct err *err);
+
+/* setting_release() frees all; the settings are empty then. */
+void setting_release(struct settings *settings);
+
+#endif

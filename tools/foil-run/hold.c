@@ -1,0 +1,53 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include "hold.h"
+#include "util/file.h"
+#include "util/lock.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+void
+hold_make(const char *path)
+{
+    char *copy = mem_text(path);
+    struct err err;
+
+    for (char *at = copy; (at = strchr(at + 1, '/')) != NULL; *at = '/') {
+        *at = 0;
+        if (!file_exists(copy) && file_mkdir(copy, 0755, &err))
+            die("%s", err.msg);
+    }
+    if (file_mkdir(copy, 0700, &err))
+        die("%s", err.msg);
+    free(copy);
+}
+
+int
+hold_folder(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        die("cannot open '%s': %s", path, strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB))
+        die("another foil run uses '%s'", path);
+    return fd;
+}
+
+void
+hold_logs(const char *logs)
+{
+    char *path = mem_format("%s/lock", logs);
+    struct err err;
+    const int rc = lock_take(path, &err);
+
+    if (rc < 0)
+        die("%s", err.msg);
+    if (!rc)
+        die("another foil-run writes to '%s'", logs);
+    free(path);
+}

@@ -1,0 +1,20 @@
+#ifndef FOIL_RUN_HOLD_H
+#define FOIL_RUN_HOLD_H
+
+/*
+ * The run directory, for one run at a time.  What cannot be done ends the
+ * process with a sentence.
+ */
+
+/* hold_make() makes a folder of mode 0700, and those above it. */
+void hold_make(const char *path);
+
+/* hold_folder() keeps others out of a folder as long as the descriptor that it
+ * returns is open. */
+int hold_folder(const char *path);
+
+/* hold_logs() says in the folder of the logs who has them, and is to be asked
+ * to end. */
+void hold_logs(const char *logs);
+
+#endif

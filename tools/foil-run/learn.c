@@ -1,0 +1,215 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "hold.h"
+#include "pipeline.h"
+#include "process.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+enum { LONGEST_RUN = 97 }; // bytes, for the names of the sockets in it
+
+void
+pipeline_index(struct pipeline *p, const char *data)
+{
+    const size_t n = strlen(data);
+    const size_t slashes = n && data[n - 1] == '/';
+    char *index = mem_format("%.*s.foil", (int)(n - slashes), data);
+    char *words[] = {mem_text("foil-data"), mem_text("index"), mem_text(data),
+                     NULL};
+
+    if (!file_exists(index) && (n < 5 || strcmp(data + n - 5, ".foil")))
+        step_run(p, words, 3);
+    for (size_t i = 0; words[i]; i++)
+        free(words[i]);
+    free(index);
+}
+
+/* Refuses data that does not fit together, and says what is to be known of it:
+ * a line for each by parts/fits.sh, of which the first word says which. */
+static void
+check_fit(struct pipeline *p, const char *data, const char *test)
+{
+    char *script = mem_format("%s/fits.sh", var(p, "parts"));
+    char *const words[] = {
+        script, mem_text(*var(p, "captions") ? "captions" : "labels"),
+        mem_text(data), *test ? mem_text(test) : NULL, NULL};
+    char *text = step_capture(words), *rest;
+
+    for (char *line = strtok_r(text, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        if (!strncmp(line, "die ", 4))
+            die("%s", line + 4);
+        say("%s", line + 4);
+    }
+    for (size_t i = 0; words[i]; i++)
+        free(words[i]);
+    free(text);
+}
+
+/* Whether the last of the measures was taken. */
+static int
+was_judged(const struct pipeline *p)
+{
+    char *path = mem_format("%s/results.jsonl", var(p, "RUN"));
+    struct err ignored;
+    size_t len;
+    char *text = file_read(path, 1 << 26, &len, &ignored);
+    const int was =
+        text && strstr(text, *var(p, "captions") ? "{\"measure\":\"captions\""
+                                                 : "{\"measure\":\"probe\"");
+
+    free(text);
+    free(path);
+    return was;
+}
+
+/* The list of stages can be read, and its commands are there. */
+static void
+check_stages(const struct pipeline *p)
+{
+    struct list list;
+    struct err err;
+
+    if (list_read(&list, "stages", p->stages, &err))
+        die("%s", err.msg);
+    for (size_t i = 0; i < list.n; i++)
+        if (process_findable(&list.stage[i], "stages", &err))
+            die("%s", err.msg);
+    list_release(&list);
+}
+
+/* What cannot work is refused before anything is there. */
+static void
+check_run(const struct pipeline *p, const char *test)
+{
+    const char *run = var(p, "RUN");
+    char *latest = mem_format("%s/latest", run);
+
+    if (strlen(run) > LONGEST_RUN)
+        die("-r has %zu bytes: a run directory has at most %d, for the names "
+            "of the sockets in it",
+            strlen(run), LONGEST_RUN);
+    if (file_exists(latest) && !p->resume)
+        die("'%s' holds a run: --resume goes on with it, -r takes another",
+            run);
+    if (*test && has_own_net(p))
+        pipeline_misuse(p,
+                        "'%s' judges an encoder that foil-embed knows: --arch "
+                        "in --train says which that of --encoder is, or leave "
+                        "it out",
+                        test);
+    free(latest);
+}
+
+static void
+make_run(const struct pipeline *p)
+{
+    char *log = mem_format("%s/log", var(p, "RUN"));
+    struct err err;
+
+    hold_make(log);
+    if (chmod(var(p, "RUN"), 0700))
+        die("%s",
+            (err_sys(&err, "cannot change '%s'", var(p, "RUN")), err.msg));
+    free(log);
+}
+
+void
+pipeline_prepare(struct pipeline *p, const char *data, const char *test)
+{
+    p->learnt = LEARNT_NOT;
+    check_run(p, test);
+    hold_run(p);
+    if (*data)
+        pipeline_index(p, data);
+    if (*test)
+        pipeline_index(p, test);
+    if (*data && (*test || *var(p, "captions")))
+        check_fit(p, data, test);
+    stages_ask(p, data);
+    free(p->stages);
+    p->stages = *data ? stages_text(p, data) : NULL;
+    if (p->stages)
+        check_stages(p);
+    if (p->lists) {
+        if (!*data)
+            pipeline_misuse(
+                p, "--stages is for a pipeline that is given its data");
+        fputs(p->stages, stdout);
+        close_stdout();
+        exit(EXIT_OK);
+    }
+    make_run(p);
+    hold_run(p);
+    remember_run(p);
+    free(p->prepared);
+    p->prepared = mem_format("%s %s in %s", data, test, var(p, "RUN"));
+}
+
+/* --------------------------------------------------------------- training */
+
+static intmax_t
+whole_of(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+static const char *
+plural_of(const char *number)
+{
+    return strcmp(number, "1") ? "s" : "";
+}
+
+/* Says what the run trains, and from which step on. */
+static void
+announce_run(const struct pipeline *p, const char *data)
+{
+    const intmax_t least = whole_of(p->selects, "least");
+    const intmax_t most = whole_of(p->selects, "largest");
+    const intmax_t total = whole_of(p->trains, "total");
+    char at[96] = "", sizes[96];
+    size_t n = 0;
+
+    if (total)
+        snprintf(at, sizeof at,
+                 "continues after step %jd, in epoch %jd: ", total,
+                 whole_of(p->trains, "epoch") + 1);
+    if (least != most)
+        n = (size_t)snprintf(sizes, sizeof sizes, "%jd or ", least);
+    n += (size_t)snprintf(sizes + n, sizeof sizes - n, "%jd", most);
+    if (most != whole_var(p, "batch"))
+        snprintf(sizes + n, sizeof sizes - n, " (at most %s, evened out)",
+                 var(p, "batch"));
+    say("%s%s, %jd images of '%s' in batches of %s, %s epoch%s, seed %s, %s "
+        "thread%s",
+        at, var(p, "objective"), whole_of(p->selects, "samples"), data, sizes,
+        var(p, "epochs"), plural_of(var(p, "epochs")), var(p, "seed"),
+        var(p, "threads"), plural_of(var(p, "threads")));
+}
+
+void
+pipeline_learn(struct pipeline *p, const char *data, const char *test)
+{
+    char *as = mem_format("%s %s in %s", data, test, var(p, "RUN"));
+
+    if (!p->prepared || strcmp(as, p->prepared))
+        pipeline_prepare(p, data, test);
+    free(p->prepared);
+    p->prepared = NULL;
+    if (p->learnt == LEARNT_NOT) {
+        announce_run(p, data);
+        free(p->stages); // options may have been set since
+        p->stages = stages_text(p, data);
+        step_list(p, p->stages);
+        p->learnt = LEARNT_NOW;
+    }
+    set_var(p, "judge",
+            *test &&
+                    (p->learnt == LEARNT_NOW || p->judge_anew || !was_judged(p))
+                ? "yes"
+                : "");
+    free(as);
+}

@@ -1,0 +1,350 @@
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline.h"
+#include "util/guess.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+/* Stages in the order in which they are asked for an option: foil-embed last,
+ * as it has much of the others. */
+static const int asked[N_STAGES] = {SELECT, NEGATIVES, AUGMENT, TRAIN, EMBED};
+
+/* ------------------------------------------------- options of the stages */
+
+/* Returns what a stage's tool says of its options; kept. */
+static const char *
+help_of_stage(int stage)
+{
+    static char *helps[N_STAGES];
+    char *tool = mem_format("foil-%s", pipeline_stages[stage]);
+    char *const words[] = {tool, mem_text("--help"), mem_text("all"), NULL};
+
+    if (!helps[stage])
+        helps[stage] = step_capture(words);
+    free(words[1]);
+    free(words[2]);
+    free(tool);
+    return helps[stage];
+}
+
+/* Returns where the next option's name stands in a help text, its length in *n;
+ * NULL behind the last one. */
+static const char *
+next_option(const char *help, size_t *n)
+{
+    for (; help; help = strchr(help, '\n')) {
+        help += *help == '\n';
+        if (strncmp(help, "  -", 3))
+            continue;
+        help += 2;
+        if (help[1] != '-' && !strncmp(help + 2, ", ", 2))
+            help += 4;
+        if (strncmp(help, "--", 2))
+            continue;
+        help += 2;
+        *n = strcspn(help, " \n");
+        return help;
+    }
+    return NULL;
+}
+
+/* Whether a help text has an option, also as --no-FLAG of a flag; *flag: it has
+ * no value. */
+static int
+has_option(const char *help, const char *name, int *flag)
+{
+    const char *positive = strncmp(name, "no-", 3) ? name : name + 3;
+    size_t n;
+
+    while ((help = next_option(help, &n))) {
+        const int same = strlen(name) == n && !memcmp(help, name, n);
+
+        if (!same && (strlen(positive) != n || memcmp(help, positive, n)))
+            continue;
+        *flag = help[n] != ' ' || strchr(" \n", help[n + 1]);
+        return 1;
+    }
+    return 0;
+}
+
+/* Says that there is no such option, and which one was meant. */
+_Noreturn static void
+refuse_option(struct pipeline *p, const char *name)
+{
+    static const char *const own[] = {"run",    "resume", "override",
+                                      "stages", "config", "help"};
+    struct guess guess = {.word = name, .lead = "--"};
+    const char *key[128];
+    const size_t n = pipeline_keys(p, key, 128);
+
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        guess_try(&guess, own[i]);
+    for (size_t i = 0; i < n; i++)
+        guess_try(&guess, key[i]);
+    for (int i = 0; i < N_STAGES; i++) {
+        const char *at = help_of_stage(i);
+        size_t length;
+
+        while ((at = next_option(at, &length))) {
+            char word[64];
+
+            snprintf(word, sizeof word, "%.*s", (int)length, at);
+            guess_try(&guess, word);
+        }
+    }
+    pipeline_misuse(p, "no option '--%s'%s", name, guess_words(&guess));
+}
+
+/* Returns the one stage that has an option, where --train.lr is --lr of that;
+ * *name becomes the option's, *flag whether it has no value. */
+static int
+find_owner(struct pipeline *p, const char **name, int *flag)
+{
+    const size_t dot = strcspn(*name, ".");
+    const int only = (*name)[dot] ? stage_named(*name, dot) : -1;
+    const char *whole = *name;
+    int owner = -1, several = 0;
+    char *at = mem_text("");
+
+    if (only >= 0)
+        *name += dot + 1;
+    for (int i = 0; i < N_STAGES; i++) {
+        const int stage = only < 0 ? asked[i] : only;
+
+        if ((stage == EMBED && owner >= 0) || (only >= 0 && i) ||
+            !has_option(help_of_stage(stage), *name, flag))
+            continue;
+        several += owner >= 0;
+        if (owner < 0)
+            owner = stage;
+        char *longer =
+            mem_format("%s --%s.%s", at, pipeline_stages[stage], *name);
+        free(at);
+        at = longer;
+    }
+    if (owner < 0)
+        refuse_option(p, whole);
+    if (several)
+        pipeline_misuse(p, "several stages have --%s: say which by one of%s",
+                        whole, at);
+    free(at);
+    return owner;
+}
+
+/* -------------------------------------------------------- the command line */
+
+/* Takes an option of a stage for it. */
+static void
+tell_stage(struct pipeline *p, int stage, const char *name, const char *value)
+{
+    char *option = mem_format("--%s", name);
+    char *const words[] = {option, value ? mem_text(value) : NULL};
+    char *text = word_list_text(words, value ? 2 : 1);
+
+    pipeline_take(p, pipeline_stages[stage], text);
+    free(text);
+    free(words[1]);
+    free(option);
+}
+
+/* Takes the option in argv[*at]; its value may stand in the next word. */
+static void
+take_word(struct pipeline *p, char **argv, size_t *at)
+{
+    const char *word = argv[*at], *name, *value = NULL;
+    const int letter = word[1] != '-';
+    char *option = NULL;
+    int stage = -1, flag = 0;
+
+    if (letter && word[1] == 'r') {
+        name = "run";
+        value = word[2] ? word + 2 : NULL;
+    } else {
+        option = mem_format("%.*s", (int)strcspn(word + 2, "="), word + 2);
+        name = option;
+        value = strchr(word, '=') ? strchr(word, '=') + 1 : NULL;
+        if (letter)
+            pipeline_misuse(p, "no option '%s'", word);
+    }
+    if (!pipeline_is_key(p, name) && strcmp(name, "run") &&
+        strcmp(name, "override") && strcmp(name, "config"))
+        stage = find_owner(p, &name, &flag);
+    if (flag && value)
+        pipeline_misuse(p, "--%s has no value", name);
+    if (!flag && !value && !(value = argv[++*at]))
+        pipeline_misuse(p, "--%s wants a value", name);
+    if (stage >= 0)
+        tell_stage(p, stage, name, value);
+    else
+        pipeline_take(p, name, value);
+    free(option);
+}
+
+static void
+take_operand(struct pipeline *p, const char *word, size_t at)
+{
+    if (at >= p->operand.n)
+        pipeline_misuse(p, "what is '%s' for?", word);
+    set_var(p, p->operand.word[at], word);
+    setting_set(&p->said, p->operand.word[at], "");
+}
+
+/* Of what --STAGE says, --NAME of these is the pipeline's own. */
+static void
+take_back(struct pipeline *p, int stage, const char *const *names)
+{
+    const char *option = pipeline_stages[stage];
+    struct word_list all = {0}, kept = {0};
+    char *text;
+
+    pipeline_split(p, &all, option, var(p, option));
+    for (size_t i = 0, end; i < all.n; i = end) {
+        const char *word = all.word[i] + 2, *const *name = names;
+        const size_t n = strcspn(word, "=");
+
+        end = item_end(&all, i);
+        while (*name && (strlen(*name) != n || memcmp(*name, word, n) ||
+                         strncmp(all.word[i], "--", 2)))
+            name++;
+        if (!*name || (!word[n] && end != i + 2)) {
+            for (; i < end; i++)
+                word_list_add(&kept, all.word[i]);
+            continue;
+        }
+        if (setting_get(&p->said, *name))
+            pipeline_misuse(p, "--%s is given twice", *name);
+        pipeline_take(p, *name, word[n] ? word + n + 1 : all.word[i + 1]);
+    }
+    text = word_list_text(kept.word, kept.n);
+    set_var(p, option, text);
+    free(text);
+    word_list_release(&all);
+    word_list_release(&kept);
+}
+
+/* What can only be said of all words together. */
+static void
+check_command_line(struct pipeline *p, size_t operands)
+{
+    static const char *const trainers[] = {"objective", "threads", NULL};
+    static const char *const selectors[] = {"batch", "epochs", NULL};
+
+    if (p->config)
+        configure_run(p);
+    take_back(p, TRAIN, trainers);
+    take_back(p, SELECT, selectors);
+    if (!p->resume && p->override.n)
+        pipeline_misuse(p, "--override belongs to --resume");
+    if (p->resume)
+        recall_run(p);
+    if (whole_var(p, "augmenters") < 1)
+        pipeline_misuse(p, "--augmenters '0': want one or more");
+    for (size_t i = operands; i < p->needed; i++)
+        if (!*var(p, p->operand.word[i]))
+            pipeline_misuse(p, "wants %s", p->described);
+}
+
+void
+pipeline_command_line(struct pipeline *p, char **argv)
+{
+    size_t operands = 0;
+    int only_operands = 0;
+
+    for (size_t i = 0; argv[i]; i++) {
+        if (only_operands || *argv[i] != '-' || !argv[i][1])
+            take_operand(p, argv[i], operands++);
+        else if (!strcmp(argv[i], "--"))
+            only_operands = 1;
+        else if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help"))
+            pipeline_help(p);
+        else if (!strcmp(argv[i], "--resume"))
+            p->resume = 1;
+        else if (!strcmp(argv[i], "--stages"))
+            p->lists = 1;
+        else
+            take_word(p, argv, &i);
+        if (!argv[i])
+            break;
+    }
+    check_command_line(p, operands);
+}
+
+/* ------------------------------------------------------------------- help */
+
+/* Prints a paragraph of the list's comment, and passes it. */
+static const char *
+print_comment(const char *at, const char *lead)
+{
+    char *text = mem_text("");
+
+    for (; at[0] == '#' && at[1] == ' '; at += *at == '\n') {
+        char *line = mem_format("%.*s", (int)strcspn(at + 2, "\n"), at + 2);
+
+        text = *text ? mem_word(text, line) : (free(text), mem_text(line));
+        free(line);
+        at += strcspn(at, "\n");
+    }
+    opt_paragraph(stdout, lead, text);
+    putchar('\n');
+    free(text);
+    return at[0] == '#' && at[1] == '\n' ? at + 2 : NULL;
+}
+
+/* What --help says of what is no row of a pipeline. */
+static const struct {
+    const char *name, *what;
+} others[] = {
+    {"--resume", "continue RUN from its newest checkpoint, with the "
+                 "options that it was started with"},
+    {"--override KEY", "with --resume: allow another value of this option"},
+    {"--OPTION [VALUE]",
+     "an option of a stage, such as --lr 0.1; of one of several stages "
+     "that have it, such as --train.tau 0.1"},
+    {"--select ARGS", "more options for foil-select"},
+    {"--augment ARGS", "for foil-augment"},
+    {"--train ARGS", "for foil-train"},
+    {"--negatives ARGS", "for foil-negatives"},
+    {"--embed ARGS", "for foil-embed"},
+    {"--select-command C",
+     "run C instead of foil-select, with the same options"},
+    {"--augment-command C", "instead of foil-augment"},
+    {"--train-command C", "instead of foil-train"},
+    {"--negatives-command C", "instead of foil-negatives"},
+    {"--config FILE",
+     "take options from a file, such as RUN/command of another run; those "
+     "given here take precedence"},
+    {"--stages", "print the list of stages, as foil-run(1) reads it, and "
+                 "start nothing"},
+    {"--help", "this text"},
+};
+
+void
+pipeline_help(const struct pipeline *p)
+{
+    char *name, *what, *lead;
+
+    printf("usage: foil run %s%s%s [OPTION ...]\n\n", p->name,
+           *p->described ? " " : "", p->described);
+    lead = mem_format("foil run %s:", p->name);
+    for (const char *at = print_comment(p->text, lead); at;)
+        at = print_comment(at, "");
+    free(lead);
+    what =
+        mem_format("run directory, created with mode 0700 [%s]", var(p, "RUN"));
+    opt_row(stdout, "-r, --run RUN", what);
+    free(what);
+    for (size_t i = 0; i < p->rows; i++) {
+        name = mem_format("--%s %s", p->row[i].name, p->row[i].arg);
+        what = mem_format("%s [%s]", p->row[i].what, var(p, p->row[i].name));
+        opt_row(stdout, name, what);
+        free(what);
+        free(name);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        opt_row(stdout, others[i].name, others[i].what);
+    close_stdout();
+    exit(EXIT_OK);
+}

@@ -1,0 +1,159 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pipeline.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+/* Options of all pipelines. */
+static void
+add_common(struct pipeline *p)
+{
+    static const struct {
+        const char *name, *arg, *value, *what;
+    } rows[] = {
+        {"epochs", "N", "100", "epochs of the whole run"},
+        {"batch", "N", "256", "images in a batch"},
+        {"objective", "NAME", "simclr", "one of foil-train --list objectives"},
+        {"augmenters", "N", "2", "number of augmenters"},
+        {"threads", "N", NULL, "threads of the trainer"},
+        {"seed", "N", "1", "seed of all random numbers"},
+        {"restarts", "N", "3", "most restarts of a killed feeder"},
+        {"ranks", "N", "1",
+         "processes of the trainer, by mpirun: foil-ranks(7)"},
+    };
+    char *cores = mem_format("%ld", sysconf(_SC_NPROCESSORS_ONLN));
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pipeline_row_add(p, rows[i].name, rows[i].arg, rows[i].what);
+        set_var(p, rows[i].name, rows[i].value ? rows[i].value : cores);
+    }
+    set_var(p, "grace", "10");
+    free(cores);
+    for (int i = 0; i < N_STAGES; i++) {
+        char *tool = mem_format("foil-%s", pipeline_stages[i]);
+        char *name = mem_format("%s-command", pipeline_stages[i]);
+
+        set_var(p, pipeline_stages[i], "");
+        set_var(p, name, tool);
+        free(name);
+        free(tool);
+    }
+}
+
+int
+pipeline_is(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char line[256];
+    int is = 0;
+
+    while (file && fgets(line, sizeof line, file) &&
+           (*line == '#' || *line == '\n'))
+        continue;
+    if (file) {
+        is = !feof(file) && !strncmp(line, "pipeline", 8) &&
+             strchr(" \t\n", line[8]);
+        fclose(file);
+    }
+    return is;
+}
+
+/* Its names: behind `foil run`, and to be remembered by. */
+static void
+name_pipeline(struct pipeline *p, const char *folder)
+{
+    const size_t n = strlen(folder);
+    const char *dot;
+
+    if (!strncmp(p->path, folder, n) && p->path[n] == '/') {
+        dot = strrchr(p->path, '.');
+        p->name = mem_format(
+            "%.*s",
+            (int)((dot ? dot : p->path + strlen(p->path)) - p->path) - (int)n -
+                1,
+            p->path + n + 1);
+        p->known = mem_text(p->name);
+        return;
+    }
+    p->name = mem_text(p->path);
+    p->known = pipeline_absolute(p->path);
+}
+
+static void
+set_places(struct pipeline *p)
+{
+    const char *folder = getenv("FOIL_PIPELINES");
+    const char *slash = strrchr(p->path, '/');
+    char *beside = mem_format("%.*s", slash ? (int)(slash - p->path) : 1,
+                              slash ? p->path : ".");
+    char *run, *parts, *as;
+    const char *last, *dot;
+
+    if (!folder)
+        folder = beside;
+    name_pipeline(p, folder);
+    parts = mem_format("%s/parts", folder);
+    last = *p->known == '/' ? strrchr(p->known, '/') + 1 : p->known;
+    dot = strrchr(last, '.');
+    run = mem_format(
+        "run/%.*s",
+        (int)(dot && dot > last ? (size_t)(dot - last) : strlen(last)), last);
+    as = mem_format("foil run %s", p->name);
+    set_var(p, "parts", parts);
+    set_var(p, "RUN", run);
+    say_as(as); // which stays
+    free(run);
+    free(parts);
+    free(beside);
+}
+
+/* Says where everything is, where something was learnt. */
+static void
+conclude_run(const struct pipeline *p)
+{
+    static const char *const names[] = {"results.jsonl", "loss.png"};
+    const char *run = var(p, "RUN");
+    char found[64] = "";
+
+    if (p->learnt == LEARNT_NOT)
+        return;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *path = mem_format("%s/%s", run, names[i]);
+
+        if (file_exists(path))
+            snprintf(found + strlen(found), sizeof found - strlen(found),
+                     ", %s", names[i]);
+        free(path);
+    }
+    say("%s: '%s' has the encoder in latest/, its steps in metrics.jsonl%s",
+        p->learnt == LEARNT_NOW
+            ? "the run is over"
+            : "the run was over before, and nothing is left to train",
+        run, found);
+}
+
+void
+pipeline_main(char **argv)
+{
+    static struct pipeline p = {.held = -1};
+    struct err err;
+    size_t len;
+
+    p.path = argv[1];
+    p.text = file_read(p.path, LIST_MAX_BYTES, &len, &err);
+    if (!p.text)
+        die("%s", err.msg);
+    add_common(&p);
+    set_places(&p);
+    script_declare(&p, p.name, p.text);
+    set_var(&p, "usual", var(&p, "objective"));
+    step_watch();
+    pipeline_command_line(&p, argv + 2);
+    script_run(&p, p.name, p.text);
+    conclude_run(&p);
+    close_stdout();
+    exit(EXIT_OK);
+}

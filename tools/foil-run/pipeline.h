@@ -1,0 +1,178 @@
+#ifndef FOIL_RUN_PIPELINE_H
+#define FOIL_RUN_PIPELINE_H
+
+#include <stdio.h>
+
+#include "list.h"
+#include "util/json.h"
+#include "util/setting.h"
+#include "words.h"
+
+/*
+ * A pipeline: a list with a header, which says what `foil run NAME` takes, and
+ * with steps that run one after another; foil-run(1) describes it.
+ *
+ *     # SimCLR: the negatives of an image are the other images of its batch.
+ *     pipeline DATA [TEST]
+ *     default  warm 5
+ *     train    --lr 0.5 --checkpoint-every 500
+ *     learn    $DATA $TEST
+ *     if $judge use judge
+ *
+ * Everything here is for main(): it prints, and ends the process on errors with
+ * a sentence.  One pipeline in a process.
+ */
+
+enum { SELECT, NEGATIVES, AUGMENT, TRAIN, EMBED, N_STAGES };
+extern const char *const pipeline_stages[N_STAGES]; /* their names */
+
+/* An option that has a value: its name, what --help calls the value, N or S for
+ * a whole number, and says of it. */
+struct pipeline_row {
+    char *name, *arg, *what;
+};
+
+enum pipeline_learnt { LEARNT_NOT, LEARNT_BEFORE, LEARNT_NOW };
+
+struct pipeline {
+    char *name;               /* behind `foil run` */
+    char *known;              /* what a run remembers it by */
+    char *path, *text;        /* the list */
+    char *described;          /* operands as in "DATA [TEST]" */
+    struct word_list operand; /* their names; the first `needed` are wanted */
+    size_t needed;
+    struct pipeline_row *row; /* options, those of all pipelines first */
+    size_t rows, row_room;
+
+    struct settings vars;        /* values of options, operands and others */
+    const struct settings *args; /* $1 .. of the part that runs; or NULL */
+    struct settings said;        /* what the command line says */
+    struct word_list override;   /* options that may differ from the run's */
+    const char *config;          /* a file of options; or NULL */
+    int resume, lists;           /* --resume, --stages */
+
+    struct word_list defaults[N_STAGES]; /* options that the list sets */
+    struct word_list tuned;   /* of the trainer, with the usual objective */
+    json_t *selects, *trains; /* what both make of their options; or NULL */
+    enum pipeline_learnt learnt;
+    int judge_anew;
+    int selects_ours;   /* of programs of another kind ours is not told */
+    int asks_elsewhere; /* the trainer's checkpoint is another program's */
+    char *prepared;     /* of what pipeline_prepare() was the last; or NULL */
+    char *stages;       /* the list of stages that it made; or NULL */
+
+    int held;       /* a descriptor that keeps others out of the run */
+    char *holds;    /* the run that it is for; or NULL */
+    const char *to; /* where the output of a step goes; NULL: our own */
+    int to_append;  /* behind what is there */
+};
+
+/* pipeline_is() returns 1 when a file is a pipeline, not a list of stages. */
+int pipeline_is(const char *path);
+
+/* pipeline_main() runs the pipeline argv[1]; it does not return. */
+_Noreturn void pipeline_main(char **argv);
+
+/* pipeline_misuse() says what is wrong and where to look, and exits. */
+_Noreturn void pipeline_misuse(const struct pipeline *p, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ------------------------------------------------- variables and options */
+
+/* pipeline_value() returns the value of a variable, or NULL; var() that of one
+ * that has a value, "" where it is not set. */
+const char *pipeline_value(const void *pipeline, const char *name);
+const char *var(const struct pipeline *p, const char *name);
+long whole_var(const struct pipeline *p, const char *name);
+void set_var(struct pipeline *p, const char *name, const char *value);
+
+/* pipeline_split() adds the words of a text, or says which option has it. */
+void pipeline_split(const struct pipeline *p, struct word_list *list,
+                    const char *option, const char *text);
+
+/* pipeline_take() sets what an option is for; pipeline_command_line() takes all
+ * words behind the list's path; pipeline_help() prints and exits. */
+void pipeline_take(struct pipeline *p, const char *name, const char *value);
+void pipeline_command_line(struct pipeline *p, char **argv);
+void pipeline_help(const struct pipeline *p);
+
+/* pipeline_absolute() returns a path from the root, "." and ".." resolved and
+ * links kept, to be given to free(). */
+char *pipeline_absolute(const char *path);
+
+/* pipeline_row_add() adds an option that has a value. */
+void pipeline_row_add(struct pipeline *p, const char *name, const char *arg,
+                      const char *what);
+
+/* stage_named() returns the stage of a name of n characters, or -1. */
+int stage_named(const char *name, size_t n);
+
+/* is_option() returns 1 for a word that begins an item, as --lr of --lr 0.1. */
+int is_option(const char *word);
+
+/* item_end() returns the index behind the item that begins at `at`. */
+size_t item_end(const struct word_list *list, size_t at);
+
+/* ------------------------------------------------------ what a run remembers
+ */
+
+/* pipeline_keys() puts the names that a run remembers into key[most]; returns
+ * how many there are. */
+size_t pipeline_keys(const struct pipeline *p, const char **key, size_t most);
+int pipeline_is_key(const struct pipeline *p, const char *name);
+
+/* remember_run() writes RUN/command; recall_run() has the run's command hold,
+ * but for what is overridden; configure_run() takes a file of options. */
+void remember_run(struct pipeline *p);
+void recall_run(struct pipeline *p);
+void configure_run(struct pipeline *p);
+int is_overridden(const struct pipeline *p, const char *name);
+
+/* ---------------------------------------------------------------- stages */
+
+/* stages_ask() asks selector (where there is data) and trainer what they make
+ * of their options; stages_text() returns the list of stages, to be given to
+ * free().  merge_options() adds those of a stage that the user's do not
+ * replace, and these. */
+void stages_ask(struct pipeline *p, const char *data);
+char *stages_text(struct pipeline *p, const char *data);
+void merge_options(const struct pipeline *p, int stage,
+                   const struct word_list *own, struct word_list *words);
+int has_own_net(const struct pipeline *p);
+
+/* -------------------------------------------------------- learning, judging */
+
+void pipeline_prepare(struct pipeline *p, const char *data, const char *test);
+void pipeline_learn(struct pipeline *p, const char *data, const char *test);
+void pipeline_index(struct pipeline *p, const char *data);
+
+/* ------------------------------------------------------------------ steps */
+
+/* script_declare() takes the header of a text, script_run() runs its steps. */
+void script_declare(struct pipeline *p, const char *name, const char *text);
+void script_run(struct pipeline *p, const char *name, const char *text);
+
+/* ---------------------------------------------------------------- processes */
+
+/* step_watch() has signals handed on; before the others. */
+void step_watch(void);
+
+/*
+ * step_list() runs a list to its end, with logs in RUN/log, and returns unless
+ * it ended badly; step_run() one command on the terminal.  step_capture()
+ * returns what a command prints, without new lines at its end, to be given to
+ * free(), unless it ends badly.
+ */
+void step_list(struct pipeline *p, const char *text);
+void step_run(struct pipeline *p, char **word, size_t n);
+char *step_capture(char *const *word);
+
+/* step_finally() has a command run when we end, however that is but for a kill;
+ * the words stay. */
+void step_finally(char *const *word);
+
+/* hold_run() keeps every other foil run out of the run directory, once it is
+ * there. */
+void hold_run(struct pipeline *p);
+
+#endif
