@@ -19,6 +19,7 @@ enum verb {
     MAP,
     TEMPERATURE,
     ANCHORS,
+    BIAS,
     FOLLOW
 };
 
@@ -55,6 +56,9 @@ static const struct opt_tool verbs[] = {
     [ANCHORS] = {"foil-eval anchors",
                  "measure temperature, hardness and softmax of single rows",
                  INSTRUMENT_OPERANDS, 1, INSTRUMENT_MOST, anchors_opts},
+    [BIAS] = {"foil-eval bias",
+              "compare the expected gradient of a method with the exact one",
+              INSTRUMENT_OPERANDS, 1, INSTRUMENT_MOST, bias_opts},
     [FOLLOW] = {"foil-eval follow",
                 "judge each checkpoint of a run as it comes", "[TRAIN] [TEST]",
                 0, 2, follow_opts},
@@ -80,6 +84,7 @@ main(int argc, char **argv)
         [MAP] = run_map,
         [TEMPERATURE] = run_temperature,
         [ANCHORS] = run_anchors,
+        [BIAS] = run_bias,
         [FOLLOW] = run_follow,
     };
     char **operand;

@@ -16,6 +16,9 @@
  *     L = mean over r and its partners p of
  *             log(Z_r + exp(beta s_rp)) - beta s_rp
  *
+ * With `cross` the negatives of a row are the rows of other images in other
+ * views alone, as where view 0 is an image and view 1 its caption.
+ *
  * The code that was released with that paper measures the second form, with
  * the square of its beta (lib/algorithms.md 3.7).
  */
@@ -24,6 +27,7 @@ struct loss_global {
                                 images and views >= 2 */
     double beta;             /* 1 / tau, > 0 */
     int inside;              /* 1: the partner is in the denominator */
+    int cross;               /* 1: negatives are of other views */
 };
 
 /* loss_global_size() returns the floats of scratch for loss_global(). */

@@ -83,6 +83,15 @@ json_t *param_json(const struct param *own, double value);
 int param_read(const struct param *own, const char *text, double *value,
                struct err *err);
 
+/*
+ * param_read_words() sets values to numbers and words, "tau=0.2,form=word,kl";
+ * the name of a flag alone sets it.
+ *   who    has the parameters, for the sentence
+ * -1 with a sentence: no such parameter, no value of it, out of range.
+ */
+int param_read_words(const struct param *own, const char *who,
+                     const char *words, double *value, struct err *err);
+
 /* param_list() returns the defaults as an object, by name. */
 json_t *param_list(const struct param *own);
 

@@ -54,6 +54,17 @@ min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Takes the columns of the own view out of a row of a tile. */
+static void
+mask_own_view(size_t images, size_t r, size_t c, size_t cols, float *tile)
+{
+    const size_t from = r / images * images;
+
+    for (size_t p = 0; p < cols; p++)
+        if (c + p >= from && c + p < from + images)
+            tile[p] = -INFINITY;
+}
+
 /* The tile of S at (r,c), without the columns of its own image. */
 static void
 fill_tile(const struct job *job, size_t r, size_t rows, size_t c, size_t cols)
@@ -61,10 +72,13 @@ fill_tile(const struct job *job, size_t r, size_t rows, size_t c, size_t cols)
     const size_t d = job->set->d, images = job->set->images;
 
     num_gemm_nt(rows, cols, d, 1, job->v + r * d, job->v + c * d, 0, job->tile);
-    for (size_t i = 0; i < rows; i++)
+    for (size_t i = 0; i < rows; i++) {
         for (size_t p = (r + i) % images; p < c + cols; p += images)
             if (p >= c)
                 job->tile[i * cols + p - c] = -INFINITY;
+        if (job->set->cross)
+            mask_own_view(images, r + i, c, cols, job->tile + i * cols);
+    }
 }
 
 static float

@@ -68,6 +68,47 @@ param_json(const struct param *own, double value)
     }
 }
 
+/* Sets a parameter to what stands behind its name. */
+static int
+read_word(const struct param *own, const char *who, char *word, double *value,
+          struct err *err)
+{
+    char *equals = strchr(word, '='), *end = NULL;
+    const char *text = equals ? equals + 1 : "";
+    const struct param *row;
+    double x;
+
+    if (equals)
+        *equals = '\0';
+    row = param_find(own, word);
+    if (!row)
+        return err_set(err, "%s has no parameter '%.40s'", who, word);
+    if (row->kind == OPT_FLAG && !equals)
+        text = "1";
+    x = row->kind == OPT_CHOICE ? opt_index(row->arg, text)
+                                : strtod(text, &end);
+    if (row->kind == OPT_CHOICE ? x < 0 : end == text || *end)
+        return err_set(err, "%s '%.40s': want %s", word, text,
+                       row->kind == OPT_CHOICE ? row->arg : "a number");
+    if (row->kind == OPT_WHOLE && x != (double)(long)x)
+        return err_set(err, "%s %s: want a whole number", word, text);
+    value[row - own] = x;
+    return 0;
+}
+
+int
+param_read_words(const struct param *own, const char *who, const char *words,
+                 double *value, struct err *err)
+{
+    char *text = mem_text(words), *rest = text;
+    int rc = 0;
+
+    for (char *word; !rc && (word = strtok_r(rest, ",", &rest));)
+        rc = read_word(own, who, word, value, err);
+    free(text);
+    return rc ? rc : param_check(own, value, err);
+}
+
 json_t *
 param_list(const struct param *own)
 {

@@ -17,9 +17,9 @@ struct example {
 };
 
 static struct example
-make(size_t images, size_t views, size_t d, double beta, int inside)
+make(size_t images, size_t views, size_t d, double beta, int inside, int cross)
 {
-    struct example e = {{images, views, d, beta, inside},
+    struct example e = {{images, views, d, beta, inside, cross},
                         images * views,
                         NULL,
                         NULL,
@@ -59,7 +59,8 @@ naive(const struct example *e, const double *z)
         double sum = 0;
 
         for (size_t c = 0; c < e->n; c++)
-            if (c % images != r % images)
+            if (c % images != r % images &&
+                !(e->set.cross && c / images == r / images))
                 sum += exp(e->set.beta * naive_cosine(d, z + r * d, z + c * d));
         for (size_t p = r % images; p < e->n; p += images) {
             double s = e->set.beta * naive_cosine(d, z + r * d, z + p * d);
@@ -72,16 +73,19 @@ naive(const struct example *e, const double *z)
 }
 
 static void
-gradient_is_the_slope(size_t images, size_t views, double beta, int inside)
+gradient_is_the_slope(size_t images, size_t views, double beta, int inside,
+                      int cross)
 {
-    struct example e = make(images, views, 5, beta, inside);
+    struct example e = make(images, views, 5, beta, inside, cross);
     const double h = 1e-6;
     double off = 0, largest = 0, value;
 
     value = loss_global(&e.set, e.zf, e.dz, e.work);
     T_NEAR(value, naive(&e, e.z), 2e-6 + 2e-8 * beta,
            "%zu images, %zu views, beta %g, %s", images, views, beta,
-           inside ? "inside" : "outside");
+           inside  ? cross ? "inside, other views" : "inside"
+           : cross ? "outside, other views"
+                   : "outside");
     for (size_t i = 0; i < e.n * e.set.d; i++) {
         double was = e.z[i], up, down;
 
@@ -103,7 +107,7 @@ gradient_is_the_slope(size_t images, size_t views, double beta, int inside)
 static void
 tiles_fit_together(void)
 {
-    struct example e = make(301, 2, 8, 25, 1);
+    struct example e = make(301, 2, 8, 25, 1, 0);
     double *side = mem_array(e.n * 8, sizeof *side);
     double want = 0, got[2], value;
     struct rng rng;
@@ -132,9 +136,9 @@ tiles_fit_together(void)
 
 /* Of one batch of all images it is what the objectives are. */
 static void
-is_the_objective_of_a_batch_of_all(const char *name, int inside)
+is_the_objective_of_a_batch_of_all(const char *name, int inside, int cross)
 {
-    struct example e = make(9, 2, 6, 5, inside);
+    struct example e = make(9, 2, 6, 5, inside, cross);
     struct err err;
     const struct loss_objective *o = loss_objective_find(name, &err);
     const struct loss_batch batch = {.b = 9, .d = 6};
@@ -157,7 +161,7 @@ is_the_objective_of_a_batch_of_all(const char *name, int inside)
 static void
 equal_rows_have_no_way_out(void)
 {
-    struct example e = make(300, 2, 4, 5, 0);
+    struct example e = make(300, 2, 4, 5, 0, 0);
     double most = 0;
 
     for (size_t i = 0; i < e.n * 4; i++)
@@ -175,7 +179,7 @@ equal_rows_have_no_way_out(void)
 static void
 large_beta_is_no_trouble(void)
 {
-    struct example e = make(2, 2, 1, 1e4, 1);
+    struct example e = make(2, 2, 1, 1e4, 1, 0);
 
     for (size_t i = 0; i < 4; i++)
         e.zf[i] = i % 2 ? 1 : -1;
@@ -194,13 +198,18 @@ main(void)
 
     for (size_t i = 0; i < sizeof beta / sizeof *beta; i++)
         for (int inside = 0; inside < 2; inside++) {
-            gradient_is_the_slope(4, 2, beta[i], inside);
-            gradient_is_the_slope(3, 3, beta[i], inside);
+            gradient_is_the_slope(4, 2, beta[i], inside, 0);
+            gradient_is_the_slope(3, 3, beta[i], inside, 0);
         }
-    gradient_is_the_slope(2, 2, 5, 0);
+    gradient_is_the_slope(2, 2, 5, 0, 0);
+    for (int inside = 0; inside < 2; inside++) {
+        gradient_is_the_slope(4, 2, 5, inside, 1);
+        gradient_is_the_slope(3, 3, 25, inside, 1);
+    }
     tiles_fit_together();
-    is_the_objective_of_a_batch_of_all("dcl", 0);
-    is_the_objective_of_a_batch_of_all("simclr", 1);
+    is_the_objective_of_a_batch_of_all("clip", 1, 1);
+    is_the_objective_of_a_batch_of_all("dcl", 0, 0);
+    is_the_objective_of_a_batch_of_all("simclr", 1, 0);
     equal_rows_have_no_way_out();
     large_beta_is_no_trouble();
     return t_done();

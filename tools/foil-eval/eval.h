@@ -16,7 +16,8 @@
  */
 extern const struct opt knn_opts[], neighbours_opts[], probe_opts[],
     zero_shot_opts[], geometry_opts[], retrieve_opts[], cca_opts[], loss_opts[],
-    pca_opts[], map_opts[], temperature_opts[], follow_opts[], anchors_opts[];
+    pca_opts[], map_opts[], temperature_opts[], follow_opts[], anchors_opts[],
+    bias_opts[];
 
 void run_knn(char **path);
 void run_neighbours(char **path);
@@ -31,6 +32,7 @@ void run_map(char **path);
 void run_temperature(char **path);
 void run_follow(char **path);
 void run_anchors(char **path);
+void run_bias(char **path);
 
 /* What several verbs take. */
 struct common {

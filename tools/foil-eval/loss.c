@@ -48,8 +48,8 @@ square_gradient(struct measured *m, const float *dz)
 static json_t *
 measure_form(struct measured *m, double beta, int inside)
 {
-    const struct loss_global set = {m->images, m->n / m->images, m->dim, beta,
-                                    inside};
+    const struct loss_global set = {m->images, m->n / m->images, m->dim,
+                                    beta,      inside,           0};
     float *work = mem_array(loss_global_size(&set), sizeof *work);
     float *dz = mem_array(m->n * m->dim, sizeof *dz);
     const double value = loss_global(&set, m->z, dz, work);

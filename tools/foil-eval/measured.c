@@ -96,14 +96,14 @@ draw_view(struct measured *m, size_t id, size_t view, size_t i)
 }
 
 void
-measured_forward(struct measured *m, size_t first)
+measured_rows(struct measured *m, size_t n, const size_t *row, float *z)
 {
-    const size_t n = measured_at(m, first), views = (size_t)m->model.spec.views;
+    const size_t views = (size_t)m->model.spec.views;
     const struct nn_input input = {.n = n, .images = m->pixel, .ids = m->id};
     struct nn_net *net = m->model.net;
 
     for (size_t i = 0; i < n; i++) {
-        size_t id = (first + i) % m->images, view = (first + i) / m->images;
+        const size_t id = row[i] % m->images, view = row[i] / m->images;
 
         if (nn_net_ids(net))
             m->id[i] = (int32_t)(view + views * id);
@@ -111,9 +111,21 @@ measured_forward(struct measured *m, size_t first)
             draw_view(m, id, view, i);
     }
     if (nn_net_grads(net))
-        nn_net_forward(net, NN_FIXED, &input, NULL, m->z + first * m->dim);
+        nn_net_forward(net, NN_FIXED, &input, NULL, z);
     else
-        nn_net_infer(net, &input, NULL, m->z + first * m->dim);
+        nn_net_infer(net, &input, NULL, z);
+}
+
+void
+measured_forward(struct measured *m, size_t first)
+{
+    const size_t n = measured_at(m, first);
+    size_t *row = mem_array(n, sizeof *row);
+
+    for (size_t i = 0; i < n; i++)
+        row[i] = first + i;
+    measured_rows(m, n, row, m->z + first * m->dim);
+    free(row);
     m->done += n;
     progress_show(&m->progress, (double)m->done, "");
 }

@@ -74,6 +74,9 @@ size_t measured_at(const struct measured *m, size_t first);
 void measured_forward(struct measured *m, size_t first);
 void measured_embed(struct measured *m);
 
+/* measured_rows() brings any n <= batch rows to the encoder: z [n,dim]. */
+void measured_rows(struct measured *m, size_t n, const size_t *row, float *z);
+
 /* measured_origin() says which encoder and data these are, and how the views
  * were made. */
 json_t *measured_origin(const struct measured *m, char **path);

@@ -1,0 +1,353 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/frozen.h"
+#include "num/gemm.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+struct eval_frozen {
+    const struct eval_views *views;
+    const float *z; /* [n,d] */
+    struct eval_frozen_how how;
+    struct sample_how sampler;
+    struct sample_source source;
+    struct select_features features;
+    struct select_plan *plan;
+    struct select_layout layout;
+    int64_t total;         /* steps so far */
+    float *column;         /* [sides,samples,columns] of the objective */
+    struct arena scratch;  /* of a batch */
+    struct loss_batch now; /* the batch, for the objective */
+    struct eval_batch batch;
+    float *rows; /* [columns,d] of the batch */
+};
+
+/* Whether rows are all that an objective needs. */
+static int
+check_objective(const struct eval_frozen_how *how, size_t d, struct err *err)
+{
+    const struct loss_objective *objective = how->objective;
+
+    if (objective->by_encoder || objective->aux_columns)
+        return err_set(err,
+                       "%s needs more of an encoder than embeddings: it cannot "
+                       "be measured on rows",
+                       objective->name);
+    REQUIRE(!objective->wants_weights || how->sampler);
+    return loss_objective_check(objective, &how->settings, how->batch, d, err);
+}
+
+/* The plan, of the features of views 0 and 1. */
+static int
+make_plan(struct eval_frozen *f, struct err *err)
+{
+    const struct eval_views *views = f->views;
+    struct select_task task = {.seed = f->how.seed};
+
+    if (select_layout_make(views->samples, f->how.batch, SELECT_KEEP,
+                           &f->layout, err) ||
+        select_strategy_fit(f->how.strategy, &f->layout, f->how.plan, err))
+        return -1;
+    f->features =
+        (struct select_features){.d = views->d,
+                                 .u = views->v,
+                                 .v = views->v + views->samples * views->d};
+    task.layout = f->layout;
+    memcpy(task.value, f->how.plan, sizeof task.value);
+    f->plan = select_plan_new(f->how.strategy, &task);
+    return 0;
+}
+
+static size_t
+count_sides(const struct eval_frozen *f)
+{
+    return f->how.objective->sides ? 2 : 1;
+}
+
+static void
+begin_columns(struct eval_frozen *f)
+{
+    const struct loss_objective *objective = f->how.objective;
+    const size_t k = objective->columns, n = count_sides(f) * f->views->samples;
+
+    f->column = mem_array(n * k + 1, sizeof *f->column);
+    for (size_t i = 0; i < n * k; i++)
+        f->column[i] = objective->initial[i % k];
+}
+
+struct eval_frozen *
+eval_frozen_new(const struct eval_views *views, const float *z,
+                const struct eval_frozen_how *how, struct err *err)
+{
+    struct eval_frozen *f;
+
+    REQUIRE(views->views >= 2);
+    if (check_objective(how, views->d, err))
+        return NULL;
+    f = mem_array(1, sizeof *f);
+    f->views = views;
+    f->z = z;
+    f->how = *how;
+    if (make_plan(f, err)) {
+        free(f);
+        return NULL;
+    }
+    begin_columns(f);
+    if (how->objective->wants_weights) {
+        f->sampler = *how->sampler;
+        f->sampler.brings = 1;
+        f->sampler.seed = how->seed;
+        sample_how_set(&f->sampler, "horizon", 1);
+        sample_source_init(&f->source, &f->sampler, views->samples);
+    }
+    return f;
+}
+
+void
+eval_frozen_free(struct eval_frozen *f)
+{
+    if (!f)
+        return;
+    if (f->how.objective->wants_weights)
+        sample_source_release(&f->source);
+    select_plan_free(f->plan);
+    arena_release(&f->scratch);
+    free(f->column);
+    free(f);
+}
+
+size_t
+eval_frozen_steps(const struct eval_frozen *f)
+{
+    return f->layout.steps;
+}
+
+/* ------------------------------------------------------------- the batch */
+
+/* The ids of a batch; an epoch is ordered when its first one is asked for. */
+static const int64_t *
+plan_batch(struct eval_frozen *f, uint64_t epoch, uint64_t step, size_t *b)
+{
+    if (f->how.strategy->wants_features && !select_plan_has(f->plan, epoch)) {
+        struct select_task task = {.layout = f->layout,
+                                   .seed = f->how.seed,
+                                   .epoch = epoch,
+                                   .features = &f->features};
+        int64_t *ids = mem_array(select_layout_total(&f->layout), sizeof *ids);
+
+        memcpy(task.value, f->how.plan, sizeof task.value);
+        select_strategy_order(f->how.strategy, &task, ids);
+        select_plan_put(f->plan, epoch, ids);
+        free(ids);
+    }
+    return select_plan_batch(f->plan, epoch, step, b);
+}
+
+/* Two different views of each image: [2,b]. */
+static int64_t *
+draw_pairs(struct eval_frozen *f, uint64_t epoch, size_t b, const int64_t *ids)
+{
+    const size_t v = f->views->views;
+    int64_t *variant = arena_take(&f->scratch, 2 * b, sizeof *variant);
+
+    for (size_t i = 0; i < b; i++) {
+        struct rng rng;
+
+        rng_init(&rng, f->how.seed, RNG_VARIANT, (uint64_t)ids[i], epoch, 0);
+        variant[i] = v == 2 ? 0 : (int64_t)rng_below(&rng, v);
+        variant[b + i] = v == 2 ? 1 : (int64_t)rng_below(&rng, v - 1);
+        if (v > 2)
+            variant[b + i] += variant[b + i] >= variant[i];
+    }
+    return variant;
+}
+
+/* The views of samples that come along: those that are asked for, or any. */
+static int64_t *
+choose_views(struct eval_frozen *f, const struct sample_step *step,
+             const struct sample_extras *extras)
+{
+    int64_t *view = arena_take(&f->scratch, extras->n + 1, sizeof *view);
+
+    for (size_t j = 0; j < extras->n; j++) {
+        struct rng rng;
+
+        rng_init(&rng, f->how.seed, RNG_EVAL, step->epoch, step->step, j);
+        view[j] = extras->view && extras->view[j] >= 0
+                      ? extras->view[j]
+                      : (int64_t)rng_below(&rng, f->views->views);
+    }
+    return view;
+}
+
+/* Which rows make up the batch, and copies of them from the array `from`. */
+static float *
+copy_rows(struct eval_frozen *f, const struct eval_batch *batch,
+          size_t constants, const float *from)
+{
+    const size_t d = f->views->d;
+    float *rows =
+        arena_take(&f->scratch, (batch->rows + constants) * d, sizeof *rows);
+
+    for (size_t i = 0; i < batch->rows; i++)
+        memcpy(rows + i * d, from + batch->row[i] * d, d * sizeof *rows);
+    return rows;
+}
+
+static void
+place_rows(struct eval_frozen *f, const struct sample_step *step,
+           const int64_t *variant, const int64_t *extra_view)
+{
+    const size_t b = step->b, samples = f->views->samples;
+    struct eval_batch *batch = &f->batch;
+    size_t *row;
+
+    batch->b = b;
+    batch->rows = batch->columns = 2 * b + step->extra;
+    batch->ids = step->ids;
+    batch->row = row = arena_take(&f->scratch, batch->rows, sizeof *row);
+    for (size_t i = 0; i < 2 * b; i++)
+        row[i] = (size_t)variant[i] * samples + (size_t)step->ids[i % b];
+    for (size_t j = 0; j < step->extra; j++)
+        row[2 * b + j] =
+            (size_t)extra_view[j] * samples + (size_t)step->extra_ids[j];
+}
+
+/* Has the negatives of the batch weighed. */
+static int
+weigh_batch(struct eval_frozen *f, struct sample_step *step,
+            const struct sample_hints *hints, struct err *err)
+{
+    struct eval_batch *batch = &f->batch;
+    const float *v = copy_rows(f, batch, 0, f->views->v);
+
+    step->beta = 1 / f->how.settings.value[LOSS_TAU];
+    step->dim = f->views->d;
+    step->z = v;
+    step->extra_z = v + 2 * step->b * step->dim;
+    step->hints = *hints;
+    if (sample_source_weigh(&f->source, step, &batch->weights, err))
+        return -1;
+    batch->columns += batch->weights.n_outside;
+    return 0;
+}
+
+/* The batch as the objective takes it. */
+static void
+hand_over(struct eval_frozen *f)
+{
+    const struct eval_batch *batch = &f->batch;
+    const struct sample_weights *weights = &batch->weights;
+    const size_t d = f->views->d, constants = weights->n_outside;
+
+    f->rows = copy_rows(f, batch, constants, f->z);
+    if (constants)
+        memcpy(f->rows + batch->rows * d, weights->outside,
+               constants * d * sizeof *f->rows);
+    f->now = (struct loss_batch){.b = batch->b,
+                                 .extra = batch->columns - 2 * batch->b,
+                                 .constant = constants,
+                                 .d = d,
+                                 .weights = weights->w,
+                                 .scale = weights->scale};
+}
+
+int
+eval_frozen_next(struct eval_frozen *f, uint64_t epoch, uint64_t number,
+                 struct eval_batch *batch, struct err *err)
+{
+    struct sample_step step = {
+        .epoch = epoch, .step = number, .v = 2, .fixed = f->views->views};
+    struct sample_extras extras = {0};
+    int64_t *variant, *view = NULL;
+
+    arena_begin(&f->scratch);
+    step.ids = plan_batch(f, epoch, number, &step.b);
+    step.variants = variant = draw_pairs(f, epoch, step.b, step.ids);
+    if (f->how.objective->wants_weights) {
+        extras = sample_source_draw(&f->source, &step, f->total);
+        view = choose_views(f, &step, &extras);
+        step.extra = extras.n;
+        step.extra_ids = extras.ids;
+        step.extra_view = view;
+    }
+    f->batch = (struct eval_batch){0};
+    place_rows(f, &step, variant, view);
+    if (f->how.objective->wants_weights &&
+        weigh_batch(f, &step, &extras.hints, err))
+        return -1;
+    hand_over(f);
+    f->total++;
+    *batch = f->batch;
+    return 0;
+}
+
+/* ---------------------------------------------------------- the objective */
+
+/* The state of the batch's images: out of the table, or into it. */
+static void
+move_columns(struct eval_frozen *f, float *state, int back)
+{
+    const size_t k = f->how.objective->columns, b = f->batch.b;
+
+    for (size_t i = 0; i < count_sides(f) * b; i++) {
+        float *at =
+            f->column +
+            (i / b * f->views->samples + (size_t)f->batch.ids[i % b]) * k;
+
+        memcpy(back ? at : state + i * k, back ? state + i * k : at,
+               k * sizeof *at);
+    }
+}
+
+static float *
+take_state(struct eval_frozen *f)
+{
+    const struct loss_objective *objective = f->how.objective;
+    const size_t n = loss_objective_states(objective, f->batch.b);
+    float *state =
+        arena_take(&f->scratch, n * objective->columns + 1, sizeof *state);
+
+    move_columns(f, state, 0);
+    return state;
+}
+
+const float *
+eval_frozen_gradient(struct eval_frozen *f)
+{
+    const struct loss_objective *objective = f->how.objective;
+    float *state = take_state(f);
+    float *dz =
+        arena_take(&f->scratch, f->batch.rows * f->views->d, sizeof *dz);
+    float *work = arena_take(
+        &f->scratch, loss_objective_size(objective, &f->now), sizeof *work);
+    struct loss_report report;
+
+    loss_objective_run(objective, &f->how.settings, &f->now, f->rows, state, dz,
+                       work, &report);
+    move_columns(f, state, 1);
+    return dz;
+}
+
+const float *
+eval_frozen_pull(struct eval_frozen *f)
+{
+    const struct loss_objective *objective = f->how.objective;
+    const size_t n = 2 * f->batch.b, columns = f->batch.columns;
+    const size_t d = f->views->d;
+    float *state, *v, *s;
+    struct loss_report report = {0};
+
+    if (!objective->run)
+        return NULL;
+    state = take_state(f);
+    v = copy_rows(f, &f->batch, columns - f->batch.rows, f->views->v);
+    memcpy(v + f->batch.rows * d, f->rows + f->batch.rows * d,
+           (columns - f->batch.rows) * d * sizeof *v);
+    s = arena_take(&f->scratch, (n + 1) * columns, sizeof *s);
+    num_gemm_nt(n, columns, d, 1, v, v, 0, s);
+    objective->run(&f->now, &f->how.settings, state, s, &report);
+    move_columns(f, state, 1);
+    return s;
+}

@@ -1,0 +1,374 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/bias.h"
+#include "loss/global.h"
+#include "method.h"
+#include "num/vec.h"
+#include "util/mem.h"
+#include "util/plot.h"
+
+enum space { EMBEDDING, PARAMETERS, BOTH };
+
+static enum space space;
+static long replicas = 8, warm_up = 10;
+static int inside;
+static const char *picture;
+
+const struct opt bias_opts[] = {
+    METHOD_OBJECTIVE_OPT,
+    METHOD_TAU_OPT,
+    METHOD_PROPOSALS_OPT,
+    METHOD_STRATEGY_OPT,
+    METHOD_BATCHES_OPT,
+    {"space", 0, OPT_CHOICE, &space, 0, 0, "embedding|parameters|both",
+     "gradient of embeddings, or of the encoder's parameters"},
+    {"inside", 0, OPT_FLAG, &inside, 0, 0, NULL,
+     "the exact loss has the partner in its denominator"},
+    {"replicas", 0, OPT_WHOLE, &replicas, EVAL_BIAS_LEAST, EVAL_BIAS_MOST, "N",
+     "independent epochs that are measured"},
+    {"warmup", 0, OPT_WHOLE, &warm_up, 0, 1e6, "N",
+     "epochs before each, where objective or sampler remember samples"},
+    {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
+     "draw it as PNG, and keep the script"},
+    INSTRUMENT_OPTS,
+    {0},
+};
+
+/* Gradients in one space: the exact one and those of the replicas. */
+struct gradients {
+    const char *space;
+    size_t size;
+    float *exact, *estimate; /* [size], [replicas,size] */
+    double *step;            /* [replicas] mean square of a step's */
+};
+
+/* A point of the picture. */
+struct point {
+    const char *objective;
+    size_t batch;
+    enum space space;
+    struct eval_bias bias;
+};
+
+struct meter {
+    struct instrument in;
+    struct gradients of[2]; /* by space; of size 0: not wanted */
+    double tau;             /* that the exact ones are of; 0: of none yet */
+    struct progress progress;
+    size_t n, room;
+    struct point *point;
+};
+
+/* ------------------------------------------------------- exact gradients */
+
+static int
+wants_space(enum space which)
+{
+    return space == BOTH || space == which;
+}
+
+static void
+make_gradients(struct meter *m, enum space which, const char *name, size_t size)
+{
+    struct gradients *g = &m->of[which];
+    const size_t r = (size_t)replicas;
+
+    *g = (struct gradients){.space = name, .size = size};
+    g->exact = mem_array(size, sizeof *g->exact);
+    g->estimate = mem_array(r * size, sizeof *g->estimate);
+    g->step = mem_array(r, sizeof *g->step);
+}
+
+/* Takes dL/dz of some rows back to the parameters, into the net's gradients. */
+static const float *
+go_back(struct measured *e, size_t n, const size_t *row, const float *dz)
+{
+    float *z = mem_array(e->batch * e->dim, sizeof *z);
+
+    for (size_t from = 0; from < n; from += e->batch) {
+        const size_t k = n - from < e->batch ? n - from : e->batch;
+
+        measured_rows(e, k, row + from, z);
+        nn_net_backward(e->model.net, dz + from * e->dim, from > 0);
+    }
+    free(z);
+    return nn_net_grads(e->model.net);
+}
+
+static void
+find_exact(struct meter *m, double tau)
+{
+    const struct eval_views *rows = &m->in.rows;
+    const struct loss_global set = {rows->samples, rows->views, rows->d,
+                                    1 / tau,       inside,      rows->cross};
+    const size_t n = eval_views_count(rows);
+    float *work = mem_array(loss_global_size(&set), sizeof *work);
+    float *dz = mem_array(n * rows->d, sizeof *dz);
+    struct gradients *g = m->of;
+
+    loss_global(&set, m->in.z, dz, work);
+    if (g[EMBEDDING].size)
+        memcpy(g[EMBEDDING].exact, dz, n * rows->d * sizeof *dz);
+    if (g[PARAMETERS].size) {
+        size_t *row = mem_array(n, sizeof *row);
+
+        for (size_t i = 0; i < n; i++)
+            row[i] = i;
+        memcpy(g[PARAMETERS].exact, go_back(&m->in.measured, n, row, dz),
+               g[PARAMETERS].size * sizeof *dz);
+        free(row);
+    }
+    m->tau = tau;
+    free(dz);
+    free(work);
+}
+
+/* -------------------------------------------------------------- estimates */
+
+/* Adds a step's gradient to the mean of its epoch. */
+static void
+take_step(struct meter *m, size_t replica, double share,
+          const struct eval_batch *batch, const float *dz)
+{
+    const size_t d = m->in.rows.d;
+    struct gradients *g = m->of;
+
+    if (g[EMBEDDING].size) {
+        float *to = g[EMBEDDING].estimate + replica * g[EMBEDDING].size;
+
+        for (size_t i = 0; i < batch->rows; i++)
+            num_axpy(d, (float)share, dz + i * d, to + batch->row[i] * d);
+        g[EMBEDDING].step[replica] += share * num_dot(batch->rows * d, dz, dz);
+    }
+    if (g[PARAMETERS].size) {
+        const size_t size = g[PARAMETERS].size;
+        const float *dw = go_back(&m->in.measured, batch->rows, batch->row, dz);
+
+        num_axpy(size, (float)share, dw,
+                 g[PARAMETERS].estimate + replica * size);
+        g[PARAMETERS].step[replica] += share * num_dot(size, dw, dw);
+    }
+}
+
+/* One trainer: some epochs of which it remembers, and one that counts. */
+static void
+run_replica(struct meter *m, const struct method *of, size_t replica)
+{
+    struct method method = *of;
+    struct eval_frozen *frozen;
+    struct eval_batch batch;
+    size_t steps, before = method_remembers(of) ? (size_t)warm_up : 0;
+
+    method.how.seed += replica;
+    method.how.sampler = of->how.sampler ? &method.sampler : NULL;
+    frozen = method_new(&m->in, &method);
+    steps = eval_frozen_steps(frozen);
+    for (size_t epoch = 0; epoch <= before; epoch++)
+        for (size_t step = 0; step < steps; step++) {
+            const float *dz;
+
+            method_next(frozen, epoch, step, &batch);
+            dz = eval_frozen_gradient(frozen);
+            if (epoch == before)
+                take_step(m, replica, 1 / (double)steps, &batch, dz);
+            progress_show(&m->progress,
+                          (double)replica +
+                              ((double)epoch * (double)steps + (double)step) /
+                                  (double)((before + 1) * steps),
+                          "");
+        }
+    eval_frozen_free(frozen);
+}
+
+/* ----------------------------------------------------------------- results */
+
+static json_t *
+show_figure(struct eval_figure figure)
+{
+    return json_pack("{s:f s:f}", "value", figure.value, "half", figure.half);
+}
+
+static void
+report_bias(struct meter *m, const struct method *method, enum space which)
+{
+    struct gradients *g = &m->of[which];
+    struct eval_bias bias;
+    json_t *how = instrument_protocol(&m->in);
+
+    if (!(num_dot(g->size, g->exact, g->exact) > 0))
+        die("the exact gradient is zero: there is nothing to compare with");
+    bias = eval_bias((size_t)replicas, g->size, g->estimate, g->step, g->exact);
+    method_says(how, method);
+    json_object_update_new(
+        how,
+        json_pack("{s:I s:I s:b}", "replicas", (json_int_t)replicas, "warmup",
+                  method_remembers(method) ? (json_int_t)warm_up : 0,
+                  "positive_inside", inside));
+    print(json_pack(
+              "{s:s s:s s:I s:s s:o s:o s:o s:o s:f}", "measure", "bias",
+              "objective", method->name, "batch", (json_int_t)method->how.batch,
+              "space", g->space, "bias", show_figure(bias.bias), "variance",
+              show_figure(bias.variance), "cosine", show_figure(bias.cosine),
+              "scale", show_figure(bias.scale), "square_gradient", bias.square),
+          how);
+    mem_grow(&m->point, &m->room, m->n + 1, sizeof *m->point);
+    m->point[m->n++] =
+        (struct point){method->name, method->how.batch, which, bias};
+}
+
+static void
+measure_batch(struct meter *m, const struct method *method)
+{
+    for (int k = 0; k < BOTH; k++) {
+        struct gradients *g = &m->of[k];
+
+        memset(g->estimate, 0,
+               (size_t)replicas * g->size * sizeof *g->estimate);
+        for (size_t r = 0; g->size && r < (size_t)replicas; r++)
+            g->step[r] = 0;
+    }
+    progress_start(&m->progress, "epochs", 0, (double)replicas);
+    for (size_t r = 0; r < (size_t)replicas; r++)
+        run_replica(m, method, r);
+    progress_clear(&m->progress);
+    for (int k = 0; k < BOTH; k++)
+        if (m->of[k].size)
+            report_bias(m, method, (enum space)k);
+}
+
+static struct eval_figure
+figure_of(const struct point *point, int which)
+{
+    return which == 0   ? point->bias.bias
+           : which == 1 ? point->bias.variance
+                        : point->bias.cosine;
+}
+
+/* A panel of the picture: a figure against the size of batches, a line for each
+ * objective and space. */
+static void
+write_panel(FILE *out, const struct meter *m, int which)
+{
+    static const char *const name[] = {
+        "bias squared, in |g|^2", "variance of a step, in |g|^2", "cosine"};
+    size_t hue = 0;
+
+    fprintf(out, "set ylabel \"%s\"\n%s\nplot ", name[which],
+            which == 2 ? "unset logscale y\nset format y \"%g\"\nset key "
+                         "bottom right"
+                       : "set logscale y\nset format y \"10^{%T}\"\nset key "
+                         "top right");
+    for (size_t i = 0; i < m->n; i++) {
+        const struct point *p = &m->point[i];
+        size_t k;
+
+        for (k = 0; k < i; k++) // the first one of its line writes it
+            if (!strcmp(m->point[k].objective, p->objective) &&
+                m->point[k].space == p->space)
+                break;
+        if (k < i)
+            continue;
+        fprintf(out,
+                "%s$p%zu using 1:%d:%d:%d with yerrorlines lw 2 pt 7 lc "
+                "rgb \"#%s\" title ",
+                hue ? ", " : "", i, 2 + 3 * which, 3 + 3 * which, 4 + 3 * which,
+                plot_hue(hue));
+        plot_text(out, p->objective);
+        fprintf(out, ".\"%s\"", p->space == PARAMETERS ? ", parameters" : "");
+        hue++;
+    }
+    fputs("\n", out);
+}
+
+/* The points of a line, with low and high of what is drawn by logarithms kept
+ * above zero. */
+static void
+write_points(FILE *out, const struct meter *m, size_t first)
+{
+    fprintf(out, "$p%zu << END\n", first);
+    for (size_t i = first; i < m->n; i++) {
+        const struct point *p = &m->point[i];
+
+        if (strcmp(p->objective, m->point[first].objective) ||
+            p->space != m->point[first].space)
+            continue;
+        fprintf(out, "%zu", p->batch);
+        for (int which = 0; which < 3; which++) {
+            const struct eval_figure f = figure_of(p, which);
+            const double least = which < 2 ? 1e-6 : -1;
+
+            fprintf(out, " %g %g %g", fmax(f.value, least),
+                    fmax(f.value - f.half, least),
+                    fmax(f.value + f.half, least));
+        }
+        fputs("\n", out);
+    }
+    fputs("END\n", out);
+}
+
+static void
+draw_bias(const struct meter *m)
+{
+    size_t len;
+    char *text;
+    FILE *out = open_memstream(&text, &len);
+
+    REQUIRE(out);
+    fputs("# images in a batch; bias, variance, cosine: value, low, high\n",
+          out);
+    for (size_t i = 0; i < m->n; i++)
+        write_points(out, m, i);
+    fputs("set terminal pngcairo size 1440,480\nset multiplot layout 1,3\n"
+          "set grid\nset logscale x 2\nset xlabel \"images in a batch\"\n",
+          out);
+    for (int which = 0; which < 3; which++)
+        write_panel(out, m, which);
+    fclose(out);
+    plot(picture, text);
+    free(text);
+}
+
+void
+run_bias(char **path)
+{
+    struct meter m = {.tau = 0};
+    size_t batch[METHOD_MOST], batches, count;
+    const char *objective;
+    struct method method;
+
+    for (size_t i = 0; (objective = method_objective(i)); i++)
+        method_read(&method, objective); // refused before there is work
+    method_open(&m.in, path, wants_space(PARAMETERS));
+    if (wants_space(PARAMETERS) && !m.in.encoder)
+        opt_misuse("--space wants CHECKPOINT DATA: features have no "
+                   "parameters");
+    batches = method_batches(m.in.rows.samples, batch);
+    if (wants_space(EMBEDDING))
+        make_gradients(&m, EMBEDDING, "embedding",
+                       eval_views_count(&m.in.rows) * m.in.rows.d);
+    if (wants_space(PARAMETERS)) {
+        nn_net_params(m.in.measured.model.net, &count);
+        make_gradients(&m, PARAMETERS, "parameters", count);
+    }
+    for (size_t i = 0; (objective = method_objective(i)); i++) {
+        method_read(&method, objective);
+        if (method.how.settings.value[LOSS_TAU] != m.tau)
+            find_exact(&m, method.how.settings.value[LOSS_TAU]);
+        for (size_t k = 0; k < batches; k++) {
+            method.how.batch = batch[k];
+            measure_batch(&m, &method);
+        }
+    }
+    if (picture)
+        draw_bias(&m);
+    for (int k = 0; k < BOTH; k++) {
+        free(m.of[k].exact);
+        free(m.of[k].estimate);
+        free(m.of[k].step);
+    }
+    free(m.point);
+    instrument_release(&m.in);
+}
