@@ -20,6 +20,9 @@ enum verb {
     TEMPERATURE,
     ANCHORS,
     BIAS,
+    FALSE_NEGATIVES,
+    PLAN,
+    CHAINS,
     FOLLOW
 };
 
@@ -59,6 +62,16 @@ static const struct opt_tool verbs[] = {
     [BIAS] = {"foil-eval bias",
               "compare the expected gradient of a method with the exact one",
               INSTRUMENT_OPERANDS, 1, INSTRUMENT_MOST, bias_opts},
+    [FALSE_NEGATIVES] = {"foil-eval false-negatives",
+                         "measure the weight on negatives of the own class",
+                         INSTRUMENT_OPERANDS, 1, INSTRUMENT_MOST,
+                         false_negatives_opts},
+    [PLAN] = {"foil-eval plan",
+              "measure which pairs the batches of a plan show",
+              INSTRUMENT_OPERANDS, 1, INSTRUMENT_MOST, plan_opts},
+    [CHAINS] = {"foil-eval chains",
+                "measure how Markov chains of negatives mix",
+                INSTRUMENT_OPERANDS, 1, INSTRUMENT_MOST, chains_opts},
     [FOLLOW] = {"foil-eval follow",
                 "judge each checkpoint of a run as it comes", "[TRAIN] [TEST]",
                 0, 2, follow_opts},
@@ -85,6 +98,9 @@ main(int argc, char **argv)
         [TEMPERATURE] = run_temperature,
         [ANCHORS] = run_anchors,
         [BIAS] = run_bias,
+        [FALSE_NEGATIVES] = run_false_negatives,
+        [PLAN] = run_plan,
+        [CHAINS] = run_chains,
         [FOLLOW] = run_follow,
     };
     char **operand;

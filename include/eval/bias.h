@@ -1,7 +1,7 @@
 #ifndef EVAL_BIAS_H
 #define EVAL_BIAS_H
 
-#include <stddef.h>
+#include "eval/figure.h"
 
 /*
  * How far the expected gradient of a method is from the exact one, from
@@ -20,10 +20,6 @@
  * Each with the half of its interval of confidence, 95 %, by the jackknife over
  * the R estimates and Student's t.
  */
-struct eval_figure {
-    double value, half;
-};
-
 struct eval_bias {
     struct eval_figure bias, cosine, scale, variance;
     double square; /* |g|^2 */
@@ -40,9 +36,5 @@ enum { EVAL_BIAS_LEAST = 3, EVAL_BIAS_MOST = 256 }; /* R */
  */
 struct eval_bias eval_bias(size_t r, size_t size, const float *estimate,
                            const double *step, const float *exact);
-
-/* eval_student() returns the t that |t| of Student's distribution of so many
- * degrees of freedom is below in 95 of 100 cases: within 1 % from 3 on. */
-double eval_student(size_t degrees);
 
 #endif

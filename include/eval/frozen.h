@@ -77,4 +77,8 @@ const float *eval_frozen_gradient(struct eval_frozen *frozen);
  */
 const float *eval_frozen_pull(struct eval_frozen *frozen);
 
+/* eval_frozen_states() returns where the chains of the batch's rows stand after
+ * it was weighed, [2b], lent; NULL where the sampler has none. */
+const struct sample_state *eval_frozen_states(const struct eval_frozen *frozen);
+
 #endif

@@ -15,23 +15,6 @@ struct products {
     double square;
 };
 
-/* By Cornish and Fisher, around the normal distribution. */
-double
-eval_student(size_t degrees)
-{
-    const double z = 1.959964, n = (double)degrees;
-    const double a = (pow(z, 3) + z) / 4;
-    const double b = (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / 96;
-    const double c =
-        (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * pow(z, 3) - 15 * z) / 384;
-    const double d = (79 * pow(z, 9) + 776 * pow(z, 7) + 1482 * pow(z, 5) -
-                      1920 * pow(z, 3) - 945 * z) /
-                     92160;
-
-    REQUIRE(degrees >= 1);
-    return z + a / n + b / (n * n) + c / pow(n, 3) + d / pow(n, 4);
-}
-
 /* The figures of all estimates but one; `left_out` = R: of all. */
 struct figures {
     double of[4]; /* bias, cosine, scale, variance */

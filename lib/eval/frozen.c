@@ -351,3 +351,9 @@ eval_frozen_pull(struct eval_frozen *f)
     move_columns(f, state, 1);
     return s;
 }
+
+const struct sample_state *
+eval_frozen_states(const struct eval_frozen *f)
+{
+    return f->how.objective->wants_weights ? f->source.state : NULL;
+}

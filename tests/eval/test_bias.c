@@ -1,9 +1,5 @@
-#include <string.h>
-
 #include "eval/bias.h"
-#include "num/vec.h"
 #include "t.h"
-#include "util/mem.h"
 #include "util/rng.h"
 
 enum { R = 6, SIZE = 40 };
@@ -119,6 +115,12 @@ has_no_bias_of_its_own(void)
 static void
 follows_student(void)
 {
+    static const double x[] = {1, 2, 4, 5};
+    const struct eval_figure mean = eval_mean(4, x);
+
+    T(mean.value == 3, "a mean");
+    T_NEAR(mean.half, eval_student(3) * sqrt(10. / 3 / 4), 1e-12,
+           "with its interval");
     T_NEAR(eval_student(3), 3.182, .01, "3 degrees of freedom");
     T_NEAR(eval_student(7), 2.365, .003, "7");
     T_NEAR(eval_student(30), 2.042, .002, "30");

@@ -1,4 +1,4 @@
-#include "sample/walk.h"
+#include "sample/ess.h"
 #include "t.h"
 #include "util/rng.h"
 

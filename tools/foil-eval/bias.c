@@ -185,12 +185,6 @@ run_replica(struct meter *m, const struct method *of, size_t replica)
 
 /* ----------------------------------------------------------------- results */
 
-static json_t *
-show_figure(struct eval_figure figure)
-{
-    return json_pack("{s:f s:f}", "value", figure.value, "half", figure.half);
-}
-
 static void
 report_bias(struct meter *m, const struct method *method, enum space which)
 {

@@ -17,7 +17,7 @@
 extern const struct opt knn_opts[], neighbours_opts[], probe_opts[],
     zero_shot_opts[], geometry_opts[], retrieve_opts[], cca_opts[], loss_opts[],
     pca_opts[], map_opts[], temperature_opts[], follow_opts[], anchors_opts[],
-    bias_opts[];
+    chains_opts[], plan_opts[], false_negatives_opts[], bias_opts[];
 
 void run_knn(char **path);
 void run_neighbours(char **path);
@@ -32,6 +32,9 @@ void run_map(char **path);
 void run_temperature(char **path);
 void run_follow(char **path);
 void run_anchors(char **path);
+void run_chains(char **path);
+void run_plan(char **path);
+void run_false_negatives(char **path);
 void run_bias(char **path);
 
 /* What several verbs take. */

@@ -302,3 +302,9 @@ spread(size_t n, const double *x)
     free(sorted);
     return out;
 }
+
+json_t *
+show_figure(struct eval_figure figure)
+{
+    return json_pack("{s:f s:f}", "value", figure.value, "half", figure.half);
+}

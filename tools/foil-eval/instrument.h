@@ -2,6 +2,7 @@
 #define FOIL_EVAL_INSTRUMENT_H
 
 #include "eval.h"
+#include "eval/figure.h"
 #include "eval/views.h"
 #include "measured.h"
 
@@ -63,5 +64,8 @@ const char *instrument_group(const struct instrument *in, size_t sample,
 /* spread() describes numbers: mean, deviation, median, and the quantiles .05
  * and .95. */
 json_t *spread(size_t n, const double *x);
+
+/* show_figure() is a number with its interval. */
+json_t *show_figure(struct eval_figure figure);
 
 #endif

@@ -1,0 +1,343 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/anchors.h"
+#include "eval/chains.h"
+#include "eval/column.h"
+#include "method.h"
+#include "sample/ess.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+enum { LAGS = 20 };
+
+static long visits = 100, warm_up = 20, replicas = 4, most = 32;
+static const char *picture;
+
+const struct opt chains_opts[] = {
+    METHOD_OBJECTIVE_OPT,
+    METHOD_TAU_OPT,
+    METHOD_PROPOSALS_OPT,
+    METHOD_STRATEGY_OPT,
+    METHOD_BATCHES_OPT,
+    {"visits", 0, OPT_WHOLE, &visits, 8, 1e6, "N",
+     "epochs that are measured, in each of which a chain is visited"},
+    {"warmup", 0, OPT_WHOLE, &warm_up, 0, 1e6, "N", "epochs before"},
+    {"replicas", 0, OPT_WHOLE, &replicas, 2, 1000, "N",
+     "independent runs of all chains"},
+    {"anchors", 0, OPT_WHOLE, &most, 1, 1e6, "N",
+     "chains that are measured, drawn by the seed"},
+    {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
+     "draw it as PNG, and keep the script"},
+    INSTRUMENT_OPTS,
+    {0},
+};
+
+/* What was seen of some chains. */
+struct watch {
+    const struct instrument *in;
+    const struct method *method;
+    size_t m;        /* chains */
+    size_t *row;     /* [m] whose they are */
+    size_t *at;      /* [n] which of them is that row's; m: none */
+    double *x;       /* [m,replicas,visits] cosine of the state */
+    size_t *times;   /* [m,replicas] visits so far */
+    float *weight;   /* [m,n] sum of the recorded weights */
+    double accepted; /* sum over steps */
+    size_t steps;
+};
+
+static void
+watch_init(struct watch *w, const struct instrument *in,
+           const struct method *method)
+{
+    const size_t n = eval_views_count(&in->rows);
+    const size_t chains = 2 * in->rows.samples;
+    const size_t m = (size_t)most < chains ? (size_t)most : chains;
+    int64_t *order = mem_array(n, sizeof *order);
+    struct rng rng;
+
+    *w = (struct watch){.in = in, .method = method, .m = m};
+    w->row = mem_array(m, sizeof *w->row);
+    w->at = mem_array(n, sizeof *w->at);
+    w->x = mem_array(m * (size_t)(replicas * visits), sizeof *w->x);
+    w->times = mem_array(m * (size_t)replicas, sizeof *w->times);
+    w->weight = mem_array(m * n, sizeof *w->weight);
+    rng_init(&rng, (uint64_t)measured_how.seed, RNG_SPLIT, 0, 0, 0);
+    for (size_t r = 0; r < n; r++) {
+        order[r] = (int64_t)r;
+        w->at[r] = m;
+    }
+    rng_shuffle(&rng, n, order);
+    for (size_t i = 0; i < m; i++) {
+        w->row[i] = (size_t)order[i];
+        w->at[order[i]] = i;
+    }
+    free(order);
+}
+
+static void
+watch_release(struct watch *w)
+{
+    free(w->row);
+    free(w->at);
+    free(w->x);
+    free(w->times);
+    free(w->weight);
+}
+
+static double
+cosine_of(const struct eval_views *rows, size_t r, size_t c)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < rows->d; k++)
+        sum +=
+            (double)rows->v[r * rows->d + k] * (double)rows->v[c * rows->d + k];
+    return sum;
+}
+
+/* Takes in what a step did to a chain: where it stands, what it recorded. */
+static void
+watch_chain(struct watch *w, size_t replica, const struct eval_batch *batch,
+            size_t r, struct sample_state state)
+{
+    const struct eval_views *rows = &w->in->rows;
+    const size_t n = eval_views_count(rows), i = w->at[batch->row[r]];
+    const size_t chain = i * (size_t)replicas + replica;
+    const float *weight = batch->weights.w + r * batch->columns;
+    size_t *times;
+
+    if (i == w->m || w->times[chain] == (size_t)visits || state.id < 0)
+        return;
+    times = &w->times[chain];
+    w->x[chain * (size_t)visits + (*times)++] =
+        cosine_of(rows, batch->row[r],
+                  (size_t)(state.view < 0 ? 0 : state.view) * rows->samples +
+                      (size_t)state.id);
+    for (size_t c = 0; c < batch->rows; c++)
+        w->weight[i * n + batch->row[c]] += weight[c];
+}
+
+static void
+watch_replica(struct watch *w, size_t replica)
+{
+    struct method method = *w->method;
+    struct eval_frozen *frozen;
+    struct eval_batch batch;
+
+    method.how.seed += replica;
+    method.how.sampler = &method.sampler;
+    frozen = method_new(w->in, &method);
+    for (size_t epoch = 0; epoch < (size_t)(warm_up + visits); epoch++)
+        for (size_t step = 0; step < eval_frozen_steps(frozen); step++) {
+            const struct sample_state *state;
+
+            method_next(frozen, epoch, step, &batch);
+            state = eval_frozen_states(frozen);
+            if (!state)
+                die("the sampler of %s has no chains", method.name);
+            if (epoch < (size_t)warm_up)
+                continue;
+            w->accepted += batch.weights.accepted;
+            w->steps++;
+            for (size_t r = 0; r < 2 * batch.b; r++)
+                watch_chain(w, replica, &batch, r, state[r]);
+        }
+    eval_frozen_free(frozen);
+}
+
+/* ----------------------------------------------------------------- results */
+
+/* What is said of each chain, and of all at each lag. */
+struct mixing {
+    double *ess, *rhat, *distance, *noise, *lean; /* [m] */
+    double lagged[LAGS];
+};
+
+static struct mixing
+mixing_new(size_t m)
+{
+    struct mixing mix = {.ess = mem_array(m, sizeof(double)),
+                         .rhat = mem_array(m, sizeof(double)),
+                         .distance = mem_array(m, sizeof(double)),
+                         .noise = mem_array(m, sizeof(double)),
+                         .lean = mem_array(m, sizeof(double))};
+
+    return mix;
+}
+
+static void
+mixing_free(struct mixing *mix)
+{
+    free(mix->ess);
+    free(mix->rhat);
+    free(mix->distance);
+    free(mix->noise);
+    free(mix->lean);
+}
+
+/* How much higher the mean cosine is by the recorded weights than by p, in
+ * deviations of p. */
+static double
+lean_of(size_t n, const float *s, const float *p, const float *weight)
+{
+    double exact = 0, square = 0, sum = 0, got = 0;
+
+    for (size_t c = 0; c < n; c++) {
+        if (s[c] < -2)
+            continue;
+        exact += (double)p[c] * (double)s[c];
+        square += (double)p[c] * (double)s[c] * (double)s[c];
+        got += (double)weight[c] * (double)s[c];
+        sum += (double)weight[c];
+    }
+    square = sqrt(fmax(0, square - exact * exact));
+    return square > 0 ? (got / sum - exact) / square : 0;
+}
+
+static void
+judge_chain(const struct watch *w, size_t i, struct mixing *mix)
+{
+    const struct eval_views *rows = &w->in->rows;
+    const size_t n = eval_views_count(rows), states = (size_t)visits;
+    const double *x = w->x + i * (size_t)replicas * states;
+    const double tau = w->method->how.settings.value[LOSS_TAU];
+    float *work = mem_array(rows->d, sizeof *work);
+    float *s = mem_array(n, sizeof *s), *p = mem_array(n, sizeof *p);
+    double all = 0;
+
+    eval_views_compare(rows, 1, &w->row[i], work, s);
+    eval_softmax(n, s, tau, p);
+    for (size_t r = 0; r < (size_t)replicas; r++)
+        all += sample_ess(states, x + r * states);
+    mix->ess[i] = all / (double)(replicas * visits);
+    mix->rhat[i] = eval_chains_rhat((size_t)replicas, states, x);
+    mix->distance[i] = eval_chains_distance(n, p, w->weight + i * n);
+    mix->noise[i] = eval_chains_noise(n, p, all);
+    mix->lean[i] = lean_of(n, s, p, w->weight + i * n);
+    for (size_t lag = 0; lag < LAGS && lag < states; lag++)
+        mix->lagged[lag] +=
+            eval_chains_lagged((size_t)replicas, states, x, lag) / (double)w->m;
+    free(p);
+    free(s);
+    free(work);
+}
+
+/* The chains whose states all replicas have seen, put first. */
+static void
+keep_whole_chains(struct watch *w)
+{
+    for (size_t i = 0; i < w->m; i++)
+        for (size_t r = 0; r < (size_t)replicas; r++)
+            if (w->times[i * (size_t)replicas + r] < (size_t)visits)
+                die("a chain of sample %jd was visited %zu times in %ld "
+                    "epochs: the plan leaves samples out, or chains without a "
+                    "state",
+                    (intmax_t)w->in->id[w->row[i] % w->in->rows.samples],
+                    w->times[i * (size_t)replicas + r], visits);
+}
+
+static void
+draw_chains(const struct watch *w, const struct mixing *mix)
+{
+    size_t len;
+    char *text;
+    FILE *out = open_memstream(&text, &len);
+
+    REQUIRE(out);
+    fputs("# lag, autocorrelation\n$lags << END\n", out);
+    for (size_t lag = 0; lag < LAGS; lag++)
+        fprintf(out, "%zu %g\n", lag, mix->lagged[lag]);
+    fputs("END\n# noise, distance, share of independent visits, R-hat\n"
+          "$chains << END\n",
+          out);
+    for (size_t i = 0; i < w->m; i++)
+        fprintf(out, "%g %g %g %g\n", mix->noise[i], mix->distance[i],
+                mix->ess[i], mix->rhat[i]);
+    fputs("END\nset terminal pngcairo size 1440,480\n"
+          "set multiplot layout 1,3\nset grid\nunset key\n"
+          "set xlabel \"visits between\"\nset ylabel \"autocorrelation\"\n"
+          "plot $lags with linespoints pt 7 lw 2, 0 lc rgb \"#999999\"\n"
+          "set xlabel \"distance that independent draws have\"\n"
+          "set ylabel \"distance to the softmax\"\n"
+          "plot $chains using 1:2 with points pt 7, x lc rgb \"#999999\"\n"
+          "set xlabel \"share of visits that count as independent\"\n"
+          "set ylabel \"R-hat\"\n"
+          "plot $chains using 3:4 with points pt 7\n",
+          out);
+    fclose(out);
+    plot(picture, text);
+    free(text);
+}
+
+static void
+report_chains(const struct watch *w)
+{
+    struct mixing mix = mixing_new(w->m);
+    json_t *how = instrument_protocol(w->in), *lags = json_array();
+    json_t *line;
+
+    keep_whole_chains((struct watch *)w);
+    for (size_t i = 0; i < w->m; i++)
+        judge_chain(w, i, &mix);
+    for (size_t lag = 0; lag < LAGS; lag++)
+        json_array_append_new(lags, json_real(mix.lagged[lag]));
+    line = json_pack(
+        "{s:s s:s s:I s:f s:o s:o s:o s:o s:o s:o}", "measure", "chains",
+        "objective", w->method->name, "batch", (json_int_t)w->method->how.batch,
+        "accepted", w->accepted / (double)w->steps, "independent",
+        spread(w->m, mix.ess), "rhat", spread(w->m, mix.rhat), "distance",
+        spread(w->m, mix.distance), "noise", spread(w->m, mix.noise), "lean",
+        spread(w->m, mix.lean), "autocorrelation", lags);
+    method_says(how, w->method);
+    json_object_update_new(
+        how, json_pack("{s:I s:I s:I s:I}", "chains", (json_int_t)w->m,
+                       "visits", (json_int_t)visits, "warmup",
+                       (json_int_t)warm_up, "replicas", (json_int_t)replicas));
+    print(line, how);
+    if (picture)
+        draw_chains(w, &mix);
+    mixing_free(&mix);
+}
+
+void
+run_chains(char **path)
+{
+    size_t batch[METHOD_MOST], batches;
+    const char *objective = method_objective(0);
+    struct instrument in;
+    struct method method;
+    struct watch w;
+
+    if (!method_how.objectives.n)
+        objective = "emc2";
+    method_read(&method, objective);
+    if (!method.how.sampler)
+        opt_misuse("%s has no chains: emc2 and emc2_bimodal have", objective);
+    if (method_how.objectives.n > 1)
+        opt_misuse("--objective is one here");
+    method_open(&in, path, 0);
+    if (in.rows.views != 2)
+        die("chains are measured on two views of each sample");
+    batches = method_batches(in.rows.samples, batch);
+    if (picture && batches > 1)
+        opt_misuse("--plot draws one size of batches: name it with --batch");
+    for (size_t k = 0; k < batches; k++) {
+        struct progress progress;
+
+        method.how.batch = batch[k];
+        watch_init(&w, &in, &method);
+        progress_start(&progress, "replicas", 0, (double)replicas);
+        for (size_t r = 0; r < (size_t)replicas; r++) {
+            watch_replica(&w, r);
+            progress_show(&progress, (double)r + 1, "");
+        }
+        progress_clear(&progress);
+        report_chains(&w);
+        watch_release(&w);
+    }
+    instrument_release(&in);
+}
