@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,14 +18,14 @@
 static const char *output, *recipe_spec;
 static int head, skip; // --layer, --bad
 static const char *lines, *classes, *templates, *vocabulary, *export, *onnx;
-static const char *licence;
+static const char *licence, *shard;
 static int raw, descriptor, untrained, average, captions;
 static long size, seed, view, batch = 256, threads;
 static long max_pixels = DATA_MAX_PIXELS;
 
 static const struct opt opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "features, .npy or .csv; must be given"},
+     "features, .npy, .npz or .csv; must be given"},
     {"export", 0, OPT_TEXT, &export, 0, 0, "FILE",
      "no features: the encoder alone, .safetensors, or DIR/ for timm and "
      "others; with --captions that of texts"},
@@ -59,6 +60,8 @@ static const struct opt opts[] = {
      "texts with {} for the name of a class, a line each"},
     {"vocabulary", 0, OPT_TEXT, &vocabulary, 0, 0, "FILE",
      "with --raw --captions: whose tokens are the features"},
+    {"shard", 0, OPT_TEXT, &shard, 0, 0, "I/N",
+     "the I-th of N parts of the images alone"},
     {"batch", 'b', OPT_WHOLE, &batch, 1, 65536, "N",
      "images or texts at a time"},
     {"bad", 0, OPT_CHOICE, &skip, 0, 0, "refuse|skip",
@@ -103,6 +106,8 @@ embed_texts(char **operand)
         opt_misuse("--raw --captions and --vocabulary go together");
     if (captions + !!lines + !!classes == 0)
         return 0;
+    if (shard)
+        opt_misuse("--shard is for images");
     if (captions + !!lines + !!classes > 1 || (raw && !captions) ||
         descriptor || untrained || recipe_spec)
         opt_misuse("--captions, --lines and --classes go alone");
@@ -138,16 +143,34 @@ check_files(char **operand)
                    "first, then DATA",
                    operand[1], operand[0]);
     if (dot && !strchr(dot, '/') && isalpha((unsigned char)dot[1]) &&
-        strcasecmp(dot, ".npy") && strcasecmp(dot, ".csv"))
-        opt_misuse("option '-o': '%s' does not end in .npy or .csv, in which "
-                   "features are written",
-                   output);
+        strcasecmp(dot, ".npy") && strcasecmp(dot, ".npz") &&
+        strcasecmp(dot, ".csv"))
+        opt_misuse(
+            "option '-o': '%s' does not end in .npy, .npz or .csv, in which "
+            "features are written",
+            output);
+}
+
+/* Reads "2/8". */
+static void
+read_shard(long *part, long *parts)
+{
+    char more;
+
+    if (shard && (sscanf(shard, "%ld/%ld%c", part, parts, &more) != 2 ||
+                  *part < 1 || *part > *parts || *parts > 1000000))
+        opt_misuse("option '--shard': '%s': want I/N, such as 2/8, I from 1 to "
+                   "N",
+                   shard);
 }
 
 static void
 embed_images(char **operand)
 {
     const int whole = !raw && !descriptor; // a checkpoint, too
+    long part = 1, parts = 1;
+
+    read_shard(&part, &parts);
 
     if ((operand[1] != NULL) != whole || raw + descriptor + untrained > 1)
         opt_misuse("wants CHECKPOINT and DATA, or DATA alone and --raw or "
@@ -167,6 +190,8 @@ embed_images(char **operand)
         .view = view,
         .batch = batch,
         .threads = threads,
+        .part = part,
+        .parts = parts,
         .max_pixels = max_pixels,
     });
 }

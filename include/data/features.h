@@ -60,7 +60,9 @@ int64_t *data_labels_read(const char *path, size_t n, struct err *err);
  * there before and are not written now are removed, for they belong to other
  * features. Where path ends in .csv that is the only file: a line of names, id,
  * label and class where there are such, x0, x1 ...; then a line a row, numbers
- * with 9 digits, which are those of f4.
+ * with 9 digits, which are those of f4.  Where it ends in .npz that is the only
+ * file: arrays x, ids, labels and same, and as bytes classes.txt and
+ * about.json.
  */
 int data_features_write(const char *path, const struct data_features *features,
                         struct err *err);

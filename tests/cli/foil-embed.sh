@@ -202,7 +202,7 @@ assert line["chance"] == 1 / 8 and line["texts"] == 8
 END
 ok 'DATA before CHECKPOINT: 2' refuses 2 "CHECKPOINT comes first, then DATA" \
     "$embed" -o x.npy set.tar pairs
-ok 'features as a picture: 2' refuses 2 "'x.png' does not end in .npy or .csv" \
+ok 'features as a picture: 2' refuses 2 "'x.png' does not end in .npy, .npz or .csv" \
     "$embed" -o x.png pairs set.tar
 ok 'what is no array is told with what makes one: 1' refuses 1 \
     "it is no .npy file: 'foil embed -o FILE.npy DATA'" \
@@ -342,4 +342,38 @@ ok 'one of them has' "$BIN/foil-eval" temperature --column view1.tau warm \
 ok 'two at once: 2' refuses 2 'go alone' \
     "$embed" --captions --lines names -o c.npy pairs told.foil
 
+
+# One file for numpy, and parts of the images for jobs beside each other.
+"$BIN/foil-data" generate -o parts.tar --size 8 23 2>/dev/null
+"$BIN/foil-data" index parts.tar 2>/dev/null
+ok 'an .npz' "$embed" --raw --size 8 -o one.npz parts.tar
+ok 'is alone' test ! -e one.ids.npy -a ! -e one.json
+"$embed" --raw --size 8 -o whole.npy parts.tar
+for i in 1 2 3; do
+    "$embed" --raw --size 8 --shard "$i/3" -o "part$i.npy" parts.tar
+done
+ok 'a part says which it is' grep -q '"shard": *\[2, *3\]' part2.json
+if has_python numpy; then
+    ok 'the .npz has all that the files have, and parts make the whole' \
+        /usr/bin/python3 - <<'END'
+import json
+import numpy as np
+z = np.load("one.npz")
+assert sorted(z.files) == ["about.json", "classes.txt", "ids", "labels", "x"], z.files
+for name, end in ("x", ".npy"), ("ids", ".ids.npy"), ("labels", ".labels.npy"):
+    whole = np.load("whole" + end)
+    assert z[name].dtype == whole.dtype and (z[name] == whole).all()
+    parts = [np.load(f"part{i}{end}") for i in (1, 2, 3)]
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+    assert (np.concatenate(parts) == whole).all()
+assert z["classes.txt"] == open("whole.classes", "rb").read()
+assert json.loads(z["about.json"])["layer"] == "pixels / 255"
+END
+else
+    skip 'the .npz has all that the files have' 'no python3-numpy'
+fi
+ok 'a part that there is not: 2' refuses 2 "'4/3': want I/N" \
+    "$embed" --raw --shard 4/3 -o x.npy parts.tar
+ok 'of more parts than images: 1' refuses 1 'fewer than parts' \
+    "$embed" --raw --shard 999/1000 -o x.npy parts.tar
 done_testing

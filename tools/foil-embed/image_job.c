@@ -135,12 +135,25 @@ skip_image(const struct embed_image_job *job, int rc, const struct err *err)
     say("%s", err->msg);
 }
 
+/* Where the part of the samples begins that this job is about, or the one that
+ * so many parts later. */
+static size_t
+begin_of(const struct work *work, size_t later)
+{
+    const size_t all = data_size(work->images.set);
+    const size_t parts = (size_t)work->job->parts;
+    const size_t part = (size_t)work->job->part - 1 + later;
+
+    return all / parts * part + (part < all % parts ? part : all % parts);
+}
+
 /* Embeds all samples; returns how many were skipped. */
 static size_t
 embed_all(struct work *work, struct data_features *f)
 {
     const struct data_set *set = work->images.set;
-    const size_t each = pixels_of(work), all = data_size(set);
+    const size_t each = pixels_of(work), end = begin_of(work, 1);
+    const size_t first = begin_of(work, 0), all = end - first;
     const size_t batch = (size_t)work->job->batch;
     uint8_t *pixels = mem_array(batch, each);
     struct progress progress;
@@ -149,7 +162,7 @@ embed_all(struct work *work, struct data_features *f)
 
     data_features_room(f, set, width_of(work));
     progress_start(&progress, "images", 0, (double)all);
-    for (size_t id = 0; id < all; id++) {
+    for (size_t id = first; id < end; id++) {
         const int rc =
             bring_view(work, id, waiting, pixels + waiting * each, &err);
 
@@ -162,17 +175,18 @@ embed_all(struct work *work, struct data_features *f)
                 f->labels[f->n + waiting] = data_label(set, id);
             waiting++;
         }
-        if (waiting == batch || (id + 1 == all && waiting)) {
+        if (waiting == batch || (id + 1 == end && waiting)) {
             embed_batch(work, waiting, pixels, f->x + f->n * f->d);
             f->n += waiting;
             waiting = 0;
-            progress_show(&progress, (double)(id + 1), "");
+            progress_show(&progress, (double)(id + 1 - first), "");
         }
     }
     progress_clear(&progress);
     free(pixels);
     if (!f->n)
-        die("no image is sound: foil-data index --decode says why");
+        die(all ? "no image is sound: foil-data index --decode says why"
+                : "the part has no image: the set has fewer than parts");
     return all - f->n;
 }
 
@@ -206,6 +220,10 @@ describe_job(const struct work *work, size_t skipped)
     REQUIRE(how);
     if (job->checkpoint)
         json_object_set_new(encoder, "untrained", json_boolean(job->untrained));
+    if (job->parts > 1)
+        json_object_set_new(
+            how, "shard",
+            json_pack("[I,I]", (json_int_t)job->part, (json_int_t)job->parts));
     if (job->recipe)
         json_object_set_new(how, "view_number", json_integer(job->view));
     return how;
@@ -243,7 +261,7 @@ embed_image_job(const struct embed_image_job *job)
         die("%s", err.msg);
     if (skipped)
         say("bad images, left out: %zu of %zu", skipped,
-            data_size(work.images.set));
+            begin_of(&work, 1) - begin_of(&work, 0));
     data_features_release(&features);
     nn_model_release(&work.model);
     free(work.ids);

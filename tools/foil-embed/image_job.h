@@ -13,6 +13,7 @@ struct embed_image_job {
     int untrained;      /* 1: with initial weights */
     int average;        /* 1: with the mean of weights (nn/average.h) */
     int skip;           /* 1: bad images are left out */
+    long part, parts;   /* the images are cut into parts, 1 <= part <= parts */
     long size, seed, view, batch, threads, max_pixels; /* size 0: as trained */
 };
 

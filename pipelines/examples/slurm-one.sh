@@ -1,0 +1,56 @@
+#!/bin/bash
+# A training on one machine of a cluster by Slurm, in as many jobs as it takes, and
+# then features of a large set by an array of jobs beside each other.
+#
+# usage: sbatch pipelines/examples/slurm-one.sh train DATA.foil RUN
+#        sbatch --array=1-8 pipelines/examples/slurm-one.sh embed DATA.foil RUN
+#        pipelines/examples/slurm-one.sh join RUN
+#
+# Two minutes before the end of the time the run is asked to save and to end, and
+# the job is put into the queue again; it goes on to the same bits.  Job I of the
+# array of N writes RUN/features/I.npy and its lists, of the I-th of N parts of the
+# images; `join` makes RUN/features.npz of them, by numpy.
+#SBATCH --nodes=1
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=16
+#SBATCH --time=12:00:00
+#SBATCH --signal=B:USR1@120
+#SBATCH --requeue
+set -u
+
+# train DATA RUN
+train() {
+    local asked='' code=0 words=()
+    [[ ! -e $2/latest ]] || words=(--resume)
+    foil run simclr "$1" -r "$2" --epochs 200 \
+        --threads $((SLURM_CPUS_PER_TASK - 2)) "${words[@]}" & # two for feeders
+    local trainer=$!
+    trap 'asked=yes; foil stop --no-wait "$2"' USR1
+    wait "$trainer" || code=$?
+    # a wait that the signal has ended says nothing of the run
+    [[ -z $asked ]] || { wait "$trainer"; code=$?; }
+    [[ -n $asked ]] || return "$code"
+    scontrol requeue "$SLURM_JOB_ID"
+}
+
+# embed DATA RUN
+embed() {
+    mkdir -p "$2/features"
+    foil embed -o "$2/features/$SLURM_ARRAY_TASK_ID.npy" \
+        --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT" "$2" "$1"
+}
+
+# join RUN
+join() {
+    python3 - "$1" <<'END'
+import glob, os, sys
+import numpy as np
+at = sys.argv[1] + "/features"
+n = len(glob.glob(at + "/*.ids.npy"))
+lists = {"x": "", "ids": ".ids", "labels": ".labels"}
+np.savez(at, **{name: np.concatenate([np.load(f"{at}/{i + 1}{end}.npy") for i in range(n)])
+                for name, end in lists.items() if os.path.exists(f"{at}/1{end}.npy")})
+END
+}
+
+"$@"
