@@ -18,6 +18,7 @@
 #                 by event
 # make rules      each rule of the protocol is switched off once, and missed
 # make cover      lines and functions that the tests reach
+# make html       the manual as pages with links, in build/release/html
 # make install    PREFIX=/usr/local, LIBDIR=PREFIX/lib, DESTDIR= as usual
 # make uninstall  what was installed there, and nothing else
 # make deb        Debian packages of it, in build/deb
@@ -156,7 +157,7 @@ SCRIPTS := $(filter-out scripts/benchmarks scripts/debian,$(wildcard scripts/*))
 MAN     := $(wildcard tools/*.[157])
 
 .PHONY: all help setup demo test times test-studies check ci lint fmt cover \
-        fuzz fuzz-smoke simulate rules bench install uninstall deb clean
+        fuzz fuzz-smoke simulate rules bench html install uninstall deb clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -457,6 +458,9 @@ fuzz-smoke:
 run-fuzz: $(F:%=$(OUT)/tests/fuzz/fuzz_%)
 	@RUNS=$(RUNS) SEED=$(SEED) prove -j $(JOBS) --timer --failures --comments \
 	    -e scripts/fuzz $^
+
+html:
+	@scripts/html $(OUT)/html
 
 install: all
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' OUT=$(OUT) \

@@ -77,6 +77,24 @@ ok 'what is not installed cannot be taken away: make uninstall says so' \
     refuses 2 'nothing is installed' into uninstall
 ok 'make install' into install
 ok 'each tool has its man page' pages
+
+# linked : each page of HTML has its title, and no link of it leads nowhere
+linked() {
+    local page link
+    for page in tools/*.[157]; do
+        page=$root/share/doc/foil/html/${page##*/}.html
+        grep -q '<title>' "$page" || { echo "no $page"; return 1; }
+    done
+    while read -r link; do
+        [[ -e $root/share/doc/foil/html/$link ]] || { echo "no $link"; return 1; }
+    done < <(grep -ho 'href="[^"#]*"' "$root"/share/doc/foil/html/*.html |
+        cut -d '"' -f 2 | grep -v ://)
+}
+if command -v mandoc >/dev/null; then
+    ok 'the manual is there as HTML, and each link leads to a page' linked
+else
+    skip 'the manual as HTML' 'no mandoc'
+fi
 ok 'an installed foil finds its pipelines' \
     prints '^  simclr ' "$root/bin/foil"
 
