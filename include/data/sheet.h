@@ -49,7 +49,8 @@ size_t data_sheet_draw(const struct data_sheet *sheet,
  * data_sheet_corruptions() draws a sheet of another kind: each of its places is
  * for one kind of damage (data/corrupt.h), with a plain view and the same view
  * at the five severities, or at the first `views` of them.
- *   sheet   rows x columns >= DATA_CORRUPTIONS
+ *   sheet   rows x columns >= DATA_CORRUPTIONS; its kind is below each place
+ *           where letters is not 0
  */
 size_t data_sheet_corruptions(const struct data_sheet *sheet,
                               const struct data_recipe *recipe, size_t size,

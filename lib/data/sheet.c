@@ -129,6 +129,21 @@ data_sheet_draw(const struct data_sheet *sheet,
     return white;
 }
 
+/* A name in the middle below what has its corner at (x, y) and is so wide. */
+static void
+draw_name(const struct grid *g, const char *name, size_t x, size_t y,
+          size_t width, uint8_t *pixel)
+{
+    const size_t step = g->text * LETTER_STEP, most = width / step;
+    size_t n = data_letters_count(name);
+
+    n = n < most ? n : most;
+    x += (width - n * step) / 2;
+    y += g->cell + BELOW;
+    data_letters_write(name, most, g->text, g->width,
+                       pixel + 3 * (y * g->width + x));
+}
+
 size_t
 data_sheet_corruptions(const struct data_sheet *sheet,
                        const struct data_recipe *recipe, size_t size,
@@ -152,6 +167,9 @@ data_sheet_corruptions(const struct data_sheet *sheet,
         }
         data_plain(recipe->size, s.image, &scratch, plain.pixel);
         paste_view(&g, plain.pixel, s.x, s.y, pixel);
+        if (g.text)
+            draw_name(&g, data_corrupt_name(kind), s.x, s.y, g.step_x - RIM,
+                      pixel);
         for (size_t v = 0; v < sheet->views && v < DATA_SEVERITIES; v++) {
             data_corrupt(kind, (int)v + 1, sheet->seed, s.id, &plain, &damaged);
             paste_view(&g, damaged.pixel, s.x + (v + 1) * (g.cell + g.gap), s.y,
@@ -192,21 +210,6 @@ data_sheet_letters(const struct data_sheet_list *list)
     return most;
 }
 
-/* The name of an image with its corner at (x, y), in the middle below it. */
-static void
-draw_name(const struct grid *g, const char *name, size_t x, size_t y,
-          uint8_t *pixel)
-{
-    const size_t step = g->text * LETTER_STEP, most = g->cell / step;
-    size_t n = data_letters_count(name);
-
-    n = n < most ? n : most;
-    x += (g->cell - n * step) / 2;
-    y += g->cell + BELOW;
-    data_letters_write(name, most, g->text, g->width,
-                       pixel + 3 * (y * g->width + x));
-}
-
 size_t
 data_sheet_lists(const struct data_sheet *sheet, size_t size,
                  const struct data_sheet_list *list, struct data_pool *first,
@@ -226,7 +229,7 @@ data_sheet_lists(const struct data_sheet *sheet, size_t size,
                 data_pool_get(v ? rest : first, (size_t)list[i].id[v], why);
 
             if (g.text && list[i].name[v])
-                draw_name(&g, list[i].name[v], x, y, pixel);
+                draw_name(&g, list[i].name[v], x, y, g.cell, pixel);
             if (!image) {
                 white++;
                 continue;

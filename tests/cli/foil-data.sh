@@ -314,6 +314,13 @@ ok 'by name' test "$(tar tf d.tar | grep jpg | cut -d/ -f1 | sort -u |
     wc -l)" -eq 19
 "$data" index d.tar 2>/dev/null
 ok 'a sheet' "$data" corrupt --sheet sheet.png a.tar
+# 10 rows of 96 pixels, 12 between them, and below each a name in large letters
+ok 'with the name of each kind' test "$(od -An -tu1 -j20 -N4 sheet.png | xargs)" = \
+    "0 0 4 $((10 * (96 + 12 + 18) + 12 - 1024))"
+for names in class file; do
+    "$data" sheet --names "$names" -o "$names.png" a.tar <<<'0 1 2'
+done
+ok 'names of files below images are not those of classes' exits 1 cmp class.png file.png
 ok 'and no tar: 2' refuses 2 'makes no tar: leave out -o' \
     "$data" corrupt --sheet sheet.png -o c.tar a.tar
 ok 'an image that is too large says by which option' refuses 1 \

@@ -62,7 +62,8 @@ draw_sheet(const struct data_set *set, struct data_pool *pool)
     const struct data_sheet how = {.rows = (DATA_CORRUPTIONS + 1) / 2,
                                    .columns = 2,
                                    .views = DATA_SEVERITIES,
-                                   .seed = (uint64_t)seed};
+                                   .seed = (uint64_t)seed,
+                                   .letters = 1};
     const struct data_recipe recipe = {.size = 32};
     size_t width, height, white;
     uint8_t *pixel;

@@ -11,6 +11,7 @@
 enum { MAX_BYTES = 1 << 30, MAX_SIDE = 65535 };
 
 static const char *output;
+static int files; // --names
 static long size = 96, rows = 12, columns = 10;
 static long max_pixels = DATA_MAX_PIXELS;
 
@@ -22,6 +23,8 @@ const struct opt sheet_opts[] = {
     {"columns", 0, OPT_WHOLE, &columns, 1, 100, "N",
      "most images beside the first of each list"},
     {"size", 0, OPT_WHOLE, &size, 8, 512, "N", "width and height of an image"},
+    {"names", 0, OPT_CHOICE, &files, 0, 0, "class|file",
+     "what is written below an image"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
      "leave out images with more pixels"},
     {0},
@@ -41,6 +44,16 @@ class_of(const struct data_set *set, int64_t id)
     return label < 0 ? NULL : data_class_name(set, (size_t)label);
 }
 
+/* The name of an image's file, without folders. */
+static const char *
+file_of(const struct data_set *set, int64_t id)
+{
+    const char *name = data_name(set, (size_t)id);
+    const char *slash = strrchr(name, '/');
+
+    return slash ? slash + 1 : name;
+}
+
 /* How an image is framed: green where it is of the class of the first one, by
  * name, red where of another, and not where either has none. */
 static char
@@ -56,6 +69,7 @@ static void
 read_list(const struct sets *sets, char *line, size_t number,
           struct data_sheet_list *list)
 {
+    const char *first = NULL, *class;
     char *word, *rest = line;
 
     list->id = mem_array((size_t)columns + 1, sizeof *list->id);
@@ -63,7 +77,8 @@ read_list(const struct sets *sets, char *line, size_t number,
     list->name = mem_array((size_t)columns + 1, sizeof *list->name);
     while (list->n <= (size_t)columns &&
            (word = strtok_r(rest, "\t ", &rest))) {
-        const size_t n = data_size(list->n ? sets->rest : sets->first);
+        const struct data_set *set = list->n ? sets->rest : sets->first;
+        const size_t n = data_size(set);
         char *end;
         const unsigned long long id = strtoull(word, &end, 10);
 
@@ -72,11 +87,12 @@ read_list(const struct sets *sets, char *line, size_t number,
                 "0 to %zu",
                 number, word, n - 1);
         list->id[list->n] = (int64_t)id;
-        list->name[list->n] =
-            class_of(list->n ? sets->rest : sets->first, (int64_t)id);
+        class = class_of(set, (int64_t)id);
+        list->name[list->n] = files ? file_of(set, (int64_t)id) : class;
         if (list->n)
-            list->framed[list->n] =
-                frame_of(list->name[0], list->name[list->n]);
+            list->framed[list->n] = frame_of(first, class);
+        else
+            first = class;
         list->n++;
     }
     if (!list->n)
