@@ -152,7 +152,7 @@ HEADERS := $(wildcard include/*/*.h)
 SOURCES := $(HEADERS) $(wildcard lib/*/*.c lib/*/*.h tools/*.c tools/*/*.[ch] \
            tests/*.[ch] tests/*/*.[ch])
 SCRIPTS := $(filter-out scripts/benchmarks scripts/debian,$(wildcard scripts/*)) \
-           $(wildcard scripts/benchmarks/*.sh pipelines/*.sh pipelines/*/*.sh \
+           $(wildcard scripts/benchmarks/*.sh pipelines/*/*.sh \
            tests/*.sh tests/cli/*.sh tools/*.sh) tools/foil.bash .ci/run
 MAN     := $(wildcard tools/*.[157])
 

@@ -4,11 +4,8 @@
  */
 #include <errno.h>
 #include <libgen.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 #include "foil-run/hold.h"
 #include "foil-run/list.h"
@@ -19,9 +16,8 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-static const char *run, *as = "foil-run";
+static const char *run;
 static double grace = 10;
-static long parent;
 static int dry_run;
 static struct opt_list commands;
 
@@ -32,11 +28,8 @@ static const struct opt opts[] = {
      "replace the first word of that stage's command"},
     {"grace", 0, OPT_REAL, &grace, 0, 86400, "S",
      "seconds between SIGTERM and SIGKILL"},
-    {"parent", 0, OPT_WHOLE, &parent, 0, 1e9, "PID",
-     "end when this process ends; 0: none"},
     {"dry-run", 0, OPT_FLAG, &dry_run, 0, 0, NULL,
      "check the list and start nothing"},
-    {"as", 0, OPT_TEXT, &as, 0, 0, "NAME", "name at the beginning of messages"},
     {0},
 };
 
@@ -45,18 +38,6 @@ static const struct opt_tool tool = {
     "[LIST]",   0,
     1,          opts,
 };
-
-/* End with the process that started us, in a session of our own: a signal to
- * its group is its to pass on. */
-static void
-follow_parent(void)
-{
-    setsid();
-    if (prctl(PR_SET_PDEATHSIG, SIGTERM))
-        die("cannot follow process %ld: %s", parent, strerror(errno));
-    if (getppid() != (pid_t)parent)
-        die("process %ld did not start us", parent);
-}
 
 /* Returns 'run/NAME' for the list NAME.ext, to be given to free(). */
 static char *
@@ -106,9 +87,6 @@ main(int argc, char **argv)
     if (argc > 1 && pipeline_is(argv[1]))
         pipeline_main(argv);
     path = opt_parse(&tool, argc, argv)[0];
-    say_as(as);
-    if (parent)
-        follow_parent();
     if (!run && path)
         run = named = run_of(path);
     if (run && setenv("RUN", run, 1))
@@ -119,8 +97,7 @@ main(int argc, char **argv)
         opt_misuse("more than one process wants -r, for their logs");
     if (!alone && !dry_run) {
         hold_make(run);
-        if (!parent)
-            hold_folder(run); // as long as we live
+        hold_folder(run); // as long as we live
         logs = mem_format("%s/log", run);
         hold_make(logs);
         hold_logs(logs);

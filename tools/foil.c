@@ -85,20 +85,6 @@ guess_command(struct guess *guess)
     return *guess_words(guess) ? guess_words(guess) : ": 'foil' lists them";
 }
 
-/* Which of the names a word was meant to be, as the end of a sentence. */
-static void
-guess_name(char **argv)
-{
-    struct guess guess = {.word = argv[0]};
-
-    if (!argv[0])
-        opt_misuse("guess wants a word and names");
-    for (argv++; *argv; argv++)
-        guess_try(&guess, *argv);
-    puts(guess_words(&guess));
-    close_stdout();
-}
-
 /* Become man(1) with the page of a topic, or a pipeline with --help, also one
  * of the user's own by its path; does not return. */
 _Noreturn static void
@@ -151,11 +137,6 @@ main(int argc, char **argv)
         die("%s", err.msg);
     if (argc < 2 || argv[1][0] == '-') {
         print_overview(folder);
-        free(folder);
-        return EXIT_OK;
-    }
-    if (!strcmp(argv[1], "guess")) {
-        guess_name(argv + 2);
         free(folder);
         return EXIT_OK;
     }

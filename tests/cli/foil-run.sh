@@ -282,25 +282,9 @@ list "train main never ./stage train 'until_started 4; touch ready; work_on'" \
 ok 'SIGKILL leaves nobody, not even one that ignores SIGTERM' killed
 ok 'the main stage was asked to end' grep -qx train ended
 
-# orphan : the parent is killed, and foil-run ends with it
-orphan() {
-    bash -c '"$0" --parent $$ list & wait' "$foil_run" 2>said &
-    begun=$!
-    becomes_true test -e ready || return
-    kill -KILL "$begun"
-    wait "$begun"
-    becomes_true nothing_left
-}
-list "${stages[@]}"
-ok 'it ends when its --parent does' orphan
-ok 'in order' test "$(head -n 1 ended)" = train
-ok '--parent is who started it: 1' refuses 1 'process 1 did not start us' \
-    "$foil_run" --parent 1 list
 list 'only main never sh -c "exit 3"'
 ok 'another command takes the place of the first word of one' exits 5 runs \
     --command "only=sh -c 'exit 5' sh"
 ok 'that of no stage is refused: 1' refuses 1 "command 'x=y': want STAGE=" \
     "$foil_run" --command x=y list
-ok '--as says who speaks' exits 3 runs --as 'foil run x'
-ok 'in messages' grep -qx 'foil run x: only ended with exit code 3' said
 done_testing

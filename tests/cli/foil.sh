@@ -19,11 +19,9 @@ program() {
 
 program "$work/bin/foil-echo" 'printf "<%s>" "$@"'
 program "$work/bin/foil-three" 'exit 3'
-program "$work/share/foil/pipelines/lib.sh" '# Not a pipeline.'
-program "$work/share/foil/pipelines/studies/lib.sh" '# Not a pipeline.'
-program "$work/share/foil/pipelines/studies/far.sh" '# Try a study.'
-program "$work/share/foil/pipelines/studies/as-long-as-that-one.sh" '# Long.'
-program "$work/share/foil/pipelines/try.sh" '# Try the dispatcher.' \
+program "$work/share/foil/pipelines/studies/far.list" '# Try a study.'
+program "$work/share/foil/pipelines/studies/as-long-as-that-one.list" '# Long.'
+program "$work/share/foil/pipelines/try.list" '# Try the dispatcher.' \
     'foil-echo "$@"'
 
 # prints WANT COMMAND... : exactly this text on stdout
@@ -95,12 +93,6 @@ ok 'a run to be resumed without its -r: 2' refuses 2 \
     "wants its run by -r: 'foil run --resume -r run/x'" "$foil" run --resume run/x
 ok 'foil run --version, too' "$BIN/foil" run --version
 ok 'is that of foil' grep -qE '^foil \(foil\) [0-9]' "$work/out"
-ok 'guess tells scripts the name that was meant' \
-    prints ": did you mean '--epochs'?" "$foil" guess --epohcs --batch --epochs
-ok 'or nothing' prints '' "$foil" guess --nonsense --batch --epochs
-ok 'a word that is too long is nobody'"'"'s' prints '' \
-    "$foil" guess "$(printf '%080d' 0)" --batch
-ok 'guess wants a word: 2' refuses 2 'wants a word' "$foil" guess
 touch "$work/mine"
 ok 'a list without its path: 2' refuses 2 "'foil run ./mine'" \
     bash -c "cd '$work' && '$foil' run mine"
@@ -177,6 +169,10 @@ ok 'and foil-run those of a list' prints '<./list><--help>' \
     bash -c "touch list && '$foil' help ./list"
 ok 'a path where nothing is: 1' refuses 1 "no pipeline './nothing'" \
     "$foil" help ./nothing
+# shellcheck disable=SC2016 # of the script
+program old '. "$FOIL_PIPELINES/lib.sh"'
+ok 'one that reads the shell library of before: 1' refuses 1 \
+    "'./old' reads lib.sh.*foil-run\(1\)" "$foil" run ./old
 chmod a-x mine
 ok 'one that may not be run: 1' refuses 1 "'chmod \+x ./mine' allows it" \
     "$foil" run ./mine

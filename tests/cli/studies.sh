@@ -14,8 +14,6 @@ done
 sets=("$work/train.tar" "$work/test.tar")
 small='--width 4 --precision f32 --head 8'
 
-pipelines=${0%/*}/../../pipelines
-
 # study NAME ARG... : run it in a folder of its own name
 study() {
     local name=$1
@@ -42,20 +40,17 @@ pictures() {
     done
 }
 
-# prepares_alone : nobody else has the folder from open_study() to each(), and
-# then another call may
-prepares_alone() (
-    # shellcheck disable=SC2034 # for lib.sh
-    own=() operand=() given=() train=() select=() augment=() negatives=()
-    run=$work/alone seed=1 seeds=0
-    # shellcheck source=pipelines/studies/lib.sh
-    . "$pipelines/studies/lib.sh"
-    open_study 1
-    ! flock -n "$study/lock" true || exit 1
-    each true
-    flock -n "$study/lock" true
-)
-ok 'calls that begin at once prepare one by one' prepares_alone
+cat >"$work/alone.list" <<'END'
+# Nobody else has the folder from open to each.
+pipeline
+study
+method a simclr
+open 1
+run sh -c '! flock -n "$1" true' - $study/lock
+each run flock -n $study/lock true
+END
+ok 'calls that begin at once prepare one by one' \
+    "$BIN/foil" run "$work/alone.list" -r "$work/alone"
 
 ok 'unknown method: 2' refuses 2 "no method 'x'" study small-batch \
     --methods x "${sets[@]}"

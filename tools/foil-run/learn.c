@@ -144,7 +144,8 @@ pipeline_prepare(struct pipeline *p, const char *data, const char *test)
     }
     make_run(p);
     hold_run(p);
-    remember_run(p);
+    if (!p->is_study)
+        remember_run(p);
     free(p->prepared);
     p->prepared = mem_format("%s %s in %s", data, test, var(p, "RUN"));
 }
@@ -200,7 +201,8 @@ pipeline_learn(struct pipeline *p, const char *data, const char *test)
     free(p->prepared);
     p->prepared = NULL;
     if (p->learnt == LEARNT_NOT) {
-        announce_run(p, data);
+        if (!p->is_study)
+            announce_run(p, data);
         free(p->stages); // options may have been set since
         p->stages = stages_text(p, data);
         step_list(p, p->stages);

@@ -238,8 +238,10 @@ check_command_line(struct pipeline *p, size_t operands)
     take_back(p, SELECT, selectors);
     if (!p->resume && p->override.n)
         pipeline_misuse(p, "--override belongs to --resume");
-    if (p->resume)
+    if (p->resume && !p->is_study)
         recall_run(p);
+    if (p->lists && p->is_study)
+        pipeline_misuse(p, "a study has no --stages");
     if (whole_var(p, "augmenters") < 1)
         pipeline_misuse(p, "--augmenters '0': want one or more");
     for (size_t i = operands; i < p->needed; i++)

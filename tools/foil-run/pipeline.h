@@ -61,6 +61,10 @@ struct pipeline {
     char *prepared;     /* of what pipeline_prepare() was the last; or NULL */
     char *stages;       /* the list of stages that it made; or NULL */
 
+    int is_study;            /* which remembers its settings in its own way */
+    struct settings methods; /* METHOD.objective, METHOD.STAGE */
+    int lock;                /* of the study's folder, or 0 */
+
     int held;       /* a descriptor that keeps others out of the run */
     char *holds;    /* the run that it is for; or NULL */
     const char *to; /* where the output of a step goes; NULL: our own */
@@ -151,6 +155,37 @@ void pipeline_index(struct pipeline *p, const char *data);
 /* script_declare() takes the header of a text, script_run() runs its steps. */
 void script_declare(struct pipeline *p, const char *name, const char *text);
 void script_run(struct pipeline *p, const char *name, const char *text);
+
+/* ---------------------------------------------------------------- studies */
+
+/*
+ * A study is the same training by several methods with several seeds, judged
+ * alike.  Its folder holds a run for each, METHOD-SEED, and in it, once it is
+ * judged, result.tsv: what has results is not trained again.  These are steps
+ * of a list, described in foil-run(1); study_lock() keeps other calls out of
+ * the folder.
+ */
+void study_declare(struct pipeline *p, char **word, size_t n);
+void study_method(struct pipeline *p, char **word, size_t n);
+void study_set_method(struct pipeline *p, char **word, size_t n);
+void study_open(struct pipeline *p, char **word, size_t n);
+void study_lock(struct pipeline *p);
+void study_unlock(struct pipeline *p);
+
+/* study_said() returns the objective or the options that a method says of a
+ * stage, or NULL. */
+const char *study_said(const struct pipeline *p, const char *method,
+                       const char *what);
+
+/* study_begin() has steps work for a method in a folder, until study_end();
+ * variables and options that they set are theirs alone. */
+struct study_before {
+    struct settings vars;
+    struct word_list defaults[N_STAGES];
+};
+void study_begin(struct pipeline *p, struct study_before *before,
+                 const char *method, const char *folder);
+void study_end(struct pipeline *p, struct study_before *before);
 
 /* ---------------------------------------------------------------- processes */
 

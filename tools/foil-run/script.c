@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hold.h"
 #include "pipeline.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -49,6 +50,9 @@ static void
 do_set(struct pipeline *p, char **word, size_t n)
 {
     (void)n;
+    if (stage_named(word[0], strlen(word[0])) >= 0)
+        die("'%s' is what the user says of that stage: set another variable",
+            word[0]);
     set_var(p, word[0], word[1]);
 }
 
@@ -202,7 +206,8 @@ do_index(struct pipeline *p, char **word, size_t n)
 /* PART ARG...: the lines of parts/PART.list, in which the arguments are $1 ..
  */
 static void
-do_use(struct pipeline *p, char **word, size_t n)
+read_part(struct pipeline *p, char **word, size_t n,
+          void (*read)(struct pipeline *, const char *name, const char *text))
 {
     char *path = mem_format("%s/%s.list", var(p, "parts"), word[0]);
     const struct settings *before = p->args;
@@ -220,11 +225,53 @@ do_use(struct pipeline *p, char **word, size_t n)
         setting_set(&args, name, word[i]);
     }
     p->args = &args;
-    script_run(p, path, text);
+    read(p, path, text);
     p->args = before;
     setting_release(&args);
     free(text);
     free(path);
+}
+
+static void
+do_use(struct pipeline *p, char **word, size_t n)
+{
+    read_part(p, word, n, script_run);
+}
+
+/* A part may have a header, too. */
+static void
+declare_part(struct pipeline *p, char **word, size_t n)
+{
+    read_part(p, word, n, script_declare);
+}
+
+/* NAME STAGE: a variable is set to the options of a stage, as words. */
+static void
+do_words(struct pipeline *p, char **word, size_t n)
+{
+    const int stage = stage_named(word[1], strlen(word[1]));
+    struct word_list words = {0};
+    char *text;
+
+    (void)n;
+    if (stage < 0) {
+        say("no stage '%s'", word[1]);
+        exit(EXIT_FAILED);
+    }
+    merge_options(p, stage, &p->defaults[stage], &words);
+    text = word_list_text(words.word, words.n);
+    set_var(p, word[0], text);
+    free(text);
+    word_list_release(&words);
+}
+
+/* Keeps other calls out of a study's folder, until `each`. */
+static void
+do_alone(struct pipeline *p, char **word, size_t n)
+{
+    (void)word;
+    (void)n;
+    study_lock(p);
 }
 
 static void
@@ -246,14 +293,19 @@ static const struct verb {
     {"pipeline", 0, 9, take_operands, do_nothing},
     {"option", 4, 4, take_own_option, do_nothing},
     {"default", 2, 2, take_default, do_nothing},
+    {"study", 0, 1, study_declare, do_nothing},
+    {"method", 2, 9, study_method, study_set_method},
+    {"open", 0, ANY, NULL, study_open},
+    {"alone", 0, 0, NULL, do_alone},
     {"set", 2, 2, NULL, do_set},
     {"let", 2, ANY, NULL, do_let},
-    {"select", 1, ANY, NULL, do_select},
-    {"negatives", 1, ANY, NULL, do_negatives},
-    {"augment", 1, ANY, NULL, do_augment},
-    {"train", 1, ANY, NULL, do_train},
-    {"embed", 1, ANY, NULL, do_embed},
-    {"tuned", 1, ANY, NULL, do_tuned},
+    {"words", 2, 2, NULL, do_words},
+    {"select", 0, ANY, NULL, do_select},
+    {"negatives", 0, ANY, NULL, do_negatives},
+    {"augment", 0, ANY, NULL, do_augment},
+    {"train", 0, ANY, NULL, do_train},
+    {"embed", 0, ANY, NULL, do_embed},
+    {"tuned", 0, ANY, NULL, do_tuned},
     {"say", 1, 1, NULL, do_say},
     {"fail", 1, 1, NULL, do_fail},
     {"misuse", 1, 1, NULL, do_misuse},
@@ -262,7 +314,7 @@ static const struct verb {
     {"learn", 1, 2, NULL, do_learn},
     {"features", 2, ANY, NULL, do_features},
     {"index", 1, 1, NULL, do_index},
-    {"use", 1, ANY, NULL, do_use},
+    {"use", 1, ANY, declare_part, do_use},
     {"run", 1, ANY, NULL, step_run},
 };
 
@@ -370,6 +422,74 @@ lead_for(struct pipeline *p, struct words *words)
     free(name);
 }
 
+/* METHOD FOLDER STEP: the step for a method, in a folder */
+static void
+lead_as(struct pipeline *p, struct words *words)
+{
+    char *method = need_word(words), *folder = need_word(words);
+    struct study_before before;
+
+    study_begin(p, &before, method, folder);
+    run_line(p, words);
+    study_end(p, &before);
+    free(folder);
+    free(method);
+}
+
+/* One trial of a study, unless it has results. */
+static void
+run_trial(struct pipeline *p, struct words *words, const char *method,
+          long seed)
+{
+    char *run = mem_format("%s/%s-%ld", var(p, "study"), method, seed);
+    char *result = mem_format("%s/result.tsv", run);
+    char *draft = mem_format("%s/result.new", run);
+    char *number = mem_format("%ld", seed);
+    struct study_before before;
+    struct err err;
+
+    if (file_exists(result)) {
+        skip_line(words);
+    } else {
+        say("%s, seed %ld", method, seed);
+        study_begin(p, &before, method, run);
+        set_var(p, "seed", number);
+        hold_make(run);
+        if (file_write(draft, "", 0, &err))
+            die("%s", err.msg);
+        run_line(p, words);
+        if (rename(draft, result))
+            die("cannot write '%s'", result);
+        study_end(p, &before);
+    }
+    free(number);
+    free(draft);
+    free(result);
+    free(run);
+}
+
+/* The step for each seed and method of a study. */
+static void
+lead_each(struct pipeline *p, struct words *words)
+{
+    const long first = whole_var(p, "seed"), seeds = whole_var(p, "seeds");
+    const struct words step = *words;
+
+    study_unlock(p);
+    for (long i = 0; i < seeds; i++) {
+        char *methods = mem_text(var(p, "methods")), *rest;
+
+        for (char *name = strtok_r(methods, ",", &rest); name;
+             name = strtok_r(NULL, ",", &rest)) {
+            *words = step;
+            run_trial(p, words, name, first + i);
+        }
+        free(methods);
+    }
+    *words = step;
+    skip_line(words);
+}
+
 /* The output of a step goes to a file. */
 static void
 redirect_line(struct pipeline *p, struct words *words, int append)
@@ -413,8 +533,10 @@ static const struct {
     const char *name;
     void (*run)(struct pipeline *p, struct words *words);
 } leads[] = {
-    {"if", lead_if},           {"unless", lead_unless}, {"for", lead_for},
-    {"without", lead_without}, {"to", lead_to},         {"onto", lead_onto},
+    {"if", lead_if},           {"unless", lead_unless},
+    {"for", lead_for},         {"without", lead_without},
+    {"to", lead_to},           {"onto", lead_onto},
+    {"as", lead_as},           {"each", lead_each},
     {"finally", lead_finally},
 };
 enum { N_LEADS = sizeof leads / sizeof *leads };
@@ -434,8 +556,10 @@ run_verb(struct pipeline *p, struct words *words, const char *name,
         skip_line(words);
         return;
     }
+    words->value = declares ? give_nothing : pipeline_value;
     if (words_rest(words, &list, &err))
         die("%s", err.msg);
+    words->value = pipeline_value;
     if (list.n < verb->least || list.n > verb->most)
         die("%s:%d: '%s' wants %zu words or more behind it, and at most %zu",
             words->name, words->line, name, verb->least, verb->most);

@@ -81,16 +81,6 @@ print_pipeline(void *out, const char *path, const char *name)
     free(word);
 }
 
-/* Returns 1 for NAME.list or NAME.sh, but for the library of the latter. */
-static int
-is_pipeline(const char *path)
-{
-    const char *name = strrchr(path, '/') + 1, *dot = strrchr(name, '.');
-
-    return dot && strcmp(name, "lib.sh") != 0 &&
-           (!strcmp(dot, ".list") || !strcmp(dot, ".sh"));
-}
-
 /* Calls with the path and the name of each pipeline. */
 static void
 each_pipeline(const char *folder,
@@ -102,12 +92,11 @@ each_pipeline(const char *folder,
     glob_t found;
 
     for (int i = 0; i < N_FOLDERS; i++) {
-        char *pattern = mem_format("%s/%s*", pipelines, folders[i]);
+        char *pattern = mem_format("%s/%s*.list", pipelines, folders[i]);
 
         if (!glob(pattern, 0, NULL, &found)) {
             for (size_t j = 0; j < found.gl_pathc; j++)
-                if (is_pipeline(found.gl_pathv[j]))
-                    call(data, found.gl_pathv[j], found.gl_pathv[j] + n);
+                call(data, found.gl_pathv[j], found.gl_pathv[j] + n);
             globfree(&found);
         }
         free(pattern);
@@ -157,8 +146,7 @@ pipelines_remembered(const char *run)
     return name;
 }
 
-/* Returns 1 when a name may be that of a pipeline: in one of its folders, and
- * not their library. */
+/* Returns 1 when a name may be that of a pipeline: in one of its folders. */
 static int
 names_pipeline(const char *name)
 {
@@ -167,26 +155,23 @@ names_pipeline(const char *name)
     for (int i = 0; i < N_FOLDERS; i++)
         if (strlen(folders[i]) == (size_t)(last - name) &&
             !strncmp(name, folders[i], (size_t)(last - name)))
-            return *last && strcmp(last, "lib");
+            return *last != 0;
     return 0;
 }
 
 char *
 pipelines_find(const char *folder, const char *name)
 {
-    static const char *const kinds[] = {"list", "sh"};
-    char *pipelines, *path = NULL;
+    char *pipelines, *path;
 
     if (*name == '/')
         return file_exists(name) ? mem_text(name) : NULL;
     pipelines = pipelines_near(folder);
-    for (int i = 0; i < 2 && !path; i++) {
-        path = mem_format("%s/%s.%s", pipelines, name, kinds[i]);
-        if (!names_pipeline(name) || !file_exists(path)) {
-            free(path);
-            path = NULL;
-        }
-    }
+    path = mem_format("%s/%s.list", pipelines, name);
     free(pipelines);
+    if (!names_pipeline(name) || !file_exists(path)) {
+        free(path);
+        return NULL;
+    }
     return path;
 }

@@ -67,10 +67,27 @@ refuse_pipeline(const char *folder, const char *name)
                                     : ": 'foil' lists them");
 }
 
+/* A script of a time when pipelines were scripts reads what is not there. */
+static void
+refuse_old_script(const char *script)
+{
+    struct err ignored;
+    size_t len;
+    char *text = file_read(script, 1 << 20, &len, &ignored);
+
+    if (text && strstr(text, "FOIL_PIPELINES") && strstr(text, "/lib.sh"))
+        die("'%s' reads lib.sh, which this foil does not have: a pipeline is a "
+            "list now, as foil-run(1) says under PIPELINES; a copy of "
+            "simclr.list there is one to begin with",
+            script);
+    free(text);
+}
+
 /* Become a script; does not return. */
 _Noreturn static void
 run_script(char *script, char **argv)
 {
+    refuse_old_script(script);
     argv[0] = script;
     execv(script, argv);
     if (errno == EACCES)
