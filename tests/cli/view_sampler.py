@@ -14,13 +14,14 @@ run, url, path = sys.argv[1:]
 def published(epoch, step, seconds=20):
     """The message of a step, as tensors by their names."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while True:
         with open(path, encoding="ascii") as file:
             for line in file:
                 if f'"epoch":{epoch},"step":{step},' in line and line.endswith("\n"):
                     return {t["name"]: t["data"] for t in json.loads(line)["tensors"]}
+        if time.monotonic() > end:
+            return None
         time.sleep(.2)
-    return None
 
 
 def is_drawn(anchor):
@@ -34,6 +35,21 @@ def is_drawn(anchor):
     return (all(near) and [x["id"] for x in drawn] == told["sample"][first:first + n]
             and not any(told["w"][first + n:first + k])
             and abs(anchor["drawn"]["effective"] / told["effective"][anchor["row"]] - 1) < 1e-4)
+
+
+def is_way(anchor):
+    """Visits that foil-tap heard, too, are the heaviest negatives of the image in them."""
+    heard = 0
+    for visit in anchor["way"]:
+        told = published(visit["epoch"], visit["step"], 0)
+        if told:
+            n, k = len(told["ids"]), len(told["w"]) // (2 * len(told["ids"]))
+            first = (anchor["view"] * n + told["ids"].index(anchor["id"])) * k
+            ids = [i for i in told["sample"][first:first + k] if i >= 0]
+            if [state["id"] for state in visit["states"]] != ids[:3]:
+                return False
+            heard += 1
+    return heard > 0
 
 
 with Browser(1400) as page:
@@ -58,6 +74,9 @@ with Browser(1400) as page:
         ".map(e => parseFloat(e.textContent));"
         "return shown.length == want.length && shown.every((s, i) => Math.abs(s - want[i]) < .6)"
         f"}})({json.dumps(weights)})"), weights)
+    ok("the way of its chain is what was published", is_way(anchor), anchor["way"])
+    ok("and on the page", page.until("document.querySelectorAll('#anchor .way li').length == "
+                                     f"{len(anchor['way'])}"), page.text("#anchor .way"))
     with open(f"{run}/results.jsonl", "a", encoding="ascii") as file:
         file.write('{"measure":"knn","accuracy":0.375,"step":20,"time":1700000000}\n')
     ok("a result comes while the page is open", page.until(

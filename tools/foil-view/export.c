@@ -138,12 +138,44 @@ add_image(json_t *ids, char *known, int64_t id)
     json_array_append_new(ids, json_integer(id));
 }
 
-/* The samples of the batch and of the map. */
+/* Adds those that a list of objects names by a key. */
+static void
+add_named(json_t *ids, char *known, size_t size, const json_t *list,
+          const char *key)
+{
+    const json_t *one;
+    size_t i;
+
+    json_array_foreach(list, i, one)
+    {
+        const int64_t id = json_integer_value(json_object_get(one, key));
+
+        if (id >= 0 && (size_t)id < size)
+            add_image(ids, known, id);
+    }
+}
+
+/* Of what the checkpoint keeps of samples. */
+static void
+add_samples(json_t *ids, char *known, size_t size, const json_t *samples)
+{
+    const json_t *replaced = json_object_get(samples, "replaced"), *column;
+    size_t i;
+
+    json_array_foreach(json_object_get(samples, "columns"), i, column)
+    {
+        add_named(ids, known, size, json_object_get(column, "smallest"), "id");
+        add_named(ids, known, size, json_object_get(column, "largest"), "id");
+    }
+    add_named(ids, known, size, json_object_get(replaced, "list"), "used");
+}
+
+/* The samples of the batch, of the extremes and of the map. */
 static json_t *
 list_images(const struct data_set *set, const struct moment *moment,
-            const json_t *map)
+            const json_t *all)
 {
-    const json_t *mapped = json_object_get(map, "ids");
+    const json_t *mapped = json_object_get(json_object_get(all, "map"), "ids");
     json_t *ids = json_array();
     const size_t size = data_size(set);
     char *known = mem_array(size, 1);
@@ -151,6 +183,7 @@ list_images(const struct data_set *set, const struct moment *moment,
     for (size_t i = 0; i < moment->n; i++)
         if ((size_t)moment->ids[i] < size)
             add_image(ids, known, moment->ids[i]);
+    add_samples(ids, known, size, json_object_get(all, "samples"));
     for (size_t i = 0; i < json_array_size(mapped); i++)
         add_image(ids, known, json_integer_value(json_array_get(mapped, i)));
     free(known);
@@ -160,11 +193,11 @@ list_images(const struct data_set *set, const struct moment *moment,
 /* images: {ids, columns, sprite}, images as they are stored. */
 static void
 write_images(FILE *to, struct pictures *pictures, const struct moment *moment,
-             const json_t *map)
+             const json_t *all)
 {
     struct err ignored;
     struct data_bytes jpeg = {0};
-    json_t *ids = list_images(pictures_set(pictures, &ignored), moment, map);
+    json_t *ids = list_images(pictures_set(pictures, &ignored), moment, all);
     const size_t n = json_array_size(ids);
     int64_t *id = mem_array(n, sizeof *id);
     int rc;
@@ -182,7 +215,7 @@ write_images(FILE *to, struct pictures *pictures, const struct moment *moment,
 
 static void
 write_pictures(FILE *to, struct watch *watch, const struct moment *moment,
-               const json_t *map)
+               const json_t *all)
 {
     struct data_bytes jpeg = {0};
     struct err ignored;
@@ -192,7 +225,7 @@ write_pictures(FILE *to, struct watch *watch, const struct moment *moment,
     write_jpeg(to, rc, &jpeg);
     fputs(",\n", to);
     if (!rc)
-        write_images(to, &watch->pictures, moment, map);
+        write_images(to, &watch->pictures, moment, all);
 }
 
 static void
@@ -204,7 +237,7 @@ write_run(FILE *to, struct watch *watch)
     fputs("<script>window.FOIL = {\n", to);
     if (moment) {
         write_anchors(to, watch, moment);
-        write_pictures(to, watch, moment, json_object_get(all, "map"));
+        write_pictures(to, watch, moment, all);
     }
     fputs("all:", to);
     write_json(to, all);

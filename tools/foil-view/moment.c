@@ -56,19 +56,20 @@ is_negative(const struct moment *m, size_t row, size_t other)
            (!m->texts || row / m->n != other / m->n);
 }
 
-static int
-label_of(const struct data_set *set, int64_t id)
+int
+moment_label(const struct data_set *set, int64_t id)
 {
-    return set && (size_t)id < data_size(set) ? data_label(set, (size_t)id)
-                                              : -1;
+    return set && id >= 0 && (size_t)id < data_size(set)
+               ? data_label(set, (size_t)id)
+               : -1;
 }
 
 static int
 is_same_class(const struct data_set *set, int64_t one, int64_t other)
 {
-    const int label = label_of(set, one);
+    const int label = moment_label(set, one);
 
-    return label >= 0 && label == label_of(set, other);
+    return label >= 0 && label == moment_label(set, other);
 }
 
 /* [n,n] the views of number 0 against those of number 1, or 0 again. */
@@ -130,7 +131,7 @@ show_same(const struct moment *m, const struct data_set *set)
     size_t same = 0, labelled = 0;
 
     for (size_t i = 0; i < m->n; i++) {
-        labelled += label_of(set, m->ids[i]) >= 0;
+        labelled += moment_label(set, m->ids[i]) >= 0;
         for (size_t j = 0; j < i; j++)
             same += (size_t)is_same_class(set, m->ids[i], m->ids[j]);
     }
@@ -169,7 +170,8 @@ moment_show(const struct moment *m, const struct data_set *set, size_t tile,
 
     for (size_t i = 0; i < m->n; i++) {
         json_array_append_new(ids, json_integer(m->ids[i]));
-        json_array_append_new(labels, json_integer(label_of(set, m->ids[i])));
+        json_array_append_new(labels,
+                              json_integer(moment_label(set, m->ids[i])));
     }
     batch =
         json_pack("{s:I s:I s:o s:o s:I s:I s:I s:I s:b}", "epoch",
@@ -224,7 +226,7 @@ show_negatives(const struct moment *m, const struct data_set *set, size_t row,
         json_array_append_new(
             list, json_pack("{s:I s:i s:I s:I s:o s:o s:b}", "id",
                             (json_int_t)m->ids[best % m->n], "label",
-                            label_of(set, m->ids[best % m->n]), "view",
+                            moment_label(set, m->ids[best % m->n]), "view",
                             (json_int_t)(best / m->n), "column",
                             (json_int_t)(best % m->n), "cosine",
                             number_show((double)cosine[best]), "weight",
@@ -246,7 +248,8 @@ show_mass(const struct moment *m, const struct data_set *set, int64_t own,
         squares += w[c] * w[c];
     }
     return json_pack("{s:f s:o s:f}", "shown", shown, "same",
-                     label_of(set, own) < 0 ? json_null() : number_show(same),
+                     moment_label(set, own) < 0 ? json_null()
+                                                : number_show(same),
                      "effective", squares > 0 ? 1 / squares : 0);
 }
 
@@ -278,7 +281,7 @@ show_one_drawn(const struct moment *m, const struct data_set *set, size_t at,
 
     return json_pack(
         "{s:I s:i s:i s:I s:o s:o s:o s:b s:o}", "id", (json_int_t)id, "label",
-        id < 0 ? -1 : label_of(set, id), "view", (int)d->view[at], "epoch",
+        id < 0 ? -1 : moment_label(set, id), "view", (int)d->view[at], "epoch",
         (json_int_t)d->epoch[at], "weight", number_show((double)d->w[at]),
         "cosine", number_show((double)d->cosine[at]), "softmax",
         within ? number_show(w[d->row[at]]) : json_null(), "same",
@@ -329,7 +332,7 @@ moment_anchor(const struct moment *m, const struct data_set *set, size_t row,
     negatives = show_negatives(m, set, row, w, cosine, &shown);
     anchor = json_pack(
         "{s:I s:I s:i s:I s:I s:I s:f s:f s:o s:o s:o s:o}", "row",
-        (json_int_t)row, "id", (json_int_t)id, "label", label_of(set, id),
+        (json_int_t)row, "id", (json_int_t)id, "label", moment_label(set, id),
         "view", (json_int_t)(row / m->n), "epoch", (json_int_t)m->epoch, "step",
         (json_int_t)m->step, "beta", beta, "own", own, "negatives", negatives,
         "mass", show_mass(m, set, id, w, shown), "histogram",

@@ -43,6 +43,9 @@ void moment_release(struct moment *moment);
 size_t moment_pictures(const struct moment *moment);
 void moment_drawn_release(struct moment_drawn *drawn);
 
+/* moment_label() returns the class of a sample; -1: none, or not known. */
+int moment_label(const struct data_set *set, int64_t id);
+
 /*
  * moment_show() returns the batch: its hardest pairs of different samples, the
  * cosines of all, and which of them are of one class.

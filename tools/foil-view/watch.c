@@ -108,6 +108,8 @@ watch_close(struct watch *watch)
     history_release(&watch->history);
     film_close(watch->film);
     results_release(&watch->results);
+    samples_release(&watch->samples);
+    ways_release(&watch->ways);
     moment_release(&watch->drawn);
     json_decref(watch->status);
     json_decref(watch->log);
@@ -234,6 +236,7 @@ take_drawn(struct watch *watch, struct wire_msg *msg)
     struct moment *m = &watch->drawn;
     struct wire_drawn d;
     struct err ignored;
+    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
     size_t rows, n;
 
     if (wire_drawn_get(&d, msg, any_size, &ignored))
@@ -255,6 +258,7 @@ take_drawn(struct watch *watch, struct wire_msg *msg)
         .outside = copy_array(d.outside, rows, sizeof *d.outside),
         .effective = copy_array(d.effective, rows, sizeof *d.effective)};
     snprintf(m->drawn.sampler, sizeof m->drawn.sampler, "%s", d.sampler);
+    ways_take(&watch->ways, &d, set ? data_size(set) : 0);
     wire_drawn_release(&d);
 }
 
@@ -356,6 +360,8 @@ read_folder(struct watch *watch)
     results_read(&watch->results, watch->where.run, watch->hub);
     if (history_read(&watch->history, watch->where.run))
         hub_say(watch->hub, "again", json_object());
+    if (samples_read(&watch->samples, watch->where.run, &watch->pictures))
+        hub_say(watch->hub, "samples", samples_show(&watch->samples));
 }
 
 void
@@ -412,9 +418,15 @@ json_t *
 watch_anchor(struct watch *watch, const struct moment *moment, size_t row)
 {
     struct err ignored;
+    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
+    json_t *anchor = moment_anchor(moment, set, row, 1 / find_tau(watch));
 
-    return moment_anchor(moment, pictures_set(&watch->pictures, &ignored), row,
-                         1 / find_tau(watch));
+    if (anchor)
+        json_object_set_new(anchor, "way",
+                            ways_show(&watch->ways,
+                                      moment->ids[row % moment->n],
+                                      row / moment->n, set));
+    return anchor;
 }
 
 int
@@ -484,14 +496,15 @@ watch_show(struct watch *watch)
 
     read_folder(watch);
     all = json_pack(
-        "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:o s:o s:o}", "run",
+        "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:o s:o s:o s:o}", "run",
         basename(copy), "folder", folder ? folder : run, "living",
         lock_held(run), "size", (json_int_t)(set ? data_size(set) : 0),
         "classes", show_classes(set), "options", read_config(run, "options"),
         "steps", count_steps(watch), "metrics",
         history_show(&watch->history, POINTS), "status", show_status(watch),
         "log", watch->log, "results", results_show(&watch->results), "map",
-        film_show(watch->film, set), "batch", batch);
+        film_show(watch->film, set), "samples", samples_show(&watch->samples),
+        "batch", batch);
     free(copy);
     free(folder);
     return all;

@@ -10,6 +10,8 @@
 #include "moment.h"
 #include "picture.h"
 #include "results.h"
+#include "samples.h"
+#include "ways.h"
 
 /* Where a run is. */
 struct watch_where {
@@ -31,6 +33,8 @@ struct watch {
     struct film *film;
     json_t *status, *log;
     struct results results;
+    struct samples samples;
+    struct ways ways;
     double looked_at;    /* when the folder was looked into */
     struct moment drawn; /* the newest of which it is known what was drawn, and
                             nothing else */

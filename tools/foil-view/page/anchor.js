@@ -6,6 +6,7 @@ import { find, formatCosine, formatNumber, formatShare, make, makeTable, say } f
 import { nameOf, onChange, run } from './model.js';
 import { isText, makeImage, makeName, makeText, makeTile, makeView } from './picture.js';
 import { clearSpread, drawSpread } from './spread.js';
+import { drawWay } from './way.js';
 
 const section = find('#anchor');
 
@@ -23,6 +24,7 @@ function drawAnchor() {
   find('.say', section).replaceChildren(...describeWeights(anchor));
   find('.table', section).replaceChildren();
   clearSpread(section);
+  drawWay(find('.way', section), anchor);
   if (!anchor.negatives) return;
   if (anchor.drawn?.negatives.length) drawDrawn(anchor);
   else drawNegatives(anchor);

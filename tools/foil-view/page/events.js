@@ -19,6 +19,7 @@ export function connect() {
       batch: afterAll(addBatch),
       frame: afterAll(addFrame),
       result: afterAll(addResult),
+      samples: afterAll(addSamples),
       again: afterAll(readAgain),
       gap: afterAll(({ lost }) => countMissed(lost)),
       missed: afterAll(countMissed),
@@ -90,6 +91,11 @@ function addResult(result) {
   tell('results');
 }
 
+function addSamples(samples) {
+  run.all.samples = samples;
+  tell('samples');
+}
+
 /* The first frame comes without its images: all is asked for. */
 async function addFrame(frame) {
   const { map } = run.all;
@@ -115,7 +121,7 @@ async function setConnected(connected) {
 /* Also when a run was resumed: some of its steps are not true any more. */
 async function readAgain() {
   await load().catch(() => {});
-  for (const subject of ['columns', 'status', 'log', 'results', 'frame']) tell(subject);
+  for (const subject of ['columns', 'status', 'log', 'results', 'samples', 'frame']) tell(subject);
 }
 
 function countMissed(messages) {

@@ -7,7 +7,7 @@ const GROUPS = [
   ['Terms of the loss', /^(invariance|variance|covariance|diagonal|off_diagonal|within|across|kl)$/],
   ['Alignment and collapse', /^(positive|cosine|deviation)$/],
   ['Accuracy within the batch', /accuracy|^top\d/],
-  ['Temperature', /^(tau|tau_mean|tau_min|tau_max|temperature)$/],
+  ['Temperature', /^(tau|tau_(mean|min|max|\d+)|temperature)$/],
   ['Shares of temperatures at a bound', /^(tau_floor|floored|capped)$/],
   ['Certainty of an anchor', /^certainty_/],
   ['Length of the gradient', /^gradient$/, 'logarithmic'],

@@ -16,7 +16,8 @@ export const run = {
 };
 
 /* Subjects: metrics, columns (there is a new one, or all are new), status, log,
- * batch, anchor, frame (of the map), results, state (held, connected, lost, missed). */
+ * batch, anchor, frame (of the map), samples, results, state (held, connected,
+ * lost, missed). */
 const listeners = {};
 
 export function onChange(subjects, listener) {

@@ -21,8 +21,11 @@ const tileOf = ({ sprite, columns, pictures }, place, view) => ({ sprite, column
 export function makeView(id, epoch, view) {
   const { batch } = run, place = batch.ids.indexOf(id);
   if (place >= 0 && epoch === batch.epoch) return makeTile(batch, place, view);
-  return makePicture(source.viewOf(id, epoch, view));
+  return makeViews([{ id, epoch, view }])[0];
 }
+
+/* At most 64 views, by one picture. */
+export const makeViews = views => source.viewsOf(views).map(makePicture);
 
 export const makeImage = id => makePicture(source.imageOf(id));
 

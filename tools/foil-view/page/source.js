@@ -23,6 +23,8 @@ async function readSprite({ epoch, step }) {
   return URL.createObjectURL(await answer.blob());
 }
 
+const nameView = ({ id, epoch, view }) => `${id}.${epoch}.${view}`;
+
 /* Pictures are tiles of sprites: {sprite, columns, number}, the number counted
  * from the left, row by row. */
 const fromServer = {
@@ -30,7 +32,7 @@ const fromServer = {
   readBatch: (epoch, step) => fetchJson(`batch?epoch=${epoch}&step=${step}`),
   readAnchor: (batch, row) => fetchJson(`anchor?epoch=${batch.epoch}&step=${batch.step}&row=${row}`),
   readSprite,
-  viewOf: (id, epoch, view) => ({ sprite: `view?v=${id}.${epoch}.${view}`, columns: 1, number: 0 }),
+  viewsOf: views => views.map((_, number) => ({ sprite: `view?v=${views.map(nameView)}`, columns: Math.min(16, views.length), number })),
   imageOf: id => ({ sprite: `image/${id}`, columns: 1, number: 0 }),
 };
 
@@ -48,7 +50,7 @@ const fromFile = file && {
     return file.anchors[row];
   },
   readSprite: async () => file.sprite || BLANK,
-  viewOf: id => findImage(id),
+  viewsOf: views => views.map(({ id }) => findImage(id)),
   imageOf: id => findImage(id),
 };
 
@@ -62,7 +64,7 @@ export function listen(reader) {
   let last = 0;
   events.onopen = () => reader.connected(true);
   events.onerror = () => { last = 0; reader.connected(false); };
-  for (const kind of ['metrics', 'status', 'event', 'batch', 'frame', 'result', 'again', 'gap'])
+  for (const kind of ['metrics', 'status', 'event', 'batch', 'frame', 'result', 'samples', 'again', 'gap'])
     events.addEventListener(kind, message => {
       const id = Number(message.lastEventId);
       if (last && id > last + 1) reader.missed(id - last - 1);

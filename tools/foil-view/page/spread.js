@@ -15,13 +15,21 @@ const binOf = (cosine, bins) => Math.max(0, Math.min(bins - 1, Math.floor((cosin
 
 /* Series: {name, counts, colour}, each scaled to its own highest bin. Mark: {name, cosine}, a line with a word, or nothing. */
 export function drawSpread(box, label, series, mark) {
-  const svg = makeSvg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': label });
-  svg.append(...series.map(makeArea), makeSvg('path', { class: 'base', d: `M0 ${BASE}H${WIDTH}` }));
+  const svg = drawAreas(box, label, series, ['−1', 'cosine', '1']);
   if (mark) svg.append(...makeMark(mark));
-  for (const [x, text, anchor] of [[0, '−1', 'start'], [WIDTH / 2, 'cosine', 'middle'], [WIDTH, '1', 'end']])
-    svg.append(makeText(x, HEIGHT - 3, text, anchor));
   series.forEach((one, i) => svg.append(makeText(4, 11 + 13 * i, one.name, 'start', one.colour)));
+}
+
+/* One series of any number; words stand left, in the middle and right. */
+export const drawCounts = (box, label, counts, words) =>
+  drawAreas(box, label, [{ counts, colour: 'var(--near)' }], words);
+
+function drawAreas(box, label, series, words) {
+  const svg = makeSvg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': label });
+  svg.append(...series.map(makeArea), makeSvg('path', { class: 'base', d: `M0 ${BASE}H${WIDTH}` }),
+    ...['start', 'middle', 'end'].map((anchor, i) => makeText(i * WIDTH / 2, HEIGHT - 3, words[i], anchor)));
   box.replaceChildren(svg);
+  return svg;
 }
 
 function makeArea({ counts, colour }) {

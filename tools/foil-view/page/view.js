@@ -14,6 +14,7 @@ import { changeFilm, startMap } from './map.js';
 import { startMatrix } from './matrix.js';
 import { load, onChange, run } from './model.js';
 import { drawResults, startResults } from './results.js';
+import { startSamples } from './samples.js';
 import { isFile, source } from './source.js';
 
 /* ---- theme: view.css has both in each colour, by light-dark() ---- */
@@ -88,7 +89,7 @@ async function followLink() {
 /* ---- start ---- */
 
 /* The board orders a batch before the matrix draws it. */
-const PANELS = [startHead, startFlow, startBoard, startAnchor, startMatrix, startMap, startCurves, startLog, startResults];
+const PANELS = [startHead, startFlow, startBoard, startAnchor, startMatrix, startMap, startSamples, startCurves, startLog, startResults];
 
 async function start() {
   const theme = new URLSearchParams(location.search).get('theme');

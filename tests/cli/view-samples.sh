@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# The page of foil-view of a run whose objective learns temperatures, and of which one
+# image cannot be read: the images that stand out, in a browser and in a saved file.
+# Not for sanitizers: pipelines, their stages are in others.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+export OMP_NUM_THREADS=1
+PATH=$BIN:$PATH
+here=$(cd "${0%/*}" && pwd)
+cd "$work" || exit 1
+foil-data generate -o set.tar 40 2>/dev/null && mkdir set && tar -xf set.tar -C set
+foil-data index set 2>/dev/null
+broken=$(foil-data list set | awk -F'\t' '$1 == 7 { print $7 }')
+ok 'an image is broken' test -s "set/$broken"
+echo >"set/$broken"
+ok 'a run' foil run simclr set -r run --objective isogclr --augmenters 1 --threads 1 \
+    --batch 8 --epochs 3 --arch linear --head 16-9 --size 16 --lr .01
+foil-view --port 0 -r run >address 2>view.err &
+page=$!
+becomes_true test -s address
+curl -s -m 20 -o all.json "$(<address)all"
+# shellcheck disable=SC2016 # not this shell's
+ok 'the image that was replaced is told, and why' jq -e --arg name "$broken" '
+    .samples.replaced | .n == 1 and (.list[0] | .id == 7 and .times == 3 and
+    .epoch == 2 and .used != 7 and (.reason | contains($name)))' all.json
+ok 'temperatures of the other 39, all in the histogram' jq -e '.samples.columns[0] |
+    .name == "tau" and .n == 39 and (.counts | add) == 39' all.json
+ok 'the greatest first' jq -e '.samples.columns[0] | (.largest | length) == 12 and
+    .largest[0].x == .high and .smallest[0].x == .low and
+    (.largest | map(.x) | . == (sort | reverse))' all.json
+# shellcheck disable=SC2016 # not this shell's
+ok 'as metrics.jsonl has them' jq -e --argjson line "$(tail -n 1 run/metrics.jsonl)" \
+    '.samples.columns[0] | .low <= $line.tau_min + 1e-6 and .high >= $line.tau_max - 1e-6' \
+    all.json
+ok 'it is saved' foil-view -r run --export saved.html
+if ! command -v chromium >/dev/null; then
+    skip 'the page in a browser' 'no chromium'
+else
+    while read -r line; do
+        case $line in
+        'ok '*) ok "${line#* - }" true ;;
+        'not ok '*) ok "${line#* - }" false ;;
+        1..*) : >whole ;;
+        *) echo "$line" ;;
+        esac
+    done < <(/usr/bin/python3 "$here/view_samples.py" "$(<address)" "file://$PWD/saved.html")
+    ok 'all of it was seen' test -e whole
+fi
+kill -TERM "$page"
+done_testing

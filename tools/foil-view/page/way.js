@@ -1,0 +1,45 @@
+/* The way of an anchor's chain: the states that it recorded, visit by visit. */
+
+import { formatNumber, formatShare, make, say } from './dom.js';
+import { nameOf, run } from './model.js';
+import { makeImage, makeViews } from './picture.js';
+
+export function drawWay(box, { way = [], drawn }) {
+  box.hidden = !way.length;
+  if (box.hidden) return;
+  const chain = /^emc2/.test(drawn?.sampler ?? 'emc2');
+  const picture = drawStates(way.flatMap(visit => visit.states));
+  box.replaceChildren(
+    make('h3', {}, chain ? 'Where its chain has been' : 'What was drawn for it before'),
+    make('p', { className: 'say' }, ...describeWay(way, chain)),
+    make('ol', { tabindex: 0, ariaLabel: 'Visits, the oldest first' }, ...way.map(visit => drawVisit(visit, picture))));
+}
+
+function describeWay(way, chain) {
+  const accepted = run.all.metrics.columns.accepted?.findLast(value => value != null);
+  const kept = way.filter((visit, i) => i && visit.states.some(state => way[i - 1].states.some(({ id }) => id === state.id))).length;
+  return [
+    ...way.length > 1 ? say`The ${way.length} latest visits that were heard of, the newest on the right, each` : ['The one visit that was heard of so far,'],
+    ' with the states that had the most weight. ',
+    ...way.length > 1 ? say`In ${kept} of ${way.length - 1} it came back to an image of the visit before. ` : [],
+    ...chain && accepted != null ? say`Of the proposals to all chains, ${formatShare(accepted)} were accepted in the last step.` : [],
+  ];
+}
+
+/* All pictures are one, asked for once; of a text, or of a view that is not
+ * known, the image stands there. */
+function drawStates(states) {
+  const known = states.filter(({ view }) => view >= 0 && !run.batch.texts);
+  const pictures = makeViews(known);
+  return state => known.includes(state) ? pictures[known.indexOf(state)] : makeImage(state.id);
+}
+
+function drawVisit({ epoch, step, states, effective }, picture) {
+  const figures = states.map(state => make('figure', { className: state.same ? 'false' : '', title: nameState(state) },
+    picture(state), make('figcaption', {}, formatShare(state.weight))));
+  return make('li', { title: `as if over ${formatNumber(effective, 1)} states` },
+    make('small', {}, `${epoch + 1}·${step + 1}`), ...figures.length ? figures : [make('small', {}, 'none is known')]);
+}
+
+const nameState = ({ id, label, view, epoch, weight, same }) =>
+  `${nameOf(label, id)}, image ${id}${view >= 0 ? `, view ${view + 1} of epoch ${epoch + 1}` : ''}: ${formatShare(weight)}${same ? ', own class' : ''}`;

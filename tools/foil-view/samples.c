@@ -1,0 +1,290 @@
+#define _XOPEN_SOURCE 700 // realpath()
+#include "samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/column.h"
+#include "nn/safetensors.h"
+#include "number.h"
+#include "util/clock.h"
+#include "util/mem.h"
+
+/* The next checkpoint is read when so many times the time has gone by that this
+ * one took. */
+static const double rest = 20;
+
+struct file {
+    struct nn_array *array;
+    size_t n;
+};
+
+/* Numbers of the samples that were seen, and whose they are. */
+struct column {
+    size_t n, each;
+    double *x;
+    size_t *item; /* id each + caption */
+};
+
+/* What stands before ".tau" says whose they are. */
+static int
+is_temperature(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+
+    return !strcmp(dot ? dot + 1 : name, "tau");
+}
+
+/* The array of the samples that were seen, beside that of a name; or NULL. */
+static const float *
+find_seen(const struct file *file, const struct nn_array *of)
+{
+    const char *dot = strrchr(of->name, '.');
+    char *name =
+        mem_format("%.*sseen", dot ? (int)(dot + 1 - of->name) : 0, of->name);
+    const struct nn_array *seen = nn_arrays_find(file->array, file->n, name);
+
+    free(name);
+    return seen && !strcmp(seen->dtype, "F32") && seen->count == of->count
+               ? seen->data
+               : NULL;
+}
+
+static struct column
+gather_column(const struct file *file, const struct nn_array *of)
+{
+    const float *x = of->data, *seen = find_seen(file, of);
+    struct column c = {.each = of->rank == 2 ? of->shape[1] : 1,
+                       .x = mem_array(of->count, sizeof *c.x),
+                       .item = mem_array(of->count, sizeof *c.item)};
+
+    for (size_t i = 0; i < of->count; i++)
+        if (isfinite(x[i]) && (!seen || seen[i] > 0)) {
+            c.x[c.n] = (double)x[i];
+            c.item[c.n++] = i;
+        }
+    return c;
+}
+
+static json_t *
+show_label(struct pictures *pictures, int64_t id)
+{
+    struct err ignored;
+
+    return json_integer(moment_label(pictures_set(pictures, &ignored), id));
+}
+
+/* The places of the m least of sign x, the least first. */
+static size_t
+find_extremes(const struct column *c, double sign,
+              size_t place[SAMPLES_EXTREMES])
+{
+    size_t m = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        size_t at;
+
+        if (m == SAMPLES_EXTREMES &&
+            sign * c->x[i] >= sign * c->x[place[m - 1]])
+            continue;
+        at = m < SAMPLES_EXTREMES ? m++ : m - 1;
+        for (; at && sign * c->x[place[at - 1]] > sign * c->x[i]; at--)
+            place[at] = place[at - 1];
+        place[at] = i;
+    }
+    return m;
+}
+
+static json_t *
+show_extremes(const struct column *c, double sign, struct pictures *pictures)
+{
+    size_t place[SAMPLES_EXTREMES];
+    const size_t m = find_extremes(c, sign, place);
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < m; i++) {
+        const int64_t id = (int64_t)(c->item[place[i]] / c->each);
+
+        json_array_append_new(
+            list,
+            json_pack("{s:I s:I s:o s:o}", "id", (json_int_t)id, "caption",
+                      (json_int_t)(c->item[place[i]] % c->each), "label",
+                      show_label(pictures, id), "x",
+                      number_show(c->x[place[i]])));
+    }
+    return list;
+}
+
+/* NULL where no sample was seen. */
+static json_t *
+show_column(const struct file *file, const struct nn_array *of,
+            struct pictures *pictures)
+{
+    struct column c = gather_column(file, of);
+    double low = INFINITY, high = -INFINITY, mean = 0;
+    size_t count[SAMPLES_BINS];
+    json_t *counts = json_array(), *shown = NULL;
+
+    for (size_t i = 0; i < c.n; i++) {
+        low = fmin(low, c.x[i]);
+        high = fmax(high, c.x[i]);
+        mean += c.x[i] / (double)c.n;
+    }
+    if (c.n) {
+        eval_histogram(c.n, c.x, low, high > low ? high : low + 1, SAMPLES_BINS,
+                       count);
+        for (size_t b = 0; b < SAMPLES_BINS; b++)
+            json_array_append_new(counts, json_integer((json_int_t)count[b]));
+        shown = json_pack("{s:s s:I s:I s:o s:o s:o s:O s:o s:o}", "name",
+                          of->name, "each", (json_int_t)c.each, "n",
+                          (json_int_t)c.n, "mean", number_show(mean), "low",
+                          number_show(low), "high", number_show(high), "counts",
+                          counts, "smallest", show_extremes(&c, 1, pictures),
+                          "largest", show_extremes(&c, -1, pictures));
+    }
+    json_decref(counts);
+    free(c.x);
+    free(c.item);
+    return shown;
+}
+
+static json_t *
+show_columns(const struct file *file, struct pictures *pictures)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < file->n; i++) {
+        const struct nn_array *a = &file->array[i];
+
+        if (is_temperature(a->name) && !strcmp(a->dtype, "F32") &&
+            (a->rank == 1 || (a->rank == 2 && a->shape[1]))) {
+            json_t *column = show_column(file, a, pictures);
+
+            if (column)
+                json_array_append_new(list, column);
+        }
+    }
+    return list;
+}
+
+/* Why a sample cannot be used; null where it can. */
+static json_t *
+find_reason(struct pictures *pictures, int64_t id)
+{
+    struct err err;
+    uint8_t *view;
+    size_t side;
+    int rc;
+
+    if (!pictures_set(pictures, &err))
+        return json_null();
+    side = train_views_size(pictures->views);
+    view = mem_array(side * side, 3);
+    rc = train_views_plain(pictures->views, id, view, &err);
+    free(view);
+    return rc ? json_name(err.msg) : json_null();
+}
+
+static json_t *
+show_entry(const int64_t entry[4], struct pictures *pictures)
+{
+    return json_pack(
+        "{s:I s:o s:I s:I s:I s:i s:o}", "id", (json_int_t)entry[0], "label",
+        show_label(pictures, entry[0]), "used", (json_int_t)entry[1], "epoch",
+        (json_int_t)entry[2], "step", (json_int_t)entry[3], "times", 1,
+        "reason", find_reason(pictures, entry[0]));
+}
+
+/* The newest entry of each sample that was replaced, the newest first. */
+static json_t *
+show_replaced(const struct file *file, struct pictures *pictures)
+{
+    const struct nn_array *a =
+        nn_arrays_find(file->array, file->n, "quarantine");
+    const int64_t(*entry)[4] = a ? a->data : NULL;
+    const int fits =
+        a && !strcmp(a->dtype, "I64") && a->rank == 2 && a->shape[1] == 4;
+    json_t *list = json_array(), *known = json_object(), *n;
+
+    for (size_t i = fits ? a->shape[0] : 0; i-- > 0;) {
+        char *key = mem_format("%jd", (intmax_t)entry[i][0]);
+        json_t *one = json_object_get(known, key);
+        json_t *times = json_object_get(one, "times");
+
+        if (one) {
+            json_integer_set(times, json_integer_value(times) + 1);
+        } else {
+            one = json_array_size(list) < SAMPLES_REPLACED
+                      ? show_entry(entry[i], pictures)
+                      : json_object();
+            json_object_set_new(known, key, one);
+            if (json_object_size(one))
+                json_array_append(list, one);
+        }
+        free(key);
+    }
+    n = json_integer((json_int_t)json_object_size(known));
+    json_decref(known);
+    return json_pack("{s:o s:o}", "n", n, "list", list);
+}
+
+/* 1 where the newest checkpoint is another one than was read. */
+static int
+find_checkpoint(struct samples *samples, const char *run)
+{
+    char *latest = mem_format("%s/latest", run);
+    char *path = realpath(latest, NULL);
+    const int other = path && (!samples->checkpoint ||
+                               strcmp(path, samples->checkpoint) != 0);
+
+    free(latest);
+    if (!other) {
+        free(path);
+        return 0;
+    }
+    free(samples->checkpoint);
+    samples->checkpoint = path;
+    return 1;
+}
+
+int
+samples_read(struct samples *samples, const char *run,
+             struct pictures *pictures)
+{
+    const double begin = clock_now();
+    struct file file = {0};
+    struct err ignored;
+    char *path;
+
+    if (begin < samples->due || !find_checkpoint(samples, run))
+        return 0;
+    path = mem_format("%s/samples.safetensors", samples->checkpoint);
+    json_decref(samples->shown);
+    samples->shown = NULL;
+    // a checkpoint may go while it is read: the next one is
+    if (!nn_arrays_read(path, &file.array, &file.n, NULL, &ignored)) {
+        samples->shown = json_pack("{s:s s:o s:o}", "checkpoint",
+                                   strrchr(samples->checkpoint, '/') + 1,
+                                   "columns", show_columns(&file, pictures),
+                                   "replaced", show_replaced(&file, pictures));
+        nn_arrays_free(file.array, file.n);
+    }
+    free(path);
+    samples->due = clock_now() + rest * (clock_now() - begin);
+    return samples->shown != NULL;
+}
+
+json_t *
+samples_show(const struct samples *samples)
+{
+    return samples->shown ? json_incref(samples->shown) : json_null();
+}
+
+void
+samples_release(struct samples *samples)
+{
+    free(samples->checkpoint);
+    json_decref(samples->shown);
+    *samples = (struct samples){0};
+}
