@@ -56,6 +56,9 @@ class Browser:
         self.send("Page.enable")
         self.send("Runtime.enable")
         self.send("Log.enable")
+        # a window is never narrower than 500 pixels
+        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=1, mobile=False)
 
     def __enter__(self):
         return self

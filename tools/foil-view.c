@@ -25,12 +25,15 @@
 NUM_ROOM_FIRST
 
 static struct watch_where where;
+static struct opt_list beside;
 static const char *address = "127.0.0.1", *token, *file;
 static long port = 8765;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &where.run, 0, 0, "RUN",
      "run directory; must be given"},
+    {"beside", 0, OPT_LIST, &beside, 0, 0, "RUN",
+     "show the curves of this run, too; up to 7 of them"},
     {"data", 0, OPT_TEXT, &where.data, 0, 0, "DATA",
      "the data set, where it is not at its place any more"},
     {"port", 0, OPT_WHOLE, &port, 0, 65535, "N",
@@ -147,6 +150,20 @@ serve_page(struct watch *watch, struct hub *hub, int stop)
     free(made);
 }
 
+static void
+check_runs(void)
+{
+    if (!file_exists(where.run))
+        die("there is no run '%s'", where.run);
+    if (beside.n > BESIDE_MOST)
+        opt_misuse("--beside takes %d runs at most", BESIDE_MOST);
+    for (size_t i = 0; i < beside.n; i++)
+        if (!file_exists(beside.item[i]))
+            die("there is no run '%s'", beside.item[i]);
+    where.beside = beside.item;
+    where.n_beside = beside.n;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -162,8 +179,7 @@ main(int argc, char **argv)
         opt_misuse("--token belongs to a page that is served: leave it out, or "
                    "--export");
     opt_together(&where.keys, &where.allow);
-    if (!file_exists(where.run))
-        die("there is no run '%s'", where.run);
+    check_runs();
     stop = stop_fd(&err);
     if (stop < 0)
         die("%s", err.msg);

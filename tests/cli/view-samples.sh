@@ -32,6 +32,17 @@ ok 'the greatest first' jq -e '.samples.columns[0] | (.largest | length) == 12 a
 ok 'as metrics.jsonl has them' jq -e --argjson line "$(tail -n 1 run/metrics.jsonl)" \
     '.samples.columns[0] | .low <= $line.tau_min + 1e-6 and .high >= $line.tau_max - 1e-6' \
     all.json
+mkdir other
+head -n 12 run/metrics.jsonl | jq -c '.total *= 2 | .loss += 1' >other/metrics.jsonl
+foil-view --port 0 -r run --beside other >beside 2>beside.err &
+pages=("$page" "$!")
+becomes_true test -s beside
+curl -s -m 20 -o both.json "$(<beside)all"
+# shellcheck disable=SC2016 # not this shell's
+ok 'a run beside it' jq -e --argjson last "$(tail -n 1 other/metrics.jsonl)" '.beside |
+    length == 1 and (.[0] | .run == "other" and .living == false and
+    .metrics.total[-1] == 24 and (.metrics.columns.loss[-1] - $last.loss | fabs) < 1e-4)' \
+    both.json
 ok 'it is saved' foil-view -r run --export saved.html
 if ! command -v chromium >/dev/null; then
     skip 'the page in a browser' 'no chromium'
@@ -43,8 +54,9 @@ else
         1..*) : >whole ;;
         *) echo "$line" ;;
         esac
-    done < <(/usr/bin/python3 "$here/view_samples.py" "$(<address)" "file://$PWD/saved.html")
+    done < <(/usr/bin/python3 "$here/view_samples.py" "$(<address)" "file://$PWD/saved.html" \
+        "$(<beside)" other)
     ok 'all of it was seen' test -e whole
 fi
-kill -TERM "$page"
+kill -TERM "${pages[@]}"
 done_testing

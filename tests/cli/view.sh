@@ -30,6 +30,9 @@ refused() {
 common foil-view
 ok 'no run is named: 2' refuses 2 'which run' foil-view
 ok 'a run that is not there: 1' refuses 1 "there is no run 'nope'" foil-view -r nope
+ok 'nor one beside it: 1' refuses 1 "there is no run 'nope'" foil-view -r . --beside nope
+eight=(--beside={.,.,.,.,.,.,.,.})
+ok 'too many beside it: 2' refuses 2 '7 runs at most' foil-view -r . "${eight[@]}"
 ok 'no address: 1' refuses 1 "'nowhere' is no address" foil-view -r . --address nowhere
 
 # ------------------------------------------------------------- a run that goes

@@ -1,12 +1,13 @@
-"""view_samples.py URL...: images that stand out, on the page and in a saved one; TAP on
-stdout."""
+"""view_samples.py URL SAVED BESIDE OTHER: images that stand out, on the page and in a
+saved one; and a page with the curves of another run; TAP on stdout."""
+import json
 import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from browser import Browser, ok, plan  # noqa: E402
 
-for url in sys.argv[1:]:
+for url in sys.argv[1:3]:
     what = url.split(":")[0]
     with Browser(400, 800) as page:
         page.open(url)
@@ -24,4 +25,27 @@ for url in sys.argv[1:]:
         ok(f"{what}: the console says nothing", not page.said, page.said)
         if os.environ.get("SHOTS"):
             page.shot(f"{os.environ['SHOTS']}/samples-{what}.png")
+
+beside, other = sys.argv[3:]
+with Browser(1400) as page:
+    page.open(beside)
+    ok("two runs: each plot is of one number", page.until(
+        "document.querySelectorAll('#curves figcaption').length > 5 &&"
+        "[...document.querySelectorAll('#curves figure:first-child b')].length == 2"), page.said)
+    keys = page.text("#curves figcaption")
+    with open(f"{other}/metrics.jsonl", encoding="ascii") as file:
+        steps = [json.loads(line) for line in file]
+    ok("with the last loss of each", f"{other} {steps[-1]['loss']:.3f}" in keys, keys)
+    page.value("document.querySelector('#curves').scrollIntoView()")  # who sees none, waits
+    with open(f"{other}/metrics.jsonl", "a", encoding="ascii") as file:
+        file.write(json.dumps({**steps[-1], "total": 30, "loss": 7.125}) + "\n")
+    ok("a step that comes is on it", page.until(
+        "document.querySelector('#curves figcaption').textContent.includes('7.125')"))
+    with open(f"{other}/metrics.jsonl", "w", encoding="ascii") as file:
+        file.write(json.dumps({**steps[0], "loss": 6.25}) + "\n")
+    ok("and steps that are cut off are not", page.until(
+        "document.querySelector('#curves figcaption').textContent.includes('6.250')"))
+    ok("the console says nothing", not page.said, page.said)
+    if os.environ.get("SHOTS"):
+        page.shot(f"{os.environ['SHOTS']}/beside.png")
 plan()

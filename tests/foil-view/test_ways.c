@@ -85,8 +85,11 @@ the_latest_visits_are_kept(void)
     T(!json_array_size(way), "an image that was in no batch has none");
     json_decref(way);
     for (int bad = 0; bad < 3; bad++) {
-        way = ways_show(&ways, bad == 1 ? 10 : bad == 2 ? -1 : 3, bad ? 0 : 2,
-                        NULL);
+        way = ways_show(&ways,
+                        bad == 1   ? 10
+                        : bad == 2 ? -1
+                                   : 3,
+                        bad ? 0 : 2, NULL);
         T(!json_array_size(way), "nor one that there is not, %d", bad);
         json_decref(way);
     }

@@ -168,6 +168,19 @@ history_show(const struct history *history, size_t most)
                      "columns", columns);
 }
 
+json_t *
+history_last(const struct history *history)
+{
+    const size_t last = history->n - 1;
+    json_t *values = json_object();
+
+    for (size_t i = 0; i < history->columns; i++)
+        json_object_set_new(values, history->column[i].name,
+                            number_show(history->column[i].x[last]));
+    return json_pack("{s:I s:o}", "total", (json_int_t)history->total[last],
+                     "values", values);
+}
+
 void
 history_release(struct history *history)
 {

@@ -40,6 +40,9 @@ const double *history_column(const struct history *history, const char *name);
  * bucket, with the least and the most of each column: no peak is lost.
  */
 json_t *history_show(const struct history *history, size_t most);
+
+/* history_last() returns the last step, {total, values: {name}}; n > 0. */
+json_t *history_last(const struct history *history);
 void history_release(struct history *history);
 
 #endif

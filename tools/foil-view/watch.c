@@ -92,6 +92,7 @@ watch_open(struct watch *watch, const struct watch_where *where,
     if (!watch->wire)
         die("%s", err.msg);
     history_read(&watch->history, where->run);
+    beside_open(&watch->beside, where->beside, where->n_beside);
     watch->log = past_log(where->run, &watch->history, lock_held(where->run),
                           count_steps(watch), LOG);
     open_listeners(watch);
@@ -109,6 +110,7 @@ watch_close(struct watch *watch)
     film_close(watch->film);
     results_release(&watch->results);
     samples_release(&watch->samples);
+    beside_release(&watch->beside);
     ways_release(&watch->ways);
     moment_release(&watch->drawn);
     json_decref(watch->status);
@@ -356,9 +358,12 @@ hear_until(struct watch *watch, struct wire_listener *listener, double end)
 static void
 read_folder(struct watch *watch)
 {
+    int again = history_read(&watch->history, watch->where.run);
+
     watch->looked_at = clock_now();
     results_read(&watch->results, watch->where.run, watch->hub);
-    if (history_read(&watch->history, watch->where.run))
+    again |= beside_read(&watch->beside, watch->hub);
+    if (again)
         hub_say(watch->hub, "again", json_object());
     if (samples_read(&watch->samples, watch->where.run, &watch->pictures))
         hub_say(watch->hub, "samples", samples_show(&watch->samples));
@@ -496,7 +501,7 @@ watch_show(struct watch *watch)
 
     read_folder(watch);
     all = json_pack(
-        "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:o s:o s:o s:o}", "run",
+        "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:o s:o s:o s:o s:o}", "run",
         basename(copy), "folder", folder ? folder : run, "living",
         lock_held(run), "size", (json_int_t)(set ? data_size(set) : 0),
         "classes", show_classes(set), "options", read_config(run, "options"),
@@ -504,7 +509,7 @@ watch_show(struct watch *watch)
         history_show(&watch->history, POINTS), "status", show_status(watch),
         "log", watch->log, "results", results_show(&watch->results), "map",
         film_show(watch->film, set), "samples", samples_show(&watch->samples),
-        "batch", batch);
+        "beside", beside_show(&watch->beside, POINTS), "batch", batch);
     free(copy);
     free(folder);
     return all;

@@ -4,6 +4,7 @@
 #include "wire/feed.h"
 #include "wire/keys.h"
 
+#include "beside.h"
 #include "film.h"
 #include "history.h"
 #include "hub.h"
@@ -16,6 +17,8 @@
 /* Where a run is. */
 struct watch_where {
     const char *run, *events, *keys, *allow, *data;
+    const char *const *beside; /* [n_beside] other runs */
+    size_t n_beside;
 };
 
 enum { WATCH_KEPT = 64 }; /* batches that a page may still ask for */
@@ -33,6 +36,7 @@ struct watch {
     struct film *film;
     json_t *status, *log;
     struct results results;
+    struct beside beside;
     struct samples samples;
     struct ways ways;
     double looked_at;    /* when the folder was looked into */

@@ -11,26 +11,40 @@ const section = find('#curves'), box = find('.plots', section);
 let plots = [];
 
 export function startCurves() {
-  addDownloads(section, listMetrics, () => run.all.metrics);
+  addDownloads(section, listMetrics, () => isCompared() ? listRuns().map(({ run, metrics }) => ({ run, metrics })) : run.all.metrics);
   onChange('columns', makePlots);
   onChange('metrics', delay(1000, drawPlots));
   makePlots();
 }
 
+/* All runs of the page, its own first. */
+const listRuns = () => [run.all, ...run.all.beside ?? []];
+const isCompared = () => listRuns().length > 1;
+
 export function makePlots() {
   for (const plot of plots) plot.graph.destroy();
-  const groups = run.all.metrics.total.length > 1 ? groupColumns(run.all.metrics.columns) : [];
+  const groups = run.all.metrics.total.length > 1 ? listGroups() : [];
+  axis = makeAxis();
   box.replaceChildren();
   plots = groups.map(makePlot);
   if (!plots.length) box.append(make('p', { className: 'say' }, 'Curves begin with the second step.'));
+}
+
+/* One run has a plot for names of a kind, several have one for each name: then
+ * hues tell runs apart. */
+function listGroups() {
+  const groups = groupColumns(run.all.metrics.columns);
+  return !isCompared() ? groups : groups.flatMap(group =>
+    group.names.map(name => ({ ...group, title: group.names.length > 1 ? `${group.title}: ${name}` : group.title, names: [name] })));
 }
 
 /* Plots that nobody sees wait until the page is scrolled to them. */
 function drawPlots() {
   if (document.hidden) return;
   if (!plots.length) makePlots();
+  axis = makeAxis();
   for (const plot of plots.filter(isSeen)) {
-    plot.graph.updateOptions({ file: makeRows(plot.group.names) });
+    plot.graph.updateOptions({ file: makeRows(plot.lines) });
     showValues(plot, lastRow());
   }
 }
@@ -40,17 +54,45 @@ function isSeen({ canvas }) {
   return bottom > 0 && top < innerHeight;
 }
 
-const lastRow = () => run.all.metrics.total.length - 1;
+/* ---- the axis: steps that any run has, and where those of a run are on it ---- */
+
+let axis = { steps: [], places: new Map() };
+
+function makeAxis() {
+  const all = listRuns().map(({ metrics }) => metrics), own = run.all.metrics.total;
+  const steps = !isCompared() ? own : [...new Set(all.flatMap(({ total }) => total))].sort((a, b) => a - b);
+  const place = new Map(steps.map((step, i) => [step, i]));
+  return { steps, places: new Map(all.map(metrics => [metrics, isCompared() && metrics.total.map(step => place.get(step))])) };
+}
+
+/* A column of a run, at the steps of the axis. */
+function spreadOut(metrics, column) {
+  const places = axis.places.get(metrics);
+  if (!places) return column;
+  const spread = Array(axis.steps.length).fill(null);
+  column.forEach((value, i) => spread[places[i]] = value);
+  return spread;
+}
+
+const lastRow = () => axis.steps.length - 1;
 
 /* ---- one plot ---- */
 
+/* The lines of a plot: names of one run, or runs that have the name. */
+const listLines = ({ names }) => isCompared()
+  ? listRuns().filter(({ metrics }) => metrics.columns[names[0]]).map(({ run: word, metrics }) => ({ word, metrics, name: names[0] }))
+  : names.map(name => ({ word: name, metrics: run.all.metrics, name }));
+
+const columnOf = ({ metrics, name }) => metrics.columns[name] ?? [];
+
 function makePlot(group) {
-  const values = group.names.map(() => make('b')), canvas = make('div', { className: 'plot', role: 'img' });
-  const keys = group.names.map((name, i) => makeKey(name, i, values[i]));
+  const lines = listLines(group), values = lines.map(() => make('b')), canvas = make('div', { className: 'plot', role: 'img' });
+  const hues = lines.map(({ metrics }, i) => isCompared() ? listRuns().findIndex(one => one.metrics === metrics) : i);
+  const keys = lines.map(({ word }, i) => makeKey(word, hues[i], values[i]));
   box.append(make('figure', {}, make('figcaption', {}, make('strong', {}, group.title), ...keys), canvas));
-  const plot = { group, values, canvas };
-  plot.graph = makeGraph(canvas, makeRows(group.names), {
-    ...nameSeries(group.names), logscale: group.logarithmic,
+  const plot = { group, lines, values, canvas };
+  plot.graph = makeGraph(canvas, makeRows(lines), {
+    ...nameSeries(hues), logscale: group.logarithmic, connectSeparatedPoints: isCompared(),
     highlightCallback: (event, step, points, row) => selectStep(row),
     unhighlightCallback: () => selectStep(null),
     zoomCallback: (first, last) => zoomAll(plot, first, last),
@@ -59,24 +101,21 @@ function makePlot(group) {
   return plot;
 }
 
-/* Two series for each name: Dygraph wants different names for them. */
-const rawOf = name => `${name} (raw)`;
-
-function nameSeries(names) {
+/* Two series for each line: Dygraph wants different names for them. */
+function nameSeries(hues) {
   const series = {}, opacity = lastRow() > 1000 ? .1 : .25;    // many points make a band
-  names.forEach((name, i) => {
-    const style = styleOf(i);
-    series[rawOf(name)] = { color: style.color.replace('rgb(', 'rgba(').replace(')', `, ${opacity})`), strokeWidth: 1, highlightCircleSize: 0 };
-    series[name] = style;
+  hues.forEach((hue, i) => {
+    const style = styleOf(hue);
+    series[`${i} raw`] = { color: style.color.replace('rgb(', 'rgba(').replace(')', `, ${opacity})`), strokeWidth: 1, highlightCircleSize: 0 };
+    series[`${i}`] = style;
   });
-  return { series, labels: ['step', ...Object.keys(series)] };
+  return { series, labels: ['step', ...hues.flatMap((_, i) => [`${i} raw`, `${i}`])] };
 }
 
 /* Rows of Dygraph: [step, raw, mean, raw, mean, ...]. */
-function makeRows(names) {
-  const { total, columns } = run.all.metrics;
-  const series = names.flatMap(name => [columns[name], smooth(columns[name])]);
-  return total.map((step, i) => [step, ...series.map(column => column[i])]);
+function makeRows(lines) {
+  const series = lines.flatMap(line => [columnOf(line), smooth(columnOf(line))].map(column => spreadOut(line.metrics, column)));
+  return axis.steps.map((step, i) => [step, ...series.map(column => column[i])]);
 }
 
 /* The moving mean over about 2.5 % of all values, 16 at least. What is told
@@ -88,17 +127,23 @@ function smooth(column) {
   return column.map(value => value == null ? mean : mean = mean + Math.max(weight, 1 / ++count) * (value - mean));
 }
 
-function showValues({ group, values, canvas }, row) {
-  const { total, columns } = run.all.metrics;
-  const words = group.names.map(name => formatNumber(columns[name][row] ?? columns[name].findLast(value => value != null)));
+/* The number of a line at a step of the axis, or the last one where it has none there. */
+function findValue({ metrics, name }, row) {
+  const places = axis.places.get(metrics), column = metrics.columns[name] ?? [];
+  const at = places ? places.indexOf(row) : row;
+  return column[at] ?? column.findLast(value => value != null);
+}
+
+function showValues({ group, lines, values, canvas }, row) {
+  const words = lines.map(line => formatNumber(findValue(line, row)));
   words.forEach((word, i) => values[i].textContent = word);
-  canvas.ariaLabel = `${group.title} at step ${total[row]}: ${group.names.map((name, i) => `${name} ${words[i]}`).join(', ')}`;
+  canvas.ariaLabel = `${group.title} at step ${axis.steps[row]}: ${lines.map(({ word }, i) => `${word} ${words[i]}`).join(', ')}`;
 }
 
 /* ---- all plots together ---- */
 
 function selectStep(row) {
-  find('.at', section).textContent = row == null ? '' : `step ${formatNumber(run.all.metrics.total[row])}`;
+  find('.at', section).textContent = row == null ? '' : `step ${formatNumber(axis.steps[row])}`;
   for (const plot of plots) {
     if (row == null) plot.graph.clearSelection();
     else plot.graph.setSelection(row);
@@ -107,11 +152,12 @@ function selectStep(row) {
 }
 
 function zoomAll(from, first, last) {
-  const { total } = run.all.metrics, whole = first <= total[0] && last >= total.at(-1);
+  const { steps } = axis, whole = first <= steps[0] && last >= steps.at(-1);
   for (const { graph } of plots) if (graph !== from.graph) graph.updateOptions({ dateWindow: whole ? null : [first, last] });
 }
 
 function listMetrics() {
-  const { total, columns } = run.all.metrics, names = Object.keys(columns);
-  return [['total', ...names], ...total.map((step, i) => [step, ...names.map(name => columns[name][i])])];
+  const names = [...new Set(listRuns().flatMap(({ metrics }) => Object.keys(metrics.columns)))];
+  return [['run', 'total', ...names], ...listRuns().flatMap(({ run: word, metrics: { total, columns } }) =>
+    total.map((step, i) => [word, step, ...names.map(name => columns[name]?.[i])]))];
 }

@@ -20,6 +20,7 @@ export function connect() {
       frame: afterAll(addFrame),
       result: afterAll(addResult),
       samples: afterAll(addSamples),
+      beside: afterAll(addBeside),
       again: afterAll(readAgain),
       gap: afterAll(({ lost }) => countMissed(lost)),
       missed: afterAll(countMissed),
@@ -39,16 +40,27 @@ export function takeEarly() {
  * one by one, the page asks for the thinned ones again. */
 const MOST_POINTS = 8000;
 
-function addMetrics({ total, values }) {
+function addMetrics(step) {
   const { metrics } = run.all;
   run.all.living = true;    // a run that had stopped goes on
+  const fresh = addStep(metrics, step);
+  if (metrics.total.length > MOST_POINTS) thinMetrics();
+  tell(fresh ? 'columns' : 'metrics');
+}
+
+/* Of another run. */
+function addBeside({ run: number, step }) {
+  tell(addStep(run.all.beside[number].metrics, step) ? 'columns' : 'metrics');
+}
+
+/* Puts a step behind the others; returns whether it has a number of a new name. */
+function addStep(metrics, { total, values }) {
   dropSteps(metrics, total);
   const fresh = Object.keys(values).filter(name => !metrics.columns[name]);
   for (const name of fresh) metrics.columns[name] = Array(metrics.total.length).fill(null);
   metrics.total.push(total);
   for (const [name, column] of Object.entries(metrics.columns)) column.push(values[name] ?? null);
-  if (metrics.total.length > MOST_POINTS) thinMetrics();
-  tell(fresh.length ? 'columns' : 'metrics');
+  return fresh.length > 0;
 }
 
 /* A run that goes on from a checkpoint does steps again. */
