@@ -27,7 +27,7 @@ NUM_ROOM_FIRST
 static struct watch_where where;
 static struct opt_list beside;
 static const char *address = "127.0.0.1", *token, *file;
-static long port = 8765;
+static long port = 8765, points = FILM_POINTS;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &where.run, 0, 0, "RUN",
@@ -42,6 +42,8 @@ static const struct opt opts[] = {
      "where to listen; 0.0.0.0: for other machines, too"},
     {"token", 0, OPT_TEXT, &token, 0, 0, "WORD",
      "what the page's address must have; made up where others may ask"},
+    {"points", 0, OPT_WHOLE, &points, FILM_POINTS_LEAST, FILM_POINTS_MOST, "N",
+     "images on the map"},
     {"export", 0, OPT_TEXT, &file, 0, 0, "FILE",
      "write the page as one file, and end"},
     {"events", 0, OPT_TEXT, &where.events, 0, 0, "ENDPOINT",
@@ -162,6 +164,7 @@ check_runs(void)
             die("there is no run '%s'", beside.item[i]);
     where.beside = beside.item;
     where.n_beside = beside.n;
+    where.points = (size_t)points;
 }
 
 int

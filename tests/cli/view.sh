@@ -99,7 +99,7 @@ other=$!
 # ------------------------------------------------------------- what is refused
 for path in nope ../set.tar image/40 image/99999999999999999999 \
     'anchor?epoch=0&step=0&row=0' "anchor?epoch=$epoch&step=$step&row=16" \
-    "batch?epoch=$epoch&step=-1" 'view?v=40.0.0'; do
+    "batch?epoch=$epoch&step=-1" 'view?v=40.0.0' 'frame?epoch=99999999' frame; do
     ok "$path: 404" refused 404 "$path"
 done
 many=$(printf '1.0.0,%.0s' {1..64})1.0.0
@@ -156,6 +156,7 @@ ok 'and with what its folder says of its past' jq -e '.log | last.what == "stop"
     (map(select(.what == "epoch")) | length > 2 and .[0].epoch < .[1].epoch) and
     (map(.time) | . == sort)' answer
 read -r epoch step < <(jq -r '.batch | "\(.epoch) \(.step)"' answer)
+ok 'no map: 404' refused 404 map
 ok 'its views' asked "sprite?epoch=$epoch&step=$step"
 ok 'but no anchor: 404' refused 404 "anchor?epoch=$epoch&step=$step&row=0"
 ok 'it is exported' foil-view -r run --export over.html

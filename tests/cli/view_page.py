@@ -82,7 +82,8 @@ with Browser(1400) as page:
         f"fetch('all').then(r => r.json()).then(a => a.metrics.total.at(-1) > {before})", 120))
     page.press(" ")
     ok("another batch is on it", page.until(
-        f"document.querySelector('#board .which').textContent != {json.dumps(held)}"))
+        f"document.querySelector('#board .which').textContent != {json.dumps(held)}", 60),
+       [held, *map(page.text, ("#hold", "#state", "#board .which"))])
     ok("the curve is that of metrics.jsonl", becomes_curve(page))
     page.open("about:blank")
     page.open(link)
@@ -90,9 +91,9 @@ with Browser(1400) as page:
        page.until(f"document.querySelector('#board .which').textContent == {json.dumps(held)}"))
     ok("a map of all images comes after an epoch", page.until(
         "!document.querySelector('#map').hidden && "
-        "fetch('all').then(r => r.json()).then(a => a.map.ids.length == 40)", 150))
+        "fetch('all').then(r => r.json()).then(a => a.map.n == 40)", 150))
     ok("and a film of several", page.until(
-        "document.querySelector('#map input').max >= 2", 60))
+        "document.querySelector('#map input').max >= 2", 300))
     page.press("p")
     ok("p plays it", page.until(
         "document.querySelector('#map button').ariaPressed == 'true'"))
@@ -132,7 +133,7 @@ def see_export(path, what, points=None):
         ok("its curves", page.value("document.querySelectorAll('#curves canvas').length > 0"))
         if points:
             ok(f"its map has {points} points", page.value(
-                f"window.FOIL.all.map.ids.length == {points}"))
+                f"window.FOIL.all.map.n == {points}"))
         ok("it asks nobody for anything", page.value(
             "performance.getEntriesByType('resource')"
             ".every(entry => entry.name.startsWith('data:'))"),

@@ -9,7 +9,7 @@
 #include "util/base64.h"
 #include "util/mem.h"
 
-enum { IMAGE_COLUMNS = 64 };
+enum { IMAGE_COLUMNS = 64, PLACES = 4000000 /* of points, in all frames */ };
 
 static const struct asset *
 find_asset(const char *name, size_t length)
@@ -172,32 +172,36 @@ add_samples(json_t *ids, char *known, size_t size, const json_t *samples)
 
 /* The samples of the batch, of the extremes and of the map. */
 static json_t *
-list_images(const struct data_set *set, const struct moment *moment,
-            const json_t *all)
+list_images(struct watch *watch, const struct data_set *set,
+            const struct moment *moment, const json_t *all)
 {
-    const json_t *mapped = json_object_get(json_object_get(all, "map"), "ids");
-    json_t *ids = json_array();
     const size_t size = data_size(set);
     char *known = mem_array(size, 1);
+    json_t *ids = json_array();
+    const int64_t *mapped;
+    size_t n;
 
     for (size_t i = 0; i < moment->n; i++)
         if ((size_t)moment->ids[i] < size)
             add_image(ids, known, moment->ids[i]);
     add_samples(ids, known, size, json_object_get(all, "samples"));
-    for (size_t i = 0; i < json_array_size(mapped); i++)
-        add_image(ids, known, json_integer_value(json_array_get(mapped, i)));
+    mapped = film_points(watch->film, &n);
+    for (size_t i = 0; i < n; i++)
+        add_image(ids, known, mapped[i]);
     free(known);
     return ids;
 }
 
 /* images: {ids, columns, sprite}, images as they are stored. */
 static void
-write_images(FILE *to, struct pictures *pictures, const struct moment *moment,
+write_images(FILE *to, struct watch *watch, const struct moment *moment,
              const json_t *all)
 {
+    struct pictures *pictures = &watch->pictures;
     struct err ignored;
     struct data_bytes jpeg = {0};
-    json_t *ids = list_images(pictures_set(pictures, &ignored), moment, all);
+    json_t *ids =
+        list_images(watch, pictures_set(pictures, &ignored), moment, all);
     const size_t n = json_array_size(ids);
     int64_t *id = mem_array(n, sizeof *id);
     int rc;
@@ -225,7 +229,49 @@ write_pictures(FILE *to, struct watch *watch, const struct moment *moment,
     write_jpeg(to, rc, &jpeg);
     fputs(",\n", to);
     if (!rc)
-        write_images(to, &watch->pictures, moment, all);
+        write_images(to, watch, moment, all);
+}
+
+/* Takes over bytes. */
+static void
+write_bytes(FILE *to, void *bytes, size_t size)
+{
+    char *text = base64_encode(bytes, size);
+
+    fprintf(to, "\"%s\"", text);
+    free(text);
+    free(bytes);
+}
+
+/* map: {points, frames: {epoch}}, as film.h has them, in base64.  Of very many
+ * frames, the first ones are left out. */
+static void
+write_map(FILE *to, struct watch *watch, json_t *map)
+{
+    json_t *epochs = json_object_get(map, "epochs");
+    struct err ignored;
+    size_t n, size;
+    void *bytes;
+
+    film_points(watch->film, &n);
+    if (!n)
+        return;
+    while (json_array_size(epochs) > 1 && json_array_size(epochs) * n > PLACES)
+        json_array_remove(epochs, 0);
+    bytes = film_labels(watch->film, pictures_set(&watch->pictures, &ignored),
+                        &size);
+    fputs("map:{points:", to);
+    write_bytes(to, bytes, size);
+    fputs(",frames:{", to);
+    for (size_t i = 0; i < json_array_size(epochs); i++) {
+        const int64_t epoch = json_integer_value(json_array_get(epochs, i));
+
+        fprintf(to, "%jd:", (intmax_t)epoch);
+        bytes = film_frame(watch->film, epoch, &size);
+        write_bytes(to, bytes, size);
+        fputs(",", to);
+    }
+    fputs("}},\n", to);
 }
 
 static void
@@ -239,6 +285,7 @@ write_run(FILE *to, struct watch *watch)
         write_anchors(to, watch, moment);
         write_pictures(to, watch, moment, all);
     }
+    write_map(to, watch, json_object_get(all, "map"));
     fputs("all:", to);
     write_json(to, all);
     fputs("};</script>\n", to);

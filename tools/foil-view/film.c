@@ -1,44 +1,51 @@
+#define _DEFAULT_SOURCE // MAP_ANONYMOUS
 #include "film.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "eval/tsne.h"
-#include "util/base64.h"
 #include "util/mem.h"
 
-enum { STEPS = 350, LEAST = 32 };
+enum { STEPS = 350 };
 
 static const size_t most_bytes = (size_t)512 << 20; // of all embeddings
 
+struct frame {
+    int64_t epoch;
+    int16_t *xy; /* [n,2] */
+};
+
 struct film {
     struct hub *hub;
+    size_t most;
     size_t size, d;
     float *table; /* [size,d] */
     char *known;  /* [size] */
     size_t n; /* points; which samples they are is fixed by the first frame */
     int64_t *ids; /* [n] */
     float *y;     /* [n,2] the newest frame, or NULL */
-    json_t *frames;
+    struct frame frame[FILM_FRAMES];
+    size_t frames;
     pid_t child; /* that makes a frame; 0: none */
-    int from;    /* where it writes it */
+    float *made; /* [n,2] where it writes it: memory of both */
     int64_t epoch;
     size_t heard;  /* rows, and .. */
     size_t before; /* .. known samples, when points were last to be chosen */
 };
 
 struct film *
-film_open(struct hub *hub)
+film_open(struct hub *hub, size_t most)
 {
     struct film *film = mem_array(1, sizeof *film);
 
     film->hub = hub;
-    film->frames = json_array();
+    film->most = most;
     return film;
 }
 
@@ -48,9 +55,11 @@ film_close(struct film *film)
     if (film->child) {
         kill(film->child, SIGKILL);
         waitpid(film->child, NULL, 0);
-        close(film->from);
     }
-    json_decref(film->frames);
+    if (film->made)
+        munmap(film->made, 2 * film->n * sizeof *film->made);
+    for (size_t i = 0; i < film->frames; i++)
+        free(film->frame[i].xy);
     free(film->table);
     free(film->known);
     free(film->ids);
@@ -89,29 +98,28 @@ choose_points(struct film *film)
 
     for (size_t i = 0; i < film->size; i++)
         known += (size_t)film->known[i];
-    enough = known == film->size ||
-             (film->heard >= film->size &&
-              (known >= FILM_POINTS || known == film->before));
+    enough =
+        known == film->size || (film->heard >= film->size &&
+                                (known >= film->most || known == film->before));
     if (film->heard >= film->size) {
         film->heard = 0;
         film->before = known;
     }
-    if (known < LEAST || !enough)
+    if (known < FILM_POINTS_LEAST || !enough)
         return;
-    film->n = known < FILM_POINTS ? known : FILM_POINTS;
+    film->n = known < film->most ? known : film->most;
     film->ids = mem_array(film->n, sizeof *film->ids);
     for (size_t i = 0, seen = 0; i < film->size; i++)
         if (film->known[i] && seen++ == at * known / film->n)
             film->ids[at++] = (int64_t)i;
 }
 
-/* The child: writes the map and ends. */
+/* The child: leaves the map in the memory of both and ends. */
 _Noreturn static void
-make_frame(const struct film *film, int to)
+make_frame(const struct film *film)
 {
     const size_t bytes = 2 * film->n * sizeof(float);
     float *x = mem_array(film->n * film->d, sizeof *x);
-    float *y = mem_array(2 * film->n, sizeof *y);
     struct eval_tsne *map;
 
     setpriority(PRIO_PROCESS, 0, 19);
@@ -122,74 +130,56 @@ make_frame(const struct film *film, int to)
                         fmin(30, ((double)film->n - 1) / 3), film->y);
     for (int step = 0; step < EVAL_TSNE_EARLY + STEPS; step++)
         eval_tsne_step(map);
-    memcpy(y, eval_tsne_points(map), bytes);
+    memcpy(film->made, eval_tsne_points(map), bytes);
     if (film->y)
-        eval_tsne_turn(film->n, film->y, y);
-    _exit(write(to, y, bytes) != (ssize_t)bytes); // a pipe has room for it
+        eval_tsne_turn(film->n, film->y, film->made);
+    _exit(0);
+}
+
+static void
+share_memory(struct film *film)
+{
+    void *memory =
+        mmap(NULL, 2 * film->n * sizeof *film->made, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    film->made = memory == MAP_FAILED ? NULL : memory;
 }
 
 void
 film_epoch(struct film *film, int64_t epoch)
 {
-    int end[2];
-
-    if (film->child || json_array_size(film->frames) >= FILM_FRAMES)
+    if (film->child || film->frames == FILM_FRAMES)
         return;
     if (!film->ids)
         choose_points(film);
-    if (!film->n || pipe(end))
+    if (film->n && !film->made)
+        share_memory(film);
+    if (!film->made)
         return;
     film->epoch = epoch;
-    film->from = end[0];
     film->child = fork();
     if (!film->child)
-        make_frame(film, end[1]);
-    close(end[1]);
-    if (film->child < 0) {
+        make_frame(film);
+    if (film->child < 0)
         film->child = 0;
-        close(end[0]);
-    }
 }
 
-/* Places in whole numbers, all within +-32000 of the middle. */
-static json_t *
-show_frame(const struct film *film, int64_t epoch)
+/* Places in whole numbers, all within +-32000 of the middle; of an epoch that
+ * was done again, anew. */
+static void
+add_frame(struct film *film)
 {
     int16_t *xy = mem_array(2 * film->n, sizeof *xy);
     float most = 1e-30F;
-    json_t *frame;
-    char *text;
 
     for (size_t i = 0; i < 2 * film->n; i++)
         most = fmaxf(most, fabsf(film->y[i]));
     for (size_t i = 0; i < 2 * film->n; i++)
         xy[i] = (int16_t)lrintf(film->y[i] / most * 32000);
-    text = base64_encode((const uint8_t *)xy, 2 * film->n * sizeof *xy);
-    frame = json_pack("{s:I s:s}", "epoch", (json_int_t)epoch, "xy", text);
-    free(text);
-    free(xy);
-    return frame;
-}
-
-/* Reads all that the child wrote; 1 when that is a frame. */
-static int
-read_frame(struct film *film)
-{
-    const size_t bytes = 2 * film->n * sizeof(float);
-    float *y = mem_array(2 * film->n, sizeof *y);
-    size_t done = 0;
-    ssize_t n;
-
-    while (done < bytes &&
-           (n = read(film->from, (char *)y + done, bytes - done)) > 0)
-        done += (size_t)n;
-    if (done < bytes) {
-        free(y);
-        return 0;
-    }
-    free(film->y);
-    film->y = y;
-    return 1;
+    while (film->frames && film->frame[film->frames - 1].epoch >= film->epoch)
+        free(film->frame[--film->frames].xy);
+    film->frame[film->frames++] = (struct frame){film->epoch, xy};
 }
 
 void
@@ -200,31 +190,61 @@ film_tend(struct film *film)
     if (!film->child || waitpid(film->child, &status, WNOHANG) <= 0)
         return;
     film->child = 0;
-    if (!status && read_frame(film)) {
-        json_t *frame = show_frame(film, film->epoch);
-
-        json_array_append(film->frames, frame);
-        hub_say(film->hub, "frame", frame);
-    }
-    close(film->from);
+    if (status)
+        return;
+    if (!film->y)
+        film->y = mem_array(2 * film->n, sizeof *film->y);
+    memcpy(film->y, film->made, 2 * film->n * sizeof *film->y);
+    add_frame(film);
+    hub_say(film->hub, "frame",
+            json_pack("{s:I s:I}", "epoch", (json_int_t)film->epoch, "n",
+                      (json_int_t)film->n));
 }
 
 json_t *
-film_show(const struct film *film, const struct data_set *set)
+film_show(const struct film *film)
 {
-    json_t *ids = json_array(), *labels = json_array();
+    json_t *epochs = json_array();
 
-    if (!json_array_size(film->frames)) {
-        json_decref(ids);
-        json_decref(labels);
-        return json_null();
-    }
+    for (size_t i = 0; i < film->frames; i++)
+        json_array_append_new(epochs,
+                              json_integer((json_int_t)film->frame[i].epoch));
+    if (film->frames)
+        return json_pack("{s:I s:o}", "n", (json_int_t)film->n, "epochs",
+                         epochs);
+    json_decref(epochs);
+    return json_null();
+}
+
+const int64_t *
+film_points(const struct film *film, size_t *n)
+{
+    *n = film->frames ? film->n : 0;
+    return film->ids;
+}
+
+void *
+film_labels(const struct film *film, const struct data_set *set, size_t *bytes)
+{
+    int32_t *both;
+
+    if (!film->frames)
+        return NULL;
+    both = mem_array(2 * film->n, sizeof *both);
     for (size_t i = 0; i < film->n; i++) {
-        json_array_append_new(ids, json_integer(film->ids[i]));
-        json_array_append_new(
-            labels,
-            json_integer(set ? data_label(set, (size_t)film->ids[i]) : -1));
+        both[i] = (int32_t)film->ids[i];
+        both[film->n + i] = moment_label(set, film->ids[i]);
     }
-    return json_pack("{s:o s:o s:O}", "ids", ids, "labels", labels, "frames",
-                     film->frames);
+    *bytes = 2 * film->n * sizeof *both;
+    return both;
+}
+
+void *
+film_frame(const struct film *film, int64_t epoch, size_t *bytes)
+{
+    *bytes = 2 * film->n * sizeof(int16_t);
+    for (size_t i = 0; i < film->frames; i++)
+        if (film->frame[i].epoch == epoch)
+            return memcpy(mem_array(*bytes, 1), film->frame[i].xy, *bytes);
+    return NULL;
 }

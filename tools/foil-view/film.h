@@ -14,9 +14,16 @@
  */
 struct film;
 
-enum { FILM_POINTS = 4000, FILM_FRAMES = 200 };
+enum {
+    FILM_FRAMES = 200,
+    FILM_POINTS = 4000, /* of a map, where nobody says else */
+    FILM_POINTS_LEAST = 32,
+    FILM_POINTS_MOST = 100000
+};
 
-struct film *film_open(struct hub *hub);
+/* film_open() begins without a frame.
+ *   most  points of a map */
+struct film *film_open(struct hub *hub, size_t most);
 void film_close(struct film *film);
 
 /* film_take() keeps the embeddings of a batch, of view 0.
@@ -28,11 +35,24 @@ void film_take(struct film *film, const struct moment *moment, size_t size);
  * in the making still, none. */
 void film_epoch(struct film *film, int64_t epoch);
 
-/* film_tend() takes in a frame that is made, and tells pages. */
+/* film_tend() takes in a frame that is made, and tells pages its epoch. */
 void film_tend(struct film *film);
 
-/* film_show() returns {ids: [], labels: [], frames: [{epoch, xy}]}, xy in
- * base64 of i16 [n,2]; null where there is no frame. */
-json_t *film_show(const struct film *film, const struct data_set *set);
+/* film_show() returns {n, epochs: []}: how many points, and the epochs after
+ * which there are frames; null where there is none. */
+json_t *film_show(const struct film *film);
+
+/* film_points() returns the samples of the points, [n], which stay its own. */
+const int64_t *film_points(const struct film *film, size_t *n);
+
+/*
+ * What pages read as bytes, the little end first, to be given to free(); NULL
+ * where there is no frame, or not this one.
+ *   film_labels()  i4 [n] the samples, i4 [n] their classes, -1: none
+ *   film_frame()   i2 [n,2] their places after an epoch, within +-32000
+ */
+void *film_labels(const struct film *film, const struct data_set *set,
+                  size_t *bytes);
+void *film_frame(const struct film *film, int64_t epoch, size_t *bytes);
 
 #endif

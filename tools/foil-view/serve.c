@@ -143,6 +143,38 @@ answer_view(struct serve *serve, struct MHD_Connection *connection)
 }
 
 static struct answer
+answer_bytes(void *bytes, size_t size)
+{
+    if (!bytes)
+        return refuse_request(MHD_HTTP_NOT_FOUND, "there is no such frame");
+    return (struct answer){MHD_HTTP_OK, "application/octet-stream", bytes,
+                           size};
+}
+
+static struct answer
+answer_map(struct serve *serve, struct MHD_Connection *connection)
+{
+    struct watch *watch = serve->watch;
+    struct err ignored;
+    size_t size;
+    void *bytes = film_labels(watch->film,
+                              pictures_set(&watch->pictures, &ignored), &size);
+
+    (void)connection;
+    return answer_bytes(bytes, size);
+}
+
+static struct answer
+answer_frame(struct serve *serve, struct MHD_Connection *connection)
+{
+    size_t size;
+    void *bytes = film_frame(serve->watch->film,
+                             find_argument(connection, "epoch"), &size);
+
+    return answer_bytes(bytes, size);
+}
+
+static struct answer
 answer_image(struct serve *serve, const char *id)
 {
     const char *end;
@@ -209,6 +241,7 @@ answer_path(struct serve *serve, struct MHD_Connection *connection,
         {"all", answer_all},       {"batch", answer_batch},
         {"anchor", answer_anchor}, {"sprite", answer_sprite},
         {"view", answer_view},     {"export", answer_export},
+        {"map", answer_map},       {"frame", answer_frame},
     };
 
     for (size_t i = 0; i < sizeof route / sizeof *route; i++)

@@ -83,7 +83,7 @@ watch_open(struct watch *watch, const struct watch_where *where,
 
     *watch = (struct watch){.where = *where, .hub = hub};
     watch->status = json_object();
-    watch->film = film_open(hub);
+    watch->film = film_open(hub, where->points);
     watch->pictures.views = train_views_open(where->run, where->data);
     if (where->keys &&
         wire_keys_open(&watch->keys, where->keys, where->allow, &err))
@@ -508,7 +508,7 @@ watch_show(struct watch *watch)
         "steps", count_steps(watch), "metrics",
         history_show(&watch->history, POINTS), "status", show_status(watch),
         "log", watch->log, "results", results_show(&watch->results), "map",
-        film_show(watch->film, set), "samples", samples_show(&watch->samples),
+        film_show(watch->film), "samples", samples_show(&watch->samples),
         "beside", beside_show(&watch->beside, POINTS), "batch", batch);
     free(copy);
     free(folder);

@@ -19,6 +19,7 @@ struct watch_where {
     const char *run, *events, *keys, *allow, *data;
     const char *const *beside; /* [n_beside] other runs */
     size_t n_beside;
+    size_t points; /* of a map */
 };
 
 enum { WATCH_KEPT = 64 }; /* batches that a page may still ask for */

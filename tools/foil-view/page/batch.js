@@ -82,7 +82,7 @@ function makeBareAnchor(batch, row, reason) {
 
 /* Only what moves can be held. Let go, the page shows the newest batch. */
 export async function setHeld(held) {
-  if (!run.all.living || run.held === held) return;
+  if (run.held === held || (held && !run.all.living)) return;
   run.held = held;
   if (held && next) next = run.batch;    // what is under way comes too late
   tell('state');

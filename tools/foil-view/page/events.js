@@ -108,11 +108,10 @@ function addSamples(samples) {
   tell('samples');
 }
 
-/* The first frame comes without its images: all is asked for. */
-async function addFrame(frame) {
+/* An epoch that is done again takes the place of what came after it. */
+function addFrame({ epoch, n }) {
   const { map } = run.all;
-  if (map) map.frames = map.frames.filter(({ epoch }) => epoch < frame.epoch).concat(frame);
-  else run.all.map = (await source.readAll().catch(() => ({}))).map ?? null;
+  run.all.map = { n, epochs: [...(map?.epochs ?? []).filter(before => before < epoch), epoch] };
   tell('frame');
 }
 

@@ -1,14 +1,18 @@
-/* The embedding as a film: where a few thousand images lie after each epoch,
- * near those that the encoder finds alike. */
+/* The embedding as a film: where images lie after each epoch, near those that
+ * the encoder finds alike. */
 
-import { find, findAll, formOf, hueOf, make, colourOf, prefersStillness } from './dom.js';
+import { find, formOf, hueOf, make, colourOf, prefersStillness } from './dom.js';
 import { pickAnchor } from './batch.js';
 import { nameOf, onChange, run } from './model.js';
 import { makeImage } from './picture.js';
+import { source } from './source.js';
+
+/* Of more points each is a few pixels, not a path. */
+const MANY = 8000;
 
 const section = find('#map'), canvas = find('canvas', section), tip = find('.tip', section), slider = find('input', section);
 const FRAME = 700;      // milliseconds from one frame of the film to the next
-let frames = [], at = 0, playing = false;
+let all = null, points = null, frames = {}, xy = new Float32Array(), at = 0, playing = false;
 
 export function startMap() {
   slider.oninput = () => { stopFilm(); showFrame(Number(slider.value)); };
@@ -22,65 +26,145 @@ export function startMap() {
   takeFrames();
 }
 
+/* ---- points and frames, which are asked for when they are to be seen ---- */
+
+const listEpochs = () => run.all.map?.epochs ?? [];
+
 /* A reader who looks at the newest frame sees the next one when it comes. */
-function takeFrames() {
-  const { map } = run.all, newest = at >= frames.length - 1;
+async function takeFrames() {
+  const { map } = run.all, newest = at >= Number(slider.max);
   section.hidden = !map;
   if (!map) return;
-  frames = map.frames.map(frame => frame.places ??= readPlaces(frame.xy));
-  slider.max = frames.length - 1;
-  if (newest && !playing) showFrame(frames.length - 1);
+  if (all !== run.all) [all, points, frames] = [run.all, null, {}];
+  points ??= splitPoints(await source.readPoints());
+  delete frames[listEpochs().at(-1)];      // it may be one that was made again
+  slider.max = listEpochs().length - 1;
+  if (newest && !playing) showFrame(Number(slider.max));
 }
 
-const readPlaces = text => new Int16Array(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
+/* Samples and classes; and the points of each class. */
+function splitPoints(bytes) {
+  const both = new Int32Array(bytes), n = both.length / 2, ids = both.subarray(0, n), labels = both.subarray(n), classes = new Map();
+  labels.forEach((label, i) => classes.has(label) ? classes.get(label).push(i) : classes.set(label, [i]));
+  return { ids, labels, classes };
+}
+
+/* The places of a frame; null while it is on its way. */
+function findFrame(number) {
+  const epoch = listEpochs()[number];
+  if (epoch == null) return null;
+  if (!(epoch in frames)) {
+    frames[epoch] = null;
+    source.readFrame(epoch).then(bytes => { frames[epoch] = new Int16Array(bytes); showFrame(at); }).catch(() => delete frames[epoch]);
+  }
+  return frames[epoch];
+}
 
 /* Between two frames the points are on their way. */
 function showFrame(place) {
-  at = Math.max(0, Math.min(frames.length - 1, place));
+  at = Math.max(0, Math.min(listEpochs().length - 1, place));
   slider.value = at;
-  const { epoch } = run.all.map.frames[Math.round(at)];
-  find('output', section).textContent = `after epoch ${epoch}`;
-  canvas.ariaLabel = `Map of ${run.all.map.ids.length} images after epoch ${epoch}, ${countAlike()} % of them nearest to one of their own class`;
+  const first = findFrame(Math.floor(at)), second = findFrame(Math.ceil(at)), near = Math.round(at);
+  find('output', section).textContent = `after epoch ${listEpochs()[near]}`;
+  if (!points || !first || !second) return;
+  mixFrames(first, second, at - Math.floor(at));
   drawPoints();
+  if (!playing) describeFrame(near);
 }
 
-function placeOf(i) {
-  const first = frames[Math.floor(at)], second = frames[Math.ceil(at)], share = at - Math.floor(at);
-  const side = Math.min(canvas.clientWidth, canvas.clientHeight) / 2 * .96;
-  const mix = k => (first[k] * (1 - share) + second[k] * share) / 32000 * side;
-  return [canvas.clientWidth / 2 + mix(2 * i), canvas.clientHeight / 2 - mix(2 * i + 1)];
+let mixed = new Float32Array();
+
+function mixFrames(first, second, share) {
+  if (mixed.length !== first.length) mixed = new Float32Array(first.length);
+  for (let k = 0; k < mixed.length; k++) mixed[k] = (first[k] + (second[k] - first[k]) * share) / 32000;
 }
+
+/* xy: where the points are on the canvas. */
+function placePoints() {
+  const side = Math.min(canvas.clientWidth, canvas.clientHeight) / 2 * .96, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2;
+  if (xy.length !== mixed.length) xy = new Float32Array(mixed.length);
+  for (let k = 0; k < mixed.length; k += 2) {
+    xy[k] = x + mixed[k] * side;
+    xy[k + 1] = y - mixed[k + 1] * side;
+  }
+}
+
+/* ---- drawing ---- */
 
 function drawPoints() {
-  if (!frames.length || !canvas.clientWidth) return;
-  const scale = devicePixelRatio || 1, { ids, labels } = run.all.map;
-  canvas.width = canvas.clientWidth * scale;
-  canvas.height = canvas.clientHeight * scale;
+  if (!mixed.length || !canvas.clientWidth) return;
+  const scale = devicePixelRatio || 1, width = Math.round(canvas.clientWidth * scale), height = Math.round(canvas.clientHeight * scale);
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const pen = canvas.getContext('2d');
+  placePoints();
+  if (!playing) hues = findHues();
+  pen.resetTransform();
+  pen.clearRect(0, 0, width, height);
+  if (points.ids.length > MANY) stampPoints(pen, scale);
   pen.scale(scale, scale);
-  const radius = Math.max(1.6, Math.min(4, 90 / Math.sqrt(ids.length)));
-  for (const label of [...new Set(labels)]) {
-    pen.fillStyle = pen.strokeStyle = colourOf(hueOf(label).slice(6, -1));
-    pen.lineWidth = radius / 1.6;
-    pen.beginPath();
-    labels.forEach((own, i) => own === label && addPoint(pen, placeOf(i), radius));
-    if (formOf(label) === 'striped') pen.stroke(); else pen.fill();
-  }
+  if (points.ids.length <= MANY) tracePoints(pen);
   markAnchor(pen);
 }
 
-function addPoint(pen, [x, y], radius) {
-  pen.moveTo(x + radius, y);
-  pen.arc(x, y, radius, 0, 2 * Math.PI);
+/* Of the classes; while the film plays, the theme is what it was. */
+let hues = new Map();
+
+const findHues = () => new Map([...points.classes.keys()].map(label => [label, colourOf(hueOf(label).slice(6, -1))]));
+
+function tracePoints(pen) {
+  const radius = Math.max(1.6, Math.min(4, 90 / Math.sqrt(points.ids.length)));
+  for (const [label, own] of points.classes) {
+    pen.fillStyle = pen.strokeStyle = hues.get(label);
+    pen.lineWidth = radius / 1.6;
+    pen.beginPath();
+    for (const i of own) addPoint(pen, i, radius);
+    if (formOf(label) === 'striped') pen.stroke(); else pen.fill();
+  }
+}
+
+function addPoint(pen, i, radius) {
+  pen.moveTo(xy[2 * i] + radius, xy[2 * i + 1]);
+  pen.arc(xy[2 * i], xy[2 * i + 1], radius, 0, 2 * Math.PI);
+}
+
+/* Discs, and rings for the second five classes, pixel by pixel. */
+function stampPoints(pen, scale) {
+  const { width, height } = canvas, image = pen.createImageData(width, height), pixels = new Uint32Array(image.data.buffer);
+  for (const [label, own] of points.classes) {
+    const colour = packColour(hues.get(label)), stamp = listStamp(1.5 * scale, formOf(label) === 'striped' ? .5 : 0, width);
+    for (const i of own) {
+      const x = Math.round(xy[2 * i] * scale), y = Math.round(xy[2 * i + 1] * scale);
+      if (x < 8 || y < 8 || x >= width - 8 || y >= height - 8) continue;
+      for (let k = 0; k < stamp.length; k++) pixels[y * width + x + stamp[k]] = colour;
+    }
+  }
+  pen.putImageData(image, 0, 0);
+}
+
+/* Pixels around a point, a disc of which the inner share is left out, as so many
+ * behind it. */
+function listStamp(radius, inner, width) {
+  const most = Math.min(7, Math.floor(radius)), stamp = [];
+  for (let dy = -most; dy <= most; dy++)
+    for (let dx = -most; dx <= most; dx++) {
+      const far = Math.hypot(dx, dy) / radius;
+      if (far <= 1 && (!inner || far >= inner)) stamp.push(dy * width + dx);
+    }
+  return Int32Array.from(stamp);
+}
+
+function packColour(text) {
+  const bytes = Uint8ClampedArray.of(...text.match(/[\d.]+/g).slice(0, 3).map(Number), 255);
+  return new Uint32Array(bytes.buffer)[0];
 }
 
 function markAnchor(pen) {
-  const i = run.anchor ? run.all.map.ids.indexOf(run.anchor.id) : -1;
+  const i = run.anchor ? points.ids.indexOf(run.anchor.id) : -1;
   if (i < 0) return;
   pen.strokeStyle = colourOf('ink');
   pen.lineWidth = 2;
   pen.beginPath();
-  addPoint(pen, placeOf(i), 8);
+  addPoint(pen, i, 8);
   pen.stroke();
 }
 
@@ -88,9 +172,9 @@ function markAnchor(pen) {
 
 function findNearest({ offsetX, offsetY }) {
   let best = -1, least = 14 ** 2;
-  for (let i = 0; frames.length && i < run.all.map.ids.length; i++) {
-    const [x, y] = placeOf(i), far = (x - offsetX) ** 2 + (y - offsetY) ** 2;
-    if (far < least) [best, least] = [i, far];
+  for (let k = 0; k < xy.length; k += 2) {
+    const far = (xy[k] - offsetX) ** 2 + (xy[k + 1] - offsetY) ** 2;
+    if (far < least) [best, least] = [k / 2, far];
   }
   return best;
 }
@@ -98,32 +182,38 @@ function findNearest({ offsetX, offsetY }) {
 function showTip(i) {
   tip.hidden = i < 0;
   if (i < 0) return;
-  const [x, y] = placeOf(i), { ids, labels } = run.all.map;
+  const { ids, labels } = points;
   if (tip.dataset.id !== String(ids[i]))
     tip.replaceChildren(makeImage(ids[i]), make('span', {}, nameOf(labels[i], ids[i]), make('br'), `image ${ids[i]}`));
   tip.dataset.id = ids[i];
-  tip.style.left = `${x}px`;
-  tip.style.top = `${y}px`;
+  tip.style.left = `${xy[2 * i]}px`;
+  tip.style.top = `${xy[2 * i + 1]}px`;
 }
 
 /* An image of the batch becomes the anchor. */
 function pickNearest(i) {
-  const place = i < 0 || !run.batch ? -1 : run.batch.ids.indexOf(run.all.map.ids[i]);
+  const place = i < 0 || !run.batch ? -1 : run.batch.ids.indexOf(points.ids[i]);
   if (place >= 0) pickAnchor(place);
 }
 
-/* The same as a number: how many points lie nearest to one of their class; of
- * some hundred points, as each looks at all. */
+/* The same as words. */
+function describeFrame(number) {
+  canvas.ariaLabel = `Map of ${points.ids.length} images after epoch ${listEpochs()[number]}` +
+    (points.classes.has(-1) ? '' : `, ${countAlike()} % of them nearest to one of their own class`);
+}
+
+/* How many points lie nearest to one of their class; of some hundred points, as
+ * each looks at all. */
 function countAlike() {
-  const { labels } = run.all.map, xy = frames[Math.round(at)], n = labels.length, step = Math.ceil(n / 300);
+  const { labels } = points, n = labels.length, step = Math.ceil(n / 300);
   let alike = 0, looked = 0;
   for (let i = 0; i < n; i += step, looked++) {
     let best = -1, least = Infinity;
     for (let j = 0; j < n; j++) {
-      const far = (xy[2 * i] - xy[2 * j]) ** 2 + (xy[2 * i + 1] - xy[2 * j + 1]) ** 2;
+      const far = (mixed[2 * i] - mixed[2 * j]) ** 2 + (mixed[2 * i + 1] - mixed[2 * j + 1]) ** 2;
       if (j !== i && far < least) [best, least] = [j, far];
     }
-    alike += labels[i] >= 0 && labels[i] === labels[best];
+    alike += labels[i] === labels[best];
   }
   return Math.round(100 * alike / looked);
 }
@@ -131,22 +221,28 @@ function countAlike() {
 /* ---- film ---- */
 
 function playFilm() {
-  if (frames.length < 2) return;
+  if (listEpochs().length < 2) return;
   playing = true;
   find('button', section).ariaPressed = true;
-  const from = at >= frames.length - 1 ? 0 : at, start = performance.now();
+  let before = performance.now(), place = at >= listEpochs().length - 1 ? 0 : at;
   const step = now => {
+    const last = listEpochs().length - 1;
     if (!playing) return;
-    const place = from + (now - start) / FRAME;
+    place = Math.min(place, last);    // epochs may be done again
+    // it waits for frames that are on their way
+    if (findFrame(Math.floor(place)) && findFrame(Math.ceil(place))) place = Math.min(last, place + Math.max(0, now - before) / FRAME);
+    before = now;
     showFrame(prefersStillness() ? Math.floor(place) : place);
-    if (at >= frames.length - 1) stopFilm(); else requestAnimationFrame(step);
+    if (place >= last) stopFilm(); else requestAnimationFrame(step);
   };
   requestAnimationFrame(step);
 }
 
 function stopFilm() {
+  if (!playing) return;
   playing = false;
   find('button', section).ariaPressed = false;
+  showFrame(at);
 }
 
 export const changeFilm = () => playing ? stopFilm() : playFilm();

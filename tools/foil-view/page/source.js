@@ -1,5 +1,6 @@
 /* Where everything on the page comes from: foil view, or window.FOIL, which an
- * exported file carries: {all, anchors, sprite, images: {ids, columns, sprite}}. */
+ * exported file carries: {all, anchors, sprite, images: {ids, columns, sprite},
+ * map: {points, frames: {epoch}}}. */
 
 const file = window.FOIL;
 
@@ -23,6 +24,10 @@ async function readSprite({ epoch, step }) {
   return URL.createObjectURL(await answer.blob());
 }
 
+const fetchBytes = async address => (await fetchGood(address)).arrayBuffer();
+
+const readBase64 = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
+
 const nameView = ({ id, epoch, view }) => `${id}.${epoch}.${view}`;
 
 /* Pictures are tiles of sprites: {sprite, columns, number}, the number counted
@@ -32,6 +37,8 @@ const fromServer = {
   readBatch: (epoch, step) => fetchJson(`batch?epoch=${epoch}&step=${step}`),
   readAnchor: (batch, row) => fetchJson(`anchor?epoch=${batch.epoch}&step=${batch.step}&row=${row}`),
   readSprite,
+  readPoints: () => fetchBytes('map'),
+  readFrame: epoch => fetchBytes(`frame?epoch=${epoch}`),
   viewsOf: views => views.map((_, number) => ({ sprite: `view?v=${views.map(nameView)}`, columns: Math.min(16, views.length), number })),
   imageOf: id => ({ sprite: `image/${id}`, columns: 1, number: 0 }),
 };
@@ -50,6 +57,8 @@ const fromFile = file && {
     return file.anchors[row];
   },
   readSprite: async () => file.sprite || BLANK,
+  readPoints: async () => readBase64(file.map.points),
+  readFrame: async epoch => readBase64(file.map.frames[epoch]),
   viewsOf: views => views.map(({ id }) => findImage(id)),
   imageOf: id => findImage(id),
 };

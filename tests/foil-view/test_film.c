@@ -1,0 +1,166 @@
+#include "foil-view/film.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "t.h"
+#include "util/mem.h"
+
+enum { SIZE = 120, MOST = 60, D = 4, BATCH = 40 };
+
+/* Three batches with each sample once: the first half of them lies in one
+ * corner, the second in another. */
+static void
+take_epoch(struct film *film)
+{
+    for (size_t b = 0; b < SIZE / BATCH; b++) {
+        struct moment m = {.n = BATCH, .views = 1, .d = D};
+
+        m.ids = mem_array(BATCH, sizeof *m.ids);
+        m.z = mem_array(BATCH * D, sizeof *m.z);
+        for (size_t i = 0; i < BATCH; i++) {
+            const size_t id = b * BATCH + i;
+
+            m.ids[i] = (int64_t)id;
+            m.z[i * D + 2 * id / SIZE] = 1;
+            m.z[i * D + 2] = (float)(id % 7) / 100;
+            m.z[i * D + 3] = (float)(id % 5) / 100;
+        }
+        film_take(film, &m, SIZE);
+        moment_release(&m);
+    }
+}
+
+/* Waits for the frame of an epoch. */
+static void
+wait_for_frame(struct film *film, int64_t epoch)
+{
+    const struct timespec moment = {0, 10000000};
+    void *frame = NULL;
+    size_t bytes;
+
+    for (int i = 0; i < 12000 && !frame; i++) {
+        film_tend(film);
+        frame = film_frame(film, epoch, &bytes);
+        if (!frame)
+            nanosleep(&moment, NULL);
+    }
+    free(frame);
+}
+
+/* How far the nearest point of the own half is, on average over all points, as
+ * a share of the same of the other half. */
+static double
+compare_halves(const int16_t *xy)
+{
+    double own = 0, other = 0;
+
+    for (size_t i = 0; i < MOST; i++) {
+        double best[2] = {1e9, 1e9};
+
+        for (size_t j = 0; j < MOST; j++) {
+            const int same = 2 * i / MOST == 2 * j / MOST;
+            const double far =
+                hypot(xy[2 * i] - xy[2 * j], xy[2 * i + 1] - xy[2 * j + 1]);
+
+            if (j != i)
+                best[same] = fmin(best[same], far);
+        }
+        own += best[1];
+        other += best[0];
+    }
+    return own / other;
+}
+
+static void
+points_are_spread_over_the_samples(const struct film *film)
+{
+    size_t n, bytes;
+    const int64_t *ids = film_points(film, &n);
+    int32_t *labels = film_labels(film, NULL, &bytes);
+    int even = 1;
+
+    for (size_t i = 0; i < n; i++)
+        even &= ids[i] == (int64_t)(2 * i) && labels[i] == (int32_t)ids[i] &&
+                labels[n + i] == -1;
+    T(n == MOST && bytes == 2 * MOST * sizeof *labels && even,
+      "of 120 samples each second is a point, and none has a class");
+    free(labels);
+}
+
+static void
+frames_show_what_is_alike(struct film *film)
+{
+    size_t bytes;
+    int16_t *xy, most = 0;
+    json_t *shown;
+
+    film_epoch(film, 1);
+    wait_for_frame(film, 1);
+    xy = film_frame(film, 1, &bytes);
+    T(xy && bytes == 2 * MOST * sizeof *xy, "a frame has a place of each");
+    for (size_t k = 0; xy && k < 2 * MOST; k++)
+        most = abs(xy[k]) > most ? (int16_t)abs(xy[k]) : most;
+    T(most == 32000, "the farthest at 32000");
+    T(xy && compare_halves(xy) < .5, "near those that are alike");
+    free(xy);
+    film_epoch(film, 2);
+    wait_for_frame(film, 2);
+    shown = film_show(film);
+    T(json_integer_value(json_object_get(shown, "n")) == MOST &&
+          json_array_size(json_object_get(shown, "epochs")) == 2,
+      "another epoch, another frame");
+    json_decref(shown);
+    film_epoch(film, 3);
+    film_epoch(film, 4);
+    wait_for_frame(film, 3);
+    T(!film_frame(film, 4, &bytes), "none begins while one is in the making");
+}
+
+/* A run that was resumed does epochs again. */
+static void
+an_epoch_that_is_done_again_counts_once(struct film *film)
+{
+    size_t bytes;
+    json_t *shown;
+    void *xy;
+
+    film_epoch(film, 1);
+    for (int i = 0; i < 12000; i++) {
+        const struct timespec moment = {0, 10000000};
+
+        film_tend(film);
+        xy = film_frame(film, 2, &bytes);
+        free(xy);
+        if (!xy)
+            break;
+        nanosleep(&moment, NULL);
+    }
+    shown = film_show(film);
+    T(json_array_size(json_object_get(shown, "epochs")) == 1,
+      "epoch 1 again: later frames are forgotten");
+    json_decref(shown);
+}
+
+int
+main(void)
+{
+    struct hub *hub = hub_open();
+    struct film *film = film_open(hub, MOST);
+    json_t *shown = film_show(film);
+
+    T(json_is_null(shown), "before the first epoch there is none");
+    json_decref(shown);
+    film_epoch(film, 1);
+    T(!film_frame(film, 1, &(size_t){0}) &&
+          !film_labels(film, NULL, &(size_t){0}),
+      "nor where nothing was heard");
+    take_epoch(film);
+    frames_show_what_is_alike(film);
+    points_are_spread_over_the_samples(film);
+    an_epoch_that_is_done_again_counts_once(film);
+    film_close(film);
+    hub_close(hub);
+    return t_done();
+}
