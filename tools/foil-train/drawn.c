@@ -2,7 +2,10 @@
 #include <stdlib.h>
 
 #include "drawn.h"
+#include "util/clock.h"
 #include "util/mem.h"
+
+static const double pace = .25; // seconds
 
 static void
 release_arrays(struct sample_heaviest *h)
@@ -95,6 +98,13 @@ train_drawn_release(struct train_drawn *d)
 }
 
 void
+train_drawn_begin(struct train_drawn *d, int followed)
+{
+    d->known = 0;
+    d->wanted = followed && clock_now() - d->told_at >= pace;
+}
+
+void
 train_drawn_tell(struct train_drawn *d, struct wire_feed *feed, int64_t epoch,
                  int64_t step, size_t n, const int64_t *ids)
 {
@@ -121,6 +131,7 @@ train_drawn_tell(struct train_drawn *d, struct wire_feed *feed, int64_t epoch,
     if (!d->known)
         return;
     d->known = 0;
+    d->told_at = clock_now();
     snprintf(drawn.sampler, sizeof drawn.sampler, "%s", d->sampler);
     wire_feed_drawn(feed, &drawn);
 }

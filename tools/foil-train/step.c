@@ -102,8 +102,7 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
     train_batch_of(from, &batch);
     train_texts_pack(&t->texts, from, &batch);
     t->service.batch = from;
-    t->drawn.known = 0;
-    t->drawn.wanted = wire_feed_followed(t->feed, WIRE_DRAWN);
+    train_drawn_begin(&t->drawn, wire_feed_followed(t->feed, WIRE_DRAWN));
     if (batch.encode_only)
         return encode_only(t, &batch, err);
     train_desk_leave(&t->desk);

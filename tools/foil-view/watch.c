@@ -22,6 +22,9 @@ static const int64_t any_size = (int64_t)1 << 48; // of a data set
 /* seconds: between two batches that pages are told, between two lines of
  * metrics, and for which we hear before pages have their turn */
 static const double each = 1, pace = .05, turn = .05;
+/* seconds: in which a run with a sampler tells what it drew in one of its
+ * steps, at first, and as long as it goes */
+static const double first = .6, soon = 2;
 
 /* What is rare has a queue of its own: what comes with each step may fill the
  * other one. */
@@ -233,7 +236,7 @@ copy_array(const void *from, size_t n, size_t size)
 
 /* It comes before the embeddings of its step, and waits for them. */
 static void
-take_drawn(struct watch *watch, struct wire_msg *msg)
+take_drawn(struct watch *watch, struct wire_msg *msg, double now)
 {
     struct moment *m = &watch->drawn;
     struct wire_drawn d;
@@ -243,6 +246,7 @@ take_drawn(struct watch *watch, struct wire_msg *msg)
 
     if (wire_drawn_get(&d, msg, any_size, &ignored))
         return;
+    watch->drawn_at = now;
     rows = d.n_views * d.n;
     n = rows * d.k;
     moment_release(m);
@@ -277,11 +281,38 @@ join_drawn(struct watch *watch, struct moment *m)
     moment_release(known);
 }
 
+/* Whether a step is to come soon of which it is known what was drawn. */
+static int
+is_sampled(const struct watch *watch, double now)
+{
+    return watch->drawn_at > 0 ? now - watch->drawn_at < soon
+                               : now - watch->heard_at < first;
+}
+
+/* Takes over a batch.  Of a run with a sampler, those of which it is known what
+ * was drawn are shown. */
+static void
+show_moment(struct watch *watch, struct moment *m, double now)
+{
+    if (!m->drawn.k && is_sampled(watch, now) &&
+        (watch->newest.n || watch->n_kept)) {
+        moment_release(m);
+        return;
+    }
+    moment_release(&watch->newest);
+    watch->newest = *m;
+    if (now - watch->kept_at >= each && hub_pages(watch->hub)) {
+        watch->kept_at = now;
+        hub_say(watch->hub, "batch",
+                watch_show_batch(watch, keep_newest(watch)));
+    }
+}
+
 static void
 take_features(struct watch *watch, struct wire_msg *msg, double now)
 {
     struct wire_features f;
-    struct moment *m = &watch->newest;
+    struct moment m;
     struct err ignored;
     const struct data_set *set = pictures_set(&watch->pictures, &ignored);
 
@@ -289,25 +320,21 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
                           &ignored))
         return;
     if (f.z && f.n && !f.id) {
-        moment_release(m);
-        *m = (struct moment){.epoch = f.epoch,
-                             .step = f.step,
-                             .n = f.n,
-                             .views = f.n_views,
-                             .d = f.dim};
-        m->ids = mem_array(f.n, sizeof *m->ids);
-        memcpy(m->ids, f.ids, f.n * sizeof *m->ids);
-        m->z = mem_array(f.n_views * f.n * f.dim, sizeof *m->z);
-        memcpy(m->z, f.z, f.n_views * f.n * f.dim * sizeof *m->z);
-        m->texts =
+        if (watch->heard_at <= 0)
+            watch->heard_at = now;
+        m = (struct moment){
+            .epoch = f.epoch,
+            .step = f.step,
+            .n = f.n,
+            .views = f.n_views,
+            .d = f.dim,
+            .ids = copy_array(f.ids, f.n, sizeof *m.ids),
+            .z = copy_array(f.z, f.n_views * f.n * f.dim, sizeof *m.z)};
+        m.texts =
             set && f.n_views == 2 && train_views_texts(watch->pictures.views);
-        join_drawn(watch, m);
-        film_take(watch->film, m, set ? data_size(set) : 0);
-        if (now - watch->kept_at >= each && hub_pages(watch->hub)) {
-            watch->kept_at = now;
-            hub_say(watch->hub, "batch",
-                    watch_show_batch(watch, keep_newest(watch)));
-        }
+        join_drawn(watch, &m);
+        film_take(watch->film, &m, set ? data_size(set) : 0);
+        show_moment(watch, &m, now);
     }
     wire_features_release(&f);
 }
@@ -323,7 +350,7 @@ take_message(struct watch *watch, struct wire_msg *msg)
         take_features(watch, msg, now);
         break;
     case WIRE_DRAWN:
-        take_drawn(watch, msg);
+        take_drawn(watch, msg, now);
         break;
     case WIRE_METRICS:
         take_metrics(watch, msg);
@@ -437,8 +464,11 @@ watch_anchor(struct watch *watch, const struct moment *moment, size_t row)
 int
 watch_waits(const struct watch *watch)
 {
+    const double now = clock_now();
+
     return lock_held(watch->where.run) &&
-           (!watch->newest.n || json_object_size(watch->status) < STAGES);
+           (!watch->newest.n || json_object_size(watch->status) < STAGES ||
+            (!watch->newest.drawn.k && is_sampled(watch, now)));
 }
 
 /* Stages with the seconds since each was heard. */

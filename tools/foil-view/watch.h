@@ -46,6 +46,8 @@ struct watch {
     struct moment newest, kept[WATCH_KEPT];
     size_t n_kept;
     double kept_at;              /* when the last one was */
+    double heard_at, drawn_at;   /* when embeddings were heard first, and what
+                                    was drawn last; 0: not yet */
     struct wire_metrics *untold; /* the newest line, where pages lack it */
     double told_at;
     double tau; /* as the trainer said it last; 0: not heard */
