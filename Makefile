@@ -151,8 +151,8 @@ CLI     := $(filter-out $(STUDIES),$(wildcard tests/cli/*.sh))
 HEADERS := $(wildcard include/*/*.h)
 SOURCES := $(HEADERS) $(wildcard lib/*/*.c lib/*/*.h tools/*.c tools/*/*.[ch] \
            tests/*.[ch] tests/*/*.[ch])
-SCRIPTS := $(filter-out scripts/benchmarks scripts/debian,$(wildcard scripts/*)) \
-           $(wildcard scripts/benchmarks/*.sh pipelines/*/*.sh \
+SCRIPTS := $(filter-out $(patsubst %/,%,$(wildcard scripts/*/)),$(wildcard scripts/*)) \
+           $(wildcard scripts/benchmarks/*.sh scripts/pictures/*.sh pipelines/*/*.sh \
            tests/*.sh tests/cli/*.sh tools/*.sh) tools/foil.bash .ci/run
 MAN     := $(wildcard tools/*.[157])
 
