@@ -18,7 +18,7 @@
 static const char *output, *recipe_spec;
 static int head, skip; // --layer, --bad
 static const char *lines, *classes, *templates, *vocabulary, *export, *onnx;
-static const char *licence, *shard;
+static const char *licence, *shard, *projector;
 static int raw, descriptor, untrained, average, captions;
 static long size, seed, view, batch = 256, threads;
 static long max_pixels = DATA_MAX_PIXELS;
@@ -26,6 +26,8 @@ static long max_pixels = DATA_MAX_PIXELS;
 static const struct opt opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "features, .npy, .npz or .csv; must be given"},
+    {"projector", 0, OPT_TEXT, &projector, 0, 0, "DIR",
+     "also the files of TensorBoard's projector, of images"},
     {"export", 0, OPT_TEXT, &export, 0, 0, "FILE",
      "no features: the encoder alone, .safetensors, or DIR/ for timm and "
      "others; with --captions that of texts"},
@@ -106,8 +108,8 @@ embed_texts(char **operand)
         opt_misuse("--raw --captions and --vocabulary go together");
     if (captions + !!lines + !!classes == 0)
         return 0;
-    if (shard)
-        opt_misuse("--shard is for images");
+    if (shard || projector)
+        opt_misuse("--%s is for images", shard ? "shard" : "projector");
     if (captions + !!lines + !!classes > 1 || (raw && !captions) ||
         descriptor || untrained || recipe_spec)
         opt_misuse("--captions, --lines and --classes go alone");
@@ -180,6 +182,7 @@ embed_images(char **operand)
         .descriptor = descriptor,
         .data = operand[whole],
         .output = output,
+        .projector = projector,
         .recipe = recipe_spec,
         .head = head,
         .untrained = untrained,

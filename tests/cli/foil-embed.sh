@@ -372,6 +372,30 @@ END
 else
     skip 'the .npz has all that the files have' 'no python3-numpy'
 fi
+ok "files of TensorBoard's projector" "$embed" --raw --size 8 --projector board \
+    -o whole.npy parts.tar
+ok 'a line for each image, with its class and file' diff \
+    <(printf 'id\tclass\tfile\n'; "$BIN/foil-data" list parts.tar |
+        awk -F '\t' 'NR > 1 { print $1 "\t" $3 "\t" $7 }') board/metadata.tsv
+ok 'and with its features' test "$(awk -F '\t' 'NF == 192' board/tensors.tsv | wc -l)" \
+    -eq 23
+ok 'which the config names' grep -q 'tensor_path: "tensors.tsv"' \
+    board/projector_config.pbtxt
+if has_python pandas; then
+    "$embed" --raw --size 8 -o whole.csv parts.tar
+    ok 'pandas reads tables and the .npz' /usr/bin/python3 - <<'END'
+import numpy as np
+import pandas
+table, z = pandas.read_csv("whole.csv"), np.load("one.npz")
+assert list(table.columns[:3]) == ["id", "label", "class"]
+assert (table["id"] == z["ids"]).all() and (table["label"] == z["labels"]).all()
+assert np.allclose(table.iloc[:, 3:], z["x"])
+points = pandas.read_csv("board/tensors.tsv", sep="\t", header=None)
+assert np.allclose(points, z["x"], atol=1e-5)
+END
+else
+    skip 'pandas reads tables and the .npz' 'no python3-pandas'
+fi
 ok 'a part that there is not: 2' refuses 2 "'4/3': want I/N" \
     "$embed" --raw --shard 4/3 -o x.npy parts.tar
 ok 'of more parts than images: 1' refuses 1 'fewer than parts' \

@@ -8,6 +8,7 @@
 #include "images.h"
 #include "nn/average.h"
 #include "nn/model.h"
+#include "projector.h"
 #include "util/digest.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -259,6 +260,8 @@ embed_image_job(const struct embed_image_job *job)
     features.about = describe_job(&work, skipped);
     if (data_features_write(job->output, &features, &err))
         die("%s", err.msg);
+    if (job->projector)
+        embed_projector(job->projector, &features, work.images.set);
     if (skipped)
         say("bad images, left out: %zu of %zu", skipped,
             begin_of(&work, 1) - begin_of(&work, 0));
