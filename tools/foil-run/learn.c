@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -104,22 +105,11 @@ check_run(const struct pipeline *p, const char *test)
     free(latest);
 }
 
-static void
-make_run(const struct pipeline *p)
-{
-    char *log = mem_format("%s/log", var(p, "RUN"));
-    struct err err;
-
-    hold_make(log);
-    if (chmod(var(p, "RUN"), 0700))
-        die("%s",
-            (err_sys(&err, "cannot change '%s'", var(p, "RUN")), err.msg));
-    free(log);
-}
-
 void
 pipeline_prepare(struct pipeline *p, const char *data, const char *test)
 {
+    char *logs;
+
     p->learnt = LEARNT_NOT;
     check_run(p, test);
     hold_run(p);
@@ -142,10 +132,15 @@ pipeline_prepare(struct pipeline *p, const char *data, const char *test)
         close_stdout();
         exit(EXIT_OK);
     }
-    make_run(p);
+    hold_make(var(p, "RUN"));
+    if (chmod(var(p, "RUN"), 0700))
+        die("cannot change '%s': %s", var(p, "RUN"), strerror(errno));
     hold_run(p);
     if (!p->is_study)
         remember_run(p);
+    logs = mem_format("%s/log", var(p, "RUN"));
+    hold_make(logs);
+    free(logs);
     free(p->prepared);
     p->prepared = mem_format("%s %s in %s", data, test, var(p, "RUN"));
 }

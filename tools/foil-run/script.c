@@ -74,42 +74,6 @@ add_words(struct word_list *list, char **word, size_t n)
 }
 
 static void
-do_select(struct pipeline *p, char **word, size_t n)
-{
-    add_words(&p->defaults[SELECT], word, n);
-}
-
-static void
-do_negatives(struct pipeline *p, char **word, size_t n)
-{
-    add_words(&p->defaults[NEGATIVES], word, n);
-}
-
-static void
-do_augment(struct pipeline *p, char **word, size_t n)
-{
-    add_words(&p->defaults[AUGMENT], word, n);
-}
-
-static void
-do_train(struct pipeline *p, char **word, size_t n)
-{
-    add_words(&p->defaults[TRAIN], word, n);
-}
-
-static void
-do_embed(struct pipeline *p, char **word, size_t n)
-{
-    add_words(&p->defaults[EMBED], word, n);
-}
-
-static void
-do_tuned(struct pipeline *p, char **word, size_t n)
-{
-    add_words(&p->tuned, word, n);
-}
-
-static void
 do_say(struct pipeline *p, char **word, size_t n)
 {
     (void)p;
@@ -300,12 +264,6 @@ static const struct verb {
     {"set", 2, 2, NULL, do_set},
     {"let", 2, ANY, NULL, do_let},
     {"words", 2, 2, NULL, do_words},
-    {"select", 0, ANY, NULL, do_select},
-    {"negatives", 0, ANY, NULL, do_negatives},
-    {"augment", 0, ANY, NULL, do_augment},
-    {"train", 0, ANY, NULL, do_train},
-    {"embed", 0, ANY, NULL, do_embed},
-    {"tuned", 0, ANY, NULL, do_tuned},
     {"say", 1, 1, NULL, do_say},
     {"fail", 1, 1, NULL, do_fail},
     {"misuse", 1, 1, NULL, do_misuse},
@@ -541,6 +499,17 @@ static const struct {
 };
 enum { N_LEADS = sizeof leads / sizeof *leads };
 
+/* Returns the options to which a line of that name adds, or NULL. */
+static struct word_list *
+find_options(struct pipeline *p, const char *name)
+{
+    const int stage = stage_named(name, strlen(name));
+
+    return stage >= 0               ? &p->defaults[stage]
+           : !strcmp(name, "tuned") ? &p->tuned
+                                    : NULL;
+}
+
 /* One verb with its words; `declares` in the header's turn. */
 static void
 run_verb(struct pipeline *p, struct words *words, const char *name,
@@ -570,17 +539,30 @@ run_verb(struct pipeline *p, struct words *words, const char *name,
     word_list_release(&list);
 }
 
+/* Returns the index of what may stand before a step, or -1. */
+static int
+find_lead(const char *name)
+{
+    for (int i = 0; i < N_LEADS; i++)
+        if (!strcmp(leads[i].name, name))
+            return i;
+    return -1;
+}
+
 static void
 run_line(struct pipeline *p, struct words *words)
 {
     char *name = need_word(words);
-    int led = 0;
+    struct word_list *options = find_options(p, name);
+    const int lead = find_lead(name);
+    struct err err;
 
-    for (size_t i = 0; i < N_LEADS && !led; i++)
-        if ((led = !strcmp(leads[i].name, name)))
-            leads[i].run(p, words);
-    if (!led)
+    if (lead >= 0)
+        leads[lead].run(p, words);
+    else if (!options)
         run_verb(p, words, name, 0);
+    else if (words_rest(words, options, &err))
+        die("%s", err.msg);
     free(name);
 }
 
@@ -622,13 +604,10 @@ declare_line(struct pipeline *p, struct words *words)
 {
     char *name = need_word(words);
 
-    for (size_t i = 0; i < N_LEADS; i++)
-        if (!strcmp(leads[i].name, name)) {
-            skip_line(words);
-            free(name);
-            return;
-        }
-    run_verb(p, words, name, 1);
+    if (find_lead(name) >= 0 || find_options(p, name))
+        skip_line(words);
+    else
+        run_verb(p, words, name, 1);
     free(name);
 }
 

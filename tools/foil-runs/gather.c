@@ -11,6 +11,7 @@
 #include "util/lock.h"
 #include "util/mem.h"
 #include "util/opt.h"
+#include "util/setting.h"
 
 /* The number behind the last such key of a line, which we have written; 0 where
  * there is none. */
@@ -79,28 +80,24 @@ add_checkpoint(json_t *object, const char *run, json_t *options)
     free(folder);
 }
 
-/* What foil run was told, a line 'NAME VALUE' each; the trainer's options are
- * known from its checkpoint. */
+/* What foil run was told; the trainer's options are known from its checkpoint.
+ */
 static void
 add_command(const char *run, json_t *options)
 {
     char *path = mem_format("%s/command", run);
+    struct settings told = {0};
     struct err ignored;
-    size_t len;
-    char *text = file_read(path, 1 << 20, &len, &ignored), *next = text;
 
-    for (char *line; (line = next) && *line;) {
-        char *value = line + strcspn(line, " \n");
+    if (!setting_read(&told, path, &ignored))
+        for (size_t i = 0; i < told.n; i++) {
+            const char *name = told.item[i].name, *value = told.item[i].value;
 
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = 0;
-        if (*value == ' ')
-            *value++ = 0;
-        if (*value && strcmp(line, "train") && !json_object_get(options, line))
-            json_object_set_new(options, line, json_string(value));
-    }
-    free(text);
+            if (*value && strcmp(name, "train") &&
+                !json_object_get(options, name))
+                json_object_set_new(options, name, json_name(value));
+        }
+    setting_release(&told);
     free(path);
 }
 
