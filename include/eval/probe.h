@@ -70,9 +70,11 @@ struct eval_sgd {
     enum { EVAL_RATE_CONSTANT, EVAL_RATE_FIFTHS, EVAL_RATE_COSINE } schedule;
     double spread; /* initial weights N(0, spread^2), b = 0; 0: w and b are
                       U(+-1/sqrt(d)), as torch.nn.Linear's */
+    int nesterov;  /* 1: w -= rate (g + 0.9 v) in place of rate v */
 };
 
-/* eval_sgd_find() knows emc2, isogclr, sogclr; NULL with that list. */
+/* eval_sgd_find() knows emc2, isogclr, isogclr-paper, sogclr; NULL with that
+ * list. */
 const struct eval_sgd *eval_sgd_find(const char *name, struct err *err);
 
 /*

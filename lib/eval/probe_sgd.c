@@ -12,12 +12,14 @@ static const float momentum = 0.9f;
 
 /*
  * EMC2 (Yau et al. 2024), iSogCLR (Qiu et al. 2023) and SogCLR (Yuan et al.
- * 2022), as their programs do it; see lib/algorithms.md 8.
+ * 2022), as their programs do it; isogclr-paper is what the text of that paper
+ * says, from which its program differs.  See lib/algorithms.md 8.
  */
 static const struct eval_sgd protocols[] = {
-    {"emc2", 1e-3, 1024, 100, 0, 0, EVAL_RATE_CONSTANT, 0},
-    {"isogclr", 30, 128, 100, 1, 1, EVAL_RATE_FIFTHS, 0},
-    {"sogclr", 0.075 * 1024 / 256, 1024, 90, 1, 0, EVAL_RATE_COSINE, 0.01},
+    {"emc2", 1e-3, 1024, 100, 0, 0, EVAL_RATE_CONSTANT, 0, 0},
+    {"isogclr", 30, 128, 100, 1, 1, EVAL_RATE_FIFTHS, 0, 0},
+    {"isogclr-paper", 30, 256, 100, 1, 0, EVAL_RATE_FIFTHS, 0, 1},
+    {"sogclr", 0.075 * 1024 / 256, 1024, 90, 1, 0, EVAL_RATE_COSINE, 0.01, 0},
 };
 
 /* One run: the classifier, its velocity, and room for a batch. */
@@ -38,7 +40,10 @@ eval_sgd_find(const char *name, struct err *err)
     for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++)
         if (!strcmp(protocols[i].name, name))
             return &protocols[i];
-    err_set(err, "no probe '%s': there are emc2, isogclr, sogclr", name);
+    err_set(err,
+            "no probe '%s': there are emc2, isogclr, isogclr-paper, "
+            "sogclr",
+            name);
     return NULL;
 }
 
@@ -102,7 +107,10 @@ static double
 run_epoch(struct run *run, uint64_t seed, size_t epoch)
 {
     size_t n = run->train->n, d = run->train->d;
-    double rate = rate_at(run->sgd, epoch), loss = 0;
+    const double rate = rate_at(run->sgd, epoch);
+    const double of_velocity =
+        run->sgd->nesterov ? rate * (double)momentum : rate;
+    double loss = 0;
 
     if (run->sgd->shuffle) {
         struct rng rng;
@@ -126,7 +134,11 @@ run_epoch(struct run *run, uint64_t seed, size_t epoch)
             eval_logistic_sum(&run->linear, &batch, run->grad, run->work, NULL);
         num_scale(run->count, momentum, run->velocity);
         num_axpy(run->count, 1 / (float)rows, run->grad, run->velocity);
-        num_axpy(run->count, (float)-rate, run->velocity, run->linear.w);
+        if (run->sgd->nesterov) {
+            num_axpy(run->count, (float)-rate / (float)rows, run->grad,
+                     run->linear.w);
+        }
+        num_axpy(run->count, (float)-of_velocity, run->velocity, run->linear.w);
     }
     return loss / (double)n;
 }

@@ -110,7 +110,8 @@ constant_feature_is_harmless(void)
 static void
 protocols_learn(void)
 {
-    static const char *const name[] = {"emc2", "isogclr", "sogclr"};
+    static const char *const name[] = {"emc2", "isogclr", "sogclr",
+                                       "isogclr-paper"};
     struct eval_probe probe, again;
     struct err err;
 
@@ -121,7 +122,7 @@ protocols_learn(void)
     for (size_t i = 0; i < M * D; i++)
         test_x[i] =
             (float)((test_x[i] - (int)(i % D)) * pow(10, 3 - (double)(i % D)));
-    for (int p = 0; p < 3; p++) {
+    for (int p = 0; p < 4; p++) {
         const struct eval_sgd *sgd = eval_sgd_find(name[p], &err);
 
         T(sgd && !eval_probe_sgd(sgd, &spec, &train, &test, &probe, &err),
@@ -160,7 +161,7 @@ passes_are_told(void)
 
 /* One row: the loss met in the third epoch shows rate, gradient, momentum. */
 static void
-three_steps_by_hand(void)
+three_steps_by_hand(int nesterov)
 {
     static const float x[] = {1};
     static const int64_t y[] = {0};
@@ -169,7 +170,8 @@ three_steps_by_hand(void)
     const struct eval_watch watch = {count, &passes};
     const struct eval_probe_spec watched = {
         .classes = 2, .seed = 9, .watch = &watch};
-    const struct eval_sgd once = {"", 0.5, 4, 1, 0, 0, EVAL_RATE_CONSTANT, 0.1};
+    const struct eval_sgd once = {"",  0.5,     4, 1, 0, 0, EVAL_RATE_CONSTANT,
+                                  0.1, nesterov};
     struct eval_sgd thrice = once;
     struct eval_probe probe;
     struct rng rng;
@@ -186,10 +188,10 @@ three_steps_by_hand(void)
 
         loss = log1p(exp(-gap));
         v = 0.9 * v + p; // of each of the four weights, up to the sign
-        gap += 4 * 0.5 * v;
+        gap += 4 * 0.5 * (nesterov ? p + 0.9 * v : v);
     }
     T(!eval_probe_sgd(&thrice, &watched, &one, &one, &probe, &err),
-      "three epochs");
+      "three epochs%s", nesterov ? " that look ahead" : "");
     T_NEAR(probe.loss, loss, 1e-6, "the loss that the third one met");
     T(passes == 3, "each epoch was told of as one pass");
 }
@@ -219,7 +221,8 @@ main(void)
     passes_are_told();
     constant_feature_is_harmless();
     protocols_learn();
-    three_steps_by_hand();
+    three_steps_by_hand(0);
+    three_steps_by_hand(1);
     divergence_is_said();
     return t_done();
 }

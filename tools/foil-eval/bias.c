@@ -219,9 +219,11 @@ measure_batch(struct meter *m, const struct method *method)
     for (int k = 0; k < BOTH; k++) {
         struct gradients *g = &m->of[k];
 
+        if (!g->size)
+            continue;
         memset(g->estimate, 0,
                (size_t)replicas * g->size * sizeof *g->estimate);
-        for (size_t r = 0; g->size && r < (size_t)replicas; r++)
+        for (size_t r = 0; r < (size_t)replicas; r++)
             g->step[r] = 0;
     }
     progress_start(&m->progress, "epochs", 0, (double)replicas);

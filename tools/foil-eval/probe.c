@@ -8,7 +8,8 @@ static double l2, held_out = 0.1, tolerance = 1e-4;
 static long iterations = 1000, seed;
 
 const struct opt probe_opts[] = {
-    {"protocol", 0, OPT_CHOICE, &protocol, 0, 0, "lbfgs|emc2|isogclr|sogclr",
+    {"protocol", 0, OPT_CHOICE, &protocol, 0, 0,
+     "lbfgs|emc2|isogclr|isogclr-paper|sogclr",
      "how the classifier is trained"},
     {"l2", 0, OPT_REAL, &l2, 0, 1e6, "X",
      "lbfgs: penalty; 0: chosen on held-out rows"},
