@@ -11,9 +11,10 @@
  *     Euclidean:  s(q, r) = -|q - r|^2
  *
  * A larger s is nearer; equal ones are ranked by the lower id.  Candidates are
- * found with f32 matrix products and ranked in double: every reference that
- * rounding could have misplaced is looked at again, so the answer is that of
- * the formula in double and does not depend on the number of threads.
+ * found with f32 matrix products, on a processor with AMX for k <= 50 with
+ * those of num/split.h, and ranked in double: every reference that rounding
+ * could have misplaced is looked at again, so the answer is that of the formula
+ * in double and does not depend on processor and number of threads.
  */
 enum eval_metric { EVAL_COSINE, EVAL_EUCLIDEAN };
 

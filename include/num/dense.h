@@ -12,8 +12,9 @@
  * Weights, biases and their gradients are f32.  The rows are f32, whose
  * products are those of num/gemm.h; or bfloat16 (num/half.h), whose products
  * are of bfloat16 and summed in f32: W is rounded for them, and y and dx once
- * at their end.  These are by the processor's own instruction where it has one
- * (AVX512-BF16: twice the rate of f32), else in vectors of f32.
+ * at their end.  These are by the tiles of AMX, ten times the rate of f32 and
+ * more, by AVX512-BF16, twice the rate, or in vectors of f32: the first of
+ * these that the processor has.  Each adds in another order, so bits differ.
  *
  * Each function takes one struct, of which it reads the members that are named
  * there.  Of bfloat16, results do not depend on the number of threads: the sum

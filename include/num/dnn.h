@@ -18,4 +18,8 @@ int num_dnn_bf16(void);
  */
 int num_dnn_bf16_gains(void);
 
+/* num_dnn_tiles() returns 1 when it has AMX (Sapphire Rapids) and oneDNN is not
+ * kept from it, by ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16, say. */
+int num_dnn_tiles(void);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "eval/knn.h"
 #include "num/gemm.h"
+#include "num/split.h"
 #include "num/vec.h"
 #include "util/clones.h"
 #include "util/err.h"
@@ -107,19 +108,31 @@ prefetch_reference(const struct eval_knn *knn, uint32_t id)
         __builtin_prefetch(row + i);
 }
 
+/* Of many neighbours more are so near to each other that only double tells them
+ * apart, and their scores cost what products save: k = 200 takes as long. */
+static int
+are_split(size_t k)
+{
+    enum { FEW = 50 };
+
+    return k <= FEW && num_split_gains();
+}
+
 /*
  * The most by which rounding can move a rank in f32: gamma_d |q| |r| for the
  * product in any order of summation (Higham 2002, 3.1), and a few more for
- * what is done to it.
+ * what is done to it; more where products are those of num/split.h.
  */
 static double
-rounding_of_rank(const struct eval_knn *knn, double qq)
+rounding_of_rank(const struct eval_knn *knn, double qq, size_t k)
 {
     double product = sqrt(qq) * knn->longest;
 
     if (knn->metric == EVAL_EUCLIDEAN)
         product += knn->longest * knn->longest;
-    return ldexp((double)knn->d + 8, -24) * product;
+    return (ldexp((double)knn->d + 8, -24) +
+            (are_split(k) ? num_split_error(knn->d) : 0)) *
+           product;
 }
 
 static float
@@ -355,7 +368,7 @@ settle_candidates(const struct eval_knn *knn, const float *query, size_t k,
                   struct neighbour *best)
 {
     const double qq = num_dot(knn->d, query, query);
-    const double apart = 2 * rounding_of_rank(knn, qq);
+    const double apart = 2 * rounding_of_rank(knn, qq, k);
     double limit;
     size_t count = 0;
 
@@ -377,6 +390,64 @@ settle_candidates(const struct eval_knn *knn, const float *query, size_t k,
         sort_near(knn, query, qq, apart, count, best);
 }
 
+/* How products of queries and a tile of references are made. */
+struct knn_products {
+    size_t d;
+    uint32_t *rows, *panels; /* NULL: in f32 */
+    float *dot;              /* [QUERIES,TILE] */
+};
+
+static struct knn_products
+new_products(size_t d, size_t k)
+{
+    struct knn_products p = {.d = d};
+
+    p.dot = mem_aligned(QUERIES * TILE, sizeof *p.dot);
+    if (are_split(k)) {
+        p.rows = mem_aligned(num_split_words(QUERIES, d), sizeof *p.rows);
+        p.panels = mem_aligned(num_split_words(TILE, d), sizeof *p.panels);
+    }
+    return p;
+}
+
+static void
+release_products(struct knn_products *p)
+{
+    free(p->dot);
+    free(p->rows);
+    free(p->panels);
+}
+
+static void
+begin_queries(struct knn_products *p, size_t m, const float *query)
+{
+    if (p->rows)
+        num_split_rows(m, p->d, query, p->rows);
+}
+
+static void
+make_products(struct knn_products *p, size_t m, const float *query, size_t n,
+              const float *ref)
+{
+    if (!p->rows) {
+        num_gemm_nt(m, n, p->d, 1, query, ref, 0, p->dot);
+        return;
+    }
+    num_split_panels(n, p->d, ref, p->panels);
+    num_split_product(m, n, p->d, p->rows, p->panels, p->dot);
+}
+
+static void
+give_neighbours(size_t k, const struct neighbour *best, uint32_t *ids,
+                double *score)
+{
+    for (size_t j = 0; j < k; j++) {
+        ids[j] = best[j].id;
+        if (score)
+            score[j] = best[j].score;
+    }
+}
+
 void
 eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
               size_t k, size_t self, uint32_t *ids, double *score)
@@ -386,7 +457,7 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
     uint32_t *held = mem_array(QUERIES * most, sizeof *held);
     struct neighbour *best = mem_array(most, sizeof *best);
     struct nearest near[QUERIES];
-    float *dot = mem_aligned(QUERIES * TILE, sizeof *dot);
+    struct knn_products products = new_products(d, k);
 
     REQUIRE(k >= 1 && k <= knn->n - (self != EVAL_NO_SELF));
     for (size_t start = 0; start < m; start += QUERIES) {
@@ -399,25 +470,23 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
                 .room = room,
                 .self = self == EVAL_NO_SELF ? self : self + start + i,
                 .threshold = -INFINITY};
+        begin_queries(&products, rows, query + start * d);
         for (size_t first = 0; first < knn->n; first += TILE) {
             size_t n = knn->n - first < TILE ? knn->n - first : TILE;
 
-            num_gemm_nt(rows, n, d, 1, query + start * d, knn->ref + first * d,
-                        0, dot);
+            make_products(&products, rows, query + start * d, n,
+                          knn->ref + first * d);
             for (size_t i = 0; i < rows; i++)
-                look_through_products(knn, first, n, dot + i * n, &near[i]);
+                look_through_products(knn, first, n, products.dot + i * n,
+                                      &near[i]);
         }
-        for (size_t i = 0; i < rows; i++) {
-            settle_candidates(knn, query + (start + i) * d, k, score != NULL,
-                              &near[i], best);
-            for (size_t j = 0; j < k; j++) {
-                ids[(start + i) * k + j] = best[j].id;
-                if (score)
-                    score[(start + i) * k + j] = best[j].score;
-            }
+        for (size_t i = start; i < start + rows; i++) {
+            settle_candidates(knn, query + i * d, k, score != NULL,
+                              &near[i - start], best);
+            give_neighbours(k, best, ids + i * k, score ? score + i * k : NULL);
         }
     }
-    free(dot);
+    release_products(&products);
     free(best);
     free(held);
     free(keys);

@@ -16,7 +16,8 @@
  */
 enum {
     STRIP = 16 * HALF_ROWS, /* rows of c that a thread takes at a time */
-    CHUNK = 512             /* rows of x and dy that are packed at a time */
+    CHUNK = 512,            /* rows of x and dy that are packed at a time */
+    LINES = 16              /* lines that are packed at a time */
 };
 
 /* Where a product goes: c plus b plus r, as f32 or bfloat16; or c, added. */
@@ -119,15 +120,18 @@ static void
 multiply_strip(const struct dense_product *p, size_t panel, size_t from,
                size_t to)
 {
-    float c[HALF_ROWS * HALF_PANEL];
+    const struct half_kernel *kernel = p->kernel;
+    float c[HALF_ROWS_MOST * HALF_PANEL];
     size_t rows;
 
+    if (kernel->begin)
+        kernel->begin();
     for (size_t i = from; i < to; i += rows) {
         // to the end of the strip, or of a panel of a
-        rows = to - i < HALF_ROWS ? to - i : HALF_ROWS;
+        rows = to - i < kernel->rows ? to - i : kernel->rows;
         if (p->block && HALF_PANEL - i % HALF_PANEL < rows)
             rows = HALF_PANEL - i % HALF_PANEL;
-        p->kernel->product(&(struct half_product){
+        kernel->product(&(struct half_product){
             .a = address_of(p, i),
             .row = p->row,
             .step = p->step,
@@ -138,6 +142,8 @@ multiply_strip(const struct dense_product *p, size_t panel, size_t from,
         });
         deliver_rows(&p->sink, i, rows, panel, c);
     }
+    if (kernel->end)
+        kernel->end();
 }
 
 static void
@@ -203,27 +209,43 @@ times_weights(const struct num_dense *a, size_t k, size_t columns, int across,
     });
 }
 
+/* The left one, the transpose of k rows of m numbers: in panels, or as lines,
+ * as the kernel wants it. */
+static void
+pack_left(const struct half_kernel *kernel, size_t k, size_t m,
+          const uint16_t *one, uint32_t *to)
+{
+    if (!kernel->lines) {
+        pack_matrix(k, m, m, 0, 1, one, to);
+        return;
+    }
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < m; i += LINES)
+        num_half_pack_lines(k, m, one, i, m - i < LINES ? m : i + LINES, to);
+}
+
 /* dw (+)= one' two, rows of m and n numbers. */
 static void
 times_rows(const struct num_dense *a, size_t m, const void *one, size_t n,
            const void *two)
 {
+    const struct half_kernel *kernel = num_half_kernel();
     uint32_t *left = a->scratch;
 
     for (size_t from = 0; from < a->n; from += CHUNK) {
         const size_t k = a->n - from < CHUNK ? a->n - from : CHUNK;
         uint32_t *right = left + words_of(k, m);
 
-        pack_matrix(k, m, m, 0, 1, num_half_at(one, from * m, 1), left);
+        pack_left(kernel, k, m, num_half_at(one, from * m, 1), left);
         pack_matrix(k, n, n, 0, 1, num_half_at(two, from * n, 1), right);
         multiply_panels((struct dense_product){
             .m = m,
             .n = n,
             .depth = num_half_depth(k),
             .a = left,
-            .row = 1,
-            .step = HALF_PANEL,
-            .block = panel_words(k),
+            .row = kernel->lines ? num_half_depth(k) : 1,
+            .step = kernel->lines ? 1 : HALF_PANEL,
+            .block = kernel->lines ? 0 : panel_words(k),
             .b = right,
             .sink = {.columns = n, .y = a->dw, .add = a->add || from > 0},
         });

@@ -53,6 +53,14 @@ num_dnn_bf16_gains(void)
            dnnl_cpu_isa_avx512_core_bf16;
 }
 
+int
+num_dnn_tiles(void)
+{
+    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
+
+    return (isa & dnnl_cpu_isa_avx512_core_amx) == dnnl_cpu_isa_avx512_core_amx;
+}
+
 dnn_md
 num_dnn_map(const struct num_map *map)
 {

@@ -97,6 +97,21 @@ num_half_pack_across(size_t k, size_t columns, size_t row, int bf16,
         pack_across(k, columns, row, x, panel, to, 0);
 }
 
+void
+num_half_pack_lines(size_t k, size_t columns, const uint16_t *x, size_t from,
+                    size_t to, uint32_t *lines)
+{
+    const size_t depth = num_half_depth(k);
+
+    for (size_t at = 0; at < depth; at++) {
+        const uint16_t *low = x + 2 * at * columns, *high = low + columns;
+
+        for (size_t i = from; i < to; i++)
+            lines[i * depth + at] =
+                low[i] | (2 * at + 1 < k ? (uint32_t)high[i] << 16 : 0);
+    }
+}
+
 #ifdef __x86_64__
 enum { VECTORS = HALF_PANEL / 16 };
 
@@ -149,17 +164,21 @@ multiply_half(const struct half_product *p)
     num_products()->halves(p);
 }
 
-const struct half_kernel num_half_vectors = {"vectors", multiply_half};
+const struct half_kernel num_half_vectors = {
+    .name = "vectors", .rows = HALF_ROWS, .product = multiply_half};
 
+const struct half_kernel num_half_dot = {.name = "avx512_bf16",
+                                         .rows = HALF_ROWS,
 #ifdef __x86_64__
-const struct half_kernel num_half_dot = {"avx512_bf16", dot_bf16};
-#else
-const struct half_kernel num_half_dot = {"avx512_bf16", NULL};
+                                         .product = dot_bf16
 #endif
+};
 
 const struct half_kernel *
 num_half_kernel(void)
 {
+    if (num_dnn_tiles() && num_half_has_tiles())
+        return &num_half_tiles;
     return num_half_dot.product && num_dnn_bf16_gains() ? &num_half_dot
                                                         : &num_half_vectors;
 }

@@ -13,7 +13,7 @@
  * HALF_PANEL + j, with depth = num_half_depth(k).  What is beyond k and beyond
  * the columns is zero.
  */
-enum { HALF_PANEL = 64, HALF_ROWS = 6 };
+enum { HALF_PANEL = 64, HALF_ROWS = 6, HALF_ROWS_MOST = 32 };
 
 size_t num_half_depth(size_t k);        /* words for k numbers */
 size_t num_half_panels(size_t columns); /* panels of so many columns */
@@ -26,28 +26,41 @@ void num_half_pack_down(size_t k, size_t columns, size_t row, int bf16,
 void num_half_pack_across(size_t k, size_t columns, size_t row, int bf16,
                           const void *x, size_t panel, uint32_t *to);
 
-/* c = a b for `rows` <= HALF_ROWS rows, one panel wide: word k of row i of a is
- * a[i * row + k * step]. */
+/* num_half_pack_lines() writes the transpose of a matrix [k,columns] of
+ * bfloat16 as lines of num_half_depth(k) words, columns [from,to) of it. */
+void num_half_pack_lines(size_t k, size_t columns, const uint16_t *x,
+                         size_t from, size_t to, uint32_t *lines);
+
+/* c = a b for `rows` <= kernel->rows rows, one panel wide: word k of row i of a
+ * is a[i * row + k * step]. */
 struct half_product {
     const uint32_t *a;
     size_t row, step;
     const uint32_t *b; /* a panel */
     size_t rows, depth;
-    float *c; /* [rows,HALF_PANEL] */
+    float *c; /* [kernel->rows,HALF_PANEL] */
 };
 
-/* Two ways to compute it: by the instruction of AVX512-BF16, whose two products
- * are added at once, and in vectors of f32.  num_half_kernel() returns the one
- * for this processor; num_half_dot is NULL inside where there is no such
- * instruction.
+/*
+ * Three ways to compute it: by the tiles of AMX, by the instruction of
+ * AVX512-BF16, whose two products are added at once, and in vectors of f32.
+ * They add in different orders: bits differ.  num_half_kernel() returns the one
+ * for this processor; product is NULL in those that are not for this kind of
+ * processor.
  */
 struct half_kernel {
     const char *name;
+    size_t rows;         /* at a time, <= HALF_ROWS_MOST */
+    int lines;           /* it wants step = 1 */
+    void (*begin)(void); /* a thread's products, */
+    void (*end)(void);   /* and their end; or NULL */
     void (*product)(const struct half_product *p);
 };
 
-extern const struct half_kernel num_half_dot, num_half_vectors;
+extern const struct half_kernel num_half_tiles, num_half_dot, num_half_vectors;
 
+/* num_half_has_tiles() asks the system for tiles: 1 where we may use them. */
+int num_half_has_tiles(void);
 const struct half_kernel *num_half_kernel(void);
 
 #endif

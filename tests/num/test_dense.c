@@ -5,6 +5,7 @@
 #include "halves.h"
 #include "maps.h"
 #include "num/dense.h"
+#include "num/dnn.h"
 #include "num/half_product.h"
 #include "num/threads.h"
 #include "plain_dense.h"
@@ -322,7 +323,7 @@ product_is_the_sum(const struct half_kernel *kernel, size_t rows, size_t depth)
     float *numbers = normal(2 * words, 9);
     uint32_t *a = halves_of(2 * words, numbers), *b = a + rows * depth;
     const float *right = numbers + 2 * rows * depth;
-    float c[HALF_ROWS * HALF_PANEL];
+    float c[HALF_ROWS_MOST * HALF_PANEL];
     double most = 0;
 
     kernel->product(&(struct half_product){.a = a,
@@ -350,12 +351,20 @@ product_is_the_sum(const struct half_kernel *kernel, size_t rows, size_t depth)
 static void
 products_are_sums(void)
 {
-    const struct half_kernel *kernels[] = {&num_half_vectors,
-                                           num_half_kernel()};
+    const struct half_kernel *kernels[] = {
+        &num_half_vectors, num_half_kernel(),
+        num_dnn_bf16_gains() ? &num_half_dot : &num_half_vectors};
 
-    for (int k = 0; k < 2; k++)
-        for (size_t rows = 1; rows <= HALF_ROWS; rows++)
-            product_is_the_sum(kernels[k], rows, rows * rows);
+    for (int k = 0; k < 3; k++) {
+        const struct half_kernel *kernel = kernels[k];
+
+        if (kernel->begin)
+            kernel->begin();
+        for (size_t rows = 1; rows <= kernel->rows; rows++)
+            product_is_the_sum(kernel, rows, rows % 7 * rows + 1);
+        if (kernel->end)
+            kernel->end();
+    }
 }
 
 int

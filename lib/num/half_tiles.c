@@ -1,0 +1,160 @@
+#define _DEFAULT_SOURCE // syscall()
+/*
+ * Products of bfloat16 by the tiles of AMX: 16 rows of 64 bytes each, of which
+ * one instruction multiplies two and adds to a third.  A panel's words lie as
+ * it wants the right one.
+ */
+#ifdef __x86_64__
+#include <asm/prctl.h>
+#include <cpuid.h>
+#include <immintrin.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "half_product.h"
+
+enum {
+    TILE = 16,          /* rows of a tile, and words of a row */
+    WIDE = 2 * TILE,    /* columns of a panel at a time */
+    STATE = 18,         /* of the kernel's ARCH_REQ_XCOMP_PERM: tiles */
+    HAS_BF16 = 1 << 22, /* cpuid 7, edx */
+    HAS_TILES = 1 << 24
+};
+
+#define TILES __attribute__((target("amx-tile,amx-bf16")))
+
+/* All eight tiles whole: sums 0 .. 3, two of rows, two of columns. */
+static const struct {
+    uint8_t palette, start, none[14];
+    uint16_t bytes[16];
+    uint8_t rows[16];
+} all_whole = {.palette = 1,
+               .bytes = {64, 64, 64, 64, 64, 64, 64, 64},
+               .rows = {16, 16, 16, 16, 16, 16, 16, 16}};
+
+TILES static void
+begin_tiles(void)
+{
+    _tile_loadconfig(&all_whole);
+}
+
+TILES static void
+end_tiles(void)
+{
+    _tile_release();
+}
+
+/* Words of `rows` rows that are `row` apart, with zeros beyond to a whole tile.
+ */
+static void
+fill_tiles(const uint32_t *from, size_t row, size_t rows, size_t words,
+           uint32_t *to, size_t width, size_t all)
+{
+    memset(to, 0, all * width * sizeof *to);
+    for (size_t i = 0; i < rows; i++)
+        memcpy(to + i * width, from + i * row, words * sizeof *to);
+    // gcc 12 does not know that tiles are loaded from there
+    __asm__ volatile("" ::: "memory");
+}
+
+TILES static inline void
+zero_sums(void)
+{
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+}
+
+/* WIDE columns from `at` on. */
+TILES static void
+multiply_tiles(const struct half_product *p, size_t at)
+{
+    const int two = p->rows > TILE;
+    const size_t line = HALF_PANEL * sizeof *p->c;
+    float *c = p->c + at;
+    uint32_t rows[2 * TILE * TILE], columns[TILE * WIDE];
+
+    zero_sums();
+    for (size_t k = 0; k < p->depth; k += TILE) {
+        const size_t words = p->depth - k < TILE ? p->depth - k : TILE;
+        const uint32_t *a = p->a + k, *b = p->b + k * HALF_PANEL + at;
+        size_t row = p->row, column = HALF_PANEL;
+
+        if (words < TILE || p->rows % TILE) {
+            fill_tiles(a, row, p->rows, words, rows, TILE, WIDE);
+            a = rows;
+            row = TILE;
+        }
+        if (words < TILE) {
+            fill_tiles(b, column, words, WIDE, columns, WIDE, TILE);
+            b = columns;
+            column = WIDE;
+        }
+        _tile_loadd(4, a, row * sizeof *a);
+        _tile_loadd(6, b, column * sizeof *b);
+        _tile_loadd(7, b + TILE, column * sizeof *b);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_dpbf16ps(1, 4, 7);
+        if (two) {
+            _tile_loadd(5, a + TILE * row, row * sizeof *a);
+            _tile_dpbf16ps(2, 5, 6);
+            _tile_dpbf16ps(3, 5, 7);
+        }
+    }
+    _tile_stored(0, c, line);
+    _tile_stored(1, c + TILE, line);
+    if (two) {
+        _tile_stored(2, c + TILE * HALF_PANEL, line);
+        _tile_stored(3, c + TILE * HALF_PANEL + TILE, line);
+    }
+}
+
+static void
+multiply_panel(const struct half_product *p)
+{
+    for (size_t at = 0; at < HALF_PANEL; at += WIDE)
+        multiply_tiles(p, at);
+}
+
+const struct half_kernel num_half_tiles = {.name = "amx_bf16",
+                                           .rows = HALF_ROWS_MOST,
+                                           .lines = 1,
+                                           .begin = begin_tiles,
+                                           .end = end_tiles,
+                                           .product = multiply_panel};
+
+static int granted;
+
+/* A process asks for the state of its tiles once. */
+static void
+ask_for_tiles(void)
+{
+    unsigned a, b, c, d;
+
+    granted = __get_cpuid_count(7, 0, &a, &b, &c, &d) && d & HAS_BF16 &&
+              d & HAS_TILES &&
+              !syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, STATE);
+}
+
+int
+num_half_has_tiles(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, ask_for_tiles);
+    return granted;
+}
+#else
+#include "half_product.h"
+
+const struct half_kernel num_half_tiles = {.name = "amx_bf16"};
+
+int
+num_half_has_tiles(void)
+{
+    return 0;
+}
+#endif
