@@ -72,10 +72,11 @@ const char *data_index_complaint(const struct data_index *index, size_t i);
  * data_index_table() gives samples the captions of a table, in place of those
  * beside them; after the last input.  The table is text, a row a line, cells
  * separated by tabs, or by commas in a .csv: name, caption.  Several rows may
- * name one sample.  A first line with a column of captions tells the columns
- * (lib/data/columns.c); that of names is named, too, or the first.  In a
- * caption, \n parts two, and \t and \\ stand for a tab and a backslash, as
- * foil-data list writes them.
+ * name one sample.  JSON with captions, as of COCO or of Karpathy's splits
+ * (lib/data/caption_json.h), is such a table, too.  A first line with a column
+ * of captions tells the columns (lib/data/columns.c); that of names is named,
+ * too, or the first.  In a caption, \n parts two, and \t and \\ stand for a tab
+ * and a backslash, as foil-data list writes them.
  *
  * A name is that of the sample in the set, or that up to its first dot, or one
  * of both without folders, whichever fits first; one that fits several samples

@@ -4,6 +4,7 @@
 #include "util/file.h"
 #include "util/mem.h"
 
+#include "caption_json.h"
 #include "cells.h"
 #include "kind.h"
 #include "lexicon.h"
@@ -251,6 +252,23 @@ give_captions(struct table *table, struct layout_parts *parts,
     data_bytes_release(&lines);
 }
 
+/* Reads the file; of JSON, what it says as a table. */
+static int
+read_text(struct table *table, const char *path, struct err *err)
+{
+    struct data_bytes rows;
+    int rc;
+
+    table->text = file_read(path, MAX_TABLE, &table->len, err);
+    if (!table->text || table->text[strspn(table->text, " \t\r\n")] != '{')
+        return table->text ? 0 : -1;
+    rc = data_caption_json(path, table->text, table->len, &rows, err);
+    free(table->text);
+    table->text = rc ? NULL : (char *)rows.data;
+    table->len = rc ? 0 : rows.len;
+    return rc;
+}
+
 int
 data_table_read(struct layout_parts *parts, const char *path,
                 const struct data_columns *columns,
@@ -263,8 +281,7 @@ data_table_read(struct layout_parts *parts, const char *path,
     *rows = (struct data_index_rows){0};
     if (columns->called[DATA_COLUMN_LABEL])
         return err_set(err, "a table of captions has no column of labels");
-    table.text = file_read(path, MAX_TABLE, &table.len, err);
-    if (!table.text)
+    if (read_text(&table, path, err))
         return -1;
     rc = read_table_rows(&table, parts, path, columns, notes, rows, err);
     rows->used = table.n;
