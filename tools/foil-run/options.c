@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pipeline.h"
+#include "process.h"
 #include "util/guess.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -14,16 +15,21 @@ static const int asked[N_STAGES] = {SELECT, NEGATIVES, AUGMENT, TRAIN, EMBED};
 
 /* ------------------------------------------------- options of the stages */
 
-/* Returns what a stage's tool says of its options; kept. */
+/* Returns what a stage's tool says of its options, "" where it is not there;
+ * kept. */
 static const char *
 help_of_stage(int stage)
 {
     static char *helps[N_STAGES];
     char *tool = mem_format("foil-%s", pipeline_stages[stage]);
-    char *const words[] = {tool, mem_text("--help"), mem_text("all"), NULL};
+    char *words[] = {tool, mem_text("--help"), mem_text("all"), NULL};
+    const struct list_stage asked_one = {.name = tool, .argv = words};
+    struct err ignored;
 
     if (!helps[stage])
-        helps[stage] = step_capture(words);
+        helps[stage] = process_findable(&asked_one, "", &ignored)
+                           ? mem_text("")
+                           : step_capture(words);
     free(words[1]);
     free(words[2]);
     free(tool);
