@@ -40,7 +40,7 @@ else
     skip 'augmenter.py' 'no python3-torchvision'
 fi
 mkdir -m 700 "$work/c"
-"$python" "$examples/watch.py" "$work/c" "$data" >"$work/watch" 2>&1 &
+"$python" "$examples/watch.py" "$work/c" "$data" >"$work/watch" 2>"$work/watched" &
 watch=$!
 timeout 120 foil-train -r "$work/c" --arch linear --head 8 --threads 1 \
     --objective emc2 --keep-features 1 2>"$work/train" &
@@ -57,7 +57,7 @@ augment=$!
 trained() {
     wait "$train" && return
     kill "$select" "$augment" "$watch"
-    cat "$work"/{train,select,augment,negatives,watch}
+    cat "$work"/{train,select,augment,negatives,watch,watched}
     return 1
 }
 ok 'views, batches and negatives of examples' trained
@@ -68,7 +68,8 @@ ok 'so does the augmenter' wait "$augment"
 kill "$negatives"
 ok 'watch.py ends with the run' wait "$watch"
 ok 'and has an accuracy of each epoch' jq -se \
-    'map(.epoch) == [1, 2] and all(.[]; .knn1 >= 0)' "$work/watch"
+    'map(.epoch) == [1, 2] and all(.[]; .knn1 >= 0)' "$work/watch" ||
+    sed 's/^/# /' "$work/watched"
 if ! has_python torch torchvision; then
     skip 'examples in PyTorch' 'no python3-torch'
     done_testing
