@@ -20,7 +20,7 @@ save_checkpoint(const char *run, const char *name, float more)
     float tau[N], seen[N];
     const int64_t replaced[4][4] = {
         {5, 6, 0, 1}, {8, 9, 0, 2}, {5, 7, 1, 4}, {5, 6, 2, 3}};
-    struct nn_array array[3];
+    struct nn_array array[4];
     char *folder = mem_format("%s/%s", run, name);
     char *path = mem_format("%s/samples.safetensors", folder);
     char *latest = mem_format("%s/latest", run);
@@ -34,11 +34,12 @@ save_checkpoint(const char *run, const char *name, float more)
     nn_array_init(&array[1], "view1.seen", "F32", 1, (size_t[]){N}, seen);
     nn_array_init(&array[2], "quarantine", "I64", 2, (size_t[]){4, 4},
                   replaced);
+    nn_array_init(&array[3], "tau", "F32", 2, (size_t[]){N / 2, 2}, tau);
     unlink(latest);
     if (mkdir(folder, 0777) || symlink(name, latest) ||
-        nn_arrays_write(path, array, 3, NULL, &err))
+        nn_arrays_write(path, array, 4, NULL, &err))
         exit(1);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         free(array[i].name);
         free(array[i].data);
     }
@@ -65,7 +66,7 @@ temperatures_of_seen_samples(const json_t *shown)
 
     for (size_t b = 0; b < json_array_size(counts); b++)
         sum += json_number_value(json_array_get(counts, b));
-    T(json_array_size(columns) == 1 &&
+    T(json_array_size(columns) == 2 &&
           json_integer_value(json_object_get(column, "n")) == 90 && sum == 90,
       "what was not seen does not count");
     T(json_array_size(smallest) == SAMPLES_EXTREMES &&
@@ -77,6 +78,24 @@ temperatures_of_seen_samples(const json_t *shown)
           fabs(number_at(largest, 0, "x") - .89) < 1e-6 &&
           number_at(largest, 11, "id") == 78,
       "the greatest, the greatest first");
+}
+
+/* Two captions of each of fifty samples. */
+static void
+temperatures_of_captions(const json_t *shown)
+{
+    const json_t *columns = json_object_get(shown, "columns");
+    const json_t *column = json_array_get(columns, 1);
+    const json_t *largest = json_object_get(column, "largest");
+
+    T(json_integer_value(json_object_get(column, "each")) == 2 &&
+          json_integer_value(json_object_get(column, "n")) == N &&
+          number_at(largest, 0, "id") == 49 &&
+          number_at(largest, 1, "id") == 49 &&
+          number_at(largest, 2, "id") == 48,
+      "a number for each caption, with the sample that has it");
+    T(json_is_null(json_object_get(json_array_get(largest, 0), "caption")),
+      "without a data set there are no words");
 }
 
 static void
@@ -114,6 +133,7 @@ main(void)
     T(!samples_read(&samples, run, &pictures), "once");
     shown = samples_show(&samples);
     temperatures_of_seen_samples(shown);
+    temperatures_of_captions(shown);
     samples_that_were_replaced(shown);
     json_decref(shown);
     save_checkpoint(run, "step-2", 7);

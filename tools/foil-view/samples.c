@@ -96,6 +96,24 @@ find_extremes(const struct column *c, double sign,
     return m;
 }
 
+/* Caption k of a sample; null where there is none, or it is no UTF-8. */
+static json_t *
+show_caption(struct pictures *pictures, int64_t id, size_t k)
+{
+    struct err ignored;
+    const struct data_set *set = pictures_set(pictures, &ignored);
+    const int there = set && id >= 0 && (size_t)id < data_size(set);
+    const char *line = there ? data_caption(set, (size_t)id) : "";
+    json_t *text;
+
+    for (; k && *line; k--) {
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    text = *line ? json_stringn(line, strcspn(line, "\n")) : NULL;
+    return text ? text : json_null();
+}
+
 static json_t *
 show_extremes(const struct column *c, double sign, struct pictures *pictures)
 {
@@ -106,12 +124,15 @@ show_extremes(const struct column *c, double sign, struct pictures *pictures)
     for (size_t i = 0; i < m; i++) {
         const int64_t id = (int64_t)(c->item[place[i]] / c->each);
 
-        json_array_append_new(
-            list,
-            json_pack("{s:I s:I s:o s:o}", "id", (json_int_t)id, "caption",
-                      (json_int_t)(c->item[place[i]] % c->each), "label",
-                      show_label(pictures, id), "x",
-                      number_show(c->x[place[i]])));
+        json_t *one = json_pack("{s:I s:o s:o}", "id", (json_int_t)id, "label",
+                                show_label(pictures, id), "x",
+                                number_show(c->x[place[i]]));
+
+        if (c->each > 1)
+            json_object_set_new(
+                one, "caption",
+                show_caption(pictures, id, c->item[place[i]] % c->each));
+        json_array_append_new(list, one);
     }
     return list;
 }

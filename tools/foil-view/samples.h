@@ -29,8 +29,9 @@ int samples_read(struct samples *samples, const char *run,
  *      replaced: {n, list: [{id, label, used, epoch, step, times, reason}]}}
  *
  * A column has a number for each sample that was seen, or for each of `each`
- * captions of it.  Why a sample was replaced is found by reading it again; null
- * where it can be read now, or its data set is not there.
+ * captions of it, where caption is its words.  Why a sample was replaced is
+ * found by reading it again; null where it can be read now, or its data set is
+ * not there.
  */
 json_t *samples_show(const struct samples *samples);
 void samples_release(struct samples *samples);

@@ -40,16 +40,17 @@ function drawColumn({ name, n, each, mean, low, high, counts, smallest, largest 
     spread, drawRow('highest', largest, each), drawRow('lowest', smallest, each));
 }
 
-const drawRow = (word, list, each) => make('div', { className: 'extremes' }, make('b', {}, word),
-  ...list.map(({ id, caption, label, x }) => make('figure', { title: `${nameOf(label, id)}, image ${id}${each > 1 ? `, caption ${caption}` : ''}: ${x}` },
-    makeImage(id), make('figcaption', {}, formatNumber(x)))));
+/* Images with their numbers; captions with their words, too. */
+const drawRow = (word, list, each) => make('div', { className: each > 1 ? 'extremes worded' : 'extremes' }, make('b', {}, word),
+  ...list.map(({ id, caption, label, x }) => make('figure', { title: `${caption ?? nameOf(label, id)}, image ${id}: ${x}` },
+    makeImage(id), make('figcaption', {}, formatNumber(x)), ...each > 1 ? [make('q', {}, caption ?? 'no caption')] : [])));
 
 function listExtremes() {
   const { columns = [], replaced = { list: [] } } = run.all.samples ?? {};
   const rows = columns.flatMap(({ name, smallest, largest }) =>
-    [...largest, ...smallest].map(({ id, label, x }) => [name, id, nameOf(label, id), x, '', '']));
-  return [['what', 'image', 'class', 'value', 'replaced by', 'reason'], ...rows,
-    ...replaced.list.map(({ id, label, times, used, reason }) => ['replaced', id, nameOf(label, id), times, used, reason ?? ''])];
+    [...largest, ...smallest].map(({ id, label, caption, x }) => [name, id, nameOf(label, id), caption ?? '', x, '', '']));
+  return [['what', 'image', 'class', 'caption', 'value', 'replaced by', 'reason'], ...rows,
+    ...replaced.list.map(({ id, label, times, used, reason }) => ['replaced', id, nameOf(label, id), '', times, used, reason ?? ''])];
 }
 
 /* ---- images that were replaced ---- */
