@@ -4,8 +4,8 @@
 #include "data/features.h"
 
 /*
- * data_npz_write() writes features as one .npz, the zip of arrays that
- * numpy.load() and numpy.savez() have, stored and not compressed: x, ids,
+ * data_npz_write() writes features as one .npz, the zip of arrays that numpy
+ * reads and writes, stored and not compressed: x, ids,
  * labels and same as far as there are such, and as bytes classes.txt and
  * about.json.  All or nothing; memory for one more copy of x.
  */
