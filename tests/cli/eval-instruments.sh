@@ -66,8 +66,8 @@ ok 'exact draws of all mix at once' jq -e '.chains == 16 and .rhat.median < 1.05
 ok 'proposals of small batches' says '"accepted":0' chains --proposals once -b 4 \
     --visits 50 --anchors 16 u.npy v.npy
 # shellcheck disable=SC2016 # of jq
-ok 'do less at once' jq -e '.accepted < .9 and .independent.mean < .9 and
-    .autocorrelation[1] > .1' line
+ok 'do less at once' jq -e '.accepted < .7 and .independent.mean < .85 and
+    .autocorrelation[1] > .01' line
 if command -v gnuplot >/dev/null; then
     ok 'a picture of chains' "$eval" chains --plot chains.png -b 4 --visits 30 u.npy v.npy
     ok 'one of a plan' "$eval" plan --plot plan.png -b 2,4 --epochs 4 u.npy v.npy
