@@ -151,7 +151,7 @@ CLI     := $(filter-out $(STUDIES),$(wildcard tests/cli/*.sh))
 HEADERS := $(wildcard include/*/*.h)
 SOURCES := $(HEADERS) $(wildcard lib/*/*.c lib/*/*.h tools/*.c tools/*/*.[ch] \
            tests/*.[ch] tests/*/*.[ch])
-SCRIPTS := $(filter-out $(patsubst %/,%,$(wildcard scripts/*/)),$(wildcard scripts/*)) \
+SCRIPTS := $(filter-out %.md $(patsubst %/,%,$(wildcard scripts/*/)),$(wildcard scripts/*)) \
            $(wildcard scripts/benchmarks/*.sh scripts/pictures/*.sh pipelines/*/*.sh \
            tests/*.sh tests/cli/*.sh tools/*.sh) tools/foil.bash .ci/run
 MAN     := $(wildcard tools/*.[157])
