@@ -108,7 +108,7 @@ def pictured(page, selector):
     """How many pictures there are, and how many of them have none."""
     return page.value(f"(tiles => [tiles.length, tiles.filter(tile => !/^url\\(.(data|blob|http)/"
                       f".test(getComputedStyle(tile).backgroundImage)"
-                      f" || /gif/.test(tile.style.backgroundImage)).length])"
+                      f" || /image.gif/.test(tile.style.backgroundImage)).length])"
                       f"([...document.querySelectorAll('{selector}')])")
 
 
