@@ -15,7 +15,7 @@ for url in sys.argv[1:3]:
             "document.querySelectorAll('#samples .extremes .picture').length == 24"), page.said)
         ok(f"{what}: each has a picture", page.value(
             "[...document.querySelectorAll('#samples .picture')].every(e => e.style.backgroundImage"
-            " && !/gif/.test(e.style.backgroundImage))"))
+            " && !/image.gif/.test(e.style.backgroundImage))"))
         ok(f"{what}: the one that was replaced", page.value(
             "document.querySelector('#samples .replaced').textContent.includes('image 7')"),
            page.text("#samples .replaced"))
