@@ -74,7 +74,7 @@ check_range(long value, const char *field, long low, long high, struct err *err)
 }
 
 static size_t
-width_of(const struct nn_encoder *encoder, const struct nn_spec *spec)
+choose_width(const struct nn_encoder *encoder, const struct nn_spec *spec)
 {
     return spec->width ? (size_t)spec->width : encoder->width;
 }
@@ -83,7 +83,7 @@ static int
 check_bf16(const struct nn_encoder *encoder, const struct nn_spec *spec,
            struct err *err)
 {
-    const size_t width = width_of(encoder, spec);
+    const size_t width = choose_width(encoder, spec);
 
     if (!num_dnn_bf16())
         return err_set(err,
@@ -107,7 +107,7 @@ nn_net_gains_bf16(const struct nn_spec *spec)
     // where AVX512-BF16 has the rate of f32, wide convolutions lose: ResNet-50
     // takes 1.18 times as long, ResNet-20 .80 (Xeon with AMX)
     return !num_dnn_tiles() || !encoder->stages ||
-           width_of(encoder, spec) <= 16;
+           choose_width(encoder, spec) <= 16;
 }
 
 static int
