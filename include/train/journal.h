@@ -5,6 +5,7 @@
 
 #include "train/learner.h"
 #include "train/part.h"
+#include "train/shards.h"
 #include "util/progress.h"
 #include "util/tally.h"
 
@@ -40,12 +41,13 @@ struct train_journal {
     int file;               /* metrics.jsonl, or -1 */
     struct tally unwritten; /* lines that it had no room for */
     struct progress progress;
-    double started, waited;      /* seconds: when; for batches, since the last
-                                    line; to be added to */
-    const double *exchanging;    /* seconds with other ranks so far, or NULL */
-    double exchanged;            /* up to the last line */
-    int64_t first, first_images; /* of the state when it was opened */
-    struct loss_report last;     /* of the last step that was applied */
+    double started, waited;       /* seconds: when; for batches, since the last
+                                     line; to be added to */
+    const double *exchanging;     /* seconds with other ranks so far, or NULL */
+    double exchanged;             /* up to the last line */
+    struct train_slowest slowest; /* of the ranks, where there are several */
+    int64_t first, first_images;  /* of the state when it was opened */
+    struct loss_report last;      /* of the last step that was applied */
 };
 
 /* train_journal_init() makes one that only says sentences. */

@@ -53,6 +53,23 @@ int train_shards_open(struct train_encoder *encoder,
                       const struct train_encoder_spec *spec,
                       const struct ranks *ranks, int number, struct err *err);
 
+/*
+ * train_shards_slowest() tells which rank has computed for longest in one or
+ * two encoders since it was asked last, at rank 0.  What a rank waits for
+ * others, what rank 0 does besides encoding, and an update, which is the same
+ * in all, are not in it.  Each says its seconds with its embeddings: those of a
+ * gradient are told with the next ones.
+ *   text    its verbs may be NULL: there is none
+ *   behind  seconds, by which it took longer than the mean of all
+ */
+struct train_slowest {
+    size_t rank;
+    double behind;
+};
+
+struct train_slowest train_shards_slowest(const struct train_encoder *encoder,
+                                          const struct train_encoder *text);
+
 /* What followers may be told besides the work of their encoders. */
 enum train_order { TRAIN_ORDER_OPEN, TRAIN_ORDER_END };
 

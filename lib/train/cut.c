@@ -1,6 +1,14 @@
 #include "cut.h"
 
 size_t
+train_cut_most(size_t rows, size_t shards)
+{
+    const size_t each = (rows + shards - 1) / shards;
+
+    return each > 1 || rows == 1 ? each : 2; // as of 3 rows by 4 shards
+}
+
+size_t
 train_cut_shards(const struct train_cut *cut, size_t n)
 {
     size_t count = cut->shards;

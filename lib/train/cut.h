@@ -12,6 +12,9 @@ struct train_cut {
     size_t shards, ranks; /* V, and W that divides it: powers of two */
 };
 
+/* The most rows of a shard, for a batch of up to so many. */
+size_t train_cut_most(size_t rows, size_t shards);
+
 size_t train_cut_shards(const struct train_cut *cut, size_t n);
 size_t train_cut_busy(const struct train_cut *cut, size_t n); /* ranks */
 

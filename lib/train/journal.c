@@ -221,6 +221,8 @@ train_journal_step(struct train_journal *journal, const struct train_batch *b,
         add_value(line, &values, "exchanged",
                   *journal->exchanging - journal->exchanged);
         journal->exchanged = *journal->exchanging;
+        add_count(line, &values, "slowest", (int64_t)journal->slowest.rank);
+        add_value(line, &values, "behind", journal->slowest.behind);
     }
     add_value(line, &values, "time", (double)clock_wall() * 1e-9);
     journal->waited = 0;

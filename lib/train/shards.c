@@ -8,6 +8,7 @@
 #include "util/mem.h"
 
 #include "cut.h"
+#include "timer.h"
 
 enum {
     LEVELS = 10,     // of the tree over the shards of a rank
@@ -22,6 +23,7 @@ struct train_shards {
     struct train_encoder_verbs verbs;        /* the same, by shards */
     struct ranks ranks;
     struct train_cut cut;
+    struct train_timer timer;
     size_t dim, params;
     int number;
     int whole;  /* norms are over all shards, which go side by side */
@@ -88,15 +90,6 @@ static size_t
 first_row(const struct train_shards *s, size_t shard)
 {
     return train_cut_row(&s->cut, s->n, shard);
-}
-
-/* The most rows of a shard, for a batch of up to so many. */
-static size_t
-most_rows(size_t rows, size_t shards)
-{
-    const size_t each = (rows + shards - 1) / shards;
-
-    return each > 1 || rows == 1 ? each : 2; // as of 3 rows by 4 shards
 }
 
 /* --------------------------------------------------- what ranks say and share
@@ -316,14 +309,16 @@ forward_rows(struct train_shards *s, enum nn_mode mode, int known, float *z)
 
     if (s->ranks.size > 1 && !known)
         share_rows(s);
+    train_timer_start(&s->timer);
     if (s->whole && mode != NN_FIXED)
         encode_together(s, mode, z);
     else
         encode_apart(s, mode, z);
+    train_timer_stop(&s->timer);
     if (s->ranks.size == 1)
         return;
     train_cut_rows(&s->cut, s->n, s->dim * sizeof *z, from);
-    s->ranks.gather(s->ranks.self, z, from, z);
+    train_timer_gather(&s->timer, from, z);
     if (has_moves(s, mode))
         gather_moves(s);
 }
@@ -433,6 +428,7 @@ backward_rows(struct train_shards *s, const float *dz)
 {
     float *grads = nn_net_grads(s->native->net);
 
+    train_timer_start(&s->timer);
     send_ahead(s);
     s->busy = busy_ranks(s);
     if (s->ranks.rank < s->busy.size)
@@ -440,6 +436,7 @@ backward_rows(struct train_shards *s, const float *dz)
     if (s->busy.size < s->ranks.size)
         s->ranks.bcast(s->ranks.self, grads, s->params * sizeof *grads);
     ranks_send_end(&s->ahead);
+    train_timer_stop(&s->timer);
 }
 
 static void
@@ -577,6 +574,7 @@ shards_close(void *self)
     free(s->next_rows);
     free(s->z);
     free(s->dz);
+    train_timer_release(&s->timer);
     free(s);
 }
 
@@ -595,6 +593,7 @@ make_room(struct train_shards *s, size_t rows, size_t each)
     if (s->whole)
         nn_net_reserve(s->native->net, own / each);
     s->moves = mem_array(s->cut.shards * s->statistics, sizeof *s->moves);
+    train_timer_init(&s->timer, &s->ranks, rows * s->dim);
     if (s->ranks.size == 1)
         return;
     s->work = mem_array(s->params / 2 + RANKS_PIECES, sizeof *s->work);
@@ -604,7 +603,7 @@ make_room(struct train_shards *s, size_t rows, size_t each)
         s->rows = mem_array(own, row_bytes(s));
         if (nn_net_kind(s->native->net) == NN_IMAGES)
             s->next_rows = mem_array(own, row_bytes(s));
-        s->z = mem_aligned(own * s->dim, sizeof *s->z);
+        s->z = mem_aligned(own * s->dim + 2, sizeof *s->z);
         s->dz = mem_aligned(own * s->dim, sizeof *s->dz);
     }
 }
@@ -614,7 +613,7 @@ train_shards_open(struct train_encoder *encoder,
                   const struct train_encoder_spec *spec,
                   const struct ranks *ranks, int number, struct err *err)
 {
-    const size_t each = most_rows(spec->rows, spec->shards);
+    const size_t each = train_cut_most(spec->rows, spec->shards);
     struct train_encoder_spec shard = *spec;
     struct train_shards *s;
 
@@ -650,6 +649,15 @@ train_shards_open(struct train_encoder *encoder,
     encoder->verbs = &s->verbs;
     make_room(s, spec->rows, each);
     return 0;
+}
+
+struct train_slowest
+train_shards_slowest(const struct train_encoder *encoder,
+                     const struct train_encoder *text)
+{
+    return train_timer_slowest(&train_native(encoder)->shards->timer,
+                               text->verbs ? &train_native(text)->shards->timer
+                                           : NULL);
 }
 
 /* ------------------------------------------------------ what a follower does

@@ -38,7 +38,10 @@ ok 'in order' test "$(jq -r .run all.jsonl | xargs)" = 'run/a run/c run/more/b'
 ok 'how far they are' test "$(jq -r '"\(.step) \(.epoch) \(.state)"' all.jsonl |
     xargs)" = '4 2 done null null stopped 6 3 done'
 mkdir -p ranked/d ranked/e
-jq -c '.exchanged = (.seconds + .waited) / 4' run/a/metrics.jsonl >ranked/d/metrics.jsonl
+jq -c '(.seconds + .waited) as $took | .exchanged = $took / 4 |
+    .slowest = (if .total == 1 then 12 else 3 end) | .behind = $took / 8 |
+    if .total == 1 then .behind = 1e-9 else . end' \
+    run/a/metrics.jsonl >ranked/d/metrics.jsonl
 cp run/a/metrics.jsonl ranked/e/
 ok 'what other ranks took' jq -es \
     '(.[0].exchanged / .[0].seconds - .25 | fabs) < 1e-9 and (.[1] | has("exchanged") | not)' \
@@ -48,6 +51,10 @@ share_shown() {
     grep -q 'ranked/d.* 25%' "$work/screen"
 }
 ok 'as a share on a terminal' share_shown
+ok 'which rank held the others up' jq -es \
+    '.[0].slowest == 3 and .[0].behind < .[0].seconds / 8 and (.[1] | has("slowest") | not)' \
+    <("$runs" ranked)
+ok 'on a terminal, too' grep -Eq 'ranked/d.* 3, [0-9]+%' screen
 ok 'with the loss of the last step' test \
     "$(tail -n 1 run/a/metrics.jsonl | jq .loss | xargs printf %.9g)" = \
     "$(head -n 1 all.jsonl | jq .loss | xargs printf %.9g)"

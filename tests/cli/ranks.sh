@@ -105,6 +105,8 @@ ok 'by one rank: a run' whole simclr-1 1 "${with[@]}" --average 0.5
 ok 'its arrays are those of one process' same simclr-0 simclr-1
 ok 'a step tells how long it was with others' jq -es \
     'all(.exchanged > 0 and .exchanged < .seconds)' simclr-2/metrics.jsonl
+ok 'and which rank computed longest' jq -es \
+    'all((.slowest | IN(0, 1, 2, 3)) and .behind > 0)' simclr-4/metrics.jsonl
 ok 'one shard: a run' whole one 1 --arch resnet8 --head 16-8
 ok 'norms over the batch are another result' exits 1 \
     cmp {simclr-0,whole-0}/latest/model.safetensors
@@ -222,7 +224,10 @@ ok 'and ends as the calm one' same calm asked
 
 # says_share RUN : foil-top tells what the exchange with other ranks takes
 says_share() {
-    "$BIN/foil-top" -r "$1" --once | grep -E 'batches take [0-9]+%, other ranks [0-9]+%'
+    "$BIN/foil-top" -r "$1" --once >top
+    cat top
+    grep -qE 'batches take [0-9]+%, other ranks [0-9]+%' top &&
+        grep -q '^rank [01] computes longest, [0-9]*% of a step above the mean' top
 }
 
 # piped SIZE OPTION... : a pipeline of so many ranks, in the background

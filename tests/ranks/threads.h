@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ranks/ranks.h"
+#include "util/clock.h"
 #include "util/mem.h"
 
 enum { THREADS_MOST = 8 };
@@ -26,6 +27,7 @@ struct threads {
     struct threads_rank {
         struct threads *all;
         size_t rank, size;
+        double seconds; /* with others */
         struct ranks ranks;
         void (*work)(const struct ranks *ranks, void *data);
         void *data;
@@ -43,6 +45,16 @@ threads_post(struct threads_rank *of, size_t to, const void *data, size_t bytes)
     pthread_mutex_unlock(&of->all->lock);
 }
 
+/* Until a box has changed. */
+static inline void
+threads_wait(struct threads_rank *of)
+{
+    const double start = clock_now();
+
+    pthread_cond_wait(&of->all->changed, &of->all->lock);
+    of->seconds += clock_now() - start;
+}
+
 static inline void
 threads_fetch(struct threads_rank *of, size_t from, void *data, size_t bytes)
 {
@@ -50,7 +62,7 @@ threads_fetch(struct threads_rank *of, size_t from, void *data, size_t bytes)
 
     pthread_mutex_lock(&of->all->lock);
     while (!box->data)
-        pthread_cond_wait(&of->all->changed, &of->all->lock);
+        threads_wait(of);
     of->all->unequal |= box->bytes != bytes;
     memcpy(data, box->data, box->bytes < bytes ? box->bytes : bytes);
     box->data = NULL;
@@ -63,7 +75,7 @@ threads_flush(struct threads_rank *of, size_t to)
 {
     pthread_mutex_lock(&of->all->lock);
     while (of->all->box[of->rank][to].data)
-        pthread_cond_wait(&of->all->changed, &of->all->lock);
+        threads_wait(of);
     pthread_mutex_unlock(&of->all->lock);
 }
 
@@ -178,6 +190,7 @@ threads_run(size_t size, void (*work)(const struct ranks *, void *),
         of->ranks = (struct ranks){.self = of,
                                    .rank = r,
                                    .size = size,
+                                   .seconds = &of->seconds,
                                    .bcast = threads_bcast,
                                    .order = threads_bcast,
                                    .scatter = threads_scatter,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "num/threads.h"
 #include "ranks/threads.h"
@@ -44,6 +45,8 @@ struct job {
     struct train_encoder_spec spec[2]; /* the second one: of texts, perhaps */
     struct outcome *outcome;
     size_t more; /* steps, of 12 rows */
+    size_t slow; /* a rank, by 0.1 s a step or more */
+    struct train_slowest slowest, again;
 };
 
 static void
@@ -174,6 +177,40 @@ work(const struct ranks *ranks, void *data)
     train_encoder_close(encoder + 1);
 }
 
+static int
+swap_slowly(void *self, void *swap)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+
+    nanosleep(&pause, NULL);
+    return threads_swap_done(self, swap);
+}
+
+/* A few steps, of which one rank takes long for the gradient. */
+static void
+work_slowly(const struct ranks *ranks, void *data)
+{
+    struct job *job = data;
+    struct train_encoder encoder[2] = {{.verbs = NULL}};
+    struct ranks own = *ranks;
+    struct err err;
+
+    if (ranks->rank == job->slow)
+        own.swap_done = swap_slowly;
+    num_threads(1);
+    T(!train_shards_open(encoder, job->spec, &own, 0, &err), "opens");
+    if (ranks->rank) {
+        train_shards_follow(encoder, &own);
+    } else {
+        for (int i = 0; i < 4; i++)
+            take_step(encoder, 12, 0, job->outcome);
+        job->slowest = train_shards_slowest(encoder, encoder + 1);
+        job->again = train_shards_slowest(encoder, encoder + 1);
+        train_shards_order(&own, TRAIN_ORDER_END);
+    }
+    train_encoder_close(encoder);
+}
+
 static struct outcome one, other;
 
 static void
@@ -250,6 +287,24 @@ bits_do_not_depend_on_ranks(void)
     check_ranks("images and texts, norms over the batch", job);
     job.spec[0].locked = 1;
     check_ranks("a locked encoder beside one of texts", job);
+}
+
+static void
+the_slowest_rank_is_named(void)
+{
+    for (size_t slow = 0; slow < 4; slow++) {
+        struct job job = {.spec = {shard_spec("batch", "sgd", 4)},
+                          .slow = slow,
+                          .outcome = &other};
+        void *const jobs[] = {&job, &job, &job, &job};
+
+        other.n = 0;
+        threads_run(4, work_slowly, jobs);
+        T(job.slowest.rank == slow && job.slowest.behind > 0,
+          "rank %zu is slow: rank %zu is named, %g s behind", slow,
+          job.slowest.rank, job.slowest.behind);
+        T_NEAR(job.again.behind, 0, 0, "nobody was since");
+    }
 }
 
 /* Pixels, z and dz between rank 0 and others, gradients between all, and what
@@ -389,6 +444,7 @@ main(void)
     shards_have_the_gradient_of_the_whole();
     norms_over_the_batch_are_those_of_the_whole();
     bits_do_not_depend_on_ranks();
+    the_slowest_rank_is_named();
     bytes_of_a_step_are_those_of_the_formula(0);
     bytes_of_a_step_are_those_of_the_formula(1);
     return t_done();

@@ -6,6 +6,7 @@
 #include "runs.h"
 #include "train/config.h"
 #include "train/results.h"
+#include "train/shards.h"
 #include "train/steps.h"
 #include "util/file.h"
 #include "util/lock.h"
@@ -25,11 +26,50 @@ number_of(const char *line, const char *key)
     return last ? strtod(last + strlen(key), NULL) : 0;
 }
 
+/* Of each rank, how much longer than the mean it computed, in the steps in
+ * which it did so for longest: seconds. */
+struct delays {
+    double *behind;
+    size_t n, room;
+};
+
+static void
+add_delay(struct delays *delays, const char *line)
+{
+    const size_t rank = (size_t)number_of(line, ",\"slowest\":");
+    const double behind = number_of(line, ",\"behind\":");
+
+    if (!(behind > 0) || rank >= TRAIN_SHARDS_MOST)
+        return;
+    mem_grow(&delays->behind, &delays->room, rank + 1, sizeof *delays->behind);
+    while (delays->n <= rank)
+        delays->behind[delays->n++] = 0;
+    delays->behind[rank] += behind;
+}
+
+static void
+put_slowest(json_t *object, struct delays *delays)
+{
+    size_t slowest = 0;
+
+    for (size_t r = 1; r < delays->n; r++)
+        if (delays->behind[r] > delays->behind[slowest])
+            slowest = r;
+    if (delays->n) {
+        json_object_set_new(object, "slowest",
+                            json_integer((json_int_t)slowest));
+        json_object_set_new(object, "behind",
+                            json_real(delays->behind[slowest]));
+    }
+    free(delays->behind);
+}
+
 /* What the steps say: how many, how long, the last loss. */
 static void
 add_metrics(json_t *object, const char *run)
 {
     struct train_steps steps = {0};
+    struct delays delays = {0};
     double seconds = 0, exchanged = 0;
     json_t *step, *loss;
     const char *line;
@@ -39,6 +79,7 @@ add_metrics(json_t *object, const char *run)
             seconds += number_of(line, ",\"seconds\":") +
                        number_of(line, ",\"waited\":");
             exchanged += number_of(line, ",\"exchanged\":");
+            add_delay(&delays, line);
         }
     step = steps.last ? json_loads(steps.last, 0, NULL) : NULL;
     loss = json_object_get(step, "loss");
@@ -48,6 +89,7 @@ add_metrics(json_t *object, const char *run)
         if (exchanged > 0)
             json_object_set_new(object, "exchanged", json_real(exchanged));
     }
+    put_slowest(object, &delays);
     if (loss)
         json_object_set(object, "loss", loss);
     json_decref(step);

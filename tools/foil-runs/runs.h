@@ -26,6 +26,8 @@ void runs_find(const char *dir, json_t *paths);
  *     step      steps that are done, of those in metrics.jsonl
  *     epoch, epochs   that are done, and in all; of the newest checkpoint
  *     seconds   that its steps took, with the waits before them
+ *     exchanged, slowest, behind   of several ranks: seconds with others; the
+ *               one that held the others up; by so many seconds
  *     loss      of the last step
  *     options   what the newest checkpoint remembers, and what RUN/command
  *               does; of each name, the former

@@ -77,6 +77,22 @@ put_share(struct table *table, const json_t *run, double seconds)
     table_put(table, "exchanged", text);
 }
 
+/* The rank that held the others up, and by which share of the time. */
+static void
+put_slowest(struct table *table, const json_t *run, double seconds)
+{
+    const json_t *rank = json_object_get(run, "slowest"),
+                 *behind = json_object_get(run, "behind");
+    char text[64];
+
+    if (!rank)
+        return;
+    snprintf(text, sizeof text, "%jd, %.0f%%",
+             (intmax_t)json_integer_value(rank),
+             100 * json_number_value(behind) / seconds);
+    table_put(table, "slowest", text);
+}
+
 /* How far it is: a row up to its loss. */
 static void
 put_run(struct table *table, const json_t *run)
@@ -99,6 +115,7 @@ put_run(struct table *table, const json_t *run)
         clock_span(seconds, text);
         table_put(table, "time", text);
         put_share(table, run, seconds);
+        put_slowest(table, run, seconds);
     }
     if (json_is_number(loss))
         put_figure(table, "loss", json_number_value(loss));
@@ -169,6 +186,8 @@ make_columns(struct table *table, const json_t *runs)
     {
         if (json_object_get(run, "exchanged"))
             table_column(table, "exchanged");
+        if (json_object_get(run, "slowest"))
+            table_column(table, "slowest");
         json_object_foreach(json_object_get(run, "results"), label, result)
         {
             table_column(table, label);

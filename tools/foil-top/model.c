@@ -59,8 +59,8 @@ move_mean(double *mean, double x)
 static int
 is_position(const char *name)
 {
-    static const char *const names[] = {"total",  "epoch", "step",
-                                        "images", "time",  "seconds"};
+    static const char *const names[] = {"total", "epoch",   "step",   "images",
+                                        "time",  "seconds", "slowest"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i]))
@@ -75,6 +75,7 @@ top_step(struct top *top, const struct wire_metric *value, size_t n)
                  images = find_metric(value, n, "images"),
                  waited = find_metric(value, n, "waited"),
                  exchanged = find_metric(value, n, "exchanged"),
+                 behind = find_metric(value, n, "behind"),
                  took = find_metric(value, n, "seconds") + waited;
 
     if (isnan(total) || total <= (double)top->total)
@@ -84,6 +85,10 @@ top_step(struct top *top, const struct wire_metric *value, size_t n)
         top->waited = (1 - newest) * top->waited + newest * waited;
         if (!isnan(exchanged))
             move_mean(&top->exchanged, exchanged);
+        if (!isnan(behind)) {
+            move_mean(&top->behind, behind);
+            top->slowest = find_metric(value, n, "slowest");
+        }
     }
     append_value(top, "loss", find_metric(value, n, "loss"));
     if (top->images > 0 && took > 0)

@@ -245,6 +245,10 @@ top_page(const struct top *top, double now, size_t columns, size_t rows,
 
     put_head(&page, top, train);
     put_sentence(&page, top, train, now);
+    if (top->behind > 0 && !top->over)
+        put_line(&page,
+                 "rank %.0f computes longest, %.0f%% of a step above the mean",
+                 top->slowest, 100 * top->behind / top->seconds);
     if (top->stages) {
         put_line(&page, "%s", "");
         put_line(&page, "%-12s%9s  %-14s  %s", "stage", "rate", "queue",

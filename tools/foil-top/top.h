@@ -39,6 +39,8 @@ struct top {
     double seconds;       /* of a step, the wait before it included, and */
     double waited;        /* that wait alone: of the latest steps */
     double exchanged;     /* with other ranks; 0: there are none */
+    double slowest;       /* the rank that computed for longest, .. */
+    double behind;        /* .. by so much longer than the mean of all */
 
     size_t stages, stage_room, curves, curve_room;
     struct top_stage *stage;

@@ -92,6 +92,9 @@ train_report_step(struct train *t, const struct wire_batch *from,
 
     if (result->outcome != TRAIN_ROLLBACK)
         keep_batch(t, from);
+    if (t->ranks)
+        t->journal.slowest =
+            train_shards_slowest(&t->encoder, &t->text_encoder);
     train_journal_step(&t->journal, b, result, first ? &plan : NULL);
     train_report_event(t, "step", "", "");
     if (t->state.step == 0)

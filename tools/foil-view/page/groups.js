@@ -16,7 +16,8 @@ const GROUPS = [
   ['Draws from the bank', /^(negative_mass|importance_ess)$/],
   ['Batch loss of the plan', /^plan\.(random_)?mean$/],
   ['Weight within the batches of the plan', /^plan\.(random_)?weight$/],
-  ['Seconds of a step', /^(seconds|waited|exchanged)$/],
+  ['Seconds of a step', /^(seconds|waited|exchanged|behind)$/],
+  ['The slowest rank', /^slowest$/],
   ['Seconds of planning', /^plan\.(seconds|waited)$/],
 ];
 
