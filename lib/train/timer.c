@@ -70,7 +70,7 @@ train_timer_gather(struct train_timer *timer, const size_t *from, float *z)
     for (size_t r = 0; r <= ranks->size; r++)
         at[r] = from[r] + r * length;
     if (rank)
-        memcpy((char *)z + from[rank + 1] - from[rank], &timer->computing,
+        memcpy((char *)z + (from[rank + 1] - from[rank]), &timer->computing,
                length);
     ranks->gather(ranks->self, z, at, timer->told);
     if (!rank)
