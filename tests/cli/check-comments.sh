@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A comment that names a function which is not there is refused:
 # scripts/check-comments.
+# Not for sanitizers: a script alone.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A name that static functions of three files have, or that is one word, is refused:
 # scripts/check-names.
+# Not for sanitizers: a script alone.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What is skipped is said, and in CI refused: scripts/check-skips.
+# Not for sanitizers: scripts alone.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 

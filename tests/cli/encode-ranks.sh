@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # foil.encode(ranks=W): the losses do not depend on how many processes compute them,
 # and one that dies ends the run.
+# Not for sanitizers: its stages are in encode.sh, the rest is Python.
 # Mostly waits, 20 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"

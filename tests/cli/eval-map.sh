@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # foil-eval map as a user meets it: points, a film, pictures, refusals.
+# Not for sanitizers: tests/eval has what it computes.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/eval.sh

@@ -2,6 +2,7 @@
 # foil-negatives in the plan's way: every sampler trains through it, and
 # whatever is killed, the run ends with the checkpoint and the metrics of an
 # undisturbed one, bit for bit.
+# Not for sanitizers: storm.sh kills the same stages, foil-negatives.sh has the samplers.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # scripts/queues, which makes queues of tests that wait for most of their time.
+# Not for sanitizers: a script alone.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 queues=$(cd "${0%/*}/../.." && pwd)/scripts/queues

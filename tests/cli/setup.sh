@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What scripts/setup installs, and what it tells who may not: dpkg, apt-get, sudo
 # and id are played.
+# Not for sanitizers: a script alone.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 setup=$(cd "${0%/*}/../../scripts" && pwd)/setup

@@ -2,6 +2,7 @@
 # The tables of studies: differences paired by seeds, Student's t, Holm's
 # correction over methods and measures, and how often a study in which nothing
 # differs has a verdict.  Numbers to compare with are scipy's.
+# Not for sanitizers: scripts alone.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 studies=${0%/*}/../../pipelines/studies
