@@ -136,7 +136,8 @@ draw_plans(const struct plans *p)
     }
     fputs("END\nset terminal pngcairo size 1200,840\n"
           "set multiplot layout 2,2\nset grid\nset logscale x 2\n"
-          "set yrange [0:1]\nset xlabel \"epochs\"\nset key top left\n",
+          "set yrange [0:1]\nset xlabel \"epochs\"\nset key outside top center "
+          "horizontal\n",
           out);
     write_figures(out, p, "pairs that have met, of all", 3);
     write_figures(out, p, "of the hardest pairs", 4);
