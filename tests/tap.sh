@@ -98,6 +98,22 @@ becomes_true() {
     done
 }
 
+# pass_on COMMAND... : checks that another program makes and prints as TAP; that it
+# came to its end is one, too.  Its line '# please WORD' calls `serve WORD`, the test's.
+pass_on() {
+    local line whole=false
+    while read -r line; do
+        case $line in
+        'ok '*) ok "${line#* - }" true ;;
+        'not ok '*) ok "${line#* - }" false ;;
+        '# please '*) serve "${line#\# please }" ;;
+        1..*) whole=true ;;
+        *) echo "$line" ;;
+        esac
+    done < <("$@")
+    ok 'all of it was seen' "$whole"
+}
+
 # waits_for FILE : the file gets its first byte within that time
 waits_for() {
     becomes_true test -s "$1"

@@ -20,10 +20,15 @@ train() {
         --checkpoint-every 20 "$@" 2>>run.err &
     training=$!
 }
+# The trainer first, then all that started it: it has the run until it is gone.
 kill_run() {
+    local trainer
+    read -r trainer _ <run/lock
+    kill -KILL "$trainer"
     pkill -KILL -P "$training"
-    kill -KILL "$training"
+    kill -KILL "$training" 2>/dev/null
     wait "$training" 2>/dev/null
+    while kill -0 "$trainer" 2>/dev/null; do nap 0.02; done
 }
 train
 becomes_true test -s run/metrics.jsonl
@@ -33,23 +38,19 @@ becomes_true test -s address
 
 mkfifo answers
 exec 5<>answers
-while read -r line; do
-    case $line in
-    'ok '*) ok "${line#* - }" true ;;
-    'not ok '*) ok "${line#* - }" false ;;
-    '# please kill') kill_run ;;
-    '# please resume') train --resume ;;
-    '# please save') curl -s -o saved.html "$(<address)export" ;;
-    '# please export') foil-view -r run --export exported.html ;;
-    '# please end')
+serve() {
+    case $1 in
+    kill) kill_run ;;
+    resume) train --resume ;;
+    save) curl -s -o saved.html "$(<address)export" ;;
+    export) foil-view -r run --export exported.html ;;
+    end)
         kill -TERM "$training"
         wait "$training"
         ;;
-    1..*) : >whole ;;
-    *) echo "$line" ;;
     esac
-    [[ $line != '# please'* ]] || echo >&5
-done < <(/usr/bin/python3 "$here/view_page.py" "$PWD/run" "$(<address)" "$(<address)" <answers)
-ok 'all of it was seen' test -e whole
+    echo >&5
+}
+pass_on /usr/bin/python3 "$here/view_page.py" "$PWD/run" "$(<address)" "$(<address)" <answers
 kill -TERM "$page"
 done_testing
