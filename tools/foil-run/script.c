@@ -326,14 +326,20 @@ need_word(struct words *words)
 static void run_line(struct pipeline *p, struct words *words);
 
 static void
+run_where(struct pipeline *p, struct words *words, int holds)
+{
+    if (holds)
+        run_line(p, words);
+    else
+        skip_line(words);
+}
+
+static void
 lead_if(struct pipeline *p, struct words *words)
 {
     char *word = need_word(words);
 
-    if (*word)
-        run_line(p, words);
-    else
-        skip_line(words);
+    run_where(p, words, *word != 0);
     free(word);
 }
 
@@ -342,10 +348,7 @@ lead_unless(struct pipeline *p, struct words *words)
 {
     char *word = need_word(words);
 
-    if (*word)
-        skip_line(words);
-    else
-        run_line(p, words);
+    run_where(p, words, !*word);
     free(word);
 }
 
@@ -354,10 +357,7 @@ lead_without(struct pipeline *p, struct words *words)
 {
     char *path = need_word(words);
 
-    if (file_exists(path))
-        skip_line(words);
-    else
-        run_line(p, words);
+    run_where(p, words, !file_exists(path));
     free(path);
 }
 
