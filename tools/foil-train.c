@@ -117,6 +117,7 @@ release_run(struct train *t)
     wire_feed_close(t->feed);
     wire_close(t->wire);
     train_learner_close(&t->learner);
+    free(t->labels);
     train_inside_release(&t->inside);
     train_drawn_release(&t->drawn);
     train_encoders_close(t);

@@ -3,7 +3,9 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "loss/share.h"
 #include "util/err.h"
 #include "util/param.h"
 
@@ -42,6 +44,9 @@ struct loss_batch {
                              for the caller to make dV = (W + W') V of; without
                              constants, and not where the objective has direct().
                              NULL: dz is made here */
+    const int64_t *sample, *group; /* [rows - constant] of loss/share.h, for
+                                      the share of false negatives; NULL: it is
+                                      not wanted */
 };
 
 /* The settings of an objective. */
@@ -103,6 +108,7 @@ struct loss_report {
     double deviation; /* mean over dimensions of the deviation of v, times
                          sqrt d; 1: spread out, 0: collapsed */
     double slope[LOSS_SCALARS]; /* dL/dx of the objective's scalars */
+    struct loss_share share;    /* where it is wanted and there is a W */
     size_t n_more;
     struct loss_metric more[LOSS_MORE];
 };

@@ -83,6 +83,8 @@ struct train_learner_spec {
     struct train_scalars *scalars;           /* of the objective; or NULL */
     struct train_state *state;               /* which steps move on */
     const struct train_negatives *negatives; /* NULL: none are asked */
+    const int64_t *group; /* [size of the data set] of loss/share.h, for the
+                             share of false negatives; NULL: nobody asks */
     enum train_nonfinite nonfinite;
     double average; /* the last share of the epochs, 0 .. 1, whose weights
                        count for their mean */
@@ -105,7 +107,8 @@ struct train_learner {
     size_t outside; /* of these, at most */
     float *dz, *columns, *work;
     uint8_t *pixels;
-    int32_t *table_rows; /* of a batch, in an encoder of ids */
+    int32_t *table_rows;     /* of a batch, in an encoder of ids */
+    int64_t *sample, *group; /* [rows] of a batch, where groups are known */
     const float *s; /* S of a batch whose products the encoder makes, and */
     float *w;       /* where it takes W + W' from; or NULL */
     int elsewhere;  /* dz is made where the embeddings are */

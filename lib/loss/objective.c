@@ -210,6 +210,9 @@ loss_objective_run(const struct loss_objective *objective,
         memset(dz + n * batch->d, 0, (moved - n) * batch->d * sizeof *dz);
     } else {
         objective->run(batch, set, state, s, report);
+        if (batch->group)
+            loss_share_add(&report->share, n, moved, rows, batch->sample,
+                           batch->group, s);
         if (batch->w) {
             loss_similarity_mirror(n, moved, rows, s);
             memcpy(batch->w, s, rows * rows * sizeof *s);

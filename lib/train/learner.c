@@ -54,6 +54,10 @@ train_learner_open(struct train_learner *learner,
         mem_array(loss_objective_states(spec->objective, spec->images) *
                       spec->objective->columns,
                   sizeof(float));
+    if (spec->group) {
+        learner->sample = mem_array(rows, sizeof *learner->sample);
+        learner->group = mem_array(rows, sizeof *learner->group);
+    }
     if (!spec->objective->by_encoder)
         learner->work = mem_aligned(
             loss_objective_size(spec->objective, &largest), sizeof(float));
@@ -70,6 +74,8 @@ train_learner_close(struct train_learner *learner)
     free(learner->work);
     free(learner->pixels);
     free(learner->table_rows);
+    free(learner->sample);
+    free(learner->group);
     *learner = (struct train_learner){0};
 }
 
@@ -228,6 +234,25 @@ makes_products(struct train_learner *learner)
            train_encoder_products(spec->encoder[0], &learner->s, &learner->w);
 }
 
+/* Which sample each row is of, and that sample's group. */
+static void
+name_rows(struct train_learner *learner, const struct train_batch *b,
+          struct loss_batch *batch)
+{
+    const size_t n = 2 * b->n;
+
+    if (!learner->spec.group)
+        return;
+    for (size_t r = 0; r < n + b->n_extra; r++) {
+        const int64_t id = r < n ? b->ids[r % b->n] : b->extra_ids[r - n];
+
+        learner->sample[r] = id;
+        learner->group[r] = learner->spec.group[id];
+    }
+    batch->sample = learner->sample;
+    batch->group = learner->group;
+}
+
 /* The objective, here or where the encoder is. */
 static int
 find_loss(struct train_learner *learner, const struct train_batch *b,
@@ -276,6 +301,7 @@ find_gradient(struct train_learner *learner, const struct train_batch *b,
     batch.scale = exchange->weights.scale;
     batch.s = exchange->weights.s ? exchange->weights.s : learner->s;
     batch.w = learner->w;
+    name_rows(learner, b, &batch);
     if (find_loss(learner, b, &batch, report, err))
         return -1;
     return train_learner_back(learner, b, gradient, err) ? -1 : 1;
@@ -403,6 +429,15 @@ list_spread(struct train_values *values, const struct loss_report *loss)
     train_values_add(values, "deviation", loss->deviation);
 }
 
+/* What falls on the own class, and what would if all weighed alike. */
+static void
+list_share(struct train_values *values, const struct loss_share *share)
+{
+    train_values_add(values, "own_class", share->own / share->all);
+    train_values_add(values, "own_shown",
+                     (double)share->kin / (double)share->negatives);
+}
+
 /* What there is to say of a step that was applied. */
 static void
 list_values(const struct train_learner *learner, double gradient, double rate,
@@ -416,6 +451,8 @@ list_values(const struct train_learner *learner, double gradient, double rate,
     train_values_add(values, "loss", loss->value);
     if (!learner->spec.objective->by_encoder)
         list_spread(values, loss);
+    if (loss->share.all > 0)
+        list_share(values, &loss->share);
     for (size_t i = 0; i < loss->n_more; i++)
         train_values_add(values, loss->more[i].name, loss->more[i].value);
     train_values_add(values, "gradient", gradient);

@@ -7,6 +7,8 @@
 here=$(cd "${0%/*}" && pwd)
 # shellcheck source=tests/npy.sh
 . "$here/../npy.sh"
+# shellcheck source=tests/runs.sh
+. "$here/../runs.sh"
 cd "$work" || exit 1
 
 # Eight samples at the corners of a cube, of two groups; both views are alike.
@@ -30,6 +32,30 @@ npy u.labels.npy '<i8' '8,' "${groups[@]}"
 ok 'the share on the own group, by hand' jq -es 'length == 2 and all(.[];
     (.share.value - .62358 | fabs < 1e-4) and .share.half < 1e-6 and
     (.shown.value - 3 / 7 | fabs < 1e-6) and (.lift.value - 1.45502 | fabs < 1e-3))' line
+
+# The same beside training, of embeddings that stay where they are.
+for set in cube other; do
+    "$BIN/foil-data" generate --size 8 -s "${#set}" -o $set.tar 8 2>/dev/null
+    "$BIN/foil-data" index $set.tar 2>/dev/null
+done
+both=()
+for ((i = 0; i < ${#corners[@]}; i += 3)); do
+    both+=("${corners[@]:i:3}" "${corners[@]:i:3}")
+done
+npy rows.npy '<f4' '16, 3' "${both[@]}"
+data=cube.tar augment_with=(--recipe none --size 8) select_with=(--batch 8 --epochs 1)
+train_with=(--arch table --rows rows.npy --hidden 3 --head none --lr 0 --tau 0.3333333333)
+ok 'training says it' trained by-groups --objective dcl --labels u.labels.npy
+# shellcheck disable=SC2016 # of jq
+ok 'by the same numbers' jq -es 'length == 1 and all(.[];
+    (.own_class - .62358 | fabs < 1e-4) and (.own_shown - 3 / 7 | fabs < 1e-6))' \
+    by-groups/metrics.jsonl
+ok 'training on classes of one image' trained by-classes --labels cube.tar
+ok 'says none' jq -es 'all(.[]; .own_class == 0 and .own_shown == 0)' \
+    by-classes/metrics.jsonl
+ok 'classes of another data set: 1' refuses 1 'is not the data set of this run' \
+    trained by-others --labels other.tar
+
 ok 'chains have one' says '"proposals":"exact".*"warmup":3' false-negatives --warmup 3 \
     -b 4 --objective emc2 --proposals exact u.npy v.npy
 ok 'in small batches, too' jq -e '.share.value > .3 and .share.value < 1' line

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "eval/share.h"
+#include "loss/share.h"
 #include "method.h"
 #include "util/mem.h"
 
@@ -19,12 +19,32 @@ const struct opt false_negatives_opts[] = {
     {0},
 };
 
+/* The share of a batch is added. */
+static void
+add_batch(struct loss_share *share, const struct instrument *in,
+          const struct eval_batch *batch, const float *w)
+{
+    int64_t *sample = mem_array(batch->rows, sizeof *sample);
+    int64_t *group = mem_array(batch->rows, sizeof *group);
+
+    for (size_t i = 0; i < batch->rows; i++) {
+        const size_t own = batch->row[i] % in->rows.samples;
+
+        sample[i] = (int64_t)own;
+        group[i] = in->group[own];
+    }
+    loss_share_add(share, 2 * batch->b, batch->rows, batch->columns, sample,
+                   group, w);
+    free(sample);
+    free(group);
+}
+
 /* The share of an epoch. */
-static struct eval_share
+static struct loss_share
 measure_epoch(const struct instrument *in, struct eval_frozen *frozen,
               const struct method *method, size_t epoch)
 {
-    struct eval_share share = {0};
+    struct loss_share share = {0};
     struct eval_batch batch;
 
     for (size_t step = 0; step < eval_frozen_steps(frozen); step++) {
@@ -34,7 +54,7 @@ measure_epoch(const struct instrument *in, struct eval_frozen *frozen,
         w = eval_frozen_pull(frozen);
         if (!w)
             die("%s has no weights of negatives", method->name);
-        eval_share_add(&share, &in->rows, &batch, w);
+        add_batch(&share, in, &batch, w);
     }
     return share;
 }
@@ -72,7 +92,7 @@ measure_method(const struct instrument *in, const struct method *method)
 
     progress_start(&progress, "epochs", 0, (double)(before + n));
     for (size_t epoch = 0; epoch < before + n; epoch++) {
-        const struct eval_share at = measure_epoch(in, frozen, method, epoch);
+        const struct loss_share at = measure_epoch(in, frozen, method, epoch);
         const size_t k = epoch - before;
 
         progress_show(&progress, (double)epoch + 1, "");

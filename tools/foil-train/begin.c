@@ -59,6 +59,7 @@ open_learner(struct train *t, struct err *err)
         .scalars = &t->scalars,
         .state = &t->state,
         .negatives = &t->negatives,
+        .group = t->labels,
         .average = o->average,
         .nonfinite = o->nonfinite,
         .meanwhile = t->program || t->ranks ? t->meanwhile : NULL,
@@ -100,6 +101,9 @@ build_encoders(struct train *t, struct err *err)
     const struct train_options *o = t->options;
     const size_t size = (size_t)t->shape.size;
 
+    if (o->labels &&
+        !(t->labels = train_labels_read(o->labels, &t->shape, err)))
+        return -1;
     if (train_encoders_open(t, err) || open_scalars(t, err) ||
         train_basis_give(&t->basis, &t->encoder, err))
         return -1;

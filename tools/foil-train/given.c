@@ -1,11 +1,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/features.h"
 #include "data/npy.h"
+#include "data/set.h"
 #include "given.h"
 #include "num/vec.h"
 #include "train/native.h"
 #include "util/file.h"
+#include "util/mem.h"
 
 int
 train_basis_read(struct train_basis *basis, const char *path, struct err *err)
@@ -94,6 +97,48 @@ train_rows_read(struct train_encoder *encoder, const char *path,
                npy.data, n * d * sizeof(float));
     data_npy_release(&npy);
     return rc ? rc : train_encoder_put(encoder, err);
+}
+
+/* The classes that an index has. */
+static int64_t *
+labels_of_set(const struct data_set *set)
+{
+    int64_t *label = mem_array(data_size(set), sizeof *label);
+
+    for (size_t i = 0; i < data_size(set); i++)
+        label[i] = data_label(set, i);
+    return label;
+}
+
+int64_t *
+train_labels_read(const char *path, const struct train_shape *shape,
+                  struct err *err)
+{
+    const size_t n = strlen(path);
+    int64_t *label = NULL;
+    struct data_set *set;
+    struct digest digest;
+    char hex[DIGEST_HEX];
+
+    if (n > 4 && !strcmp(path + n - 4, ".npy"))
+        return data_labels_read(path, (size_t)shape->size, err);
+    set = data_open(path, err);
+    if (!set)
+        return NULL;
+    digest = data_digest(set);
+    digest_hex(&digest, hex);
+    if ((int64_t)data_size(set) != shape->size ||
+        (*shape->digest && strcmp(hex, shape->digest)))
+        err_set(err,
+                "--labels: '%s' is not the data set of this run, which has "
+                "%jd images, digest %.8s",
+                path, (intmax_t)shape->size, shape->digest);
+    else if (!data_classes(set))
+        err_set(err, "--labels: the samples of '%s' have no classes", path);
+    else
+        label = labels_of_set(set);
+    data_close(set);
+    return label;
 }
 
 /* Of an item "image=FILE", FILE or "text=FILE": the file, and which it is. */

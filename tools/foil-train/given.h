@@ -1,6 +1,7 @@
 #ifndef FOIL_TRAIN_GIVEN_H
 #define FOIL_TRAIN_GIVEN_H
 
+#include "train/config.h"
 #include "train/encoder.h"
 #include "util/opt.h"
 
@@ -32,6 +33,14 @@ int train_rows_width(const char *arch, const char *path, size_t *width,
                      struct err *err);
 int train_rows_read(struct train_encoder *encoder, const char *path,
                     struct err *err);
+
+/*
+ * --labels: the classes of all samples, those of an index or of a file of whole
+ * numbers.  train_labels_read() returns them, to be given to free(); NULL with
+ * a sentence, also where the index is of another data set.
+ */
+int64_t *train_labels_read(const char *path, const struct train_shape *shape,
+                           struct err *err);
 
 /*
  * --init: files of weights that encoders begin with, "image=FILE" or FILE, and

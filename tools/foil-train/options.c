@@ -173,6 +173,8 @@ static const struct opt conduct[] = {
      "what to do while the negatives service does not answer"},
     {"nan", 0, OPT_CHOICE, &o.nonfinite, 0, 0, "stop|skip|rollback",
      "what to do after a loss or gradient that is not finite"},
+    {"labels", 0, OPT_TEXT, &o.labels, 0, 0, "DATA|FILE",
+     "tell which share of the negatives is of the own class, of these"},
     {"list", 0, OPT_CHOICE, &o.list, 0, 0, "objectives",
      "print all objectives as JSON, one a line, and end"},
     {"dry-run", 0, OPT_FLAG, &o.dry, 0, 0, NULL,

@@ -45,6 +45,7 @@ struct train_options {
     int nonfinite; /* an enum of train/learner.h */
     int in_batch;  /* --policy: 1, not to wait for the service */
     long steps, every, keep, window;
+    const char *labels;
     long max_batch; /* MiB */
     long max_state; /* GiB */
     double deadline;

@@ -99,6 +99,7 @@ struct train {
 
     struct train_drawn drawn;
     struct train_negatives negatives; /* one of these two, by way of drawn */
+    int64_t *labels; /* of all samples; NULL: nobody asks for them */
     struct train_learner learner;
     void (*meanwhile)(void *train); /* train_meanwhile() */
     struct train_checkpoints checkpoints;

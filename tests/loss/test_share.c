@@ -1,21 +1,16 @@
-#include "eval/share.h"
-#include "naive_rows.h"
+#include "loss/share.h"
 #include "t.h"
 
 /* Three samples of two views, 0 and 1 of one group: W by hand. */
 int
 main(void)
 {
-    static float v[6 * 2];
-    static const int64_t group[] = {4, 4, 7}, ids[] = {0, 1, 2};
-    static const size_t row[] = {0, 1, 2, 3, 4, 5};
-    struct eval_views views = naive_rows(3, 2, 2, 1, v);
-    struct eval_batch batch = {
-        .b = 3, .rows = 6, .columns = 7, .ids = ids, .row = row};
-    struct eval_share share = {0};
+    static const int64_t sample[] = {0, 1, 2, 0, 1, 2};
+    static const int64_t group[] = {4, 4, 7, 4, 4, 7};
+    static const int64_t alone[] = {-1, -1, -1, -1, -1, -1};
+    struct loss_share share = {0};
     float w[6 * 7] = {0};
 
-    views.group = group;
     w[0 * 7 + 1] = .5f;   // of sample 1: the own group
     w[0 * 7 + 2] = .25f;  // of sample 2
     w[0 * 7 + 3] = -.75f; // the partner
@@ -24,12 +19,15 @@ main(void)
     w[2 * 7 + 0] = 1;     // another group
     w[2 * 7 + 1] = -3;    // pulls: no weight
     w[2 * 7 + 6] = 16;    // a constant
-    eval_share_add(&share, &views, &batch, w);
+    loss_share_add(&share, 6, 6, 7, sample, group, w);
     T_NEAR(share.own, .625, 1e-9, "on the own group");
     T_NEAR(share.all, 1.875, 1e-9, "on all negatives");
     T(share.negatives == 24, "four negatives of each of six");
     T(share.kin == 8, "two of each of four are of the own group");
-    eval_share_add(&share, &views, &batch, w);
+    loss_share_add(&share, 6, 6, 7, sample, group, w);
     T(share.kin == 16 && share.all == 3.75, "batches add up");
+    share = (struct loss_share){0};
+    loss_share_add(&share, 6, 6, 7, sample, alone, w);
+    T(share.own <= 0 && !share.kin, "samples of no group have no kin");
     return t_done();
 }

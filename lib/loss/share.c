@@ -1,0 +1,33 @@
+#include "loss/share.h"
+
+/* The row of one anchor. */
+static void
+add_anchor(struct loss_share *share, size_t rows, size_t r,
+           const int64_t *sample, const int64_t *group, const float *w)
+{
+    double own = 0, all = 0;
+    size_t kin = 0, negatives = 0;
+
+    for (size_t c = 0; c < rows; c++) {
+        const int meets = sample[c] != sample[r];
+        const int near = meets & (group[c] == group[r]) & (group[c] >= 0);
+        const double weight = meets && w[c] > 0 ? (double)w[c] : 0;
+
+        negatives += (size_t)meets;
+        kin += (size_t)near;
+        all += weight;
+        own += near ? weight : 0;
+    }
+    share->own += own;
+    share->all += all;
+    share->kin += kin;
+    share->negatives += negatives;
+}
+
+void
+loss_share_add(struct loss_share *share, size_t n, size_t rows, size_t columns,
+               const int64_t *sample, const int64_t *group, const float *w)
+{
+    for (size_t r = 0; r < n; r++)
+        add_anchor(share, rows, r, sample, group, w + r * columns);
+}
