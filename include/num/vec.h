@@ -6,6 +6,9 @@
 /* num_dot() returns sum x_i y_i of f32 vectors, summed in double. */
 double num_dot(size_t n, const float *x, const float *y);
 
+/* num_dot_doubles() returns sum x_i y_i, one after the other. */
+double num_dot_doubles(size_t n, const double *x, const double *y);
+
 /* num_sum() returns sum x_i, summed in double. */
 double num_sum(size_t n, const float *x);
 

@@ -9,11 +9,19 @@
 /*
  * Pictures that gnuplot draws.
  *
- * plot_draw() writes a script beside a picture, x.gp beside x.png, where it
+ * plot_open() begins a script, and returns where its text is written to.
+ * plot_draw() ends it, writes it beside a picture, x.gp beside x.png, where it
  * stays, and has gnuplot draw it there; `set output` is added.  -1 with a
  * sentence where gnuplot does not run, or refuses the script, which is kept.
  */
-int plot_draw(const char *picture, const char *script, struct err *err);
+struct plot {
+    FILE *out;
+    char *text;
+    size_t len;
+};
+
+FILE *plot_open(struct plot *plot);
+int plot_draw(struct plot *plot, const char *picture, struct err *err);
 
 /* plot_text() writes a text of a stranger into a script, in quotes. */
 void plot_text(FILE *out, const char *text);

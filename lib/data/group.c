@@ -3,47 +3,20 @@
 
 #include "data/group.h"
 #include "util/err.h"
+#include "util/forest.h"
 #include "util/mem.h"
 
 #include "resize.h"
 #include "text.h"
 
-/* Groups in the making: a forest, each sample pointing towards the root of its
- * group, which is the first sample in it. */
-static size_t
-root_of(size_t *up, size_t i)
-{
-    while (up[i] != i)
-        i = up[i] = up[up[i]];
-    return i;
-}
-
-static void
-unite_trees(size_t *up, size_t a, size_t b)
-{
-    a = root_of(up, a);
-    b = root_of(up, b);
-    up[a < b ? b : a] = a < b ? a : b;
-}
-
-static size_t *
-make_forest(size_t n)
-{
-    size_t *up = mem_array(n, sizeof *up);
-
-    for (size_t i = 0; i < n; i++)
-        up[i] = i;
-    return up;
-}
-
-/* Numbers the groups and frees the forest. */
+/* Numbers the groups, which are the trees of a forest, and frees that. */
 static size_t
 number_trees(size_t n, size_t *up, int64_t *group)
 {
     size_t groups = 0;
 
     for (size_t i = 0; i < n; i++) {
-        size_t root = root_of(up, i);
+        size_t root = forest_root(up, i);
 
         group[i] = root == i ? (int64_t)groups++ : group[root];
     }
@@ -82,13 +55,13 @@ compare_texts(const void *a, const void *b)
 static size_t
 group_texts(size_t n, struct texts *texts, int64_t *group)
 {
-    size_t *up = make_forest(n);
+    size_t *up = forest_new(n);
 
     if (texts->n)
         qsort(texts->text, texts->n, sizeof *texts->text, compare_texts);
     for (size_t i = 1; i < texts->n; i++)
         if (!compare_texts(&texts->text[i - 1], &texts->text[i]))
-            unite_trees(up, texts->text[i - 1].sample, texts->text[i].sample);
+            forest_unite(up, texts->text[i - 1].sample, texts->text[i].sample);
     free(texts->text);
     return number_trees(n, up, group);
 }
@@ -155,7 +128,7 @@ size_t
 data_group_label(const struct data_set *set, int64_t *group)
 {
     const size_t n = data_size(set), classes = data_classes(set);
-    size_t *first = mem_array(classes, sizeof *first), *up = make_forest(n);
+    size_t *first = mem_array(classes, sizeof *first), *up = forest_new(n);
 
     for (size_t c = 0; c < classes; c++)
         first[c] = n;
@@ -166,7 +139,7 @@ data_group_label(const struct data_set *set, int64_t *group)
             continue;
         if (first[label] == n)
             first[label] = i;
-        unite_trees(up, first[label], i);
+        forest_unite(up, first[label], i);
     }
     free(first);
     return number_trees(n, up, group);
@@ -226,7 +199,7 @@ data_group_fingerprint(size_t n, const struct data_fingerprint *fingerprint,
                        size_t bits, double levels, int64_t *group)
 {
     struct hash_part *part = mem_array(n, sizeof *part);
-    size_t *up = make_forest(n);
+    size_t *up = forest_new(n);
 
     REQUIRE(bits < 16);
     // hashes that differ in so many bits agree in one of bits + 1 parts; the
@@ -244,7 +217,7 @@ data_group_fingerprint(size_t n, const struct data_fingerprint *fingerprint,
                 size_t a = part[i].sample, b = part[j].sample;
 
                 if (are_alike(&fingerprint[a], &fingerprint[b], bits, levels))
-                    unite_trees(up, a, b);
+                    forest_unite(up, a, b);
             }
     }
     free(part);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/vec.h"
 #include "util/mem.h"
 
 #include "lbfgs.h"
@@ -18,16 +19,6 @@ struct memory {
     double *s[PAIRS], *y[PAIRS], rho[PAIRS];
     size_t count; /* of pairs ever kept */
 };
-
-static double
-dot_doubles(size_t n, const double *x, const double *y)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
 
 static void
 add_scaled(size_t n, double alpha, const double *x, double *y)
@@ -59,13 +50,14 @@ compute_direction(size_t n, const struct memory *memory, const double *g,
     for (size_t j = 1; j <= kept; j++) {
         size_t at = (count - j) % PAIRS;
 
-        alpha[at] = memory->rho[at] * dot_doubles(n, memory->s[at], direction);
+        alpha[at] =
+            memory->rho[at] * num_dot_doubles(n, memory->s[at], direction);
         add_scaled(n, -alpha[at], memory->y[at], direction);
     }
     if (kept) {
         size_t at = (count - 1) % PAIRS;
         double scale = 1 / (memory->rho[at] *
-                            dot_doubles(n, memory->y[at], memory->y[at]));
+                            num_dot_doubles(n, memory->y[at], memory->y[at]));
 
         for (size_t i = 0; i < n; i++)
             direction[i] *= scale;
@@ -73,7 +65,7 @@ compute_direction(size_t n, const struct memory *memory, const double *g,
     for (size_t j = kept; j >= 1; j--) {
         size_t at = (count - j) % PAIRS;
         double beta =
-            memory->rho[at] * dot_doubles(n, memory->y[at], direction);
+            memory->rho[at] * num_dot_doubles(n, memory->y[at], direction);
 
         add_scaled(n, alpha[at] - beta, memory->s[at], direction);
     }
@@ -91,8 +83,8 @@ learn_curvature(size_t n, struct memory *memory, const struct point *from,
         memory->s[at][i] = to->w[i] - from->w[i];
         memory->y[at][i] = to->g[i] - from->g[i];
     }
-    curvature = dot_doubles(n, memory->s[at], memory->y[at]);
-    if (curvature <= 1e-14 * dot_doubles(n, memory->y[at], memory->y[at]))
+    curvature = num_dot_doubles(n, memory->s[at], memory->y[at]);
+    if (curvature <= 1e-14 * num_dot_doubles(n, memory->y[at], memory->y[at]))
         return;
     memory->rho[at] = 1 / curvature;
     memory->count++;
@@ -106,7 +98,7 @@ static int
 search_line(size_t n, eval_function *f, void *self, const struct point *from,
             const double *direction, double length, struct point *to)
 {
-    const double slope = dot_doubles(n, from->g, direction);
+    const double slope = num_dot_doubles(n, from->g, direction);
     double low = 0, high = INFINITY;
 
     if (!(slope < 0))
@@ -117,7 +109,7 @@ search_line(size_t n, eval_function *f, void *self, const struct point *from,
         to->f = f(self, to->w, to->g);
         if (!(to->f <= from->f + 1e-4 * length * slope))
             high = length;
-        else if (dot_doubles(n, to->g, direction) < 0.9 * slope)
+        else if (num_dot_doubles(n, to->g, direction) < 0.9 * slope)
             low = length;
         else
             return 1;
@@ -146,7 +138,7 @@ eval_lbfgs(size_t n, eval_function *f, void *self, size_t most,
 
         compute_direction(n, &memory, here.g, direction);
         if (!memory.count)
-            first = fmin(1, 1 / sqrt(dot_doubles(n, here.g, here.g)));
+            first = fmin(1, 1 / sqrt(num_dot_doubles(n, here.g, here.g)));
         if (!search_line(n, f, self, &here, direction, first, &next))
             break;
         iterations++;

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "eval/pairs.h"
+#include "num/vec.h"
 #include "util/err.h"
+#include "util/forest.h"
 #include "util/mem.h"
 #include "util/rng.h"
 
@@ -102,31 +104,16 @@ count_meetings(const struct eval_pairs *pairs, const struct members *m,
 /* ------------------------------------------------------------------ parts */
 
 static size_t
-find_root(size_t *parent, size_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-static size_t
 count_components(const struct eval_pairs *pairs)
 {
-    size_t *parent = mem_array(pairs->samples, sizeof *parent);
-    size_t parts = pairs->samples;
+    size_t *up = forest_new(pairs->samples), parts = pairs->samples;
 
-    for (size_t i = 0; i < pairs->samples; i++)
-        parent[i] = i;
     for (size_t batch = 0; batch < pairs->batches; batch++)
         for (size_t k = pairs->start[batch] + 1; k < end_of_batch(pairs, batch);
-             k++) {
-            const size_t a = find_root(parent, (size_t)pairs->id[k - 1]);
-            const size_t b = find_root(parent, (size_t)pairs->id[k]);
-
-            parent[a] = b;
-            parts -= a != b;
-        }
-    free(parent);
+             k++)
+            parts -= (size_t)forest_unite(up, (size_t)pairs->id[k - 1],
+                                          (size_t)pairs->id[k]);
+    free(up);
     return parts;
 }
 
@@ -152,27 +139,17 @@ apply_graph(const struct eval_pairs *pairs, const double *root, const double *x,
     }
 }
 
-static double
-inner_product(size_t n, const double *x, const double *y)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
-
 /* Takes the eigenvector of the eigenvalue 1 out of x, makes it of length 1. */
 static void
 clear_first(size_t n, const double *root, double *x)
 {
     const double along =
-        inner_product(n, root, x) / inner_product(n, root, root);
+        num_dot_doubles(n, root, x) / num_dot_doubles(n, root, root);
     double length;
 
     for (size_t i = 0; i < n; i++)
         x[i] -= along * root[i];
-    length = sqrt(inner_product(n, x, x));
+    length = sqrt(num_dot_doubles(n, x, x));
     for (size_t i = 0; i < n; i++)
         x[i] /= length > 0 ? length : 1;
 }
@@ -193,7 +170,7 @@ find_second(const struct eval_pairs *pairs, const double *root)
     for (int round = 0; round < ROUNDS; round++) {
         before = value;
         apply_graph(pairs, root, x, y);
-        value = inner_product(n, x, y);
+        value = num_dot_doubles(n, x, y);
         if (round > 20 && fabs(value - before) < small_change)
             break;
         for (size_t i = 0; i < n; i++)

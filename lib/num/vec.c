@@ -24,6 +24,16 @@ UTIL_CLONES(double, num_dot, (size_t n, const float *x, const float *y),
     return sum;
 }
 
+double
+num_dot_doubles(size_t n, const double *x, const double *y)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
 UTIL_CLONES(double, num_sum, (size_t n, const float *x), (n, x))
 {
     double part[8] = {0}, sum = 0;

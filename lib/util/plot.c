@@ -54,16 +54,27 @@ plot_text(FILE *out, const char *text)
     putc('"', out);
 }
 
-int
-plot_draw(const char *picture, const char *text, struct err *err)
+FILE *
+plot_open(struct plot *plot)
 {
-    char *script = script_of(picture), *copy = mem_text(picture);
-    char *whole = mem_format("# gnuplot draws '%s' of this.\n"
-                             "set output \"%s\"\n%s",
-                             picture, basename(copy), text);
-    int status, rc = file_write(script, whole, strlen(whole), err);
-    pid_t child = rc ? -1 : fork();
+    plot->out = open_memstream(&plot->text, &plot->len);
+    REQUIRE(plot->out);
+    return plot->out;
+}
 
+int
+plot_draw(struct plot *plot, const char *picture, struct err *err)
+{
+    char *script = script_of(picture), *copy = mem_text(picture), *whole;
+    int status, rc;
+    pid_t child;
+
+    fclose(plot->out);
+    whole = mem_format("# gnuplot draws '%s' of this.\n"
+                       "set output \"%s\"\n%s",
+                       picture, basename(copy), plot->text);
+    rc = file_write(script, whole, strlen(whole), err);
+    child = rc ? -1 : fork();
     if (!child)
         become_gnuplot(script);
     if (!rc && (child < 0 || waitpid(child, &status, 0) < 0 || status))
@@ -72,6 +83,7 @@ plot_draw(const char *picture, const char *text, struct err *err)
                      "for '%s'",
                      script, picture);
     free(whole);
+    free(plot->text);
     free(copy);
     free(script);
     return rc;

@@ -29,6 +29,9 @@ sums_are_in_double(void)
     x[1] = 1;
     x[2] = -1e8f;
     T(num_sum(3, x) == 1, "nothing is lost beside a large one");
+    T(num_dot_doubles(3, (double[]){1, 2, 3}, (double[]){4, 5, -6}) == -4 &&
+          num_dot_doubles(0, NULL, NULL) == 0,
+      "a product of doubles");
 }
 
 static void

@@ -31,6 +31,15 @@ hues_differ(void)
       "five hues, and they come again");
 }
 
+static int
+draw_script(const char *picture, struct err *err)
+{
+    struct plot script;
+
+    fputs("plot x\n", plot_open(&script));
+    return plot_draw(&script, picture, err);
+}
+
 /* Programs are looked for in that folder alone. */
 static void
 without_gnuplot_the_script_is_kept(const char *folder)
@@ -43,15 +52,15 @@ without_gnuplot_the_script_is_kept(const char *folder)
     setenv("PATH", folder, 1);
     snprintf(picture, sizeof picture, "%s/x.png", folder);
     snprintf(script, sizeof script, "%s/x.gp", folder);
-    T(plot_draw(picture, "plot x\n", &err) && strstr(err.msg, script),
-      "no gnuplot: %s", err.msg);
+    T(draw_script(picture, &err) && strstr(err.msg, script), "no gnuplot: %s",
+      err.msg);
     text = file_read(script, 1000, &len, &err);
     T(text && strstr(text, "set output \"x.png\"\nplot x\n"),
       "its script is kept, and says where the picture goes");
     free(text);
     unlink(script);
     snprintf(picture, sizeof picture, "%s/nowhere/x.png", folder);
-    T(plot_draw(picture, "plot x\n", &err) && strstr(err.msg, "nowhere"),
+    T(draw_script(picture, &err) && strstr(err.msg, "nowhere"),
       "no such folder: %s", err.msg);
 }
 

@@ -102,11 +102,9 @@ write_temperatures(FILE *out, const struct anchors *a)
 void
 anchors_plot(const struct anchors *a, const char *picture)
 {
-    size_t len;
-    char *text;
-    FILE *out = open_memstream(&text, &len);
+    struct plot script;
+    FILE *out = plot_open(&script);
 
-    REQUIRE(out);
     write_temperatures(out, a);
     fputs("# exact, learnt, effective, density, own\n$anchors << END\n", out);
     for (size_t i = 0; i < a->m; i++) {
@@ -136,9 +134,7 @@ anchors_plot(const struct anchors *a, const char *picture)
             a->in->group ? "share of the weight on the own group"
                          : "mean cosine of the nearest negatives",
             a->in->group ? 5 : 4);
-    fclose(out);
-    plot(picture, text);
-    free(text);
+    plot(&script, picture);
 }
 
 /* ---------------------------------------------------------------- extremes */
@@ -315,11 +311,9 @@ plot_softmax(const struct anchors *a, size_t i, const float *p,
     const size_t n = eval_views_count(&a->in->rows);
     const size_t m = eval_views_negatives(&a->in->rows);
     double *sorted = mem_array(n, sizeof *sorted);
-    size_t len;
-    char *text;
-    FILE *out = open_memstream(&text, &len);
+    struct plot script;
+    FILE *out = plot_open(&script);
 
-    REQUIRE(out);
     for (size_t c = 0; c < n; c++)
         sorted[c] = -(double)p[c];
     eval_sort(n, sorted);
@@ -343,9 +337,7 @@ plot_softmax(const struct anchors *a, size_t i, const float *p,
             m < 2 ? 2 : m, fmax(-sorted[m - 1], 1e-12) / 2,
             number_at(a, a->row[i]), a->out[i].tau, a->out[i].effective, k,
             1 / (double)m);
-    fclose(out);
-    plot(picture, text);
-    free(text);
+    plot(&script, picture);
     free(sorted);
 }
 

@@ -8,7 +8,6 @@
 #include "method.h"
 #include "num/vec.h"
 #include "util/mem.h"
-#include "util/plot.h"
 
 enum space { EMBEDDING, PARAMETERS, BOTH };
 
@@ -308,11 +307,9 @@ write_points(FILE *out, const struct meter *m, size_t first)
 static void
 draw_bias(const struct meter *m)
 {
-    size_t len;
-    char *text;
-    FILE *out = open_memstream(&text, &len);
+    struct plot script;
+    FILE *out = plot_open(&script);
 
-    REQUIRE(out);
     fputs("# images in a batch; bias, variance, cosine: value, low, high\n",
           out);
     for (size_t i = 0; i < m->n; i++)
@@ -322,9 +319,7 @@ draw_bias(const struct meter *m)
           out);
     for (int which = 0; which < 3; which++)
         write_panel(out, m, which);
-    fclose(out);
-    plot(picture, text);
-    free(text);
+    plot(&script, picture);
 }
 
 void

@@ -243,11 +243,9 @@ keep_whole_chains(struct watch *w)
 static void
 draw_chains(const struct watch *w, const struct mixing *mix)
 {
-    size_t len;
-    char *text;
-    FILE *out = open_memstream(&text, &len);
+    struct plot script;
+    FILE *out = plot_open(&script);
 
-    REQUIRE(out);
     fputs("# lag, autocorrelation\n$lags << END\n", out);
     for (size_t lag = 0; lag < LAGS; lag++)
         fprintf(out, "%zu %g\n", lag, mix->lagged[lag]);
@@ -268,9 +266,7 @@ draw_chains(const struct watch *w, const struct mixing *mix)
           "set ylabel \"R-hat\"\n"
           "plot $chains using 3:4 with points pt 7\n",
           out);
-    fclose(out);
-    plot(picture, text);
-    free(text);
+    plot(&script, picture);
 }
 
 static void

@@ -3,7 +3,6 @@
 #include "confusion.h"
 #include "eval/vote.h"
 #include "util/mem.h"
-#include "util/plot.h"
 
 enum { NAMED = 40, WRITTEN = 20 }; // classes, at most
 
@@ -110,11 +109,9 @@ void
 confusion_plot(const struct confusion *c, const struct data_classes *names,
                const char *picture)
 {
-    size_t len;
-    char *text;
-    FILE *out = open_memstream(&text, &len);
+    struct plot script;
+    FILE *out = plot_open(&script);
 
-    REQUIRE(out);
     write_shares(out, c);
     fputs("set terminal pngcairo size 900,860\nset size square\n"
           "set xlabel \"taken for\"\nset ylabel \"class\"\n"
@@ -136,7 +133,5 @@ confusion_plot(const struct confusion *c, const struct data_classes *names,
               "textcolor rgb variable notitle",
               out);
     fputs("\n", out);
-    fclose(out);
-    plot(picture, text);
-    free(text);
+    plot(&script, picture);
 }

@@ -8,6 +8,7 @@
 #include "data/open.h"
 #include "util/json.h"
 #include "util/opt.h"
+#include "util/plot.h"
 
 /*
  * The parts of foil-eval: a file for each verb, with the options that it takes,
@@ -109,6 +110,6 @@ void print(json_t *result, json_t *protocol);
 void print_end(void);
 
 /* plot() has gnuplot draw a picture (util/plot.h), or ends the process. */
-void plot(const char *picture, const char *script);
+void plot(struct plot *script, const char *picture);
 
 #endif

@@ -80,12 +80,11 @@ write_counts(FILE *out, const size_t *own, const size_t *others)
 static void
 draw_histogram(const struct data_features *one, const struct data_features *two)
 {
-    size_t own[BINS] = {0}, others[BINS] = {0}, count, len;
+    size_t own[BINS] = {0}, others[BINS] = {0}, count;
     float *x = draw_rows(one, &count), *y = two ? draw_rows(two, &count) : NULL;
-    char *text;
-    FILE *out = open_memstream(&text, &len);
+    struct plot script;
+    FILE *out = plot_open(&script);
 
-    REQUIRE(out);
     eval_cosines(count, one->d, x, y, BINS, own, others);
     write_counts(out, own, others);
     fprintf(out,
@@ -101,9 +100,7 @@ draw_histogram(const struct data_features *one, const struct data_features *two)
                 "\"#0072b2\" title \"two views of an image\"",
                 2. / BINS);
     fputs("\n", out);
-    fclose(out);
-    plot(picture, text);
-    free(text);
+    plot(&script, picture);
     free(x);
     free(y);
 }

@@ -9,7 +9,6 @@
 #include "eval.h"
 #include "map.h"
 #include "util/mem.h"
-#include "util/plot.h"
 
 enum { NAMED = 30, ACROSS = 4, BOARD = 1280 };
 
@@ -99,11 +98,9 @@ map_plot(const char *picture, const struct frame *frame, size_t n)
     const size_t across = n < ACROSS ? n : ACROSS;
     const size_t down = (n + across - 1) / across, side = n > 1 ? 600 : 900;
     const double radius = fmin(1, 30 / sqrt((double)frame->f.n));
-    size_t len;
-    char *text;
-    FILE *out = open_memstream(&text, &len);
+    struct plot script;
+    FILE *out = plot_open(&script);
 
-    REQUIRE(out);
     fprintf(out,
             "set terminal pngcairo size %zu,%zu\nset size ratio -1\n"
             "unset tics\nset key outside bottom center horizontal\n"
@@ -111,9 +108,7 @@ map_plot(const char *picture, const struct frame *frame, size_t n)
             across * side, down * side, down, across);
     for (size_t k = 0; k < n; k++)
         put_frame(out, &frame[k], radius);
-    fclose(out);
-    plot(picture, text);
-    free(text);
+    plot(&script, picture);
 }
 
 /* For each place of the board the row that is nearest to its middle, of those

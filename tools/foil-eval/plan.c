@@ -5,7 +5,6 @@
 #include "eval/pairs.h"
 #include "method.h"
 #include "util/mem.h"
-#include "util/plot.h"
 
 static long epochs = 16, nearest = 10;
 static const char *picture;
@@ -120,11 +119,9 @@ write_figures(FILE *out, const struct plans *p, const char *name, int column)
 static void
 draw_plans(const struct plans *p)
 {
-    size_t len;
-    char *text;
-    FILE *out = open_memstream(&text, &len);
+    struct plot script;
+    FILE *out = plot_open(&script);
 
-    REQUIRE(out);
     fputs("# batch, epochs, coverage, hardest, again, second\n$plan << END\n",
           out);
     for (size_t i = 0; i < p->n; i++) {
@@ -143,9 +140,7 @@ draw_plans(const struct plans *p)
     write_figures(out, p, "of the hardest pairs", 4);
     write_figures(out, p, "meetings of pairs that had met", 5);
     write_figures(out, p, "second eigenvalue", 6);
-    fclose(out);
-    plot(picture, text);
-    free(text);
+    plot(&script, picture);
 }
 
 void

@@ -6,7 +6,6 @@
 #include "eval.h"
 #include "train/results.h"
 #include "util/opt.h"
-#include "util/plot.h"
 #include "util/table.h"
 #include "util/terminal.h"
 
@@ -140,10 +139,10 @@ print_end(void)
 }
 
 void
-plot(const char *picture, const char *script)
+plot(struct plot *script, const char *picture)
 {
     struct err err;
 
-    if (plot_draw(picture, script, &err))
+    if (plot_draw(script, picture, &err))
         die("%s", err.msg);
 }

@@ -210,11 +210,9 @@ static void
 draw_plot(const struct column *c, size_t classes, const struct class *class)
 {
     const double step = (c->high - c->low) / BINS;
-    size_t len;
-    char *text;
-    FILE *out = open_memstream(&text, &len);
+    struct plot script;
+    FILE *out = plot_open(&script);
 
-    REQUIRE(out);
     fprintf(out, "$histogram << END\n");
     for (size_t b = 0; b < BINS; b++)
         fprintf(out, "%g %zu\n", c->low + ((double)b + .5) * step, c->count[b]);
@@ -239,9 +237,7 @@ draw_plot(const struct column *c, size_t classes, const struct class *class)
                 "plot $classes using 1:3 with points pt 7 title \"smallest\", "
                 "$classes using 1:4 with points pt 6 title \"largest\"\n",
                 c->name, c->extreme);
-    fclose(out);
-    plot(picture, text);
-    free(text);
+    plot(&script, picture);
 }
 
 static struct column

@@ -251,17 +251,14 @@ check_names(const struct runs_drawing *how, size_t runs,
     }
 }
 
-static char *
-write_script(const struct runs_drawing *how, const json_t *runs,
-             struct curve *const *curve)
+static void
+write_script(struct plot *script, const struct runs_drawing *how,
+             const json_t *runs, struct curve *const *curve)
 {
     static const char *const axes[] = {"steps", "images", "minutes"};
     const size_t rows = json_array_size(runs);
-    size_t len;
-    char *text;
-    FILE *out = open_memstream(&text, &len);
+    FILE *out = plot_open(script);
 
-    REQUIRE(out);
     fprintf(
         out,
         "set terminal pngcairo size %d,%zu\n"
@@ -272,8 +269,6 @@ write_script(const struct runs_drawing *how, const json_t *runs,
     for (size_t k = 0; k < how->n; k++)
         write_plot(out, how, k, runs, curve);
     fputs("unset multiplot\n", out);
-    fclose(out);
-    return text;
 }
 
 void
@@ -283,15 +278,15 @@ runs_draw(const char *picture, const struct runs_drawing *how,
     const size_t n = json_array_size(runs);
     struct curve **curve = mem_array(n, sizeof *curve);
     struct err err;
-    char *script;
+    struct plot script;
 
     for (size_t i = 0; i < n; i++) {
         curve[i] = mem_array(how->n, sizeof **curve);
         read_run(json_string_value(json_array_get(runs, i)), how, curve[i]);
     }
     check_names(how, n, curve);
-    script = write_script(how, runs, curve);
-    if (plot_draw(picture, script, &err))
+    write_script(&script, how, runs, curve);
+    if (plot_draw(&script, picture, &err))
         die("%s", err.msg);
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < how->n; k++)
@@ -299,5 +294,4 @@ runs_draw(const char *picture, const struct runs_drawing *how,
         free(curve[i]);
     }
     free(curve);
-    free(script);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "num/vec.h"
 #include "util/board.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -78,17 +79,6 @@ add_metrics(struct tap_board *to, const struct wire_msg *msg)
     free(m);
 }
 
-static double
-multiply_rows(const struct wire_features *f, size_t i, size_t j)
-{
-    const float *a = f->z + i * f->dim, *b = f->z + (f->n + j) * f->dim;
-    double sum = 0;
-
-    for (size_t k = 0; k < f->dim; k++)
-        sum += (double)a[k] * b[k];
-    return sum;
-}
-
 /* Of view 0 of each sample with view 1 of itself, and of the others. */
 static void
 add_similarities(struct tap_board *to, const struct wire_features *f)
@@ -101,7 +91,8 @@ add_similarities(struct tap_board *to, const struct wire_features *f)
         for (size_t j = 0; j < f->n; j++) {
             float *at = i == j ? &own[i] : &others[n++];
 
-            *at = (float)multiply_rows(f, i, j);
+            *at = (float)num_dot(f->dim, f->z + i * f->dim,
+                                 f->z + (f->n + j) * f->dim);
         }
     board_histogram(to->board, &to->when, "similarity/own", own, f->n);
     board_histogram(to->board, &to->when, "similarity/others", others, n);

@@ -1,0 +1,46 @@
+#include <stdlib.h>
+
+#include "t.h"
+#include "util/forest.h"
+#include "util/rng.h"
+
+enum { N = 60, PAIRS = 40 };
+
+/* Labels that every member of a part has, written naively. */
+static void
+unite_labels(size_t *label, size_t a, size_t b)
+{
+    const size_t from = label[a] < label[b] ? label[b] : label[a];
+    const size_t to = label[a] < label[b] ? label[a] : label[b];
+
+    for (size_t i = 0; i < N; i++)
+        if (label[i] == from)
+            label[i] = to;
+}
+
+int
+main(void)
+{
+    size_t *up = forest_new(N), label[N], roots = 0, said = 0, seen = 0;
+    struct rng rng;
+
+    rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
+    for (size_t i = 0; i < N; i++) {
+        label[i] = i;
+        roots += forest_root(up, i) != i;
+    }
+    T(!roots, "at first each is a tree of its own");
+    for (size_t k = 0; k < PAIRS; k++) {
+        const size_t a = rng_below(&rng, N), b = rng_below(&rng, N);
+        const int apart = label[a] != label[b];
+
+        unite_labels(label, a, b);
+        said += forest_unite(up, a, b) != apart;
+        for (size_t i = 0; i < N; i++)
+            seen += forest_root(up, i) != label[i];
+    }
+    T(!seen, "the root is the first of those that belong together");
+    T(!said, "two trees become one, or were one before");
+    free(up);
+    return t_done();
+}
