@@ -35,7 +35,8 @@ struct train_steps {
  * train_steps_next() returns 1 with a line, without its end, which lasts until
  * the next call; or with NULL, where the lines that were told so far are not
  * all in the file any more: it begins anew.  0 where there is no further whole
- * line yet, or no file.  O(line).
+ * line yet, or no file.  With an `offset` set before the first call lines begin
+ * there.  O(line).
  */
 int train_steps_next(struct train_steps *steps, const char *run,
                      const char **line);

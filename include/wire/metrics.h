@@ -21,4 +21,13 @@ struct wire_metrics {
 
 WIRE_PLAIN(metrics, WIRE_METRICS)
 
+/*
+ * wire_metrics_read() takes the numbers of a line of JSON, as a trainer writes
+ * them into metrics.jsonl, in its order; what is no number, or does not fit, is
+ * left out.
+ *   values  [WIRE_METRICS_MAX]
+ * Returns how many there are, 0 of what is no object of JSON.  O(line).
+ */
+size_t wire_metrics_read(struct wire_metric *values, const char *line);
+
 #endif

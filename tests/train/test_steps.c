@@ -50,6 +50,9 @@ tells_what_is_new(void)
     T(!strcmp(tell(&steps), "one|two|three||four|"),
       "all of them to another reader");
     train_steps_release(&steps);
+    steps.offset = 5;
+    T(!strcmp(tell(&steps), "wo|three||four|"), "those from an offset on");
+    train_steps_release(&steps);
 }
 
 static void

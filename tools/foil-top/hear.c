@@ -1,55 +1,35 @@
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "top.h"
+#include "train/steps.h"
 #include "util/clock.h"
-#include "util/json.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "wire/keys.h"
 
 /* Bytes of metrics.jsonl that are read, of its end. */
-static const long most = 16L << 20;
+static const off_t most = 16 << 20;
 
-/* The numbers of a line that a trainer wrote. */
-static void
-take_line(struct top *top, const char *line, size_t len)
-{
-    struct wire_metrics *m = mem_array(1, sizeof *m);
-    json_t *object = json_loadb(line, len, 0, NULL), *value;
-    const char *name;
-
-    json_object_foreach(object, name, value)
-    {
-        if (!json_is_number(value) || m->n == WIRE_METRICS_MAX ||
-            strlen(name) >= sizeof m->values->name)
-            continue;
-        memcpy(m->values[m->n].name, name, strlen(name) + 1);
-        m->values[m->n++].value = json_number_value(value);
-    }
-    top_step(top, m->values, m->n);
-    json_decref(object);
-    free(m);
-}
-
+/* The steps that a trainer wrote down: of a longer file the first line that is
+ * read is half a one, and has no number. */
 static void
 read_steps(struct top *top, const char *run)
 {
-    char *path = mem_format("%s/metrics.jsonl", run), *line = NULL;
-    FILE *file = fopen(path, "r");
-    size_t room = 0;
-    ssize_t n;
+    char *path = mem_format("%s/metrics.jsonl", run);
+    struct wire_metrics *m = mem_array(1, sizeof *m);
+    struct train_steps steps = {0};
+    const char *line;
+    struct stat file;
 
-    // of a longer file the first line read is half a one, and no JSON
-    if (file && !fseek(file, -most, SEEK_END))
-        n = 0;
-    while (file && (n = getline(&line, &room, file)) > 0)
-        if (line[n - 1] == '\n')
-            take_line(top, line, (size_t)n);
-    if (file)
-        fclose(file);
-    free(line);
+    if (!stat(path, &file) && file.st_size > most)
+        steps.offset = file.st_size - most;
+    while (train_steps_next(&steps, run, &line))
+        if (line)
+            top_step(top, m->values, wire_metrics_read(m->values, line));
+    train_steps_release(&steps);
+    free(m);
     free(path);
 }
 

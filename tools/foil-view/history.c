@@ -12,20 +12,8 @@ static void
 add_line(struct history *history, const char *line)
 {
     struct wire_metric *values = mem_array(WIRE_METRICS_MAX, sizeof *values);
-    json_t *object = json_loads(line, 0, NULL), *value;
-    const char *name;
-    size_t n = 0;
 
-    json_object_foreach(object, name, value)
-    {
-        if (!json_is_number(value) || n == WIRE_METRICS_MAX ||
-            strlen(name) >= sizeof values->name)
-            continue;
-        memcpy(values[n].name, name, strlen(name) + 1);
-        values[n++].value = json_number_value(value);
-    }
-    history_add(history, values, n);
-    json_decref(object);
+    history_add(history, values, wire_metrics_read(values, line));
     free(values);
 }
 
