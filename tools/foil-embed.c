@@ -25,7 +25,7 @@ static long max_pixels = DATA_MAX_PIXELS;
 
 static const struct opt opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "features, .npy, .npz or .csv; must be given"},
+     "features, .npy, .npz, .parquet or .csv; must be given"},
     {"projector", 0, OPT_TEXT, &projector, 0, 0, "DIR",
      "also the files of TensorBoard's projector, of images"},
     {"export", 0, OPT_TEXT, &export, 0, 0, "FILE",
@@ -146,11 +146,10 @@ check_files(char **operand)
                    operand[1], operand[0]);
     if (dot && !strchr(dot, '/') && isalpha((unsigned char)dot[1]) &&
         strcasecmp(dot, ".npy") && strcasecmp(dot, ".npz") &&
-        strcasecmp(dot, ".csv"))
-        opt_misuse(
-            "option '-o': '%s' does not end in .npy, .npz or .csv, in which "
-            "features are written",
-            output);
+        strcasecmp(dot, ".parquet") && strcasecmp(dot, ".csv"))
+        opt_misuse("option '-o': '%s' does not end in .npy, .npz, .parquet or "
+                   ".csv, in which features are written",
+                   output);
 }
 
 /* Reads "2/8". */

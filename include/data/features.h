@@ -62,7 +62,8 @@ int64_t *data_labels_read(const char *path, size_t n, struct err *err);
  * label and class where there are such, x0, x1 ...; then a line a row, numbers
  * with 9 digits, which are those of f4.  Where it ends in .npz that is the only
  * file: arrays x, ids, labels and same, and as bytes classes.txt and
- * about.json.
+ * about.json.  Where it ends in .parquet that is the only file: id, label, same
+ * and class, and x as a list.
  */
 int data_features_write(const char *path, const struct data_features *features,
                         struct err *err);

@@ -11,6 +11,7 @@
 
 #include "kind.h"
 #include "npz.h"
+#include "parquet.h"
 
 enum {
     MAX_ABOUT = 1 << 20,  // bytes of x.json
@@ -320,6 +321,8 @@ data_features_write(const char *path, const struct data_features *f,
         return write_csv(path, f, err);
     if (data_kind_ends(path, ".npz"))
         return data_npz_write(path, f, err);
+    if (data_kind_ends(path, ".parquet"))
+        return data_parquet_write(path, f, err);
     // the largest first, so that what finds no room leaves the others alone
     if (file_draft_open(&rows, path, err))
         return -1;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # foil-embed --export and --onnx: encoders as files for other programs.
-# ONNXRUNTIME is where scripts/try-onnx has put one, which is then asked, too.
+# NPM is where scripts/try-npm has put ONNX Runtime, which is then asked, too.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -68,10 +68,10 @@ GlobalAveragePool Identity MaxPool Relu Sub" a.types
 else
     skip 'a reader of its own gets the same features' 'no python3-numpy'
 fi
-if [[ -n ${ONNXRUNTIME-} ]]; then
+if [[ -n ${NPM-} ]]; then
     for run in a b; do
         ok "$run: ONNX Runtime gets the same features" \
-            node "${onnx%/*}/onnxruntime.mjs" "$ONNXRUNTIME" "$run.onnx" \
+            node "${onnx%/*}/onnxruntime.mjs" "$NPM" "$run.onnx" \
             raw.npy "$run.npy"
         off=$(tail -n 1 "$work/out")
         ok 'but for rounding' holds "$off < 1e-5"

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# foil-embed as a user meets it.
+# foil-embed as a user meets it.  NPM is where scripts/try-npm has put DuckDB.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
 embed=$BIN/foil-embed
+here=$(cd "${0%/*}" && pwd)
 cd "$work" || exit 1
 "$BIN/foil-data" generate -o set.tar --size 16 40 2>/dev/null
 test -e set.tar.foil || "$BIN/foil-data" index set.tar 2>/dev/null
@@ -202,7 +203,7 @@ assert line["chance"] == 1 / 8 and line["texts"] == 8
 END
 ok 'DATA before CHECKPOINT: 2' refuses 2 "CHECKPOINT comes first, then DATA" \
     "$embed" -o x.npy set.tar pairs
-ok 'features as a picture: 2' refuses 2 "'x.png' does not end in .npy, .npz or .csv" \
+ok 'features as a picture: 2' refuses 2 "'x.png' does not end in .npy, .npz, .parquet or .csv" \
     "$embed" -o x.png pairs set.tar
 ok 'what is no array is told with what makes one: 1' refuses 1 \
     "it is no .npy file: 'foil embed -o FILE.npy DATA'" \
@@ -395,6 +396,14 @@ assert np.allclose(points, z["x"], atol=1e-5)
 END
 else
     skip 'pandas reads tables and the .npz' 'no python3-pandas'
+fi
+ok 'a table of Parquet' "$embed" --raw --size 8 -o one.parquet parts.tar
+ok 'is alone, and is one' test ! -e one.ids.npy -a "$(head -c 4 one.parquet)" = PAR1
+if [[ -n ${NPM-} ]]; then
+    "$embed" --raw --size 8 -o whole.csv parts.tar
+    ok 'DuckDB reads the same rows in it as in the .csv' node "$here/duckdb.mjs" \
+        "$NPM" one.parquet whole.csv
+    ok 'all of them' grep -qx 23 "$work/out"
 fi
 ok 'a part that there is not: 2' refuses 2 "'4/3': want I/N" \
     "$embed" --raw --shard 4/3 -o x.npy parts.tar

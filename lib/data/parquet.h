@@ -1,0 +1,18 @@
+#ifndef LIB_DATA_PARQUET_H
+#define LIB_DATA_PARQUET_H
+
+#include "data/features.h"
+
+/*
+ * data_parquet_write() writes features as one file of Apache Parquet (format 2,
+ * values plain, pages not compressed), which pandas, DuckDB and Arrow read: a
+ * row each with id, label, same and class as far as there are such, and x, a
+ * list of d floats; in its metadata, under the key "foil", how they were made.
+ * A row without a label has -1 and the class "".  All or nothing; memory for
+ * the levels and values of 2^24 floats, or of one row where that is more.
+ * Source: apache/parquet-format, README.md, Encodings.md, parquet.thrift.
+ */
+int data_parquet_write(const char *path, const struct data_features *features,
+                       struct err *err);
+
+#endif

@@ -1,0 +1,14 @@
+// duckdb.mjs FOLDER TABLE.parquet TABLE.csv: has DuckDB, whose package is in FOLDER, join
+// the two by id and prints how many rows agree in all that both have.
+import {pathToFileURL} from 'node:url';
+
+const [folder, parquet, csv] = process.argv.slice(2);
+const {DuckDBInstance} = await import(
+    pathToFileURL(`${folder}/node_modules/@duckdb/node-api/lib/index.js`));
+const db = await (await DuckDBInstance.create(':memory:')).connect();
+const names = (await db.runAndReadAll(`describe select columns('x.*') from '${csv}'`))
+                  .getRowObjectsJson().map(row => `${row.column_name}::float`);
+const equal = await db.runAndReadAll(
+    `select count(*) n from '${parquet}' p join '${csv}' c using (id) where
+     p.label = c.label and p.class = c.class::varchar and p.x = [${names}]`);
+console.log(equal.getRowObjectsJson()[0].n);
