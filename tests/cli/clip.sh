@@ -50,6 +50,31 @@ ok 'they are used' jq -es 'map(select(.measure == "zero-shot")) |
     told/results.jsonl
 ok 'no vocabulary is made then' test ! -e told/vocabulary.txt
 
+# the instruments look at both encoders
+foil-data group --by caption -o equal.npy train.foil 2>/dev/null
+foil-embed -o images.npy --layer z --threads 1 run train.foil 2>/dev/null
+foil-embed -o texts.npy --layer z --threads 1 --captions run train.foil 2>/dev/null
+mkdir files
+ok 'anchors' env TMPDIR=files foil-eval anchors --threads 1 --tau 0.1 run train.foil
+cp "$work/out" both
+ok 'anchors of features' foil-eval anchors --threads 1 --tau 0.1 --negatives cross \
+    images.npy texts.npy
+# shellcheck disable=SC2016 # of jq
+ok 'are the same' jq -en --slurpfile a both --slurpfile b "$work/out" '
+    $a[0].anchors == 48 and $a[0].negatives == "cross" and
+    ($a[0].exact.median - $b[0].exact.median | fabs < 1e-6) and
+    ($a[0].own.mean - $b[0].own.mean | fabs < 1e-6)'
+ok 'false negatives by captions' foil-eval false-negatives --threads 1 -b 12 --epochs 2 \
+    --objective clip --labels equal.npy run train.foil
+ok 'the pairs that the run has shown' foil-eval plan --threads 1 -r run run train.foil
+# shellcheck disable=SC2016 # of jq
+ok 'two batches of 24 images in each of two epochs' jq -es '
+    map([.epochs, .batch, .unseen]) == [[1, 12, 0], [2, 12, 0]] and
+    (.[0].coverage - 11 / 23 | fabs < 1e-6) and .[1].coverage > .[0].coverage' "$work/out"
+ok 'random views of captions: 2' refuses 2 'are of random views' \
+    foil-eval anchors --views 3 run train.foil
+ok 'nothing is left behind' rmdir files
+
 # half of it, killed, and the rest: the same encoders
 ok 'a run of four epochs' clip whole train.foil --epochs 4
 timeout -k 5 100 foil run clip -r half train.foil --epochs 4 --batch 12 \

@@ -69,29 +69,49 @@ read_numbers(const char *path, size_t n)
     return x;
 }
 
-/* What training has learnt, by sample; NULL where there is nothing. */
+/* The temperatures of the rows of a view in a checkpoint, one for each sample,
+ * or for each caption, of which the first is measured; NULL: there are none. */
+static const float *
+find_learnt(const struct instrument *in, const struct tables *tables,
+            size_t view, size_t *each)
+{
+    const size_t n = in->rows.samples;
+    char *side = mem_format("view%zu.%s", view, column);
+    const float *x =
+        tables_find(tables, in->towers.checkpoint ? side : column, n, each);
+
+    free(side);
+    return x && (*each == 1 || in->towers.checkpoint) ? x : NULL;
+}
+
+/* What training has learnt, by row; NULL where there is nothing. */
 static double *
 read_learnt(const struct instrument *in)
 {
-    const size_t n = in->rows.samples;
+    const size_t n = in->rows.samples, views = in->rows.views;
+    const char *folder =
+        in->encoder ? in->measured.model.folder : in->towers.checkpoint;
     float *own = learnt_file ? read_numbers(learnt_file, n) : NULL;
     struct tables tables = {0};
+    double *learnt = mem_array(n * views, sizeof *learnt);
     const float *from = own;
-    double *learnt = NULL;
-    size_t each;
+    size_t each = 1;
 
-    if (!own && in->encoder) {
-        tables_open(&tables, &in->measured.model);
-        from = tables_find(&tables, column, n, &each);
-        from = each == 1 ? from : NULL;
+    if (!own && folder)
+        tables_open(&tables, folder);
+    for (size_t r = 0; r < n * views; r++) {
+        if (!own && folder && r % n == 0)
+            from = find_learnt(in, &tables, r / n, &each);
+        if (!from)
+            break;
+        learnt[r] = (double)from[r % n * each];
     }
-    if (from)
-        learnt = mem_array(n, sizeof *learnt);
-    for (size_t i = 0; from && i < n; i++)
-        learnt[i] = (double)from[i];
     tables_release(&tables);
     free(own);
-    return learnt;
+    if (from)
+        return learnt;
+    free(learnt);
+    return NULL;
 }
 
 /* The rows that are measured, rising. */
@@ -126,7 +146,7 @@ draw_anchors(const struct eval_views *rows, size_t *m)
 static double
 tau_of(const struct anchors *a, size_t r)
 {
-    const double own = a->learnt ? a->learnt[r % a->in->rows.samples] : 0;
+    const double own = a->learnt ? a->learnt[r] : 0;
 
     if (opt_given(&tau))
         return tau;
@@ -166,8 +186,7 @@ measure_of(const struct anchors *a, size_t i, enum measure which)
                               out->effective, out->largest, out->density,
                               out->own};
 
-    return which == LEARNT ? a->learnt[a->row[i] % a->in->rows.samples]
-                           : numbers[which];
+    return which == LEARNT ? a->learnt[a->row[i]] : numbers[which];
 }
 
 static double *
@@ -403,6 +422,8 @@ run_anchors(char **path)
         opt_misuse("--anchor prints one softmax: it goes without -o and "
                    "--sheet");
     instrument_open(&in, path, 0);
+    if (in.towers.checkpoint)
+        images = path[1];
     set = open_images(&in);
     a.set = in.encoder ? in.measured.set : set;
     if (a.nearest > eval_views_negatives(&in.rows))

@@ -12,7 +12,7 @@ struct anchors {
     size_t m, nearest, extreme;
     size_t *row;             /* [m] rising */
     struct eval_anchor *out; /* [m] */
-    double *learnt;          /* [samples], or NULL */
+    double *learnt;          /* [rows], or NULL */
 };
 
 /* anchors_csv() writes a line for each. */

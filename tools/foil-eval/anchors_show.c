@@ -54,7 +54,7 @@ anchors_csv(const struct anchors *a, const char *path)
                 view_at(a, a->row[i]),
                 a->in->group ? (intmax_t)a->in->group[sample] : -1, at->exact);
         if (a->learnt)
-            fprintf(draft.file, "%.6g,", a->learnt[sample]);
+            fprintf(draft.file, "%.6g,", a->learnt[a->row[i]]);
         fprintf(draft.file, "%.6g,%.6g,%.6g,%.6g,%.6g,%.6g\n", at->tau, at->kl,
                 at->effective, at->largest, at->density, at->own);
     }
@@ -88,7 +88,7 @@ write_temperatures(FILE *out, const struct anchors *a)
 
     for (size_t i = 0; i < a->m; i++) {
         exact[i] = a->out[i].exact;
-        learnt[i] = a->learnt ? a->learnt[sample_at(a, a->row[i])] : exact[i];
+        learnt[i] = a->learnt ? a->learnt[a->row[i]] : exact[i];
         low = fmin(low, fmin(exact[i], learnt[i]));
         high = fmax(high, fmax(exact[i], learnt[i]));
     }
@@ -111,8 +111,8 @@ anchors_plot(const struct anchors *a, const char *picture)
         const struct eval_anchor *at = &a->out[i];
 
         fprintf(out, "%g %g %g %g %g\n", at->exact,
-                a->learnt ? a->learnt[sample_at(a, a->row[i])] : at->tau,
-                at->effective, at->density, at->own);
+                a->learnt ? a->learnt[a->row[i]] : at->tau, at->effective,
+                at->density, at->own);
     }
     fprintf(out,
             "END\nset terminal pngcairo size 1200,840\n"

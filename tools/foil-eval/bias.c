@@ -334,8 +334,9 @@ run_bias(char **path)
         method_read(&method, objective); // refused before there is work
     method_open(&m.in, path, wants_space(PARAMETERS));
     if (wants_space(PARAMETERS) && !m.in.encoder)
-        opt_misuse("--space wants CHECKPOINT DATA: features have no "
-                   "parameters");
+        opt_misuse(
+            "--space wants CHECKPOINT DATA of one encoder: features have "
+            "no parameters");
     batches = method_batches(m.in.rows.samples, batch);
     if (wants_space(EMBEDDING))
         make_gradients(&m, EMBEDDING, "embedding",

@@ -124,7 +124,7 @@ run_false_negatives(char **path)
     if (!in.group)
         die("'%s' has no labels, and no captions that are equal: nothing says "
             "which negatives are false; --labels does",
-            path[in.encoder]);
+            path[in.encoder || in.towers.checkpoint]);
     batches = method_batches(in.rows.samples, batch);
     for (size_t i = 0; (objective = method_objective(i)); i++) {
         method_read(&method, objective);

@@ -183,9 +183,6 @@ open_checkpoint(struct instrument *in, char **path, int train)
 {
     struct measured *m = &in->measured;
 
-    if (!path[1] || path[2])
-        opt_misuse("wants CHECKPOINT DATA, or files of features, which end in "
-                   ".npy");
     measured_open(m, path, train);
     progress_start(&m->progress, "rows", 0, (double)m->n);
     measured_embed(m);
@@ -205,16 +202,53 @@ open_checkpoint(struct instrument *in, char **path, int train)
 
 /* What is said of views has no meaning where they are there already. */
 static void
-refuse_views(void)
+refuse_views(const char *what)
 {
     const void *const of_views[] = {&measured_how.views, &measured_how.recipe,
-                                    &measured_how.average, &measured_how.chunk,
+                                    &measured_how.chunk,
                                     &measured_how.max_pixels};
 
     for (size_t i = 0; i < sizeof of_views / sizeof *of_views; i++)
         if (opt_given(of_views[i]))
-            opt_misuse("--views, --recipe, --average, --chunk and --max-pixels "
-                       "are of CHECKPOINT DATA, not of features");
+            opt_misuse("--views, --recipe, --chunk and --max-pixels are of "
+                       "random views, not of %s",
+                       what);
+}
+
+/* Images and captions, by the two encoders of a checkpoint. */
+static void
+open_towers(struct instrument *in, char **path)
+{
+    const char *const names[] = {"images", "captions"};
+    json_t *files;
+
+    refuse_views("images and captions");
+    towers_embed(&in->towers, path[1], measured_how.average, given.threads);
+    open_features(in, in->towers.file);
+    towers_remove(&in->towers);
+    files = json_object_get(in->origin, "rows");
+    for (size_t k = 0; k < 2; k++)
+        json_object_set_new(json_array_get(files, k), "file",
+                            json_string(names[k]));
+    json_object_set_new(in->origin, "data", json_string(path[1]));
+    if (!opt_given(&instrument_how.negatives))
+        instrument_how.negatives = 1;
+}
+
+/* A checkpoint of one kind or the other. */
+static void
+open_any_checkpoint(struct instrument *in, char **path, int train)
+{
+    if (!path[1] || path[2])
+        opt_misuse("wants CHECKPOINT DATA, or files of features, which end in "
+                   ".npy");
+    if (towers_find(&in->towers, path[0])) {
+        open_towers(in, path);
+        return;
+    }
+    towers_release(&in->towers);
+    in->towers = (struct towers){.checkpoint = NULL};
+    open_checkpoint(in, path, train);
 }
 
 void
@@ -225,10 +259,12 @@ instrument_open(struct instrument *in, char **path, int train)
 
     *in = (struct instrument){.encoder = 0};
     if (is_features(path[0])) {
-        refuse_views();
+        refuse_views("features");
+        if (opt_given(&measured_how.average))
+            opt_misuse("--average is of CHECKPOINT DATA, not of features");
         open_features(in, path);
     } else {
-        open_checkpoint(in, path, train);
+        open_any_checkpoint(in, path, train);
     }
     n = eval_views_count(&in->rows);
     in->rows.cross = instrument_how.negatives;
@@ -249,6 +285,7 @@ instrument_release(struct instrument *in)
         measured_release(&in->measured);
     else
         free(in->z);
+    towers_release(&in->towers);
     data_classes_release(&in->classes);
     json_decref(in->origin);
     free(in->v);

@@ -5,10 +5,12 @@
 #include "eval/figure.h"
 #include "eval/views.h"
 #include "measured.h"
+#include "towers.h"
 
 /*
  * What the verbs share that look into contrast: rows that are the views of a
- * data set by a checkpoint, or features of any encoder, a file for each view.
+ * data set by a checkpoint, its images and captions by one with two encoders,
+ * or features of any encoder, a file for each view.
  */
 struct instrument_how {
     int negatives; /* the index of all|cross */
@@ -37,7 +39,8 @@ enum { INSTRUMENT_MOST = 64 };
 struct instrument {
     struct eval_views rows;
     struct measured measured;    /* of a checkpoint */
-    int encoder;                 /* 1: there is one */
+    int encoder;                 /* 1: there is one, of images alone */
+    struct towers towers;        /* of one with texts; else of NULL */
     float *z, *v;                /* [n,d] as they are, and of unit length */
     int64_t *id;                 /* [samples] their numbers in the data set */
     int64_t *group;              /* [samples] or NULL */

@@ -9,12 +9,12 @@
 #include "util/opt.h"
 
 void
-tables_open(struct tables *tables, const struct nn_model *model)
+tables_open(struct tables *tables, const char *folder)
 {
     char *path;
     struct err err;
 
-    tables->folder = model->folder;
+    tables->folder = folder;
     path = mem_format("%s/samples.safetensors", tables->folder);
     if (nn_arrays_read(path, &tables->array, &tables->n, NULL, &err))
         die("%s", err.msg);

@@ -11,8 +11,8 @@ struct tables {
     size_t n;
 };
 
-/* tables_open() reads them, or the process ends. */
-void tables_open(struct tables *tables, const struct nn_model *model);
+/* tables_open() reads those of a checkpoint, or the process ends. */
+void tables_open(struct tables *tables, const char *folder);
 void tables_release(struct tables *tables);
 
 /* tables_find() returns the column of that name, [n] or [n,each], lent; NULL

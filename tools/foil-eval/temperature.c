@@ -328,7 +328,7 @@ run_temperature(char **path)
     if (nn_model_open(&model, path[0], 1, 0, NULL, NULL, &err))
         die("%s", err.msg);
     tables_check(&model, set, path[1]);
-    tables_open(&tables, &model);
+    tables_open(&tables, model.folder);
     if (has_sides(&tables, column_name, data_size(set))) {
         char *sides[] = {mem_format("%s%s", images_lead, column_name),
                          mem_format("%s%s", texts_lead, column_name)};
