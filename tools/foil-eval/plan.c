@@ -1,13 +1,16 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "eval/knn.h"
 #include "eval/pairs.h"
 #include "method.h"
+#include "train/batches.h"
+#include "util/digest.h"
 #include "util/mem.h"
 
 static long epochs = 16, nearest = 10;
-static const char *picture;
+static const char *picture, *run;
 
 const struct opt plan_opts[] = {
     METHOD_STRATEGY_OPT,
@@ -16,6 +19,8 @@ const struct opt plan_opts[] = {
      "epochs of the plan; a result after 1, 2, 4 ... and the last"},
     {"neighbours", 'k', OPT_WHOLE, &nearest, 1, 1024, "K",
      "hardest negatives of each sample"},
+    {"run", 'r', OPT_TEXT, &run, 0, 0, "RUN",
+     "the batches that this run has shown, instead of a plan's"},
     {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
      "draw it as PNG, and keep the script"},
     INSTRUMENT_OPTS,
@@ -59,9 +64,9 @@ report_moment(struct plans *p, const struct eval_pairs *pairs, size_t batch,
         eval_pairs_measure(pairs, p->k, p->near);
     json_t *how = instrument_protocol(&p->in);
 
-    json_object_update_new(how, json_pack("{s:s s:I}", "strategy",
-                                          method_how.strategy, "neighbours",
-                                          (json_int_t)p->k));
+    json_object_update_new(how, json_pack("{s:s s:I}", run ? "run" : "strategy",
+                                          run ? run : method_how.strategy,
+                                          "neighbours", (json_int_t)p->k));
     print(json_pack("{s:s s:I s:I s:f s:f s:f s:f s:I s:I}", "measure", "plan",
                     "batch", (json_int_t)batch, "epochs", (json_int_t)seen,
                     "coverage", f.coverage, "hardest", f.hardest, "again",
@@ -72,6 +77,13 @@ report_moment(struct plans *p, const struct eval_pairs *pairs, size_t batch,
     p->moment[p->n++] = (struct moment){batch, seen, f};
 }
 
+/* Whether the figures of an epoch are told: 1, 2, 4 ... and the last. */
+static int
+tells_epoch(int64_t epoch)
+{
+    return !(epoch & (epoch - 1));
+}
+
 static void
 follow_plan(struct plans *p, struct method *method)
 {
@@ -79,7 +91,6 @@ follow_plan(struct plans *p, struct method *method)
     struct eval_frozen *frozen = method_new(&p->in, method);
     struct eval_pairs pairs;
     struct eval_batch batch;
-    size_t next = 1;
 
     eval_pairs_init(&pairs, p->in.rows.samples);
     for (size_t epoch = 0; epoch < last; epoch++) {
@@ -87,13 +98,97 @@ follow_plan(struct plans *p, struct method *method)
             method_next(frozen, epoch, step, &batch);
             eval_pairs_add(&pairs, batch.b, batch.ids);
         }
-        if (epoch + 1 != next && epoch + 1 != last)
-            continue;
-        report_moment(p, &pairs, method->how.batch, epoch + 1);
-        next *= 2;
+        if (tells_epoch((int64_t)epoch + 1) || epoch + 1 == last)
+            report_moment(p, &pairs, method->how.batch, epoch + 1);
     }
     eval_pairs_release(&pairs);
     eval_frozen_free(frozen);
+}
+
+/* Of a run: which row each of its samples is, from 1; 0: it is not measured. */
+struct shown {
+    size_t n, *row;
+    char digest[DIGEST_HEX]; /* of the data set, "": not known */
+};
+
+static struct shown
+list_samples(const struct instrument *in)
+{
+    struct shown known = {.n = 0};
+
+    for (size_t i = 0; i < in->rows.samples; i++)
+        if (in->id[i] >= 0 && (size_t)in->id[i] >= known.n)
+            known.n = (size_t)in->id[i] + 1;
+    known.row = mem_array(known.n, sizeof *known.row);
+    for (size_t i = 0; i < in->rows.samples; i++)
+        if (in->id[i] >= 0)
+            known.row[in->id[i]] = i + 1;
+    if (in->encoder) {
+        const struct digest digest = data_digest(in->measured.set);
+
+        digest_hex(&digest, known.digest);
+    }
+    return known;
+}
+
+/* The batch of a step, as far as its samples are measured here; 0 where nothing
+ * is known of it. */
+static size_t
+read_batch(const struct shown *known, int64_t total, int64_t *ids,
+           struct train_shown *shown)
+{
+    int64_t *memory;
+    const char *digest;
+    json_t *line;
+    struct err err;
+    size_t n = 0;
+
+    if (train_batches_get(run, total, shown, &line, &memory, &err)) {
+        if (!total)
+            die("%s", err.msg);
+        return 0;
+    }
+    if (*known->digest && !json_get_text(line, "digest", &digest, &err) &&
+        strcmp(digest, known->digest))
+        die("'%s' has other images than those that are measured", run);
+    for (size_t i = 0; i < shown->n; i++)
+        if ((size_t)shown->ids[i] < known->n && known->row[shown->ids[i]])
+            ids[n++] = (int64_t)known->row[shown->ids[i]] - 1;
+    json_decref(line);
+    free(memory);
+    return n;
+}
+
+/* The batches that a run has shown. */
+static void
+follow_run(struct plans *p)
+{
+    struct shown known = list_samples(&p->in);
+    int64_t *ids = mem_array(p->in.rows.samples, sizeof *ids), newest,
+            epoch = 0;
+    struct train_shown shown;
+    struct eval_pairs pairs;
+    size_t largest = 0, n;
+
+    eval_pairs_init(&pairs, p->in.rows.samples);
+    read_batch(&known, 0, ids, &shown);
+    newest = shown.total;
+    for (int64_t total = 1; total <= newest; total++) {
+        n = read_batch(&known, total, ids, &shown);
+        if (!n)
+            continue;
+        if (shown.epoch > epoch && tells_epoch(shown.epoch))
+            report_moment(p, &pairs, largest, (size_t)shown.epoch);
+        epoch = shown.epoch;
+        largest = n > largest ? n : largest;
+        eval_pairs_add(&pairs, n, ids);
+    }
+    if (!largest)
+        die("'%s' has shown none of the samples that are measured", run);
+    report_moment(p, &pairs, largest, (size_t)epoch + 1);
+    eval_pairs_release(&pairs);
+    free(known.row);
+    free(ids);
 }
 
 /* A panel of the picture: one figure by epochs, a line for each batch. */
@@ -150,10 +245,16 @@ run_plan(char **path)
     struct plans p = {.n = 0};
     struct method method;
 
+    if (run && (opt_given(&method_how.strategy) ||
+                opt_given(&method_how.batches) || opt_given(&epochs)))
+        opt_misuse("--run goes by the batches of that run, not by --strategy, "
+                   "-b and --epochs");
     method_read(&method, "simclr"); // of any objective: its plan alone counts
     method_open(&p.in, path, 0);
-    batches = method_batches(p.in.rows.samples, batch);
+    batches = run ? 0 : method_batches(p.in.rows.samples, batch);
     find_hardest(&p);
+    if (run)
+        follow_run(&p);
     for (size_t k = 0; k < batches; k++) {
         method.how.batch = batch[k];
         follow_plan(&p, &method);
