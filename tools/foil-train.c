@@ -88,6 +88,8 @@ end_run(struct train *t, int rc, struct err *err)
     }
     if (!rc && t->checkpoints.saved >= 0)
         rc = nn_checkpoint_link(t->options->run, err);
+    if (t->feed && t->source.inlet && t->trained)
+        train_status_keep(t);
     if (t->feed)
         train_report_event(t, "stop", "",
                            rc             ? err->msg
@@ -128,6 +130,7 @@ release_run(struct train *t)
     train_samples_release(&t->samples);
     train_batches_close(&t->batches);
     train_journal_close(&t->journal);
+    json_decref(t->stages);
     json_decref(t->config);
 }
 

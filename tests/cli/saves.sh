@@ -49,10 +49,11 @@ all_end() {
     done
 }
 
-# left DIR : what is in it but sockets, lock and session
+# left DIR : what is in it but sockets, lock, session and stages.json, which only a
+# start that trained leaves
 left() {
-    find "$1" -mindepth 1 -maxdepth 1 ! -type s ! -name lock ! -name session -printf '%f\n' |
-        sort
+    find "$1" -mindepth 1 -maxdepth 1 ! -type s ! -name lock ! -name session \
+        ! -name stages.json -printf '%f\n' | sort
 }
 
 # kept DIR : the steps that must be there, but those whose save was said to fail

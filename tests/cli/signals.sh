@@ -56,7 +56,7 @@ ended() {
     cat err
     test "$got" -eq "$want" -a "$waited_for" || return
     test "$want" -eq 0 || grep -q ': stopped: no file is written$' err || return
-    rm -f out err lock metrics.jsonl batches.i32 batches.jsonl session
+    rm -f out err lock metrics.jsonl batches.i32 batches.jsonl session stages.json
     find . ! -type s | sort | diff ../"$signal.before" -
 }
 

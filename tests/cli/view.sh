@@ -155,8 +155,21 @@ ok 'and with what its folder says of its past' jq -e '.log | last.what == "stop"
     any(.what == "checkpoint" and (.path | test("step-"))) and
     (map(select(.what == "epoch")) | length > 2 and .[0].epoch < .[1].epoch) and
     (map(.time) | . == sort)' answer
+ok 'its stages are as they were when it ended' jq -e '.status |
+    ."train 1".values.steps == 500000 and ."select 1".values.augmenters == 1 and
+    any(.stage == "augment" and .values.made > 0)' answer
 read -r epoch step < <(jq -r '.batch | "\(.epoch) \(.step)"' answer)
 ok 'no map: 404' refused 404 map
+ok 'any of its steps' asked 'batch?epoch=1&step=2'
+cp answer step.json
+# shellcheck disable=SC2016 # not this shell's
+ok 'as the folder has it' jq -e --argjson want "$(/usr/bin/python3 -c '
+import json, struct
+line = json.loads(open("run/batches.jsonl").readline())
+row = open("run/batches.i32", "rb").read()[line["offset"] + 7 * 4 * line["width"]:]
+print(list(struct.unpack("<%di" % (3 + line["images"]), row[:4 * (3 + line["images"])])))')" \
+    '[8, .epoch, .step] == $want[:3] and .ids == $want[3:] and .known == false' step.json
+ok 'a step that it does not have: 404' refused 404 'batch?epoch=99999999&step=0'
 ok 'its views' asked "sprite?epoch=$epoch&step=$step"
 ok 'but no anchor: 404' refused 404 "anchor?epoch=$epoch&step=$step&row=0"
 ok 'it is exported' foil-view -r run --export over.html

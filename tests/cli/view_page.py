@@ -2,6 +2,7 @@
 a browser; TAP on stdout.  Lines on stdin say that the run was killed, and resumed."""
 import json
 import os
+import re
 import sys
 import time
 
@@ -153,6 +154,9 @@ with Browser(400, 800) as page:
     ok("a run that is over, on 400 pixels",
        page.until("document.querySelectorAll('#board .tile').length == 8"), page.said)
     ok("its curves", page.until("document.querySelectorAll('#curves canvas').length > 0"))
+    flow = page.text("#flow")
+    ok("its stages as they were", "made batches for 1 augmenter" in flow and
+       re.search(r"made [\d,]+ batch", flow), flow)
     ok("no part is wider than the page",
        page.value("document.documentElement.scrollWidth <= innerWidth"),
        page.value("document.documentElement.scrollWidth"))

@@ -1,7 +1,10 @@
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "train.h"
 #include "util/clock.h"
+#include "util/mem.h"
 
 /* Seconds between two times that we tell how stages are. */
 static const double every = 1;
@@ -23,6 +26,21 @@ begin_status(struct wire_status *status, const char *stage, uint64_t number)
     snprintf(status->stage, sizeof status->stage, "%s", stage);
 }
 
+/* To the followers of the run, and to be written down when it ends. */
+static void
+tell_stage(struct train *t, struct wire_status *status)
+{
+    json_t *values = json_object();
+
+    for (size_t i = 0; i < status->n; i++)
+        json_object_set_new(values, status->values[i].name,
+                            json_real(status->values[i].value));
+    json_array_append_new(
+        t->stages, json_pack("{s:s s:I s:o}", "stage", status->stage, "number",
+                             (json_int_t)status->number, "values", values));
+    wire_feed_status(t->feed, status);
+}
+
 static void
 tell_train(struct train *t, double waits)
 {
@@ -35,7 +53,7 @@ tell_train(struct train *t, double waits)
     add_count(&status, "held",
               (double)flow_consumer_held(t->source.inlet->consumer));
     add_count(&status, "waits", waits);
-    wire_feed_status(t->feed, &status);
+    tell_stage(t, &status);
 }
 
 static void
@@ -52,7 +70,7 @@ tell_augment(struct train *t, uint64_t peer, const struct wire_beat *beat)
         add_count(&status, "made", (double)beat->made);
         add_count(&status, "source", *beat->source != 0);
     }
-    wire_feed_status(t->feed, &status);
+    tell_stage(t, &status);
 }
 
 /* A selector, or a negatives service; where more than one hands out items, that
@@ -67,7 +85,7 @@ tell_feeder(struct train *t, const char *stage, size_t augmenters)
         add_count(&status, "augmenters", (double)augmenters);
     if (t->service.service && !strcmp(stage, "negatives"))
         add_count(&status, "joined", flow_service_joined(t->service.service));
-    wire_feed_status(t->feed, &status);
+    tell_stage(t, &status);
 }
 
 void
@@ -81,6 +99,8 @@ train_status_tell(struct train *t, double waits)
     if (now - t->told < every)
         return;
     t->told = now;
+    json_decref(t->stages);
+    t->stages = json_array();
     train_results_tell(t);
     tell_train(t, waits);
     for (size_t i = 0; i < flow_server_peers(server); i++) {
@@ -97,4 +117,25 @@ train_status_tell(struct train *t, double waits)
         tell_feeder(t, source, augmenters);
     if (t->service.service && strcmp(source, "negatives"))
         tell_feeder(t, "negatives", 0);
+}
+
+void
+train_status_keep(struct train *t)
+{
+    char *path = mem_format("%s/stages.json", t->options->run), *text;
+    FILE *file = fopen(path, "w");
+    json_t *all;
+
+    t->told = 0;
+    train_status_tell(t, 0);
+    all = json_pack("{s:I s:O}", "total", (json_int_t)t->state.total, "stages",
+                    t->stages);
+    text = json_line(all);
+    if (file) { // no run fails for want of it
+        fputs(text, file);
+        fclose(file);
+    }
+    json_decref(all);
+    free(text);
+    free(path);
 }

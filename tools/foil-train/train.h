@@ -89,6 +89,7 @@ struct train {
     struct train_desk desk;
     struct wire_feed *feed;
     double told;     /* when it was told last how stages are */
+    json_t *stages;  /* what was told then */
     int64_t results; /* bytes of results.jsonl that were told, or were there */
     struct train_source source;
     struct wire_batch
@@ -198,8 +199,10 @@ void train_save_if_due(struct train *t);
 void train_tell(struct train *t);
 
 /* status.c: train_status_tell() publishes how we are and those who feed us,
- * once a second; `waits`: for so many seconds, for the next batch. */
+ * once a second; `waits`: for so many seconds, for the next batch.
+ * train_status_keep() does so at the end, and leaves it in RUN/stages.json. */
 void train_status_tell(struct train *t, double waits);
+void train_status_keep(struct train *t);
 
 /* results.c: train_results_tell() publishes the lines that were added to
  * RUN/results.jsonl since train_results_open(), each once. */

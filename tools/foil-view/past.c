@@ -102,3 +102,31 @@ past_log(const char *run, const struct history *history, int living,
     free(past.line);
     return log;
 }
+
+json_t *
+past_stages(const char *run, const struct history *history)
+{
+    char *path = mem_format("%s/stages.json", run), *name;
+    json_t *file = json_load_file(path, 0, NULL), *all = json_object(), *stage;
+    const json_int_t total = json_integer_value(json_object_get(file, "total"));
+    size_t i;
+
+    if (!history->n || total != history->total[history->n - 1])
+        json_object_del(file, "stages");
+    json_array_foreach(json_object_get(file, "stages"), i, stage)
+    {
+        const char *is = json_string_value(json_object_get(stage, "stage"));
+
+        if (!is)
+            continue;
+        name = mem_format(
+            "%s %jd", is,
+            (intmax_t)json_integer_value(json_object_get(stage, "number")));
+        json_object_set_new(stage, "heard", json_real(0));
+        json_object_set(all, name, stage);
+        free(name);
+    }
+    json_decref(file);
+    free(path);
+    return all;
+}

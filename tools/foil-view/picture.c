@@ -209,11 +209,14 @@ picture_plain(struct pictures *pictures, const int64_t *id, size_t n,
 }
 
 int
-picture_last(struct pictures *pictures, struct moment *moment, struct err *err)
+picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
+             struct moment *moment)
 {
     struct train_shown shown;
+    struct err ignored;
 
-    if (train_views_step(pictures->views, 0, &shown, err))
+    if (epoch < 0 ? train_views_step(pictures->views, 0, &shown, &ignored)
+                  : find_step(pictures->views, epoch, step, &shown))
         return -1;
     pictures->ready = 1;
     *moment = (struct moment){.epoch = shown.epoch,

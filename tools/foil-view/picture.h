@@ -48,9 +48,9 @@ int picture_plain(struct pictures *pictures, const int64_t *id, size_t n,
  * empty ones where there are none. */
 json_t *picture_texts(struct pictures *pictures, const struct moment *moment);
 
-/* picture_last() fills in the batch of the newest step that is known, without
- * embeddings; -1 with a sentence. */
-int picture_last(struct pictures *pictures, struct moment *moment,
-                 struct err *err);
+/* picture_step() fills in the batch of a step as the folder of the run has it,
+ * without embeddings; of the newest with epoch -1.  -1: it does not know it. */
+int picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
+                 struct moment *moment);
 
 #endif

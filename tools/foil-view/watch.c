@@ -85,7 +85,6 @@ watch_open(struct watch *watch, const struct watch_where *where,
     struct err err;
 
     *watch = (struct watch){.where = *where, .hub = hub};
-    watch->status = json_object();
     watch->film = film_open(hub, where->points);
     watch->pictures.views = train_views_open(where->run, where->data);
     if (where->keys &&
@@ -95,6 +94,9 @@ watch_open(struct watch *watch, const struct watch_where *where,
     if (!watch->wire)
         die("%s", err.msg);
     history_read(&watch->history, where->run);
+    watch->is_past = !lock_held(where->run);
+    watch->status = watch->is_past ? past_stages(where->run, &watch->history)
+                                   : json_object();
     beside_open(&watch->beside, where->beside, where->n_beside);
     watch->log = past_log(where->run, &watch->history, lock_held(where->run),
                           count_steps(watch), LOG);
@@ -120,6 +122,7 @@ watch_close(struct watch *watch)
     json_decref(watch->log);
     free(watch->untold);
     moment_release(&watch->newest);
+    moment_release(&watch->linked);
     for (size_t i = 0; i < WATCH_KEPT; i++)
         moment_release(&watch->kept[i]);
 }
@@ -181,6 +184,11 @@ take_status(struct watch *watch, const struct wire_msg *msg, double now)
 
     if (wire_status_get(&status, msg, &ignored))
         return;
+    if (watch->is_past) { // the run goes on: these are others
+        watch->is_past = 0;
+        json_object_clear(watch->status);
+        hub_say(watch->hub, "again", json_object());
+    }
     name = mem_format("%s %jd", status.stage, (intmax_t)status.number);
     values = show_values(status.values, status.n);
     told = json_pack("{s:s s:I s:O}", "stage", status.stage, "number",
@@ -410,13 +418,21 @@ watch_hear(struct watch *watch)
 }
 
 const struct moment *
-watch_batch(const struct watch *watch, int64_t epoch, int64_t step)
+watch_batch(struct watch *watch, int64_t epoch, int64_t step)
 {
+    struct moment *linked = &watch->linked;
+
     for (size_t i = 0; i < WATCH_KEPT; i++)
         if (watch->kept[i].n && watch->kept[i].epoch == epoch &&
             watch->kept[i].step == step)
             return &watch->kept[i];
-    return NULL;
+    if (linked->n && linked->epoch == epoch && linked->step == step)
+        return linked;
+    moment_release(linked);
+    if (epoch < 0 || step < 0 ||
+        picture_step(&watch->pictures, epoch, step, linked))
+        return NULL;
+    return linked;
 }
 
 json_t *
@@ -491,13 +507,11 @@ show_status(const struct watch *watch)
 const struct moment *
 watch_newest(struct watch *watch)
 {
-    struct err ignored;
-
     if (watch->newest.n)
         return keep_newest(watch);
     if (watch->n_kept)
         return &watch->kept[(watch->n_kept - 1) % WATCH_KEPT];
-    if (!picture_last(&watch->pictures, &watch->newest, &ignored))
+    if (!picture_step(&watch->pictures, -1, 0, &watch->newest))
         return keep_newest(watch);
     return NULL;
 }

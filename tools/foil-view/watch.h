@@ -22,7 +22,7 @@ struct watch_where {
     size_t points; /* of a map */
 };
 
-enum { WATCH_KEPT = 64 }; /* batches that a page may still ask for */
+enum { WATCH_KEPT = 64 }; /* batches whose embeddings are kept */
 enum { WATCH_LISTENERS = 2 };
 
 /* What is known of a run: from its folder, and from what its trainer says. */
@@ -40,11 +40,13 @@ struct watch {
     struct beside beside;
     struct samples samples;
     struct ways ways;
+    int is_past;         /* stages are as they were when the run ended */
     double looked_at;    /* when the folder was looked into */
     struct moment drawn; /* the newest of which it is known what was drawn, and
                             nothing else */
     struct moment newest, kept[WATCH_KEPT];
     size_t n_kept;
+    struct moment linked;        /* one that was asked for, of the folder */
     double kept_at;              /* when the last one was */
     double heard_at, drawn_at;   /* when embeddings were heard first, and what
                                     was drawn last; 0: not yet */
@@ -75,8 +77,9 @@ json_t *watch_show(struct watch *watch);
 /* watch_newest() returns the batch that a page would begin with, or NULL. */
 const struct moment *watch_newest(struct watch *watch);
 
-/* watch_batch() returns a batch that was told, or NULL. */
-const struct moment *watch_batch(const struct watch *watch, int64_t epoch,
+/* watch_batch() returns the batch of a step, with its embeddings while they are
+ * kept; NULL where the run has no such step.  Good until the next call. */
+const struct moment *watch_batch(struct watch *watch, int64_t epoch,
                                  int64_t step);
 json_t *watch_show_batch(struct watch *watch, const struct moment *moment);
 json_t *watch_anchor(struct watch *watch, const struct moment *moment,

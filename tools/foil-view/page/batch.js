@@ -67,7 +67,9 @@ async function showAnchor(row) {
 }
 
 async function readAnchor(batch, row) {
-  if (!batch.known) throw new Error('the run is not training now, and a run does not store its embeddings');
+  if (!batch.known) throw new Error(run.all.living
+    ? 'it was trained some time ago, and a run does not store its embeddings'
+    : 'the run is not training now, and a run does not store its embeddings');
   return source.readAnchor(batch, row);
 }
 

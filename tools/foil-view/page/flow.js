@@ -71,6 +71,7 @@ function makeSlots(slots, full, ready) {
 const isOver = () => !run.all.living || Boolean(lastStop());
 const isSilent = stage => !isFile && Date.now() / 1000 - (run.heard[stage] ?? 0) > 10;
 const valuesOf = stage => run.all.status[stage]?.values ?? {};
+const tellCount = (n, one, more = `${one}s`) => `${formatNumber(n)} ${n === 1 ? one : more}`;
 const tellRate = rate => rate && !isOver() ? `${formatNumber(rate, 1)}/s` : '';
 
 function drawTrain() {
@@ -84,7 +85,9 @@ function drawTrain() {
 
 function drawSelect() {
   const there = stagesNamed('select').length || stagesNamed('augment').length;
-  const words = isOver() ? 'not running' : there ? 'makes batches' : 'not heard of yet';
+  const { augmenters = 0 } = { ...valuesOf('negatives 1'), ...valuesOf('select 1') };
+  const words = isOver() ? augmenters ? `made batches for ${tellCount(augmenters, 'augmenter')}` : 'not running'
+    : there ? 'makes batches' : 'not heard of yet';
   fillStage('select', { name: 'select', kind: isOver() || !there ? 'gone' : 'on', right: tellRate(stepRate()), words });
 }
 
@@ -92,7 +95,7 @@ function drawNegatives() {
   const stage = stagesNamed('negatives')[0];
   if (!stage) return;
   const joined = valuesOf(stage).joined !== 0;
-  const words = isOver() ? 'not running' : joined ? 'weighs negatives' : 'has not joined the run';
+  const words = isOver() ? joined ? 'weighed negatives' : 'had not joined the run' : joined ? 'weighs negatives' : 'has not joined the run';
   fillStage(stage, { name: 'negatives', kind: isOver() ? 'gone' : joined ? 'on' : 'wait', words });
 }
 
@@ -105,8 +108,8 @@ function drawAugmenters() {
 }
 
 function drawAugmenter(stage) {
-  const { room, items = 0, ready = 0, source } = valuesOf(stage);
-  const words = isOver() ? 'not running' : isSilent(stage) ? 'not heard of any more' : source === 0 ? 'waits for a selector'
+  const { room, items = 0, ready = 0, made = 0, source } = valuesOf(stage);
+  const words = isOver() ? made ? `made ${tellCount(made, 'batch', 'batches')}` : 'not running' : isSilent(stage) ? 'not heard of any more' : source === 0 ? 'waits for a selector'
     : ready ? 'waits for the trainer' : items ? 'makes views' : 'waits for images';
   const kind = isOver() ? 'gone' : source === 0 || isSilent(stage) ? 'wait' : 'on';
   fillStage(stage, { name: stage, kind, right: tellRate(rateOf(stage)), words, slots: isOver() ? 0 : room, full: items, ready });
