@@ -44,6 +44,11 @@ double eval_logistic_sum(const struct eval_linear *linear,
 double eval_logistic_accuracy(const struct eval_linear *linear,
                               const struct eval_rows *rows);
 
+/* eval_logistic_count() adds to count [classes,classes] which label each row is
+ * given: a row of it for the label that it has, a column for that. */
+void eval_logistic_count(const struct eval_linear *linear,
+                         const struct eval_rows *rows, size_t *count);
+
 /* The observer of each pass over the rows that teach, to show progress. */
 struct eval_watch {
     void (*pass)(void *self);

@@ -32,6 +32,8 @@ struct eval_probe_spec {
     uint64_t seed;     /* of that split */
     size_t iterations; /* at most, a fit */
     double tolerance;  /* on the slopes, see eval_logistic_fit() */
+    size_t *count; /* [classes,classes] which label each test row is given, as
+                      eval_logistic_count(); NULL: not wanted */
     const struct eval_watch *watch; /* or NULL */
 };
 
@@ -81,7 +83,7 @@ const struct eval_sgd *eval_sgd_find(const char *name, struct err *err);
  * eval_probe_sgd() runs one.  With EVAL_RATE_FIFTHS the rate falls to a fifth
  * after 0.4, 0.6 and 0.8 of the epochs; with EVAL_RATE_COSINE it is multiplied
  * by (1 + cos(pi e / epochs)) / 2 in epoch e = 0, 1, ...
- * Of spec it reads classes, seed and watch.
+ * Of spec it reads classes, seed, count and watch.
  * Refused, with a sentence: weights that are no longer finite.
  */
 int eval_probe_sgd(const struct eval_sgd *sgd,

@@ -45,6 +45,20 @@ block_of(const struct eval_rows *rows, size_t first)
                               rows->x + first * rows->d, rows->y + first};
 }
 
+/* Adds b to the logits of a row, and returns the first of the largest. */
+static size_t
+find_top(size_t classes, float *logit, const float *b)
+{
+    size_t top = 0;
+
+    for (size_t c = 0; c < classes; c++) {
+        logit[c] += b[c];
+        if (logit[c] > logit[top])
+            top = c;
+    }
+    return top;
+}
+
 /*
  * Turns the logits of one row, without b, into dL/dlogit = p - [c = y] and
  * returns -log p_y; *right counts the rows where y is the first of the largest.
@@ -53,15 +67,10 @@ static double
 softmax_gradient(size_t classes, float *logit, const float *b, size_t y,
                  size_t *right)
 {
+    const size_t top = find_top(classes, logit, b);
     double sum = 0, own;
-    size_t top = 0;
     float most;
 
-    for (size_t c = 0; c < classes; c++) {
-        logit[c] += b[c];
-        if (logit[c] > logit[top])
-            top = c;
-    }
     *right += top == y;
     most = logit[top];
     own = logit[y] - most;
@@ -120,6 +129,24 @@ eval_logistic_accuracy(const struct eval_linear *linear,
     }
     free(work);
     return (double)right / (double)rows->n;
+}
+
+void
+eval_logistic_count(const struct eval_linear *linear,
+                    const struct eval_rows *rows, size_t *count)
+{
+    const size_t classes = linear->classes;
+    float *work = mem_array(BLOCK * classes, sizeof *work);
+
+    for (size_t first = 0; first < rows->n; first += BLOCK) {
+        const struct eval_rows block = block_of(rows, first);
+
+        num_gemm_nt(block.n, classes, block.d, 1, block.x, linear->w, 0, work);
+        for (size_t i = 0; i < block.n; i++)
+            count[(size_t)block.y[i] * classes +
+                  find_top(classes, work + i * classes, linear->b)]++;
+    }
+    free(work);
 }
 
 /* The function that is minimised: loss and gradient at w, in double. */

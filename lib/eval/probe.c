@@ -151,6 +151,8 @@ eval_probe_logistic(const struct eval_probe_spec *spec,
                           spec->tolerance, spec->watch, &probe->loss);
     probe->train = eval_logistic_accuracy(&linear, &fit.rows);
     probe->accuracy = eval_logistic_accuracy(&linear, &judge.rows);
+    if (spec->count)
+        eval_logistic_count(&linear, &judge.rows, spec->count);
 
     eval_linear_release(&linear);
     copy_release(&judge);

@@ -143,6 +143,17 @@ run_epoch(struct run *run, uint64_t seed, size_t epoch)
     return loss / (double)n;
 }
 
+/* Of the epoch that counts so far. */
+static void
+count_labels(const struct eval_probe_spec *spec,
+             const struct eval_linear *linear, const struct eval_rows *test)
+{
+    if (!spec->count)
+        return;
+    memset(spec->count, 0, spec->classes * spec->classes * sizeof *spec->count);
+    eval_logistic_count(linear, test, spec->count);
+}
+
 int
 eval_probe_sgd(const struct eval_sgd *sgd, const struct eval_probe_spec *spec,
                const struct eval_rows *train, const struct eval_rows *test,
@@ -173,6 +184,7 @@ eval_probe_sgd(const struct eval_sgd *sgd, const struct eval_probe_spec *spec,
             if (!sgd->best || !epoch || accuracy > probe->accuracy) {
                 probe->accuracy = accuracy;
                 probe->epoch = epoch + 1;
+                count_labels(spec, &run.linear, test);
             }
         }
     }

@@ -1,6 +1,6 @@
-"""confusion.py make | many | check SCRIPT LINE OPTION | cosines SCRIPT VIEWS: features of
-few classes; whether the confusion matrix of foil-eval knn is that of all distances, and
-the histogram of geometry that of all cosines."""
+"""confusion.py make | many | check SCRIPT LINE OPTION | probe SCRIPT LINE | cosines SCRIPT
+VIEWS: features of few classes; whether the confusion matrix of foil-eval knn is that of all
+distances, that of probe has its accuracy, and the histogram of geometry that of all cosines."""
 import json
 import sys
 
@@ -42,6 +42,19 @@ def check(script, line, option):
     return same and right and told["k"] == K and not any("by_class" in x for x in others)
 
 
+def check_probe(script, line):
+    """Shares of rows that fit the accuracy, of the rows that each class has."""
+    with open(script, encoding="ascii") as file:
+        rows = file.read().split("$shares << END\n")[1].split("END")[0].splitlines()
+    with open(line, encoding="ascii") as file:
+        told = json.loads(file.read())
+    shares = np.array([row.split() for row in rows], "f8")
+    size = np.bincount(np.load("test.labels.npy"), minlength=CLASSES)
+    right = np.array(list(told["by_class"].values()))
+    return (np.abs(shares.sum(1) - 1).max() < 1e-3 and np.abs(right - np.diag(shares)).max() < 1e-3
+            and abs(right @ size / size.sum() - told["accuracy"]) < 1e-9 and right.max() > right.min())
+
+
 def check_cosines(script, views):
     with open(script, encoding="ascii") as file:
         rows = file.read().split("$cosines << END\n")[1].split("END")[0].splitlines()
@@ -69,6 +82,8 @@ if sys.argv[1] == "make":
     np.save("view.npy", np.load("test.npy") + rng.normal(size=(80, 4)).astype("f4") / 4)
 elif sys.argv[1] == "cosines":
     sys.exit(not check_cosines(*sys.argv[2:]))
+elif sys.argv[1] == "probe":
+    sys.exit(not check_probe(*sys.argv[2:]))
 elif sys.argv[1] == "many":
     np.save("many.npy", np.random.default_rng(1).normal(size=(1001, 2)).astype("f4"))
     np.save("many.labels.npy", np.arange(1001))

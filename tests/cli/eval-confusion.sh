@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # foil-eval knn --confusion: which class is taken for which, against all distances by
-# numpy; geometry --histogram: how cosines are distributed, against all of them; their
+# numpy; probe --confusion against its accuracy; geometry --histogram: how cosines are distributed, against all of them; their
 # pictures, and what is refused.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -36,6 +36,13 @@ ok 'too many classes: 1' refuses 1 'a picture of 1001 classes would show nothing
 ok 'of which nothing is drawn' test ! -e many.png -a ! -e many.gp
 ok 'no place for it: 1' refuses 1 'nowhere/x' foil-eval knn -k 1 \
     --confusion nowhere/x.png --no-record train.npy
+
+for protocol in lbfgs isogclr sogclr; do
+    ok "a confusion matrix of a probe, $protocol" foil-eval probe --protocol "$protocol" \
+        --confusion seen.png train.npy test.npy
+    tail -n 1 out >line
+    ok 'has its accuracy' /usr/bin/python3 "$here/confusion.py" probe seen.gp line
+done
 
 # ------------------------------------------------------------- cosines of pairs
 ok 'a histogram of two views' foil-eval geometry --histogram pairs.png test.npy \

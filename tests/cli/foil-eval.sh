@@ -197,7 +197,11 @@ ok 'with its head and a row for each result' awk '
     END { exit bad || NR != 3 }' screen
 ok 'figures that have no room are below' on_terminal 60 \
     retrieve test.npy bare.npy
-ok 'all of them' test "$(grep -c '^retrieve' screen)" -ge 3
+ok 'all of them' test "$(grep -c '^retrieve' screen)" -ge 2
+# shellcheck disable=SC2016 # of awk
+ok 'both directions are rows, in words' awk '/^backward +[0-9. ]+$/ { rows++ }
+    /mean rank/ { words++ } /_|[a-z][.][a-z]/ { bad = 1 } END { exit bad || !rows || !words }' \
+    screen
 ok '--json is for both' on_terminal 4000 knn --json -k 1 train.npy
 ok 'a line' grep -q '^{"measure":"knn"' screen
 

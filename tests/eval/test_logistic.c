@@ -64,7 +64,7 @@ static void
 agrees_with_naive(struct eval_linear *linear)
 {
     float work[N * C];
-    size_t right, want;
+    size_t right, want, count[C * C] = {0}, hits = 0;
 
     draw(1, linear);
     T_NEAR(eval_logistic_sum(linear, &rows, NULL, work, &right),
@@ -72,6 +72,18 @@ agrees_with_naive(struct eval_linear *linear)
     T(right == want, "%zu rows have their own label", want);
     T_NEAR(eval_logistic_accuracy(linear, &rows), (double)want / N, 1e-12,
            "accuracy");
+    eval_logistic_count(linear, &rows, count);
+    for (size_t c = 0; c < C; c++) {
+        size_t own = 0, sum = 0;
+
+        for (size_t i = 0; i < N; i++)
+            own += (size_t)rows.y[i] == c;
+        for (size_t k = 0; k < C; k++)
+            sum += count[c * C + k];
+        hits += count[c * C + c];
+        T(sum == own, "each of %zu rows of class %zu gets a label", own, c);
+    }
+    T(hits == want, "its own as often");
 }
 
 static void

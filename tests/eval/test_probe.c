@@ -10,7 +10,11 @@ static float train_x[N * D], test_x[M * D];
 static int64_t train_y[N], test_y[M];
 static const struct eval_rows train = {N, D, train_x, train_y};
 static const struct eval_rows test = {M, D, test_x, test_y};
-static const struct eval_probe_spec spec = {C, 0, 0.2, 1, 300, 1e-6, NULL};
+static const struct eval_probe_spec spec = {.classes = C,
+                                            .share = 0.2,
+                                            .seed = 1,
+                                            .iterations = 300,
+                                            .tolerance = 1e-6};
 
 /*
  * Classes whose means are `apart` deviations along an axis of their own, the

@@ -1,4 +1,5 @@
 #include "eval/probe.h"
+#include "confusion.h"
 #include "eval.h"
 #include "util/opt.h"
 #include "util/progress.h"
@@ -6,6 +7,7 @@
 static enum { LBFGS } protocol; // the others are those of eval_sgd_find()
 static double l2, held_out = 0.1, tolerance = 1e-4;
 static long iterations = 1000, seed;
+static const char *picture;
 
 const struct opt probe_opts[] = {
     {"protocol", 0, OPT_CHOICE, &protocol, 0, 0,
@@ -21,6 +23,8 @@ const struct opt probe_opts[] = {
      "lbfgs: a fit ends when no derivative is larger"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N",
      "seed of held-out rows and of SGD"},
+    {"confusion", 0, OPT_TEXT, &picture, 0, 0, "FILE",
+     "which class is taken for which, as PNG"},
     LABELS_OPTS,
     THREADS_OPT(&given.threads),
     OUTPUT_OPTS,
@@ -80,9 +84,10 @@ pass_step(void *self)
     progress_show(&passes->progress, (double)++passes->done, "");
 }
 
-/* Trains the classifier and judges it; returns how. */
+/* Trains the classifier and judges it; returns how.
+ *   count  [classes,classes], or NULL */
 static json_t *
-train_probe(const struct pair *pair, struct eval_probe *probe)
+train_probe(const struct pair *pair, size_t *count, struct eval_probe *probe)
 {
     const struct eval_rows fit = rows_of(&pair->train);
     const struct eval_rows judge = rows_of(pair->test);
@@ -95,6 +100,7 @@ train_probe(const struct pair *pair, struct eval_probe *probe)
         .seed = (uint64_t)seed,
         .iterations = (size_t)iterations,
         .tolerance = tolerance,
+        .count = count,
         .watch = &watch,
     };
     const struct eval_sgd *sgd = NULL;
@@ -118,6 +124,7 @@ train_probe(const struct pair *pair, struct eval_probe *probe)
 void
 run_probe(char **path)
 {
+    struct confusion confusion = {0};
     struct eval_probe probe;
     struct pair pair;
     json_t *how;
@@ -125,14 +132,22 @@ run_probe(char **path)
     pair_load(&pair, given.labels, path);
     if (pair.train.n < 2)
         die("'%s' has one row, and a probe needs two", path[0]);
-    how = train_probe(&pair, &probe);
+    if (picture)
+        confusion_init(&confusion, pair.classes);
+    how = train_probe(&pair, confusion.count, &probe);
     json_object_update_new(how,
                            json_pack("{s:I s:I}", "seed", (json_int_t)seed,
                                      "threads", (json_int_t)given.threads));
     json_object_update_new(how, pair_origin(&pair, path));
+    if (picture) {
+        confusion_plot(&confusion, &pair.train.classes, picture);
+        json_object_set_new(how, "by_class",
+                            confusion_show(&confusion, &pair.train.classes));
+    }
     print(json_pack("{s:s s:f s:f s:f}", "measure", "probe", "accuracy",
                     probe.accuracy, "train_accuracy", probe.train, "loss",
                     probe.loss),
           how);
+    confusion_release(&confusion);
     pair_release(&pair);
 }

@@ -22,38 +22,60 @@ print_begin(void)
     record_it = !given.no_record;
 }
 
-/* Puts the numbers and words of a result into the row; those of an object
- * within it by both names. */
+/* Writes a name in JSON as people do: train_accuracy is "train accuracy". */
 static void
-put_all(const char *lead, json_t *result)
+write_words(const char *name, char words[64])
+{
+    snprintf(words, 64, "%s", name);
+    for (char *at = words; *at; at++)
+        if (*at == '_')
+            *at = ' ';
+}
+
+/* Writes a number or a word; 0 for lists, which are for programs. */
+static int
+write_figure(const json_t *value, char text[64])
+{
+    const double x = json_number_value(value);
+
+    if (json_is_integer(value))
+        snprintf(text, 64, "%jd", (intmax_t)json_integer_value(value));
+    else if (json_is_real(value))
+        snprintf(text, 64,
+                 x == 0 || (fabs(x) >= 1e-3 && fabs(x) < 1e6) ? "%.4f" : "%.3g",
+                 x);
+    else if (json_is_string(value))
+        snprintf(text, 64, "%s", json_string_value(value));
+    else if (json_is_boolean(value))
+        snprintf(text, 64, "%s", json_is_true(value) ? "yes" : "no");
+    else
+        return 0;
+    return 1;
+}
+
+/* Puts a result into a row, and what it has of parts, such as those of both
+ * directions of a retrieval, into rows of their own below. */
+static void
+put_result(json_t *result, const char *part)
 {
     const char *name;
     json_t *value;
+    char words[64], text[64];
 
+    table_row(&table);
+    if (part)
+        table_put(&table, "measure", part);
     json_object_foreach(result, name, value)
     {
-        char path[64], text[64];
-        const double x = json_number_value(value);
-
-        snprintf(path, sizeof path, "%s%s%s", lead, *lead ? "." : "", name);
+        write_words(name, words);
+        if (write_figure(value, text))
+            table_put(&table, words, text);
+    }
+    json_object_foreach(result, name, value)
+    {
+        write_words(name, words);
         if (json_is_object(value))
-            put_all(path, value);
-        if (json_is_integer(value))
-            snprintf(text, sizeof text, "%jd",
-                     (intmax_t)json_integer_value(value));
-        else if (json_is_real(value))
-            snprintf(text, sizeof text,
-                     x == 0 || (fabs(x) >= 1e-3 && fabs(x) < 1e6) ? "%.4f"
-                                                                  : "%.3g",
-                     x);
-        else if (json_is_string(value))
-            snprintf(text, sizeof text, "%s", json_string_value(value));
-        else if (json_is_boolean(value))
-            snprintf(text, sizeof text, "%s",
-                     json_is_true(value) ? "yes" : "no");
-        else
-            continue; // lists are for programs
-        table_put(&table, path, text);
+            put_result(value, words);
     }
 }
 
@@ -116,10 +138,8 @@ void
 print(json_t *result, json_t *protocol)
 {
     REQUIRE(result && protocol);
-    if (columns) {
-        table_row(&table);
-        put_all("", result);
-    }
+    if (columns)
+        put_result(result, NULL);
     json_object_update(result, protocol);
     json_object_set_new(result, "version", json_string(FOIL_VERSION));
     json_decref(protocol);
