@@ -17,16 +17,18 @@
  *
  * The algorithm of each pass is that of a table by shape (lib/num/conv.c),
  * which does not depend on any timing: F(4x4, 3x3) of Lavin and Gray 2016,
- * arXiv:1509.09308, where it is the faster one (lib/num/winograd.h), a product
- * for each tap (lib/num/taps.h) on small maps, and without AVX2 where oneDNN
- * has loops in plain C alone, else oneDNN's direct sums.  The error of the
- * first is about 1e-5 of the rms of y, that of the others 1e-6.
+ * arXiv:1509.09308, where it is the faster one (lib/num/winograd.h), products
+ * by AMX of bfloat16 maps where the processor has it (lib/num/tiles.h), a
+ * product for each tap (lib/num/taps.h) on small maps, and without AVX2 where
+ * oneDNN has loops in plain C alone, else oneDNN's direct sums.  The error of
+ * the first is about 1e-5 of the rms of y, that of the others 1e-6.
  */
 enum num_conv_how {
     NUM_CONV_TABLE,
     NUM_CONV_DIRECT,       /* no Winograd: oneDNN's, or taps where it is slow */
     NUM_CONV_WINOGRAD,     /* ours, where it can */
     NUM_CONV_TAPS,         /* ours, a product for each tap, where it can */
+    NUM_CONV_TILES,        /* ours, by AMX, where it can */
     NUM_CONV_DNN_WINOGRAD, /* oneDNN's, where it has it: for comparison */
 };
 

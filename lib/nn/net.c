@@ -101,13 +101,8 @@ nn_net_gains_bf16(const struct nn_spec *spec)
     struct err none;
     const struct nn_encoder *encoder = nn_encoder_find(spec->arch, &none);
 
-    if (!encoder || !encoder->bf16 || !num_dnn_bf16_gains() ||
-        check_bf16(encoder, spec, &none))
-        return 0;
-    // where AVX512-BF16 has the rate of f32, wide convolutions lose: ResNet-50
-    // takes 1.18 times as long, ResNet-20 .80 (Xeon with AMX)
-    return !num_dnn_tiles() || !encoder->stages ||
-           choose_width(encoder, spec) <= 16;
+    return encoder && encoder->bf16 && num_dnn_bf16_gains() &&
+           !check_bf16(encoder, spec, &none);
 }
 
 static int

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "half_product.h"
+#include "tile_product.h"
 
 enum {
     TILE = 16,          /* rows of a tile, and words of a row */
@@ -126,6 +127,70 @@ const struct half_kernel num_half_tiles = {.name = "amx_bf16",
                                            .end = end_tiles,
                                            .product = multiply_panel};
 
+/* Sums 0 .. 3 of one or two tiles each way, from memory or from zero. */
+TILES static inline __attribute__((always_inline)) void
+add_tiles(const struct tile_product *p, int two_rows, int two_columns)
+{
+    const int line = TILE * (int)sizeof *p->a;
+
+    zero_sums();
+    if (p->add) {
+        _tile_loadd(0, p->c, line);
+        if (two_columns)
+            _tile_loadd(1, p->c + TILE_WORDS, line);
+        if (two_rows)
+            _tile_loadd(2, p->c + 2 * TILE_WORDS, line);
+        if (two_rows && two_columns)
+            _tile_loadd(3, p->c + 3 * TILE_WORDS, line);
+    }
+    for (size_t t = 0; t < p->n_terms; t++) {
+        const uint32_t *a = p->a + p->terms[t].a, *b = p->b + p->terms[t].b;
+
+        for (size_t s = 0; s < p->steps; s++, a += p->a_step, b += p->b_step) {
+            _tile_loadd(6, b, line);
+            _tile_loadd(4, a, line);
+            _tile_dpbf16ps(0, 4, 6);
+            if (two_columns) {
+                _tile_loadd(7, b + p->b_next, line);
+                _tile_dpbf16ps(1, 4, 7);
+            }
+            if (two_rows) {
+                _tile_loadd(5, a + p->a_next, line);
+                _tile_dpbf16ps(2, 5, 6);
+            }
+            if (two_rows && two_columns)
+                _tile_dpbf16ps(3, 5, 7);
+        }
+    }
+}
+
+TILES static void
+multiply_terms(const struct tile_product *p)
+{
+    const int line = TILE * (int)sizeof *p->c;
+
+    // gcc 12 does not know that tiles are loaded from there
+    __asm__ volatile("" ::: "memory");
+    if (p->rows == 2 && p->columns == 2)
+        add_tiles(p, 1, 1);
+    else if (p->rows == 2)
+        add_tiles(p, 1, 0);
+    else if (p->columns == 2)
+        add_tiles(p, 0, 1);
+    else
+        add_tiles(p, 0, 0);
+    _tile_stored(0, p->c, line);
+    _tile_stored(1, p->c + TILE_WORDS, line);
+    _tile_stored(2, p->c + 2 * TILE_WORDS, line);
+    _tile_stored(3, p->c + 3 * TILE_WORDS, line);
+    __asm__ volatile("" ::: "memory");
+}
+
+const struct tile_kernel num_tile_amx = {.name = "tiles:amx_bf16",
+                                         .begin = begin_tiles,
+                                         .end = end_tiles,
+                                         .product = multiply_terms};
+
 static int granted;
 
 /* A process asks for the state of its tiles once. */
@@ -149,8 +214,10 @@ num_half_has_tiles(void)
 }
 #else
 #include "half_product.h"
+#include "tile_product.h"
 
 const struct half_kernel num_half_tiles = {.name = "amx_bf16"};
+const struct tile_kernel num_tile_amx = {.name = "tiles:amx_bf16"};
 
 int
 num_half_has_tiles(void)

@@ -4,7 +4,7 @@
 # times.  A line per pass and peer of the convolutions of ResNet-18 and ResNet-20
 # (64 views of 32x32), and of small maps, for which the table takes a kernel of
 # ours; the lines that begin with # have the peak of f32, all kernels (our
-# Winograd and products by tap; oneDNN's direct sums and, of version 2,
+# Winograd, products by tap and by AMX; oneDNN's direct sums and, of version 2,
 # Winograd), PyTorch, and the share of the peak of the one taken.
 # ONLY='f32 1' picks cases.
 set -eu
@@ -36,18 +36,19 @@ for case in 'f32 1' 'f32 2' 'bf16 1'; do
         NR == FNR { torch[$1, $2] = $3; next }
         $1 == "peak" { print "# peak of a thread", $2, "GFLOP/s"; next }
         {
-            ours = $9 ~ /^winograd/ ? $3 : $9 ~ /^taps/ ? $4 : ""
+            ours = $10 ~ /^winograd/ ? $3 : $10 ~ /^taps/ ? $4 : \
+                $10 ~ /^tiles/ ? $5 : ""
             peer = ($1, $2) in torch ? torch[$1, $2] : "-"
             if (ours) {
                 name = "bench conv-" $1 "-" $2 "-" p "-" t "T"
-                printf "%s ours %s ms peer %s ratio %.2f\n", name, ours, $5,
-                    $5 / ours
+                printf "%s ours %s ms peer %s ratio %.2f\n", name, ours, $6,
+                    $6 / ours
                 if (peer != "-")
                     printf "%s-torch ours %s ms peer %s ratio %.2f\n",
                         name, ours, peer, peer / ours
             }
-            printf "# %s %s, Winograd %s, taps %s, oneDNN %s, %s, PyTorch %s ms, " \
-                "%s GFLOP/s, %s %% of the peak\n",
-                $1, $2, $3, $4, $5, $6, peer, $7, $8
+            printf "# %s %s, Winograd %s, taps %s, AMX %s, oneDNN %s, %s, " \
+                "PyTorch %s ms, %s GFLOP/s, %s %% of the peak\n",
+                $1, $2, $3, $4, $5, $6, $7, peer, $8, $9
         }' <(printf '%s\n' "$torch") <(printf '%s\n' "$ours")
 done

@@ -14,11 +14,11 @@
  * bench_conv f32|bf16 THREADS TIMES [SHAPE]: each pass of the convolutions of
  * ResNet-18 and ResNet-20 at 32 px, and of the last layers of a ResNet-18 of
  * width 32 with the large stem, 64 views: our Winograd, our products by tap,
- * oneDNN's direct sums and its own Winograd, one after the other, TIMES times.
- * "3-64@32/2,1" has 3 channels of 32x32 pixels in, 64 out, stride 2 and kernel
- * 1; "64@32" has as many out, stride 1 and kernel 3.  A line is
+ * those by AMX, oneDNN's direct sums and its own Winograd, one after the other,
+ * TIMES times. "3-64@32/2,1" has 3 channels of 32x32 pixels in, 64 out, stride
+ * 2 and kernel 1; "64@32" has as many out, stride 1 and kernel 3.  A line is
  *
- *     64@32 forward 10.57 20.12 22.82 12.88 457 182 winograd:avx512
+ *     64@32 forward 10.57 20.12 - 22.82 12.88 457 182 winograd:avx512
  *
  * with the shortest time of each in ms (- where there is none), of the
  * processor with one thread, the GFLOP/s of what the table of lib/num/conv.c
@@ -26,7 +26,7 @@
  * reach, and the choice: "peak 251" is that of one, by a loop of multiply-adds
  * alone (0: not known for this processor).
  */
-enum { VIEWS = 64, HOWS = 4 };
+enum { VIEWS = 64, HOWS = 5 };
 
 static int threads;
 
@@ -100,9 +100,9 @@ map_of(const struct num_map *map)
 static void
 setup(struct bench *b, struct num_dnn *dnn, const struct shape *s, int bf16)
 {
-    static const enum num_conv_how hows[HOWS] = {NUM_CONV_WINOGRAD,
-                                                 NUM_CONV_TAPS, NUM_CONV_DIRECT,
-                                                 NUM_CONV_DNN_WINOGRAD};
+    static const enum num_conv_how hows[HOWS] = {
+        NUM_CONV_WINOGRAD, NUM_CONV_TAPS, NUM_CONV_TILES, NUM_CONV_DIRECT,
+        NUM_CONV_DNN_WINOGRAD};
     const size_t w = s->out * s->c * s->kernel * s->kernel;
     struct num_map out;
     size_t most = 0;
@@ -173,7 +173,8 @@ once(const struct bench *b, int how, int pass)
 static int
 there_is(const struct bench *b, int how, int pass)
 {
-    static const char *const part[HOWS] = {"winograd:", "taps:", "", "wino"};
+    static const char *const part[HOWS] = {"winograd:", "taps:", "tiles:", "",
+                                           "wino"};
     const char *name = num_conv_name(b->conv[how], (enum num_conv_pass)pass);
 
     return strstr(name, part[how]) != NULL;
@@ -187,7 +188,8 @@ chosen(const struct bench *b, int pass)
 
     return !strncmp(name, "winograd:", 9) ? 0
            : !strncmp(name, "taps:", 5)   ? 1
-                                          : 2;
+           : !strncmp(name, "tiles:", 6)  ? 2
+                                          : 3;
 }
 
 static void
@@ -198,8 +200,10 @@ compare(const struct bench *b, const char *name, int pass, int times,
     const struct num_map out = num_conv_out(spec);
     const double sums = (double)(num_map_size(&out) * spec->in.c);
     const double flop = 2. * (double)(spec->kernel * spec->kernel) * sums;
-    double best[HOWS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL}, speed;
+    double best[HOWS], speed;
 
+    for (int i = 0; i < HOWS; i++)
+        best[i] = HUGE_VAL;
     for (int k = 0; k < times; k++)
         for (int i = 0; i < HOWS; i++)
             if (there_is(b, i, pass))

@@ -59,6 +59,9 @@ for level in "${levels[@]}"; do
     ok 'and without a word' bound "$level" trained "$work/$level" --resume \
         --steps 6
 done
+ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 learns "$top" tileless "${net[@]}" --precision auto
+ok 'ONEDNN_MAX_CPU_ISA binds the tiles of AMX' \
+    jq -e '.engine.table | test("amx") | not' "$work/tileless/latest/config.json"
 ok 'plain processors have no bf16' has_line 'auto: f32, for this processor' "$work/x86-64.err"
 ok 'bf16 there: 2, and what to do' refuses 2 '--precision f32 does without, auto' \
     bound x86-64 "$train" -r "$work/no" "${net[@]}" --precision bf16
@@ -66,7 +69,7 @@ ok 'an encoder without bf16' learns "$top" linear --arch linear --head 8 \
     --precision auto
 ok 'says f32' has_line '--precision auto: f32' "$work/linear.err"
 ok 'the algorithms are those of the level' \
-    jq -e '.engine.table | test("avx|ref:") | not' "$work/x86-64/latest/config.json"
+    jq -e '.engine.table | test("avx|amx|ref:") | not' "$work/x86-64/latest/config.json"
 
 if [[ $top == x86-64 ]]; then
     skip 'a run on another processor' 'no AVX2, nothing to be bound to'

@@ -1,0 +1,510 @@
+#include <omp.h>
+#include <string.h>
+
+#include "tiles.h"
+#include "tiles_move.h"
+
+enum {
+    AT_A_TIME = 1 << 19, /* bytes of the rows of a block, */
+    FOR_SUMS = 1 << 20,  /* and of those two that make sums of weights */
+    IMAGES_MOST = 32,    /* that a line is filled up with to whole tiles */
+    LINES_MOST = 128,
+    KERNEL_MOST = 16,
+    PIXELS = 2 * TILE_SIDE, /* of a product */
+    ALIGN = 64
+};
+
+static size_t
+least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t
+divide_above(size_t n, size_t each)
+{
+    return (n + each - 1) / each;
+}
+
+int
+num_tiles_init(struct num_tiles *t, const struct num_conv_spec *spec,
+               const struct tile_kernel *kernel)
+{
+    if (!kernel || !spec->in.bf16 || spec->in.block != 16 ||
+        spec->block != 16 || spec->kernel > KERNEL_MOST)
+        return -1;
+    *t = (struct num_tiles){.spec = *spec,
+                            .out = num_conv_out(spec),
+                            .kernel = kernel,
+                            .threads = (size_t)omp_get_max_threads()};
+    return 0;
+}
+
+const char *
+num_tiles_name(const struct num_tiles *t)
+{
+    return t->kernel->name;
+}
+
+/* A pass: what it reads and what it writes (of back_weights, x and dy). */
+struct tiles_pass {
+    const struct num_tiles *t;
+    const struct num_map *read, *write;
+    int back, sums;
+    struct tiles_slots slots;     /* of a line that is read */
+    size_t images, lines;         /* of a block */
+    size_t depth, panels, blocks; /* planes of 32 channels; of both sides */
+    size_t room, more;            /* words of the rows of a block, and of dy */
+    uint32_t *weights, *rows;
+    float *total; /* of back_weights, [panel,plane,tap] sums */
+    size_t bytes;
+};
+
+/* Some lines of some images that a pass writes, and the lines that these want.
+ */
+struct block {
+    size_t image, now, live; /* now: live, made even for sums */
+    size_t line, end, read, read_end;
+    size_t slots, plane; /* words from a plane of rows to the next */
+};
+
+/* How a line lies: back reads one dy for each `stride` of dx, without classes.
+ */
+static struct tiles_slots
+slots_of(const struct num_conv_spec *s, const struct num_map *out, int back)
+{
+    const size_t beyond = s->kernel - 1 > s->pad ? s->kernel - 1 - s->pad : 0;
+    const size_t low = beyond / s->stride;
+
+    if (back)
+        return (struct tiles_slots){
+            1, 1, low, (s->in.w - 1 + s->pad) / s->stride + low + 1};
+    return (struct tiles_slots){s->stride, least_of(s->stride, s->kernel),
+                                s->pad, (out->w - 1) * s->stride + s->kernel};
+}
+
+/* Lines read for so many that are written, at most. */
+static size_t
+count_reads(const struct tiles_pass *pass, size_t lines)
+{
+    const struct num_conv_spec *s = &pass->t->spec;
+    const size_t most = pass->back ? (lines + s->kernel - 2) / s->stride + 2
+                                   : (lines - 1) * s->stride + s->kernel;
+
+    return least_of(most, pass->read->h);
+}
+
+static size_t
+count_chunks(const struct tiles_pass *pass, size_t images)
+{
+    return divide_above(pass->write->w * images, TILE_DEPTH);
+}
+
+static void
+set_room(struct tiles_pass *pass, size_t images, size_t lines)
+{
+    const size_t row = images * num_tiles_slots(&pass->slots) * TILE_SIDE;
+
+    pass->images = images;
+    pass->lines = lines;
+    // a product reads whole tiles, beyond the last row
+    pass->room =
+        pass->depth * count_reads(pass, lines) * row + PIXELS * TILE_SIDE;
+    if (pass->sums)
+        pass->more = pass->write->c / TILE_SIDE * lines *
+                     count_chunks(pass, images) * TILE_WORDS;
+}
+
+/* Images that fill the tiles of a line best, the fewest of these. */
+static size_t
+fill_tiles_of(const struct tiles_pass *pass)
+{
+    const size_t step = pass->sums ? 2 : 1, wide = pass->write->w;
+    const size_t all = divide_above(pass->read->n, step) * step;
+    const size_t most = least_of(IMAGES_MOST, all);
+    const size_t width =
+        pass->back ? divide_above(wide, pass->t->spec.stride) : wide;
+    size_t best = step;
+
+    for (size_t n = step; n <= most; n += step)
+        if (divide_above(width * n, PIXELS) * best <
+            divide_above(width * best, PIXELS) * n)
+            best = n;
+    return best;
+}
+
+/* Images and lines at a time: whole images, several of them, or some lines. */
+static void
+choose_block(struct tiles_pass *pass)
+{
+    const size_t most = (pass->sums ? FOR_SUMS : AT_A_TIME) / sizeof(uint32_t);
+    const size_t fill = fill_tiles_of(pass), h = pass->write->h;
+    size_t images = fill, lines = h;
+
+    set_room(pass, images, lines);
+    while ((pass->room + pass->more > most && lines > 1) ||
+           lines > LINES_MOST) {
+        lines = divide_above(lines, 2);
+        set_room(pass, images, lines);
+    }
+    while (lines == h && images < pass->read->n) {
+        set_room(pass, images + fill, lines);
+        if (pass->room + pass->more > most)
+            break;
+        images += fill;
+    }
+    set_room(pass, images, lines);
+    pass->blocks = divide_above(pass->read->n, images) * divide_above(h, lines);
+}
+
+/* Takes room for so many words. */
+static void *
+take_words(struct tiles_pass *pass, void *scratch, size_t words)
+{
+    const size_t at = pass->bytes;
+
+    pass->bytes += divide_above(words * sizeof(uint32_t), ALIGN) * ALIGN;
+    return scratch ? (char *)scratch + at : NULL;
+}
+
+static struct tiles_pass
+pass_of(const struct num_tiles *t, enum num_conv_pass which, void *scratch)
+{
+    const struct num_conv_spec *spec = &t->spec;
+    const int back = which == NUM_CONV_BACK_DATA;
+    const int sums = which == NUM_CONV_BACK_WEIGHTS;
+    const size_t taps = spec->kernel * spec->kernel;
+    struct tiles_pass pass = {.t = t,
+                              .read = back ? &t->out : &spec->in,
+                              .write = back ? &spec->in : &t->out,
+                              .back = back,
+                              .sums = sums,
+                              .slots = slots_of(spec, &t->out, back)};
+    size_t room, tiles;
+
+    pass.depth = divide_above(pass.read->c, TILE_DEPTH);
+    pass.panels = divide_above(pass.write->c, TILE_DEPTH);
+    tiles = pass.panels * pass.depth * taps;
+    choose_block(&pass);
+    if (sums)
+        pass.total = take_words(&pass, scratch, tiles * TILE_SUMS);
+    else
+        pass.weights = take_words(&pass, scratch, tiles * 2 * TILE_WORDS);
+    room = divide_above(pass.room, TILE_SIDE) * TILE_SIDE;
+    pass.room = room;
+    pass.rows =
+        take_words(&pass, scratch, sums ? room + pass.more : t->threads * room);
+    return pass;
+}
+
+size_t
+num_tiles_scratch(const struct num_tiles *t, enum num_conv_pass pass)
+{
+    return pass_of(t, pass, NULL).bytes;
+}
+
+static struct tiles_weights
+shape_of(const struct tiles_pass *pass)
+{
+    const struct num_conv_spec *s = &pass->t->spec;
+
+    return (struct tiles_weights){s->out, s->in.c, s->kernel * s->kernel,
+                                  pass->back};
+}
+
+static struct block
+block_of(const struct tiles_pass *pass, size_t at)
+{
+    const struct num_conv_spec *s = &pass->t->spec;
+    const size_t parts = divide_above(pass->write->h, pass->lines);
+    struct block b = {.image = at / parts * pass->images,
+                      .line = at % parts * pass->lines,
+                      .slots = num_tiles_slots(&pass->slots)};
+    size_t low, high;
+
+    b.live = least_of(pass->images, pass->read->n - b.image);
+    b.now = pass->sums ? b.live + b.live % 2 : b.live;
+    b.end = least_of(b.line + pass->lines, pass->write->h);
+    if (pass->back) {
+        low = b.line + s->pad + 1 > s->kernel
+                  ? divide_above(b.line + s->pad + 1 - s->kernel, s->stride)
+                  : 0;
+        high = (b.end - 1 + s->pad) / s->stride + 1;
+    } else {
+        low = b.line * s->stride > s->pad ? b.line * s->stride - s->pad : 0;
+        high = (b.end - 1) * s->stride + s->kernel;
+        high = high > s->pad ? high - s->pad : 0;
+    }
+    b.read_end = least_of(high, pass->read->h);
+    b.read = least_of(low, b.read_end);
+    b.plane = (b.read_end - b.read) * b.slots * b.now * TILE_SIDE;
+    return b;
+}
+
+/* The line that tap row r reads for a line that is written: 1, or 0 where there
+ * is none. */
+static int
+line_of_tap(const struct tiles_pass *pass, size_t line, size_t r, size_t *read)
+{
+    const struct num_conv_spec *s = &pass->t->spec;
+
+    if (!pass->back) {
+        *read = line * s->stride + r - s->pad; // wraps below 0
+        return *read < pass->read->h;
+    }
+    *read = (line + s->pad - r) / s->stride;
+    return line + s->pad >= r && (line + s->pad - r) % s->stride == 0 &&
+           *read < pass->read->h;
+}
+
+/* The slot that tap column q reads for the first column of a class. */
+static int
+slot_of_tap(const struct tiles_pass *pass, size_t class, size_t q, size_t *slot)
+{
+    const struct num_conv_spec *s = &pass->t->spec;
+    const size_t low = pass->slots.low * s->stride;
+
+    if (!pass->back) {
+        *slot = num_tiles_start(&pass->slots, q % s->stride) + q / s->stride;
+        return 1;
+    }
+    *slot = (class + s->pad + low - q) / s->stride;
+    return class + s->pad + low >= q &&
+           (class + s->pad + low - q) % s->stride == 0;
+}
+
+/* The taps that a class of columns of a line is a sum of. */
+static size_t
+list_taps(const struct tiles_pass *pass, const struct block *b, size_t line,
+          size_t class, struct tile_term *terms)
+{
+    const size_t kernel = pass->t->spec.kernel;
+    size_t n = 0, read, slot;
+
+    for (size_t r = 0; r < kernel; r++) {
+        if (!line_of_tap(pass, line, r, &read))
+            continue;
+        for (size_t q = 0; q < kernel; q++)
+            if (slot_of_tap(pass, class, q, &slot))
+                terms[n++] = (struct tile_term){
+                    ((read - b->read) * b->slots + slot) * b->now * TILE_SIDE,
+                    (r * kernel + q) * pass->depth * 2 * TILE_WORDS};
+    }
+    return n;
+}
+
+/* A panel of a class of columns of a line. */
+static void
+make_columns(const struct tiles_pass *pass, const struct block *b, size_t line,
+             size_t class, size_t panel, const uint32_t *rows,
+             const struct tiles_sink *sink)
+{
+    const size_t step = pass->back ? pass->t->spec.stride : 1;
+    const size_t all =
+        pass->write->w > class ? divide_above(pass->write->w - class, step) *
+                                     b->now
+                               : 0;
+    const size_t taps = pass->t->spec.kernel * pass->t->spec.kernel;
+    struct tile_term terms[KERNEL_MOST * KERNEL_MOST];
+    float sums[TILE_SUMS];
+    struct tile_product p = {
+        .b = pass->weights + panel * taps * pass->depth * 2 * TILE_WORDS,
+        .columns = least_of(2, pass->write->c / TILE_SIDE - 2 * panel),
+        .a_next = TILE_WORDS,
+        .b_next = TILE_WORDS,
+        .terms = terms,
+        .steps = pass->depth,
+        .a_step = b->plane,
+        .b_step = 2 * TILE_WORDS,
+        .c = sums};
+
+    p.n_terms = list_taps(pass, b, line, class, terms);
+    for (size_t from = 0; from < all; from += PIXELS) {
+        const size_t count = least_of(PIXELS, all - from);
+
+        p.a = rows + from * TILE_SIDE;
+        p.rows = divide_above(count, TILE_SIDE);
+        pass->t->kernel->product(&p);
+        num_tiles_deliver(sink,
+                          &(struct tiles_place){b->image, b->now, panel, line,
+                                                class, step, from, count},
+                          sums);
+    }
+}
+
+static struct tiles_lines
+describe_lines(const struct tiles_pass *pass, const struct block *b,
+               const void *data)
+{
+    return (struct tiles_lines){pass->read, data,   b->image,
+                                b->live,    b->now, pass->slots};
+}
+
+static void
+gather_block(const struct tiles_pass *pass, const struct block *b,
+             const void *from, uint32_t *rows)
+{
+    const struct tiles_lines lines = describe_lines(pass, b, from);
+    const size_t line = b->slots * b->now * TILE_SIDE;
+
+    for (size_t plane = 0; plane < pass->depth; plane++)
+        for (size_t y = b->read; y < b->read_end; y++)
+            num_tiles_rows(&lines, plane, y,
+                           rows + plane * b->plane + (y - b->read) * line);
+}
+
+static void
+make_panel_of(const struct tiles_pass *pass, const struct block *b,
+              size_t panel, const uint32_t *rows, const struct tiles_sink *sink)
+{
+    const size_t classes = pass->back ? pass->t->spec.stride : 1;
+
+    for (size_t line = b->line; line < b->end; line++)
+        for (size_t class = 0; class < classes; class ++)
+            make_columns(pass, b, line, class, panel, rows, sink);
+}
+
+/* Blocks and panels are spread over threads, each of which gathers a block
+ * when it comes to one. */
+static void
+run_blocks(const struct tiles_pass *pass, const void *from, const float *w,
+           const struct tiles_sink *sink)
+{
+    const struct num_tiles *t = pass->t;
+    const struct tiles_weights shape = shape_of(pass);
+    const size_t each = shape.taps * pass->depth * 2 * TILE_WORDS;
+
+#pragma omp parallel num_threads((int)t->threads)
+    {
+        uint32_t *rows = pass->rows + (size_t)omp_get_thread_num() * pass->room;
+        size_t held = pass->blocks;
+        struct block b = {0};
+
+        t->kernel->begin();
+#pragma omp for schedule(static)
+        for (size_t panel = 0; panel < pass->panels; panel++)
+            num_tiles_weights(&shape, w, panel, pass->weights + panel * each);
+#pragma omp for schedule(static) collapse(2)
+        for (size_t at = 0; at < pass->blocks; at++)
+            for (size_t panel = 0; panel < pass->panels; panel++) {
+                if (held != at) {
+                    held = at;
+                    b = block_of(pass, at);
+                    gather_block(pass, &b, from, rows);
+                }
+                make_panel_of(pass, &b, panel, rows, sink);
+            }
+        t->kernel->end();
+    }
+}
+
+void
+num_tiles_forward(const struct num_tiles *t, const void *x, const float *w,
+                  const float *b, void *y, void *scratch)
+{
+    const struct tiles_pass pass = pass_of(t, NUM_CONV_FORWARD, scratch);
+
+    run_blocks(&pass, x, w,
+               &(struct tiles_sink){&t->out, y, b, t->spec.add, t->spec.relu});
+}
+
+void
+num_tiles_back_data(const struct num_tiles *t, const void *dy, const float *w,
+                    void *dx, void *scratch)
+{
+    const struct tiles_pass pass = pass_of(t, NUM_CONV_BACK_DATA, scratch);
+
+    run_blocks(&pass, dy, w, &(struct tiles_sink){.map = &t->spec.in, .y = dx});
+}
+
+/* Both sides of a block, x in pairs and dy across, by all threads. */
+static void
+gather_both(const struct tiles_pass *pass, const struct block *b, const void *x,
+            const void *dy)
+{
+    const struct tiles_lines from = describe_lines(pass, b, x);
+    const struct tiles_lines to = {
+        pass->write, dy, b->image, b->live, b->now, {1, 1, 0, pass->write->w}};
+    const size_t groups = pass->read->c / TILE_SIDE;
+    const size_t line = b->slots * b->now / 2 * TILE_SIDE;
+    const size_t chunks = count_chunks(pass, b->now) * TILE_WORDS;
+    uint32_t *more = pass->rows + pass->room;
+
+#pragma omp for schedule(static) collapse(2) nowait
+    for (size_t group = 0; group < groups; group++)
+        for (size_t y = b->read; y < b->read_end; y++)
+            num_tiles_pairs(&from, group, y,
+                            pass->rows + group * b->plane / 2 +
+                                (y - b->read) * line);
+#pragma omp single nowait
+    memset(pass->rows + groups * b->plane / 2, 0,
+           TILE_WORDS * sizeof *pass->rows); // a chunk reads beyond the last
+#pragma omp for schedule(static) collapse(2)
+    for (size_t group = 0; group < pass->write->c / TILE_SIDE; group++)
+        for (size_t y = b->line; y < b->end; y++)
+            num_tiles_across(&to, group, y,
+                             more + (group * (b->end - b->line) + y - b->line) *
+                                        chunks);
+}
+
+/* Adds a block to the sums of a tap, 32 channels of either side. */
+static void
+add_block(const struct tiles_pass *pass, const struct block *b, size_t panel,
+          size_t plane, size_t tap, struct tile_term *terms)
+{
+    const size_t kernel = pass->t->spec.kernel, taps = kernel * kernel;
+    const size_t chunks = count_chunks(pass, b->now);
+    const size_t all = (b->end - b->line) * chunks * TILE_WORDS;
+    size_t n = 0, read, slot;
+
+    slot_of_tap(pass, 0, tap % kernel, &slot);
+    for (size_t line = b->line; line < b->end; line++)
+        if (line_of_tap(pass, line, tap / kernel, &read))
+            terms[n++] = (struct tile_term){
+                (line - b->line) * chunks * TILE_WORDS,
+                ((read - b->read) * b->slots + slot) * b->now / 2 * TILE_SIDE};
+    pass->t->kernel->product(&(struct tile_product){
+        .a = pass->rows + pass->room + 2 * panel * all,
+        .b = pass->rows + plane * b->plane,
+        .rows = least_of(2, pass->write->c / TILE_SIDE - 2 * panel),
+        .columns = least_of(2, pass->read->c / TILE_SIDE - 2 * plane),
+        .a_next = all,
+        .b_next = b->plane / 2,
+        .terms = terms,
+        .n_terms = n,
+        .steps = chunks,
+        .a_step = TILE_WORDS,
+        .b_step = TILE_WORDS,
+        .add = b->image + b->line > 0,
+        .c = pass->total +
+             ((panel * pass->depth + plane) * taps + tap) * TILE_SUMS});
+}
+
+void
+num_tiles_back_weights(const struct num_tiles *t, const void *x, const void *dy,
+                       float *dw, int accumulate, void *scratch)
+{
+    const struct tiles_pass pass = pass_of(t, NUM_CONV_BACK_WEIGHTS, scratch);
+    const struct tiles_weights shape = shape_of(&pass);
+
+#pragma omp parallel num_threads((int)t->threads)
+    {
+        struct tile_term terms[LINES_MOST];
+
+        t->kernel->begin();
+        for (size_t at = 0; at < pass.blocks; at++) {
+            const struct block b = block_of(&pass, at);
+
+            gather_both(&pass, &b, x, dy);
+#pragma omp for schedule(static) collapse(3)
+            for (size_t plane = 0; plane < pass.depth; plane++)
+                for (size_t tap = 0; tap < shape.taps; tap++)
+                    for (size_t panel = 0; panel < pass.panels; panel++)
+                        add_block(&pass, &b, panel, plane, tap, terms);
+        }
+        t->kernel->end();
+#pragma omp for schedule(static)
+        for (size_t o = 0; o < shape.out; o++)
+            num_tiles_gradient(&shape, pass.total, o, accumulate, dw);
+    }
+}

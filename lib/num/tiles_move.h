@@ -1,0 +1,80 @@
+#ifndef NUM_TILES_MOVE_H
+#define NUM_TILES_MOVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "num/map.h"
+#include "tile_product.h"
+
+/*
+ * How maps become tiles and tiles maps, for lib/num/tiles.c.
+ *
+ * A line lies in slots: those of columns -low, step - low, 2 step - low ..,
+ * then those of 1 - low, step + 1 - low .., and so on through `classes`
+ * classes, of `length` columns in all; each has one pixel of `now` images. What
+ * is beyond the border, and images beyond `live`, are zero.
+ */
+struct tiles_slots {
+    size_t step, classes, low, length;
+};
+
+struct tiles_lines {
+    const struct num_map *map;
+    const void *data;
+    size_t image, live, now; /* the first, those there are, those there must be
+                                room for */
+    struct tiles_slots slots;
+};
+
+/* Slots of the classes before one, and of all. */
+size_t num_tiles_start(const struct tiles_slots *slots, size_t before);
+size_t num_tiles_slots(const struct tiles_slots *slots);
+
+/* Line y of the map: a row of 16 words a pixel, of channels 32 plane .. */
+void num_tiles_rows(const struct tiles_lines *lines, size_t plane, size_t y,
+                    uint32_t *to);
+
+/* A row of 16 words for each two images of a slot, of channels 16 group ..;
+ * `now` is even. */
+void num_tiles_pairs(const struct tiles_lines *lines, size_t group, size_t y,
+                     uint32_t *to);
+
+/* Left tiles: for each 32 pixels, of slots and images, a row a channel. */
+void num_tiles_across(const struct tiles_lines *lines, size_t group, size_t y,
+                      uint32_t *to);
+
+/* Sums of `rows` pixels and channels 32 panel .. of a line, where they go: y =
+ * max(0, y + sums + bias).  Pixel k is of image (from + k) % now and column
+ * first + step ((from + k) / now). */
+struct tiles_sink {
+    const struct num_map *map;
+    void *y;
+    const float *bias; /* of the first channel of the map, or NULL */
+    int add, relu;
+};
+
+struct tiles_place {
+    size_t image, now, panel, line, first, step, from, rows;
+};
+
+void num_tiles_deliver(const struct tiles_sink *sink,
+                       const struct tiles_place *place, const float *sums);
+
+/*
+ * Weights [out,in,taps] as right tiles of panel 32 columns wide, of depth
+ * planes of 32: [tap,plane,2] tiles.  Columns are of `out` and the depth is of
+ * `in`, or with `back` the other way.  num_tiles_gradient() makes dw (+)= of
+ * sums, [2 by 2 tiles of out and in, tap], for `o`, a channel of out.
+ */
+struct tiles_weights {
+    size_t out, in, taps;
+    int back;
+};
+
+void num_tiles_weights(const struct tiles_weights *t, const float *w,
+                       size_t panel, uint32_t *to);
+void num_tiles_gradient(const struct tiles_weights *t, const float *sums,
+                        size_t o, int accumulate, float *dw);
+
+#endif
