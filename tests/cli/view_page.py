@@ -95,6 +95,10 @@ with Browser(1400) as page:
         "fetch('all').then(r => r.json()).then(a => a.map.n == 40)", 150))
     ok("and a film of several", page.until(
         "document.querySelector('#map input').max >= 2", 300))
+    ok("images with their neighbours", page.until(
+        "document.querySelectorAll('#near .nearest li').length == 10 && "
+        "document.querySelectorAll('#near .nearest .picture').length == 90") and
+       re.search(r"\d+ of 80 are of the class", page.text("#near .say")), page.text("#near"))
     page.press("p")
     ok("p plays it", page.until(
         "document.querySelector('#map button').ariaPressed == 'true'"))
@@ -133,6 +137,9 @@ def see_export(path, what, points=None):
            [19, 0], pictured(page, ".tile .picture, .who .picture"))
         ok("its curves", page.value("document.querySelectorAll('#curves canvas').length > 0"))
         if points:
+            ok("neighbours, each with its picture", page.until(
+                "document.querySelectorAll('#near .picture').length == 90") and
+               pictured(page, "#near .picture") == [90, 0], pictured(page, "#near .picture"))
             ok(f"its map has {points} points", page.value(
                 f"window.FOIL.all.map.n == {points}"))
         ok("it asks nobody for anything", page.value(

@@ -89,6 +89,27 @@ points_are_spread_over_the_samples(const struct film *film)
     free(labels);
 }
 
+/* Behind the places: points, with others of their half. */
+static void
+neighbours_are_alike(const int16_t *xy)
+{
+    int32_t near[FILM_LOOKED][1 + FILM_NEAR];
+    int fine = 1;
+
+    memcpy(near, xy + 2 * MOST, sizeof near);
+    for (size_t row = 0; row < FILM_LOOKED; row++)
+        for (size_t k = 0; k <= FILM_NEAR; k++) {
+            fine &= near[row][k] >= 0 && near[row][k] < SIZE &&
+                    near[row][k] % 2 == 0 &&
+                    2 * near[row][k] / SIZE == 2 * near[row][0] / SIZE;
+            for (size_t i = 0; i < k; i++)
+                fine &= near[row][k] != near[row][i];
+        }
+    T(fine, "neighbours are other points of the same half");
+    T(near[0][0] == 6 && near[9][0] == 114, "of points spread evenly");
+    T(near[0][1] == 34, "the nearest first: %d", near[0][1]); // both numbers
+}
+
 static void
 frames_show_what_is_alike(struct film *film)
 {
@@ -99,7 +120,10 @@ frames_show_what_is_alike(struct film *film)
     film_epoch(film, 1);
     wait_for_frame(film, 1);
     xy = film_frame(film, 1, &bytes);
-    T(xy && bytes == 2 * MOST * sizeof *xy, "a frame has a place of each");
+    T(xy && bytes == 2 * MOST * sizeof *xy +
+                         FILM_LOOKED * (1 + FILM_NEAR) * sizeof(int32_t),
+      "a frame has a place of each, and neighbours");
+    neighbours_are_alike(xy);
     for (size_t k = 0; xy && k < 2 * MOST; k++)
         most = abs(xy[k]) > most ? (int16_t)abs(xy[k]) : most;
     T(most == 32000, "the farthest at 32000");

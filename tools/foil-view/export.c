@@ -170,6 +170,26 @@ add_samples(json_t *ids, char *known, size_t size, const json_t *samples)
     add_named(ids, known, size, json_object_get(replaced, "list"), "used");
 }
 
+/* Of the neighbours after each epoch, the newest first. */
+static void
+add_near(json_t *ids, char *known, const struct film *film, const json_t *map)
+{
+    const json_t *epochs = json_object_get(map, "epochs");
+
+    for (size_t i = json_array_size(epochs); i--;) {
+        const int64_t epoch = json_integer_value(json_array_get(epochs, i));
+        const size_t n = FILM_LOOKED * (1 + FILM_NEAR);
+        size_t bytes;
+        char *frame = film_frame(film, epoch, &bytes);
+        int32_t near[FILM_LOOKED * (1 + FILM_NEAR)];
+
+        memcpy(near, frame + bytes - sizeof near, sizeof near);
+        for (size_t k = 0; k < n; k++)
+            add_image(ids, known, near[k]);
+        free(frame);
+    }
+}
+
 /* The samples of the batch, of the extremes and of the map. */
 static json_t *
 list_images(struct watch *watch, const struct data_set *set,
@@ -185,6 +205,7 @@ list_images(struct watch *watch, const struct data_set *set,
         if ((size_t)moment->ids[i] < size)
             add_image(ids, known, moment->ids[i]);
     add_samples(ids, known, size, json_object_get(all, "samples"));
+    add_near(ids, known, watch->film, json_object_get(all, "map"));
     mapped = film_points(watch->film, &n);
     for (size_t i = 0; i < n; i++)
         add_image(ids, known, mapped[i]);

@@ -10,15 +10,26 @@
 #include <unistd.h>
 
 #include "eval/tsne.h"
+#include "num/vec.h"
 #include "util/mem.h"
 
 enum { STEPS = 350 };
 
 static const size_t most_bytes = (size_t)512 << 20; // of all embeddings
 
+enum { NEAR = FILM_LOOKED * (1 + FILM_NEAR) };
+
 struct frame {
     int64_t epoch;
     int16_t *xy; /* [n,2] */
+    int32_t near[NEAR];
+};
+
+/* What the child leaves, in memory of both: the neighbours, and behind them
+ * the places. */
+struct made {
+    int32_t near[NEAR];
+    float y[]; /* [n,2] */
 };
 
 struct film {
@@ -33,11 +44,17 @@ struct film {
     struct frame frame[FILM_FRAMES];
     size_t frames;
     pid_t child; /* that makes a frame; 0: none */
-    float *made; /* [n,2] where it writes it: memory of both */
+    struct made *made;
     int64_t epoch;
     size_t heard;  /* rows, and .. */
     size_t before; /* .. known samples, when points were last to be chosen */
 };
+
+static size_t
+size_of_made(const struct film *film)
+{
+    return sizeof *film->made + 2 * film->n * sizeof(float);
+}
 
 struct film *
 film_open(struct hub *hub, size_t most)
@@ -57,7 +74,7 @@ film_close(struct film *film)
         waitpid(film->child, NULL, 0);
     }
     if (film->made)
-        munmap(film->made, 2 * film->n * sizeof *film->made);
+        munmap(film->made, size_of_made(film));
     for (size_t i = 0; i < film->frames; i++)
         free(film->frame[i].xy);
     free(film->table);
@@ -114,11 +131,50 @@ choose_points(struct film *film)
             film->ids[at++] = (int64_t)i;
 }
 
+/* Puts a point into its place among the nearest so far, the nearest first. */
+static void
+insert_near(const struct film *film, size_t point, double cosine,
+            double best[FILM_NEAR], int32_t *near)
+{
+    size_t k = FILM_NEAR;
+
+    for (; k && cosine > best[k - 1]; k--)
+        if (k < FILM_NEAR) {
+            best[k] = best[k - 1];
+            near[k] = near[k - 1];
+        }
+    if (k == FILM_NEAR)
+        return;
+    best[k] = cosine;
+    near[k] = (int32_t)film->ids[point];
+}
+
+/* Finds the neighbours of some points.
+ *   x  [n,d] of unit length */
+static void
+find_near(const struct film *film, const float *x, int32_t *near)
+{
+    for (size_t row = 0; row < FILM_LOOKED; row++) {
+        const size_t own = (2 * row + 1) * film->n / (2 * FILM_LOOKED);
+        double best[FILM_NEAR];
+
+        near[0] = (int32_t)film->ids[own];
+        for (size_t k = 0; k < FILM_NEAR; k++)
+            best[k] = -INFINITY;
+        for (size_t i = 0; i < film->n; i++)
+            if (i != own)
+                insert_near(
+                    film, i,
+                    num_dot(film->d, x + own * film->d, x + i * film->d), best,
+                    near + 1);
+        near += 1 + FILM_NEAR;
+    }
+}
+
 /* The child: leaves the map in the memory of both and ends. */
 _Noreturn static void
 make_frame(const struct film *film)
 {
-    const size_t bytes = 2 * film->n * sizeof(float);
     float *x = mem_array(film->n * film->d, sizeof *x);
     struct eval_tsne *map;
 
@@ -126,22 +182,22 @@ make_frame(const struct film *film)
     for (size_t i = 0; i < film->n; i++)
         memcpy(x + i * film->d, film->table + (size_t)film->ids[i] * film->d,
                film->d * sizeof *x);
+    find_near(film, x, film->made->near);
     map = eval_tsne_new(film->n, film->d, x,
                         fmin(30, ((double)film->n - 1) / 3), film->y);
     for (int step = 0; step < EVAL_TSNE_EARLY + STEPS; step++)
         eval_tsne_step(map);
-    memcpy(film->made, eval_tsne_points(map), bytes);
+    memcpy(film->made->y, eval_tsne_points(map), 2 * film->n * sizeof(float));
     if (film->y)
-        eval_tsne_turn(film->n, film->y, film->made);
+        eval_tsne_turn(film->n, film->y, film->made->y);
     _exit(0);
 }
 
 static void
 share_memory(struct film *film)
 {
-    void *memory =
-        mmap(NULL, 2 * film->n * sizeof *film->made, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, size_of_made(film), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     film->made = memory == MAP_FAILED ? NULL : memory;
 }
@@ -179,7 +235,9 @@ add_frame(struct film *film)
         xy[i] = (int16_t)lrintf(film->y[i] / most * 32000);
     while (film->frames && film->frame[film->frames - 1].epoch >= film->epoch)
         free(film->frame[--film->frames].xy);
-    film->frame[film->frames++] = (struct frame){film->epoch, xy};
+    film->frame[film->frames] = (struct frame){.epoch = film->epoch, .xy = xy};
+    memcpy(film->frame[film->frames++].near, film->made->near,
+           sizeof film->made->near);
 }
 
 void
@@ -194,7 +252,7 @@ film_tend(struct film *film)
         return;
     if (!film->y)
         film->y = mem_array(2 * film->n, sizeof *film->y);
-    memcpy(film->y, film->made, 2 * film->n * sizeof *film->y);
+    memcpy(film->y, film->made->y, 2 * film->n * sizeof *film->y);
     add_frame(film);
     hub_say(film->hub, "frame",
             json_pack("{s:I s:I}", "epoch", (json_int_t)film->epoch, "n",
@@ -242,9 +300,17 @@ film_labels(const struct film *film, const struct data_set *set, size_t *bytes)
 void *
 film_frame(const struct film *film, int64_t epoch, size_t *bytes)
 {
-    *bytes = 2 * film->n * sizeof(int16_t);
+    const size_t places = 2 * film->n * sizeof(int16_t);
+
+    *bytes = places + sizeof film->frame->near;
     for (size_t i = 0; i < film->frames; i++)
-        if (film->frame[i].epoch == epoch)
-            return memcpy(mem_array(*bytes, 1), film->frame[i].xy, *bytes);
+        if (film->frame[i].epoch == epoch) {
+            char *both = mem_array(*bytes, 1);
+
+            memcpy(both, film->frame[i].xy, places);
+            memcpy(both + places, film->frame[i].near,
+                   sizeof film->frame[i].near);
+            return both;
+        }
     return NULL;
 }

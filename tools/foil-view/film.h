@@ -16,6 +16,8 @@ struct film;
 
 enum {
     FILM_FRAMES = 200,
+    FILM_LOOKED = 10, /* points whose neighbours are told, or all */
+    FILM_NEAR = 8,    /* so many of each */
     FILM_POINTS = 4000, /* of a map, where nobody says else */
     FILM_POINTS_LEAST = 32,
     FILM_POINTS_MOST = 100000
@@ -49,7 +51,10 @@ const int64_t *film_points(const struct film *film, size_t *n);
  * What pages read as bytes, the little end first, to be given to free(); NULL
  * where there is no frame, or not this one.
  *   film_labels()  i4 [n] the samples, i4 [n] their classes, -1: none
- *   film_frame()   i2 [n,2] their places after an epoch, within +-32000
+ *   film_frame()   i2 [n,2] their places after an epoch, within +-32000; then
+ *                  i4 [FILM_LOOKED,1+FILM_NEAR] points spread evenly, the same
+ *                  after each epoch, each with those whose embeddings have the
+ *                  greatest cosines to its own, as samples
  */
 void *film_labels(const struct film *film, const struct data_set *set,
                   size_t *bytes);

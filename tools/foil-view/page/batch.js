@@ -56,6 +56,12 @@ export function pickAnchor(row) {
   return showAnchor(row);
 }
 
+/* An image becomes the anchor, where it is in the batch. */
+export function pickImage(id) {
+  const place = run.batch?.ids.indexOf(id) ?? -1;
+  if (place >= 0) pickAnchor(place);
+}
+
 let asked = 0;
 
 async function showAnchor(row) {

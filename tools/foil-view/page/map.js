@@ -2,13 +2,13 @@
  * the encoder finds alike. */
 
 import { find, formOf, hueOf, make, colourOf, prefersStillness } from './dom.js';
-import { pickAnchor } from './batch.js';
-import { nameOf, onChange, run } from './model.js';
+import { pickImage } from './batch.js';
+import { nameOf, onChange, run, tell } from './model.js';
 import { makeImage } from './picture.js';
 import { source } from './source.js';
 
 /* Of more points each is a few pixels, not a path. */
-const MANY = 8000;
+const MANY = 8000, MANY_CLASSES = 12;
 
 const section = find('#map'), canvas = find('canvas', section), tip = find('.tip', section), slider = find('input', section);
 const FRAME = 700;      // milliseconds from one frame of the film to the next
@@ -46,16 +46,22 @@ async function takeFrames() {
 function splitPoints(bytes) {
   const both = new Int32Array(bytes), n = both.length / 2, ids = both.subarray(0, n), labels = both.subarray(n), classes = new Map();
   labels.forEach((label, i) => classes.has(label) ? classes.get(label).push(i) : classes.set(label, [i]));
-  return { ids, labels, classes };
+  return { ids, labels, classes, placeOf: new Map(Array.from(ids, (id, i) => [id, i])) };
 }
 
-/* The places of a frame; null while it is on its way. */
+/* Places, and the images of which neighbours are told with these. */
+function splitFrame(bytes) {
+  const n = points.ids.length;
+  return { places: new Int16Array(bytes, 0, 2 * n), near: new Int32Array(bytes, 4 * n) };
+}
+
+/* A frame; null while it is on its way. */
 function findFrame(number) {
   const epoch = listEpochs()[number];
   if (epoch == null) return null;
   if (!(epoch in frames)) {
     frames[epoch] = null;
-    source.readFrame(epoch).then(bytes => { frames[epoch] = new Int16Array(bytes); showFrame(at); }).catch(() => delete frames[epoch]);
+    source.readFrame(epoch).then(bytes => { frames[epoch] = splitFrame(bytes); showFrame(at); }).catch(() => delete frames[epoch]);
   }
   return frames[epoch];
 }
@@ -67,9 +73,19 @@ function showFrame(place) {
   const first = findFrame(Math.floor(at)), second = findFrame(Math.ceil(at)), near = Math.round(at);
   find('output', section).textContent = `after epoch ${listEpochs()[near]}`;
   if (!points || !first || !second) return;
-  mixFrames(first, second, at - Math.floor(at));
+  mixFrames(first.places, second.places, at - Math.floor(at));
   drawPoints();
-  if (!playing) describeFrame(near);
+  if (playing) return;
+  describeFrame(near);
+  tellNear(near);
+}
+
+/* The neighbours after an epoch, and for comparison after the first. */
+function tellNear(number) {
+  const now = findFrame(number), first = findFrame(0), labelOf = id => points.labels[points.placeOf.get(id)] ?? -1;
+  if (!now || !first) return;
+  run.near = { epoch: listEpochs()[number], from: listEpochs()[0], images: now.near, before: first.near, labelOf };
+  tell('near');
 }
 
 let mixed = new Float32Array();
@@ -103,6 +119,7 @@ function drawPoints() {
   if (points.ids.length > MANY) stampPoints(pen, scale);
   pen.scale(scale, scale);
   if (points.ids.length <= MANY) tracePoints(pen);
+  nameClasses(pen);
   markAnchor(pen);
 }
 
@@ -158,13 +175,46 @@ function packColour(text) {
   return new Uint32Array(bytes.buffer)[0];
 }
 
+/* The names of a few classes, each in the middle of its points. */
+function nameClasses(pen) {
+  if (playing || points.classes.size > MANY_CLASSES) return;
+  Object.assign(pen, { font: '600 12px system-ui, sans-serif', textAlign: 'center', textBaseline: 'middle', lineWidth: 4, lineJoin: 'round', strokeStyle: colourOf('faint') });
+  for (const [label, own] of points.classes) {
+    if (label < 0) continue;
+    const middle = k => own.reduce((sum, i) => sum + xy[2 * i + k], 0) / own.length;
+    pen.fillStyle = hues.get(label);
+    pen.strokeText(nameOf(label), middle(0), middle(1));
+    pen.fillText(nameOf(label), middle(0), middle(1));
+  }
+}
+
+/* The anchor, and where its heaviest negatives are. */
 function markAnchor(pen) {
-  const i = run.anchor ? points.ids.indexOf(run.anchor.id) : -1;
-  if (i < 0) return;
+  const i = run.anchor ? points.placeOf.get(run.anchor.id) : undefined;
+  if (i === undefined) return;
+  const { negatives = [], drawn } = run.anchor, list = drawn?.negatives.length ? drawn.negatives : negatives;
+  if (!playing) for (const negative of list.slice(0, 6)) drawLine(pen, i, negative, list[0].weight);
   pen.strokeStyle = colourOf('ink');
   pen.lineWidth = 2;
   pen.beginPath();
   addPoint(pen, i, 8);
+  pen.stroke();
+}
+
+/* The wider, the more weight; dashed to one of the anchor's own class. */
+function drawLine(pen, i, { id, label, weight }, most) {
+  const j = points.placeOf.get(id), own = label >= 0 && label === run.anchor.label;
+  if (j === undefined || j === i) return;
+  pen.strokeStyle = colourOf(own ? 'false' : 'near');
+  pen.lineWidth = .6 + 2.4 * weight / most;
+  pen.setLineDash(own ? [5, 3] : []);
+  pen.beginPath();
+  pen.moveTo(xy[2 * i], xy[2 * i + 1]);
+  pen.lineTo(xy[2 * j], xy[2 * j + 1]);
+  pen.stroke();
+  pen.setLineDash([]);
+  pen.beginPath();
+  addPoint(pen, j, 5);
   pen.stroke();
 }
 
@@ -192,8 +242,7 @@ function showTip(i) {
 
 /* An image of the batch becomes the anchor. */
 function pickNearest(i) {
-  const place = i < 0 || !run.batch ? -1 : run.batch.ids.indexOf(points.ids[i]);
-  if (place >= 0) pickAnchor(place);
+  if (i >= 0) pickImage(points.ids[i]);
 }
 
 /* The same as words. */

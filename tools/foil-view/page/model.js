@@ -7,6 +7,7 @@ export const run = {
   all: null,          // as in the answer to `all`
   batch: null,        // the batch on the page
   anchor: null,       // the anchor on the page, with its negatives
+  near: null,         // neighbours after the epoch that the map shows
   row: null,          // its row: view * images + place; null: the page chooses
   held: false,        // the batch stays, whatever comes
   connected: isFile,
@@ -16,7 +17,7 @@ export const run = {
 };
 
 /* Subjects: metrics, columns (there is a new one, or all are new), status, log,
- * batch, anchor, frame (of the map), samples, results, state (held, connected,
+ * batch, anchor, frame (of the map), near, samples, results, state (held, connected,
  * lost, missed). */
 const listeners = {};
 

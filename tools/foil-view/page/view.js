@@ -13,6 +13,7 @@ import { startLog } from './log.js';
 import { changeFilm, startMap } from './map.js';
 import { startMatrix } from './matrix.js';
 import { load, onChange, run } from './model.js';
+import { startNear } from './near.js';
 import { drawResults, startResults } from './results.js';
 import { startSamples } from './samples.js';
 import { isFile, source } from './source.js';
@@ -89,7 +90,7 @@ async function followLink() {
 /* ---- start ---- */
 
 /* The board orders a batch before the matrix draws it. */
-const PANELS = [startHead, startFlow, startBoard, startAnchor, startMatrix, startMap, startSamples, startCurves, startLog, startResults];
+const PANELS = [startHead, startFlow, startBoard, startAnchor, startMatrix, startNear, startMap, startSamples, startCurves, startLog, startResults];
 
 async function start() {
   const theme = new URLSearchParams(location.search).get('theme');
