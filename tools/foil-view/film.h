@@ -16,8 +16,8 @@ struct film;
 
 enum {
     FILM_FRAMES = 200,
-    FILM_LOOKED = 10, /* points whose neighbours are told, or all */
-    FILM_NEAR = 8,    /* so many of each */
+    FILM_LOOKED = 10,   /* points whose neighbours are told, or all */
+    FILM_NEAR = 8,      /* so many of each */
     FILM_POINTS = 4000, /* of a map, where nobody says else */
     FILM_POINTS_LEAST = 32,
     FILM_POINTS_MOST = 100000
