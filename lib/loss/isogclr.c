@@ -25,10 +25,18 @@ isogclr_check(const struct loss_settings *set, size_t b, struct err *err)
     return loss_running_check(set, b, LOSS_NEGATIVES, err);
 }
 
+static const struct param params[] = {
+    RUNNING_PARAMS,
+    [OLD_MEAN] = {PARAM_FLAG("old-mean",
+                             "temperatures as the paper has them: by the mean "
+                             "of before, without a bound")},
+    {0},
+};
+
 const struct loss_objective loss_isogclr = {
     .name = "isogclr",
     .summary = "sogclr with a temperature learnt for each image",
-    .params = loss_running_params,
+    .params = params,
     .head = "512-128",
     .columns = RUNNING_ISOGCLR,
     .column = loss_running_column,

@@ -15,9 +15,11 @@
  *     tau'    = tau_image - eta mom', within [tau_min,tau_max]
  *
  * Qiu et al. 2023, arXiv:2305.11965, algorithm 1, with the new u in G as the
- * authors' code has it.  Where u is g, G = rho - KL(softmax || uniform): so
- * rho >= log m would let every temperature slide to tau_min, and is refused.
- * tau is where temperatures start.
+ * authors' code has it; with old-mean it is the old one, where an image was
+ * seen, and nothing bounds G, as algorithm 1 has it, whose factor 1 / N is of
+ * eta.  Where u is g, G = rho - KL(softmax || uniform): so rho >= log m would
+ * let every temperature slide to tau_min, and is refused. tau is where
+ * temperatures start.
  *
  * State: log u, seen, momentum, temperature (0 until seen).  The reference has
  * no rule for the first visit.

@@ -106,10 +106,12 @@ isogclr_sqh_check(const struct loss_settings *set, size_t b, struct err *err)
     return loss_running_check(set, b, LOSS_BATCH, err);
 }
 
+static const struct param params[] = {RUNNING_PARAMS, {0}};
+
 const struct loss_objective loss_isogclr_sqh = {
     .name = "isogclr_sqh",
     .summary = "isogclr on a squared hinge",
-    .params = loss_running_params,
+    .params = params,
     .head = "512-128",
     .columns = RUNNING_ISOGCLR,
     .column = loss_running_column,

@@ -9,24 +9,6 @@
 /* |G| is at most this. */
 static const double steepest = 3;
 
-const struct param loss_running_params[] = {
-    [TAU] = {PARAM_REAL("tau", 0.7, 1e-4, 1e4, "temperature"),
-             .schedule = PARAM_LEARNT},
-    RUNNING_PARAM_GAMMA(0.8),
-    [RHO] = {PARAM_REAL(
-        "rho", 0.3, 0, 100,
-        "divergence from uniform that the temperatures are set for")},
-    [ETA] = {PARAM_REAL("eta", 0.01, 0, 100,
-                        "learning rate of the temperatures"),
-             .schedule = PARAM_TO_END, .end = 1e-4},
-    [BETA_U] = {PARAM_REAL("beta-u", 0.9, 0, 1,
-                           "weight of the new gradient in their momentum")},
-    [TAU_MIN] = {PARAM_REAL("tau-min", 0.05, 1e-4, 1e4,
-                            "smallest temperature")},
-    [TAU_MAX] = {PARAM_REAL("tau-max", 1, 1e-4, 1e4, "largest temperature")},
-    {0},
-};
-
 const char *const loss_running_column[] = {"log_u", "seen", "momentum", "tau"};
 const float loss_running_initial[] = {0, 0, 0, 0};
 
@@ -47,6 +29,18 @@ loss_running_keep(float *state, double one, double two)
 {
     state[RUNNING_LOG_U] = (float)(loss_log_add(one, two) - log(2));
     state[RUNNING_SEEN] = 1;
+}
+
+/* The slope of a row in its temperature, without rho. */
+static double
+find_slope(const struct loss_settings *set, const float *state, double log_g,
+           double log_u, double mean)
+{
+    const double by = set->value[OLD_MEAN] && state[RUNNING_SEEN]
+                          ? (double)state[RUNNING_LOG_U]
+                          : log_u;
+
+    return by - exp(log_g - by) * mean;
 }
 
 struct loss_running_row
@@ -73,7 +67,7 @@ loss_running_row(const struct loss_batch *batch,
         .weight = weight,
         .value = weight * q.mean - score,
         .kl = q.mean / tau - log_g,
-        .slope = log_u - weight * q.mean / tau,
+        .slope = find_slope(set, state, log_g, log_u, q.mean / tau),
     };
 }
 
@@ -110,8 +104,9 @@ static void
 update_momentum(const struct loss_settings *set, double one, double two,
                 float *state)
 {
+    const double bound = set->value[OLD_MEAN] ? INFINITY : steepest;
     const double slope =
-        fmin(fmax((one + two) / 2 + set->value[RHO], -steepest), steepest);
+        fmin(fmax((one + two) / 2 + set->value[RHO], -bound), bound);
 
     state[RUNNING_MOMENTUM] =
         (float)((1 - set->value[BETA_U]) * state[RUNNING_MOMENTUM] +

@@ -39,7 +39,7 @@ struct loss_running_row {
     double weight; /* sum_c a_rc */
     double value;  /* sum_c a_rc s_rc - s_r,partner */
     double kl;     /* of its softmax from uniform */
-    double slope;  /* G without rho */
+    double slope;  /* G without rho; with OLD_MEAN by the mean of before */
 };
 
 /* loss_running_row() is row r of loss/sogclr.h: S in, W out. */
@@ -79,14 +79,28 @@ void loss_running_temperatures_report(size_t n, const float *state,
                                       struct loss_report *report);
 
 /* The parameters of SogCLR, then those of the objectives with temperatures. */
-enum { TAU = LOSS_TAU, GAMMA, RHO, ETA, BETA_U, TAU_MIN, TAU_MAX };
+enum { TAU = LOSS_TAU, GAMMA, RHO, ETA, BETA_U, TAU_MIN, TAU_MAX, OLD_MEAN };
 
 #define RUNNING_PARAM_GAMMA(v)                                          \
     [GAMMA] = {PARAM_REAL("gamma", v, 0, 1,                             \
                           "weight of the new value in a running mean"), \
                .schedule = PARAM_FROM_ONE}
 
-extern const struct param loss_running_params[];
+#define RUNNING_PARAMS                                                       \
+    [TAU] = {PARAM_REAL("tau", 0.7, 1e-4, 1e4, "temperature"),               \
+             .schedule = PARAM_LEARNT},                                      \
+    RUNNING_PARAM_GAMMA(0.8),                                                \
+    [RHO] = {PARAM_REAL(                                                     \
+        "rho", 0.3, 0, 100,                                                  \
+        "divergence from uniform that the temperatures are set for")},       \
+    [ETA] = {PARAM_REAL("eta", 0.01, 0, 100,                                 \
+                        "learning rate of the temperatures"),                \
+             .schedule = PARAM_TO_END, .end = 1e-4},                         \
+    [BETA_U] = {PARAM_REAL("beta-u", 0.9, 0, 1,                              \
+                           "weight of the new gradient in their momentum")}, \
+    [TAU_MIN] = {PARAM_REAL("tau-min", 0.05, 1e-4, 1e4,                      \
+                            "smallest temperature")},                        \
+    [TAU_MAX] = {PARAM_REAL("tau-max", 1, 1e-4, 1e4, "largest temperature")}
 
 /* loss_running_check_gamma() refuses what loss_objective_check() has to where
  * only a mean runs; b is not looked at. */

@@ -110,6 +110,50 @@ without_memory(void)
            "slope: rho - KL");
 }
 
+/* G by the mean of before, as the paper's algorithm 1 has it: where that was
+ * e^-8 of g, nothing bounds G. */
+static void
+old_mean(void)
+{
+    const struct loss_batch batch = {.b = B, .d = D};
+    struct loss_settings set = loss_settings_of(&loss_isogclr);
+    float s[N * N], state[B * RUNNING_ISOGCLR] = {0}, before[B];
+    struct loss_report report = {0};
+    double off = 0;
+
+    set.value[GAMMA] = set.value[BETA_U] = set.value[OLD_MEAN] = 1;
+    set.value[ETA] = 0;
+    scores(s);
+    loss_isogclr.run(&batch, &set, state, s, &report);
+    for (size_t k = 0; k < B; k++) {
+        float *mine = state + k * RUNNING_ISOGCLR;
+
+        before[k] = mine[RUNNING_LOG_U];
+        mine[RUNNING_LOG_U] -= 8;
+    }
+    report.n_more = 0;
+    scores(s);
+    loss_isogclr.run(&batch, &set, state, s, &report);
+    scores(s);
+    for (size_t k = 0; k < B; k++) {
+        double slope = set.value[RHO] + before[k] - 8;
+
+        for (size_t r = k; r < N; r += B) {
+            double moment = 0;
+
+            for (size_t c = 0; c < N; c++)
+                if (c % B != k)
+                    moment += exp(s[r * N + c] / set.value[TAU]) *
+                              s[r * N + c] / set.value[TAU] / (N - 2);
+            slope -= moment * exp(8 - before[k]) / 2;
+        }
+        off = fmax(
+            off,
+            fabs(state[k * RUNNING_ISOGCLR + RUNNING_MOMENTUM] / slope - 1));
+    }
+    T(off < 1e-5, "old-mean: G by the mean of before, off by %.1e", off);
+}
+
 /* Temperatures of a batch that never changes: S symmetric, of deviation .3. */
 static void
 temperatures_settle(double rho, double least, double most)
@@ -218,6 +262,7 @@ main(void)
 {
     means_follow_their_images();
     without_memory();
+    old_mean();
     temperatures_settle(0.3, 0.26, 0.46);
     temperatures_settle(0.01, 1, 1);
     // log 30 is 3.4; up to about 4.2 running means that lag keep some above
