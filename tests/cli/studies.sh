@@ -60,7 +60,7 @@ ok 'small batches' study small-batch --batch 8 --epochs 1 --images 80 \
 ok 'have no verdict with two seeds' \
     grep -q '^no verdict: 2 seeds, of 5 or more' "$work/out"
 ok 'with every kind of proposal' study small-batch --batch 8 --epochs 1 \
-    --images 80 --seeds 1 --methods emc2-once,emc2-exact,emc2-P.5,cache \
+    --images 80 --seeds 1 --methods emc2-once,emc2-exact,emc2-P1.5,emc2-A4,cache \
     -r "$work/kinds" --train "$small" "${sets[@]}"
 ok 'are not trained again' again small-batch --batch 8 --epochs 1 --images 80 \
     --seeds 2 --methods simclr,dcl,emc2-fresh --train "$small" "${sets[@]}"
@@ -111,10 +111,17 @@ ok 'and of the mean of weights' grep -q '^"simclr:mean"' \
     "$work/gradient-norm/linear/curves.tsv"
 ok 'are drawn' pictures gradient-norm linear/curves conv/curves
 
+ok 'convergence' study convergence --images 40 --lengths 40,80 --points 4 --seeds 2 \
+    --methods simclr,sogclr-.9,emc2-exact-bank "${sets[0]}"
+cp "$work/out" "$work/out.slopes"
+ok 'has the slope of each method' test "$(grep -cE \
+    '^[a-z0-9.-]+ +-?[0-9.]+ \( *[0-9.]+\)$' "$work/out.slopes")" -eq 6
 ok 'selection' study selection --epochs 2 --batch 8 --images 64 --pairs 32 \
     --seeds 2 --methods simclr-shuffle,simclr-swap,simclr-osgd --train "$small" \
     "${sets[@]}"
 cp "$work/out" "$work/out.selection"
+ok 'says what hardness costs' test "$(grep -cE '^(own (class|shown)|hardest pairs) +mean' \
+    "$work/out.selection")" -ge 3
 ok 'says the loss over all pairs' \
     grep -qE '^loss +mean' "$work/out.selection"
 ok 'in equal time' grep -q '^equal time' "$work/out.selection"

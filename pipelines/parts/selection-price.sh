@@ -1,0 +1,19 @@
+#!/bin/bash
+# usage: selection-price.sh RUN BATCHES DATA THREADS
+#
+# What a strategy's hard batches cost and bring: in the last so many steps the share of
+# the weight of negatives that falls on the own class, and of that class among all
+# negatives; and how many of the pairs that are hardest at the end were shown.
+set -eu -o pipefail
+run=$1
+
+# last KEY NAME : the mean in the last epoch
+last() {
+    tail -n "$batches" "$run/metrics.jsonl" | sed -n "s/.*\"$1\":\([^,}]*\).*/\1/p" |
+        awk -v name="$2" '{ sum += $1 } END { if (NR) print name "\t" sum / NR }'
+}
+batches=$2
+last own_class 'own class'
+last own_shown 'own shown'
+foil-eval plan --no-record --threads "$4" -r "$run" "$run/latest" "$3" |
+    sed -n 's/.*"hardest":\([^,}]*\).*/hardest pairs\t\1/p' | tail -n 1
