@@ -1,4 +1,4 @@
-"""Imported by accuracy_peer.py, loader_peer.py and encoder_peer.py: views by
+"""Imported by accuracy_peer.py, loader_peer.py, encoder_peer.py and gpu_peer.py: views by
 torchvision, as the recipe cifar makes them, what an ordinary loop makes of them, and
 processor time."""
 import io
@@ -11,10 +11,12 @@ from torchvision import transforms as T
 
 import foil
 
-_view = T.Compose([
-    T.RandomResizedCrop(32, scale=(0.2, 1)), T.RandomHorizontalFlip(),
-    T.RandomApply([T.ColorJitter(0.4, 0.4, 0.4, 0.1)], 0.8),
-    T.RandomGrayscale(0.2)])
+
+def _view(size):
+    return T.Compose([
+        T.RandomResizedCrop(size, scale=(0.2, 1)), T.RandomHorizontalFlip(),
+        T.RandomApply([T.ColorJitter(0.4, 0.4, 0.4, 0.1)], 0.8),
+        T.RandomGrayscale(0.2)])
 
 
 def picture(jpeg):
@@ -22,10 +24,10 @@ def picture(jpeg):
     return Image.open(io.BytesIO(jpeg)).convert("RGB")
 
 
-def two_views(jpeg):
+def two_views(jpeg, size=32):
     """Of an image, u1 [2,h,w,c]."""
-    image = picture(jpeg)
-    return np.stack([np.asarray(_view(image)) for _ in range(2)])
+    image, view = picture(jpeg), _view(size)
+    return np.stack([np.asarray(view(image)) for _ in range(2)])
 
 
 def seconds():
@@ -37,21 +39,22 @@ def seconds():
 class Views(torch.utils.data.Dataset):
     """Two views of each image; the JPEGs are in memory."""
 
-    def __init__(self, path):
-        data = foil.Dataset(path)
+    def __init__(self, path, size=32):
+        data, self.size = foil.Dataset(path), size
         self.jpeg = [data[i] for i in range(len(data))]
 
     def __len__(self):
         return len(self.jpeg)
 
     def __getitem__(self, i):
-        return two_views(self.jpeg[i])
+        return two_views(self.jpeg[i], self.size)
 
 
-def view_batches(path, batch, epochs):
-    """By DataLoader with one worker: u1 [2 b,h,w,c]."""
+def view_batches(path, batch, epochs, size=32, workers=1, **more):
+    """By DataLoader: u1 [2 b,h,w,c]."""
     batches = torch.utils.data.DataLoader(
-        Views(path), batch, shuffle=True, drop_last=True, num_workers=1)
+        Views(path, size), batch, shuffle=True, drop_last=True,
+        num_workers=workers, persistent_workers=True, **more)
     for _ in range(epochs):
         for x in batches:
             yield x.transpose(0, 1).flatten(0, 1)
@@ -67,7 +70,7 @@ def simclr_step(z, tau, optim):
     z = torch.nn.functional.normalize(z)
     s = (z @ z.T / tau).fill_diagonal_(-torch.inf)
     loss = torch.nn.functional.cross_entropy(
-        s, torch.arange(len(z)).roll(len(z) // 2))
+        s, torch.arange(len(z), device=z.device).roll(len(z) // 2))
     optim.zero_grad()
     loss.backward()
     optim.step()

@@ -5,6 +5,8 @@
   towers    linear with a projection, and bow:16 of texts
   dropout   linear with dropout, and an optimiser with two groups
   weighed   linear with the loss of emc2, of weights that come, at tau=T
+
+DEVICE=cuda computes on a GPU, in whole floats, so that losses can be compared.
 """
 import os
 import pathlib
@@ -72,7 +74,8 @@ class Bow(nn.Module):
         self.text_projection = nn.Parameter(torch.randn(16, 16) / 4)
 
     def forward(self, tokens, lengths):
-        there = torch.arange(tokens.shape[1]) < lengths[:, None]
+        there = torch.arange(tokens.shape[1], device=tokens.device) < \
+            lengths[:, None]
         x = (self.token_embedding(tokens) * there[:, :, None]).sum(1)
         return self.ln_final(x / lengths[:, None]) @ self.text_projection
 
@@ -96,6 +99,8 @@ def signalled(number):
 kind, *words = sys.argv[1:]
 said = dict(w.split("=", 1) for w in words)
 more = {k: int(said[k]) for k in ("ranks", "products") if k in said}
+more["device"] = os.environ.get("DEVICE", "cpu")
+torch.backends.cudnn.allow_tf32 = False
 net, head, steps = Linear(), None, [0]
 print("what a program prints is harmless")
 if kind == "resnet20":
