@@ -217,4 +217,5 @@ def check(folder):
 if __name__ == "__main__":
     if len(sys.argv) != 3 or sys.argv[1] not in ("make", "check"):
         sys.exit(__doc__)
+    del sys.path[0]  # tests/tensorboard.py is another one
     sys.exit(globals()[sys.argv[1]](sys.argv[2]))
