@@ -157,7 +157,7 @@ SCRIPTS := $(filter-out %.md $(patsubst %/,%,$(wildcard scripts/*/)),$(wildcard 
 MAN     := $(wildcard tools/*.[157])
 
 .PHONY: all help setup demo test times test-studies check ci lint fmt cover \
-        fuzz fuzz-smoke simulate rules bench html install uninstall deb clean
+        fuzz fuzz-smoke simulate rules bench html install uninstall deb run-deb clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -469,8 +469,9 @@ install: all
 uninstall:
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' scripts/install --undo
 
-deb: all
-	@$(if $(NOSETUP),:,scripts/setup deb)
+deb: setup-deb
+	@$(MAKE) --no-print-directory run-deb
+run-deb: all
 	@OUT=$(OUT) PKG_CONFIG='$(PKG_CONFIG)' scripts/deb $(TOOLS)
 
 clean:

@@ -41,7 +41,8 @@ function drawViews(anchor) {
 }
 
 function drawName(anchor) {
-  const name = make('p', { className: 'own' }, make('strong', {}, makeName(anchor.label, anchor.id)), `image ${anchor.id}`);
+  const name = make('p', { className: 'own' }, make('strong', {}, makeName(anchor.label, anchor.id)));
+  if (anchor.label >= 0) name.append(`image ${anchor.id}`);
   if (anchor.own != null) name.append(make('br'), ...say`${run.batch.texts ? 'image and text' : 'its two views'}: cosine ${formatCosine(anchor.own)}`);
   return name;
 }

@@ -13,6 +13,7 @@ const GROUPS = [
   ['Length of the gradient', /^gradient$/, 'logarithmic'],
   ['Learning rates and schedules', /^(rate|eta|gamma)$/],
   ['Chains of negatives, shares', /^(accepted|outside|dropped|cold)$/],
+  ['Views whose chain moved', /^moved$/],
   ['Draws from the bank', /^(negative_mass|importance_ess)$/],
   ['Batch loss of the plan', /^plan\.(random_)?mean$/],
   ['Weight within the batches of the plan', /^plan\.(random_)?weight$/],
