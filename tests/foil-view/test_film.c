@@ -1,9 +1,13 @@
 #include "foil-view/film.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 
+#include "num/threads.h"
 #include "t.h"
 #include "util/mem.h"
 
@@ -110,6 +114,19 @@ neighbours_are_alike(const int16_t *xy)
     T(near[0][1] == 34, "the nearest first: %d", near[0][1]); // both numbers
 }
 
+/* The process that makes a frame is there until it is taken in. */
+static void
+a_frame_is_made_with_the_lowest_priority(void)
+{
+    siginfo_t info = {0};
+
+    T(!waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) && info.si_status == 0,
+      "a process makes a frame");
+    errno = 0;
+    T(getpriority(PRIO_PROCESS, (id_t)info.si_pid) == 19 && !errno,
+      "of the lowest priority");
+}
+
 static void
 frames_show_what_is_alike(struct film *film)
 {
@@ -118,6 +135,7 @@ frames_show_what_is_alike(struct film *film)
     json_t *shown;
 
     film_epoch(film, 1);
+    a_frame_is_made_with_the_lowest_priority();
     wait_for_frame(film, 1);
     xy = film_frame(film, 1, &bytes);
     T(xy && bytes == 2 * MOST * sizeof *xy +
@@ -174,6 +192,7 @@ main(void)
     struct film *film = film_open(hub, MOST);
     json_t *shown = film_show(film);
 
+    num_threads(1); // as foil-view
     T(json_is_null(shown), "before the first epoch there is none");
     json_decref(shown);
     film_epoch(film, 1);
