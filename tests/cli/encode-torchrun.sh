@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# examples/torchrun.py: an encoder by torchrun on two machines, which are this one; one
+# of them is lost.
+# Not for sanitizers: its stages are in encode.sh, the rest is Python.
+# Mostly waits, 20 s
+example=$(cd "${0%/*}/../../pipelines/examples" && pwd)/torchrun.py
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+# shellcheck source=tests/encoders.sh
+. "${0%/*}/../encoders.sh"
+# PyTorch 1.13 on Python 3.11 fails with its own defaults of the last two
+export GLOO_SOCKET_IFNAME=lo PET_REDIRECTS=9:1 PET_TEE=9:1
+
+# node N PORT : the command of machine N
+node() {
+    echo "exec /usr/bin/python3 -m torch.distributed.run --nnodes 2 --node_rank $1" \
+        "--master_addr 127.0.0.1 --master_port $2 '$example' 8"
+}
+
+# by_two RUN OPTION... : the trainer with the first, the other in the background, $other
+by_two() {
+    local port
+    port=$(/usr/bin/python3 -c 'import socket
+with socket.socket() as s:
+    s.bind(("127.0.0.1", 0))
+    print(s.getsockname()[1])')
+    bash -c "$(node 1 "$port")" >"$1.other" 2>&1 &
+    other=$!
+    trained "$1" --encoder "FOIL_MEMORY=/proc/\$\$/fd/3 $(node 0 "$port")" "${@:2}" \
+        2>"$1.err" || { cat "$1".{err,other}; return 1; }
+}
+
+# both_end RUN OPTION... : both end well
+both_end() {
+    by_two "$@" || return
+    wait "$other" || { cat "$1.other"; return 1; }
+}
+ok 'two machines, in micro-batches' both_end two --micro-batch 5
+ok 'have the losses of one' alike simclr two
+
+select_with=(--batch 16 --epochs 100000) train_with[-1]=1000000 # steps
+begun lost by_two lost
+ok 'a step of two machines' becomes_true has_steps lost 1
+for pid in $(pgrep -f "^[^ ]*python3 -u $example 8\$"); do
+    ! grep -qxz RANK=1 "/proc/$pid/environ" || kill -KILL "$pid"
+done
+ok 'one is lost: the run ends' exits 1 ended lost
+ok 'and says so' grep -q 'foil-train: encoder: ' lost.err
+done_testing
