@@ -23,6 +23,7 @@ add_common(struct pipeline *p)
         {"restarts", "N", "3", "most restarts of a killed feeder"},
         {"ranks", "N", "1",
          "processes of the trainer, by mpirun: foil-ranks(7)"},
+        {"hosts", "FILE", "", "machines of these, a hostfile of mpirun"},
     };
     char *cores = mem_format("%ld", sysconf(_SC_NPROCESSORS_ONLN));
 

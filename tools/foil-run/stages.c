@@ -272,6 +272,23 @@ data_of_select(const struct pipeline *p, const char *data)
 
 /* --------------------------------------------------------------- the list */
 
+/* The trainer as several processes. */
+static void
+put_ranks(const struct pipeline *p, FILE *list)
+{
+    struct word_list words = {0};
+    char *text;
+
+    word_list_put(&words, "mpirun", "-n", var(p, "ranks"), (char *)NULL);
+    if (*var(p, "hosts"))
+        word_list_put(&words, "--hostfile", var(p, "hosts"), (char *)NULL);
+    word_list_add(&words, "foil-train-mpi");
+    text = word_list_text(words.word, words.n);
+    fputs(text, list);
+    free(text);
+    word_list_release(&words);
+}
+
 /* Adds a line of the list: copies and restart policy as it has them, and how
  * the stage is started, with the run directory as $RUN. */
 static void
@@ -294,7 +311,7 @@ put_stage(const struct pipeline *p, FILE *list, int stage, const char *copies,
     fprintf(list, "%-10s %-7s  %-8s %s%s", pipeline_stages[stage], copies,
             restart, lead, *lead ? " " : "");
     if (ranks)
-        fprintf(list, "mpirun -n %s foil-train-mpi", var(p, "ranks"));
+        put_ranks(p, list);
     else
         fputs(command, list);
     fputs(" -r ", list);

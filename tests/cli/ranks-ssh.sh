@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# foil run --ranks 2 --hosts: a rank that mpirun starts by ssh, with an sshd and keys of
+# this test, has the bits of one process.
+# Not for sanitizers: MPI does not give all of its memory back
+# Mostly waits, 10 s
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+PATH=$PATH:/usr/sbin
+if [[ ! -x $BIN/foil-train-mpi ]] || ! command -v mpirun >/dev/null ||
+    ! command -v sshd >/dev/null; then
+    skip 'ranks by ssh' 'no foil-train-mpi, mpirun or sshd: scripts/setup hosts'
+    done_testing
+fi
+if [[ $(id -u) -ne 0 ]]; then
+    skip 'ranks by ssh' 'only root can start sshd everywhere'
+    done_testing
+fi
+cd "$work" || exit
+chmod 711 .
+
+# begin_sshd : on a free port of this machine, which ssh calls `far`
+begin_sshd() {
+    local port
+    port=$(/usr/bin/python3 -c 'import socket
+print(socket.create_server(("127.0.0.1", 0)).getsockname()[1])')
+    mkdir -p /run/sshd
+    ssh-keygen -q -t ed25519 -N '' -f key
+    ssh-keygen -q -t ed25519 -N '' -f host
+    echo "far $(<host.pub)" >known
+    cat >sshd.conf <<END
+ListenAddress 127.0.0.1:$port
+HostKey $work/host
+AuthorizedKeysFile $work/key.pub
+StrictModes no
+PermitRootLogin prohibit-password
+UsePAM no
+SetEnv PATH=$BIN:/usr/bin:/bin
+PidFile none
+END
+    cat >ssh.conf <<END
+Host far
+HostName 127.0.0.1
+HostKeyAlias far
+Port $port
+IdentityFile $work/key
+UserKnownHostsFile $work/known
+BatchMode yes
+END
+    # Open MPI's files there are those of another host name
+    unshare --uts bash -c "hostname far; exec $(command -v sshd) -D -f $work/sshd.conf \
+        -E $work/sshd.log" &
+    becomes_true ssh -F ssh.conf far true
+}
+ok 'sshd' begin_sshd
+# by Open MPI 4 and 5
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+    OMPI_MCA_plm_rsh_agent="ssh -F $work/ssh.conf" \
+    PRTE_MCA_plm_ssh_agent="ssh -F $work/ssh.conf" OMPI_MCA_btl=tcp,self \
+    OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo \
+    OMPI_MCA_hwloc_base_binding_policy=none \
+    PRTE_MCA_hwloc_default_binding_policy=none OMP_NUM_THREADS=1
+printf '%s slots=1\n' "$(hostname)" far >hosts
+"$BIN/foil-data" generate --size 12 -o pics.tar 60 2>/dev/null
+"$BIN/foil-data" index pics.tar 2>/dev/null
+
+# piped RUN OPTION... : a pipeline
+piped() {
+    "$BIN/foil" run simclr -r "$1" --epochs 2 --batch 16 --augmenters 1 --threads 1 \
+        --augment '--size 8' --train '--arch resnet8 --head 16-8 --shards 2' \
+        "${@:2}" pics.tar 2>&1 </dev/null
+}
+ok 'a run by one process' piped one
+before=$(grep -c '^Accepted publickey' sshd.log)
+ok 'a run by two, of which one is far' piped two --ranks 2 --hosts hosts
+ok 'which sshd has let in' test "$(grep -c '^Accepted publickey' sshd.log)" -gt "$before"
+for file in model head optim; do
+    ok "leave the same $file" cmp {one,two}/latest/$file.safetensors
+done
+printf 'nowhere slots=2\n' >hosts
+ok 'a host that there is not ends the run' exits 255 piped none --ranks 2 --hosts hosts
+ok 'and is named' grep -q nowhere out
+done_testing
