@@ -369,7 +369,7 @@ check: setup
 	+@$(DEV) B=asan run-tests
 
 ci:
-	@scripts/setup test page lint fuzz peers emulator
+	@scripts/setup test page lint fuzz peers emulator hosts
 	+@$(DEV) run-tests ALSO='$(SHORT)'
 	+@$(DEV) deb
 	+@$(DEV) lint

@@ -1,8 +1,10 @@
 #!/bin/bash
 # A training on four machines, in as many jobs as it takes: foil-ranks(7).
 #
-# usage: sbatch pipelines/examples/slurm.sh DATA.foil RUN
+# usage: sbatch pipelines/examples/slurm.sh DATA.foil RUN [OPTION ...]
 #
+# OPTIONs of foil-train take the place of its own below; BATCH and EPOCHS are read
+# from the environment.
 # Two minutes before the end of the time the trainer is asked to save and to end,
 # and the job is put into the queue again.  Feeders are on the first machine, as
 # rank 0 is; their two cores are not the trainer's.
@@ -14,14 +16,16 @@
 #SBATCH --requeue
 set -u
 data=$1 run=$2
+shift 2
+[[ $# -gt 0 ]] || set -- --shards 4 --threads 14 --arch resnet50
 mkdir -p "$run" && chmod 700 "$run"
 
-foil-select -r "$run" --batch 512 --epochs 100 "$data" &
+foil-select -r "$run" --batch "${BATCH:-512}" --epochs "${EPOCHS:-100}" \
+    "$data" &
 selector=$!
 foil-augment -r "$run" "$data" &
 augmenter=$!
-srun --mpi=pmix --cpu-bind=none foil-train-mpi -r "$run" --resume --shards 4 \
-    --threads 14 --arch resnet50 &
+srun --mpi=pmix --cpu-bind=none foil-train-mpi -r "$run" --resume "$@" &
 trainer=$!
 
 asked=

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# examples/slurm.sh by Slurm itself, on two machines, which are this one: a job that is
+# told of its end saves and queues itself again, and the next one goes on to the same
+# bits.
+# Not for sanitizers: MPI does not give all of its memory back
+# Mostly waits, 20 s
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+PATH=$PATH:/usr/sbin
+if [[ ! -x $BIN/foil-train-mpi ]] || ! command -v slurmctld slurmd munged >/dev/null; then
+    skip 'a job of Slurm' 'no foil-train-mpi, or no Slurm: scripts/setup hosts'
+    done_testing
+fi
+if [[ $(id -u) -ne 0 ]]; then
+    skip 'a job of Slurm' 'only root can start its daemons'
+    done_testing
+fi
+job=$(cd "${0%/*}/../../pipelines/examples" && pwd)/slurm.sh
+cd "$work" || exit
+daemons=()
+# no_job : what runs is ended
+no_job() {
+    scancel --user=root
+    [[ -z $(squeue --noheader 2>&1) ]]
+}
+# before the daemons, which would leave it
+trap '[[ -z ${id-} ]] || becomes_true no_job
+    kill "${daemons[@]}" 2>/dev/null; wait; cd /; rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM HUP
+
+# configure : Slurm with two nodes of this machine, and its own munged
+configure() {
+    local host ports
+    host=$(hostname -s)
+    mapfile -t ports < <(/usr/bin/python3 -c 'import socket
+s = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
+for x in s:
+    print(x.getsockname()[1])')
+    mkdir -p state munge {spool,tmp}/{one,two}
+    chmod 711 "$work"
+    (umask 077 && head -c 128 /dev/urandom >munge.key)
+    cat >slurm.conf <<END
+ClusterName=foil
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=${ports[0]}
+SlurmUser=root
+SlurmdUser=root
+AuthInfo=socket=$work/munge/socket,cred_expire=5
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+StateSaveLocation=$work/state
+SlurmctldPidFile=$work/state/pid
+SlurmdPidFile=$work/spool/%n/pid
+SlurmdSpoolDir=$work/spool/%n
+SlurmdParameters=config_overrides
+TmpFS=$work/tmp/%n
+ReturnToService=2
+NodeName=one NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[1]} CPUs=2
+NodeName=two NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[2]} CPUs=2
+PartitionName=all Nodes=one,two Default=YES State=UP
+END
+}
+
+# daemon COMMAND... : in the background
+daemon() {
+    "$@" >>daemons.log 2>&1 &
+    daemons+=($!)
+}
+
+# is_up : both nodes wait for work
+is_up() {
+    [[ $(sinfo --noheader --format '%T %D' 2>&1) == 'idle 2' ]]
+}
+export SLURM_CONF=$work/slurm.conf OMP_NUM_THREADS=1
+configure
+daemon munged --force --foreground --key-file="$work/munge.key" \
+    --socket="$work/munge/socket" --pid-file="$work/munge/pid" \
+    --log-file="$work/munge/log" --seed-file="$work/munge/seed"
+ok 'munged' becomes_true test -S munge/socket
+daemon slurmctld -D
+daemon slurmd -D -N one
+daemon slurmd -D -N two
+ok 'Slurm with two nodes' becomes_true is_up
+
+"$BIN/foil-data" generate --size 12 -o pics.tar 60 2>/dev/null
+"$BIN/foil-data" index -o set.foil pics.tar 2>/dev/null
+net=(--threads 1 --arch resnet8 --head 16-8 --shards 2 --schedule constant)
+submit() {
+    PATH=$BIN:$PATH BATCH=16 EPOCHS=100000 sbatch --parsable --nodes=2 \
+        --cpus-per-task=1 --time=10 --output=job.out --open-mode=append "$job" \
+        "$work/set.foil" "$work/run" "${net[@]}"
+}
+ok 'a job' submit
+id=$(<out)
+
+# is_told N : after so many steps it is, as it would be before the end of its time
+is_told() {
+    becomes_true has_steps run "$1" && scancel --batch --signal=USR1 "$id"
+}
+
+# is_again N : it waits or runs for the Nth time
+is_again() {
+    scontrol show job "$id" | grep " Restarts=$1 "
+}
+ok 'is told of its end after 5 steps' is_told 5
+ok 'and queues itself again' becomes_true is_again 1
+before=$(steps run)
+ok 'its next one goes on' is_told $((before + 5))
+ok 'and is queued again, too' becomes_true is_again 2
+ok 'no job is left' becomes_true no_job
+after=$(steps run)
+alone() {
+    "$BIN/foil-augment" -r alone set.foil 2>/dev/null &
+    "$BIN/foil-select" -r alone -b 16 -e 100000 set.foil 2>/dev/null &
+    "$BIN/foil-train" -r alone "${net[@]}" --steps "$after" 2>&1 </dev/null
+}
+ok 'as many steps by one process' alone
+for file in model head optim samples; do
+    ok "leave the same $file" cmp {run,alone}/latest/$file.safetensors
+done
+done_testing
