@@ -56,7 +56,8 @@ struct tiles_pass {
     size_t depth, panels, blocks; /* planes of 32 channels; of both sides */
     size_t room, more;            /* words of the rows of a block, and of dy */
     uint32_t *weights, *rows;
-    float *total; /* of back_weights, [panel,plane,tap] sums */
+    float *total; /* of back_weights, [panel,plane,tap] sums,
+                     or with one block those of a thread */
     size_t bytes;
 };
 
@@ -187,7 +188,9 @@ pass_of(const struct num_tiles *t, enum num_conv_pass which, void *scratch)
     tiles = pass.panels * pass.depth * taps;
     choose_block(&pass);
     if (sums)
-        pass.total = take_words(&pass, scratch, tiles * TILE_SUMS);
+        pass.total = take_words(
+            &pass, scratch,
+            (pass.blocks > 1 ? tiles : t->threads * spec->kernel) * TILE_SUMS);
     else
         pass.weights = take_words(&pass, scratch, tiles * 2 * TILE_WORDS);
     room = divide_above(pass.room, TILE_SIDE) * TILE_SIDE;
@@ -305,7 +308,7 @@ make_columns(const struct tiles_pass *pass, const struct block *b, size_t line,
                                      b->now
                                : 0;
     const size_t taps = pass->t->spec.kernel * pass->t->spec.kernel;
-    struct tile_term terms[KERNEL_MOST * KERNEL_MOST];
+    struct tile_term terms[TILES_TAPS];
     float sums[TILE_SUMS];
     struct tile_product p = {
         .b = pass->weights + panel * taps * pass->depth * 2 * TILE_WORDS,
@@ -447,37 +450,59 @@ gather_both(const struct tiles_pass *pass, const struct block *b, const void *x,
                                         chunks);
 }
 
-/* Adds a block to the sums of a tap, 32 channels of either side. */
-static void
-add_block(const struct tiles_pass *pass, const struct block *b, size_t panel,
-          size_t plane, size_t tap, struct tile_term *terms)
+/* A task: a row of taps, of 32 channels of either side. */
+struct tile_task {
+    size_t panel, plane, row;
+    float *sums; /* [kernel], TILE_SUMS each */
+};
+
+/* Where its sums are: with one block, for the time of the task. */
+static struct tile_task
+find_task(const struct tiles_pass *pass, size_t at)
 {
-    const size_t kernel = pass->t->spec.kernel, taps = kernel * kernel;
+    const size_t kernel = pass->t->spec.kernel;
+    const size_t place = pass->blocks > 1 ? at : (size_t)omp_get_thread_num();
+
+    return (struct tile_task){.panel = at / kernel / pass->depth,
+                              .plane = at / kernel % pass->depth,
+                              .row = at % kernel,
+                              .sums = pass->total + place * kernel * TILE_SUMS};
+}
+
+/* Adds a block to its sums. */
+static void
+add_block(const struct tiles_pass *pass, const struct block *b,
+          const struct tile_task *task)
+{
+    const size_t kernel = pass->t->spec.kernel;
     const size_t chunks = count_chunks(pass, b->now);
     const size_t all = (b->end - b->line) * chunks * TILE_WORDS;
-    size_t n = 0, read, slot;
-
-    slot_of_tap(pass, 0, tap % kernel, &slot);
-    for (size_t line = b->line; line < b->end; line++)
-        if (line_of_tap(pass, line, tap / kernel, &read))
-            terms[n++] = (struct tile_term){
-                (line - b->line) * chunks * TILE_WORDS,
-                ((read - b->read) * b->slots + slot) * b->now / 2 * TILE_SIDE};
-    pass->t->kernel->product(&(struct tile_product){
-        .a = pass->rows + pass->room + 2 * panel * all,
-        .b = pass->rows + plane * b->plane,
-        .rows = least_of(2, pass->write->c / TILE_SIDE - 2 * panel),
-        .columns = least_of(2, pass->read->c / TILE_SIDE - 2 * plane),
+    struct tile_term terms[LINES_MOST];
+    struct tile_product p = {
+        .a = pass->rows + pass->room + 2 * task->panel * all,
+        .rows = least_of(2, pass->write->c / TILE_SIDE - 2 * task->panel),
+        .columns = least_of(2, pass->read->c / TILE_SIDE - 2 * task->plane),
         .a_next = all,
         .b_next = b->plane / 2,
         .terms = terms,
-        .n_terms = n,
         .steps = chunks,
         .a_step = TILE_WORDS,
         .b_step = TILE_WORDS,
         .add = b->image + b->line > 0,
-        .c = pass->total +
-             ((panel * pass->depth + plane) * taps + tap) * TILE_SUMS});
+        .c = task->sums};
+    size_t read, slot;
+
+    for (size_t line = b->line; line < b->end; line++)
+        if (line_of_tap(pass, line, task->row, &read))
+            terms[p.n_terms++] = (struct tile_term){
+                (line - b->line) * chunks * TILE_WORDS,
+                (read - b->read) * b->slots * b->now / 2 * TILE_SIDE};
+    for (size_t q = 0; q < kernel; q++, p.c += TILE_SUMS) {
+        slot_of_tap(pass, 0, q, &slot);
+        p.b =
+            pass->rows + task->plane * b->plane + slot * b->now / 2 * TILE_SIDE;
+        pass->t->kernel->product(&p);
+    }
 }
 
 void
@@ -486,25 +511,26 @@ num_tiles_back_weights(const struct num_tiles *t, const void *x, const void *dy,
 {
     const struct tiles_pass pass = pass_of(t, NUM_CONV_BACK_WEIGHTS, scratch);
     const struct tiles_weights shape = shape_of(&pass);
+    const size_t kernel = t->spec.kernel;
 
 #pragma omp parallel num_threads((int)t->threads)
     {
-        struct tile_term terms[LINES_MOST];
-
         t->kernel->begin();
         for (size_t at = 0; at < pass.blocks; at++) {
             const struct block b = block_of(&pass, at);
 
             gather_both(&pass, &b, x, dy);
-#pragma omp for schedule(static) collapse(3)
-            for (size_t plane = 0; plane < pass.depth; plane++)
-                for (size_t tap = 0; tap < shape.taps; tap++)
-                    for (size_t panel = 0; panel < pass.panels; panel++)
-                        add_block(&pass, &b, panel, plane, tap, terms);
+#pragma omp for schedule(static)
+            for (size_t i = 0; i < pass.panels * pass.depth * kernel; i++) {
+                const struct tile_task task = find_task(&pass, i);
+
+                add_block(&pass, &b, &task);
+                if (at + 1 == pass.blocks)
+                    num_tiles_gradient(&shape, task.sums, task.panel,
+                                       task.plane, task.row * kernel, kernel,
+                                       accumulate, dw);
+            }
         }
         t->kernel->end();
-#pragma omp for schedule(static)
-        for (size_t o = 0; o < shape.out; o++)
-            num_tiles_gradient(&shape, pass.total, o, accumulate, dw);
     }
 }

@@ -7,6 +7,13 @@
 
 enum { GROUP = 16, WORDS = GROUP / 2 }; /* channels of a pixel of a map */
 
+/* Planes of 32 channels. */
+static size_t
+divide_depth(size_t channels)
+{
+    return (channels + TILE_DEPTH - 1) / TILE_DEPTH;
+}
+
 size_t
 num_tiles_start(const struct tiles_slots *s, size_t before)
 {
@@ -183,14 +190,72 @@ UTIL_CLONES(void, num_tiles_deliver,
     }
 }
 
-/* Words (k, column) of all taps; `next` floats to number k + 1. */
+/* A line of weights, of `count` by all taps, and zeros to the end of a tile. */
 LANES_INLINE void
-pack_taps(size_t taps, size_t apart, const float *w, const float *next,
-          uint32_t *to)
+round_weights(const struct tiles_weights *t, const float *w, size_t count,
+              uint16_t *to)
 {
-    for (size_t t = 0; t < taps; t++)
-        to[t * apart] =
-            half_of(w[t]) | (next ? (uint32_t)half_of(next[t]) << 16 : 0);
+    const size_t live = count * t->taps, all = TILE_DEPTH * t->taps;
+
+    for (size_t i = 0; i < live; i++)
+        to[i] = half_of(w[i]);
+    if (live < all)
+        memset(to + live, 0, (all - live) * sizeof *to);
+}
+
+/* Word i of each tap is of two weights, `step` further for the next one. */
+LANES_INLINE void
+pack_weights(const struct tiles_weights *t, const uint16_t *low,
+             const uint16_t *high, size_t words, size_t step, size_t side,
+             uint32_t *to)
+{
+    const size_t planes = divide_depth(t->back ? t->out : t->in);
+
+    for (size_t tap = 0; tap < t->taps; tap++)
+        for (size_t i = 0; i < words; i++)
+            to[tap * planes * 2 * TILE_WORDS + i * side] =
+                low[i * step + tap] | (uint32_t)high[i * step + tap] << 16;
+}
+
+/* Tiles of a plane of depth from k on: column by column, each a row of w. */
+LANES_INLINE void
+pack_columns(const struct tiles_weights *t, const float *w, size_t panel,
+             size_t k, uint32_t *to)
+{
+    uint16_t half[TILE_DEPTH * TILES_TAPS];
+
+    for (size_t j = 0; j < TILE_DEPTH; j++) {
+        const size_t o = panel * TILE_DEPTH + j, left = t->in - k;
+
+        round_weights(t, w + (o * t->in + k) * t->taps,
+                      o >= t->out         ? 0
+                      : left < TILE_DEPTH ? left
+                                          : TILE_DEPTH,
+                      half);
+        pack_weights(t, half, half + t->taps, TILE_SIDE, 2 * t->taps, TILE_SIDE,
+                     to + j / TILE_SIDE * TILE_WORDS + j % TILE_SIDE);
+    }
+}
+
+/* The same for the way back: two rows of w are a row of tiles. */
+LANES_INLINE void
+pack_rows(const struct tiles_weights *t, const float *w, size_t panel,
+          size_t from, uint32_t *to)
+{
+    const size_t column = panel * TILE_DEPTH, left = t->in - column;
+    const size_t count = left < TILE_DEPTH ? left : TILE_DEPTH;
+    uint16_t half[2][TILE_DEPTH * TILES_TAPS];
+
+    for (size_t k = 0; k < TILE_DEPTH; k++) {
+        const size_t o = from + k;
+
+        round_weights(t, w + (o * t->in + column) * t->taps,
+                      o < t->out ? count : 0, half[k % 2]);
+        for (size_t v = 0; k % 2 && v < 2; v++)
+            pack_weights(t, half[0] + v * TILE_SIDE * t->taps,
+                         half[1] + v * TILE_SIDE * t->taps, TILE_SIDE, t->taps,
+                         1, to + v * TILE_WORDS + k / 2 * TILE_SIDE);
+    }
 }
 
 UTIL_CLONES(void, num_tiles_weights,
@@ -198,43 +263,33 @@ UTIL_CLONES(void, num_tiles_weights,
              uint32_t *to),
             (t, w, panel, to))
 {
-    const size_t columns = t->back ? t->in : t->out;
-    const size_t depth = t->back ? t->out : t->in, taps = t->taps;
-    const size_t column = (t->back ? 1 : t->in) * taps;
-    const size_t row = (t->back ? t->in : 1) * taps;
-    const size_t planes = (depth + TILE_DEPTH - 1) / TILE_DEPTH;
-    const size_t apart = planes * 2 * TILE_WORDS;
+    const size_t depth = t->back ? t->out : t->in;
 
-    memset(to, 0, taps * apart * sizeof *to);
-    for (size_t k = 0; k < depth; k += 2)
-        for (size_t j = 0; j < 2 * TILE_SIDE; j++) {
-            const size_t at = 2 * TILE_SIDE * panel + j;
-            uint32_t *word = to +
-                             (k / TILE_DEPTH * 2 + j / TILE_SIDE) * TILE_WORDS +
-                             k % TILE_DEPTH / 2 * TILE_SIDE + j % TILE_SIDE;
-            const float *from = w + at * column + k * row;
-
-            if (at < columns)
-                pack_taps(taps, apart, from, k + 1 < depth ? from + row : NULL,
-                          word);
-        }
+    for (size_t k = 0; k < depth; k += TILE_DEPTH, to += 2 * TILE_WORDS)
+        if (t->back)
+            pack_rows(t, w, panel, k, to);
+        else
+            pack_columns(t, w, panel, k, to);
 }
 
-void
-num_tiles_gradient(const struct tiles_weights *t, const float *sums, size_t o,
-                   int accumulate, float *dw)
+UTIL_CLONES(void, num_tiles_gradient,
+            (const struct tiles_weights *t, const float *sums, size_t panel,
+             size_t plane, size_t first, size_t taps, int accumulate,
+             float *dw),
+            (t, sums, panel, plane, first, taps, accumulate, dw))
 {
-    const size_t panels = (t->in + TILE_DEPTH - 1) / TILE_DEPTH;
-    const float *row = sums + o / TILE_DEPTH * panels * t->taps * TILE_SUMS +
-                       o / TILE_SIDE % 2 * 2 * TILE_WORDS +
-                       o % TILE_SIDE * TILE_SIDE;
+    const size_t o = panel * TILE_DEPTH, k = plane * TILE_DEPTH;
+    const size_t rows = t->out - o < TILE_DEPTH ? t->out - o : TILE_DEPTH;
+    const size_t columns = t->in - k < TILE_DEPTH ? t->in - k : TILE_DEPTH;
 
-    dw += o * t->in * t->taps;
-    for (size_t k = 0; k < t->in; k++) {
-        const float *from = row + k / TILE_DEPTH * t->taps * TILE_SUMS +
-                            k / TILE_SIDE % 2 * TILE_WORDS + k % TILE_SIDE;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) {
+            const float *from =
+                sums + (i / TILE_SIDE * 2 + j / TILE_SIDE) * TILE_WORDS +
+                i % TILE_SIDE * TILE_SIDE + j % TILE_SIDE;
+            float *to = dw + ((o + i) * t->in + k + j) * t->taps + first;
 
-        for (size_t tap = 0; tap < t->taps; tap++, dw++)
-            *dw = (accumulate ? *dw : 0) + from[tap * TILE_SUMS];
-    }
+            for (size_t tap = 0; tap < taps; tap++)
+                to[tap] = (accumulate ? to[tap] : 0) + from[tap * TILE_SUMS];
+        }
 }

@@ -65,8 +65,11 @@ void num_tiles_deliver(const struct tiles_sink *sink,
  * Weights [out,in,taps] as right tiles of panel 32 columns wide, of depth
  * planes of 32: [tap,plane,2] tiles.  Columns are of `out` and the depth is of
  * `in`, or with `back` the other way.  num_tiles_gradient() makes dw (+)= of
- * sums, [2 by 2 tiles of out and in, tap], for `o`, a channel of out.
+ * sums, 2 by 2 tiles for each of `taps` taps from `first` on, of 32 panel.. of
+ * out and 32 plane.. of in.
  */
+enum { TILES_TAPS = 256 }; /* at most */
+
 struct tiles_weights {
     size_t out, in, taps;
     int back;
@@ -75,6 +78,7 @@ struct tiles_weights {
 void num_tiles_weights(const struct tiles_weights *t, const float *w,
                        size_t panel, uint32_t *to);
 void num_tiles_gradient(const struct tiles_weights *t, const float *sums,
-                        size_t o, int accumulate, float *dw);
+                        size_t panel, size_t plane, size_t first, size_t taps,
+                        int accumulate, float *dw);
 
 #endif
