@@ -107,3 +107,19 @@ warm() {
         /usr/bin/python3 "${BASH_SOURCE[0]%/*}/forks.py" "$python.at" \
         "$shell" "$@" </dev/null >/dev/null &
 }
+
+# needs_hosts WHAT PROGRAM... : ends the test with a skip where hosts that are this
+# machine cannot be had: by these programs, as root, and with Open MPI 4, for 5 finds
+# no way between the addresses of one machine
+needs_hosts() {
+    local why='' program
+    PATH=$PATH:/usr/sbin
+    for program in "$BIN/foil-train-mpi" mpirun "${@:2}"; do
+        command -v "$program" >/dev/null || why="no ${program##*/}"
+    done
+    [[ -n $why || $(mpirun --version) == *'Open MPI) 4.'* ]] || why='not by Open MPI 5'
+    [[ -n $why || $(id -u) -eq 0 ]] || why='only root can start its daemons'
+    [[ -n $why ]] || return 0
+    skip "$1" "$why: scripts/setup hosts"
+    done_testing
+}

@@ -7,16 +7,7 @@
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
-PATH=$PATH:/usr/sbin
-if [[ ! -x $BIN/foil-train-mpi ]] || ! command -v mpirun >/dev/null ||
-    ! command -v sshd >/dev/null; then
-    skip 'ranks by ssh' 'no foil-train-mpi, mpirun or sshd: scripts/setup hosts'
-    done_testing
-fi
-if [[ $(id -u) -ne 0 ]]; then
-    skip 'ranks by ssh' 'only root can start sshd everywhere'
-    done_testing
-fi
+needs_hosts 'ranks by ssh' sshd
 cd "$work" || exit
 chmod 711 .
 
@@ -52,13 +43,10 @@ END
     becomes_true ssh -F ssh.conf far true
 }
 ok 'sshd' begin_sshd
-# by Open MPI 4 and 5
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-    OMPI_MCA_plm_rsh_agent="ssh -F $work/ssh.conf" \
-    PRTE_MCA_plm_ssh_agent="ssh -F $work/ssh.conf" OMPI_MCA_btl=tcp,self \
+    OMPI_MCA_plm_rsh_agent="ssh -F $work/ssh.conf" OMPI_MCA_btl=tcp,self \
     OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo \
-    OMPI_MCA_hwloc_base_binding_policy=none \
-    PRTE_MCA_hwloc_default_binding_policy=none OMP_NUM_THREADS=1
+    OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1
 printf '%s slots=1\n' "$(hostname)" far >hosts
 "$BIN/foil-data" generate --size 12 -o pics.tar 60 2>/dev/null
 "$BIN/foil-data" index pics.tar 2>/dev/null

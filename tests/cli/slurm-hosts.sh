@@ -4,22 +4,15 @@
 # bits.
 # Not for sanitizers: MPI does not give all of its memory back
 # Mostly waits, 20 s
+job=$(cd "${0%/*}/../../pipelines/examples" && pwd)/slurm.sh
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
-PATH=$PATH:/usr/sbin
-if [[ ! -x $BIN/foil-train-mpi ]] || ! command -v slurmctld slurmd munged >/dev/null; then
-    skip 'a job of Slurm' 'no foil-train-mpi, or no Slurm: scripts/setup hosts'
-    done_testing
-fi
-if [[ $(id -u) -ne 0 ]]; then
-    skip 'a job of Slurm' 'only root can start its daemons'
-    done_testing
-fi
-job=$(cd "${0%/*}/../../pipelines/examples" && pwd)/slurm.sh
+needs_hosts 'a job of Slurm' munged slurmctld slurmd sbatch
 cd "$work" || exit
 daemons=()
+
 # no_job : what runs is ended
 no_job() {
     scancel --user=root
