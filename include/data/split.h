@@ -22,13 +22,13 @@ void data_split(const struct data_set *set, double share, uint64_t seed,
  * data_longtail() thins out the classes of a set at random until their sizes
  * fall exponentially in the order of labels,
  *
- *     n_c = floor(n / C factor^(c / (C - 1))),   c = 0 .. C - 1
+ *     n_c = floor(n / C factor^(c / (C - 1)) / max(1, factor)),   c = 0 .. C - 1
  *
  * (Cui et al. 2019, arXiv:1901.05555), n the samples with a label: for CIFAR-10
  * and 0.01 these are 5000, 2997, 1796, ..., 50, in all 12,406.  A class that
  * has fewer keeps them all; samples without a label are left out.
  *   set      at least one class
- *   factor   in (0, 1]: the smallest size divided by the largest
+ *   factor   > 0: the last size divided by the first; above 1 they rise
  *   in_part  [size]  1 for the samples that stay
  * Returns how many stay.
  */

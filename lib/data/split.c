@@ -108,12 +108,12 @@ data_longtail(const struct data_set *set, double factor, uint64_t seed,
     struct stratum *stratum = count_strata(set, &slots);
     double last = slots > 2 ? (double)(slots - 2) : 1;
 
-    REQUIRE(factor > 0 && factor <= 1 && slots > 1);
+    REQUIRE(factor > 0 && slots > 1);
     for (size_t i = 1; i < slots; i++)
         labelled += stratum[i].n;
     for (size_t i = 1; i < slots; i++) {
         double most = (double)labelled / (double)(slots - 1) *
-                      pow(factor, (double)(i - 1) / last);
+                      pow(factor, (double)(i - 1) / last) / fmax(1, factor);
         // the last class has a whole number, which pow() may just miss
         size_t want = (size_t)(most * (1 + 1e-12));
 

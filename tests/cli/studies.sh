@@ -111,6 +111,9 @@ ok 'and of the mean of weights' grep -q '^"simclr:mean"' \
     "$work/gradient-norm/linear/curves.tsv"
 ok 'are drawn' pictures gradient-norm linear/curves conv/curves
 
+ok 'tails' study tails --epochs 2 --batch 16 --factor 0.1 --anchors 100 --seeds 1 \
+    --train "$small" "${sets[0]}"
+ok 'are compared class by class' grep -qE '^seed 1( +-?[0-9.]+){4}$' "$work/out"
 ok 'convergence' study convergence --images 40 --lengths 40,80 --points 4 --seeds 2 \
     --methods simclr,sogclr-.9,emc2-exact-bank "${sets[0]}"
 cp "$work/out" "$work/out.slopes"

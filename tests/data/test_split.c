@@ -138,6 +138,9 @@ tails_are_those_of_the_papers(void)
     T(size[0] == 500 && size[1] == 477 && size[2] == 455 && size[98] == 5 &&
           size[99] == 5,
       "500, 477, 455, ..., 5, 5");
+    T(thin_out(10, 5000, 100, size) == 12406 && size[0] == 50 &&
+          size[1] == 83 && size[9] == 5000,
+      "factor 100: from the other end");
     T(thin_out(2, 7, 1, size) == 14 && size[1] == 7, "factor 1 keeps all");
     T(thin_out(1, 7, .5, size) == 7, "so does a single class");
 }

@@ -11,8 +11,8 @@ static long seed = 1;
 const struct opt longtail_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "the index of the subset; must be given"},
-    {"factor", 0, OPT_REAL, &factor, 1e-6, 1, "X",
-     "size of the last class, as a share of the first"},
+    {"factor", 0, OPT_REAL, &factor, 1e-6, 1e6, "X",
+     "size of the last class over that of the first; above 1 they rise"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of the random numbers"},
     {0},
 };
