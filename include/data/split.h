@@ -22,7 +22,7 @@ void data_split(const struct data_set *set, double share, uint64_t seed,
  * data_longtail() thins out the classes of a set at random until their sizes
  * fall exponentially in the order of labels,
  *
- *     n_c = floor(n / C factor^(c / (C - 1)) / max(1, factor)),   c = 0 .. C - 1
+ *     n_c = floor(n / C factor^(c / (C - 1)) / max(1, factor)), c = 0 .. C - 1
  *
  * (Cui et al. 2019, arXiv:1901.05555), n the samples with a label: for CIFAR-10
  * and 0.01 these are 5000, 2997, 1796, ..., 50, in all 12,406.  A class that
