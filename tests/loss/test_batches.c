@@ -140,7 +140,9 @@ check_multiples(void)
       "proposition 1: no constant makes one of the other");
 }
 
-/* 2 and 3, and theorem 4: which batches of three lead to the optimum. */
+/* 2 and 3, and theorem 4: which batches of three lead to the optimum.  With two
+ * simplices of three the mean of the other cosines is 0 at least, and so the
+ * whole loss 2 log(1 + 2 e^-1.5 + 3 e^-1), .035 above the least. */
 static void
 check_batches(void)
 {
@@ -150,7 +152,7 @@ check_batches(void)
     T(all.n == 20 && most.n == 16, "batches of three: all, and without a pair");
     T(miss_by(&all) < 1e-4, "theorem 4: all batches lead to the optimum");
     T(miss_by(&most) > 1e-3, "proposition 2: without a pair they do not");
-    T(miss_by(&parts) > .1, "proposition 3: nor do batches of a partition");
+    T(miss_by(&parts) > .03, "proposition 3: nor do batches of a partition");
 }
 
 /* Corollary 1: two linear encoders are one of rows that have each view's
