@@ -73,6 +73,13 @@ int file_exists(const char *path);
  * there. */
 int file_same(const char *path, const char *other);
 
+/*
+ * file_resolve() returns the path from the root that a path is from there, with
+ * "." and ".." resolved and links not looked at: "/b" of "a/.././b", "/" of
+ * nothing.  To be given to free().
+ */
+char *file_resolve(const char *path);
+
 /* file_own_folder() returns the folder of the running program, links followed,
  * to be given to free(); NULL on error. */
 char *file_own_folder(struct err *err);

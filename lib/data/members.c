@@ -5,6 +5,7 @@
 #include <archive_entry.h>
 
 #include "util/err.h"
+#include "util/file.h"
 #include "util/mem.h"
 
 #include "kind.h"
@@ -48,29 +49,15 @@ data_members_plain(struct archive_entry *entry)
            !archive_entry_hardlink(entry) && !archive_entry_sparse_count(entry);
 }
 
-/* The path from the root that `link` is from the folder of a member; to be
- * given to free(). */
+/* The path from the root that `link` is from the folder of a member, without
+ * the first '/'; to be given to free(). */
 static char *
 resolve_link(const char *name, const char *link)
 {
     char *path = mem_format("%.*s%s", (int)data_kind_folders(name), name, link);
-    char *rest = path, *way = mem_array(strlen(path) + 2, 1);
-    size_t len = 0;
+    char *whole = file_resolve(path), *way = mem_text(whole + 1);
 
-    for (char *step; (step = strtok_r(rest, "/", &rest));) {
-        if (!strcmp(step, "."))
-            continue;
-        if (!strcmp(step, "..")) {
-            while (len && way[--len] != '/')
-                continue;
-            way[len] = 0;
-            continue;
-        }
-        if (len)
-            way[len++] = '/';
-        memcpy(way + len, step, strlen(step) + 1);
-        len += strlen(step);
-    }
+    free(whole);
     free(path);
     return way;
 }

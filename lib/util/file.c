@@ -346,6 +346,30 @@ file_same(const char *path, const char *other)
 }
 
 char *
+file_resolve(const char *path)
+{
+    char *copy = mem_text(path), *rest = copy;
+    char *whole = mem_array(strlen(path) + 2, 1);
+    size_t len = 0;
+
+    for (const char *step; (step = strtok_r(rest, "/", &rest));) {
+        if (!strcmp(step, "..")) {
+            while (len && whole[--len] != '/')
+                continue;
+        } else if (strcmp(step, ".") != 0) {
+            whole[len++] = '/';
+            memcpy(whole + len, step, strlen(step));
+            len += strlen(step);
+        }
+    }
+    if (!len)
+        whole[len++] = '/';
+    whole[len] = 0;
+    free(copy);
+    return whole;
+}
+
+char *
 file_own_folder(struct err *err)
 {
     char path[PATH_MAX];

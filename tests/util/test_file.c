@@ -139,6 +139,27 @@ folders(void)
 
 /* argv[0] says where a test is that was started by its path. */
 static void
+paths_are_resolved(void)
+{
+    static const char *const cases[][2] = {
+        {"/a//b/", "/a/b"},
+        {"a/.././b", "/b"},
+        {"/a/b/../../../c", "/c"},
+        {"/..a/.b", "/..a/.b"},
+        {"a", "/a"},
+        {"a/..", "/"},
+        {"", "/"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *whole = file_resolve(cases[i][0]);
+
+        T(!strcmp(whole, cases[i][1]), "'%s' is '%s'", cases[i][0], whole);
+        free(whole);
+    }
+}
+
+static void
 own_folder(const char *program)
 {
     struct err err = {""};
@@ -167,6 +188,7 @@ main(int argc, char **argv)
     failing_leaves_the_old_file(scratch);
     folders();
     linked();
+    paths_are_resolved();
     T(!chdir("/") && !file_remove(scratch, &err), "cleaned up");
     return t_done();
 }
