@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "foil-run/hold.h"
+#include "foil-run/keep.h"
 #include "foil-run/list.h"
 #include "foil-run/pipeline.h"
 #include "foil-run/process.h"
 #include "foil-run/supervise.h"
 #include "util/file.h"
-#include "util/mem.h"
 #include "util/opt.h"
 
 static const char *run;
@@ -39,56 +39,41 @@ static const struct opt_tool tool = {
     1,          opts,
 };
 
-/* Returns 'run/NAME' for the list NAME.ext, to be given to free(). */
-static char *
-run_of(const char *path)
-{
-    char *copy = mem_text(path), *name = basename(copy), *made;
-    const char *dot = strrchr(name, '.');
-
-    made = mem_format(
-        "run/%.*s",
-        (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name)), name);
-    free(copy);
-    return made;
-}
-
 static void
 read_list(struct list *list, const char *path)
 {
+    const char *name = path ? path : "standard input";
     struct err err;
     size_t len;
     char *text =
         file_read(path ? path : "/dev/stdin", LIST_MAX_BYTES, &len, &err);
 
     if (text && strlen(text) != len)
-        die("'%s' is no list of stages: it has a zero byte",
-            path ? path : "standard input");
-    if (!text || list_read(list, path ? path : "standard input", text, &err))
+        die("'%s' is no list of stages: it has a zero byte", name);
+    if (!text || list_read(list, name, text, &err))
         die("%s", err.msg);
     free(text);
     for (size_t i = 0; i < commands.n; i++)
         if (list_replace(list, commands.item[i], &err))
             die("%s", err.msg);
     for (size_t i = 0; i < list->n; i++)
-        if (process_findable(&list->stage[i], path ? path : "standard input",
-                             &err))
+        if (process_findable(&list->stage[i], name, &err))
             die("%s", err.msg);
 }
 
 int
 main(int argc, char **argv)
 {
-    char *named = NULL, *logs = NULL;
+    char *logs = NULL;
     struct list list = {0};
     const char *path;
-    int alone, code;
+    int alone;
 
     if (argc > 1 && pipeline_is(argv[1]))
         pipeline_main(argv);
     path = opt_parse(&tool, argc, argv)[0];
     if (!run && path)
-        run = named = run_of(path);
+        run = hold_name(basename(keep("%s", path)));
     if (run && setenv("RUN", run, 1))
         die("cannot set RUN: %s", strerror(errno));
     read_list(&list, path);
@@ -98,13 +83,9 @@ main(int argc, char **argv)
     if (!alone && !dry_run) {
         hold_make(run);
         hold_folder(run); // as long as we live
-        logs = mem_format("%s/log", run);
+        logs = keep("%s/log", run);
         hold_make(logs);
         hold_logs(logs);
     }
-    code = dry_run ? EXIT_OK : supervise(&list, logs, grace);
-    list_release(&list);
-    free(logs);
-    free(named);
-    return code;
+    return dry_run ? EXIT_OK : supervise(&list, logs, grace);
 }

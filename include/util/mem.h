@@ -1,6 +1,7 @@
 #ifndef UTIL_MEM_H
 #define UTIL_MEM_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /*
@@ -31,7 +32,10 @@ char *mem_text(const char *text);
  * free(); the text, which was so itself, is freed. */
 char *mem_word(char *text, const char *word);
 
-/* mem_format() returns a formatted string, to be given to free(). */
+/* mem_format() returns a formatted string, to be given to free();
+ * mem_format_list() does of arguments that a caller was given. */
 char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *mem_format_list(const char *fmt, va_list ap)
+    __attribute__((format(printf, 1, 0)));
 
 #endif

@@ -80,19 +80,29 @@ mem_word(char *text, const char *word)
 }
 
 char *
-mem_format(const char *fmt, ...)
+mem_format_list(const char *fmt, va_list ap)
 {
-    va_list ap, again;
+    va_list again;
     char *text;
     int n;
 
-    va_start(ap, fmt);
     va_copy(again, ap);
-    n = vsnprintf(NULL, 0, fmt, ap);
-    va_end(ap);
+    n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
     REQUIRE(n >= 0);
     text = mem_array((size_t)n + 1, 1);
-    vsnprintf(text, (size_t)n + 1, fmt, again);
-    va_end(again);
+    vsnprintf(text, (size_t)n + 1, fmt, ap);
+    return text;
+}
+
+char *
+mem_format(const char *fmt, ...)
+{
+    va_list ap;
+    char *text;
+
+    va_start(ap, fmt);
+    text = mem_format_list(fmt, ap);
+    va_end(ap);
     return text;
 }

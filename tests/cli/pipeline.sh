@@ -292,6 +292,8 @@ for wrong in "2|want one of in.out|--way|up" '2|want a whole number|--size|x'; d
     ok "a wrong value of an option: $code" refuses "$code" "$why" steps
 done
 more=()
+echo 'if $1 use twin' >"$pipelines/parts/twin.list"
+echo 'use twice' >"$pipelines/parts/twice.list"
 while IFS='|' read -r code why line; do
     ok "refused: $line" refuses "$code" "$why" steps '' "$line"
 done <<'END'
@@ -300,6 +302,10 @@ done <<'END'
 1|./steps:6: 'let' wants 2 words|let a
 1|no command 'nope' for 'nope'|run nope
 1|cannot open .*parts/nope.list|use nope
+1|parts/twin.list' uses itself|use twin again
+1|parts/twice.list' uses itself|use twice
+1|./steps:6: the line ends early|if
+1|./steps:6: the line ends early|finally
 1|^foil run ./steps: my word$|fail 'my word'
 2|^foil run ./steps: my word$|misuse 'my word'
 END

@@ -11,10 +11,8 @@ refused(const char *text, const char *sentence)
     struct list list;
     struct err err = {""};
 
-    if (!list_read(&list, "l", text, &err)) {
-        list_release(&list);
+    if (!list_read(&list, "l", text, &err))
         return 0;
-    }
     if (!strcmp(err.msg, sentence))
         return 1;
     printf("# %s\n", err.msg);
@@ -37,7 +35,6 @@ words_are(const char *text, const char *want)
         strncat(got, *word, sizeof got - strlen(got) - 1);
         strncat(got, ",", sizeof got - strlen(got) - 1);
     }
-    list_release(&list);
     if (strcmp(got, want))
         printf("# %s\n", got);
     return !strcmp(got, want);
@@ -72,14 +69,10 @@ a_line_is_a_stage(void)
     T(list.stage[1].line == 4, "a stage knows its line");
     name = list_process_name(&list.stage[1], 2);
     T(!strcmp(name, "augment-3"), "copies are numbered from 1");
-    free(name);
     name = list_process_name(&list.stage[2], 0);
     T(!strcmp(name, "select"), "a single copy has no number");
-    free(name);
-    list_release(&list);
     T(!list_read(&list, "l", "only 1 never a", &err) && list.stage[0].is_main,
       "a single stage is the main one");
-    list_release(&list);
 }
 
 static void
@@ -198,7 +191,6 @@ not_replaced(const char *text, const char *sentence)
 
     if (rc)
         printf("# %s\n", err.msg);
-    list_release(&list);
     return !rc;
 }
 
@@ -219,7 +211,6 @@ a_command_is_replaced(void)
       "its arguments stay");
     T(!rc && !strcmp(list.stage[1].argv[0], "h") && !list.stage[1].argv[1],
       "so it is where there are none");
-    list_release(&list);
     T(not_replaced("b=x", "--command 'b=x': want STAGE=COMMAND, of a stage of "
                           "the list"),
       "a stage that is not there is refused");

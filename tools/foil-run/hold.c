@@ -1,19 +1,28 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 
 #include "hold.h"
+#include "keep.h"
 #include "util/file.h"
 #include "util/lock.h"
-#include "util/mem.h"
 #include "util/opt.h"
+
+char *
+hold_name(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+
+    return keep("run/%.*s",
+                (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name)),
+                name);
+}
 
 void
 hold_make(const char *path)
 {
-    char *copy = mem_text(path);
+    char *copy = keep("%s", path);
     struct err err;
 
     for (char *at = copy; (at = strchr(at + 1, '/')) != NULL; *at = '/') {
@@ -23,7 +32,6 @@ hold_make(const char *path)
     }
     if (file_mkdir(copy, 0700, &err))
         die("%s", err.msg);
-    free(copy);
 }
 
 int
@@ -41,13 +49,11 @@ hold_folder(const char *path)
 void
 hold_logs(const char *logs)
 {
-    char *path = mem_format("%s/lock", logs);
     struct err err;
-    const int rc = lock_take(path, &err);
+    const int rc = lock_take(keep("%s/lock", logs), &err);
 
     if (rc < 0)
         die("%s", err.msg);
     if (!rc)
         die("another foil-run writes to '%s'", logs);
-    free(path);
 }

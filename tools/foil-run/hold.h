@@ -6,6 +6,10 @@
  * process with a sentence.
  */
 
+/* hold_name() returns the run directory of a file by that name, run/NAME
+ * without what stands behind its last dot. */
+char *hold_name(const char *name);
+
 /* hold_make() makes a folder of mode 0700, and those above it. */
 void hold_make(const char *path);
 

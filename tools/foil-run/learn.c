@@ -7,7 +7,6 @@
 #include "pipeline.h"
 #include "process.h"
 #include "util/file.h"
-#include "util/mem.h"
 #include "util/opt.h"
 
 enum { LONGEST_RUN = 97 }; // bytes, for the names of the sockets in it
@@ -17,15 +16,12 @@ pipeline_index(struct pipeline *p, const char *data)
 {
     const size_t n = strlen(data);
     const size_t slashes = n && data[n - 1] == '/';
-    char *index = mem_format("%.*s.foil", (int)(n - slashes), data);
-    char *words[] = {mem_text("foil-data"), mem_text("index"), mem_text(data),
-                     NULL};
+    struct word_list words = {0};
 
-    if (!file_exists(index) && (n < 5 || strcmp(data + n - 5, ".foil")))
-        step_run(p, words, 3);
-    for (size_t i = 0; words[i]; i++)
-        free(words[i]);
-    free(index);
+    word_list_put(&words, "foil-data", "index", data, (char *)NULL);
+    if (!file_exists(keep("%.*s.foil", (int)(n - slashes), data)) &&
+        (n < 5 || strcmp(data + n - 5, ".foil")))
+        step_run(p, &words);
 }
 
 /* Refuses data that does not fit together, and says what is to be known of it:
@@ -33,37 +29,34 @@ pipeline_index(struct pipeline *p, const char *data)
 static void
 check_fit(struct pipeline *p, const char *data, const char *test)
 {
-    char *script = mem_format("%s/fits.sh", var(p, "parts"));
-    char *const words[] = {
-        script, mem_text(*var(p, "captions") ? "captions" : "labels"),
-        mem_text(data), *test ? mem_text(test) : NULL, NULL};
-    char *text = step_capture(words), *rest;
+    struct word_list words = {0};
+    char *text, *rest;
 
+    word_list_put(&words, keep("%s/fits.sh", var(p, "parts")),
+                  *var(p, "captions") ? "captions" : "labels", data,
+                  *test ? test : NULL, (char *)NULL);
+    text = step_capture(words.word);
     for (char *line = strtok_r(text, "\n", &rest); line;
          line = strtok_r(NULL, "\n", &rest)) {
         if (!strncmp(line, "die ", 4))
             die("%s", line + 4);
         say("%s", line + 4);
     }
-    for (size_t i = 0; words[i]; i++)
-        free(words[i]);
-    free(text);
 }
 
 /* Whether the last of the measures was taken. */
 static int
 was_judged(const struct pipeline *p)
 {
-    char *path = mem_format("%s/results.jsonl", var(p, "RUN"));
     struct err ignored;
     size_t len;
-    char *text = file_read(path, 1 << 26, &len, &ignored);
+    char *text =
+        file_read(run_path(p, "results.jsonl"), 1 << 26, &len, &ignored);
     const int was =
         text && strstr(text, *var(p, "captions") ? "{\"measure\":\"captions\""
                                                  : "{\"measure\":\"probe\"");
 
     free(text);
-    free(path);
     return was;
 }
 
@@ -79,7 +72,6 @@ check_stages(const struct pipeline *p)
     for (size_t i = 0; i < list.n; i++)
         if (process_findable(&list.stage[i], "stages", &err))
             die("%s", err.msg);
-    list_release(&list);
 }
 
 /* What cannot work is refused before anything is there. */
@@ -87,13 +79,12 @@ static void
 check_run(const struct pipeline *p, const char *test)
 {
     const char *run = var(p, "RUN");
-    char *latest = mem_format("%s/latest", run);
 
     if (strlen(run) > LONGEST_RUN)
         die("-r has %zu bytes: a run directory has at most %d, for the names "
             "of the sockets in it",
             strlen(run), LONGEST_RUN);
-    if (file_exists(latest) && !p->resume)
+    if (run_has(p, "latest") && !p->resume)
         die("'%s' holds a run: --resume goes on with it, -r takes another",
             run);
     if (*test && has_own_net(p))
@@ -102,14 +93,11 @@ check_run(const struct pipeline *p, const char *test)
                         "in --train says which that of --encoder is, or leave "
                         "it out",
                         test);
-    free(latest);
 }
 
 void
 pipeline_prepare(struct pipeline *p, const char *data, const char *test)
 {
-    char *logs;
-
     p->learnt = LEARNT_NOT;
     check_run(p, test);
     hold_run(p);
@@ -120,7 +108,6 @@ pipeline_prepare(struct pipeline *p, const char *data, const char *test)
     if (*data && (*test || *var(p, "captions")))
         check_fit(p, data, test);
     stages_ask(p, data);
-    free(p->stages);
     p->stages = *data ? stages_text(p, data) : NULL;
     if (p->stages)
         check_stages(p);
@@ -138,11 +125,8 @@ pipeline_prepare(struct pipeline *p, const char *data, const char *test)
     hold_run(p);
     if (!p->is_study)
         remember_run(p);
-    logs = mem_format("%s/log", var(p, "RUN"));
-    hold_make(logs);
-    free(logs);
-    free(p->prepared);
-    p->prepared = mem_format("%s %s in %s", data, test, var(p, "RUN"));
+    hold_make(run_path(p, "log"));
+    p->prepared = keep("%s %s in %s", data, test, var(p, "RUN"));
 }
 
 /* --------------------------------------------------------------- training */
@@ -166,22 +150,17 @@ announce_run(const struct pipeline *p, const char *data)
     const intmax_t least = whole_of(p->selects, "least");
     const intmax_t most = whole_of(p->selects, "largest");
     const intmax_t total = whole_of(p->trains, "total");
-    char at[96] = "", sizes[96];
-    size_t n = 0;
 
-    if (total)
-        snprintf(at, sizeof at,
-                 "continues after step %jd, in epoch %jd: ", total,
-                 whole_of(p->trains, "epoch") + 1);
-    if (least != most)
-        n = (size_t)snprintf(sizes, sizeof sizes, "%jd or ", least);
-    n += (size_t)snprintf(sizes + n, sizeof sizes - n, "%jd", most);
-    if (most != whole_var(p, "batch"))
-        snprintf(sizes + n, sizeof sizes - n, " (at most %s, evened out)",
-                 var(p, "batch"));
-    say("%s%s, %jd images of '%s' in batches of %s, %s epoch%s, seed %s, %s "
-        "thread%s",
-        at, var(p, "objective"), whole_of(p->selects, "samples"), data, sizes,
+    say("%s%s, %jd images of '%s' in batches of %s%jd%s, %s epoch%s, seed %s, "
+        "%s thread%s",
+        total ? keep("continues after step %jd, in epoch %jd: ", total,
+                     whole_of(p->trains, "epoch") + 1)
+              : "",
+        var(p, "objective"), whole_of(p->selects, "samples"), data,
+        least == most ? "" : keep("%jd or ", least), most,
+        most == whole_var(p, "batch")
+            ? ""
+            : keep(" (at most %s, evened out)", var(p, "batch")),
         var(p, "epochs"), plural_of(var(p, "epochs")), var(p, "seed"),
         var(p, "threads"), plural_of(var(p, "threads")));
 }
@@ -189,24 +168,19 @@ announce_run(const struct pipeline *p, const char *data)
 void
 pipeline_learn(struct pipeline *p, const char *data, const char *test)
 {
-    char *as = mem_format("%s %s in %s", data, test, var(p, "RUN"));
+    const char *as = keep("%s %s in %s", data, test, var(p, "RUN"));
+    int judges;
 
     if (!p->prepared || strcmp(as, p->prepared))
         pipeline_prepare(p, data, test);
-    free(p->prepared);
     p->prepared = NULL;
     if (p->learnt == LEARNT_NOT) {
         if (!p->is_study)
             announce_run(p, data);
-        free(p->stages); // options may have been set since
-        p->stages = stages_text(p, data);
-        step_list(p, p->stages);
+        step_list(p, stages_text(p, data)); // options may have been set since
         p->learnt = LEARNT_NOW;
     }
-    set_var(p, "judge",
-            *test &&
-                    (p->learnt == LEARNT_NOW || p->judge_anew || !was_judged(p))
-                ? "yes"
-                : "");
-    free(as);
+    judges =
+        *test && (p->learnt == LEARNT_NOW || p->judge_anew || !was_judged(p));
+    set_var(p, "judge", judges ? "yes" : "");
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "keep.h"
 #include "list.h"
-#include "util/mem.h"
 #include "words.h"
 
 static const char *const restarts[] = {"never", "killed", "failed", "always"};
@@ -35,7 +35,7 @@ set_name(struct list_stage *stage, const char *word, const struct words *at,
                        "%s:%d: a stage is not called '%s': want letters, "
                        "digits and - _ . behind them, %d at most",
                        at->name, at->line, word, LIST_MAX_NAME);
-    stage->name = mem_text(word);
+    stage->name = keep("%s", word);
     return 0;
 }
 
@@ -86,13 +86,11 @@ static int
 take_command(struct list_stage *stage, struct words *words, struct err *err)
 {
     struct word_list command = {0};
-    int rc;
 
     stage->line = words->line;
-    rc = words_rest(words, &command, err);
-    stage->argv = command.word; // to be released in any case
-    if (rc)
+    if (words_rest(words, &command, err))
         return -1;
+    stage->argv = command.word;
     if (!command.n || !*stage->argv[0])
         return err_set(err,
                        "%s:%d: a stage is a line of name, copies, restart "
@@ -107,43 +105,44 @@ take_stage(struct list_stage *stage, struct words *words, struct err *err)
 {
     *stage = (struct list_stage){0};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        int failed = 0, rc;
+        int failed = 0;
         char *word = words_next(words, &failed, err);
 
         if (!word && (failed || !i))
             return failed ? -1 : 0;
         if (!word)
             break; // take_command() says so
-        rc = columns[i](stage, word, words, err);
-        free(word);
-        if (rc)
+        if (columns[i](stage, word, words, err))
             return -1;
     }
     return take_command(stage, words, err) ? -1 : 1;
+}
+
+/* Returns 1 when one of a stage's processes has that name. */
+static int
+has_process(const struct list_stage *stage, const char *name)
+{
+    const size_t n = strlen(stage->name);
+
+    if (stage->copies == 1)
+        return !strcmp(stage->name, name);
+    return !strncmp(name, stage->name, n) && name[n] == '-' &&
+           name[n + 1] != '0' &&
+           read_number(name + n + 1, 1, stage->copies) > 0;
 }
 
 /* Returns 1 when two stages have a process of the same name. */
 static int
 share_name(const struct list_stage *a, const struct list_stage *b)
 {
-    int found = 0;
-
-    for (int i = 0; i < a->copies && !found; i++) {
-        char *name = list_process_name(a, i);
-        const size_t n = strlen(b->name);
-
-        if (b->copies == 1)
-            found = !strcmp(name, b->name);
-        else if (!strncmp(name, b->name, n) && name[n] == '-')
-            found = read_number(name + n + 1, 1, b->copies) > 0;
-        free(name);
-    }
-    return found;
+    return a->copies == 1   ? has_process(b, a->name)
+           : b->copies == 1 ? has_process(a, b->name)
+                            : !strcmp(a->name, b->name);
 }
 
 /* One main stage, and no name twice. */
 static int
-judge_list(struct list *list, const char *name, struct err *err)
+check_list(struct list *list, const char *name, struct err *err)
 {
     int mains = 0;
 
@@ -179,33 +178,11 @@ list_read(struct list *list, const char *name, const char *text,
 
     *list = (struct list){0};
     do {
-        mem_grow(&list->stage, &room, list->n + 1, sizeof *list->stage);
+        keep_grow(&list->stage, &room, list->n + 1, sizeof *list->stage);
         rc = take_stage(&list->stage[list->n], &words, err);
-        list->n += rc != 0; // what was begun is released, too
+        list->n += rc > 0;
     } while (rc >= 0 && words_line(&words));
-    if (rc < 0 || judge_list(list, name, err)) {
-        list_release(list);
-        return -1;
-    }
-    return 0;
-}
-
-static void
-release_stage(struct list_stage *stage)
-{
-    for (char **word = stage->argv; word && *word; word++)
-        free(*word);
-    free(stage->argv);
-    free(stage->name);
-}
-
-void
-list_release(struct list *list)
-{
-    for (size_t i = 0; i < list->n; i++)
-        release_stage(&list->stage[i]);
-    free(list->stage);
-    *list = (struct list){0};
+    return rc < 0 ? -1 : check_list(list, name, err);
 }
 
 static struct list_stage *
@@ -232,20 +209,12 @@ list_replace(struct list *list, const char *text, struct err *err)
                        "--command '%s': want STAGE=COMMAND, of a stage of "
                        "the list",
                        text);
-    if (words_rest(&words, &command, err)) {
-        word_list_release(&command);
+    if (words_rest(&words, &command, err))
         return -1;
-    }
-    if (!command.n || !*command.word[0] || *words.at) {
-        word_list_release(&command);
+    if (!command.n || !*command.word[0] || *words.at)
         return err_set(err, "--command '%s': want a command in one line", text);
-    }
-    for (char **word = stage->argv; *word; word++) {
-        if (word > stage->argv)
-            word_list_add(&command, *word);
-        free(*word);
-    }
-    free(stage->argv);
+    for (char **word = stage->argv + 1; *word; word++)
+        word_list_add(&command, *word);
     stage->argv = command.word;
     return 0;
 }
@@ -253,6 +222,6 @@ list_replace(struct list *list, const char *text, struct err *err)
 char *
 list_process_name(const struct list_stage *stage, int copy)
 {
-    return stage->copies == 1 ? mem_text(stage->name)
-                              : mem_format("%s-%d", stage->name, copy + 1);
+    return stage->copies == 1 ? stage->name
+                              : keep("%s-%d", stage->name, copy + 1);
 }

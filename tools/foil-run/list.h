@@ -45,14 +45,11 @@ struct list {
 /*
  * list_read() parses a text; `name` is what errors call it, as in "mine:3: no
  * restart policy 'often'".  $NAME is taken from the environment.  Exactly one
- * stage is the main one: of a list of one stage that one.  On success the list
- * is to be given to list_release(); on error -1 and there is nothing to
- * release.
+ * stage is the main one: of a list of one stage that one.  -1 on error.  A list
+ * is kept until the process ends (keep.h).
  */
 int list_read(struct list *list, const char *name, const char *text,
               struct err *err);
-
-void list_release(struct list *list);
 
 /*
  * list_replace() puts another program in the place of the first word of a
@@ -62,9 +59,8 @@ void list_release(struct list *list);
 int list_replace(struct list *list, const char *text, struct err *err);
 
 /*
- * list_process_name() returns the name of a copy, counted from 0, to be given
- * to free(): that of the stage, and its number behind it where there are
- * several.
+ * list_process_name() returns the name of a copy, counted from 0: that of the
+ * stage, and its number behind it where there are several.
  */
 char *list_process_name(const struct list_stage *stage, int copy);
 

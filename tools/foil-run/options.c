@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,26 +12,54 @@
  * as it has much of the others. */
 static const int asked[N_STAGES] = {SELECT, NEGATIVES, AUGMENT, TRAIN, EMBED};
 
+/* What --help says of what is no row of a pipeline. */
+static const struct {
+    const char *name, *arg, *what;
+} others[] = {
+    {"resume", "",
+     "continue RUN from its newest checkpoint, with the options that it was "
+     "started with"},
+    {"override", " KEY", "with --resume: allow another value of this option"},
+    {"OPTION", " [VALUE]",
+     "an option of a stage, such as --lr 0.1; of one of several stages that "
+     "have it, such as --train.tau 0.1"},
+    {"select", " ARGS", "more options for foil-select"},
+    {"augment", " ARGS", "for foil-augment"},
+    {"train", " ARGS", "for foil-train"},
+    {"negatives", " ARGS", "for foil-negatives"},
+    {"embed", " ARGS", "for foil-embed"},
+    {"select-command", " C",
+     "run C instead of foil-select, with the same options"},
+    {"augment-command", " C", "instead of foil-augment"},
+    {"train-command", " C", "instead of foil-train"},
+    {"negatives-command", " C", "instead of foil-negatives"},
+    {"config", " FILE",
+     "take options from a file, such as RUN/command of another run; those "
+     "given here take precedence"},
+    {"stages", "",
+     "print the list of stages, as foil-run(1) reads it, and start nothing"},
+    {"help", "", "this text"},
+};
+enum { N_OTHERS = sizeof others / sizeof *others };
+
 /* ------------------------------------------------- options of the stages */
 
-/* Returns what a stage's tool says of its options, "" where it is not there;
- * kept. */
+/* Returns what a stage's tool says of its options, "" where it is not there. */
 static const char *
 help_of_stage(int stage)
 {
     static char *helps[N_STAGES];
-    char *tool = mem_format("foil-%s", pipeline_stages[stage]);
-    char *words[] = {tool, mem_text("--help"), mem_text("all"), NULL};
-    const struct list_stage asked_one = {.name = tool, .argv = words};
+    char *tool = keep("foil-%s", pipeline_stages[stage]);
+    struct word_list words = {0};
+    struct list_stage asked_one = {.name = tool};
     struct err ignored;
 
+    word_list_put(&words, tool, "--help", "all", (char *)NULL);
+    asked_one.argv = words.word;
     if (!helps[stage])
         helps[stage] = process_findable(&asked_one, "", &ignored)
-                           ? mem_text("")
-                           : step_capture(words);
-    free(words[1]);
-    free(words[2]);
-    free(tool);
+                           ? keep("%s", "")
+                           : step_capture(words.word);
     return helps[stage];
 }
 
@@ -80,26 +107,20 @@ has_option(const char *help, const char *name, int *flag)
 _Noreturn static void
 refuse_option(struct pipeline *p, const char *name)
 {
-    static const char *const own[] = {"run",    "resume", "override",
-                                      "stages", "config", "help"};
     struct guess guess = {.word = name, .lead = "--"};
-    const char *key[128];
-    const size_t n = pipeline_keys(p, key, 128);
+    const struct word_list keys = pipeline_keys(p);
 
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        guess_try(&guess, own[i]);
-    for (size_t i = 0; i < n; i++)
-        guess_try(&guess, key[i]);
+    guess_try(&guess, "run");
+    for (size_t i = 0; i < N_OTHERS; i++)
+        guess_try(&guess, others[i].name);
+    for (size_t i = 0; i < keys.n; i++)
+        guess_try(&guess, keys.word[i]);
     for (int i = 0; i < N_STAGES; i++) {
-        const char *at = help_of_stage(i);
-        size_t length;
+        const char *at = help_of_stage(asked[i]);
+        size_t n;
 
-        while ((at = next_option(at, &length))) {
-            char word[64];
-
-            snprintf(word, sizeof word, "%.*s", (int)length, at);
-            guess_try(&guess, word);
-        }
+        while ((at = next_option(at, &n)))
+            guess_try(&guess, keep("%.*s", (int)n, at));
     }
     pipeline_misuse(p, "no option '--%s'%s", name, guess_words(&guess));
 }
@@ -111,69 +132,47 @@ find_owner(struct pipeline *p, const char **name, int *flag)
 {
     const size_t dot = strcspn(*name, ".");
     const int only = (*name)[dot] ? stage_named(*name, dot) : -1;
-    const char *whole = *name;
+    const char *whole = *name, *at = "";
     int owner = -1, several = 0;
-    char *at = mem_text("");
 
     if (only >= 0)
         *name += dot + 1;
     for (int i = 0; i < N_STAGES; i++) {
-        const int stage = only < 0 ? asked[i] : only;
+        const int stage = asked[i];
 
-        if ((stage == EMBED && owner >= 0) || (only >= 0 && i) ||
+        if ((only >= 0 && stage != only) || (stage == EMBED && owner >= 0) ||
             !has_option(help_of_stage(stage), *name, flag))
             continue;
         several += owner >= 0;
         if (owner < 0)
             owner = stage;
-        char *longer =
-            mem_format("%s --%s.%s", at, pipeline_stages[stage], *name);
-        free(at);
-        at = longer;
+        at = keep("%s --%s.%s", at, pipeline_stages[stage], *name);
     }
     if (owner < 0)
         refuse_option(p, whole);
     if (several)
         pipeline_misuse(p, "several stages have --%s: say which by one of%s",
                         whole, at);
-    free(at);
     return owner;
 }
 
 /* -------------------------------------------------------- the command line */
 
-/* Takes an option of a stage for it. */
-static void
-tell_stage(struct pipeline *p, int stage, const char *name, const char *value)
-{
-    char *option = mem_format("--%s", name);
-    char *const words[] = {option, value ? mem_text(value) : NULL};
-    char *text = word_list_text(words, value ? 2 : 1);
-
-    pipeline_take(p, pipeline_stages[stage], text);
-    free(text);
-    free(words[1]);
-    free(option);
-}
-
 /* Takes the option in argv[*at]; its value may stand in the next word. */
 static void
 take_word(struct pipeline *p, char **argv, size_t *at)
 {
-    const char *word = argv[*at], *name, *value = NULL;
-    const int letter = word[1] != '-';
-    char *option = NULL;
+    const char *word = argv[*at], *value = strchr(word, '=');
+    const char *name = keep("%.*s", (int)strcspn(word + 2, "="), word + 2);
+    struct word_list words = {0};
     int stage = -1, flag = 0;
 
-    if (letter && word[1] == 'r') {
+    value += value != NULL;
+    if (word[1] == 'r') {
         name = "run";
         value = word[2] ? word + 2 : NULL;
-    } else {
-        option = mem_format("%.*s", (int)strcspn(word + 2, "="), word + 2);
-        name = option;
-        value = strchr(word, '=') ? strchr(word, '=') + 1 : NULL;
-        if (letter)
-            pipeline_misuse(p, "no option '%s'", word);
+    } else if (word[1] != '-') {
+        pipeline_misuse(p, "no option '%s'", word);
     }
     if (!pipeline_is_key(p, name) && strcmp(name, "run") &&
         strcmp(name, "override") && strcmp(name, "config"))
@@ -182,11 +181,12 @@ take_word(struct pipeline *p, char **argv, size_t *at)
         pipeline_misuse(p, "--%s has no value", name);
     if (!flag && !value && !(value = argv[++*at]))
         pipeline_misuse(p, "--%s wants a value", name);
-    if (stage >= 0)
-        tell_stage(p, stage, name, value);
-    else
-        pipeline_take(p, name, value);
-    free(option);
+    if (stage >= 0) {
+        word_list_put(&words, keep("--%s", name), value, (char *)NULL);
+        name = pipeline_stages[stage];
+        value = word_list_text(words.word, words.n);
+    }
+    pipeline_take(p, name, value);
 }
 
 static void
@@ -198,50 +198,43 @@ take_operand(struct pipeline *p, const char *word, size_t at)
     setting_set(&p->said, p->operand.word[at], "");
 }
 
-/* Of what --STAGE says, --NAME of these is the pipeline's own. */
+/* Of what --STAGE says, --NAME of these two is the pipeline's own. */
 static void
-take_back(struct pipeline *p, int stage, const char *const *names)
+take_back(struct pipeline *p, int stage, const char *one, const char *other)
 {
     const char *option = pipeline_stages[stage];
     struct word_list all = {0}, kept = {0};
-    char *text;
 
     pipeline_split(p, &all, option, var(p, option));
     for (size_t i = 0, end; i < all.n; i = end) {
-        const char *word = all.word[i] + 2, *const *name = names;
-        const size_t n = strcspn(word, "=");
+        const size_t n = strcspn(all.word[i], "=");
+        const char *item = keep("%.*s", (int)n, all.word[i]);
+        const char *name = !strcmp(item, keep("--%s", one))     ? one
+                           : !strcmp(item, keep("--%s", other)) ? other
+                                                                : NULL;
 
         end = item_end(&all, i);
-        while (*name && (strlen(*name) != n || memcmp(*name, word, n) ||
-                         strncmp(all.word[i], "--", 2)))
-            name++;
-        if (!*name || (!word[n] && end != i + 2)) {
+        if (!name || (!all.word[i][n] && end != i + 2)) {
             for (; i < end; i++)
                 word_list_add(&kept, all.word[i]);
             continue;
         }
-        if (setting_get(&p->said, *name))
-            pipeline_misuse(p, "--%s is given twice", *name);
-        pipeline_take(p, *name, word[n] ? word + n + 1 : all.word[i + 1]);
+        if (setting_get(&p->said, name))
+            pipeline_misuse(p, "--%s is given twice", name);
+        pipeline_take(p, name,
+                      all.word[i][n] ? all.word[i] + n + 1 : all.word[i + 1]);
     }
-    text = word_list_text(kept.word, kept.n);
-    set_var(p, option, text);
-    free(text);
-    word_list_release(&all);
-    word_list_release(&kept);
+    set_var(p, option, word_list_text(kept.word, kept.n));
 }
 
 /* What can only be said of all words together. */
 static void
 check_command_line(struct pipeline *p, size_t operands)
 {
-    static const char *const trainers[] = {"objective", "threads", NULL};
-    static const char *const selectors[] = {"batch", "epochs", NULL};
-
     if (p->config)
         configure_run(p);
-    take_back(p, TRAIN, trainers);
-    take_back(p, SELECT, selectors);
+    take_back(p, TRAIN, "objective", "threads");
+    take_back(p, SELECT, "batch", "epochs");
     if (!p->resume && p->override.n)
         pipeline_misuse(p, "--override belongs to --resume");
     if (p->resume && !p->is_study)
@@ -286,73 +279,35 @@ pipeline_command_line(struct pipeline *p, char **argv)
 static const char *
 print_comment(const char *at, const char *lead)
 {
-    char *text = mem_text("");
+    const char *text = "";
 
     for (; at[0] == '#' && at[1] == ' '; at += *at == '\n') {
-        char *line = mem_format("%.*s", (int)strcspn(at + 2, "\n"), at + 2);
-
-        text = *text ? mem_word(text, line) : (free(text), mem_text(line));
-        free(line);
+        text = keep("%s%s%.*s", text, *text ? " " : "",
+                    (int)strcspn(at + 2, "\n"), at + 2);
         at += strcspn(at, "\n");
     }
     opt_paragraph(stdout, lead, text);
     putchar('\n');
-    free(text);
     return at[0] == '#' && at[1] == '\n' ? at + 2 : NULL;
 }
-
-/* What --help says of what is no row of a pipeline. */
-static const struct {
-    const char *name, *what;
-} others[] = {
-    {"--resume", "continue RUN from its newest checkpoint, with the "
-                 "options that it was started with"},
-    {"--override KEY", "with --resume: allow another value of this option"},
-    {"--OPTION [VALUE]",
-     "an option of a stage, such as --lr 0.1; of one of several stages "
-     "that have it, such as --train.tau 0.1"},
-    {"--select ARGS", "more options for foil-select"},
-    {"--augment ARGS", "for foil-augment"},
-    {"--train ARGS", "for foil-train"},
-    {"--negatives ARGS", "for foil-negatives"},
-    {"--embed ARGS", "for foil-embed"},
-    {"--select-command C",
-     "run C instead of foil-select, with the same options"},
-    {"--augment-command C", "instead of foil-augment"},
-    {"--train-command C", "instead of foil-train"},
-    {"--negatives-command C", "instead of foil-negatives"},
-    {"--config FILE",
-     "take options from a file, such as RUN/command of another run; those "
-     "given here take precedence"},
-    {"--stages", "print the list of stages, as foil-run(1) reads it, and "
-                 "start nothing"},
-    {"--help", "this text"},
-};
 
 void
 pipeline_help(const struct pipeline *p)
 {
-    char *name, *what, *lead;
+    const char *lead = keep("foil run %s:", p->name);
 
     printf("usage: foil run %s%s%s [OPTION ...]\n\n", p->name,
            *p->described ? " " : "", p->described);
-    lead = mem_format("foil run %s:", p->name);
-    for (const char *at = print_comment(p->text, lead); at;)
-        at = print_comment(at, "");
-    free(lead);
-    what =
-        mem_format("run directory, created with mode 0700 [%s]", var(p, "RUN"));
-    opt_row(stdout, "-r, --run RUN", what);
-    free(what);
-    for (size_t i = 0; i < p->rows; i++) {
-        name = mem_format("--%s %s", p->row[i].name, p->row[i].arg);
-        what = mem_format("%s [%s]", p->row[i].what, var(p, p->row[i].name));
-        opt_row(stdout, name, what);
-        free(what);
-        free(name);
-    }
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        opt_row(stdout, others[i].name, others[i].what);
+    for (const char *at = p->text; at; lead = "")
+        at = print_comment(at, lead);
+    opt_row(stdout, "-r, --run RUN",
+            keep("run directory, created with mode 0700 [%s]", var(p, "RUN")));
+    for (size_t i = 0; i < p->rows; i++)
+        opt_row(stdout, keep("--%s %s", p->row[i].name, p->row[i].arg),
+                keep("%s [%s]", p->row[i].what, var(p, p->row[i].name)));
+    for (size_t i = 0; i < N_OTHERS; i++)
+        opt_row(stdout, keep("--%s%s", others[i].name, others[i].arg),
+                others[i].what);
     close_stdout();
     exit(EXIT_OK);
 }

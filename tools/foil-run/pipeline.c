@@ -2,9 +2,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hold.h"
 #include "pipeline.h"
 #include "util/file.h"
-#include "util/mem.h"
 #include "util/opt.h"
 
 /* Options of all pipelines. */
@@ -25,23 +25,16 @@ add_common(struct pipeline *p)
          "processes of the trainer, by mpirun: foil-ranks(7)"},
         {"hosts", "FILE", "", "machines of these, a hostfile of mpirun"},
     };
-    char *cores = mem_format("%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    const char *cores = keep("%ld", sysconf(_SC_NPROCESSORS_ONLN));
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         pipeline_row_add(p, rows[i].name, rows[i].arg, rows[i].what);
         set_var(p, rows[i].name, rows[i].value ? rows[i].value : cores);
     }
     set_var(p, "grace", "10");
-    free(cores);
-    for (int i = 0; i < N_STAGES; i++) {
-        char *tool = mem_format("foil-%s", pipeline_stages[i]);
-        char *name = mem_format("%s-command", pipeline_stages[i]);
-
-        set_var(p, pipeline_stages[i], "");
-        set_var(p, name, tool);
-        free(name);
-        free(tool);
-    }
+    for (int i = 0; i < N_STAGES; i++)
+        set_var(p, keep("%s-command", pipeline_stages[i]),
+                keep("foil-%s", pipeline_stages[i]));
 }
 
 int
@@ -67,19 +60,17 @@ static void
 name_pipeline(struct pipeline *p, const char *folder)
 {
     const size_t n = strlen(folder);
-    const char *dot;
+    const char *dot = strrchr(p->path, '.');
 
     if (!strncmp(p->path, folder, n) && p->path[n] == '/') {
-        dot = strrchr(p->path, '.');
-        p->name = mem_format(
-            "%.*s",
-            (int)((dot ? dot : p->path + strlen(p->path)) - p->path) - (int)n -
-                1,
-            p->path + n + 1);
-        p->known = mem_text(p->name);
+        const char *name = p->path + n + 1;
+
+        p->name = keep("%.*s", (int)(dot ? (size_t)(dot - name) : strlen(name)),
+                       name);
+        p->known = p->name;
         return;
     }
-    p->name = mem_text(p->path);
+    p->name = keep("%s", p->path);
     p->known = pipeline_absolute(p->path);
 }
 
@@ -88,52 +79,29 @@ set_places(struct pipeline *p)
 {
     const char *folder = getenv("FOIL_PIPELINES");
     const char *slash = strrchr(p->path, '/');
-    char *beside = mem_format("%.*s", slash ? (int)(slash - p->path) : 1,
-                              slash ? p->path : ".");
-    char *run, *parts, *as;
-    const char *last, *dot;
 
     if (!folder)
-        folder = beside;
+        folder = slash ? keep("%.*s", (int)(slash - p->path), p->path) : ".";
     name_pipeline(p, folder);
-    parts = mem_format("%s/parts", folder);
-    last = *p->known == '/' ? strrchr(p->known, '/') + 1 : p->known;
-    dot = strrchr(last, '.');
-    run = mem_format(
-        "run/%.*s",
-        (int)(dot && dot > last ? (size_t)(dot - last) : strlen(last)), last);
-    as = mem_format("foil run %s", p->name);
-    set_var(p, "parts", parts);
-    set_var(p, "RUN", run);
-    say_as(as); // which stays
-    free(run);
-    free(parts);
-    free(beside);
+    set_var(p, "parts", keep("%s/parts", folder));
+    set_var(
+        p, "RUN",
+        hold_name(*p->known == '/' ? strrchr(p->known, '/') + 1 : p->known));
+    say_as(keep("foil run %s", p->name));
 }
 
 /* Says where everything is, where something was learnt. */
 static void
 conclude_run(const struct pipeline *p)
 {
-    static const char *const names[] = {"results.jsonl", "loss.png"};
-    const char *run = var(p, "RUN");
-    char found[64] = "";
-
     if (p->learnt == LEARNT_NOT)
         return;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *path = mem_format("%s/%s", run, names[i]);
-
-        if (file_exists(path))
-            snprintf(found + strlen(found), sizeof found - strlen(found),
-                     ", %s", names[i]);
-        free(path);
-    }
-    say("%s: '%s' has the encoder in latest/, its steps in metrics.jsonl%s",
+    say("%s: '%s' has the encoder in latest/, its steps in metrics.jsonl%s%s",
         p->learnt == LEARNT_NOW
             ? "the run is over"
             : "the run was over before, and nothing is left to train",
-        run, found);
+        var(p, "RUN"), run_has(p, "results.jsonl") ? ", results.jsonl" : "",
+        run_has(p, "loss.png") ? ", loss.png" : "");
 }
 
 void

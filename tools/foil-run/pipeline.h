@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "keep.h"
 #include "list.h"
 #include "util/json.h"
 #include "util/setting.h"
@@ -23,7 +24,8 @@
  * a sentence.  One pipeline in a process.
  */
 
-enum { SELECT, NEGATIVES, AUGMENT, TRAIN, EMBED, N_STAGES };
+/* In the order of RUN/command. */
+enum { EMBED, SELECT, TRAIN, NEGATIVES, AUGMENT, N_STAGES };
 extern const char *const pipeline_stages[N_STAGES]; /* their names */
 
 /* An option that has a value: its name, what --help calls the value, N or S for
@@ -32,43 +34,50 @@ struct pipeline_row {
     char *name, *arg, *what;
 };
 
+/* A list of parts/ that a line of another one uses. */
+struct pipeline_part {
+    const char *path;
+    struct word_list word; /* its name, and $1 .. */
+    const struct pipeline_part *before;
+};
+
 enum pipeline_learnt { LEARNT_NOT, LEARNT_BEFORE, LEARNT_NOW };
 
 struct pipeline {
     char *name;               /* behind `foil run` */
     char *known;              /* what a run remembers it by */
     char *path, *text;        /* the list */
-    char *described;          /* operands as in "DATA [TEST]" */
+    const char *described;    /* operands as in "DATA [TEST]" */
     struct word_list operand; /* their names; the first `needed` are wanted */
     size_t needed;
     struct pipeline_row *row; /* options, those of all pipelines first */
     size_t rows, row_room;
 
-    struct settings vars;        /* values of options, operands and others */
-    const struct settings *args; /* $1 .. of the part that runs; or NULL */
-    struct settings said;        /* what the command line says */
-    struct word_list override;   /* options that may differ from the run's */
-    const char *config;          /* a file of options; or NULL */
-    int resume, lists;           /* --resume, --stages */
+    struct settings vars; /* values of options, operands and others */
+    const struct pipeline_part *part; /* the innermost; or NULL */
+    struct settings said;             /* what the command line says */
+    struct word_list override; /* options that may differ from the run's */
+    const char *config;        /* a file of options; or NULL */
+    int resume, lists;         /* --resume, --stages */
 
     struct word_list defaults[N_STAGES]; /* options that the list sets */
     struct word_list tuned;   /* of the trainer, with the usual objective */
     json_t *selects, *trains; /* what both make of their options; or NULL */
     enum pipeline_learnt learnt;
     int judge_anew;
-    int selects_ours;   /* of programs of another kind ours is not told */
-    int asks_elsewhere; /* the trainer's checkpoint is another program's */
-    char *prepared;     /* of what pipeline_prepare() was the last; or NULL */
-    char *stages;       /* the list of stages that it made; or NULL */
+    int selects_ours;     /* of programs of another kind ours is not told */
+    int asks_elsewhere;   /* the trainer's checkpoint is another program's */
+    const char *prepared; /* of what pipeline_prepare() was the last; or NULL */
+    const char *stages;   /* the list of stages that it made; or NULL */
 
     int is_study;            /* which remembers its settings in its own way */
     struct settings methods; /* METHOD.objective, METHOD.STAGE */
     int lock;                /* of the study's folder, or 0 */
 
-    int held;       /* a descriptor that keeps others out of the run */
-    char *holds;    /* the run that it is for; or NULL */
-    const char *to; /* where the output of a step goes; NULL: our own */
-    int to_append;  /* behind what is there */
+    int held;          /* a descriptor that keeps others out of the run */
+    const char *holds; /* the run that it is for; or NULL */
+    const char *to;    /* where the output of a step goes; NULL: our own */
+    int to_append;     /* behind what is there */
 };
 
 /* pipeline_is() returns 1 when a file is a pipeline, not a list of stages. */
@@ -83,8 +92,9 @@ _Noreturn void pipeline_misuse(const struct pipeline *p, const char *fmt, ...)
 
 /* ------------------------------------------------- variables and options */
 
-/* pipeline_value() returns the value of a variable, or NULL; var() that of one
- * that has a value, "" where it is not set. */
+/* pipeline_value() returns the value of a variable, or $1 .. of a part, or
+ * NULL; var() that of a variable, "" where it is not set.  A value that var()
+ * returned stays when another is set. */
 const char *pipeline_value(const void *pipeline, const char *name);
 const char *var(const struct pipeline *p, const char *name);
 long whole_var(const struct pipeline *p, const char *name);
@@ -101,7 +111,7 @@ void pipeline_command_line(struct pipeline *p, char **argv);
 void pipeline_help(const struct pipeline *p);
 
 /* pipeline_absolute() returns a path from the root, "." and ".." resolved and
- * links kept, to be given to free(). */
+ * links kept. */
 char *pipeline_absolute(const char *path);
 
 /* pipeline_row_add() adds an option that has a value. */
@@ -111,18 +121,15 @@ void pipeline_row_add(struct pipeline *p, const char *name, const char *arg,
 /* stage_named() returns the stage of a name of n characters, or -1. */
 int stage_named(const char *name, size_t n);
 
-/* is_option() returns 1 for a word that begins an item, as --lr of --lr 0.1. */
-int is_option(const char *word);
-
-/* item_end() returns the index behind the item that begins at `at`. */
-size_t item_end(const struct word_list *list, size_t at);
+/* run_path() returns RUN/NAME, run_has() whether it is there. */
+char *run_path(const struct pipeline *p, const char *name);
+int run_has(const struct pipeline *p, const char *name);
 
 /* ------------------------------------------------------ what a run remembers
  */
 
-/* pipeline_keys() puts the names that a run remembers into key[most]; returns
- * how many there are. */
-size_t pipeline_keys(const struct pipeline *p, const char **key, size_t most);
+/* pipeline_keys() returns the names that a run remembers, in order. */
+struct word_list pipeline_keys(const struct pipeline *p);
 int pipeline_is_key(const struct pipeline *p, const char *name);
 
 /* remember_run() writes RUN/command; recall_run() has the run's command hold,
@@ -135,9 +142,8 @@ int is_overridden(const struct pipeline *p, const char *name);
 /* ---------------------------------------------------------------- stages */
 
 /* stages_ask() asks selector (where there is data) and trainer what they make
- * of their options; stages_text() returns the list of stages, to be given to
- * free().  merge_options() adds those of a stage that the user's do not
- * replace, and these. */
+ * of their options; stages_text() returns the list of stages.  merge_options()
+ * adds those of a stage that the user's do not replace, and these. */
 void stages_ask(struct pipeline *p, const char *data);
 char *stages_text(struct pipeline *p, const char *data);
 void merge_options(const struct pipeline *p, int stage,
@@ -165,10 +171,10 @@ void script_run(struct pipeline *p, const char *name, const char *text);
  * of a list, described in foil-run(1); study_lock() keeps other calls out of
  * the folder.
  */
-void study_declare(struct pipeline *p, char **word, size_t n);
-void study_method(struct pipeline *p, char **word, size_t n);
-void study_set_method(struct pipeline *p, char **word, size_t n);
-void study_open(struct pipeline *p, char **word, size_t n);
+void study_declare(struct pipeline *p, const struct word_list *word);
+void study_method(struct pipeline *p, const struct word_list *word);
+void study_set_method(struct pipeline *p, const struct word_list *word);
+void study_open(struct pipeline *p, const struct word_list *word);
 void study_lock(struct pipeline *p);
 void study_unlock(struct pipeline *p);
 
@@ -195,11 +201,11 @@ void step_watch(void);
 /*
  * step_list() runs a list to its end, with logs in RUN/log, and returns unless
  * it ended badly; step_run() one command on the terminal.  step_capture()
- * returns what a command prints, without new lines at its end, to be given to
- * free(), unless it ends badly.
+ * returns what a command prints, without new lines at its end, unless it ends
+ * badly.
  */
 void step_list(struct pipeline *p, const char *text);
-void step_run(struct pipeline *p, char **word, size_t n);
+void step_run(struct pipeline *p, const struct word_list *word);
 char *step_capture(char *const *word);
 
 /* step_finally() has a command run when we end, however that is but for a kill;

@@ -162,6 +162,12 @@ process_ended(struct process *process, int *status)
     return 1;
 }
 
+int
+process_code(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 void
 process_kill(const struct process *process)
 {

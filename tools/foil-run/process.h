@@ -43,6 +43,9 @@ int process_start(struct process *process, const struct guard *guard,
  */
 int process_ended(struct process *process, int *status);
 
+/* process_code() returns the exit code of such a status, as a shell has it. */
+int process_code(int status);
+
 /* process_kill() sends the whole group SIGKILL; process_ask() the process
  * itself the signal that asks its stage to end. */
 void process_kill(const struct process *process);

@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include "pipeline.h"
-#include "util/file.h"
-#include "util/mem.h"
 #include "util/opt.h"
 
 static int
@@ -19,38 +17,30 @@ is_stage(const char *name)
     return stage_named(name, strlen(name)) >= 0;
 }
 
-/* Returns what a run is told of a key, to be given to free(). */
-static char *
+/* Returns what a run is told of a key. */
+static const char *
 look_up(const struct pipeline *p, const char *key)
 {
     const char *value = var(p, key);
 
-    return is_operand(key) && *value ? pipeline_absolute(value)
-                                     : mem_text(value);
+    return is_operand(key) && *value ? pipeline_absolute(value) : value;
 }
 
 void
 remember_run(struct pipeline *p)
 {
-    char *path = mem_format("%s/command", var(p, "RUN"));
+    const struct word_list keys = pipeline_keys(p);
     struct settings all = {0};
-    const char *key[128];
-    const size_t n = pipeline_keys(p, key, 128);
     struct err err;
 
     setting_set(&all, "pipeline", p->known);
-    for (size_t i = 0; i < n; i++) {
-        char *value = look_up(p, key[i]);
-
-        setting_set(&all, key[i], value);
-        free(value);
-    }
-    if (setting_write(&all, path, &err)) {
+    for (size_t i = 0; i < keys.n; i++)
+        setting_set(&all, keys.word[i], look_up(p, keys.word[i]));
+    if (setting_write(&all, run_path(p, "command"), &err)) {
         rmdir(var(p, "RUN")); // unless there is something in it
         die("%s", err.msg);
     }
     setting_release(&all);
-    free(path);
 }
 
 /* What is said now differs from what the run remembers: it may, or that is
@@ -81,37 +71,19 @@ compare_texts(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Returns the items of a list in an order that says nothing, to be given to
- * free(). */
+/* Returns the items of a list in an order that says nothing. */
 static char *
 sort_items(const struct word_list *list)
 {
     struct word_list items = {0};
-    char *text;
 
     for (size_t i = 0, end; i < list->n; i = end) {
         end = item_end(list, i);
-        text = word_list_text(list->word + i, end - i);
-        word_list_add(&items, text);
-        free(text);
+        word_list_add(&items, word_list_text(list->word + i, end - i));
     }
     if (items.n)
         qsort(items.word, items.n, sizeof *items.word, compare_texts);
-    text = word_list_text(items.word, items.n);
-    word_list_release(&items);
-    return text;
-}
-
-/* Whether a list has an item of that name. */
-static int
-has_item(const struct word_list *list, const char *word)
-{
-    const size_t n = strcspn(word, "=");
-
-    for (size_t i = 0; i < list->n; i = item_end(list, i))
-        if (strcspn(list->word[i], "=") == n && !memcmp(list->word[i], word, n))
-            return 1;
-    return 0;
+    return word_list_text(items.word, items.n);
 }
 
 /* A stage is told what it was, in place of which stands what is said now by the
@@ -120,37 +92,22 @@ static void
 agree_stage(struct pipeline *p, const char *stage, const char *was)
 {
     struct word_list old = {0}, new = {0}, both = {0};
-    char *text, *sorted, *sorted_was;
+    const char *text;
 
     pipeline_split(p, &old, stage, was);
     pipeline_split(p, &new, stage, var(p, stage));
-    for (size_t i = 0, end; i < old.n; i = end) {
-        end = item_end(&old, i);
-        if (!has_item(&new, old.word[i]))
-            for (size_t j = i; j < end; j++)
-                word_list_add(&both, old.word[j]);
-    }
-    for (size_t i = 0; i < new.n; i++)
-        word_list_add(&both, new.word[i]);
+    word_list_merge(&both, &old, &new);
     text = word_list_text(both.word, both.n);
-    sorted = sort_items(&both);
-    sorted_was = sort_items(&old);
-    if (strcmp(stage, "train") && strcmp(sorted, sorted_was))
+    if (strcmp(stage, "train") && strcmp(sort_items(&both), sort_items(&old)))
         check_difference(p, stage, was, text);
     set_var(p, stage, text);
-    free(sorted_was);
-    free(sorted);
-    free(text);
-    word_list_release(&both);
-    word_list_release(&new);
-    word_list_release(&old);
 }
 
 /* The run remembers this; what is said now may not differ. */
 static void
 agree_with(struct pipeline *p, const char *key, const char *was)
 {
-    char *is;
+    const char *is;
 
     if (!strcmp(key, "pipeline")) {
         if (strcmp(was, p->known))
@@ -167,28 +124,24 @@ agree_with(struct pipeline *p, const char *key, const char *was)
         agree_stage(p, key, was);
     else if (strcmp(is, was))
         check_difference(p, key, was, is);
-    free(is);
 }
 
 void
 recall_run(struct pipeline *p)
 {
-    char *path = mem_format("%s/command", var(p, "RUN"));
-    char *latest = mem_format("%s/latest", var(p, "RUN"));
+    const int remembers = run_has(p, "command");
     struct settings was = {0};
     struct err err;
 
-    if (!file_exists(path) && file_exists(latest))
+    if (!remembers && run_has(p, "latest"))
         say("'%s' is of an older foil and does not remember its command: it "
             "goes on with the options given now",
             var(p, "RUN"));
-    else if (file_exists(path) && setting_read(&was, path, &err))
+    else if (remembers && setting_read(&was, run_path(p, "command"), &err))
         die("%s", err.msg);
     for (size_t i = 0; i < was.n; i++)
         agree_with(p, was.item[i].name, was.item[i].value);
     setting_release(&was);
-    free(latest);
-    free(path);
 }
 
 void

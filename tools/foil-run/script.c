@@ -1,288 +1,199 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hold.h"
 #include "pipeline.h"
 #include "util/file.h"
-#include "util/mem.h"
 #include "util/opt.h"
 
 /* ------------------------------------------------------------- its header */
 
 static void
-take_operands(struct pipeline *p, char **word, size_t n)
+take_operands(struct pipeline *p, const struct word_list *word)
 {
-    p->described = mem_text("");
-    for (size_t i = 0; i < n; i++) {
-        const int may = *word[i] == '[';
-        char *name =
-            mem_format("%.*s", (int)strcspn(word[i] + may, "]"), word[i] + may);
-        char *longer =
-            mem_format("%s%s%s", p->described, i ? " " : "", word[i]);
+    p->described = "";
+    for (size_t i = 0; i < word->n; i++) {
+        const char *given = word->word[i];
+        const int may = *given == '[';
+        const char *name =
+            keep("%.*s", (int)strcspn(given + may, "]"), given + may);
 
-        free(p->described);
-        p->described = longer;
+        p->described = keep("%s%s%s", p->described, i ? " " : "", given);
         word_list_add(&p->operand, name);
         set_var(p, name, "");
         p->needed += !may;
-        free(name);
     }
 }
 
 static void
-take_own_option(struct pipeline *p, char **word, size_t n)
+take_own_option(struct pipeline *p, const struct word_list *word)
 {
-    (void)n;
-    pipeline_row_add(p, word[0], word[1], word[3]);
-    set_var(p, word[0], word[2]);
+    pipeline_row_add(p, word->word[0], word->word[1], word->word[3]);
+    set_var(p, word->word[0], word->word[2]);
 }
 
 static void
-take_default(struct pipeline *p, char **word, size_t n)
+take_default(struct pipeline *p, const struct word_list *word)
 {
-    (void)n;
-    set_var(p, word[0], word[1]);
+    set_var(p, word->word[0], word->word[1]);
 }
 
 /* ------------------------------------------------------------------ steps */
 
 static void
-do_set(struct pipeline *p, char **word, size_t n)
+do_set(struct pipeline *p, const struct word_list *word)
 {
-    (void)n;
-    if (stage_named(word[0], strlen(word[0])) >= 0)
+    const char *name = word->word[0];
+
+    if (stage_named(name, strlen(name)) >= 0)
         die("'%s' is what the user says of that stage: set another variable",
-            word[0]);
-    set_var(p, word[0], word[1]);
+            name);
+    set_var(p, name, word->word[1]);
 }
 
 static void
-do_let(struct pipeline *p, char **word, size_t n)
+do_let(struct pipeline *p, const struct word_list *word)
 {
-    char *value = step_capture(word + 1);
-
-    (void)n;
-    set_var(p, word[0], value);
-    free(value);
+    set_var(p, word->word[0], step_capture(word->word + 1));
 }
 
 static void
-add_words(struct word_list *list, char **word, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        word_list_add(list, word[i]);
-}
-
-static void
-do_say(struct pipeline *p, char **word, size_t n)
+do_say(struct pipeline *p, const struct word_list *word)
 {
     (void)p;
-    (void)n;
-    say("%s", word[0]);
+    say("%s", word->word[0]);
 }
 
 static void
-do_fail(struct pipeline *p, char **word, size_t n)
+do_fail(struct pipeline *p, const struct word_list *word)
 {
     (void)p;
-    (void)n;
-    die("%s", word[0]);
+    die("%s", word->word[0]);
 }
 
 static void
-do_misuse(struct pipeline *p, char **word, size_t n)
+do_misuse(struct pipeline *p, const struct word_list *word)
 {
-    (void)n;
-    pipeline_misuse(p, "%s", word[0]);
+    pipeline_misuse(p, "%s", word->word[0]);
 }
 
 /* The first name that is free, where no -r is given: for a pipeline that brings
  * its own data, and so may be run again and again. */
 static void
-do_fresh(struct pipeline *p, char **word, size_t n)
+do_fresh(struct pipeline *p, const struct word_list *word)
 {
-    char *first = mem_text(var(p, "RUN"));
+    const char *first = var(p, "RUN");
 
     (void)word;
-    (void)n;
-    if (!setting_get(&p->said, "run") && !p->resume) {
-        for (int i = 2; file_exists(var(p, "RUN")); i++) {
-            char *next = mem_format("%s-%d", first, i);
-
-            set_var(p, "RUN", next);
-            free(next);
-        }
-        say("everything goes to '%s'", var(p, "RUN"));
-    }
-    free(first);
+    if (setting_get(&p->said, "run") || p->resume)
+        return;
+    for (int i = 2; file_exists(var(p, "RUN")); i++)
+        set_var(p, "RUN", keep("%s-%d", first, i));
+    say("everything goes to '%s'", var(p, "RUN"));
 }
 
 static void
-do_prepare(struct pipeline *p, char **word, size_t n)
+do_prepare(struct pipeline *p, const struct word_list *word)
 {
-    pipeline_prepare(p, n ? word[0] : "", n > 1 ? word[1] : "");
+    pipeline_prepare(p, word->n ? word->word[0] : "",
+                     word->n > 1 ? word->word[1] : "");
 }
 
 static void
-do_learn(struct pipeline *p, char **word, size_t n)
+do_learn(struct pipeline *p, const struct word_list *word)
 {
-    pipeline_learn(p, word[0], n > 1 ? word[1] : "");
+    pipeline_learn(p, word->word[0], word->n > 1 ? word->word[1] : "");
 }
 
 /* NAME DATA OPTION...: RUN/embedded/NAME.npy, of the newest checkpoint where no
  * --raw is said. */
 static void
-do_features(struct pipeline *p, char **word, size_t n)
+do_features(struct pipeline *p, const struct word_list *word)
 {
-    char *folder = mem_format("%s/embedded", var(p, "RUN"));
-    char *out = mem_format("%s/%s.npy", folder, word[0]);
-    char *latest = mem_format("%s/latest", var(p, "RUN"));
+    const char *folder = run_path(p, "embedded"), *data = word->word[1];
     struct word_list words = {0};
     struct err err;
-    int raw = 0;
 
     if (file_mkdir(folder, 0755, &err))
         die("%s", err.msg);
-    pipeline_index(p, word[1]);
-    word_list_put(&words, "foil-embed", "-o", out, "--threads",
+    pipeline_index(p, data);
+    word_list_put(&words, "foil-embed", "-o",
+                  keep("%s/%s.npy", folder, word->word[0]), "--threads",
                   var(p, "threads"), (char *)NULL);
-    add_words(&words, word + 2, n - 2);
-    for (size_t i = 2; i < n; i++)
-        raw |= !strcmp(word[i], "--raw");
+    for (size_t i = 2; i < word->n; i++)
+        word_list_add(&words, word->word[i]);
     merge_options(p, EMBED, &p->defaults[EMBED], &words);
-    if (!raw)
-        word_list_add(&words, latest);
-    word_list_add(&words, word[1]);
-    step_run(p, words.word, words.n);
-    word_list_release(&words);
-    free(latest);
-    free(out);
-    free(folder);
+    if (!word_list_has(word, "--raw"))
+        word_list_add(&words, run_path(p, "latest"));
+    word_list_add(&words, data);
+    step_run(p, &words);
 }
 
 static void
-do_index(struct pipeline *p, char **word, size_t n)
+do_index(struct pipeline *p, const struct word_list *word)
 {
-    (void)n;
-    pipeline_index(p, word[0]);
+    pipeline_index(p, word->word[0]);
 }
 
 /* PART ARG...: the lines of parts/PART.list, in which the arguments are $1 ..
  */
 static void
-read_part(struct pipeline *p, char **word, size_t n,
+read_part(struct pipeline *p, const struct word_list *word,
           void (*read)(struct pipeline *, const char *name, const char *text))
 {
-    char *path = mem_format("%s/%s.list", var(p, "parts"), word[0]);
-    const struct settings *before = p->args;
-    struct settings args = {0};
+    const char *path = keep("%s/%s.list", var(p, "parts"), word->word[0]);
+    const struct pipeline_part part = {path, *word, p->part};
     struct err err;
     size_t len;
-    char *text = file_read(path, LIST_MAX_BYTES, &len, &err);
+    char *text;
 
+    for (const struct pipeline_part *in = p->part; in; in = in->before)
+        if (!strcmp(in->path, path))
+            die("'%s' uses itself", path);
+    text = file_read(path, LIST_MAX_BYTES, &len, &err);
     if (!text)
         die("%s", err.msg);
-    for (size_t i = 1; i < n; i++) {
-        char name[24];
-
-        snprintf(name, sizeof name, "%zu", i);
-        setting_set(&args, name, word[i]);
-    }
-    p->args = &args;
+    p->part = &part;
     read(p, path, text);
-    p->args = before;
-    setting_release(&args);
+    p->part = part.before;
     free(text);
-    free(path);
 }
 
 static void
-do_use(struct pipeline *p, char **word, size_t n)
+do_use(struct pipeline *p, const struct word_list *word)
 {
-    read_part(p, word, n, script_run);
+    read_part(p, word, script_run);
 }
 
 /* A part may have a header, too. */
 static void
-declare_part(struct pipeline *p, char **word, size_t n)
+declare_part(struct pipeline *p, const struct word_list *word)
 {
-    read_part(p, word, n, script_declare);
+    read_part(p, word, script_declare);
 }
 
 /* NAME STAGE: a variable is set to the options of a stage, as words. */
 static void
-do_words(struct pipeline *p, char **word, size_t n)
+do_words(struct pipeline *p, const struct word_list *word)
 {
-    const int stage = stage_named(word[1], strlen(word[1]));
+    const int stage = stage_named(word->word[1], strlen(word->word[1]));
     struct word_list words = {0};
-    char *text;
 
-    (void)n;
     if (stage < 0) {
-        say("no stage '%s'", word[1]);
+        say("no stage '%s'", word->word[1]);
         exit(EXIT_FAILED);
     }
     merge_options(p, stage, &p->defaults[stage], &words);
-    text = word_list_text(words.word, words.n);
-    set_var(p, word[0], text);
-    free(text);
-    word_list_release(&words);
+    set_var(p, word->word[0], word_list_text(words.word, words.n));
 }
 
 /* Keeps other calls out of a study's folder, until `each`. */
 static void
-do_alone(struct pipeline *p, char **word, size_t n)
+do_alone(struct pipeline *p, const struct word_list *word)
 {
     (void)word;
-    (void)n;
     study_lock(p);
-}
-
-static void
-do_nothing(struct pipeline *p, char **word, size_t n)
-{
-    (void)p;
-    (void)word;
-    (void)n;
-}
-
-enum { ANY = 1000 };
-
-static const struct verb {
-    const char *name;
-    size_t least, most; /* words behind it */
-    void (*declare)(struct pipeline *, char **word, size_t n); /* header */
-    void (*run)(struct pipeline *, char **word, size_t n);
-} verbs[] = {
-    {"pipeline", 0, 9, take_operands, do_nothing},
-    {"option", 4, 4, take_own_option, do_nothing},
-    {"default", 2, 2, take_default, do_nothing},
-    {"study", 0, 1, study_declare, do_nothing},
-    {"method", 2, 9, study_method, study_set_method},
-    {"open", 0, ANY, NULL, study_open},
-    {"alone", 0, 0, NULL, do_alone},
-    {"set", 2, 2, NULL, do_set},
-    {"let", 2, ANY, NULL, do_let},
-    {"words", 2, 2, NULL, do_words},
-    {"say", 1, 1, NULL, do_say},
-    {"fail", 1, 1, NULL, do_fail},
-    {"misuse", 1, 1, NULL, do_misuse},
-    {"fresh", 0, 0, NULL, do_fresh},
-    {"prepare", 0, 2, NULL, do_prepare},
-    {"learn", 1, 2, NULL, do_learn},
-    {"features", 2, ANY, NULL, do_features},
-    {"index", 1, 1, NULL, do_index},
-    {"use", 1, ANY, declare_part, do_use},
-    {"run", 1, ANY, NULL, step_run},
-};
-
-static const struct verb *
-find_verb(const char *name)
-{
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (!strcmp(verbs[i].name, name))
-            return &verbs[i];
-    return NULL;
 }
 
 /* -------------------------------------------------------- lines that lead */
@@ -295,19 +206,25 @@ give_nothing(const void *of, const char *name)
     return "";
 }
 
+/* Returns the words that are left of a line. */
+static struct word_list
+rest_of(struct words *words)
+{
+    struct word_list list = {0};
+    struct err err;
+
+    if (words_rest(words, &list, &err))
+        die("%s", err.msg);
+    return list;
+}
+
 /* Passes the rest of a line, of which no variable has to be there. */
 static void
 skip_line(struct words *words)
 {
-    const struct words before = *words;
-    struct word_list list = {0};
-    struct err err;
-
     words->value = give_nothing;
-    if (words_rest(words, &list, &err))
-        die("%s", err.msg);
-    words->value = before.value;
-    word_list_release(&list);
+    rest_of(words);
+    words->value = pipeline_value;
 }
 
 /* Returns the next word of a line that must have one. */
@@ -318,8 +235,10 @@ need_word(struct words *words)
     int failed = 0;
     char *word = words_next(words, &failed, &err);
 
+    if (failed)
+        die("%s", err.msg);
     if (!word)
-        die("%s%s", failed ? err.msg : "", failed ? "" : "a line ends early");
+        die("%s:%d: the line ends early", words->name, words->line);
     return word;
 }
 
@@ -337,61 +256,48 @@ run_where(struct pipeline *p, struct words *words, int holds)
 static void
 lead_if(struct pipeline *p, struct words *words)
 {
-    char *word = need_word(words);
-
-    run_where(p, words, *word != 0);
-    free(word);
+    run_where(p, words, *need_word(words) != 0);
 }
 
 static void
 lead_unless(struct pipeline *p, struct words *words)
 {
-    char *word = need_word(words);
-
-    run_where(p, words, !*word);
-    free(word);
+    run_where(p, words, !*need_word(words));
 }
 
 static void
 lead_without(struct pipeline *p, struct words *words)
 {
-    char *path = need_word(words);
-
-    run_where(p, words, !file_exists(path));
-    free(path);
+    run_where(p, words, !file_exists(need_word(words)));
 }
 
 /* NAME LIST STEP: the step for each word of a list with commas */
 static void
 lead_for(struct pipeline *p, struct words *words)
 {
-    char *name = need_word(words), *list = need_word(words), *rest;
+    const char *name = need_word(words);
+    char *list = need_word(words), *rest;
     const struct words step = *words;
-    char *item = strtok_r(list, ",", &rest);
 
-    if (!item)
-        skip_line(words);
-    for (; item; item = strtok_r(NULL, ",", &rest)) {
+    skip_line(words);
+    for (char *item = strtok_r(list, ",", &rest); item;
+         item = strtok_r(NULL, ",", &rest)) {
         *words = step;
         set_var(p, name, item);
         run_line(p, words);
     }
-    free(list);
-    free(name);
 }
 
 /* METHOD FOLDER STEP: the step for a method, in a folder */
 static void
 lead_as(struct pipeline *p, struct words *words)
 {
-    char *method = need_word(words), *folder = need_word(words);
+    const char *method = need_word(words), *folder = need_word(words);
     struct study_before before;
 
     study_begin(p, &before, method, folder);
     run_line(p, words);
     study_end(p, &before);
-    free(folder);
-    free(method);
 }
 
 /* One trial of a study, unless it has results. */
@@ -399,31 +305,24 @@ static void
 run_trial(struct pipeline *p, struct words *words, const char *method,
           long seed)
 {
-    char *run = mem_format("%s/%s-%ld", var(p, "study"), method, seed);
-    char *result = mem_format("%s/result.tsv", run);
-    char *draft = mem_format("%s/result.new", run);
-    char *number = mem_format("%ld", seed);
+    const char *run = keep("%s/%s-%ld", var(p, "study"), method, seed);
+    const char *result = keep("%s/result.tsv", run);
+    const char *draft = keep("%s/result.new", run);
     struct study_before before;
     struct err err;
 
-    if (file_exists(result)) {
-        skip_line(words);
-    } else {
-        say("%s, seed %ld", method, seed);
-        study_begin(p, &before, method, run);
-        set_var(p, "seed", number);
-        hold_make(run);
-        if (file_write(draft, "", 0, &err))
-            die("%s", err.msg);
-        run_line(p, words);
-        if (rename(draft, result))
-            die("cannot write '%s'", result);
-        study_end(p, &before);
-    }
-    free(number);
-    free(draft);
-    free(result);
-    free(run);
+    if (file_exists(result))
+        return;
+    say("%s, seed %ld", method, seed);
+    study_begin(p, &before, method, run);
+    set_var(p, "seed", keep("%ld", seed));
+    hold_make(run);
+    if (file_write(draft, "", 0, &err))
+        die("%s", err.msg);
+    run_line(p, words);
+    if (rename(draft, result))
+        die("cannot write '%s'", result);
+    study_end(p, &before);
 }
 
 /* The step for each seed and method of a study. */
@@ -435,14 +334,13 @@ lead_each(struct pipeline *p, struct words *words)
 
     study_unlock(p);
     for (long i = 0; i < seeds; i++) {
-        char *methods = mem_text(var(p, "methods")), *rest;
+        char *methods = keep("%s", var(p, "methods")), *rest;
 
         for (char *name = strtok_r(methods, ",", &rest); name;
              name = strtok_r(NULL, ",", &rest)) {
             *words = step;
             run_trial(p, words, name, first + i);
         }
-        free(methods);
     }
     *words = step;
     skip_line(words);
@@ -452,13 +350,10 @@ lead_each(struct pipeline *p, struct words *words)
 static void
 redirect_line(struct pipeline *p, struct words *words, int append)
 {
-    char *path = need_word(words);
-
-    p->to = path;
+    p->to = need_word(words);
     p->to_append = append;
     run_line(p, words);
     p->to = NULL;
-    free(path);
 }
 
 static void
@@ -477,27 +372,57 @@ lead_onto(struct pipeline *p, struct words *words)
 static void
 lead_finally(struct pipeline *p, struct words *words)
 {
-    static struct word_list list;
-    struct err err;
+    const struct word_list list = rest_of(words);
 
     (void)p;
-    word_list_release(&list);
-    if (words_rest(words, &list, &err))
-        die("%s", err.msg);
+    if (!list.n)
+        die("%s:%d: the line ends early", words->name, words->line);
     step_finally(list.word);
 }
 
-static const struct {
+/* -------------------------------------------------------------- the table */
+
+enum { ANY = 1000 };
+
+/* What a line may begin with: a verb with so many words behind it, or what
+ * stands before another step, and takes the line itself. */
+static const struct step {
     const char *name;
-    void (*run)(struct pipeline *p, struct words *words);
-} leads[] = {
-    {"if", lead_if},           {"unless", lead_unless},
-    {"for", lead_for},         {"without", lead_without},
-    {"to", lead_to},           {"onto", lead_onto},
-    {"as", lead_as},           {"each", lead_each},
-    {"finally", lead_finally},
+    size_t least, most;
+    void (*declare)(struct pipeline *, const struct word_list *); /* header */
+    void (*run)(struct pipeline *, const struct word_list *);
+    void (*lead)(struct pipeline *, struct words *);
+} steps[] = {
+    {"pipeline", 0, 9, take_operands, NULL, NULL},
+    {"option", 4, 4, take_own_option, NULL, NULL},
+    {"default", 2, 2, take_default, NULL, NULL},
+    {"study", 0, 1, study_declare, NULL, NULL},
+    {"method", 2, 9, study_method, study_set_method, NULL},
+    {"open", 0, ANY, NULL, study_open, NULL},
+    {"alone", 0, 0, NULL, do_alone, NULL},
+    {"set", 2, 2, NULL, do_set, NULL},
+    {"let", 2, ANY, NULL, do_let, NULL},
+    {"words", 2, 2, NULL, do_words, NULL},
+    {"say", 1, 1, NULL, do_say, NULL},
+    {"fail", 1, 1, NULL, do_fail, NULL},
+    {"misuse", 1, 1, NULL, do_misuse, NULL},
+    {"fresh", 0, 0, NULL, do_fresh, NULL},
+    {"prepare", 0, 2, NULL, do_prepare, NULL},
+    {"learn", 1, 2, NULL, do_learn, NULL},
+    {"features", 2, ANY, NULL, do_features, NULL},
+    {"index", 1, 1, NULL, do_index, NULL},
+    {"use", 1, ANY, declare_part, do_use, NULL},
+    {"run", 1, ANY, NULL, step_run, NULL},
+    {"if", 0, 0, NULL, NULL, lead_if},
+    {"unless", 0, 0, NULL, NULL, lead_unless},
+    {"without", 0, 0, NULL, NULL, lead_without},
+    {"for", 0, 0, NULL, NULL, lead_for},
+    {"to", 0, 0, NULL, NULL, lead_to},
+    {"onto", 0, 0, NULL, NULL, lead_onto},
+    {"as", 0, 0, NULL, NULL, lead_as},
+    {"each", 0, 0, NULL, NULL, lead_each},
+    {"finally", 0, 0, NULL, NULL, lead_finally},
 };
-enum { N_LEADS = sizeof leads / sizeof *leads };
 
 /* Returns the options to which a line of that name adds, or NULL. */
 static struct word_list *
@@ -510,60 +435,64 @@ find_options(struct pipeline *p, const char *name)
                                     : NULL;
 }
 
-/* One verb with its words; `declares` in the header's turn. */
-static void
-run_verb(struct pipeline *p, struct words *words, const char *name,
-         int declares)
+/* Returns the step of that name, and ends the process where there is none. */
+static const struct step *
+find_step(const struct words *words, const char *name)
 {
-    const struct verb *verb = find_verb(name);
-    struct word_list list = {0};
-    struct err err;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (!strcmp(steps[i].name, name))
+            return &steps[i];
+    die("%s:%d: no step '%s'", words->name, words->line, name);
+}
 
-    if (!verb)
-        die("%s:%d: no step '%s'", words->name, words->line, name);
-    if (declares ? !verb->declare : verb->run == do_nothing) {
+/* Calls with the words of a line; without a call it is passed. */
+static void
+call_step(struct pipeline *p, struct words *words, const struct step *step,
+          void (*call)(struct pipeline *, const struct word_list *))
+{
+    struct word_list list;
+
+    if (!call) {
         skip_line(words);
         return;
     }
-    words->value = declares ? give_nothing : pipeline_value;
-    if (words_rest(words, &list, &err))
-        die("%s", err.msg);
-    words->value = pipeline_value;
-    if (list.n < verb->least || list.n > verb->most)
+    list = rest_of(words);
+    if (list.n < step->least || list.n > step->most)
         die("%s:%d: '%s' wants %zu words or more behind it, and at most %zu",
-            words->name, words->line, name, verb->least, verb->most);
-    if (declares)
-        verb->declare(p, list.word, list.n);
-    else
-        verb->run(p, list.word, list.n);
-    word_list_release(&list);
-}
-
-/* Returns the index of what may stand before a step, or -1. */
-static int
-find_lead(const char *name)
-{
-    for (int i = 0; i < N_LEADS; i++)
-        if (!strcmp(leads[i].name, name))
-            return i;
-    return -1;
+            words->name, words->line, step->name, step->least, step->most);
+    call(p, &list);
 }
 
 static void
 run_line(struct pipeline *p, struct words *words)
 {
-    char *name = need_word(words);
+    const char *name = need_word(words);
     struct word_list *options = find_options(p, name);
-    const int lead = find_lead(name);
-    struct err err;
+    const struct step *step = options ? NULL : find_step(words, name);
+    struct word_list more;
 
-    if (lead >= 0)
-        leads[lead].run(p, words);
-    else if (!options)
-        run_verb(p, words, name, 0);
-    else if (words_rest(words, options, &err))
-        die("%s", err.msg);
-    free(name);
+    if (options) {
+        more = rest_of(words);
+        word_list_join(options, &more);
+    } else if (step->lead) {
+        step->lead(p, words);
+    } else {
+        call_step(p, words, step, step->run);
+    }
+}
+
+/* In the header's turn variables have no values yet. */
+static void
+declare_line(struct pipeline *p, struct words *words)
+{
+    const char *name = need_word(words);
+
+    words->value = give_nothing;
+    if (find_options(p, name))
+        rest_of(words);
+    else
+        call_step(p, words, find_step(words, name),
+                  find_step(words, name)->declare);
 }
 
 /* Calls with the words of each line that has any. */
@@ -571,25 +500,23 @@ static void
 each_line(struct pipeline *p, const char *name, const char *text,
           void (*call)(struct pipeline *p, struct words *words))
 {
-    struct words words = {
-        .name = name, .at = text, .line = 1, .value = pipeline_value, .of = p};
+    struct words words = {.name = name, .at = text, .line = 1, .of = p};
 
     do {
         struct words ahead = words;
         struct err err;
         int failed = 0;
-        char *word;
+        const char *word;
 
         ahead.value = give_nothing;
         word = words_next(&ahead, &failed, &err);
         if (failed)
             die("%s", err.msg);
+        words.value = pipeline_value;
         if (word)
             call(p, &words);
         else
             words = ahead; // behind its comment
-        words.value = pipeline_value;
-        free(word);
     } while (words_line(&words));
 }
 
@@ -597,18 +524,6 @@ void
 script_run(struct pipeline *p, const char *name, const char *text)
 {
     each_line(p, name, text, run_line);
-}
-
-static void
-declare_line(struct pipeline *p, struct words *words)
-{
-    char *name = need_word(words);
-
-    if (find_lead(name) >= 0 || find_options(p, name))
-        skip_line(words);
-    else
-        run_verb(p, words, name, 1);
-    free(name);
 }
 
 void

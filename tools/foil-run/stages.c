@@ -1,71 +1,55 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pipeline.h"
 #include "util/file.h"
-#include "util/mem.h"
 #include "util/opt.h"
 
-/* Returns 1 when RUN/NAME is there. */
-static int
-is_in_run(const struct pipeline *p, const char *name)
+static const char *
+command_of(const struct pipeline *p, int stage)
 {
-    char *path = mem_format("%s/%s", var(p, "RUN"), name);
-    const int is = file_exists(path);
+    return var(p, keep("%s-command", pipeline_stages[stage]));
+}
 
-    free(path);
-    return is;
+static int
+ends_in(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && !strcmp(text + n - m, end);
 }
 
 /* Whether a stage's command ends in our tool, which knows its options. */
 static int
 runs_ours(const struct pipeline *p, int stage)
 {
-    char *key = mem_format("%s-command", pipeline_stages[stage]);
-    char *tool = mem_format("foil-%s", pipeline_stages[stage]);
-    const char *command = var(p, key), *end = strstr(command, tool);
+    const char *command = command_of(p, stage);
+    const char *tool = keep("foil-%s", pipeline_stages[stage]);
 
-    for (const char *next = end; (next = next ? strstr(next + 1, tool) : NULL);)
-        end = next;
-    if (end)
-        end += strlen(tool);
-    free(tool);
-    free(key);
-    return end && (!*end || !strcmp(end, "-mpi"));
+    return ends_in(command, tool) || ends_in(command, keep("%s-mpi", tool));
 }
 
-/* Adds what the user says of a stage, unless it is for a program of another
+/* Returns what the user says of a stage, unless it is for a program of another
  * kind and we ask our own. */
-static void
-add_theirs(const struct pipeline *p, int stage, struct word_list *theirs)
+static struct word_list
+said_of(const struct pipeline *p, int stage)
 {
     const char *name = pipeline_stages[stage];
+    struct word_list theirs = {0};
 
     if (!p->selects_ours || runs_ours(p, stage))
-        pipeline_split(p, theirs, name, var(p, name));
+        pipeline_split(p, &theirs, name, var(p, name));
+    return theirs;
 }
 
 void
 merge_options(const struct pipeline *p, int stage, const struct word_list *own,
               struct word_list *words)
 {
-    struct word_list theirs = {0};
+    const struct word_list theirs = said_of(p, stage);
 
-    add_theirs(p, stage, &theirs);
-    for (size_t i = 0, end; i < own->n; i = end) {
-        const size_t n = strlen(own->word[i]);
-        int replaced = 0;
-
-        end = item_end(own, i);
-        for (size_t j = 0; j < theirs.n && !replaced; j++)
-            replaced = strcspn(theirs.word[j], "=") == n &&
-                       !memcmp(theirs.word[j], own->word[i], n);
-        for (; i < end && !replaced; i++)
-            word_list_add(words, own->word[i]);
-    }
-    for (size_t i = 0; i < theirs.n; i++)
-        word_list_add(words, theirs.word[i]);
-    word_list_release(&theirs);
+    word_list_merge(words, own, &theirs);
 }
 
 /* ------------------------------------------------------------ the trainer */
@@ -73,18 +57,10 @@ merge_options(const struct pipeline *p, int stage, const struct word_list *own,
 int
 has_own_net(const struct pipeline *p)
 {
-    struct word_list theirs = {0};
-    int encoder = 0, arch = 0;
+    const struct word_list theirs = said_of(p, TRAIN);
 
-    add_theirs(p, TRAIN, &theirs);
-    for (size_t i = 0; i < theirs.n; i++) {
-        const size_t n = strcspn(theirs.word[i], "=");
-
-        encoder |= n == 9 && !memcmp(theirs.word[i], "--encoder", n);
-        arch |= n == 6 && !memcmp(theirs.word[i], "--arch", n);
-    }
-    word_list_release(&theirs);
-    return encoder && !arch;
+    return word_list_has(&theirs, "--encoder") &&
+           !word_list_has(&theirs, "--arch");
 }
 
 /* Adds the list's options of the trainer, of which those of a net say nothing
@@ -92,26 +68,23 @@ has_own_net(const struct pipeline *p)
 static void
 add_trainer(const struct pipeline *p, struct word_list *own)
 {
-    static const char *const nets[] = {"--arch", "--stem",     "--width",
-                                       "--norm", "--head",     "--embed",
-                                       "--text", "--precision"};
+    static const char nets[] =
+        " --arch --stem --width --norm --head --embed --text --precision ";
     const struct word_list *all = &p->defaults[TRAIN];
     const int without_net = has_own_net(p);
 
     for (size_t i = 0, end; i < all->n; i = end) {
-        int of_net = 0;
+        const int of_net =
+            without_net && strstr(nets, keep(" %s ", all->word[i]));
 
         end = item_end(all, i);
-        for (size_t j = 0; j < sizeof nets / sizeof *nets && without_net; j++)
-            of_net |= !strcmp(all->word[i], nets[j]);
         if (of_net && !strcmp(all->word[i], "--text"))
             word_list_put(own, "--text", "program", (char *)NULL);
         for (; i < end && !of_net; i++)
             word_list_add(own, all->word[i]);
     }
-    for (size_t i = 0; i < p->tuned.n; i++)
-        if (!strcmp(var(p, "objective"), var(p, "usual")))
-            word_list_add(own, p->tuned.word[i]);
+    if (!strcmp(var(p, "objective"), var(p, "usual")))
+        word_list_join(own, &p->tuned);
 }
 
 /* Adds the epochs of warm-up, a tenth of all at most; a checkpoint knows its
@@ -120,13 +93,13 @@ static void
 add_warmup(const struct pipeline *p, struct word_list *own)
 {
     const long epochs = whole_var(p, "epochs");
-    char *value = 10 * whole_var(p, "warm") <= epochs
-                      ? mem_text(var(p, "warm"))
-                      : mem_format("%ld.%ld", epochs / 10, epochs % 10);
 
-    if (*var(p, "warm") && !is_in_run(p, "latest"))
-        word_list_put(own, "--warmup", value, (char *)NULL);
-    free(value);
+    if (*var(p, "warm") && !run_has(p, "latest"))
+        word_list_put(own, "--warmup",
+                      10 * whole_var(p, "warm") <= epochs
+                          ? var(p, "warm")
+                          : keep("%ld.%ld", epochs / 10, epochs % 10),
+                      (char *)NULL);
 }
 
 /* Adds what the trainer may know of --override: of what is the pipeline's it
@@ -134,20 +107,16 @@ add_warmup(const struct pipeline *p, struct word_list *own)
 static void
 add_overrides(const struct pipeline *p, struct word_list *words)
 {
-    static const char *const known[] = {"objective", "threads", "seed"};
+    static const char known[] = " objective threads seed ";
 
     for (size_t i = 0; i < p->override.n; i++) {
         const char *key = p->override.word[i];
-        int is = !pipeline_is_key(p, key);
 
-        for (size_t j = 0; j < sizeof known / sizeof *known; j++)
-            is |= !strcmp(known[j], key);
-        if (p->operand.n && !strcmp(key, p->operand.word[0])) {
+        if (p->operand.n && !strcmp(key, p->operand.word[0]))
             key = "dataset";
-            is = 1;
-        }
-        if (is)
-            word_list_put(words, "--override", key, (char *)NULL);
+        else if (pipeline_is_key(p, key) && !strstr(known, keep(" %s ", key)))
+            continue;
+        word_list_put(words, "--override", key, (char *)NULL);
     }
 }
 
@@ -158,45 +127,46 @@ add_vocabulary(const struct pipeline *p, struct word_list *words)
         word_list_put(words, "--vocabulary", var(p, "captions"), (char *)NULL);
 }
 
-/* Adds the words of the trainer, with RUN as the run directory. */
+/* Adds the words of the trainer behind -r RUN. */
 static void
-words_of_train(const struct pipeline *p, const char *run,
-               struct word_list *words)
+words_of_train(const struct pipeline *p, struct word_list *words)
 {
-    const long ranks = whole_var(p, "ranks");
+    const char *keeps = var(p, "keep-epochs");
     struct word_list own = {0};
 
-    word_list_put(words, "-r", run, "--objective", var(p, "objective"),
-                  "--threads", var(p, "threads"), "--seed", var(p, "seed"),
-                  (char *)NULL);
-    if (p->resume && !p->asks_elsewhere)
-        word_list_add(words, "--resume");
-    if (!p->asks_elsewhere)
+    word_list_put(words, "--objective", var(p, "objective"), "--threads",
+                  var(p, "threads"), "--seed", var(p, "seed"), (char *)NULL);
+    if (!p->asks_elsewhere) {
+        if (p->resume)
+            word_list_add(words, "--resume");
         add_overrides(p, words);
-    // its own vocabulary is that of before, by whatever path the run is called
-    if (p->resume && !p->asks_elsewhere && *var(p, "captions") &&
-        !*var(p, "vocabulary"))
-        word_list_put(words, "--override", "vocabulary", (char *)NULL);
+        // its own vocabulary is that of before, whatever path the run has
+        if (p->resume && *var(p, "captions") && !*var(p, "vocabulary"))
+            word_list_put(words, "--override", "vocabulary", (char *)NULL);
+    }
     add_vocabulary(p, words);
     add_trainer(p, &own);
     add_warmup(p, &own);
-    if (ranks != 1 && !is_in_run(p, "latest"))
+    if (whole_var(p, "ranks") != 1 && !run_has(p, "latest"))
         word_list_put(&own, "--shards", var(p, "ranks"), (char *)NULL);
-    if (*var(p, "keep-epochs") && strcmp(var(p, "keep-epochs"), "0"))
-        word_list_put(&own, "--keep-features", var(p, "keep-epochs"),
-                      (char *)NULL);
+    if (*keeps && strcmp(keeps, "0"))
+        word_list_put(&own, "--keep-features", keeps, (char *)NULL);
     merge_options(p, TRAIN, &own, words);
-    word_list_release(&own);
 }
 
 /* ------------------------------------------------------------- the others */
 
+/* Adds the words of the selector behind -r RUN. */
 static void
-words_of_select(const struct pipeline *p, struct word_list *words)
+words_of_select(const struct pipeline *p, const char *data,
+                struct word_list *words)
 {
+    const char *there = var(p, "select-data"); // as it is called where it runs
+
     word_list_put(words, "--seed", var(p, "seed"), "--batch", var(p, "batch"),
                   "--epochs", var(p, "epochs"), (char *)NULL);
     merge_options(p, SELECT, &p->defaults[SELECT], words);
+    word_list_add(words, *there ? there : data);
 }
 
 /* Returns the method of the service, NULL where the objective wants none. */
@@ -204,15 +174,6 @@ static const char *
 find_method(const struct pipeline *p)
 {
     return json_string_value(json_object_get(p->trains, "negatives"));
-}
-
-static int
-has_filter(const struct word_list *words)
-{
-    for (size_t i = 0; i < words->n; i++)
-        if (!strcmp(words->word[i], "--filter"))
-            return 1;
-    return 0;
 }
 
 /* Where negatives come from outside of the batch, the service stands before the
@@ -223,36 +184,41 @@ words_of_negatives(const struct pipeline *p, struct word_list *words)
     const char *filter = var(p, "filter");
     struct word_list own = {0};
 
-    word_list_put(words, "-r", var(p, "RUN"), "--seed", var(p, "seed"),
-                  (char *)NULL);
-    for (size_t i = 0; i < p->defaults[NEGATIVES].n; i++)
-        word_list_add(&own, p->defaults[NEGATIVES].word[i]);
+    word_list_put(words, "--seed", var(p, "seed"), (char *)NULL);
+    word_list_join(&own, &p->defaults[NEGATIVES]);
     word_list_put(&own, "--method", find_method(p), (char *)NULL);
     merge_options(p, NEGATIVES, &own, words);
     if ((*filter ? !strcmp(filter, "yes")
                  : json_is_true(json_object_get(p->trains, "outside"))) &&
-        !has_filter(words))
+        !word_list_has(words, "--filter"))
         word_list_add(words, "--filter");
-    word_list_release(&own);
 }
 
 static void
-words_of_augment(const struct pipeline *p, struct word_list *words)
+words_of_augment(const struct pipeline *p, const char *data,
+                 struct word_list *words)
 {
     struct word_list service = {0}, own = {0};
 
-    word_list_put(words, "-r", var(p, "RUN"), "--seed", var(p, "seed"),
-                  (char *)NULL);
+    word_list_put(words, "--seed", var(p, "seed"), (char *)NULL);
     add_vocabulary(p, words);
-    for (size_t i = 0; i < p->defaults[AUGMENT].n; i++)
-        word_list_add(&own, p->defaults[AUGMENT].word[i]);
+    word_list_join(&own, &p->defaults[AUGMENT]);
     if (find_method(p))
         words_of_negatives(p, &service);
-    if (has_filter(&service))
+    if (word_list_has(&service, "--filter"))
         word_list_add(&own, "--filter");
     merge_options(p, AUGMENT, &own, words);
-    word_list_release(&service);
-    word_list_release(&own);
+    word_list_add(words, data);
+}
+
+/* --------------------------------------------------------------- the list */
+
+/* mpirun starts our trainer, where that is of several ranks. */
+static int
+runs_ranks(const struct pipeline *p)
+{
+    return strcmp(var(p, "ranks"), "1") &&
+           !strcmp(command_of(p, TRAIN), "foil-train");
 }
 
 /* Adds what runs a command where the selector is to be. */
@@ -263,81 +229,49 @@ add_elsewhere(const struct pipeline *p, struct word_list *words)
         pipeline_split(p, words, "at", var(p, "at"));
 }
 
-/* Returns the selector's data set, as it is called where it runs. */
+/* Returns what starts the trainer as several processes. */
 static const char *
-data_of_select(const struct pipeline *p, const char *data)
-{
-    return *var(p, "select-data") ? var(p, "select-data") : data;
-}
-
-/* --------------------------------------------------------------- the list */
-
-/* The trainer as several processes. */
-static void
-put_ranks(const struct pipeline *p, FILE *list)
+words_of_ranks(const struct pipeline *p)
 {
     struct word_list words = {0};
-    char *text;
 
     word_list_put(&words, "mpirun", "-n", var(p, "ranks"), (char *)NULL);
     if (*var(p, "hosts"))
         word_list_put(&words, "--hostfile", var(p, "hosts"), (char *)NULL);
     word_list_add(&words, "foil-train-mpi");
-    text = word_list_text(words.word, words.n);
-    fputs(text, list);
-    free(text);
-    word_list_release(&words);
+    return word_list_text(words.word, words.n);
 }
 
-/* Adds a line of the list: copies and restart policy as it has them, and how
- * the stage is started, with the run directory as $RUN. */
+/* Adds a line of the list: copies as it has them, and how the stage is started,
+ * in the run directory `run`, or ours as $RUN. */
 static void
 put_stage(const struct pipeline *p, FILE *list, int stage, const char *copies,
-          const struct word_list *words)
+          char *run, const struct word_list *words)
 {
-    char *key = mem_format("%s-command", pipeline_stages[stage]);
-    const char *command = var(p, key);
-    char *restart = stage == TRAIN
-                        ? mem_text("never")
-                        : mem_format("killed,%s", var(p, "restarts"));
+    const char *restart =
+        stage == TRAIN ? "never" : keep("killed,%s", var(p, "restarts"));
     struct word_list there = {0};
-    char *lead, *text;
-    const int ranks = stage == TRAIN && strcmp(var(p, "ranks"), "1") &&
-                      runs_ours(p, TRAIN) && !strcmp(command, "foil-train");
 
     if (stage == SELECT)
         add_elsewhere(p, &there);
-    lead = word_list_text(there.word, there.n);
     fprintf(list, "%-10s %-7s  %-8s %s%s", pipeline_stages[stage], copies,
-            restart, lead, *lead ? " " : "");
-    if (ranks)
-        put_ranks(p, list);
+            restart, word_list_text(there.word, there.n), there.n ? " " : "");
+    if (stage == TRAIN && runs_ranks(p))
+        fputs(words_of_ranks(p), list);
     else
-        fputs(command, list);
-    fputs(" -r ", list);
-    text = strcmp(words->word[1], var(p, "RUN"))
-               ? word_list_text(words->word + 1, 1)
-               : mem_text("$RUN");
-    fprintf(list, "%s ", text);
-    free(text);
-    text = word_list_text(words->word + 2, words->n - 2);
-    fprintf(list, "%s\n", text);
-    free(text);
-    free(lead);
-    free(restart);
-    free(key);
-    word_list_release(&there);
+        fputs(command_of(p, stage), list);
+    fprintf(list, " -r %s %s\n", *run ? word_list_text(&run, 1) : "$RUN",
+            word_list_text(words->word, words->n));
 }
 
 /* mpirun kills its processes at a SIGTERM. */
 static const char *
 main_of(const struct pipeline *p)
 {
-    const char *command = var(p, "train-command");
+    const char *command = command_of(p, TRAIN);
 
     return !strncmp(command, "mpirun ", 7) || !strncmp(command, "srun ", 5) ||
-                   (strcmp(var(p, "ranks"), "1") &&
-                    !strcmp(command, "foil-train"))
+                   runs_ranks(p)
                ? "main,USR1"
                : "main";
 }
@@ -345,34 +279,29 @@ main_of(const struct pipeline *p)
 char *
 stages_text(struct pipeline *p, const char *data)
 {
-    const char *there = var(p, "select-run");
-    struct word_list words = {0};
-    char *text = NULL;
+    struct word_list train = {0}, negatives = {0}, augment = {0}, select = {0};
+    char *ours = keep("%s", ""), *there = keep("%s", var(p, "select-run"));
+    char *text = NULL, *kept;
     size_t n;
     FILE *list = open_memstream(&text, &n);
 
     REQUIRE(list);
     // sinks start before sources
     fputs("# name     copies  restart   command\n", list);
-    words_of_train(p, var(p, "RUN"), &words);
-    put_stage(p, list, TRAIN, main_of(p), &words);
-    word_list_release(&words);
+    words_of_train(p, &train);
+    put_stage(p, list, TRAIN, main_of(p), ours, &train);
     if (find_method(p)) {
-        words_of_negatives(p, &words);
-        put_stage(p, list, NEGATIVES, "1", &words);
-        word_list_release(&words);
+        words_of_negatives(p, &negatives);
+        put_stage(p, list, NEGATIVES, "1", ours, &negatives);
     }
-    words_of_augment(p, &words);
-    word_list_add(&words, data);
-    put_stage(p, list, AUGMENT, var(p, "augmenters"), &words);
-    word_list_release(&words);
-    word_list_put(&words, "-r", *there ? there : var(p, "RUN"), (char *)NULL);
-    words_of_select(p, &words);
-    word_list_add(&words, data_of_select(p, data));
-    put_stage(p, list, SELECT, "1", &words);
-    word_list_release(&words);
+    words_of_augment(p, data, &augment);
+    put_stage(p, list, AUGMENT, var(p, "augmenters"), ours, &augment);
+    words_of_select(p, data, &select);
+    put_stage(p, list, SELECT, "1", there, &select);
     REQUIRE(!fclose(list));
-    return text;
+    kept = keep("%s", text);
+    free(text);
+    return kept;
 }
 
 /* ------------------------------------------------------- what they make of it
@@ -380,16 +309,14 @@ stages_text(struct pipeline *p, const char *data)
 
 /* Returns the answer of a tool, an object of JSON. */
 static json_t *
-ask_tool(struct word_list *words)
+ask_tool(const struct word_list *words)
 {
     struct err err;
-    char *text = step_capture(words->word);
+    const char *text = step_capture(words->word);
     json_t *answer = json_parse(text, strlen(text), words->word[0], &err);
 
     if (!answer)
         die("%s", err.msg);
-    free(text);
-    word_list_release(words);
     return answer;
 }
 
@@ -397,7 +324,7 @@ ask_tool(struct word_list *words)
 static void
 ask_checkpoint(struct pipeline *p)
 {
-    char *path = mem_format("%s/latest/config.json", var(p, "RUN"));
+    const char *path = run_path(p, "latest/config.json");
     struct err ignored;
     size_t len;
     char *text = file_read(path, 1 << 24, &len, &ignored);
@@ -407,15 +334,12 @@ ask_checkpoint(struct pipeline *p)
         json_object_update(p->trains, json_object_get(config, "state"));
     json_decref(config);
     free(text);
-    free(path);
 }
 
 void
 stages_ask(struct pipeline *p, const char *data)
 {
-    char *none = mem_format("%s/none", var(p, "RUN"));
-    struct word_list words = {0};
-    char number[24] = "";
+    struct word_list select = {0}, train = {0};
 
     p->selects_ours = 1;
     json_decref(p->selects);
@@ -423,20 +347,20 @@ stages_ask(struct pipeline *p, const char *data)
     p->selects = NULL;
     set_var(p, "keep-epochs", "");
     if (*data) {
-        add_elsewhere(p, &words);
-        word_list_put(&words, "foil-select", "--dry-run", (char *)NULL);
-        words_of_select(p, &words);
-        word_list_add(&words, data_of_select(p, data));
-        p->selects = ask_tool(&words);
-        snprintf(number, sizeof number, "%jd",
-                 (intmax_t)json_integer_value(
-                     json_object_get(p->selects, "keep_features")));
-        set_var(p, "keep-epochs", number);
+        add_elsewhere(p, &select);
+        word_list_put(&select, "foil-select", "--dry-run", (char *)NULL);
+        words_of_select(p, data, &select);
+        p->selects = ask_tool(&select);
+        set_var(p, "keep-epochs",
+                keep("%jd", (intmax_t)json_integer_value(
+                                json_object_get(p->selects, "keep_features"))));
     }
     p->asks_elsewhere = !runs_ours(p, TRAIN);
-    word_list_put(&words, "foil-train", "--dry-run", (char *)NULL);
-    words_of_train(p, p->asks_elsewhere ? none : var(p, "RUN"), &words);
-    p->trains = ask_tool(&words);
+    word_list_put(&train, "foil-train", "--dry-run", "-r",
+                  p->asks_elsewhere ? run_path(p, "none") : var(p, "RUN"),
+                  (char *)NULL);
+    words_of_train(p, &train);
+    p->trains = ask_tool(&train);
     if (p->asks_elsewhere)
         ask_checkpoint(p);
     p->asks_elsewhere = p->selects_ours = 0;
@@ -444,5 +368,4 @@ stages_ask(struct pipeline *p, const char *data)
         json_integer_value(json_object_get(p->trains, "epoch")) >=
             whole_var(p, "epochs"))
         p->learnt = LEARNT_BEFORE;
-    free(none);
 }

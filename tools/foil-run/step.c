@@ -57,17 +57,13 @@ code_of_signal(int signal)
 _Noreturn static void
 end_stopped(const struct pipeline *p, int code)
 {
-    char *command = mem_format("%s/command", var(p, "RUN"));
-    char *run = mem_text(var(p, "RUN"));
-    char *quoted = word_list_text(&run, 1);
+    char *run = keep("%s", var(p, "RUN"));
 
-    if (file_exists(command))
-        say("stopped; 'foil run --resume -r %s' goes on", quoted);
+    if (run_has(p, "command"))
+        say("stopped; 'foil run --resume -r %s' goes on",
+            word_list_text(&run, 1));
     else
         say("stopped");
-    free(quoted);
-    free(run);
-    free(command);
     exit(code);
 }
 
@@ -80,7 +76,7 @@ wait_child(pid_t pid)
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             die("cannot wait: %s", strerror(errno));
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return process_code(status);
 }
 
 /* ------------------------------------------------------------------ steps */
@@ -192,7 +188,7 @@ show_words(char *const *word, size_t n, const char *end)
 
     fprintf(stderr, "  $");
     for (size_t i = 0; i < n; i++) {
-        char *text = word_list_text(word + i, 1);
+        const char *text = word_list_text(word + i, 1);
         const int length = (int)strlen(text);
 
         if (column + length > 76) {
@@ -201,7 +197,6 @@ show_words(char *const *word, size_t n, const char *end)
         }
         fprintf(stderr, " %s", text);
         column += 1 + length;
-        free(text);
     }
     fprintf(stderr, "%s\n", end);
 }
@@ -211,60 +206,55 @@ show_list(const struct list *list)
 {
     for (size_t i = 0; i < list->n; i++) {
         const struct list_stage *stage = &list->stage[i];
-        char *end = stage->copies > 1
-                        ? mem_format(" & # %d of these", stage->copies)
-                        : mem_text(i + 1 < list->n ? " &" : "");
+        const char *end = stage->copies > 1
+                              ? keep(" & # %d of these", stage->copies)
+                          : i + 1 < list->n ? " &"
+                                            : "";
         size_t n = 0;
 
         while (stage->argv[n])
             n++;
         show_words(stage->argv, n, end);
-        free(end);
     }
 }
 
 void
 step_list(struct pipeline *p, const char *text)
 {
-    char *logs = mem_format("%s/log", var(p, "RUN"));
     struct list list;
     struct err err;
-    int code;
 
     if (list_read(&list, "stages", text, &err))
         die("%s", err.msg);
     if (*var(p, "shows"))
         show_list(&list);
-    code = supervise_list(p, &list, logs);
-    list_release(&list);
-    free(logs);
-    check_end(p, code);
+    check_end(p, supervise_list(p, &list, run_path(p, "log")));
 }
 
 void
-step_run(struct pipeline *p, char **word, size_t n)
+step_run(struct pipeline *p, const struct word_list *word)
 {
-    char *name = strrchr(word[0], '/') ? strrchr(word[0], '/') + 1 : word[0];
-    struct list_stage stage = {.name = name,
+    char *slash = strrchr(word->word[0], '/');
+    struct list_stage stage = {.name = slash ? slash + 1 : word->word[0],
                                .is_main = 1,
                                .signal = SIGTERM,
                                .copies = 1,
                                .restart = LIST_NEVER,
-                               .argv = word};
+                               .argv = word->word};
     const struct list list = {&stage, 1};
     struct err err;
 
     if (process_findable(&stage, p->name, &err))
         die("%s", err.msg);
     if (*var(p, "shows"))
-        show_words(word, n, "");
+        show_words(word->word, word->n, "");
     check_end(p, supervise_list(p, &list, NULL));
 }
 
 char *
 step_capture(char *const *word)
 {
-    char *text = NULL;
+    char *text = NULL, *kept;
     size_t n = 0, room = 0;
     ssize_t got;
     int ends[2], code;
@@ -295,7 +285,9 @@ step_capture(char *const *word)
         exit(code_of_signal(asked));
     if (code)
         exit(code); // which has said why
-    return text;
+    kept = keep("%s", text);
+    free(text);
+    return kept;
 }
 
 void
@@ -308,6 +300,5 @@ hold_run(struct pipeline *p)
     if (p->held >= 0)
         close(p->held);
     p->held = hold_folder(run);
-    free(p->holds);
-    p->holds = mem_text(run);
+    p->holds = run;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "guard.h"
+#include "keep.h"
 #include "process.h"
 #include "supervise.h"
 #include "util/clock.h"
@@ -33,13 +34,6 @@ struct run {
 };
 
 /* ------------------------------------------------------------- the end */
-
-/* The exit code of a process, as a shell has it. */
-static int
-code_of(int status)
-{
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
 
 /* Returns how it ended, to be given to free(). */
 static char *
@@ -140,7 +134,7 @@ tell_failed(struct run *run, const struct process *process, int status)
             say("%s %s; its log is '%s'", process->name, how, process->log);
         else
             say("%s %s", process->name, how);
-        end_all(run, code_of(status));
+        end_all(run, process_code(status));
     }
     free(how);
 }
@@ -154,7 +148,7 @@ on_end(struct run *run, struct process *process, int status)
         if (process->stage->is_main)
             end_all(run, 128 + run->asked);
     } else if (!starts_again(process, status)) {
-        if (code_of(status))
+        if (process_code(status))
             tell_failed(run, process, status);
         else if (process->stage->is_main)
             end_all(run, EXIT_OK);
@@ -284,7 +278,7 @@ add_stage(struct run *run, const struct list_stage *stage, const char *logs)
         if (stage->is_main)
             run->main = run->n;
         else
-            process->log = mem_format("%s/%s.log", logs, process->name);
+            process->log = keep("%s/%s.log", logs, process->name);
         run->n++;
     }
 }
@@ -298,7 +292,7 @@ supervise(const struct list *list, const char *logs, double grace)
 
     for (size_t i = 0; i < list->n; i++)
         room += (size_t)list->stage[i].copies;
-    run.process = mem_array(room, sizeof *run.process);
+    run.process = keep_array(room, sizeof *run.process);
     for (size_t i = 0; i < list->n; i++)
         add_stage(&run, &list->stage[i], logs);
     if (watch_signals(&run, &err) || guard_open(&run.guard, grace, &err))
@@ -312,10 +306,5 @@ supervise(const struct list *list, const char *logs, double grace)
     }
     guard_close(&run.guard);
     close(run.signals);
-    for (size_t i = 0; i < run.n; i++) {
-        free(run.process[i].name);
-        free(run.process[i].log);
-    }
-    free(run.process);
     return run.code;
 }

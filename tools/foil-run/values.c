@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,11 +5,12 @@
 #include <unistd.h>
 
 #include "pipeline.h"
+#include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
-const char *const pipeline_stages[N_STAGES] = {"select", "negatives", "augment",
-                                               "train", "embed"};
+const char *const pipeline_stages[N_STAGES] = {"embed", "select", "train",
+                                               "negatives", "augment"};
 
 void
 pipeline_misuse(const struct pipeline *p, const char *fmt, ...)
@@ -32,9 +32,11 @@ const char *
 pipeline_value(const void *pipeline, const char *name)
 {
     const struct pipeline *p = pipeline;
-    const char *value = p->args ? setting_get(p->args, name) : NULL;
+    const int is_argument = p->part && !name[strspn(name, "0123456789")];
+    const size_t at = is_argument ? strtoul(name, NULL, 10) : 0;
 
-    return value ? value : setting_get(&p->vars, name);
+    return at && at < p->part->word.n ? p->part->word.word[at]
+                                      : setting_get(&p->vars, name);
 }
 
 const char *
@@ -42,7 +44,7 @@ var(const struct pipeline *p, const char *name)
 {
     const char *value = setting_get(&p->vars, name);
 
-    return value ? value : "";
+    return value ? keep("%s", value) : "";
 }
 
 long
@@ -59,6 +61,18 @@ set_var(struct pipeline *p, const char *name, const char *value)
         die("cannot set RUN");
 }
 
+char *
+run_path(const struct pipeline *p, const char *name)
+{
+    return keep("%s/%s", var(p, "RUN"), name);
+}
+
+int
+run_has(const struct pipeline *p, const char *name)
+{
+    return file_exists(run_path(p, name));
+}
+
 /* ------------------------------------------------------------------ words */
 
 void
@@ -72,21 +86,6 @@ pipeline_split(const struct pipeline *p, struct word_list *list,
 }
 
 int
-is_option(const char *word)
-{
-    return *word == '-' && (word[1] == '-' || islower((unsigned char)word[1]));
-}
-
-size_t
-item_end(const struct word_list *list, size_t at)
-{
-    for (at++; at < list->n && !is_option(list->word[at]);)
-        at++;
-    return at;
-}
-
-/* Returns the stage of that name, of `n` characters, or -1. */
-int
 stage_named(const char *name, size_t n)
 {
     for (int i = 0; i < N_STAGES; i++)
@@ -99,24 +98,14 @@ stage_named(const char *name, size_t n)
 char *
 pipeline_absolute(const char *path)
 {
-    char *here = *path == '/' ? mem_text("") : getcwd(NULL, 0);
-    char *all = mem_format("%s/%s", here ? here : "", path), *rest;
-    char *whole = mem_array(strlen(all) + 2, 1);
+    char *here = *path == '/' ? NULL : getcwd(NULL, 0);
+    char *all = mem_format("%s/%s", here ? here : "", path);
+    char *whole = file_resolve(all), *kept = keep("%s", whole);
 
-    for (char *part = strtok_r(all, "/", &rest); part;
-         part = strtok_r(NULL, "/", &rest)) {
-        char *end = whole + strlen(whole);
-
-        if (!strcmp(part, ".."))
-            *(strrchr(whole, '/') ? strrchr(whole, '/') : whole) = 0;
-        else if (strcmp(part, ".") != 0)
-            snprintf(end, strlen(part) + 2, "/%s", part);
-    }
-    if (!*whole)
-        *whole = '/';
+    free(whole);
     free(all);
     free(here);
-    return whole;
+    return kept;
 }
 
 /* ---------------------------------------------------------------- options */
@@ -125,43 +114,34 @@ void
 pipeline_row_add(struct pipeline *p, const char *name, const char *arg,
                  const char *what)
 {
-    mem_grow(&p->row, &p->row_room, p->rows + 1, sizeof *p->row);
-    p->row[p->rows++] =
-        (struct pipeline_row){mem_text(name), mem_text(arg), mem_text(what)};
+    keep_grow(&p->row, &p->row_room, p->rows + 1, sizeof *p->row);
+    p->row[p->rows++] = (struct pipeline_row){keep("%s", name), keep("%s", arg),
+                                              keep("%s", what)};
 }
 
-/* Stages, and those that another command may run, in the order of RUN/command.
- */
-static const char *const stages[] = {"embed", "select", "train", "negatives",
-                                     "augment"};
-static const char *const commands[] = {"select-command", "train-command",
-                                       "negatives-command", "augment-command"};
-enum { N_COMMANDS = sizeof commands / sizeof *commands };
-
-size_t
-pipeline_keys(const struct pipeline *p, const char **key, size_t most)
+struct word_list
+pipeline_keys(const struct pipeline *p)
 {
-    size_t n = 0;
+    struct word_list keys = {0};
 
-    for (size_t i = 0; i < p->operand.n && n < most; i++)
-        key[n++] = p->operand.word[i];
-    for (size_t i = 0; i < p->rows && n < most; i++)
-        key[n++] = p->row[i].name;
-    for (size_t i = 0; i < N_STAGES && n < most; i++)
-        key[n++] = stages[i];
-    for (size_t i = 0; i < N_COMMANDS && n < most; i++)
-        key[n++] = commands[i];
-    return n;
+    word_list_join(&keys, &p->operand);
+    for (size_t i = 0; i < p->rows; i++)
+        word_list_add(&keys, p->row[i].name);
+    for (int i = 0; i < N_STAGES; i++)
+        word_list_add(&keys, pipeline_stages[i]);
+    for (int i = 0; i < N_STAGES; i++)
+        if (i != EMBED) // which runs in a step
+            word_list_add(&keys, keep("%s-command", pipeline_stages[i]));
+    return keys;
 }
 
 int
 pipeline_is_key(const struct pipeline *p, const char *name)
 {
-    const char *key[128];
-    const size_t n = pipeline_keys(p, key, 128);
+    const struct word_list keys = pipeline_keys(p);
 
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(key[i], name))
+    for (size_t i = 0; i < keys.n; i++)
+        if (!strcmp(keys.word[i], name))
             return 1;
     return 0;
 }
@@ -176,48 +156,40 @@ find_row(const struct pipeline *p, const char *name)
     return NULL;
 }
 
-static void
-take_whole(struct pipeline *p, const char *name, const char *value)
+/* Returns the value as the option of that row takes it. */
+static const char *
+check_value(const struct pipeline *p, const struct pipeline_row *row,
+            const char *value)
 {
     const size_t n = strspn(value, "0123456789");
-    char *number;
+    const int whole = !strcmp(row->arg, "N") || !strcmp(row->arg, "S");
 
-    if (!n || n > 9 || value[n])
-        pipeline_misuse(p, "--%s '%s': want a whole number", name, value);
-    number = mem_format("%ld", strtol(value, NULL, 10));
-    set_var(p, name, number);
-    free(number);
+    if (whole && (!n || n > 9 || value[n]))
+        pipeline_misuse(p, "--%s '%s': want a whole number", row->name, value);
+    if (strchr(row->arg, '|') && opt_index(row->arg, value) < 0)
+        pipeline_misuse(p, "--%s '%s': want one of %s", row->name, value,
+                        row->arg);
+    return whole ? keep("%ld", strtol(value, NULL, 10)) : value;
 }
 
 void
 pipeline_take(struct pipeline *p, const char *name, const char *value)
 {
     const struct pipeline_row *row = find_row(p, name);
-    const int stage = stage_named(name, strlen(name));
+    const char *before = var(p, name);
 
-    if (!strcmp(name, "run")) {
-        set_var(p, "RUN", value);
-    } else if (!strcmp(name, "override")) {
+    if (!strcmp(name, "override"))
         word_list_add(&p->override, value);
-        return;
-    } else if (!strcmp(name, "config")) {
+    else if (!strcmp(name, "config"))
         p->config = value;
-        return;
-    } else if (stage >= 0) {
-        char *text =
-            mem_format("%s%s%s", var(p, name), *var(p, name) ? " " : "", value);
-
-        set_var(p, name, text);
-        free(text);
-    } else if (row && (!strcmp(row->arg, "N") || !strcmp(row->arg, "S"))) {
-        take_whole(p, name, value);
-    } else if (row && strchr(row->arg, '|') && opt_index(row->arg, value) < 0) {
-        pipeline_misuse(p, "--%s '%s': want one of %s", name, value, row->arg);
-    } else if (row || pipeline_is_key(p, name)) {
-        set_var(p, name, value);
-    } else {
+    else if (!strcmp(name, "run"))
+        set_var(p, "RUN", value);
+    else if (stage_named(name, strlen(name)) >= 0)
+        set_var(p, name, keep("%s%s%s", before, *before ? " " : "", value));
+    else if (!row && !pipeline_is_key(p, name))
         pipeline_misuse(p, "no option '--%s'", name);
-    }
+    else
+        set_var(p, name, row ? check_value(p, row, value) : value);
     setting_set(&p->said, name, "");
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "keep.h"
 #include "util/mem.h"
 #include "words.h"
 
@@ -19,6 +20,16 @@ append_word(struct word *word, const char *text, size_t n)
     memcpy(word->text + word->n, text, n);
     word->n += n;
     word->text[word->n] = 0;
+}
+
+/* Returns the word as it is now, or NULL of one that was never begun. */
+static char *
+keep_word(struct word *word)
+{
+    char *text = word->text ? keep("%s", word->text) : NULL;
+
+    free(word->text);
+    return text;
 }
 
 /* Pass blanks, a comment, and lines that go on. */
@@ -62,7 +73,7 @@ pass_variable(struct words *words, struct err *err)
                 words->name, words->line);
         return NULL;
     }
-    name = mem_format("%.*s", (int)n, first);
+    name = keep("%.*s", (int)n, first);
     if (words->value)
         value = words->value(words->of, name);
     if (!value)
@@ -70,7 +81,6 @@ pass_variable(struct words *words, struct err *err)
     if (!value)
         err_set(err, "%s:%d: '$%s' is not in the environment", words->name,
                 words->line, name);
-    free(name);
     words->at = first + n + braced;
     return value;
 }
@@ -138,7 +148,7 @@ words_next(struct words *words, int *failed, struct err *err)
             return NULL;
         }
     }
-    return word.text;
+    return keep_word(&word);
 }
 
 /* Adds all words of $NAME... where that stands next, else the next word.  1, 0
@@ -162,7 +172,6 @@ add_next(struct words *words, struct word_list *list, struct err *err)
     word = words_next(words, &failed, err);
     if (word)
         word_list_add(list, word);
-    free(word);
     return failed ? -1 : word != NULL;
 }
 
@@ -180,9 +189,16 @@ words_rest(struct words *words, struct word_list *list, struct err *err)
 void
 word_list_add(struct word_list *list, const char *word)
 {
-    mem_grow(&list->word, &list->room, list->n + 2, sizeof *list->word);
-    list->word[list->n++] = mem_text(word);
+    keep_grow(&list->word, &list->room, list->n + 2, sizeof *list->word);
+    list->word[list->n++] = keep("%s", word);
     list->word[list->n] = NULL;
+}
+
+void
+word_list_join(struct word_list *list, const struct word_list *more)
+{
+    for (size_t i = 0; i < more->n; i++)
+        word_list_add(list, more->word[i]);
 }
 
 void
@@ -194,15 +210,6 @@ word_list_put(struct word_list *list, ...)
     for (const char *word; (word = va_arg(ap, const char *));)
         word_list_add(list, word);
     va_end(ap);
-}
-
-void
-word_list_release(struct word_list *list)
-{
-    for (size_t i = 0; i < list->n; i++)
-        free(list->word[i]);
-    free(list->word);
-    *list = (struct word_list){0};
 }
 
 int
@@ -243,7 +250,46 @@ word_list_text(char *const *word, size_t n)
             append_word(&text, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
         append_word(&text, "'", !plain);
     }
-    return text.text;
+    return keep_word(&text);
+}
+
+/* ------------------------------------------------------------------ items */
+
+static int
+is_option(const char *word)
+{
+    return *word == '-' && (word[1] == '-' || islower((unsigned char)word[1]));
+}
+
+size_t
+item_end(const struct word_list *list, size_t at)
+{
+    for (at++; at < list->n && !is_option(list->word[at]);)
+        at++;
+    return at;
+}
+
+int
+word_list_has(const struct word_list *list, const char *item)
+{
+    const size_t n = strcspn(item, "=");
+
+    for (size_t i = 0; i < list->n; i = item_end(list, i))
+        if (strcspn(list->word[i], "=") == n && !memcmp(list->word[i], item, n))
+            return 1;
+    return 0;
+}
+
+void
+word_list_merge(struct word_list *list, const struct word_list *own,
+                const struct word_list *theirs)
+{
+    for (size_t i = 0, end; i < own->n; i = end) {
+        end = item_end(own, i);
+        for (size_t j = i; j < end && !word_list_has(theirs, own->word[i]); j++)
+            word_list_add(list, own->word[j]);
+    }
+    word_list_join(list, theirs);
 }
 
 int

@@ -23,16 +23,15 @@ struct words {
     int literal; /* $ and # mean themselves */
 };
 
-/* Words, to be given to word_list_release(). */
+/* Words, as all that is returned here kept until the process ends (keep.h). */
 struct word_list {
     char **word; /* NULL behind the last, or for none NULL */
     size_t n, room;
 };
 
 /*
- * words_next() returns the next word of this line, to be given to free(); NULL
- * at its end, and on error, when *failed is set and the sentence begins with
- * "NAME:LINE: ".
+ * words_next() returns the next word of this line; NULL at its end, and on
+ * error, when *failed is set and the sentence begins with "NAME:LINE: ".
  */
 char *words_next(struct words *words, int *failed, struct err *err);
 
@@ -43,18 +42,30 @@ char *words_next(struct words *words, int *failed, struct err *err);
 int words_rest(struct words *words, struct word_list *list, struct err *err);
 
 /* word_list_add() adds a copy of a word, word_list_put() of several, up to a
- * NULL of type char *; word_list_release() frees all. */
+ * NULL of type char *, word_list_join() of those of another list. */
 void word_list_add(struct word_list *list, const char *word);
 void word_list_put(struct word_list *list, ...) __attribute__((sentinel));
-void word_list_release(struct word_list *list);
+void word_list_join(struct word_list *list, const struct word_list *more);
 
 /* word_list_split() adds the words of a text in which $ and # mean themselves,
  * over all of its lines.  -1 where a quote is not closed. */
 int word_list_split(struct word_list *list, const char *text, struct err *err);
 
 /* word_list_text() returns n words, quoted where they have to be, with a blank
- * between two, to be given to free(). */
+ * between two. */
 char *word_list_text(char *const *word, size_t n);
+
+/*
+ * A list of options is one of items: an option with the words behind it up to
+ * the next one, as --lr 0.1.  item_end() returns the index behind the item that
+ * begins at `at`.  word_list_has() says whether there is an item of that name,
+ * "--lr" or "--lr=0.2".  word_list_merge() adds the items of `own` that
+ * `theirs` does not name, and behind them `theirs`.
+ */
+size_t item_end(const struct word_list *list, size_t at);
+int word_list_has(const struct word_list *list, const char *item);
+void word_list_merge(struct word_list *list, const struct word_list *own,
+                     const struct word_list *theirs);
 
 /* words_line() goes to the next line: 1, or 0 at the end of the text. */
 int words_line(struct words *words);

@@ -1,0 +1,49 @@
+#include "keep.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "util/mem.h"
+
+/* Has a pointer to it as long as the process lives. */
+static void *
+keep_memory(void *memory)
+{
+    static void **all;
+    static size_t n, room;
+
+    mem_grow(&all, &room, n + 1, sizeof *all);
+    return all[n++] = memory;
+}
+
+void *
+keep_array(size_t n, size_t size)
+{
+    return keep_memory(mem_array(n, size));
+}
+
+char *
+keep(const char *fmt, ...)
+{
+    va_list ap;
+    char *text;
+
+    va_start(ap, fmt);
+    text = mem_format_list(fmt, ap);
+    va_end(ap);
+    return keep_memory(text);
+}
+
+void
+keep_grow(void *items, size_t *room, size_t need, size_t size)
+{
+    void **at = items, *grown;
+
+    if (need <= *room)
+        return;
+    grown = keep_array(2 * need, size);
+    if (*room)
+        memcpy(grown, *at, *room * size);
+    *at = grown;
+    *room = 2 * need;
+}
