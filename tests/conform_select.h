@@ -89,7 +89,7 @@ selection_get(struct selection *s, const struct file *file, struct err *err)
 
 /* Loss and weight of the reference's batches. */
 static int
-judge_reference(struct selection *s, struct err *err)
+check_reference(struct selection *s, struct err *err)
 {
     int64_t *ids = mem_array(s->n, sizeof *ids);
     size_t batches = 0, placed = 0;
@@ -214,7 +214,7 @@ plan_loss(const struct selection *s, size_t i, double *loss, struct err *err)
 static int
 selection_run(struct selection *s, struct file *file, struct err *err)
 {
-    if (selection_get(s, file, err) || judge_reference(s, err) ||
+    if (selection_get(s, file, err) || check_reference(s, err) ||
         compare_reference(s, file, err) || compare_weight(s, file, err))
         return -1;
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {

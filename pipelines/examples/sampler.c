@@ -2,8 +2,8 @@
  * A sampler of one's own in C: stands in the place of foil-negatives.  It
  * weighs all other images of a batch by softmax(beta cosine), and keeps
  * nothing, so that the state which a trainer hands over is its place alone.
- * Whose it is, and where it stands, is for flow/handover.h to say; ids that come
- * again or late are the server's matter.
+ * Whose it is, and where it stands, is for flow/handover.h to say; ids that
+ * come again or late are the server's matter.
  *
  *     cc -D_POSIX_C_SOURCE=200809L -o sampler sampler.c \
  *         $(pkg-config --cflags --libs foil)
@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/handover.h"
+#include "flow/server.h"
 #include "num/gemm.h"
 #include "num/vec.h"
 #include "util/mem.h"
@@ -23,8 +25,6 @@
 #include "util/stop.h"
 #include "wire/error.h"
 #include "wire/pairs.h"
-#include "flow/server.h"
-#include "flow/handover.h"
 #include "wire/weights.h"
 
 struct sampler {
@@ -36,7 +36,7 @@ struct sampler {
 
 /* Products with rows of another length are no cosines. */
 static int
-judge_rows(size_t n, size_t d, const float *z, struct err *err)
+check_rows(size_t n, size_t d, const float *z, struct err *err)
 {
     for (size_t r = 0; r < n; r++)
         if (!(fabs(num_dot(d, z + r * d, z + r * d) - 1) < 0.02))
@@ -79,7 +79,7 @@ weigh(const struct wire_pairs *p, struct err *err)
     if (p->n_texts)
         memcpy(z + (rows + p->n_extra) * d, p->extra_text_z,
                p->n_texts * d * sizeof *z);
-    if (!judge_rows(columns, d, z, err)) {
+    if (!check_rows(columns, d, z, err)) {
         num_gemm_nt(rows, columns, d, 1, z, z, 0, w);
         softmax(rows, columns, p->n, p->beta, w);
         msg = wire_weights_put(&(struct wire_weights){.id = p->id,
@@ -114,7 +114,7 @@ answer(struct sampler *s, uint64_t peer, int64_t id, struct wire_msg *msg,
 
 /* Whether a peer may use us in a session: another one's while it is there. */
 static int
-judge_peer(const struct sampler *s, uint64_t peer, int64_t session,
+check_peer(const struct sampler *s, uint64_t peer, int64_t session,
            struct err *err)
 {
     const uint64_t owner = s->stand.owner;
@@ -134,7 +134,7 @@ take_pairs(struct sampler *s, uint64_t peer, const struct wire_pairs *p,
     const struct wire_place at = {p->session, p->epoch, p->step};
     struct wire_msg *weights;
 
-    if (judge_peer(s, peer, p->session, err))
+    if (check_peer(s, peer, p->session, err))
         return -1;
     if (!flow_stand_fits(&s->stand, &at)) {
         err_set(err, "this sampler does not stand at that step");
@@ -154,7 +154,7 @@ take_state(struct sampler *s, uint64_t peer, const struct wire_state *state,
     const struct wire_state_ok ok = {state->id, state->session, state->epoch,
                                      state->step};
 
-    if (judge_peer(s, peer, state->session, err))
+    if (check_peer(s, peer, state->session, err))
         return -1;
     if (state->n) {
         err_set(err, "this sampler keeps nothing: that state is of '%s'",

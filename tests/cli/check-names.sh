@@ -31,6 +31,9 @@ ok 'or means the same' "$check" "$work/tree"
 files take 'static int'
 ok 'one word says nothing: 1' exits 1 "$check" "$work/tree"
 ok 'by its name' grep -q '^lib/room/1.c: take(): say verb and object' "$work/out"
+files judge_it 'static int'
+ok 'what checks is no judge: 1' exits 1 "$check" "$work/tree"
+ok 'and how it is called' grep -q '^lib/room/1.c: judge_it(): say check_' "$work/out"
 files take 'int'
 ok 'but where it is public' "$check" "$work/tree"
 echo 'static UTIL_CLONES(void, sum, (int x), (x))' >"$work/tree/lib/room/1.c"

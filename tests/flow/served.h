@@ -41,7 +41,7 @@ owner_there(struct world *w, uint64_t peer)
 
 /* The state is a peer's from here on: may it be? */
 static void
-judge_owner(struct world *w, uint64_t before, uint64_t peer)
+check_owner(struct world *w, uint64_t before, uint64_t peer)
 {
     struct flow_greeted *owner = flow_roll_by_number(&w->peers, before);
     const uint8_t *byte = owner ? owner->id.byte : NULL;
@@ -63,7 +63,7 @@ weigh(struct world *w, const struct flow_greeted *peer, const struct note *ask)
         answer.state = 1;
         return answer;
     }
-    judge_owner(w, w->stand.owner, peer->number);
+    check_owner(w, w->stand.owner, peer->number);
     w->state = after(w->state, (int)ask->at.step);
     flow_stand_weighed(&w->stand, &ask->at, peer->number, peer->hello.peer);
     return answer;
@@ -109,7 +109,7 @@ take_state(struct world *w, const struct flow_greeted *peer,
         answer.state = 1;
         return answer;
     }
-    judge_owner(w, w->stand.owner, peer->number);
+    check_owner(w, w->stand.owner, peer->number);
     w->coming[state.from] = ask->value;
     flow_stand_add(&w->stand, &state, peer->number, peer->hello.peer);
     if (state.last)

@@ -106,7 +106,7 @@ choose_recipe(struct data_recipe *recipe)
 
 /* What belongs to the command, and what it takes the place of. */
 static void
-judge_command(void)
+check_command(void)
 {
     if (!options.command && opt_given(&options.limit))
         opt_misuse("--command-limit belongs to --view-command");
@@ -131,7 +131,7 @@ augment_options_get(int argc, char **argv)
                    options.augmentations);
     if (options.augmentations == 1)
         opt_misuse("--augmentations 1 leaves nothing to choose from");
-    judge_command();
+    check_command();
     if (!options.vocabulary &&
         (opt_given(&context) || opt_given(&options.text.caption) ||
          opt_given(&options.text.drop)))

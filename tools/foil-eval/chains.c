@@ -199,7 +199,7 @@ lean_of(size_t n, const float *s, const float *p, const float *weight)
 }
 
 static void
-judge_chain(const struct watch *w, size_t i, struct mixing *mix)
+measure_chain(const struct watch *w, size_t i, struct mixing *mix)
 {
     const struct eval_views *rows = &w->in->rows;
     const size_t n = eval_views_count(rows), states = (size_t)visits;
@@ -278,7 +278,7 @@ report_chains(const struct watch *w)
 
     keep_whole_chains((struct watch *)w);
     for (size_t i = 0; i < w->m; i++)
-        judge_chain(w, i, &mix);
+        measure_chain(w, i, &mix);
     for (size_t lag = 0; lag < LAGS; lag++)
         json_array_append_new(lags, json_real(mix.lagged[lag]));
     line = json_pack(

@@ -117,7 +117,7 @@ wait_for_news(struct hearing *hearing, int stop)
 
 /* Judges all that there is: 0 when asked to stop. */
 static int
-judge_all(struct judge *judge, struct hearing *hearing)
+measure_all(struct judge *judge, struct hearing *hearing)
 {
     long step;
 
@@ -155,12 +155,12 @@ run_follow(char **path)
         die("%s", err.msg);
     judge_open(&judge);
     hearing_open(&hearing);
-    while (judge_all(&judge, &hearing) && !once && !hearing.over &&
+    while (measure_all(&judge, &hearing) && !once && !hearing.over &&
            !judge_over(&judge))
         if (!wait_for_news(&hearing, judge.stop))
             break;
     // the trainer's last word may have come before its last checkpoint was seen
-    judge_all(&judge, &hearing);
+    measure_all(&judge, &hearing);
     say_stopped();
     hearing_close(&hearing);
     judge_close(&judge);

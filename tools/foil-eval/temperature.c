@@ -273,8 +273,8 @@ read_all(const struct tables *tables, const char *name,
 /* Prints what there is to say of a column; draws it, too, where that is asked
  * for. */
 static void
-judge_column(char **path, const char *name, const struct tables *tables,
-             const struct nn_model *model, const struct data_set *set)
+measure_column(char **path, const char *name, const struct tables *tables,
+               const struct nn_model *model, const struct data_set *set)
 {
     const size_t classes = data_classes(set);
     struct class *class = mem_array(classes, sizeof *class);
@@ -338,11 +338,11 @@ run_temperature(char **path)
                        "--column",
                        sides[0], sides[1]);
         for (size_t i = 0; i < 2; i++) {
-            judge_column(path, sides[i], &tables, &model, set);
+            measure_column(path, sides[i], &tables, &model, set);
             free(sides[i]);
         }
     } else {
-        judge_column(path, column_name, &tables, &model, set);
+        measure_column(path, column_name, &tables, &model, set);
     }
     tables_release(&tables);
     nn_model_release(&model);

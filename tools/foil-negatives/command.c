@@ -120,7 +120,7 @@ put_request(const struct weigher *w, const struct wire_pairs *p,
 /* -------------------------------------------------------------- an answer */
 
 static int
-judge_weights(const struct weigher *w, struct err *err)
+check_weights(const struct weigher *w, struct err *err)
 {
     const float *x = (const float *)(void *)w->memory;
 
@@ -194,7 +194,7 @@ weigher_weigh(struct weigher *w, const struct wire_pairs *pairs,
     put_request(w, pairs, line);
     rc = ask_command(w, line, &ok, err);
     if (!rc)
-        rc = judge_weights(w, err);
+        rc = check_weights(w, err);
     if (!rc)
         rc = take_values(w, ok, weights, err);
     free(ok);

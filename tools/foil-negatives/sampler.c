@@ -192,7 +192,7 @@ list_tables(size_t n, const struct sample_rows *rows, struct wire_table *table)
  * square may be off by what half precision loses; a row of zeros, which has no
  * direction, is bearable. */
 static int
-judge_rows(size_t n, size_t d, const float *z, const char *what,
+check_rows(size_t n, size_t d, const float *z, const char *what,
            struct err *err)
 {
     for (size_t r = 0; r < n; r++) {
@@ -207,12 +207,12 @@ judge_rows(size_t n, size_t d, const float *z, const char *what,
 
 /* All that pairs say of each other is by cosines. */
 static int
-judge_pairs(const struct wire_pairs *p, struct err *err)
+check_pairs(const struct wire_pairs *p, struct err *err)
 {
-    if (judge_rows(p->n_views * p->n, p->dim, p->z, "z", err) ||
-        judge_rows(p->n_extra, p->dim, p->extra_z, "extra_z", err))
+    if (check_rows(p->n_views * p->n, p->dim, p->z, "z", err) ||
+        check_rows(p->n_extra, p->dim, p->extra_z, "extra_z", err))
         return -1;
-    return judge_rows(p->n_texts, p->dim, p->extra_text_z, "extra_text_z", err);
+    return check_rows(p->n_texts, p->dim, p->extra_text_z, "extra_text_z", err);
 }
 
 /* The step of that place has its weights. */
@@ -232,7 +232,7 @@ weigh_by_command(struct sampler *sampler, uint64_t peer,
 {
     struct wire_weights weights = {.id = pairs->id, .dim = pairs->dim};
 
-    if (judge_pairs(pairs, err) ||
+    if (check_pairs(pairs, err) ||
         weigher_weigh(sampler->weigher, pairs, &weights, err))
         return NULL;
     return make_weights(sampler, peer, pairs, &weights);
@@ -250,7 +250,7 @@ sampler_weigh(struct sampler *sampler, uint64_t peer,
 
     if (sampler->weigher)
         return weigh_by_command(sampler, peer, pairs, err);
-    if (judge_pairs(pairs, err) ||
+    if (check_pairs(pairs, err) ||
         sample_source_weigh(&sampler->source, &step, &w, err))
         return NULL;
     list_tables(w.n_tables, w.tables, table);

@@ -9,7 +9,7 @@
 
 /* Whether a peer may use the sampler in this session, or set it anew. */
 static int
-judge_owner(struct sampler *sampler, uint64_t peer, int64_t session,
+check_owner(struct sampler *sampler, uint64_t peer, int64_t session,
             struct err *err)
 {
     const uint64_t owner = sampler->stand.owner;
@@ -56,7 +56,7 @@ take_pairs(struct service *service, uint64_t peer, struct wire_msg *msg,
     if (wire_pairs_get(&pairs, msg, (int64_t)sampler->source.memory.form.size,
                        err))
         return -1;
-    if (judge_owner(sampler, peer, pairs.session, err)) {
+    if (check_owner(sampler, peer, pairs.session, err)) {
         wire_pairs_release(&pairs);
         return -1;
     }
@@ -85,7 +85,7 @@ take_state_put(struct service *service, uint64_t peer, struct wire_msg *msg,
 
     if (wire_state_get(&state, msg, err))
         return -1;
-    if (judge_owner(sampler, peer, state.session, err)) {
+    if (check_owner(sampler, peer, state.session, err)) {
         wire_state_release(&state);
         return -1;
     }

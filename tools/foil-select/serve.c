@@ -116,7 +116,7 @@ has_had(const struct selector *s, const struct wire_place *at, uint64_t peer)
 }
 
 static int
-judge_reject(struct selector *s, uint64_t peer, const struct wire_reject *got,
+check_reject(struct selector *s, uint64_t peer, const struct wire_reject *got,
              struct err *err)
 {
     const int64_t *ids;
@@ -149,7 +149,7 @@ take_reject(struct selector *s, uint64_t peer, struct wire_msg *msg,
                        wire_kind_name(wire_msg_kind(msg)));
     if (wire_reject_get(&got, msg, err))
         return -1;
-    rc = judge_reject(s, peer, &got, err);
+    rc = check_reject(s, peer, &got, err);
     for (size_t i = 0; i < got.n && !rc; i++)
         select_quarantine_add(&s->bad, got.ids[i], got.reason);
     wire_reject_release(&got);

@@ -263,7 +263,7 @@ make_table(void)
 
 /* The same of a program's encoder. */
 static int
-judge_encoder(struct err *err)
+check_encoder(struct err *err)
 {
     const char *theirs = !strcmp(o.arch, nn_arch_program)             ? "arch"
                          : o.text && !strcmp(o.text, nn_arch_program) ? "text"
@@ -294,7 +294,7 @@ judge_encoder(struct err *err)
 
 /* The same of texts. */
 static int
-judge_text(struct err *err)
+check_captions(struct err *err)
 {
     if (!o.text && (o.vocabulary || o.lock))
         return err_set(err, "%s is of no use without --text",
@@ -313,7 +313,7 @@ judge_text(struct err *err)
 
 /* The same of own chains. */
 static int
-judge_chains(const struct loss_objective *objective, struct err *err)
+check_chains(const struct loss_objective *objective, struct err *err)
 {
     const char *given = opt_given(&o.proposals) ? "proposals"
                         : opt_given(&o.moves)   ? "moves"
@@ -384,8 +384,8 @@ check_options(const struct loss_objective *objective, struct err *err)
                        o.arch);
     if (*o.rows && o.init.n)
         return err_set(err, "--rows and --init are both what it begins with");
-    return judge_chains(objective, err) || judge_text(err) ||
-                   judge_encoder(err) ||
+    return check_chains(objective, err) || check_captions(err) ||
+                   check_encoder(err) ||
                    train_init_judge(&o.init, !!o.text, err)
                ? -1
                : 0;

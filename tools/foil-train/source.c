@@ -12,8 +12,8 @@ static const double patience = 10;
 
 /* Whether a peer's data set is the one that the checkpoint was made with. */
 static int
-judge_data(struct train_shape *shape, const struct wire_hello *hello,
-           struct err *err)
+check_digest(struct train_shape *shape, const struct wire_hello *hello,
+             struct err *err)
 {
     if (!shape->digest[0] || !hello->digest[0] ||
         !strcmp(shape->digest, hello->digest))
@@ -36,7 +36,7 @@ check_peer(void *self, const struct wire_hello *hello, struct err *err)
 {
     struct train *t = self;
 
-    if (judge_data(&t->shape, hello, err) ||
+    if (check_digest(&t->shape, hello, err) ||
         train_texts_meet(&t->texts, hello->recipe, err))
         return -1;
     if (*hello->making)
@@ -169,7 +169,7 @@ check_batch(struct train *t, const struct wire_batch *b, struct err *err)
 
 /* What an item asks for that no augmenter is to blame for. */
 static int
-judge_item(const struct train_shape *shape, const struct wire_batch *b,
+check_item(const struct train_shape *shape, const struct wire_batch *b,
            struct err *err)
 {
     if (b->shard[1])
@@ -224,7 +224,7 @@ take_batch(struct train *t, const struct flow_news *news)
         wire_batch_release(&batch);
         return;
     }
-    if (judge_item(&t->shape, &batch, &why)) {
+    if (check_item(&t->shape, &batch, &why)) {
         if (flow_server_refuse(server, news->peer, &why))
             train_journal_say(&t->journal, "epoch %jd, step %jd: %s",
                               (intmax_t)batch.at.epoch, (intmax_t)batch.at.step,

@@ -58,7 +58,7 @@ train_texts_meet(const struct train_texts *texts, const char *recipe,
 
 /* Texts end, and none is too long. */
 static int
-judge_rows(const struct train_texts *texts, const struct train_options *options,
+check_rows(const struct train_texts *texts, const struct train_options *options,
            size_t n, size_t width, const int32_t *tokens,
            const int32_t *lengths, struct err *err)
 {
@@ -95,9 +95,9 @@ train_texts_judge(const struct train_texts *texts,
         return err_set(err,
                        "samples of up to %jd captions: this run has up to %zu",
                        (intmax_t)b->texts, shape->captions);
-    return judge_rows(texts, options, b->n, b->n_tokens, b->tokens, b->lengths,
+    return check_rows(texts, options, b->n, b->n_tokens, b->tokens, b->lengths,
                       err) ||
-                   judge_rows(texts, options, b->n_texts, b->n_tokens,
+                   check_rows(texts, options, b->n_texts, b->n_tokens,
                               b->extra_tokens, b->extra_lengths, err)
                ? -1
                : 0;

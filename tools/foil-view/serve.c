@@ -254,7 +254,7 @@ answer_path(struct serve *serve, struct MHD_Connection *connection,
 
 /* A code for what is not answered, or 0. */
 static unsigned
-judge_request(struct serve *serve, struct MHD_Connection *connection,
+check_request(struct serve *serve, struct MHD_Connection *connection,
               const char *method, const char **why)
 {
     const char *host =
@@ -343,7 +343,7 @@ answer_request(void *self, struct MHD_Connection *connection, const char *url,
 {
     struct serve *serve = self;
     const char *why;
-    const unsigned code = judge_request(serve, connection, method, &why);
+    const unsigned code = check_request(serve, connection, method, &why);
     struct answer answer;
 
     (void)version;
