@@ -115,7 +115,7 @@ class Browser:
             raise RuntimeError(result["exceptionDetails"]["exception"]["description"])
         return result["result"].get("value")
 
-    def until(self, script, seconds=30):
+    def until(self, script, seconds=150):
         """Waits; says whether it came to be."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

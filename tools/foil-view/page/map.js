@@ -179,12 +179,14 @@ function packColour(text) {
 function nameClasses(pen) {
   if (playing || points.classes.size > MANY_CLASSES) return;
   Object.assign(pen, { font: '600 12px system-ui, sans-serif', textAlign: 'center', textBaseline: 'middle', lineWidth: 4, lineJoin: 'round', strokeStyle: colourOf('faint') });
+  const taken = [];
   for (const [label, own] of points.classes) {
-    if (label < 0) continue;
-    const middle = k => own.reduce((sum, i) => sum + xy[2 * i + k], 0) / own.length;
+    const [x, y] = [0, 1].map(k => own.reduce((sum, i) => sum + xy[2 * i + k], 0) / own.length);
+    if (label < 0 || taken.some(other => Math.abs(other.x - x) < 64 && Math.abs(other.y - y) < 15)) continue;    // it would hide another
+    taken.push({ x, y });
     pen.fillStyle = hues.get(label);
-    pen.strokeText(nameOf(label), middle(0), middle(1));
-    pen.fillText(nameOf(label), middle(0), middle(1));
+    pen.strokeText(nameOf(label), x, y);
+    pen.fillText(nameOf(label), x, y);
   }
 }
 
