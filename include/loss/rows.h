@@ -36,9 +36,10 @@ struct loss_row {
  *
  *   s  [rows]  the row of S
  *   p  [rows]  or NULL; 0 in columns outside of the mask.  May be s.
- * The largest score is taken out first, so any beta >= 0 is fine.  The softmax
- * is beta mean - log_z + log m away from the uniform distribution over its m
- * columns (Kullback-Leibler).
+ * By num_exp(), to 1e-6 of p, with the same bits on any processor; p is 0 below
+ * 2e-38.  The largest score is taken out first, so any beta >= 0 is fine.  The
+ * softmax is beta mean - log_z + log m away from the uniform distribution over
+ * its m columns (Kullback-Leibler).
  */
 struct loss_row loss_row_partition(size_t b, size_t rows, size_t r, double beta,
                                    enum loss_mask mask, const float *s,
@@ -48,7 +49,8 @@ struct loss_row loss_row_partition(size_t b, size_t rows, size_t r, double beta,
  * loss_partition() does that for all rows.
  *   s  [n,rows]
  *   p  [n,rows] or NULL, may be s
- * Returns sum_r (log_z_r - beta s_r,partner).
+ * Returns sum_r (log_z_r - beta s_r,partner).  Rows are spread over threads,
+ * whose number changes no bit.
  */
 double loss_partition(size_t b, size_t rows, double beta, enum loss_mask mask,
                       const float *s, float *p);

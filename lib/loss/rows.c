@@ -1,12 +1,20 @@
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "loss/rows.h"
+#include "num/exp.h"
 #include "num/gemm.h"
 #include "num/vec.h"
+#include "util/clones.h"
+#include "util/mem.h"
 
-/* Rows and columns that are added to their mirror image at a time. */
-enum { SQUARE = 32 };
+enum {
+    SQUARE = 32, /* rows and columns added to their mirror image at a time */
+    PART = 512,  /* exponentials at a time */
+    LANES = 16,
+    FOR_THREADS = 1 << 16 /* elements; for fewer it takes longer to wake them */
+};
 
 size_t
 loss_partner(size_t b, size_t row)
@@ -60,6 +68,58 @@ largest_of_runs(const struct runs *runs, const float *s)
     return max;
 }
 
+/* e = exp(beta (s - max)), 0 below 2e-38. */
+static UTIL_CLONES(void, take_exponentials,
+                   (size_t n, double beta, float max, const float *s, float *e),
+                   (n, beta, max, s, e))
+{
+    for (size_t c = 0; c < n; c++) {
+        const float x = (float)(beta * ((double)s[c] - max));
+
+        e[c] = num_choose(x < -87, 0, num_exp(x));
+    }
+}
+
+/* sums[0] += sum of e, sums[1] += that of e s. */
+static UTIL_CLONES(void, add_moments,
+                   (size_t n, const float *s, const float *e, double *sums),
+                   (n, s, e, sums))
+{
+    double part[LANES] = {0}, moment[LANES] = {0};
+    size_t c = 0;
+
+    for (; c + LANES <= n; c += LANES)
+        for (size_t k = 0; k < LANES; k++) {
+            part[k] += e[c + k];
+            moment[k] += (double)e[c + k] * s[c + k];
+        }
+    for (size_t k = 0; c < n; c++, k++) {
+        part[k] += e[c];
+        moment[k] += (double)e[c] * s[c];
+    }
+    for (size_t k = 0; k < LANES; k++) {
+        sums[0] += part[k];
+        sums[1] += moment[k];
+    }
+}
+
+/* p, which may be s, becomes the exponentials of a run, if it is not NULL. */
+static void
+add_run(size_t n, double beta, float max, const float *s, float *p,
+        double *sums)
+{
+    float e[PART];
+
+    for (size_t c = 0; c < n; c += PART) {
+        const size_t now = n - c < PART ? n - c : PART;
+
+        take_exponentials(now, beta, max, s + c, e);
+        add_moments(now, s + c, e, sums);
+        if (p)
+            memcpy(p + c, e, now * sizeof *e);
+    }
+}
+
 /* p becomes softmax from exponentials, 0 in between. */
 static void
 normalise_runs(const struct runs *runs, size_t rows, double sum, float *p)
@@ -67,13 +127,11 @@ normalise_runs(const struct runs *runs, size_t rows, double sum, float *p)
     size_t c = 0;
 
     for (int i = 0; i < RUNS; i++) {
-        for (; c < runs->from[i]; c++)
-            p[c] = 0;
-        for (; c < runs->to[i]; c++)
-            p[c] = (float)(p[c] / sum);
+        memset(p + c, 0, (runs->from[i] - c) * sizeof *p);
+        c = runs->to[i];
+        num_scale(c - runs->from[i], (float)(1 / sum), p + runs->from[i]);
     }
-    for (; c < rows; c++)
-        p[c] = 0;
+    memset(p + c, 0, (rows - c) * sizeof *p);
 }
 
 struct loss_row
@@ -81,37 +139,37 @@ loss_row_partition(size_t b, size_t rows, size_t r, double beta,
                    enum loss_mask mask, const float *s, float *p)
 {
     const struct runs runs = runs_of(b, r, mask);
-    const double max = largest_of_runs(&runs, s);
-    double sum = 0, moment = 0;
+    const float max = largest_of_runs(&runs, s);
+    double sums[2] = {0, 0};
 
     for (int i = 0; i < RUNS; i++)
-        for (size_t c = runs.from[i]; c < runs.to[i]; c++) {
-            const float x = s[c], e = expf((float)(beta * (x - max)));
-
-            sum += e;
-            moment += (double)e * x;
-            if (p)
-                p[c] = e;
-        }
+        add_run(runs.to[i] - runs.from[i], beta, max, s + runs.from[i],
+                p ? p + runs.from[i] : NULL, sums);
     if (p)
-        normalise_runs(&runs, rows, sum, p);
-    return (struct loss_row){log(sum) + beta * max, moment / sum};
+        normalise_runs(&runs, rows, sums[0], p);
+    return (struct loss_row){log(sums[0]) + beta * (double)max,
+                             sums[1] / sums[0]};
 }
 
 double
 loss_partition(size_t b, size_t rows, double beta, enum loss_mask mask,
                const float *s, float *p)
 {
-    double total = 0;
+    double *each = mem_array(2 * b, sizeof *each), total = 0;
 
-    for (size_t r = 0; r < 2 * b; r++, s += rows) {
-        const double partner = s[loss_partner(b, r)];
+#pragma omp parallel for schedule(static) if (2 * b * rows >= FOR_THREADS)
+    for (size_t r = 0; r < 2 * b; r++) {
+        const float *row = s + r * rows;
+        const double partner = row[loss_partner(b, r)];
 
-        total += loss_row_partition(b, rows, r, beta, mask, s,
-                                    p ? p + r * rows : NULL)
-                     .log_z -
-                 beta * partner;
+        each[r] = loss_row_partition(b, rows, r, beta, mask, row,
+                                     p ? p + r * rows : NULL)
+                      .log_z -
+                  beta * partner;
     }
+    for (size_t r = 0; r < 2 * b; r++)
+        total += each[r];
+    free(each);
     return total;
 }
 
@@ -139,12 +197,20 @@ loss_log_add(double a, double b)
 static void
 add_mirror(size_t moved, size_t rows, size_t top, size_t left, float *w)
 {
-    for (size_t r = top; r < moved && r < top + SQUARE; r++)
-        for (size_t c = left; c <= r && c < left + SQUARE; c++) {
-            const float sum = w[r * rows + c] + w[c * rows + r];
+    const size_t high = moved - top < SQUARE ? moved - top : SQUARE;
+    const size_t wide = moved - left < SQUARE ? moved - left : SQUARE;
+    float there[SQUARE][SQUARE]; // a column of W is a cache miss an element
 
-            w[r * rows + c] = w[c * rows + r] = sum;
-        }
+    for (size_t c = 0; c < wide; c++)
+        memcpy(there[c], w + (left + c) * rows + top, high * sizeof *w);
+    for (size_t r = 0; r < high; r++) {
+        float *row = w + (top + r) * rows + left;
+
+        for (size_t c = 0; c < wide; c++)
+            row[c] = there[c][r] += row[c];
+    }
+    for (size_t c = 0; c < wide; c++)
+        memcpy(w + (left + c) * rows + top, there[c], high * sizeof *w);
 }
 
 /* dv gets what constants add, which few of W weigh; these are taken out of W.
@@ -168,7 +234,7 @@ void
 loss_similarity_mirror(size_t n, size_t moved, size_t rows, float *w)
 {
     memset(w + n * rows, 0, (moved - n) * rows * sizeof *w);
-    // in squares: a column of W is a cache miss an element
+#pragma omp parallel for schedule(dynamic) if (moved * rows >= FOR_THREADS)
     for (size_t top = 0; top < moved; top += SQUARE)
         for (size_t left = 0; left <= top; left += SQUARE)
             add_mirror(moved, rows, top, left, w);

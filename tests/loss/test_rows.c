@@ -1,3 +1,4 @@
+#include <omp.h>
 #include <stdlib.h>
 
 #include "loss/naive.h"
@@ -5,7 +6,9 @@
 #include "num/gemm.h"
 #include "num/vec.h"
 #include "t.h"
+#include "util/mem.h"
 
+enum { MANY_B = 300, MANY = 2 * MANY_B }; // for several threads, and parts
 enum { B = NAIVE_B, N = NAIVE_N, D = NAIVE_D, EXTRA = 3, ROWS = N + EXTRA };
 
 static void
@@ -116,6 +119,67 @@ spreads_to_further_rows(void)
     T(off < 1e-6, "those that are constants change nothing, and get none");
 }
 
+/* How far p is from a softmax in double, relative to 1e-6 and more. */
+static double
+softmax_off(const float *p, const float *s, double beta)
+{
+    double off = 0;
+
+    for (size_t r = 0; r < MANY; r++, p += MANY, s += MANY) {
+        double sum = 0;
+
+        for (size_t c = 0; c < MANY; c++)
+            sum += c == r ? 0 : exp(beta * s[c]);
+        for (size_t c = 0; c < MANY; c++) {
+            const double want = c == r ? 0 : exp(beta * s[c]) / sum;
+
+            off = fmax(off, fabs(want - p[c]) / (want + 1e-6));
+        }
+    }
+    return off;
+}
+
+static int
+is_mirror_sum(const float *sum, const float *w)
+{
+    for (size_t r = 0; r < MANY; r++)
+        for (size_t c = 0; c < MANY; c++)
+            if (sum[r * MANY + c] != w[r * MANY + c] + w[c * MANY + r])
+                return 0;
+    return 1;
+}
+
+static void
+many_rows_by_any_threads(void)
+{
+    const int threads = omp_get_max_threads();
+    const size_t bytes = sizeof(float) * MANY * MANY;
+    double *x = mem_array(MANY * MANY, sizeof *x), one, three;
+    float *was = mem_array(MANY * MANY, sizeof *was);
+    float *s = mem_array(MANY * MANY, sizeof *s);
+    float *t = mem_array(MANY * MANY, sizeof *t);
+
+    naive_lcg(MANY * MANY, 9, x);
+    for (size_t i = 0; i < MANY * MANY; i++)
+        was[i] = (float)x[i];
+    memcpy(s, was, bytes);
+    memcpy(t, was, bytes);
+    omp_set_num_threads(1);
+    one = loss_partition(MANY_B, MANY, 20, LOSS_BATCH, s, s);
+    loss_similarity_mirror(MANY, MANY, MANY, s);
+    omp_set_num_threads(3);
+    three = loss_partition(MANY_B, MANY, 20, LOSS_BATCH, t, t);
+    T(softmax_off(t, was, 20) < 1e-5, "a softmax of 600 x 600");
+    T(is_mirror_sum(s, t), "W + W' of it");
+    loss_similarity_mirror(MANY, MANY, MANY, t);
+    omp_set_num_threads(threads);
+    T(one == three && !memcmp(s, t, bytes), "three threads: the same bits");
+    free(x);
+    free(was);
+    free(s);
+    free(t);
+}
+
 static void
 the_edge(void)
 {
@@ -139,6 +203,7 @@ main(void)
     }
     agrees_with_the_reference();
     spreads_to_further_rows();
+    many_rows_by_any_threads();
     the_edge();
     return t_done();
 }
