@@ -349,6 +349,7 @@ arrive(struct world *w, const struct due *due, const struct event *e)
     if (e->connection != link->connection || w->party[party].left)
         return;
     if (at > w->now) { // it stays in the queue, and in order
+        link->last[e->up] = fmax(link->last[e->up], at);
         push(w, at, due->order, e);
         return;
     }
