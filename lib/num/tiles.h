@@ -16,9 +16,9 @@
  * pixels that a tap (r, s) of the kernel meets on the way to a line of the
  * result lie in a row, and
  *
- *     forward       Y[p, q..]  = sum_{r,s} X[p stride + r - pad, ..] w(.,., r,
- * s)' back_data     dX[y, ..]  = sum_{r,s} dY[p, q..] w(.,., r, s) back_weights
- * dw(.,., r, s) = sum_p dY[p, q..]' X[p stride + r - pad, ..]
+ *     Y[p, q..]     = sum_{r,s} X[p stride + r - pad, ..] w(.,., r, s)'
+ *     dX[y, ..]     = sum_{r,s} dY[p, q..] w(.,., r, s)
+ *     dw(.,., r, s) = sum_p dY[p, q..]' X[p stride + r - pad, ..]
  *
  * are sums of products whose tiles are all without gaps; lines beyond the upper
  * and lower border are left out.  Weights are rounded to bfloat16, and products
