@@ -369,7 +369,7 @@ check: setup
 	+@$(DEV) B=asan run-tests
 
 ci:
-	@scripts/setup test page lint fuzz peers emulator hosts
+	@scripts/setup test page lint fuzz peers emulator
 	+@$(DEV) run-tests ALSO='$(SHORT)'
 	+@$(DEV) deb
 	+@$(DEV) lint
