@@ -3,6 +3,7 @@
 
 #include "lanes.h"
 #include "taps.h"
+#include "whole.h"
 
 enum {
     APART = 16,          /* floats that keep rows apart in caches */
@@ -13,21 +14,9 @@ enum {
 };
 
 static size_t
-smaller_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t
 larger_of(size_t a, size_t b)
 {
     return a > b ? a : b;
-}
-
-static size_t
-divide_up(size_t n, size_t each)
-{
-    return (n + each - 1) / each;
 }
 
 static size_t
@@ -54,9 +43,9 @@ group_of(const struct num_taps *t, const struct num_map *read,
          const struct num_map *written)
 {
     const size_t fit = AT_A_TIME / (count_pixels(read) * (read->c + APART));
-    const size_t lines = divide_up(ROWS_LEAST * t->spec.stride, written->w);
+    const size_t lines = num_divide_up(ROWS_LEAST * t->spec.stride, written->w);
 
-    return smaller_of(read->n, larger_of(larger_of(fit, lines), 1));
+    return num_least(read->n, larger_of(larger_of(fit, lines), 1));
 }
 
 int
@@ -123,13 +112,13 @@ run_of(const struct num_taps *t, size_t tap, size_t p)
 {
     const struct num_conv_spec *s = &t->spec;
     const size_t r = tap / s->kernel, q = tap % s->kernel;
-    const size_t low = q < s->pad ? divide_up(s->pad - q, s->stride) : 0;
+    const size_t low = q < s->pad ? num_divide_up(s->pad - q, s->stride) : 0;
     const size_t y = p * s->stride + r - s->pad;
     size_t high;
 
     if (p * s->stride + r < s->pad || y >= s->in.h || s->in.w + s->pad <= q)
         return (struct run){0};
-    high = smaller_of(t->out.w, (s->in.w - 1 + s->pad - q) / s->stride + 1);
+    high = num_least(t->out.w, (s->in.w - 1 + s->pad - q) / s->stride + 1);
     if (high <= low)
         return (struct run){0};
     return (struct run){
@@ -182,7 +171,7 @@ take_room(struct work *work, void *scratch, size_t floats)
 {
     const size_t at = work->bytes;
 
-    work->bytes += divide_up(floats * sizeof(float), ALIGN) * ALIGN;
+    work->bytes += num_divide_up(floats * sizeof(float), ALIGN) * ALIGN;
     return scratch ? (void *)((char *)scratch + at) : NULL;
 }
 
@@ -196,7 +185,7 @@ work_of(const struct num_taps *t, enum num_conv_pass pass, void *scratch)
                         .write = back ? &spec->in : &t->out,
                         .back = back};
 
-    work.panels = divide_up(work.write->c, panel_width(t));
+    work.panels = num_divide_up(work.write->c, panel_width(t));
     set_group(&work, t->group[pass]);
     work.weights =
         take_room(&work, scratch,
@@ -240,7 +229,7 @@ weights_of(const struct work *work)
 static size_t
 count_vectors(const struct work *work, size_t panel)
 {
-    return smaller_of(2, work->write->c / work->t->isa->lanes - 2 * panel);
+    return num_least(2, work->write->c / work->t->isa->lanes - 2 * panel);
 }
 
 /* An image in plain layout becomes rows. */
@@ -343,7 +332,7 @@ run_pass(const struct work *all, const void *from, const float *w,
         for (size_t panel = 0; panel < work.panels; panel++)
             t->isa->taps_in(&weights, w, panel, weights_at(all, panel, 0));
         for (size_t i = 0; i < images; i += group) {
-            set_group(&work, smaller_of(group, images - i));
+            set_group(&work, num_least(group, images - i));
             gather_images(&work, work.read, &work.from, from, i, work.rows);
             make_lines(&work, i, sink);
         }
@@ -407,7 +396,7 @@ num_taps_back_weights(const struct num_taps *t, const void *x, const void *dy,
         struct work work = all;
 
         for (size_t i = 0; i < images; i += group) {
-            set_group(&work, smaller_of(group, images - i));
+            set_group(&work, num_least(group, images - i));
             gather_images(&work, work.read, &work.from, x, i, work.rows);
             gather_images(&work, work.write, &work.to, dy, i, work.more);
 #pragma omp for collapse(2) schedule(dynamic)

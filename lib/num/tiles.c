@@ -3,6 +3,7 @@
 
 #include "tiles.h"
 #include "tiles_move.h"
+#include "whole.h"
 
 enum {
     AT_A_TIME = 1 << 19, /* bytes of the rows of a block, */
@@ -13,18 +14,6 @@ enum {
     PIXELS = 2 * TILE_SIDE, /* of a product */
     ALIGN = 64
 };
-
-static size_t
-least_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t
-divide_above(size_t n, size_t each)
-{
-    return (n + each - 1) / each;
-}
 
 int
 num_tiles_init(struct num_tiles *t, const struct num_conv_spec *spec,
@@ -80,7 +69,7 @@ slots_of(const struct num_conv_spec *s, const struct num_map *out, int back)
     if (back)
         return (struct tiles_slots){
             1, 1, low, (s->in.w - 1 + s->pad) / s->stride + low + 1};
-    return (struct tiles_slots){s->stride, least_of(s->stride, s->kernel),
+    return (struct tiles_slots){s->stride, num_least(s->stride, s->kernel),
                                 s->pad, (out->w - 1) * s->stride + s->kernel};
 }
 
@@ -92,13 +81,13 @@ count_reads(const struct tiles_pass *pass, size_t lines)
     const size_t most = pass->back ? (lines + s->kernel - 2) / s->stride + 2
                                    : (lines - 1) * s->stride + s->kernel;
 
-    return least_of(most, pass->read->h);
+    return num_least(most, pass->read->h);
 }
 
 static size_t
 count_chunks(const struct tiles_pass *pass, size_t images)
 {
-    return divide_above(pass->write->w * images, TILE_DEPTH);
+    return num_divide_up(pass->write->w * images, TILE_DEPTH);
 }
 
 static void
@@ -121,15 +110,15 @@ static size_t
 fill_tiles_of(const struct tiles_pass *pass)
 {
     const size_t step = pass->sums ? 2 : 1, wide = pass->write->w;
-    const size_t all = divide_above(pass->read->n, step) * step;
-    const size_t most = least_of(IMAGES_MOST, all);
+    const size_t all = num_divide_up(pass->read->n, step) * step;
+    const size_t most = num_least(IMAGES_MOST, all);
     const size_t width =
-        pass->back ? divide_above(wide, pass->t->spec.stride) : wide;
+        pass->back ? num_divide_up(wide, pass->t->spec.stride) : wide;
     size_t best = step;
 
     for (size_t n = step; n <= most; n += step)
-        if (divide_above(width * n, PIXELS) * best <
-            divide_above(width * best, PIXELS) * n)
+        if (num_divide_up(width * n, PIXELS) * best <
+            num_divide_up(width * best, PIXELS) * n)
             best = n;
     return best;
 }
@@ -145,7 +134,7 @@ choose_block(struct tiles_pass *pass)
     set_room(pass, images, lines);
     while ((pass->room + pass->more > most && lines > 1) ||
            lines > LINES_MOST) {
-        lines = divide_above(lines, 2);
+        lines = num_divide_up(lines, 2);
         set_room(pass, images, lines);
     }
     while (lines == h && images < pass->read->n) {
@@ -155,7 +144,8 @@ choose_block(struct tiles_pass *pass)
         images += fill;
     }
     set_room(pass, images, lines);
-    pass->blocks = divide_above(pass->read->n, images) * divide_above(h, lines);
+    pass->blocks =
+        num_divide_up(pass->read->n, images) * num_divide_up(h, lines);
 }
 
 /* Takes room for so many words. */
@@ -164,7 +154,7 @@ take_words(struct tiles_pass *pass, void *scratch, size_t words)
 {
     const size_t at = pass->bytes;
 
-    pass->bytes += divide_above(words * sizeof(uint32_t), ALIGN) * ALIGN;
+    pass->bytes += num_divide_up(words * sizeof(uint32_t), ALIGN) * ALIGN;
     return scratch ? (char *)scratch + at : NULL;
 }
 
@@ -183,8 +173,8 @@ pass_of(const struct num_tiles *t, enum num_conv_pass which, void *scratch)
                               .slots = slots_of(spec, &t->out, back)};
     size_t room, tiles;
 
-    pass.depth = divide_above(pass.read->c, TILE_DEPTH);
-    pass.panels = divide_above(pass.write->c, TILE_DEPTH);
+    pass.depth = num_divide_up(pass.read->c, TILE_DEPTH);
+    pass.panels = num_divide_up(pass.write->c, TILE_DEPTH);
     tiles = pass.panels * pass.depth * taps;
     choose_block(&pass);
     if (sums)
@@ -193,7 +183,7 @@ pass_of(const struct num_tiles *t, enum num_conv_pass which, void *scratch)
             (pass.blocks > 1 ? tiles : t->threads * spec->kernel) * TILE_SUMS);
     else
         pass.weights = take_words(&pass, scratch, tiles * 2 * TILE_WORDS);
-    room = divide_above(pass.room, TILE_SIDE) * TILE_SIDE;
+    room = num_divide_up(pass.room, TILE_SIDE) * TILE_SIDE;
     pass.room = room;
     pass.rows =
         take_words(&pass, scratch, sums ? room + pass.more : t->threads * room);
@@ -219,18 +209,18 @@ static struct block
 block_of(const struct tiles_pass *pass, size_t at)
 {
     const struct num_conv_spec *s = &pass->t->spec;
-    const size_t parts = divide_above(pass->write->h, pass->lines);
+    const size_t parts = num_divide_up(pass->write->h, pass->lines);
     struct block b = {.image = at / parts * pass->images,
                       .line = at % parts * pass->lines,
                       .slots = num_tiles_slots(&pass->slots)};
     size_t low, high;
 
-    b.live = least_of(pass->images, pass->read->n - b.image);
+    b.live = num_least(pass->images, pass->read->n - b.image);
     b.now = pass->sums ? b.live + b.live % 2 : b.live;
-    b.end = least_of(b.line + pass->lines, pass->write->h);
+    b.end = num_least(b.line + pass->lines, pass->write->h);
     if (pass->back) {
         low = b.line + s->pad + 1 > s->kernel
-                  ? divide_above(b.line + s->pad + 1 - s->kernel, s->stride)
+                  ? num_divide_up(b.line + s->pad + 1 - s->kernel, s->stride)
                   : 0;
         high = (b.end - 1 + s->pad) / s->stride + 1;
     } else {
@@ -238,8 +228,8 @@ block_of(const struct tiles_pass *pass, size_t at)
         high = (b.end - 1) * s->stride + s->kernel;
         high = high > s->pad ? high - s->pad : 0;
     }
-    b.read_end = least_of(high, pass->read->h);
-    b.read = least_of(low, b.read_end);
+    b.read_end = num_least(high, pass->read->h);
+    b.read = num_least(low, b.read_end);
     b.plane = (b.read_end - b.read) * b.slots * b.now * TILE_SIDE;
     return b;
 }
@@ -304,7 +294,7 @@ make_columns(const struct tiles_pass *pass, const struct block *b, size_t line,
 {
     const size_t step = pass->back ? pass->t->spec.stride : 1;
     const size_t all =
-        pass->write->w > class ? divide_above(pass->write->w - class, step) *
+        pass->write->w > class ? num_divide_up(pass->write->w - class, step) *
                                      b->now
                                : 0;
     const size_t taps = pass->t->spec.kernel * pass->t->spec.kernel;
@@ -312,7 +302,7 @@ make_columns(const struct tiles_pass *pass, const struct block *b, size_t line,
     float sums[TILE_SUMS];
     struct tile_product p = {
         .b = pass->weights + panel * taps * pass->depth * 2 * TILE_WORDS,
-        .columns = least_of(2, pass->write->c / TILE_SIDE - 2 * panel),
+        .columns = num_least(2, pass->write->c / TILE_SIDE - 2 * panel),
         .a_next = TILE_WORDS,
         .b_next = TILE_WORDS,
         .terms = terms,
@@ -323,10 +313,10 @@ make_columns(const struct tiles_pass *pass, const struct block *b, size_t line,
 
     p.n_terms = list_taps(pass, b, line, class, terms);
     for (size_t from = 0; from < all; from += PIXELS) {
-        const size_t count = least_of(PIXELS, all - from);
+        const size_t count = num_least(PIXELS, all - from);
 
         p.a = rows + from * TILE_SIDE;
-        p.rows = divide_above(count, TILE_SIDE);
+        p.rows = num_divide_up(count, TILE_SIDE);
         pass->t->kernel->product(&p);
         num_tiles_deliver(sink,
                           &(struct tiles_place){b->image, b->now, panel, line,
@@ -480,8 +470,8 @@ add_block(const struct tiles_pass *pass, const struct block *b,
     struct tile_term terms[LINES_MOST];
     struct tile_product p = {
         .a = pass->rows + pass->room + 2 * task->panel * all,
-        .rows = least_of(2, pass->write->c / TILE_SIDE - 2 * task->panel),
-        .columns = least_of(2, pass->read->c / TILE_SIDE - 2 * task->plane),
+        .rows = num_least(2, pass->write->c / TILE_SIDE - 2 * task->panel),
+        .columns = num_least(2, pass->read->c / TILE_SIDE - 2 * task->plane),
         .a_next = all,
         .b_next = b->plane / 2,
         .terms = terms,

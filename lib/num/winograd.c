@@ -65,7 +65,7 @@ make_panel(const struct winograd_work *work, size_t group, size_t count,
     const size_t plane = winograd_panel_plane(wino, winograd_results(p));
 
     for (size_t at = 0; at < count; at += winograd_results(p)) {
-        const size_t now = winograd_least(winograd_results(p), count - at);
+        const size_t now = num_least(winograd_results(p), count - at);
         const struct winograd_tiles tiles =
             num_winograd_tiles(wino, &p->to, group + at, now);
 
@@ -98,7 +98,7 @@ pass_panel(const struct winograd_work *work, size_t group, size_t count,
     const size_t each = count > winograd_results(work->p) ? c : PASSING;
 
     for (size_t from = 0; from < c; from += each) {
-        const struct range part = {from, winograd_least(from + each, c)};
+        const struct range part = {from, num_least(from + each, c)};
 
         make_weights(work, panel, part, u);
         make_panel(work, group, count, panel, part, work->points, u, m);

@@ -115,8 +115,8 @@ share_spread(const struct winograd_work *work, const void *dy, size_t group)
 
 #pragma omp for schedule(dynamic)
     for (size_t at = 0; at < count; at += WINOGRAD_SHARE)
-        make_spread(work, dy, group, at,
-                    winograd_least(WINOGRAD_SHARE, count - at), work->results);
+        make_spread(work, dy, group, at, num_least(WINOGRAD_SHARE, count - at),
+                    work->results);
 }
 
 static void

@@ -50,15 +50,15 @@ pass_of(const struct num_winograd *wino, enum num_conv_pass pass)
     p.c = p.from.c;
     p.o = p.to.c;
     p.depth = phases * p.c;
-    p.panels = winograd_parts(p.o, winograd_width(wino));
+    p.panels = num_divide_up(p.o, winograd_width(wino));
     p.together = p.depth * p.o > (gradient ? APART_GRADIENT : APART);
     groups = gradient ? POINTS_GRADIENT : POINTS_TOGETHER;
-    groups = winograd_parts(wino->tiles * numbers_of_tile(wino) * p.c, groups);
+    groups = num_divide_up(wino->tiles * numbers_of_tile(wino) * p.c, groups);
     if (!p.together)
-        groups = winograd_parts(wino->tiles, TILES_APART);
+        groups = num_divide_up(wino->tiles, TILES_APART);
     if (!p.together && groups < wino->threads)
         groups = wino->threads;
-    p.group = winograd_parts(wino->tiles, groups);
+    p.group = num_divide_up(wino->tiles, groups);
     return p;
 }
 
@@ -77,8 +77,8 @@ num_winograd_init(struct num_winograd *wino, const struct num_conv_spec *spec,
                                   .isa = isa,
                                   .points = strided ? STRIDED_POINTS
                                                     : WINOGRAD_POINTS,
-                                  .down = winograd_parts(y.h, TILE),
-                                  .across = winograd_parts(y.w, TILE),
+                                  .down = num_divide_up(y.h, TILE),
+                                  .across = num_divide_up(y.w, TILE),
                                   .threads = (size_t)omp_get_max_threads()};
     wino->tiles = y.n * wino->down * wino->across;
     for (int i = 0; i < 3; i++)
@@ -129,11 +129,11 @@ num_winograd_scratch(const struct num_winograd *wino, enum num_conv_pass pass)
 {
     const struct winograd_room room = room_of(wino, pass);
 
-    return winograd_parts((room.points * room.points_each +
-                           room.weights * room.weights_each +
-                           room.results * room.results_each) *
-                              sizeof(float),
-                          ALIGN) *
+    return num_divide_up((room.points * room.points_each +
+                          room.weights * room.weights_each +
+                          room.results * room.results_each) *
+                             sizeof(float),
+                         ALIGN) *
            ALIGN;
 }
 
@@ -189,6 +189,6 @@ num_winograd_share_points(const struct winograd_work *work, size_t group)
 #pragma omp for schedule(dynamic)
     for (size_t at = 0; at < count; at += WINOGRAD_SHARE)
         num_winograd_points(work, group, at,
-                            winograd_least(WINOGRAD_SHARE, count - at),
+                            num_least(WINOGRAD_SHARE, count - at),
                             work->points);
 }

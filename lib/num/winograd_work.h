@@ -3,6 +3,7 @@
 
 #include <omp.h>
 
+#include "whole.h"
 #include "winograd.h"
 #include "winograd_isa.h"
 
@@ -18,18 +19,6 @@ enum {
     WINOGRAD_AT_A_TIME = 64, /* of a product */
     WINOGRAD_SHARE = 16      /* that a thread brings to points at a time */
 };
-
-static inline size_t
-winograd_least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline size_t
-winograd_parts(size_t n, size_t each)
-{
-    return (n + each - 1) / each;
-}
 
 static inline size_t
 winograd_width(const struct num_winograd *wino)
@@ -60,13 +49,13 @@ winograd_panel_plane(const struct num_winograd *wino, size_t rows)
 static inline size_t
 winograd_results(const struct winograd_pass *p)
 {
-    return winograd_least(p->group, WINOGRAD_AT_A_TIME);
+    return num_least(p->group, WINOGRAD_AT_A_TIME);
 }
 
 static inline size_t
 winograd_groups(const struct num_winograd *wino, const struct winograd_pass *p)
 {
-    return winograd_parts(wino->tiles, p->group);
+    return num_divide_up(wino->tiles, p->group);
 }
 
 /* Whether it has phases. */
@@ -88,7 +77,7 @@ static inline size_t
 winograd_vectors(const struct num_winograd *wino, const struct winograd_pass *p,
                  size_t panel)
 {
-    return winograd_least(2, p->o / wino->isa->lanes - 2 * panel);
+    return num_least(2, p->o / wino->isa->lanes - 2 * panel);
 }
 
 /* What a pass keeps in its scratch: how many of each, and floats of one. */
@@ -146,7 +135,7 @@ winograd_my_results(const struct winograd_work *work)
 static inline size_t
 winograd_count(const struct winograd_work *work, size_t group)
 {
-    return winograd_least(work->p->group, work->wino->tiles - group);
+    return num_least(work->p->group, work->wino->tiles - group);
 }
 
 /* Tiles first .. first + count of a map. */
