@@ -35,11 +35,16 @@ async function takeFrames() {
   const { map } = run.all, newest = at >= Number(slider.max);
   section.hidden = !map;
   if (!map) return;
-  if (all !== run.all) [all, points, frames] = [run.all, null, {}];
-  points ??= splitPoints(await source.readPoints());
+  if (all !== run.all) await takePoints().catch(() => {});   // asked for again by the next frame
   delete frames[listEpochs().at(-1)];      // it may be one that was made again
   slider.max = listEpochs().length - 1;
   if (newest && !playing) showFrame(Number(slider.max));
+}
+
+/* Of a run that was read again; those of before serve until they are here. */
+async function takePoints() {
+  const now = run.all, read = splitPoints(await source.readPoints());
+  if (now === run.all) [all, points, frames] = [now, read, {}];
 }
 
 /* Samples and classes; and the points of each class. */
@@ -57,13 +62,13 @@ function splitFrame(bytes) {
 
 /* A frame; null while it is on its way. */
 function findFrame(number) {
-  const epoch = listEpochs()[number];
+  const epoch = listEpochs()[number], own = frames;
   if (epoch == null) return null;
-  if (!(epoch in frames)) {
-    frames[epoch] = null;
-    source.readFrame(epoch).then(bytes => { frames[epoch] = splitFrame(bytes); showFrame(at); }).catch(() => delete frames[epoch]);
+  if (!(epoch in own)) {
+    own[epoch] = null;
+    source.readFrame(epoch).then(bytes => { own[epoch] = splitFrame(bytes); showFrame(at); }).catch(() => delete own[epoch]);
   }
-  return frames[epoch];
+  return own[epoch];
 }
 
 /* Between two frames the points are on their way. */
@@ -82,8 +87,9 @@ function showFrame(place) {
 
 /* The neighbours after an epoch, and for comparison after the first. */
 function tellNear(number) {
-  const now = findFrame(number), first = findFrame(0), labelOf = id => points.labels[points.placeOf.get(id)] ?? -1;
+  const now = findFrame(number), first = findFrame(0), { labels, placeOf } = points;
   if (!now || !first) return;
+  const labelOf = id => labels[placeOf.get(id)] ?? -1;
   run.near = { epoch: listEpochs()[number], from: listEpochs()[0], images: now.near, before: first.near, labelOf };
   tell('near');
 }
