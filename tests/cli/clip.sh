@@ -75,6 +75,16 @@ ok 'random views of captions: 2' refuses 2 'are of random views' \
     foil-eval anchors --views 3 run train.foil
 ok 'nothing is left behind' rmdir files
 
+# killed while its files are there, or over before we look
+begun() {
+    [[ -n $(ls files) ]] || ! kill -0 "$1" 2>/dev/null
+}
+mkdir files
+TMPDIR=files foil-eval anchors --threads 1 --tau 0.1 run train.foil >/dev/null 2>&1 &
+ok 'an instrument makes files for itself' becomes_true begun $!
+kill -KILL $! 2>/dev/null
+ok 'killed, nothing is left behind either' becomes_true rmdir files
+
 # half of it, killed, and the rest: the same encoders
 ok 'a run of four epochs' clip whole train.foil --epochs 4
 timeout -k 5 100 foil run clip -r half train.foil --epochs 4 --batch 12 \

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "judge.h"
 #include "nn/checkpoint.h"
@@ -28,43 +30,92 @@ towers_find(struct towers *towers, const char *path)
     return texts;
 }
 
+/* Waits until nobody has the other end of the pipe, and removes the folder. */
+_Noreturn static void
+guard_folder(const char *folder, int life)
+{
+    struct err err;
+    char none;
+
+    setsid(); // a signal to all of our group is not for it
+    while (read(life, &none, 1) < 0 && errno == EINTR)
+        continue;
+    if (!file_remove(folder, &err))
+        _exit(0);
+    say("%s", err.msg);
+    _exit(1);
+}
+
+/* Makes a folder for the files.  A process of its own removes it: the pipe is
+ * closed by towers_remove(), or by the kernel where we and foil-embed, which has
+ * it, too, are killed. */
+static char *
+make_folder(struct towers *towers)
+{
+    const char *base = getenv("TMPDIR");
+    char *folder = mem_format("%s/foil-XXXXXX", base ? base : "/tmp");
+    int life[2];
+
+    if (pipe(life) || !mkdtemp(folder))
+        die("cannot make '%s': %s", folder, strerror(errno));
+    fflush(NULL);
+    towers->guard = fork();
+    if (towers->guard < 0)
+        die("cannot start a process: %s", strerror(errno));
+    if (!towers->guard) {
+        close(life[1]);
+        guard_folder(folder, life[0]);
+    }
+    close(life[0]);
+    towers->life = life[1];
+    return folder;
+}
+
+/* Has foil-embed write the file of one view: 1, or 0 and -1 as judge.h says. */
+static int
+embed_view(struct towers *towers, const struct judge *judge, const char *data,
+           int captions, int average, const char *threads)
+{
+    const char *words[] = {"-o",
+                           towers->file[captions],
+                           "--layer",
+                           "z",
+                           "--threads",
+                           threads,
+                           towers->checkpoint,
+                           data,
+                           NULL,
+                           NULL,
+                           NULL};
+    size_t n = 8;
+
+    if (captions)
+        words[n++] = "--captions";
+    if (average)
+        words[n] = "--average";
+    return judge_run_tool(judge, "foil-embed", words);
+}
+
 void
 towers_embed(struct towers *towers, const char *data, int average, long threads)
 {
-    const char *base = getenv("TMPDIR");
     struct judge judge = {.stop = -1};
-    char *number = mem_format("%ld", threads);
+    char *number = mem_format("%ld", threads), *folder;
     struct err err;
     int done = 1;
 
-    towers->folder = mem_format("%s/foil-XXXXXX", base ? base : "/tmp");
     judge.bin = file_own_folder(&err);
     if (!judge.bin)
         die("%s", err.msg);
-    if (!mkdtemp(towers->folder))
-        die("cannot make '%s': %s", towers->folder, strerror(errno));
+    folder = make_folder(towers);
     for (int k = 0; k < 2 && done > 0; k++) {
-        const char *words[] = {"-o",
-                               NULL,
-                               "--layer",
-                               "z",
-                               "--threads",
-                               number,
-                               towers->checkpoint,
-                               data,
-                               k         ? "--captions"
-                               : average ? "--average"
-                                         : NULL,
-                               k && average ? "--average" : NULL,
-                               NULL};
-
         towers->file[k] =
-            mem_format("%s/%s.npy", towers->folder, k ? "captions" : "images");
-        words[1] = towers->file[k];
-        done = judge_run_tool(&judge, "foil-embed", words);
+            mem_format("%s/%s.npy", folder, k ? "captions" : "images");
+        done = embed_view(towers, &judge, data, k, average, number);
     }
     free(judge.bin);
     free(number);
+    free(folder);
     if (done > 0)
         return;
     towers_remove(towers);
@@ -74,12 +125,12 @@ towers_embed(struct towers *towers, const char *data, int average, long threads)
 void
 towers_remove(struct towers *towers)
 {
-    struct err err;
-
-    if (towers->folder && file_remove(towers->folder, &err))
-        say("%s", err.msg);
-    free(towers->folder);
-    towers->folder = NULL;
+    if (!towers->guard)
+        return;
+    close(towers->life);
+    while (waitpid((pid_t)towers->guard, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    towers->guard = 0;
 }
 
 void

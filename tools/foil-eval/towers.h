@@ -7,18 +7,20 @@
  */
 struct towers {
     char *checkpoint; /* its folder */
-    char *folder;     /* for the files, until they are read */
     char *file[3];    /* images, captions, NULL */
+    int life;         /* while it is open, their folder is there */
+    long guard;       /* the process that removes it */
 };
 
 /* towers_find() returns 1 where that is what `path` is, with its folder. */
 int towers_find(struct towers *towers, const char *path);
 
-/* towers_embed() has foil-embed write the files, or the process ends. */
+/* towers_embed() has foil-embed write the files, or the process ends.  They lie in
+ * a folder of their own in TMPDIR, which goes when we do, however that is. */
 void towers_embed(struct towers *towers, const char *data, int average,
                   long threads);
 
-/* towers_remove() removes the files, towers_release() lets go. */
+/* towers_remove() removes the files, once read; towers_release() lets go. */
 void towers_remove(struct towers *towers);
 void towers_release(struct towers *towers);
 
