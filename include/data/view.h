@@ -17,8 +17,8 @@ void data_scratch_free(struct data_scratch *scratch);
 /*
  * A recipe: how a random view of an image is made.  Operators are torchvision's
  * on PIL images (lib/algorithms.md 7), applied in the order: random resized
- * crop, flip, colour jitter, grey, blur.  A flip that stands last in a paper's
- * recipe makes the same views.
+ * crop, flip, RandAugment, colour jitter, grey, blur.  A flip that stands last
+ * in a paper's recipe makes the same views.
  */
 struct data_recipe {
     size_t size;                 /* views are size x size */
@@ -35,10 +35,18 @@ struct data_recipe {
     double blur;                 /* probability */
     double sigma_min, sigma_max; /* of the blur, in pixels */
     size_t taps; /* 0: PIL's box blurs; odd: torchvision's sampled kernel */
+
+    /* RandAugment (arXiv:1909.13719): N operations, one after the other, each
+     * drawn anew among the first op_kinds of the list below, and done at
+     * magnitude M with probability op_rate. */
+    size_t ops;       /* N */
+    double magnitude; /* M */
+    double op_rate;
+    size_t op_kinds;
 };
 
 /* Limits of a recipe: larger views are a mistake, larger blurs overflow. */
-enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100 };
+enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100, DATA_OPS_MAX = 16 };
 
 /*
  * data_recipe_find() fills in the recipe of a spec, NAME[,FIELD=X]...: a named
@@ -49,6 +57,7 @@ enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100 };
  *     emc2           96 px, as EMC2 on STL-10: always blurred
  *     emc2-imagenet  224 px, as EMC2 on ImageNet-100
  *     isogclr        32 px, as iSogCLR on all its image sets
+ *     isogclr-texts  256 px, as its program on images with captions
  *     minibatch      224 px, as mini-batch selection on CIFAR-100
  *     sogclr         32 px, as SogCLR on CIFAR
  *     none           32 px, the largest centred square, nothing random
@@ -63,6 +72,15 @@ enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100 };
  *     brightness, contrast, saturation  0 .. 100
  *     hue                               0 .. 0.5
  *     taps                              0, or odd up to 1001
+ *     ops                               0 .. DATA_OPS_MAX
+ *     magnitude                         0 .. 10
+ *     op-rate                           0 .. 1
+ *     op-kinds                          1 .. 14
+ *
+ * Operations are identity, autocontrast, equalize, brightness, sharpness,
+ * shear-x, shear-y, translate-x, translate-y, rotate, posterize, solarize,
+ * saturation, contrast (lib/data/randaugment.h has what each does at a
+ * magnitude).
  *
  * The size is no FIELD: a caller that wants another sets it afterwards.  -1 for
  * a name or a field that there is not, with the list of them; a field given

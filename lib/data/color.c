@@ -43,25 +43,11 @@ grey_of_bytes(uint8_t r, uint8_t g, uint8_t b)
     return (uint16_t)((uint16_t)(high + (low >> 8)) >> 8);
 }
 
-/*
- * PIL's Image.blend_bytes(): from a to b by f, beyond them where f > 1.  Cut
- * off first and clipped as a whole number, which comes to the same: a choice
- * between floats becomes a choice between bytes, four times as long.
- */
-static inline uint8_t
-blend_bytes(int a, int b, float f)
-{
-    int x = (int)((float)a + f * (float)(b - a));
-
-    x = x > 0 ? x : 0;
-    return (uint8_t)(x < 255 ? x : 255);
-}
-
 static UTIL_CLONES(void, blend_each, (size_t n, int from, float f, uint8_t *x),
                    (n, from, f, x))
 {
     for (size_t i = 0; i < n; i++)
-        x[i] = blend_bytes(from, x[i], f);
+        x[i] = data_color_mix(from, x[i], f);
 }
 
 #ifdef DATA_WIDE
@@ -146,9 +132,9 @@ static UTIL_CLONES(void, saturate_plane, (size_t n, float f, uint8_t *plane),
     for (size_t i = 0; i < n; i++) {
         int from = grey_of_bytes(r[i], g[i], b[i]);
 
-        r[i] = blend_bytes(from, r[i], f);
-        g[i] = blend_bytes(from, g[i], f);
-        b[i] = blend_bytes(from, b[i], f);
+        r[i] = data_color_mix(from, r[i], f);
+        g[i] = data_color_mix(from, g[i], f);
+        b[i] = data_color_mix(from, b[i], f);
     }
 }
 
@@ -171,8 +157,8 @@ multiply_floor(struct words f, int16_t d)
 
 /*
  * Split a factor; 0 where multiply_floor() is not f d of each d in -255 .. 255,
- * or where a + f d could be rounded up to a whole number: blend_bytes() rounds
- * twice.
+ * or where a + f d could be rounded up to a whole number: data_color_mix()
+ * rounds twice.
  */
 static UTIL_CLONES(int, words_of, (float f, struct words *words), (f, words))
 {

@@ -18,6 +18,21 @@
  * A factor is 0 .. 1e6.  None can fail; all take O(n).
  */
 
+/*
+ * data_color_mix() is PIL's blend: from a to b by f, beyond them
+ * where f > 1.  Cut off first and clipped as a whole number, which comes to the
+ * same: a choice between floats becomes a choice between bytes, four times as
+ * long.
+ */
+static inline uint8_t
+data_color_mix(int a, int b, float f)
+{
+    int x = (int)((float)a + f * (float)(b - a));
+
+    x = x > 0 ? x : 0;
+    return (uint8_t)(x < 255 ? x : 255);
+}
+
 /* data_color_split(): [n,3] to [3,n]; data_color_merge(): and back. */
 void data_color_split(size_t n, const uint8_t *pixel, uint8_t *plane);
 void data_color_merge(size_t n, const uint8_t *plane, uint8_t *pixel);

@@ -6,10 +6,15 @@
 
 #include "data/view.h"
 
+#include "randaugment.h"
+
+/* RandAugment's, where it is asked for; its magnitude is torchvision's. */
+#define OPS(kinds, rate) .magnitude = 9, .op_kinds = (kinds), .op_rate = (rate)
+
 /* What most recipes have in common; the rest is named in the table. */
 #define USUAL                                                              \
     .scale_max = 1, .ratio_min = 3. / 4, .ratio_max = 4. / 3, .flip = 0.5, \
-    .jitter = 0.8, .grey = 0.2, .sigma_min = 0.1, .sigma_max = 2
+    .jitter = 0.8, .grey = 0.2, .sigma_min = 0.1, .sigma_max = 2, OPS(14, 1)
 
 #define JITTER(b, c, s, h) \
     .brightness = b, .contrast = c, .saturation = s, .hue = h
@@ -30,6 +35,19 @@ static const struct {
     {"isogclr",
      {USUAL, .size = 32, .scale_min = 0.2, JITTER(.4, .4, .4, .1),
       .blur = 0.5}},
+    {"isogclr-texts",
+     {.size = 256,
+      .scale_min = 0.5,
+      .scale_max = 1,
+      .ratio_min = 3. / 4,
+      .ratio_max = 4. / 3,
+      .flip = 0.5,
+      .sigma_min = 0.1,
+      .sigma_max = 2,
+      .ops = 2,
+      .magnitude = 7,
+      .op_kinds = 10,
+      .op_rate = 0.5}},
     {"minibatch",
      {USUAL, .size = 224, .scale_min = 0.08, JITTER(.4, .4, .2, .1),
       .blur = 1}},
@@ -41,13 +59,15 @@ static const struct {
       .ratio_min = 1,
       .ratio_max = 1,
       .sigma_min = 1,
-      .sigma_max = 1}},
+      .sigma_max = 1,
+      OPS(14, 1)}},
 };
 
 enum kind {
     REAL,
     LEAST, /* a real that the next field must not be below */
-    TAPS   /* a size_t, odd or 0 */
+    WHOLE, /* a size_t */
+    ODD    /* a size_t, odd or 0 */
 };
 
 #define AT(field) offsetof(struct data_recipe, field)
@@ -73,13 +93,17 @@ static const struct field {
     {"blur", AT(blur), 0, 1, REAL},
     {"sigma-min", AT(sigma_min), 0.01, DATA_SIGMA_MAX, LEAST},
     {"sigma-max", AT(sigma_max), 0.01, DATA_SIGMA_MAX, REAL},
-    {"taps", AT(taps), 0, 1001, TAPS},
+    {"taps", AT(taps), 0, 1001, ODD},
+    {"ops", AT(ops), 0, DATA_OPS_MAX, WHOLE},
+    {"magnitude", AT(magnitude), 0, 10, REAL},
+    {"op-rate", AT(op_rate), 0, 1, REAL},
+    {"op-kinds", AT(op_kinds), 1, DATA_OPS, WHOLE},
 };
 
 enum {
     RECIPES = sizeof recipes / sizeof *recipes,
     FIELDS = sizeof fields / sizeof *fields,
-    LIST = 160 /* bytes that the names of either need */
+    LIST = 240 /* bytes that the names of either need */
 };
 
 static double
@@ -87,8 +111,8 @@ get_field(const struct data_recipe *recipe, const struct field *field)
 {
     const char *at = (const char *)recipe + field->offset;
 
-    return field->kind == TAPS ? (double)*(const size_t *)at
-                               : *(const double *)at;
+    return field->kind >= WHOLE ? (double)*(const size_t *)at
+                                : *(const double *)at;
 }
 
 static void
@@ -96,7 +120,7 @@ set_field(struct data_recipe *recipe, const struct field *field, double x)
 {
     char *at = (char *)recipe + field->offset;
 
-    if (field->kind == TAPS)
+    if (field->kind >= WHOLE)
         *(size_t *)at = (size_t)x;
     else
         *(double *)at = x;
@@ -109,7 +133,10 @@ check_field(const struct field *field, double x, struct err *err)
     if (!(x >= field->min && x <= field->max))
         return err_set(err, "recipe: %s is %g, want a number in %g .. %g",
                        field->name, x, field->min, field->max);
-    if (field->kind == TAPS && x != 0 && fmod(x, 2) != 1)
+    if (field->kind == WHOLE && fmod(x, 1) != 0)
+        return err_set(err, "recipe: %s is %g, want a whole number",
+                       field->name, x);
+    if (field->kind == ODD && x != 0 && fmod(x, 2) != 1)
         return err_set(err, "recipe: %s is %g, want 0 or an odd whole number",
                        field->name, x);
     return 0;

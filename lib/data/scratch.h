@@ -31,6 +31,7 @@ enum {
     DATA_UPRIGHT,
     DATA_PLANES,
     DATA_BLUR,
+    DATA_WAS,
     DATA_LINES,
     DATA_ROW,
     DATA_BUFFERS

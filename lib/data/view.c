@@ -8,6 +8,7 @@
 #include "blur.h"
 #include "color.h"
 #include "crop.h"
+#include "randaugment.h"
 #include "resize.h"
 #include "scratch.h"
 
@@ -20,6 +21,8 @@ struct draw {
     double amount[STEPS]; /* three factors, and the turn of the hue */
     int64_t order[STEPS];
     double sigma;
+    size_t ops; /* those that are done */
+    struct data_op op[DATA_OPS_MAX];
 };
 
 static void
@@ -38,6 +41,19 @@ draw_jitter(const struct data_recipe *recipe, struct rng *rng,
 }
 
 static void
+draw_ops(const struct data_recipe *recipe, struct rng *rng, struct draw *draw)
+{
+    draw->ops = 0;
+    for (size_t i = 0; i < recipe->ops; i++) {
+        struct data_op *op = draw->op + draw->ops;
+
+        op->kind = (size_t)rng_below(rng, recipe->op_kinds);
+        op->negative = rng_unit(rng) < 0.5;
+        draw->ops += rng_unit(rng) < recipe->op_rate;
+    }
+}
+
+static void
 draw_all(const struct data_recipe *recipe, const struct data_image *image,
          struct rng *rng, struct draw *draw)
 {
@@ -51,6 +67,7 @@ draw_all(const struct data_recipe *recipe, const struct data_image *image,
     draw->grey = rng_unit(rng) < recipe->grey;
     draw->blur = rng_unit(rng) < recipe->blur;
     draw->sigma = rng_range(rng, recipe->sigma_min, recipe->sigma_max);
+    draw_ops(recipe, rng, draw);
 }
 
 static void
@@ -102,10 +119,12 @@ data_view(const struct data_recipe *recipe, const struct data_image *image,
     rng_init(&rng, seed, RNG_VIEW, sample, epoch, view);
     draw_all(recipe, image, &rng, &draw);
     data_resize(image, &draw.box, size, size, NULL, draw.flip, scratch, out);
-    if (!draw.jitter && !draw.grey && !draw.blur)
+    if (!draw.jitter && !draw.grey && !draw.blur && !draw.ops)
         return;
     plane = data_scratch_bytes(scratch, DATA_PLANES, 3 * n);
     data_color_split(n, out, plane);
+    for (size_t i = 0; i < draw.ops; i++)
+        data_randaugment(draw.op[i], recipe->magnitude, size, plane, scratch);
     if (draw.jitter)
         jitter_colors(recipe, &draw, n, plane);
     if (draw.grey)

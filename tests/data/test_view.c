@@ -222,6 +222,8 @@ a_spec_changes_fields(void)
         {"blur", &r.blur, 0.0625},
         {"sigma-min", &r.sigma_min, 0.5},
         {"sigma-max", &r.sigma_max, 100},
+        {"magnitude", &r.magnitude, 2.5},
+        {"op-rate", &r.op_rate, 0.25},
     };
 
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -251,6 +253,9 @@ a_spec_changes_what_belongs_together(void)
       "several at once");
     r = recipe("cifar,scale-max=.1,scale-min=.1");
     T(r.scale_min == 0.1 && r.scale_max == 0.1, "ranges move in any order");
+    r = recipe("isogclr-texts,ops=3,op-kinds=14");
+    T(r.ops == 3 && r.op_kinds == 14 && r.magnitude == 7 && r.op_rate == 0.5,
+      "operations, and how many there are to draw among");
     T(!data_recipe_find("emc2,hue=.1", &r, &err) && r.size == 96,
       "the size is the recipe's");
 }
@@ -284,6 +289,9 @@ static const struct {
     {"cifar,taps=1e30", "taps is 1e+30, want a number in 0 .. 1001"},
     {"cifar,taps=4", "taps is 4, want 0 or an odd whole number"},
     {"cifar,taps=3.5", "taps is 3.5, want 0 or an odd whole number"},
+    {"cifar,ops=1.5", "ops is 1.5, want a whole number"},
+    {"cifar,ops=17", "ops is 17, want a number in 0 .. 16"},
+    {"cifar,op-kinds=0", "op-kinds is 0, want a number in 1 .. 14"},
     {"cifar,scale-max=.1", "scale-min is 0.2, want at most scale-max, 0.1"},
     {"cifar,ratio-min=2", "ratio-min is 2, want at most ratio-max, 1.33"},
     {"emc2,sigma-min=3", "sigma-min is 3, want at most sigma-max, 2"},

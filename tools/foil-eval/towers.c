@@ -47,8 +47,8 @@ guard_folder(const char *folder, int life)
 }
 
 /* Makes a folder for the files.  A process of its own removes it: the pipe is
- * closed by towers_remove(), or by the kernel where we and foil-embed, which has
- * it, too, are killed. */
+ * closed by towers_remove(), or by the kernel where we and foil-embed, which
+ * has it, too, are killed. */
 static char *
 make_folder(struct towers *towers)
 {
@@ -76,17 +76,10 @@ static int
 embed_view(struct towers *towers, const struct judge *judge, const char *data,
            int captions, int average, const char *threads)
 {
-    const char *words[] = {"-o",
-                           towers->file[captions],
-                           "--layer",
-                           "z",
-                           "--threads",
-                           threads,
-                           towers->checkpoint,
-                           data,
-                           NULL,
-                           NULL,
-                           NULL};
+    const char *words[] = {
+        "-o",    towers->file[captions], "--layer", "z",  "--threads",
+        threads, towers->checkpoint,     data,      NULL, NULL,
+        NULL};
     size_t n = 8;
 
     if (captions)

@@ -15,8 +15,9 @@ struct towers {
 /* towers_find() returns 1 where that is what `path` is, with its folder. */
 int towers_find(struct towers *towers, const char *path);
 
-/* towers_embed() has foil-embed write the files, or the process ends.  They lie in
- * a folder of their own in TMPDIR, which goes when we do, however that is. */
+/* towers_embed() has foil-embed write the files, or the process ends.  They lie
+ * in a folder of their own in TMPDIR, which goes when we do, however that is.
+ */
 void towers_embed(struct towers *towers, const char *data, int average,
                   long threads);
 

@@ -1,0 +1,233 @@
+#include <math.h>
+#include <string.h>
+
+#include "color.h"
+#include "randaugment.h"
+#include "scratch.h"
+
+enum { LEVELS = 256, OUTSIDE = 128, SUB = 32 /* steps of a pixel */ };
+static const double one = 1 << 24; // of fixed point
+
+static void
+map_levels(size_t n, const uint8_t table[LEVELS], uint8_t *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = table[x[i]];
+}
+
+static void
+stretch_levels(size_t n, uint8_t *x)
+{
+    uint8_t table[LEVELS] = {0};
+    int low = 255, high = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        low = x[i] < low ? x[i] : low;
+        high = x[i] > high ? x[i] : high;
+    }
+    if (high <= low)
+        return;
+    for (int v = low; v <= high; v++)
+        table[v] = (uint8_t)(255 * (v - low) / (high - low));
+    map_levels(n, table, x);
+}
+
+static void
+equalize_levels(size_t n, uint8_t *x)
+{
+    size_t count[LEVELS] = {0}, last = LEVELS - 1, step, below;
+    uint8_t table[LEVELS];
+
+    for (size_t i = 0; i < n; i++)
+        count[x[i]]++;
+    while (!count[last])
+        last--;
+    step = (n - count[last]) / 255;
+    if (!step)
+        return;
+    below = step / 2;
+    for (size_t v = 0; v < LEVELS; v++) {
+        table[v] = (uint8_t)(below / step < 255 ? below / step : 255);
+        below += count[v];
+    }
+    map_levels(n, table, x);
+}
+
+/* 5 parts its own, 1 part each neighbour's, to the nearest. */
+static int
+smooth_pixel(size_t size, const uint8_t *x)
+{
+    int sum = 4 * x[0];
+
+    for (size_t k = 0; k < 9; k++)
+        sum += (x - size - 1)[k / 3 * size + k % 3];
+    return (2 * sum + 13) / 26;
+}
+
+static void
+sharpen_plane(size_t size, double factor, uint8_t *x, uint8_t *was)
+{
+    memcpy(was, x, size * size);
+    for (size_t i = 1; i + 1 < size; i++)
+        for (size_t j = 1; j + 1 < size; j++) {
+            const size_t at = i * size + j;
+
+            x[at] = data_color_mix(smooth_pixel(size, was + at), was[at],
+                                   (float)factor);
+        }
+}
+
+/* Where x and y are read: x' = a[0] x + a[1] y + a[2], y' = a[3] x + a[4] y +
+ * a[5], in fixed point, so that all machines round alike. */
+struct warp {
+    int64_t a[6];
+};
+
+static int64_t
+read_pixel(size_t size, const uint8_t *x, int64_t row, int64_t column)
+{
+    const int64_t n = (int64_t)size;
+
+    return row < 0 || row >= n || column < 0 || column >= n
+               ? OUTSIDE
+               : x[row * n + column];
+}
+
+/* The largest whole number whose `of`-fold is not above x. */
+static int64_t
+divide_down(int64_t x, int64_t of)
+{
+    return (x - (x < 0 ? of - 1 : 0)) / of;
+}
+
+/* Between four pixels, at (row, column) in steps. */
+static uint8_t
+read_between(size_t size, const uint8_t *x, int64_t row, int64_t column)
+{
+    const int64_t i = divide_down(row, SUB), j = divide_down(column, SUB);
+    const int64_t down = row - i * SUB, right = column - j * SUB;
+    const int64_t upper = (SUB - right) * read_pixel(size, x, i, j) +
+                          right * read_pixel(size, x, i, j + 1);
+    const int64_t lower = (SUB - right) * read_pixel(size, x, i + 1, j) +
+                          right * read_pixel(size, x, i + 1, j + 1);
+
+    return (uint8_t)(((SUB - down) * upper + down * lower + SUB * SUB / 2) /
+                     (SUB * SUB));
+}
+
+static void
+warp_plane(size_t size, const struct warp *warp, uint8_t *x, uint8_t *was)
+{
+    const int64_t step = (int64_t)one / SUB, *a = warp->a;
+
+    memcpy(was, x, size * size);
+    for (size_t i = 0; i < size; i++)
+        for (size_t j = 0; j < size; j++) {
+            const int64_t across = a[0] * (int64_t)j + a[1] * (int64_t)i + a[2];
+            const int64_t down = a[3] * (int64_t)j + a[4] * (int64_t)i + a[5];
+
+            x[i * size + j] =
+                read_between(size, was, divide_down(down + step / 2, step),
+                             divide_down(across + step / 2, step));
+        }
+}
+
+enum operation {
+    IDENTITY,
+    AUTOCONTRAST,
+    EQUALIZE,
+    BRIGHTNESS,
+    SHARPNESS,
+    SHEAR_X,
+    SHEAR_Y,
+    TRANSLATE_X,
+    TRANSLATE_Y,
+    ROTATE,
+    POSTERIZE,
+    SOLARIZE,
+    SATURATION,
+    CONTRAST
+};
+
+/* Turns by an angle around the centre, ((size - 1) / 2, (size - 1) / 2). */
+static struct warp
+rotate_by(double angle, size_t size)
+{
+    const int64_t c = (int64_t)rint(one * cos(angle));
+    const int64_t s = (int64_t)rint(one * sin(angle));
+    const int64_t last = (int64_t)size - 1, whole = (int64_t)one;
+
+    return (struct warp){
+        {c, s, last * (whole - c - s) / 2, -s, c, last * (whole - c + s) / 2}};
+}
+
+/* The warp of an operation; m has its sign. */
+static struct warp
+find_warp(enum operation kind, double m, size_t size)
+{
+    const int64_t whole = (int64_t)one;
+    struct warp warp = {{whole, 0, 0, 0, whole, 0}};
+
+    if (kind == SHEAR_X)
+        warp.a[1] = (int64_t)rint(one * .03 * m);
+    else if (kind == SHEAR_Y)
+        warp.a[3] = (int64_t)rint(one * .03 * m);
+    else if (kind == TRANSLATE_X)
+        warp.a[2] = (int64_t)rint(one * m * (double)size / 256);
+    else if (kind == TRANSLATE_Y)
+        warp.a[5] = (int64_t)rint(one * m * (double)size / 256);
+    else
+        warp = rotate_by(m * acos(-1) / 60, size);
+    return warp;
+}
+
+/* What is done to each plane by itself. */
+static void
+change_plane(enum operation kind, double m, size_t size, uint8_t *x,
+             uint8_t *was)
+{
+    const size_t n = size * size;
+    uint8_t table[LEVELS];
+    struct warp warp;
+
+    if (kind == AUTOCONTRAST) {
+        stretch_levels(n, x);
+    } else if (kind == EQUALIZE) {
+        equalize_levels(n, x);
+    } else if (kind == SHARPNESS) {
+        sharpen_plane(size, .1 + .18 * m, x, was);
+    } else if (kind == POSTERIZE || kind == SOLARIZE) {
+        for (int v = 0; v < LEVELS; v++)
+            table[v] = (uint8_t)(kind == POSTERIZE ? v & 0xff << (int)(.4 * m)
+                                 : v >= 256 - 25.6 * m ? 255 - v
+                                                       : v);
+        map_levels(n, table, x);
+    } else {
+        warp = find_warp(kind, m, size);
+        warp_plane(size, &warp, x, was);
+    }
+}
+
+void
+data_randaugment(struct data_op op, double magnitude, size_t size,
+                 uint8_t *plane, struct data_scratch **scratch)
+{
+    const size_t n = size * size;
+    const double factor = .1 + .18 * magnitude;
+    const enum operation kind = (enum operation)op.kind;
+    const int turns = kind >= SHEAR_X && kind <= ROTATE;
+    const double m = op.negative && turns ? -magnitude : magnitude;
+    uint8_t *was = data_scratch_bytes(scratch, DATA_WAS, n);
+
+    if (kind == IDENTITY)
+        return;
+    if (kind == BRIGHTNESS)
+        data_color_brightness(n, factor, plane);
+    else if (kind == SATURATION)
+        data_color_saturation(n, factor, plane);
+    else if (kind == CONTRAST)
+        data_color_contrast(n, factor, plane);
+    else
+        for (size_t c = 0; c < 3; c++)
+            change_plane(kind, m, size, plane + c * n, was);
+}
