@@ -90,6 +90,19 @@ enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100, DATA_OPS_MAX = 16 };
 int data_recipe_find(const char *spec, struct data_recipe *recipe,
                      struct err *err);
 
+/* A field that a spec may change, and its range. */
+struct data_field {
+    const char *name;
+    double min, max;
+};
+
+/* data_recipe_name() returns the name of recipe i of the list above, from 0;
+ * data_recipe_field() field i, as --help and pages have them.  NULL behind the
+ * last.  data_recipe_get() returns what a recipe has of field i. */
+const char *data_recipe_name(size_t i);
+const struct data_field *data_recipe_field(size_t i);
+double data_recipe_get(const struct data_recipe *recipe, size_t i);
+
 /*
  * data_recipe_check() judges a recipe whose fields came from elsewhere by the
  * same ranges, and its size, 1 .. DATA_SIZE_MAX: 0, or -1 with the field that

@@ -28,6 +28,14 @@ int err_set(struct err *err, const char *fmt, ...)
 int err_sys(struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/*
+ * err_name() says that a name is none of those that list(0), list(1), ...
+ * return before NULL, and returns -1: "no strategy 'x': there are shuffle
+ * replace". len  bytes of the name, of which 40 are told
+ */
+int err_name(struct err *err, const char *what, const char *name, size_t len,
+             const char *(*list)(size_t i));
+
 /* plural() returns the end of a noun after a count, "" of one or "s":
  *
  *     say("'%s': %zu image%s", path, n, plural(n));

@@ -1,6 +1,5 @@
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,37 +73,47 @@ enum kind {
 
 /* What a spec may change. */
 static const struct field {
-    const char *name;
+    struct data_field is;
     size_t offset;
-    double min, max;
     enum kind kind;
 } fields[] = {
-    {"scale-min", AT(scale_min), 1e-6, 1, LEAST},
-    {"scale-max", AT(scale_max), 1e-6, 1, REAL},
-    {"ratio-min", AT(ratio_min), 1e-3, 1e3, LEAST},
-    {"ratio-max", AT(ratio_max), 1e-3, 1e3, REAL},
-    {"flip", AT(flip), 0, 1, REAL},
-    {"jitter", AT(jitter), 0, 1, REAL},
-    {"brightness", AT(brightness), 0, 100, REAL},
-    {"contrast", AT(contrast), 0, 100, REAL},
-    {"saturation", AT(saturation), 0, 100, REAL},
-    {"hue", AT(hue), 0, 0.5, REAL},
-    {"grey", AT(grey), 0, 1, REAL},
-    {"blur", AT(blur), 0, 1, REAL},
-    {"sigma-min", AT(sigma_min), 0.01, DATA_SIGMA_MAX, LEAST},
-    {"sigma-max", AT(sigma_max), 0.01, DATA_SIGMA_MAX, REAL},
-    {"taps", AT(taps), 0, 1001, ODD},
-    {"ops", AT(ops), 0, DATA_OPS_MAX, WHOLE},
-    {"magnitude", AT(magnitude), 0, 10, REAL},
-    {"op-rate", AT(op_rate), 0, 1, REAL},
-    {"op-kinds", AT(op_kinds), 1, DATA_OPS, WHOLE},
+    {{"scale-min", 1e-6, 1}, AT(scale_min), LEAST},
+    {{"scale-max", 1e-6, 1}, AT(scale_max), REAL},
+    {{"ratio-min", 1e-3, 1e3}, AT(ratio_min), LEAST},
+    {{"ratio-max", 1e-3, 1e3}, AT(ratio_max), REAL},
+    {{"flip", 0, 1}, AT(flip), REAL},
+    {{"jitter", 0, 1}, AT(jitter), REAL},
+    {{"brightness", 0, 100}, AT(brightness), REAL},
+    {{"contrast", 0, 100}, AT(contrast), REAL},
+    {{"saturation", 0, 100}, AT(saturation), REAL},
+    {{"hue", 0, 0.5}, AT(hue), REAL},
+    {{"grey", 0, 1}, AT(grey), REAL},
+    {{"blur", 0, 1}, AT(blur), REAL},
+    {{"sigma-min", 0.01, DATA_SIGMA_MAX}, AT(sigma_min), LEAST},
+    {{"sigma-max", 0.01, DATA_SIGMA_MAX}, AT(sigma_max), REAL},
+    {{"taps", 0, 1001}, AT(taps), ODD},
+    {{"ops", 0, DATA_OPS_MAX}, AT(ops), WHOLE},
+    {{"magnitude", 0, 10}, AT(magnitude), REAL},
+    {{"op-rate", 0, 1}, AT(op_rate), REAL},
+    {{"op-kinds", 1, DATA_OPS}, AT(op_kinds), WHOLE},
 };
 
 enum {
     RECIPES = sizeof recipes / sizeof *recipes,
-    FIELDS = sizeof fields / sizeof *fields,
-    LIST = 240 /* bytes that the names of either need */
+    FIELDS = sizeof fields / sizeof *fields
 };
+
+const char *
+data_recipe_name(size_t i)
+{
+    return i < RECIPES ? recipes[i].name : NULL;
+}
+
+const struct data_field *
+data_recipe_field(size_t i)
+{
+    return i < FIELDS ? &fields[i].is : NULL;
+}
 
 static double
 get_field(const struct data_recipe *recipe, const struct field *field)
@@ -113,6 +122,13 @@ get_field(const struct data_recipe *recipe, const struct field *field)
 
     return field->kind >= WHOLE ? (double)*(const size_t *)at
                                 : *(const double *)at;
+}
+
+double
+data_recipe_get(const struct data_recipe *recipe, size_t i)
+{
+    REQUIRE(i < FIELDS);
+    return get_field(recipe, &fields[i]);
 }
 
 static void
@@ -130,15 +146,15 @@ set_field(struct data_recipe *recipe, const struct field *field, double x)
 static int
 check_field(const struct field *field, double x, struct err *err)
 {
-    if (!(x >= field->min && x <= field->max))
+    if (!(x >= field->is.min && x <= field->is.max))
         return err_set(err, "recipe: %s is %g, want a number in %g .. %g",
-                       field->name, x, field->min, field->max);
+                       field->is.name, x, field->is.min, field->is.max);
     if (field->kind == WHOLE && fmod(x, 1) != 0)
         return err_set(err, "recipe: %s is %g, want a whole number",
-                       field->name, x);
+                       field->is.name, x);
     if (field->kind == ODD && x != 0 && fmod(x, 2) != 1)
         return err_set(err, "recipe: %s is %g, want 0 or an odd whole number",
-                       field->name, x);
+                       field->is.name, x);
     return 0;
 }
 
@@ -154,18 +170,9 @@ data_recipe_check(const struct data_recipe *recipe, struct err *err)
     for (const struct field *f = fields; f < fields + FIELDS; f++)
         if (f->kind == LEAST && get_field(recipe, f) > get_field(recipe, f + 1))
             return err_set(err, "recipe: %s is %g, want at most %s, %g",
-                           f->name, get_field(recipe, f), f[1].name,
+                           f->is.name, get_field(recipe, f), f[1].is.name,
                            get_field(recipe, f + 1));
     return 0;
-}
-
-/* Adds a name to the list of what there is. */
-static void
-list_name(char text[LIST], const char *name)
-{
-    size_t n = strlen(text);
-
-    snprintf(text + n, LIST - n, "%s%s", n ? "|" : "", name);
 }
 
 static int
@@ -178,31 +185,27 @@ static int
 find_recipe(const char *name, size_t len, struct data_recipe *recipe,
             struct err *err)
 {
-    char names[LIST] = "";
-
-    for (size_t i = 0; i < RECIPES; i++) {
+    for (size_t i = 0; i < RECIPES; i++)
         if (is_name(recipes[i].name, name, len)) {
             *recipe = recipes[i].recipe;
             return 0;
         }
-        list_name(names, recipes[i].name);
-    }
-    return err_set(err, "no recipe '%.*s': there are %s", (int)len, name,
-                   names);
+    return err_name(err, "recipe", name, len, data_recipe_name);
+}
+
+static const char *
+name_field(size_t i)
+{
+    return i < FIELDS ? fields[i].is.name : NULL;
 }
 
 static const struct field *
 find_field(const char *name, size_t len, struct err *err)
 {
-    char names[LIST] = "";
-
-    for (const struct field *f = fields; f < fields + FIELDS; f++) {
-        if (is_name(f->name, name, len))
+    for (const struct field *f = fields; f < fields + FIELDS; f++)
+        if (is_name(f->is.name, name, len))
             return f;
-        list_name(names, f->name);
-    }
-    err_set(err, "recipe: no field '%.*s': there are %s", (int)len, name,
-            names);
+    err_name(err, "field", name, len, name_field);
     return NULL;
 }
 
@@ -220,12 +223,12 @@ change_field(struct data_recipe *recipe, const char **text, unsigned *given,
     if (!field)
         return -1;
     if (*given >> (field - fields) & 1)
-        return err_set(err, "recipe: %s is given twice", field->name);
+        return err_set(err, "recipe: %s is given twice", field->is.name);
     *given |= 1U << (field - fields);
     if (end == number || (*end && *end != ','))
         return err_set(err, "recipe: %s is '%.*s', want a number in %g .. %g",
-                       field->name, (int)strcspn(number, ","), number,
-                       field->min, field->max);
+                       field->is.name, (int)strcspn(number, ","), number,
+                       field->is.min, field->is.max);
     if (check_field(field, x, err))
         return -1;
     set_field(recipe, field, x + 0); // no -0: equal recipes are equal bytes

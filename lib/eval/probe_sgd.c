@@ -34,16 +34,19 @@ struct run {
     int64_t *y;     /* [batch] */
 };
 
+static const char *
+name_protocol(size_t i)
+{
+    return i < sizeof protocols / sizeof *protocols ? protocols[i].name : NULL;
+}
+
 const struct eval_sgd *
 eval_sgd_find(const char *name, struct err *err)
 {
     for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++)
         if (!strcmp(protocols[i].name, name))
             return &protocols[i];
-    err_set(err,
-            "no probe '%s': there are emc2, isogclr, isogclr-paper, "
-            "sogclr",
-            name);
+    err_name(err, "probe", name, strlen(name), name_protocol);
     return NULL;
 }
 

@@ -1,12 +1,10 @@
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "loss/objective.h"
 #include "loss/rows.h"
 #include "num/gemm.h"
 #include "num/vec.h"
-#include "util/mem.h"
 
 #include "barlow_twins.h"
 #include "cache.h"
@@ -55,16 +53,10 @@ const struct loss_objective *const loss_objectives[] = {
     NULL,
 };
 
-/* All names in the sentence, however many there are. */
-static void
-refuse_name(const char *name, struct err *err)
+static const char *
+name_objective(size_t i)
 {
-    char *list = mem_text("");
-
-    for (size_t i = 0; loss_objectives[i]; i++)
-        list = mem_word(list, loss_objectives[i]->name);
-    err_set(err, "no objective '%.40s'; there are:%s", name, list);
-    free(list);
+    return loss_objectives[i] ? loss_objectives[i]->name : NULL;
 }
 
 const struct loss_objective *
@@ -73,7 +65,7 @@ loss_objective_find(const char *name, struct err *err)
     for (size_t i = 0; loss_objectives[i]; i++)
         if (!strcmp(loss_objectives[i]->name, name))
             return loss_objectives[i];
-    refuse_name(name, err);
+    err_name(err, "objective", name, strlen(name), name_objective);
     return NULL;
 }
 

@@ -233,6 +233,12 @@ settle_adam(struct nn_optim_spec *spec, struct err *err)
                    spec->beta1, spec->beta2, spec->epsilon);
 }
 
+static const char *
+name_optim(size_t i)
+{
+    return i < sizeof names / sizeof *names ? names[i] : NULL;
+}
+
 struct nn_optim *
 nn_optim_new(const struct nn_optim_spec *spec, const struct nn_tensor *tensors,
              size_t n, size_t count, struct err *err)
@@ -245,10 +251,7 @@ nn_optim_new(const struct nn_optim_spec *spec, const struct nn_tensor *tensors,
            strcmp(names[kind], spec->name))
         kind++;
     if (kind == sizeof names / sizeof *names) {
-        err_set(err,
-                "no optimiser '%s'; there are: sgd adam adamw lars-a "
-                "lars-b",
-                spec->name);
+        err_name(err, "optimiser", spec->name, strlen(spec->name), name_optim);
         return NULL;
     }
     if (check_spec(spec, (enum update)kind, err) || settle_adam(&own, err))

@@ -1,10 +1,8 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "select/avoid.h"
 #include "select/shuffle.h"
 #include "select/strategy.h"
-#include "util/mem.h"
 
 #include "osgd.h"
 #include "replace.h"
@@ -19,16 +17,10 @@ const struct select_strategy *const select_strategies[] = {
     &select_strategy_swap,      NULL,
 };
 
-/* All names in the sentence, however many there are. */
-static void
-refuse_name(const char *name, struct err *err)
+static const char *
+name_strategy(size_t i)
 {
-    char *list = mem_text("");
-
-    for (size_t i = 0; select_strategies[i]; i++)
-        list = mem_word(list, select_strategies[i]->name);
-    err_set(err, "no strategy '%.40s': there are%s", name, list);
-    free(list);
+    return select_strategies[i] ? select_strategies[i]->name : NULL;
 }
 
 const struct select_strategy *
@@ -37,7 +29,7 @@ select_strategy_find(const char *name, struct err *err)
     for (size_t i = 0; select_strategies[i]; i++)
         if (!strcmp(select_strategies[i]->name, name))
             return select_strategies[i];
-    refuse_name(name, err);
+    err_name(err, "strategy", name, strlen(name), name_strategy);
     return NULL;
 }
 

@@ -106,6 +106,13 @@ ok 'a single fixed view: 2' refuses 2 'nothing to choose' \
 ok 'no such data: 1' refuses 1 'cannot open' "$augment" -r "$work" \
     "$work/none.tar"
 
+# shellcheck disable=SC2016 # for jq
+ok '--list recipes: each is a --recipe, and has all of --list fields' bash -ec "
+    fields=\$('$augment' --list fields | jq -c .name | jq -sc .)
+    '$augment' --list recipes | jq -e --argjson all \"\$fields\" '.fields | keys_unsorted == \$all'
+    for name in \$('$augment' --list recipes | jq -r .name); do
+        '$augment' --recipe \"\$name\" --sheet '$work/list.png' --rows 1 --columns 1 '$data'
+    done"
 ok '--sheet' "$augment" --sheet "$work/a.png" --rows 2 --columns 3 "$data"
 ok 'the same options draw the same sheet' bash -c \
     "'$augment' --sheet '$work/b.png' --rows 2 --columns 3 '$data' &&

@@ -15,6 +15,21 @@ broken_promise(const void *arg)
     REQUIRE(count == 2);
 }
 
+/* Three names, which do not fit into a sentence a hundred times. */
+static const char *
+name_colour(size_t i)
+{
+    static const char *const colours[] = {"red", "green", "blue", NULL};
+
+    return colours[i];
+}
+
+static const char *
+name_colours(size_t i)
+{
+    return i < 300 ? name_colour(i % 3) : NULL;
+}
+
 int
 main(void)
 {
@@ -38,6 +53,14 @@ main(void)
     errno = ENOENT;
     err_sys(&err, "%s", long_name);
     T(strlen(err.msg) == sizeof err.msg - 1, "with errno too");
+
+    T(err_name(&err, "colour", "pinkish", 4, name_colour) == -1 &&
+          !strcmp(err.msg, "no colour 'pink': there are red green blue"),
+      "%s", err.msg);
+    err_name(&err, "colour", long_name, strlen(long_name), name_colours);
+    T(strlen(err.msg) == sizeof err.msg - 1 &&
+          !strncmp(err.msg + 49, "xx': there are red ", 19),
+      "a long name and a long list are cut");
 
     c = child_run(broken_promise, &count);
     T(c.signal == SIGABRT, "a broken promise aborts");

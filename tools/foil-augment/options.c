@@ -27,6 +27,7 @@ static struct augment_options options = {
 };
 static const char *recipe_spec;
 static long side, context = 32;
+static int list = -1;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &options.run, 0, 0, "DIR",
@@ -77,6 +78,8 @@ static const struct opt opts[] = {
      "samples down the sheet"},
     {"columns", 0, OPT_WHOLE, &options.columns, 1, 100, "N",
      "samples across it"},
+    {"list", 0, OPT_CHOICE, &list, 0, 0, "recipes|fields",
+     "print all recipes, or their fields, as JSON, one a line, and end"},
     WIRE_KEYS_OPT(&options.keys),
     WIRE_ALLOW_OPT(&options.allow),
     {0},
@@ -86,10 +89,48 @@ static const struct opt_tool tool = {
     "foil-augment",
     "turn plan items into batches of augmented views",
     "DATA",
-    1,
+    0,
     1,
     opts,
 };
+
+/* What a recipe has of each field, in the order of the table. */
+static json_t *
+list_fields(const struct data_recipe *recipe)
+{
+    json_t *all = json_object();
+    const struct data_field *field;
+
+    for (size_t i = 0; (field = data_recipe_field(i)); i++)
+        json_object_set_new(all, field->name,
+                            json_real(data_recipe_get(recipe, i)));
+    return all;
+}
+
+static void
+print_recipes(void)
+{
+    const char *name;
+    struct data_recipe recipe;
+    struct err err;
+
+    for (size_t i = 0; (name = data_recipe_name(i)); i++) {
+        REQUIRE(!data_recipe_find(name, &recipe, &err));
+        json_print(json_pack("{s:s, s:I, s:o}", "name", name, "size",
+                             (json_int_t)recipe.size, "fields",
+                             list_fields(&recipe)));
+    }
+}
+
+static void
+print_fields(void)
+{
+    const struct data_field *field;
+
+    for (size_t i = 0; (field = data_recipe_field(i)); i++)
+        json_print(json_pack("{s:s, s:f, s:f}", "name", field->name, "min",
+                             field->min, "max", field->max));
+}
 
 static void
 choose_recipe(struct data_recipe *recipe)
@@ -121,6 +162,12 @@ augment_options_get(int argc, char **argv)
 {
     char **operand = opt_parse(&tool, argc, argv);
 
+    if (list >= 0) {
+        (list ? print_fields : print_recipes)();
+        exit(EXIT_OK);
+    }
+    if (!operand[0])
+        opt_misuse("wants DATA");
     options.data = operand[0];
     choose_recipe(&options.recipe);
     opt_together(&options.keys, &options.allow);

@@ -18,14 +18,22 @@ static const struct role {
 
 enum { ROLES = sizeof roles / sizeof *roles };
 
+static const char *
+name_role(size_t i)
+{
+    return i < ROLES ? roles[i].name : NULL;
+}
+
 static const struct role *
 find_role(const char *name)
 {
+    struct err err;
+
     for (size_t i = 0; i < ROLES; i++)
         if (!strcmp(roles[i].name, name))
             return roles + i;
-    opt_misuse("no role '%s': there are select, augment, train, negatives",
-               name);
+    err_name(&err, "role", name, strlen(name), name_role);
+    opt_misuse("%s", err.msg);
 }
 
 void
