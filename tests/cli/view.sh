@@ -98,10 +98,13 @@ other=$!
 
 # ------------------------------------------------------------- what is refused
 for path in nope ../set.tar image/40 image/99999999999999999999 \
-    'anchor?epoch=0&step=0&row=0' "anchor?epoch=$epoch&step=$step&row=16" \
-    "batch?epoch=$epoch&step=-1" 'view?v=40.0.0' 'frame?epoch=99999999' frame; do
+    'anchor?epoch=99999999&step=0&row=0' "anchor?epoch=$epoch&step=$step&row=16" \
+    "batch?epoch=$epoch&step=-1" 'view?v=40.0.0' frame; do
     ok "$path: 404" refused 404 "$path"
 done
+# of which a browser would tell as of an error
+ok 'embeddings that are not kept: nothing' refused 204 'anchor?epoch=0&step=0&row=0'
+ok 'nor a frame of the map: nothing' refused 204 'frame?epoch=99999999'
 many=$(printf '1.0.0,%.0s' {1..64})1.0.0
 for path in view 'view?v=' 'view?v=1.2' 'view?v=1.2.3,' 'view?v=a.b.c' "view?v=$many" \
     image/x image/-1; do
@@ -171,7 +174,7 @@ print(list(struct.unpack("<%di" % (3 + line["images"]), row[:4 * (3 + line["imag
     '[8, .epoch, .step] == $want[:3] and .ids == $want[3:] and .known == false' step.json
 ok 'a step that it does not have: 404' refused 404 'batch?epoch=99999999&step=0'
 ok 'its views' asked "sprite?epoch=$epoch&step=$step"
-ok 'but no anchor: 404' refused 404 "anchor?epoch=$epoch&step=$step&row=0"
+ok 'but nothing of an anchor' refused 204 "anchor?epoch=$epoch&step=$step&row=0"
 ok 'it is exported' foil-view -r run --export over.html
 ok 'as one file, with its curves' grep -q '"metrics":{"total":\[1,' over.html
 ok 'which names no other' bash -c "! grep -E '(src|href)=\"(http|//|[a-z]+[.][a-z])' over.html"

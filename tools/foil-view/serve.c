@@ -41,6 +41,13 @@ refuse_request(unsigned code, const char *why)
                            strlen(text)};
 }
 
+/* There is none, or none any more; a browser tells nobody of an error. */
+static struct answer
+answer_nothing(void)
+{
+    return (struct answer){MHD_HTTP_NO_CONTENT, "", mem_text(""), 0};
+}
+
 static struct answer
 answer_json(json_t *object)
 {
@@ -101,13 +108,14 @@ answer_anchor(struct serve *serve, struct MHD_Connection *connection)
 {
     const struct moment *moment = find_moment(serve, connection);
     const int64_t row = find_argument(connection, "row");
-    json_t *anchor = moment && row >= 0
-                         ? watch_anchor(serve->watch, moment, (size_t)row)
-                         : NULL;
 
-    if (!anchor)
-        return refuse_request(MHD_HTTP_NOT_FOUND, "no such row is kept");
-    return answer_json(anchor);
+    if (!moment || row < 0 || (size_t)row >= moment->n * moment->views)
+        return refuse_request(MHD_HTTP_NOT_FOUND, "there is no such row");
+    if (!moment->z)
+        return answer_nothing();
+    if (find_argument(connection, "held") == 1)
+        kept_hold(&serve->watch->kept, moment);
+    return answer_json(watch_anchor(serve->watch, moment, (size_t)row));
 }
 
 static struct answer
@@ -167,11 +175,11 @@ answer_map(struct serve *serve, struct MHD_Connection *connection)
 static struct answer
 answer_frame(struct serve *serve, struct MHD_Connection *connection)
 {
+    const int64_t epoch = find_argument(connection, "epoch");
     size_t size;
-    void *bytes = film_frame(serve->watch->film,
-                             find_argument(connection, "epoch"), &size);
+    void *bytes = film_frame(serve->watch->film, epoch, &size);
 
-    return answer_bytes(bytes, size);
+    return bytes || epoch < 0 ? answer_bytes(bytes, size) : answer_nothing();
 }
 
 static struct answer

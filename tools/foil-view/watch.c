@@ -123,8 +123,7 @@ watch_close(struct watch *watch)
     free(watch->untold);
     moment_release(&watch->newest);
     moment_release(&watch->linked);
-    for (size_t i = 0; i < WATCH_KEPT; i++)
-        moment_release(&watch->kept[i]);
+    kept_release(&watch->kept);
 }
 
 static json_t *
@@ -223,19 +222,6 @@ take_event(struct watch *watch, const struct wire_msg *msg)
         film_epoch(watch->film, event.epoch);
 }
 
-/* A batch stays for those that ask about it. */
-static const struct moment *
-keep_newest(struct watch *watch)
-{
-    struct moment *place = &watch->kept[watch->n_kept % WATCH_KEPT];
-
-    moment_release(place);
-    *place = watch->newest;
-    watch->newest = (struct moment){0};
-    watch->n_kept++;
-    return place;
-}
-
 static void *
 copy_array(const void *from, size_t n, size_t size)
 {
@@ -303,7 +289,7 @@ static void
 show_moment(struct watch *watch, struct moment *m, double now)
 {
     if (!m->drawn.k && is_sampled(watch, now) &&
-        (watch->newest.n || watch->n_kept)) {
+        (watch->newest.n || watch->kept.n)) {
         moment_release(m);
         return;
     }
@@ -311,8 +297,9 @@ show_moment(struct watch *watch, struct moment *m, double now)
     watch->newest = *m;
     if (now - watch->kept_at >= each && hub_pages(watch->hub)) {
         watch->kept_at = now;
-        hub_say(watch->hub, "batch",
-                watch_show_batch(watch, keep_newest(watch)));
+        hub_say(
+            watch->hub, "batch",
+            watch_show_batch(watch, kept_add(&watch->kept, &watch->newest)));
     }
 }
 
@@ -420,12 +407,11 @@ watch_hear(struct watch *watch)
 const struct moment *
 watch_batch(struct watch *watch, int64_t epoch, int64_t step)
 {
+    const struct moment *kept = kept_find(&watch->kept, epoch, step);
     struct moment *linked = &watch->linked;
 
-    for (size_t i = 0; i < WATCH_KEPT; i++)
-        if (watch->kept[i].n && watch->kept[i].epoch == epoch &&
-            watch->kept[i].step == step)
-            return &watch->kept[i];
+    if (kept)
+        return kept;
     if (linked->n && linked->epoch == epoch && linked->step == step)
         return linked;
     moment_release(linked);
@@ -507,13 +493,16 @@ show_status(const struct watch *watch)
 const struct moment *
 watch_newest(struct watch *watch)
 {
-    if (watch->newest.n)
-        return keep_newest(watch);
-    if (watch->n_kept)
-        return &watch->kept[(watch->n_kept - 1) % WATCH_KEPT];
-    if (!picture_step(&watch->pictures, -1, 0, &watch->newest))
-        return keep_newest(watch);
-    return NULL;
+    const double now = clock_now();
+
+    if (!watch->newest.n && !watch->kept.n)
+        picture_step(&watch->pictures, -1, 0, &watch->newest);
+    // pages that ask again and again leave others what those ask about
+    if (watch->newest.n && (!watch->kept.n || now - watch->shown_at >= each)) {
+        watch->shown_at = now;
+        kept_add(&watch->kept, &watch->newest);
+    }
+    return kept_newest(&watch->kept);
 }
 
 static json_t *

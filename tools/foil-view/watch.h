@@ -8,6 +8,7 @@
 #include "film.h"
 #include "history.h"
 #include "hub.h"
+#include "kept.h"
 #include "moment.h"
 #include "picture.h"
 #include "results.h"
@@ -22,7 +23,6 @@ struct watch_where {
     size_t points; /* of a map */
 };
 
-enum { WATCH_KEPT = 64 }; /* batches whose embeddings are kept */
 enum { WATCH_LISTENERS = 2 };
 
 /* What is known of a run: from its folder, and from what its trainer says. */
@@ -44,10 +44,11 @@ struct watch {
     double looked_at;    /* when the folder was looked into */
     struct moment drawn; /* the newest of which it is known what was drawn, and
                             nothing else */
-    struct moment newest, kept[WATCH_KEPT];
-    size_t n_kept;
+    struct moment newest;
+    struct kept kept;
     struct moment linked;        /* one that was asked for, of the folder */
-    double kept_at;              /* when the last one was */
+    double kept_at, shown_at;    /* when a batch was kept last for pages that
+                                    hear of it, and for one that asked for all */
     double heard_at, drawn_at;   /* when embeddings were heard first, and what
                                     was drawn last; 0: not yet */
     struct wire_metrics *untold; /* the newest line, where pages lack it */

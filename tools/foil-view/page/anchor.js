@@ -9,14 +9,15 @@ import { clearSpread, drawSpread } from './spread.js';
 import { drawWay } from './way.js';
 
 const section = find('#anchor');
+let shown = null;     // the anchor on the panel, also while another one is on its way
 
 export function startAnchor() {
-  addDownloads(section, listNegatives, () => run.anchor);
+  addDownloads(section, listNegatives, () => shown);
   onChange('anchor', drawAnchor);
 }
 
 function drawAnchor() {
-  const { anchor } = run;
+  const anchor = shown = run.anchor;
   section.hidden = false;
   find('.who', section).replaceChildren(...drawViews(anchor), drawName(anchor));
   find('.downloads', section).hidden = !anchor.negatives;
@@ -144,15 +145,15 @@ function drawCosines({ histogram, own, view }) {
 }
 
 function listNegatives() {
-  const { negatives = [], drawn } = run.anchor;
+  const { negatives = [], drawn } = shown;
   if (drawn) return [['image', 'class', 'view', 'weight', 'softmax', 'cosine', 'own class'],
     ...drawn.negatives.map(n => [n.id, nameOf(n.label, n.id), n.view + 1, n.weight, n.softmax, n.cosine, n.same ? 'yes' : 'no'])];
   return [['image', 'class', 'view', 'weight', 'cosine', 'own class'],
     ...negatives.map(n => [n.id, nameOf(n.label, n.id), n.view + 1, n.weight, n.cosine, n.same ? 'yes' : 'no'])];
 }
 
-export function setView(view) {
-  pickAnchor(view * run.batch.ids.length + placeOf(run.anchor.row));
+function setView(view) {
+  if (run.anchor) pickAnchor(view * run.batch.ids.length + placeOf(run.anchor.row));
 }
 
 export const nextView = () => run.anchor && setView((viewOf(run.anchor.row) + 1) % run.batch.views);

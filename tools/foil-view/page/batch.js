@@ -6,35 +6,43 @@ import { BLANK, source } from './source.js';
 export const placeOf = row => row % run.batch.ids.length;
 export const viewOf = row => Math.floor(row / run.batch.ids.length);
 
-let next = null;
+/* The batch to be shown next, and that of which the pictures are on their way. */
+let wanted = null, loading = null;
 
 /* Shows a batch when its pictures are here, so that nothing flickers; of those
  * that come meanwhile, only the newest is shown. */
 export async function showBatch(batch) {
-  const busy = next !== null;
-  next = batch;
-  if (busy) return;
-  while (next !== run.batch) {
-    const loaded = next;
-    await loadSprite(loaded);
-    if (next !== run.batch) takeBatch(loaded);
+  wanted = batch;
+  while (wanted && !loading) {
+    const mine = loading = wanted;
+    wanted = null;
+    const sprite = await loadSprite(mine);
+    if (loading !== mine) return URL.revokeObjectURL(sprite);    // the one before it was held
+    loading = null;
+    takeBatch({ ...mine, sprite });
   }
-  next = null;
 }
 
 /* A batch whose pictures cannot be had is shown without them. */
 async function loadSprite(batch) {
   const image = new Image();
-  batch.sprite = image.src = await source.readSprite(batch).catch(() => BLANK);
+  const sprite = image.src = await source.readSprite(batch).catch(() => BLANK);
   await image.decode().catch(() => {});
+  return sprite;
 }
 
-/* What is on the page when a batch goes may show it a moment longer. */
-const dropSprite = batch => setTimeout(() => URL.revokeObjectURL(batch.sprite), 10000);
+/* Pictures of batches that were shown: the page has them until an anchor of the
+ * present one is on it, too. */
+let outdated = [];
+
+function dropOutdated() {
+  for (const sprite of outdated) URL.revokeObjectURL(sprite);
+  outdated = [];
+}
 
 function takeBatch(batch) {
   if (batch.known) batch.cosines = readCosines(batch.similarities);
-  if (run.batch) dropSprite(run.batch);
+  if (run.batch) outdated.push(run.batch.sprite);
   run.batch = batch;
   run.anchor = null;
   tell('batch');
@@ -52,8 +60,8 @@ function chooseRow(batch) {
 /* A reader who picks an anchor wants to look at it: the batch stays. */
 export function pickAnchor(row) {
   run.row = row;
-  setHeld(true);
-  return showAnchor(row);
+  if (run.held || !run.all.living) showAnchor(row);
+  else setHeld(true);
 }
 
 /* An image becomes the anchor, where it is in the batch. */
@@ -65,18 +73,21 @@ export function pickImage(id) {
 let asked = 0;
 
 async function showAnchor(row) {
-  const { batch } = run, mine = ++asked;
-  const anchor = await readAnchor(batch, row).catch(error => makeBareAnchor(batch, row, error.message));
+  const { batch, held } = run, mine = ++asked;
+  const anchor = await readAnchor(batch, row, held).catch(error => makeBareAnchor(batch, row, error.message));
   if (mine !== asked) return;
   run.anchor = anchor;
   tell('anchor');
+  dropOutdated();
 }
 
-async function readAnchor(batch, row) {
-  if (!batch.known) throw new Error(run.all.living
+/* Of a batch that is held foil view keeps the embeddings. */
+async function readAnchor(batch, row, held) {
+  const anchor = batch.known && await source.readAnchor(batch, row, held);
+  if (anchor) return anchor;
+  throw new Error(run.all.living
     ? 'it was trained some time ago, and a run does not store its embeddings'
     : 'the run is not training now, and a run does not store its embeddings');
-  return source.readAnchor(batch, row);
 }
 
 /* An anchor without negatives, and why it has none. */
@@ -92,9 +103,9 @@ function makeBareAnchor(batch, row, reason) {
 export async function setHeld(held) {
   if (run.held === held || (held && !run.all.living)) return;
   run.held = held;
-  if (held && next) next = run.batch;    // what is under way comes too late
+  if (held) wanted = loading = null;    // what is under way comes too late
   tell('state');
-  if (held) return;
+  if (held) return run.batch && showAnchor(chooseRow(run.batch));
   const all = await source.readAll().catch(() => null);
   if (all?.batch && !run.held) showBatch(all.batch);
 }

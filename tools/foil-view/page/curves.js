@@ -8,7 +8,7 @@ import { delay, onChange, run } from './model.js';
 import { makeGraph, makeKey, styleOf } from './plot.js';
 
 const section = find('#curves'), box = find('.plots', section);
-let plots = [];
+let plots = [], zoomed = null;      // zoomed: first and last step that are seen, null: all
 
 export function startCurves() {
   addDownloads(section, listMetrics, () => isCompared() ? listRuns().map(({ run, metrics }) => ({ run, metrics })) : run.all.metrics);
@@ -92,7 +92,7 @@ function makePlot(group) {
   box.append(make('figure', {}, make('figcaption', {}, make('strong', {}, group.title), ...keys), canvas));
   const plot = { group, lines, values, canvas };
   plot.graph = makeGraph(canvas, makeRows(lines), {
-    ...nameSeries(hues), logscale: group.logarithmic, connectSeparatedPoints: isCompared(),
+    ...nameSeries(hues), dateWindow: zoomed, logscale: group.logarithmic, connectSeparatedPoints: isCompared(),
     highlightCallback: (event, step, points, row) => selectStep(row),
     unhighlightCallback: () => selectStep(null),
     zoomCallback: (first, last) => zoomAll(plot, first, last),
@@ -152,8 +152,9 @@ function selectStep(row) {
 }
 
 function zoomAll(from, first, last) {
-  const { steps } = axis, whole = first <= steps[0] && last >= steps.at(-1);
-  for (const { graph } of plots) if (graph !== from.graph) graph.updateOptions({ dateWindow: whole ? null : [first, last] });
+  const { steps } = axis;
+  zoomed = first <= steps[0] && last >= steps.at(-1) ? null : [first, last];
+  for (const { graph } of plots) if (graph !== from.graph) graph.updateOptions({ dateWindow: zoomed });
 }
 
 function listMetrics() {

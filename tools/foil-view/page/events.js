@@ -4,10 +4,10 @@ import { showBatch } from './batch.js';
 import { load, run, tell } from './model.js';
 import { isFile, listen, source } from './source.js';
 
-/* What comes before all is read waits for it, so that nothing is lost between. */
+/* What comes while all is read waits for it, so that nothing is lost between. */
 let early = [];
 
-const afterAll = take => body => early ? early.push(() => take(body)) : take(body);
+const afterAll = take => body => early ? early.push(() => afterAll(take)(body)) : take(body);
 
 /* Resolves when foil view has answered, well or not. */
 export function connect() {
@@ -44,8 +44,8 @@ function addMetrics(step) {
   const { metrics } = run.all;
   run.all.living = true;    // a run that had stopped goes on
   const fresh = addStep(metrics, step);
-  if (metrics.total.length > MOST_POINTS) thinMetrics();
   tell(fresh ? 'columns' : 'metrics');
+  if (metrics.total.length > MOST_POINTS) readAgain();
 }
 
 /* Of another run. */
@@ -67,16 +67,6 @@ function addStep(metrics, { total, values }) {
 function dropSteps({ total, columns }, first) {
   while (total.length && total.at(-1) >= first)
     for (const column of [total, ...Object.values(columns)]) column.pop();
-}
-
-let thinning = false;
-
-async function thinMetrics() {
-  if (thinning) return;
-  thinning = true;
-  const all = await source.readAll().catch(() => null);
-  if (all) run.all.metrics = all.metrics;
-  thinning = false;
 }
 
 function addStatus(status) {
@@ -131,7 +121,9 @@ async function setConnected(connected) {
 
 /* Also when a run was resumed: some of its steps are not true any more. */
 async function readAgain() {
+  early = [];
   await load().catch(() => {});
+  takeEarly();
   for (const subject of ['columns', 'status', 'log', 'results', 'samples', 'frame']) tell(subject);
 }
 

@@ -9,6 +9,7 @@ const MOST_LINES = 200, section = find('#log');
 export function startLog() {
   addDownloads(section, listEvents, () => run.all.log);
   onChange('log', drawLog);
+  onChange('columns', drawOptions);
   drawLog();
   drawOptions();
 }

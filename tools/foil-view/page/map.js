@@ -12,7 +12,11 @@ const MANY = 8000, MANY_CLASSES = 12;
 
 const section = find('#map'), canvas = find('canvas', section), tip = find('.tip', section), slider = find('input', section);
 const FRAME = 700;      // milliseconds from one frame of the film to the next
-let all = null, points = null, frames = {}, xy = new Float32Array(), at = 0, playing = false;
+
+/* What was read of a run: {all, epochs, points, frames}, replaced as a whole when
+ * the run is read again; and what is on the canvas: {points, places, hues}, with xy
+ * in its pixels. */
+let film = null, shown = null, xy = new Float32Array(), at = 0, playing = false;
 
 export function startMap() {
   slider.oninput = () => { stopFilm(); showFrame(Number(slider.value)); };
@@ -28,23 +32,25 @@ export function startMap() {
 
 /* ---- points and frames, which are asked for when they are to be seen ---- */
 
-const listEpochs = () => run.all.map?.epochs ?? [];
+const listEpochs = () => film?.epochs ?? [];
 
 /* A reader who looks at the newest frame sees the next one when it comes. */
 async function takeFrames() {
-  const { map } = run.all, newest = at >= Number(slider.max);
-  section.hidden = !map;
-  if (!map) return;
-  if (all !== run.all) await takePoints().catch(() => {});   // asked for again by the next frame
-  delete frames[listEpochs().at(-1)];      // it may be one that was made again
-  slider.max = listEpochs().length - 1;
+  const { all } = run, newest = at >= Number(slider.max);
+  section.hidden = !all.map;
+  if (!all.map) return;
+  if (film?.all !== all) await readPoints(all).catch(() => {});
+  if (film?.all !== all) return;           // the next frame asks for them again
+  film.epochs = all.map.epochs;
+  delete film.frames[film.epochs.at(-1)];  // it may be one that was made again
+  slider.max = film.epochs.length - 1;
   if (newest && !playing) showFrame(Number(slider.max));
 }
 
-/* Of a run that was read again; those of before serve until they are here. */
-async function takePoints() {
-  const now = run.all, read = splitPoints(await source.readPoints());
-  if (now === run.all) [all, points, frames] = [now, read, {}];
+/* The film of before serves until the points of this one are here. */
+async function readPoints(all) {
+  const points = splitPoints(await source.readPoints());
+  if (all === run.all) film = { all, epochs: [], points, frames: {} };
 }
 
 /* Samples and classes; and the points of each class. */
@@ -54,87 +60,87 @@ function splitPoints(bytes) {
   return { ids, labels, classes, placeOf: new Map(Array.from(ids, (id, i) => [id, i])) };
 }
 
-/* Places, and the images of which neighbours are told with these. */
-function splitFrame(bytes) {
-  const n = points.ids.length;
-  return { places: new Int16Array(bytes, 0, 2 * n), near: new Int32Array(bytes, 4 * n) };
-}
+/* Places of n points, and the images of which neighbours are told with these. */
+const splitFrame = (bytes, n) => ({ places: new Int16Array(bytes, 0, 2 * n), near: new Int32Array(bytes, 4 * n) });
 
-/* A frame; null while it is on its way. */
+/* A frame of the film; null while it is on its way, and where there is none. */
 function findFrame(number) {
-  const epoch = listEpochs()[number], own = frames;
-  if (epoch == null) return null;
-  if (!(epoch in own)) {
-    own[epoch] = null;
-    source.readFrame(epoch).then(bytes => { own[epoch] = splitFrame(bytes); showFrame(at); }).catch(() => delete own[epoch]);
+  const { epochs, points, frames } = film, epoch = epochs[number];
+  if (epoch != null && !(epoch in frames)) {
+    frames[epoch] = null;
+    source.readFrame(epoch).then(bytes => {
+      if (bytes) frames[epoch] = splitFrame(bytes, points.ids.length);
+      showFrame(at);
+    }, () => {});
   }
-  return own[epoch];
+  return frames[epoch] ?? null;
 }
 
 /* Between two frames the points are on their way. */
 function showFrame(place) {
-  at = Math.max(0, Math.min(listEpochs().length - 1, place));
+  if (!listEpochs().length) return;
+  at = Math.max(0, Math.min(film.epochs.length - 1, place));
   slider.value = at;
   const first = findFrame(Math.floor(at)), second = findFrame(Math.ceil(at)), near = Math.round(at);
-  find('output', section).textContent = `after epoch ${listEpochs()[near]}`;
-  if (!points || !first || !second) return;
+  find('output', section).textContent = `after epoch ${film.epochs[near]}`;
+  if (!first || !second) return;
   mixFrames(first.places, second.places, at - Math.floor(at));
   drawPoints();
   if (playing) return;
-  describeFrame(near);
+  describeFrame(film.epochs[near]);
   tellNear(near);
 }
 
 /* The neighbours after an epoch, and for comparison after the first. */
 function tellNear(number) {
-  const now = findFrame(number), first = findFrame(0), { labels, placeOf } = points;
+  const now = findFrame(number), first = findFrame(0), { epochs, points: { labels, placeOf } } = film;
   if (!now || !first) return;
   const labelOf = id => labels[placeOf.get(id)] ?? -1;
-  run.near = { epoch: listEpochs()[number], from: listEpochs()[0], images: now.near, before: first.near, labelOf };
+  run.near = { epoch: epochs[number], from: epochs[0], images: now.near, before: first.near, labelOf };
   tell('near');
 }
 
-let mixed = new Float32Array();
-
 function mixFrames(first, second, share) {
-  if (mixed.length !== first.length) mixed = new Float32Array(first.length);
-  for (let k = 0; k < mixed.length; k++) mixed[k] = (first[k] + (second[k] - first[k]) * share) / 32000;
+  const { points } = film, isKnown = shown?.points === points;
+  const places = isKnown ? shown.places : new Float32Array(first.length);
+  for (let k = 0; k < places.length; k++) places[k] = (first[k] + (second[k] - first[k]) * share) / 32000;
+  shown = { points, places, hues: isKnown ? shown.hues : findHues(points) };
 }
 
 /* xy: where the points are on the canvas. */
 function placePoints() {
   const side = Math.min(canvas.clientWidth, canvas.clientHeight) / 2 * .96, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2;
-  if (xy.length !== mixed.length) xy = new Float32Array(mixed.length);
-  for (let k = 0; k < mixed.length; k += 2) {
-    xy[k] = x + mixed[k] * side;
-    xy[k + 1] = y - mixed[k + 1] * side;
+  const { places } = shown;
+  if (xy.length !== places.length) xy = new Float32Array(places.length);
+  for (let k = 0; k < places.length; k += 2) {
+    xy[k] = x + places[k] * side;
+    xy[k + 1] = y - places[k + 1] * side;
   }
 }
 
 /* ---- drawing ---- */
 
 function drawPoints() {
-  if (!mixed.length || !canvas.clientWidth) return;
+  if (!shown || !canvas.clientWidth) return;
   const scale = devicePixelRatio || 1, width = Math.round(canvas.clientWidth * scale), height = Math.round(canvas.clientHeight * scale);
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const pen = canvas.getContext('2d');
   placePoints();
-  if (!playing) hues = findHues();
+  if (!playing) shown.hues = findHues(shown.points);    // while the film plays, the theme is what it was
   pen.resetTransform();
   pen.clearRect(0, 0, width, height);
-  if (points.ids.length > MANY) stampPoints(pen, scale);
+  const many = shown.points.ids.length > MANY;
+  if (many) stampPoints(pen, scale);
   pen.scale(scale, scale);
-  if (points.ids.length <= MANY) tracePoints(pen);
+  if (!many) tracePoints(pen);
   nameClasses(pen);
   markAnchor(pen);
 }
 
-/* Of the classes; while the film plays, the theme is what it was. */
-let hues = new Map();
-
-const findHues = () => new Map([...points.classes.keys()].map(label => [label, colourOf(hueOf(label).slice(6, -1))]));
+const findHues = ({ classes }) => new Map([...classes.keys()].map(label => [label, colourOf(hueOf(label).slice(6, -1))]));
 
 function tracePoints(pen) {
+  const { points, hues } = shown;
   const radius = Math.max(1.6, Math.min(4, 90 / Math.sqrt(points.ids.length)));
   for (const [label, own] of points.classes) {
     pen.fillStyle = pen.strokeStyle = hues.get(label);
@@ -152,6 +158,7 @@ function addPoint(pen, i, radius) {
 
 /* Discs, and rings for the second five classes, pixel by pixel. */
 function stampPoints(pen, scale) {
+  const { points, hues } = shown;
   const { width, height } = canvas, image = pen.createImageData(width, height), pixels = new Uint32Array(image.data.buffer);
   for (const [label, own] of points.classes) {
     const colour = packColour(hues.get(label)), stamp = listStamp(1.5 * scale, formOf(label) === 'striped' ? .5 : 0, width);
@@ -183,6 +190,7 @@ function packColour(text) {
 
 /* The names of a few classes, each in the middle of its points. */
 function nameClasses(pen) {
+  const { points, hues } = shown;
   if (playing || points.classes.size > MANY_CLASSES) return;
   Object.assign(pen, { font: '600 12px system-ui, sans-serif', textAlign: 'center', textBaseline: 'middle', lineWidth: 4, lineJoin: 'round', strokeStyle: colourOf('faint') });
   const taken = [];
@@ -198,7 +206,7 @@ function nameClasses(pen) {
 
 /* The anchor, and where its heaviest negatives are. */
 function markAnchor(pen) {
-  const i = run.anchor ? points.placeOf.get(run.anchor.id) : undefined;
+  const i = run.anchor ? shown.points.placeOf.get(run.anchor.id) : undefined;
   if (i === undefined) return;
   const { negatives = [], drawn } = run.anchor, list = drawn?.negatives.length ? drawn.negatives : negatives;
   if (!playing) for (const negative of list.slice(0, 6)) drawLine(pen, i, negative, list[0].weight);
@@ -211,7 +219,7 @@ function markAnchor(pen) {
 
 /* The wider, the more weight; dashed to one of the anchor's own class. */
 function drawLine(pen, i, { id, label, weight }, most) {
-  const j = points.placeOf.get(id), own = label >= 0 && label === run.anchor.label;
+  const j = shown.points.placeOf.get(id), own = label >= 0 && label === run.anchor.label;
   if (j === undefined || j === i) return;
   pen.strokeStyle = colourOf(own ? 'false' : 'near');
   pen.lineWidth = .6 + 2.4 * weight / most;
@@ -240,7 +248,7 @@ function findNearest({ offsetX, offsetY }) {
 function showTip(i) {
   tip.hidden = i < 0;
   if (i < 0) return;
-  const { ids, labels } = points;
+  const { ids, labels } = shown.points;
   if (tip.dataset.id !== String(ids[i]))
     tip.replaceChildren(makeImage(ids[i]), make('span', {}, nameOf(labels[i], ids[i]), make('br'), `image ${ids[i]}`));
   tip.dataset.id = ids[i];
@@ -250,24 +258,25 @@ function showTip(i) {
 
 /* An image of the batch becomes the anchor. */
 function pickNearest(i) {
-  if (i >= 0) pickImage(points.ids[i]);
+  if (i >= 0) pickImage(shown.points.ids[i]);
 }
 
 /* The same as words. */
-function describeFrame(number) {
-  canvas.ariaLabel = `Map of ${points.ids.length} images after epoch ${listEpochs()[number]}` +
+function describeFrame(epoch) {
+  const { points } = shown;
+  canvas.ariaLabel = `Map of ${points.ids.length} images after epoch ${epoch}` +
     (points.classes.has(-1) ? '' : `, ${countAlike()} % of them nearest to one of their own class`);
 }
 
 /* How many points lie nearest to one of their class; of some hundred points, as
  * each looks at all. */
 function countAlike() {
-  const { labels } = points, n = labels.length, step = Math.ceil(n / 300);
+  const { points: { labels }, places } = shown, n = labels.length, step = Math.ceil(n / 300);
   let alike = 0, looked = 0;
   for (let i = 0; i < n; i += step, looked++) {
     let best = -1, least = Infinity;
     for (let j = 0; j < n; j++) {
-      const far = (mixed[2 * i] - mixed[2 * j]) ** 2 + (mixed[2 * i + 1] - mixed[2 * j + 1]) ** 2;
+      const far = (places[2 * i] - places[2 * j]) ** 2 + (places[2 * i + 1] - places[2 * j + 1]) ** 2;
       if (j !== i && far < least) [best, least] = [j, far];
     }
     alike += labels[i] === labels[best];

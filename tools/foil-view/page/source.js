@@ -17,6 +17,12 @@ async function fetchGood(address) {
 
 const fetchJson = async address => (await fetchGood(address)).json();
 
+/* null: foil view does not have it any more. */
+async function fetchKept(address, read) {
+  const answer = await fetchGood(address);
+  return answer.status === 204 ? null : read(answer);
+}
+
 /* Address of a picture with all views of a batch. Hundreds of tiles show it: as
  * a blob it is asked for once, whatever may be cached. */
 async function readSprite({ epoch, step }) {
@@ -35,10 +41,10 @@ const nameView = ({ id, epoch, view }) => `${id}.${epoch}.${view}`;
 const fromServer = {
   readAll: () => fetchJson('all'),
   readBatch: (epoch, step) => fetchJson(`batch?epoch=${epoch}&step=${step}`),
-  readAnchor: (batch, row) => fetchJson(`anchor?epoch=${batch.epoch}&step=${batch.step}&row=${row}`),
+  readAnchor: ({ epoch, step }, row, held) => fetchKept(`anchor?epoch=${epoch}&step=${step}&row=${row}&held=${Number(held)}`, answer => answer.json()),
   readSprite,
   readPoints: () => fetchBytes('map'),
-  readFrame: epoch => fetchBytes(`frame?epoch=${epoch}`),
+  readFrame: epoch => fetchKept(`frame?epoch=${epoch}`, answer => answer.arrayBuffer()),
   viewsOf: views => views.map((_, number) => ({ sprite: `view?v=${views.map(nameView)}`, columns: Math.min(16, views.length), number })),
   imageOf: id => ({ sprite: `image/${id}`, columns: 1, number: 0 }),
 };
