@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "eval/knn.h"
 #include "eval/tsne.h"
-#include "num/vec.h"
 #include "util/mem.h"
 
 enum { STEPS = 350 };
@@ -131,44 +131,23 @@ choose_points(struct film *film)
             film->ids[at++] = (int64_t)i;
 }
 
-/* Puts a point into its place among the nearest so far, the nearest first. */
-static void
-insert_near(const struct film *film, size_t point, double cosine,
-            double best[FILM_NEAR], int32_t *near)
-{
-    size_t k = FILM_NEAR;
-
-    for (; k && cosine > best[k - 1]; k--)
-        if (k < FILM_NEAR) {
-            best[k] = best[k - 1];
-            near[k] = near[k - 1];
-        }
-    if (k == FILM_NEAR)
-        return;
-    best[k] = cosine;
-    near[k] = (int32_t)film->ids[point];
-}
-
 /* Finds the neighbours of some points.
- *   x  [n,d] of unit length */
+ *   x  [n,d] */
 static void
 find_near(const struct film *film, const float *x, int32_t *near)
 {
+    struct eval_knn *knn = eval_knn_new(film->n, film->d, x, EVAL_COSINE);
+
     for (size_t row = 0; row < FILM_LOOKED; row++) {
         const size_t own = (2 * row + 1) * film->n / (2 * FILM_LOOKED);
-        double best[FILM_NEAR];
+        uint32_t point[FILM_NEAR];
 
-        near[0] = (int32_t)film->ids[own];
+        eval_knn_find(knn, 1, x + own * film->d, FILM_NEAR, own, point, NULL);
+        *near++ = (int32_t)film->ids[own];
         for (size_t k = 0; k < FILM_NEAR; k++)
-            best[k] = -INFINITY;
-        for (size_t i = 0; i < film->n; i++)
-            if (i != own)
-                insert_near(
-                    film, i,
-                    num_dot(film->d, x + own * film->d, x + i * film->d), best,
-                    near + 1);
-        near += 1 + FILM_NEAR;
+            *near++ = (int32_t)film->ids[point[k]];
     }
+    eval_knn_free(knn);
 }
 
 /* The child: leaves the map in the memory of both and ends. */
