@@ -97,7 +97,7 @@ ok 'so are those of the hardest of ten random ones' awk '
 ok 'are drawn' pictures batch-loss losses
 
 ok 'gradient norms' study gradient-norm --images 40 --linear-steps 40 \
-    --conv-steps 20 --points 2 --seeds 1 --methods simclr,emc2-fresh,cache \
+    --conv-steps 20 --points 2 --seeds 1 --methods simclr,emc2-P1.5,cache \
     "${sets[0]}"
 cp "$work/out" "$work/out.norms"
 ok 'are compared seed by seed' grep -qE '^simclr / scale-free +seed 1$' \

@@ -117,6 +117,7 @@ anchors_plot(const struct anchors *a, const char *picture)
     fprintf(out,
             "END\nset terminal pngcairo size 1200,840\n"
             "set multiplot layout 2,2\nset grid\nset style fill solid 0.5\n"
+            "set key outside top center horizontal\n"
             "set xlabel \"temperature\"\nset ylabel \"share of the anchors\"\n"
             "plot $exact with boxes title \"exact, KL = %g\"%s\n"
             "unset key\nset xlabel \"exact temperature\"\n"
@@ -125,7 +126,7 @@ anchors_plot(const struct anchors *a, const char *picture)
             "\"#999999\"\n"
             "set ylabel \"mean cosine of the %zu nearest negatives\"\n"
             "plot $anchors using 1:4 with points pt 7 ps .4\n"
-            "set xlabel \"effective number of negatives\"\nset logscale x\n"
+            "set xlabel \"effective number of negatives\"\n"
             "set ylabel \"%s\"\n"
             "plot $anchors using 3:%d with points pt 7 ps .4\n",
             a->rho,

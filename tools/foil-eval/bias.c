@@ -247,15 +247,14 @@ figure_of(const struct point *point, int which)
 static void
 write_panel(FILE *out, const struct meter *m, int which)
 {
-    static const char *const name[] = {
-        "bias squared, in |g|^2", "variance of a step, in |g|^2", "cosine"};
+    static const char *const name[] = {"bias squared, in |g|^2 (10^{-6}: none)",
+                                       "variance of a step, in |g|^2",
+                                       "cosine"};
     size_t hue = 0;
 
     fprintf(out, "set ylabel \"%s\"\n%s\nplot ", name[which],
-            which == 2 ? "unset logscale y\nset format y \"%g\"\nset key "
-                         "bottom right"
-                       : "set logscale y\nset format y \"10^{%T}\"\nset key "
-                         "top right");
+            which == 2 ? "unset logscale y\nset format y \"%g\""
+                       : "set logscale y\nset format y \"10^{%T}\"");
     for (size_t i = 0; i < m->n; i++) {
         const struct point *p = &m->point[i];
         size_t k;
@@ -315,7 +314,8 @@ draw_bias(const struct meter *m)
     for (size_t i = 0; i < m->n; i++)
         write_points(out, m, i);
     fputs("set terminal pngcairo size 1440,480\nset multiplot layout 1,3\n"
-          "set grid\nset logscale x 2\nset xlabel \"images in a batch\"\n",
+          "set grid\nset logscale x 2\nset xlabel \"images in a batch\"\n"
+          "set key outside top center horizontal\n",
           out);
     for (int which = 0; which < 3; which++)
         write_panel(out, m, which);

@@ -261,7 +261,9 @@ draw_chains(const struct watch *w, const struct mixing *mix)
           "plot $lags with linespoints pt 7 lw 2, 0 lc rgb \"#999999\"\n"
           "set xlabel \"distance that independent draws have\"\n"
           "set ylabel \"distance to the softmax\"\n"
-          "plot $chains using 1:2 with points pt 7, x lc rgb \"#999999\"\n"
+          "set key outside top center horizontal\n"
+          "plot $chains using 1:2 with points pt 7 title \"chains\", x lc rgb "
+          "\"#999999\" title \"draws, one a visit\"\nunset key\n"
           "set xlabel \"share of visits that count as independent\"\n"
           "set ylabel \"R-hat\"\n"
           "plot $chains using 3:4 with points pt 7\n",
