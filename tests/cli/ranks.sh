@@ -157,6 +157,27 @@ ok 'threads that differ' says_no "rank 1 has 'threads 2', rank 0 'threads 1'" \
     -n 2 bash -c "$(differ '--shards 2' --threads 1)" "$mpi"
 ok 'shards that differ' says_no "rank 1 has '--shards 4', rank 0 '--shards 2'" \
     -n 2 bash -c "$(differ '--threads 1' --shards 2)" "$mpi"
+# second WORD... : a line for bash, by which rank 1 begins with these words
+second() {
+    echo "[[ \$OMPI_COMM_WORLD_RANK -eq 0 ]] || set -- $*
+        exec \"\$@\" -r no --threads 1 --shards 2"
+}
+# a program whose version begins with x
+LC_ALL=C sed 's/\(foil \)[0-9]\([0-9.]*\)$/\1x\2/' "$mpi" >other
+chmod +x other
+ok 'versions that differ' says_no "rank 1 has 'foil x\.[0-9.]*', rank 0 'foil [0-9]" \
+    -n 2 bash -c "$(second ./other)" bash "$mpi"
+bound=(env FOIL_ISA=x86-64)
+if env FOIL_ISA=x86-64-v3 "$BIN/foil-train" --list objectives >levels 2>&1; then
+    ok 'processors that differ' says_no \
+        "rank 1 has 'processor .* as x86-64', rank 0 'processor " -n 2 \
+        env -u FOIL_ISA bash -c "$(second "${bound[@]}" "$mpi")" bash "$mpi"
+    feed no 16 1
+    ok 'and nevertheless have other algorithms' says_no \
+        "rank 1 has 'conv1.weight .*', rank 0 'conv1.weight " -n 2 env -u FOIL_ISA \
+        bash -c "$(second "${bound[@]}" "$mpi") --arch resnet8 --override processor" \
+        bash "$mpi"
+fi
 
 # ---------------------------------------------------------- kills and signals
 
