@@ -85,6 +85,9 @@ size_t data_height(const struct data_set *set, size_t id);
 const char *data_name(const struct data_set *set, size_t id);
 const char *data_caption(const struct data_set *set, size_t id);
 
+/* data_labels_of() returns the labels of all samples, to be given to free(). */
+int64_t *data_labels_of(const struct data_set *set);
+
 /*
  * data_where() returns the absolute path of the file that holds a sample, to be
  * given to free(): its own file, or a tar.  *offset is where its image begins

@@ -132,23 +132,6 @@ warp_plane(size_t size, const struct warp *warp, uint8_t *x, uint8_t *was)
         }
 }
 
-enum operation {
-    IDENTITY,
-    AUTOCONTRAST,
-    EQUALIZE,
-    BRIGHTNESS,
-    SHARPNESS,
-    SHEAR_X,
-    SHEAR_Y,
-    TRANSLATE_X,
-    TRANSLATE_Y,
-    ROTATE,
-    POSTERIZE,
-    SOLARIZE,
-    SATURATION,
-    CONTRAST
-};
-
 /* Turns by an angle around the centre, ((size - 1) / 2, (size - 1) / 2). */
 static struct warp
 rotate_by(double angle, size_t size)
@@ -163,18 +146,18 @@ rotate_by(double angle, size_t size)
 
 /* The warp of an operation; m has its sign. */
 static struct warp
-find_warp(enum operation kind, double m, size_t size)
+find_warp(enum data_op_kind kind, double m, size_t size)
 {
     const int64_t whole = (int64_t)one;
     struct warp warp = {{whole, 0, 0, 0, whole, 0}};
 
-    if (kind == SHEAR_X)
+    if (kind == DATA_SHEAR_X)
         warp.a[1] = (int64_t)rint(one * .03 * m);
-    else if (kind == SHEAR_Y)
+    else if (kind == DATA_SHEAR_Y)
         warp.a[3] = (int64_t)rint(one * .03 * m);
-    else if (kind == TRANSLATE_X)
+    else if (kind == DATA_TRANSLATE_X)
         warp.a[2] = (int64_t)rint(one * m * (double)size / 256);
-    else if (kind == TRANSLATE_Y)
+    else if (kind == DATA_TRANSLATE_Y)
         warp.a[5] = (int64_t)rint(one * m * (double)size / 256);
     else
         warp = rotate_by(m * acos(-1) / 60, size);
@@ -183,24 +166,25 @@ find_warp(enum operation kind, double m, size_t size)
 
 /* What is done to each plane by itself. */
 static void
-change_plane(enum operation kind, double m, size_t size, uint8_t *x,
+change_plane(enum data_op_kind kind, double m, size_t size, uint8_t *x,
              uint8_t *was)
 {
     const size_t n = size * size;
     uint8_t table[LEVELS];
     struct warp warp;
 
-    if (kind == AUTOCONTRAST) {
+    if (kind == DATA_AUTOCONTRAST) {
         stretch_levels(n, x);
-    } else if (kind == EQUALIZE) {
+    } else if (kind == DATA_EQUALIZE) {
         equalize_levels(n, x);
-    } else if (kind == SHARPNESS) {
+    } else if (kind == DATA_SHARPNESS) {
         sharpen_plane(size, .1 + .18 * m, x, was);
-    } else if (kind == POSTERIZE || kind == SOLARIZE) {
+    } else if (kind == DATA_POSTERIZE || kind == DATA_SOLARIZE) {
         for (int v = 0; v < LEVELS; v++)
-            table[v] = (uint8_t)(kind == POSTERIZE ? v & 0xff << (int)(.4 * m)
-                                 : v >= 256 - 25.6 * m ? 255 - v
-                                                       : v);
+            table[v] =
+                (uint8_t)(kind == DATA_POSTERIZE ? v & 0xff << (int)(.4 * m)
+                          : v >= 256 - 25.6 * m  ? 255 - v
+                                                 : v);
         map_levels(n, table, x);
     } else {
         warp = find_warp(kind, m, size);
@@ -214,18 +198,18 @@ data_randaugment(struct data_op op, double magnitude, size_t size,
 {
     const size_t n = size * size;
     const double factor = .1 + .18 * magnitude;
-    const enum operation kind = (enum operation)op.kind;
-    const int turns = kind >= SHEAR_X && kind <= ROTATE;
+    const enum data_op_kind kind = op.kind;
+    const int turns = kind >= DATA_SHEAR_X && kind <= DATA_ROTATE;
     const double m = op.negative && turns ? -magnitude : magnitude;
     uint8_t *was = data_scratch_bytes(scratch, DATA_WAS, n);
 
-    if (kind == IDENTITY)
+    if (kind == DATA_IDENTITY)
         return;
-    if (kind == BRIGHTNESS)
+    if (kind == DATA_BRIGHTNESS)
         data_color_brightness(n, factor, plane);
-    else if (kind == SATURATION)
+    else if (kind == DATA_SATURATION)
         data_color_saturation(n, factor, plane);
-    else if (kind == CONTRAST)
+    else if (kind == DATA_CONTRAST)
         data_color_contrast(n, factor, plane);
     else
         for (size_t c = 0; c < 3; c++)

@@ -13,14 +13,18 @@
  * level of a pixel:
  *
  *     identity
- *     autocontrast  each plane: floor(255 (v - low) / (high - low)), its
- * extremes equalize      each plane: (step / 2 + pixels below v) / step, at
- * most 255, where step = (pixels - those of its largest level) / 255; 0: as it
- * was brightness    mix(0, v, f) of color.h, f = .1 + .18 m, as in all that
- * follow sharpness     mix(smooth, v, f): of the 3 x 3 around, 5 parts in 13
- * are its own; the border stays shear-x, -y   reads x + .03 s m y for x; and
- * likewise y translate-x, -y  reads x + s m size / 256 for x; y rotate by 3 s m
- * degrees around the centre posterize     the lowest floor(.4 m) bits become 0
+ *     autocontrast  each plane: floor(255 (v - low) / (high - low)), low and
+ *                   high its extremes
+ *     equalize      each plane: (step / 2 + pixels below v) / step, 255 at
+ *                   most; step = (pixels - those of its largest level) / 255,
+ *                   and where that is 0 the plane stays
+ *     brightness    mix(0, v, f) of color.h, f = .1 + .18 m here and below
+ *     sharpness     mix(smooth, v, f); smooth: the mean of the 3 x 3 around, in
+ *                   which the pixel counts five times; the border stays
+ *     shear         x or y: reads x + .03 s m y in place of x, or y likewise
+ *     translate     x or y: reads x + s m size / 256 in place of x, or y
+ *     rotate        by 3 s m degrees around the centre
+ *     posterize     the lowest floor(.4 m) bits become 0
  *     solarize      255 - v where v >= 256 - 25.6 m
  *     saturation    mix(grey, v, f)
  *     contrast      mix(mean grey, v, f)
@@ -28,12 +32,28 @@
  * What is read between pixels is bilinear, in steps of 1/32 of a pixel; outside
  * of the image there is 128.
  */
-enum { DATA_OPS = 14 };
+enum data_op_kind {
+    DATA_IDENTITY,
+    DATA_AUTOCONTRAST,
+    DATA_EQUALIZE,
+    DATA_BRIGHTNESS,
+    DATA_SHARPNESS,
+    DATA_SHEAR_X,
+    DATA_SHEAR_Y,
+    DATA_TRANSLATE_X,
+    DATA_TRANSLATE_Y,
+    DATA_ROTATE,
+    DATA_POSTERIZE,
+    DATA_SOLARIZE,
+    DATA_SATURATION,
+    DATA_CONTRAST,
+    DATA_OPS
+};
 
 /* What chance decides of one operation. */
 struct data_op {
-    size_t kind;  /* its place in the list, < DATA_OPS */
-    int negative; /* s is -1 */
+    enum data_op_kind kind; /* < DATA_OPS */
+    int negative;           /* s is -1 */
 };
 
 /*

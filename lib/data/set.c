@@ -239,6 +239,16 @@ data_label(const struct data_set *set, size_t id)
     return sample_of(set, id)->label;
 }
 
+int64_t *
+data_labels_of(const struct data_set *set)
+{
+    int64_t *label = mem_array(data_size(set), sizeof *label);
+
+    for (size_t i = 0; i < data_size(set); i++)
+        label[i] = data_label(set, i);
+    return label;
+}
+
 enum data_codec
 data_codec(const struct data_set *set, size_t id)
 {

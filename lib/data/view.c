@@ -47,7 +47,7 @@ draw_ops(const struct data_recipe *recipe, struct rng *rng, struct draw *draw)
     for (size_t i = 0; i < recipe->ops; i++) {
         struct data_op *op = draw->op + draw->ops;
 
-        op->kind = (size_t)rng_below(rng, recipe->op_kinds);
+        op->kind = (enum data_op_kind)rng_below(rng, recipe->op_kinds);
         op->negative = rng_unit(rng) < 0.5;
         draw->ops += rng_unit(rng) < recipe->op_rate;
     }

@@ -8,24 +8,6 @@
 
 enum { SIDE = 24, N = SIDE * SIDE, MANY = 20000 };
 
-/* As the list in randaugment.h has them. */
-enum {
-    IDENTITY,
-    AUTOCONTRAST,
-    EQUALIZE,
-    BRIGHTNESS,
-    SHARPNESS,
-    SHEAR_X,
-    SHEAR_Y,
-    TRANSLATE_X,
-    TRANSLATE_Y,
-    ROTATE,
-    POSTERIZE,
-    SOLARIZE,
-    SATURATION,
-    CONTRAST
-};
-
 static struct data_scratch *scratch;
 static uint8_t was[3 * N], is[3 * N];
 
@@ -109,24 +91,24 @@ formula(size_t kind, double m, size_t i)
     const double low = extreme(c, 0), high = extreme(c, 1), v = was[i];
     double step, sum = 0;
 
-    if (kind == IDENTITY)
+    if (kind == DATA_IDENTITY)
         return v;
-    if (kind == AUTOCONTRAST)
+    if (kind == DATA_AUTOCONTRAST)
         return floor(255 * (v - low) / (high - low));
-    if (kind == EQUALIZE) {
+    if (kind == DATA_EQUALIZE) {
         step = floor((N - (double)count(c, (int)high, 0)) / 255);
         return fmin(
             255, floor((floor(step / 2) + (double)count(c, (int)v, 1)) / step));
     }
-    if (kind == BRIGHTNESS)
+    if (kind == DATA_BRIGHTNESS)
         return mix(0, v, m);
-    if (kind == POSTERIZE)
+    if (kind == DATA_POSTERIZE)
         return v - fmod(v, pow(2, floor(.4 * m)));
-    if (kind == SOLARIZE)
+    if (kind == DATA_SOLARIZE)
         return v >= 256 - 25.6 * m ? 255 - v : v;
-    if (kind == SATURATION)
+    if (kind == DATA_SATURATION)
         return mix(grey(i % N), v, m);
-    if (kind == CONTRAST) {
+    if (kind == DATA_CONTRAST) {
         for (size_t j = 0; j < N; j++)
             sum += grey(j);
         return mix(floor(sum / N + .5), v, m);
@@ -141,9 +123,10 @@ formula(size_t kind, double m, size_t i)
 static void
 levels_are_those_of_the_formulas(void)
 {
-    static const size_t kinds[] = {IDENTITY,   AUTOCONTRAST, EQUALIZE,
-                                   BRIGHTNESS, SHARPNESS,    POSTERIZE,
-                                   SOLARIZE,   SATURATION,   CONTRAST};
+    static const size_t kinds[] = {
+        DATA_IDENTITY,   DATA_AUTOCONTRAST, DATA_EQUALIZE,
+        DATA_BRIGHTNESS, DATA_SHARPNESS,    DATA_POSTERIZE,
+        DATA_SOLARIZE,   DATA_SATURATION,   DATA_CONTRAST};
     static const double strengths[] = {0, 3, 7, 10};
 
     noise();
@@ -171,13 +154,13 @@ source(size_t kind, double m, double x, double y, double at[2])
 
     at[0] = x;
     at[1] = y;
-    if (kind == SHEAR_X)
+    if (kind == DATA_SHEAR_X)
         at[0] += .03 * m * y;
-    else if (kind == SHEAR_Y)
+    else if (kind == DATA_SHEAR_Y)
         at[1] += .03 * m * x;
-    else if (kind == TRANSLATE_X)
+    else if (kind == DATA_TRANSLATE_X)
         at[0] += m * SIDE / 256;
-    else if (kind == TRANSLATE_Y)
+    else if (kind == DATA_TRANSLATE_Y)
         at[1] += m * SIDE / 256;
     else {
         at[0] = c + cos(angle) * (x - c) + sin(angle) * (y - c);
@@ -203,7 +186,7 @@ static void
 places_are_those_of_the_formulas(void)
 {
     ramp();
-    for (size_t kind = SHEAR_X; kind <= ROTATE; kind++)
+    for (size_t kind = DATA_SHEAR_X; kind <= DATA_ROTATE; kind++)
         for (int sign = -1; sign <= 1; sign += 2) {
             double worst = 0, at[2];
             int inside = 0, wrong = 0;

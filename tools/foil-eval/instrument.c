@@ -172,9 +172,7 @@ take_labels(struct instrument *in, const struct data_set *set)
             die("%s", err.msg);
     } else if (data_classes(set)) {
         in->classes = data_classes_of(set);
-        in->group = mem_array(n, sizeof *in->group);
-        for (size_t i = 0; i < n; i++)
-            in->group[i] = data_label(set, i);
+        in->group = data_labels_of(set);
     }
 }
 

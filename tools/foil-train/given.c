@@ -99,17 +99,6 @@ train_rows_read(struct train_encoder *encoder, const char *path,
     return rc ? rc : train_encoder_put(encoder, err);
 }
 
-/* The classes that an index has. */
-static int64_t *
-labels_of_set(const struct data_set *set)
-{
-    int64_t *label = mem_array(data_size(set), sizeof *label);
-
-    for (size_t i = 0; i < data_size(set); i++)
-        label[i] = data_label(set, i);
-    return label;
-}
-
 int64_t *
 train_labels_read(const char *path, const struct train_shape *shape,
                   struct err *err)
@@ -136,7 +125,7 @@ train_labels_read(const char *path, const struct train_shape *shape,
     else if (!data_classes(set))
         err_set(err, "--labels: the samples of '%s' have no classes", path);
     else
-        label = labels_of_set(set);
+        label = data_labels_of(set);
     data_close(set);
     return label;
 }
