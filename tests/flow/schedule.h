@@ -183,7 +183,7 @@ stop_party(struct world *w, int party)
 {
     const double seconds = some(w, dice(w, 4) ? 8 : 16);
 
-    if (w->party[party].left)
+    if (w->party[party].left || w->party[party].stopped > w->now)
         return;
     tell(w, "%s stops for %.3f s", name_of(party), seconds);
     w->party[party].stopped = w->now + seconds;
