@@ -117,8 +117,12 @@ function drawArcs() {
   const most = box.clientWidth < 500 ? 5 : 10, isShown = place => tiles[place]?.isConnected;
   const shown = pairs.slice(0, most).filter(([i, j]) => isShown(i) && isShown(j));
   const drawn = shown.map(makeArc);
-  arcs.replaceChildren(...drawn.flatMap(arc => arc.lines), ...drawn.map(arc => arc.text));
+  arcs.replaceChildren(...drawn.flatMap(arc => arc.lines), ...drawn.filter(isFree).map(arc => arc.text));
 }
+
+/* A number that would lie over one of a more alike pair is left to the table. */
+const isFree = ({ at: [x, y] }, i, all) =>
+  all.slice(0, i).every(({ at }) => Math.abs(at[0] - x) > 24 || Math.abs(at[1] - y) > 11);
 
 /* Words stay readable: then arcs end at pictures. */
 const middleOf = tile => [tile.offsetLeft + (run.batch.texts ? tile.offsetHeight : tile.offsetWidth) / 2,
@@ -129,10 +133,11 @@ function makeArc([i, j, cosine, same]) {
   const [x0, y0] = middleOf(tiles[i]), [x1, y1] = middleOf(tiles[j]);
   const length = Math.hypot(x1 - x0, y1 - y0) || 1, bend = Math.min(46, 16 + length * .12) * (x1 >= x0 ? 1 : -1);
   const x = (x0 + x1) / 2 + bend * (y1 - y0) / length, y = (y0 + y1) / 2 - bend * (x1 - x0) / length;
-  const d = `M${x0} ${y0}Q${x} ${y} ${x1} ${y1}`;
+  const d = `M${x0} ${y0}Q${x} ${y} ${x1} ${y1}`, at = [(x0 + x1) / 4 + x / 2, Math.max(9, (y0 + y1) / 4 + y / 2 - 3)];
   return {
+    at,
     lines: [makeSvg('path', { d, class: 'halo' }), makeSvg('path', { d, class: same ? 'false' : 'hard' })],
-    text: makeSvg('text', { x: (x0 + x1) / 4 + x / 2, y: Math.max(9, (y0 + y1) / 4 + y / 2 - 3) }, formatCosine(cosine)),
+    text: makeSvg('text', { x: at[0], y: at[1] }, formatCosine(cosine)),
   };
 }
 

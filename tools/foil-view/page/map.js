@@ -261,11 +261,12 @@ function pickNearest(i) {
   if (i >= 0) pickImage(shown.points.ids[i]);
 }
 
-/* The same as words. */
+/* The same as words; how many lie nearest to one of their class beside the slider, too. */
 function describeFrame(epoch) {
-  const { points } = shown;
-  canvas.ariaLabel = `Map of ${points.ids.length} images after epoch ${epoch}` +
-    (points.classes.has(-1) ? '' : `, ${countAlike()} % of them nearest to one of their own class`);
+  const { ids, classes } = shown.points;
+  const alike = classes.has(-1) ? '' : `${countAlike()} % lie nearest to one of their own class`;
+  canvas.ariaLabel = [`Map of ${ids.length} images after epoch ${epoch}`, alike].filter(Boolean).join(', ');
+  find('output', section).textContent = [`after epoch ${epoch}`, alike].filter(Boolean).join(' · ');
 }
 
 /* How many points lie nearest to one of their class; of some hundred points, as
