@@ -99,9 +99,9 @@ with Browser(1400) as page:
         "document.querySelectorAll('#near .nearest li').length == 10 && "
         "document.querySelectorAll('#near .nearest .picture').length == 90") and
        re.search(r"\d+ of 80 are of the class", page.text("#near .say")), page.text("#near"))
-    said = page.text("#map output")
-    ok("and how many lie nearest to one of their class", re.fullmatch(
-        r"after epoch \d+ · \d+ % lie nearest to one of their own class", said), said)
+    ok("and how many lie nearest to one of their class", page.until(
+        "/^after epoch \\d+ · \\d+ % lie nearest to one of their own class$/"
+        ".test(document.querySelector('#map output').textContent)"), page.text("#map output"))
     page.press("p")
     ok("p plays it", page.until(
         "document.querySelector('#map button').ariaPressed == 'true'"))

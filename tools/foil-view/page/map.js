@@ -82,9 +82,9 @@ function showFrame(place) {
   at = Math.max(0, Math.min(film.epochs.length - 1, place));
   slider.value = at;
   const first = findFrame(Math.floor(at)), second = findFrame(Math.ceil(at)), near = Math.round(at);
-  find('output', section).textContent = `after epoch ${film.epochs[near]}`;
   if (!first || !second) return;
   mixFrames(first.places, second.places, at - Math.floor(at));
+  find('output', section).textContent = `after epoch ${film.epochs[near]}`;
   drawPoints();
   if (playing) return;
   describeFrame(film.epochs[near]);
