@@ -80,7 +80,9 @@ make_panel(const struct winograd_work *work, size_t group, size_t count,
                                .c = m + i * plane,
                                .rows = now,
                                .vectors = winograd_vectors(wino, p, panel),
-                               .add = part.from > 0});
+                               .add = part.from > 0,
+                               .next = u + (i + 1) * weights_plane(work, part),
+                               .ahead = weights_plane(work, part)});
         if (part.to == p->c)
             (winograd_strided(wino)
                  ? wino->isa->strided_tiles

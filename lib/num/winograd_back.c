@@ -21,7 +21,9 @@ add_group(const struct winograd_work *work, size_t count, size_t panel,
             .rows = p->c,
             .depth = count,
             .vectors = winograd_vectors(wino, p, panel),
-            .add = add});
+            .add = add,
+            .next = v + (i + 1) % WINOGRAD_POINTS * winograd_points_plane(p),
+            .ahead = count * winograd_row(p)});
 }
 
 /* A dy A' of tiles first .. first + count of a group. */

@@ -49,6 +49,9 @@ struct winograd_product {
     float *c;       /* [rows, panel] */
     size_t rows, depth, vectors;
     int add;
+    const float *next; /* `ahead` floats that the next product will read: these
+                          are brought nearer meanwhile */
+    size_t ahead;
 };
 
 /* An image's pixels as rows (taps.h), `step` floats from a pixel to the next;

@@ -19,7 +19,10 @@
 #include "winograd_maps.h"
 #include "winograd_strided.h"
 
-enum { STEPS_AHEAD = 16 }; /* of a product, to be asked for early */
+enum {
+    STEPS_AHEAD = 16, /* of a product, to be asked for early */
+    CACHE_LINE = 16   /* floats */
+};
 
 /* The taps of an output, of WIDE inputs, turned by 180 degrees. */
 INLINE void
@@ -155,6 +158,8 @@ multiply_block(const size_t rows, const size_t vectors, const size_t row,
 
         for (size_t v = 0; v < vectors; v++)
             column[v] = load(b, v * WIDE, 0);
+        // not to the first cache, which has what is used now
+        __builtin_prefetch(p->next + k * CACHE_LINE, 0, 2);
         if (row == 1) // steps are too wide to be foreseen
             __builtin_prefetch(a[0] + STEPS_AHEAD * step, 0);
 
@@ -216,16 +221,19 @@ static void (*const blocks[ROWS + 1])(const struct winograd_product *p,
 #endif
 };
 
-/* In blocks of nearly the same size. */
+/* In blocks of nearly the same size, each of which asks for `depth` lines of
+ * what is next, or where there are no more, for what is near already. */
 static void
 product_at_once(const struct winograd_product *p)
 {
-    const size_t n = (p->rows + ROWS - 1) / ROWS;
+    const size_t n = (p->rows + ROWS - 1) / ROWS, each = p->depth * CACHE_LINE;
+    struct winograd_product block = *p;
 
     for (size_t i = 0; i < n; i++) {
         const size_t from = p->rows * i / n, to = p->rows * (i + 1) / n;
 
-        blocks[to - from](p, from);
+        block.next = i * each < p->ahead ? p->next + i * each : p->b;
+        blocks[to - from](&block, from);
     }
 }
 
