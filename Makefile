@@ -345,6 +345,14 @@ run-threads: $(THREADED) $(ALONE)
 objects: $(patsubst %.c,$(OUT)/%.o,$(filter %.c,$(if $(MPI),$(SOURCES),\
          $(filter-out %/mpi.c,$(SOURCES)))))
 
+# Ranks alone, as where Open MPI is another: scripts/debian13 run-ranks
+.PHONY: run-ranks
+run-ranks: setup-ranks
+	@$(MAKE) --no-print-directory run-ranked
+.PHONY: run-ranked
+run-ranked: $(TOOLS) $(ALONE)
+	$(call prove,$(wildcard tests/cli/ranks*.sh),tap-ranks)
+
 test-studies: setup-test
 	@$(MAKE) --no-print-directory run-studies
 
