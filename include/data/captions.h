@@ -7,17 +7,22 @@
 #include "data/set.h"
 #include "data/vocabulary.h"
 
-/* The most captions of a sample (K), and the most bytes of one; an index holds
- * no more. */
+/*
+ * The captions of a sample one by one, and the rows of tokens that an encoder
+ * of texts reads, made of them.
+ */
+
+/* The most captions of a sample, and the most bytes of one; an index holds no
+ * more. */
 enum { DATA_CAPTIONS_MAX = 64, DATA_CAPTION_BYTES = 1 << 16 };
 
-/* data_captions_count() is how many captions a sample has, and
- * data_captions_most() how many the sample has that has the most, O(bytes). */
+/* data_captions_count() returns how many captions a sample has, 0 for none;
+ * data_captions_most() the largest such number in the set, O(bytes). */
 size_t data_captions_count(const struct data_set *set, size_t id);
 size_t data_captions_most(const struct data_set *set);
 
-/* data_captions_get() is caption k of a sample, k below their number, of *len
- * bytes; no zero byte ends it. */
+/* data_captions_get() returns caption k < data_captions_count() of a sample, of
+ * *len bytes without a zero byte behind them; it belongs to the set. */
 const char *data_captions_get(const struct data_set *set, size_t id, size_t k,
                               size_t *len);
 
@@ -25,15 +30,15 @@ const char *data_captions_get(const struct data_set *set, size_t id, size_t k,
 enum data_caption {
     DATA_CAPTION_RANDOM, /* one that is drawn in each epoch */
     DATA_CAPTION_FIRST,
-    DATA_CAPTION_ALL /* all of them, one behind the other: counts as 0 */
+    DATA_CAPTION_ALL /* all of them, joined to one text, whose k is 0 */
 };
 
-#define DATA_CAPTION_WORDS "random|first|all" /* for them, util/opt.h */
+#define DATA_CAPTION_WORDS "random|first|all" /* in that order */
 
 /*
- * data_captions_draw() is which of n >= 1 captions of a sample an epoch shows:
- * uniform on 0 .. n - 1, a function of its arguments alone and independent of
- * the sample's views.
+ * data_captions_draw() returns which of n >= 1 captions of a sample an epoch
+ * shows.  With DATA_CAPTION_RANDOM it is uniform on 0 .. n - 1, a function of
+ * the arguments alone and independent of the sample's views; else it is 0.
  *   seed  as in data_view(); id < 2^48, epoch < 2^32
  */
 size_t data_captions_draw(enum data_caption caption, uint64_t seed, size_t id,
@@ -48,10 +53,10 @@ struct data_captions_how {
 
 /*
  * data_captions_row() writes caption k < data_captions_count() of a sample as a
- * row: start, tokens, end.  Of the tokens each is left out with probability
- * `drop`, by a function of (seed, id, epoch, k); the tokens that stay are cut
- * to fit.  By DATA_CAPTION_ALL it is all captions, and k is 0.
- *   row  [context] out; 0 behind its end
+ * row: start, tokens, end.  Each token is left out with probability `drop`, by
+ * a function of (seed, id, epoch, k), and the tokens that stay are cut to fit.
+ * With DATA_CAPTION_ALL the row is of all captions, and k has to be 0.
+ *   row  [context] out; 0 behind the end token
  * Returns its length, 2 .. context.
  */
 size_t data_captions_row(const struct data_set *set, size_t id, size_t k,

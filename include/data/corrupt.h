@@ -27,16 +27,16 @@ enum { DATA_CORRUPTIONS = 19, DATA_SEVERITIES = 5 };
 /* data_corrupt_name() returns the name of a kind, < DATA_CORRUPTIONS. */
 const char *data_corrupt_name(size_t kind);
 
-/* data_corrupt_find() finds a kind by name; -1 with the list of names. */
+/* data_corrupt_find() finds a kind by name: 0, or -1 with the list of names. */
 int data_corrupt_find(const char *name, size_t *kind, struct err *err);
 
 /*
- * data_corrupt() damages an image.  What is random is a function of seed,
- * sample and kind; the severities of a sample share it, so that they differ in
- * strength alone.
+ * data_corrupt() writes a damaged copy of an image.  Its random numbers are a
+ * function of seed, sample and kind: all severities of a sample share them, so
+ * that they differ in strength alone.
  *   severity  1 .. DATA_SEVERITIES
  *   sample    < 2^48
- *   out       another image, of the same size
+ *   out       another image; it is given the same size
  * O(pixels x area of a blur).
  */
 void data_corrupt(size_t kind, int severity, uint64_t seed, uint64_t sample,

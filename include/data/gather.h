@@ -14,17 +14,22 @@
  *     while ((rc = data_gather_next(&gather, ...)) > 0)
  *         something that must not wait;
  *
- * Starts as zeros, keeps its room from batch to batch.
+ * A struct data_gather starts as zeros and keeps its memory from batch to
+ * batch.
  */
+
+/* What a batch is to be made of. */
 struct data_wanted {
     size_t n, n_extra, views, size; /* b, r, v, pixels a side */
     const int64_t *ids, *extra;     /* [b], [r], below the data set's size */
     const int64_t *variant;         /* [v,b] which fixed view; or NULL */
     const int64_t *extra_view;  /* [r] which view, -1: a fresh one; or NULL */
-    const int64_t *extra_epoch; /* [r] of which epoch; NULL: 0 */
+    const int64_t *extra_epoch; /* [r] its epoch, if not fresh; NULL: 0 */
 
-    /* Takes an image of which row `row` of ->pixel is to be view `view` in an
-     * epoch, and sees to it later; NULL: data_view() makes it at once. */
+    /* For a caller that makes the views itself: called with the image of a
+     * sample, of which view number `view` of that epoch belongs into row `row`
+     * of `pixel`, rows of size x size x 3 bytes.  The image lasts until make()
+     * returns.  NULL: data_view() fills the row. */
     void (*make)(void *of, const struct data_image *image, int64_t id,
                  uint64_t epoch, uint64_t view, size_t row);
     void *of;
@@ -33,9 +38,9 @@ struct data_wanted {
 struct data_gather {
     struct data_wanted want;
     int64_t *ids;              /* [b+r] the samples used */
-    uint8_t *pixel;            /* [v,b,size,size,3], [r,size,size,3] */
+    uint8_t *pixel;            /* [v,b,size,size,3], then [r,size,size,3] */
     int64_t (*substituted)[2]; /* [n_substituted]: wanted, used instead */
-    size_t n_substituted, at;
+    size_t n_substituted, at;  /* at: samples that are done */
     size_t ids_room, pixel_room, substituted_room;
     struct data_scratch *scratch;
 };
@@ -48,13 +53,15 @@ void data_gather_begin(struct data_gather *gather,
                        const struct data_wanted *want);
 
 /*
- * data_gather_next() makes all views of the next sample: views 0 .. v - 1, and
- * view v of an extra one, or the view that is named.  Where fixed views are
- * wanted, number k is view k of epoch 0, whatever the epoch is.
- *   recipe   of the size that was begun with
- *   seed, epoch   as in data_view()
- * Returns 1: one is made, 0: there was none left, -1: a sample could not be
- * read, or is bad and there is no substitute.  *why also names each substitute.
+ * data_gather_next() makes all views of the next sample: views 0 .. v - 1 of
+ * one of the b samples; of an extra one the view that extra_view names, or view
+ * v where it is fresh.  With `variant`, view k is that of epoch 0, whatever the
+ * epoch is.
+ *   recipe       its size is that of struct data_wanted
+ *   seed, epoch  as in data_view()
+ * Returns 1 when a sample is done, 0 when none is left, -1 when one could not
+ * be read, or is bad and has no substitute.  *why is also set, to the reason,
+ * where a sample was replaced: compare n_substituted.
  */
 int data_gather_next(struct data_gather *gather, struct data_pool *pool,
                      const struct data_recipe *recipe, uint64_t seed,
@@ -64,9 +71,10 @@ void data_gather_release(struct data_gather *gather);
 
 /*
  * data_variants() says which `views` of A fixed views each sample of a batch
- * shows in an epoch: 0 .. v - 1 where these are all, else different ones drawn
- * at random.
+ * shows in an epoch: all, in their order, where A = views, else different ones
+ * drawn at random, by a function of (seed, epoch, id).
  *   seed      as in data_view()
+ *   ids       [b] the samples
  *   A         >= views
  *   variant   [views,b] out
  */

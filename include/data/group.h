@@ -9,17 +9,17 @@
 
 /*
  * Which samples belong together: so that a selector keeps them out of a common
- * batch, or an evaluation looks within them.  Each function numbers the groups
- * 0, 1, ... in the order of their first samples, writes the number of each
- * sample's to group [n], and returns how many there are.  A
- * sample that belongs to no other has a group of its own.
+ * batch, or an evaluation looks within them.  Each data_group_*() numbers the
+ * groups 0, 1, ... in the order of their first samples, writes the number of
+ * each sample's group to group [n], n samples, and returns how many groups
+ * there are.  A sample that belongs to no other has a group of its own.
  */
 
 /* By label; a sample without one is alone. */
 size_t data_group_label(const struct data_set *set, int64_t *group);
 
-/* By caption: samples that have a line of their captions in common, whatever
- * its case and white space, and those that have one in common with these. */
+/* By caption: samples with a caption in common, case and white space not
+ * counted; also by way of further samples, as a with b and b with c. */
 size_t data_group_caption(const struct data_set *set, int64_t *group);
 
 /* By the name of the file without its folders: "fog/1/7.jpg", "snow/2/7.jpg"
@@ -27,8 +27,8 @@ size_t data_group_caption(const struct data_set *set, int64_t *group);
 size_t data_group_file(const struct data_set *set, int64_t *group);
 
 /*
- * A fingerprint of an image: the image itself, scaled to 9 x 8 pixels, and of
- * these, in grey, 64 bits that say which pixel is darker than the one to its
+ * A fingerprint of an image: the image itself, scaled to 9 x 8 pixels, and 64
+ * bits that say which of these pixels, in grey, is darker than the one to its
  * right (the difference hash).  Scaling, compression and slight changes of
  * light leave most bits as they are.
  */
@@ -39,6 +39,7 @@ struct data_fingerprint {
     uint8_t pixel[DATA_FINGERPRINT_WIDTH * DATA_FINGERPRINT_HEIGHT * 3];
 };
 
+/* data_fingerprint() computes it; scratch as in data_view(). */
 void data_fingerprint(const struct data_image *image,
                       struct data_scratch **scratch,
                       struct data_fingerprint *fingerprint);
@@ -46,10 +47,14 @@ void data_fingerprint(const struct data_image *image,
 /*
  * data_group_fingerprint() puts images together whose fingerprints differ in at
  * most `bits` bits and, since smooth images have few bits to differ in, by at
- * most `levels` of 255 in the mean over their pixels; and those that do so from
- * these. bits    0 .. 15 levels  >= 0 Compares all fingerprints that agree in
- * one of bits + 1 parts of the hash: about n^2 (bits + 1) 2^(-64 / (bits + 1))
- * pairs, n^2 where most images are alike.
+ * most `levels` of 255 in the mean over their pixels; also by way of further
+ * images.
+ *   fingerprint  [n]
+ *   bits         0 .. 15
+ *   levels       >= 0
+ * It compares all fingerprints that agree in one of bits + 1 parts of the hash:
+ * about n^2 (bits + 1) 2^(-64 / (bits + 1)) pairs, n^2 where most images are
+ * alike.
  */
 size_t data_group_fingerprint(size_t n,
                               const struct data_fingerprint *fingerprint,

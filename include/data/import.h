@@ -19,7 +19,8 @@
  */
 enum data_form { DATA_IDX, DATA_CIFAR10, DATA_CIFAR100, DATA_STL10 };
 
-/* data_form_find() finds a form by its name; -1 with the list of names. */
+/* data_form_find() finds a form by its name: 0, or -1 with the list of names.
+ */
 int data_form_find(const char *name, enum data_form *form, struct err *err);
 
 /*
@@ -35,22 +36,23 @@ struct data_import_how {
 };
 
 /*
- * data_import_open() opens the files and judges their heads.  Without
- * `classes`, cifar10 and stl10 have the names that their authors gave, the
- * others numbers.
+ * data_import_open() opens the files and judges their heads; NULL on error.
+ * The file names must last until data_import_close().  Without `classes`,
+ * cifar10 and stl10 have the names that their authors gave, the others numbers.
  */
 struct data_import;
 struct data_import *data_import_open(const struct data_import_how *how,
                                      struct err *err);
 void data_import_close(struct data_import *import);
 
-/* data_import_size() is the count of images where the form tells it, or 0. */
+/* data_import_size() returns the count of images if the form tells it, or 0. */
 size_t data_import_size(const struct data_import *import);
 
 struct data_picture {
     const uint8_t *pixel; /* [height,width,channels], until the next call */
     size_t width, height, channels;
-    const char *class; /* name of the class; NULL where there is none */
+    const char *class; /* name of the class, until data_import_close(); NULL
+                          where there is none */
 };
 
 /*

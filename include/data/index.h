@@ -35,19 +35,20 @@
 struct data_index;
 
 struct data_index_how {
-    int skip_bad;      /* leave out what is not a sound image, and go on */
+    int skip_bad;      /* leave out what is bad, and go on */
     int decode;        /* look at every pixel, not only at the header */
-    size_t max_pixels; /* of an image */
+    size_t max_pixels; /* an image of more is bad */
 };
 
 struct data_index *data_index_new(const struct data_index_how *how);
 void data_index_free(struct data_index *index);
 
 /*
- * data_index_columns() says what columns of the file lists hold, or of the
- * table of captions: "name=id,label=type,caption=title", each by its name in
- * the first line, or all by their numbers from 1 where no line names them.
- * Before the input or table that it is for; -1 where the text makes no sense.
+ * data_index_columns() says what the columns of file lists, or of the table of
+ * captions, hold: "name=id,label=type,caption=title", each column by its name
+ * in the first line, or all by their numbers from 1 where no line names them.
+ * To be called before the input or table that it is for; -1 where spec makes no
+ * sense.
  */
 int data_index_columns(struct data_index *index, const char *spec,
                        struct err *err);
@@ -56,37 +57,40 @@ int data_index_columns(struct data_index *index, const char *spec,
  * one before must be at its end. */
 int data_index_add(struct data_index *index, const char *path, struct err *err);
 
-/* data_index_next() takes in one file: 1, 0 at the end, -1 where it is bad, or
- * DATA_UNREAD (data/set.h), whether bad files are skipped or not. */
+/* data_index_next() takes in one file: 1; 0 at the end of the input; -1 where
+ * it is bad, unless bad files are skipped; or DATA_UNREAD (data/set.h), skipped
+ * or not. */
 int data_index_next(struct data_index *index, struct err *err);
 
-/* Share of the input that is done, 0 .. 1. */
+/* data_index_share() returns the share of the input that is done, 0 .. 1. */
 double data_index_share(const struct data_index *index);
 
-/* Samples so far; why the i-th file was left out as bad, NULL past the last of
- * them and past the 100th. */
+/* data_index_size() returns the number of samples so far;
+ * data_index_complaint() why the i-th bad file, from 0, was left out, or NULL
+ * past the last of them and past the 100th. */
 size_t data_index_size(const struct data_index *index);
 const char *data_index_complaint(const struct data_index *index, size_t i);
 
 /*
  * data_index_table() gives samples the captions of a table, in place of those
- * beside them; after the last input.  The table is text, a row a line, cells
- * separated by tabs, or by commas in a .csv: name, caption.  Several rows may
- * name one sample.  JSON with captions, as of COCO or of Karpathy's splits
- * (lib/data/caption_json.h), is such a table, too.  A first line with a column
- * of captions tells the columns (lib/data/columns.c); that of names is named,
- * too, or the first.  In a caption, \n parts two, and \t and \\ stand for a tab
- * and a backslash, as foil-data list writes them.
+ * beside them; to be called after the last input.  The table is text, a row a
+ * line, cells separated by tabs, or by commas in a .csv: name, caption.
+ * Several rows may name one sample.  JSON with captions, as of COCO or of
+ * Karpathy's splits (lib/data/caption_json.h), is such a table, too.  Where the
+ * first line names a column of captions (lib/data/columns.c), it is a line of
+ * column names, and the names of samples are in the column it names for them,
+ * or else in the first.  In a caption, \n separates two, and \t and \\ stand
+ * for a tab and a backslash, as foil-data list writes them.
  *
- * A name is that of the sample in the set, or that up to its first dot, or one
- * of both without folders, whichever fits first; one that fits several samples
- * is not used.  Refused: a table that cannot be read, whose first line names
+ * A name is the sample's in the set, or that up to its first dot, or either
+ * without folders, whichever fits first; a name that fits several samples is
+ * not used.  Refused: a table that cannot be read, whose first line names
  * neither a sample nor columns that are known, or of which no row is used.
  */
 struct data_index_rows {
     size_t used;
     size_t empty, unknown, unclear; /* no caption; of no sample; of several */
-    size_t empty_line, unknown_line, unclear_line; /* the first of each */
+    size_t empty_line, unknown_line, unclear_line; /* of the first of each */
 };
 
 int data_index_table(struct data_index *index, const char *path,
@@ -97,27 +101,29 @@ struct data_index_captions {
     size_t captioned; /* samples that have some */
     size_t cut;       /* captions that were longer than 65,536 bytes */
     size_t many;      /* left out: the 65th of a sample, and further ones */
-    size_t mended;    /* captions that were no UTF-8: U+FFFD where not */
-    size_t broken;    /* .json beside an image, not used: no JSON object */
+    size_t mended;    /* captions not in UTF-8: U+FFFD in place of such bytes */
+    size_t broken;    /* .json beside images, not used: no JSON object */
 };
 
 void data_index_captions(const struct data_index *index,
                          struct data_index_captions *captions);
 
 /*
- * data_index_write() writes the index, all or nothing.  No sample at all is an
- * error.  data_index_settle() gives out the labels before that, once, where the
- * caller wants to tell a fault of the labels from one of the file.
+ * data_index_write() assigns the labels and writes the index, all or nothing.
+ * No sample at all is an error.  A caller that wants to tell an error of the
+ * labels from one of writing calls data_index_settle() first, once, which
+ * assigns the labels.
  */
 int data_index_settle(struct data_index *index, struct err *err);
 int data_index_write(struct data_index *index, const char *path,
                      struct err *err);
 
 /*
- * data_index_skipped() counts the files skipped so far, because their names do
- * not end as a sample's: images of other forms (.gif and the like), or other
- * files, without captions, labels and names that begin with a dot.  The first
- * of them goes to *first, or NULL.
+ * data_index_skipped() returns how many files were skipped so far because their
+ * names do not end as a sample's; captions, labels and names that begin with a
+ * dot do not count.
+ *   pictures  1: images of other forms (.gif and the like); 0: other files
+ *   first     the name of the first of them, owned by the index, or NULL
  */
 size_t data_index_skipped(const struct data_index *index, int pictures,
                           const char **first);
@@ -133,12 +139,15 @@ char *data_index_kinds(const struct data_index *index, int pictures);
 struct data_index_sum {
     size_t images, classes;
     size_t unlabelled; /* images without a label */
-    size_t files;      /* that were seen, but those of lists: these are */
-    size_t beside;     /* captions and labels beside images, */
-    size_t skipped;    /* or no samples by their names, */
-    size_t bad;        /* or left out as bad, or samples */
+    size_t files;      /* seen in folders and tars, hidden ones not counted:
+                          images, and the next three */
+    size_t beside;     /* files of captions and labels beside images */
+    size_t skipped;    /* no samples by their names: data_index_skipped() */
+    size_t bad;        /* left out as bad; those that lists name, too */
     size_t hidden;     /* files and folders that begin with a dot */
 };
+
+/* data_index_class() returns the name of class i, below their number. */
 struct data_index_sum data_index_sum(const struct data_index *index);
 const char *data_index_class(const struct data_index *index, size_t i);
 

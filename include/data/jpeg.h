@@ -5,7 +5,7 @@
 #include "data/set.h"
 #include "util/err.h"
 
-/* How a file that libjpeg-turbo can read only with a warning is taken. */
+/* What becomes of a file that libjpeg-turbo reads with a warning. */
 enum data_policy { DATA_REFUSE, DATA_ACCEPT };
 
 /* The default of every --max-pixels: 64 megapixels. */
@@ -33,18 +33,18 @@ int data_jpeg_decode(struct data_decoder **decoder, const uint8_t *bytes,
 void data_jpeg_free(struct data_decoder *decoder);
 
 /*
- * data_jpeg_header() judges the header alone and gives the size as stored,
- * before an EXIF orientation turns it.
+ * data_jpeg_header() judges the header alone and writes the size as stored,
+ * before an EXIF orientation turns it: 0, or -1 with the reason.
  */
 int data_jpeg_header(struct data_decoder **decoder, const uint8_t *bytes,
                      size_t len, size_t max_pixels, size_t *width,
                      size_t *height, struct err *err);
 
 /*
- * data_jpeg_encode() appends nothing and overwrites bytes with a baseline
- * JPEG, 4:4:4 for three channels; quality 1 .. 100.  The same pixels give the
- * same bytes.
- *   pixel [height,width,channels], channels 1 or 3
+ * data_jpeg_encode() writes a baseline JPEG, 4:4:4 for three channels, over
+ * what `bytes` held.  The same pixels give the same bytes.
+ *   pixel    [height,width,channels], channels 1 or 3
+ *   quality  1 .. 100
  */
 int data_jpeg_encode(const uint8_t *pixel, size_t width, size_t height,
                      size_t channels, int quality, struct data_bytes *bytes,

@@ -28,17 +28,17 @@ struct data_npy {
 };
 
 /*
- * data_npy_read() reads an array, to be released.  Nothing is allocated
- * for a header that does not fit the file's size.
+ * data_npy_read() reads an array; to be released.  Nothing is allocated for a
+ * header that does not fit the file's size.
  */
 int data_npy_read(const char *path, struct data_npy *npy, struct err *err);
 void data_npy_release(struct data_npy *npy);
 
 /*
- * data_npy_reals() gives the items of an array of f4, f8 or f2 as f4, of f8 the
- * nearest; those of f4 are taken out of the array.  data_npy_wholes() gives
- * those of integers or bools as i8.  To be given to free(); NULL where they are
- * of another type, or too large.
+ * data_npy_reals() returns the items of an array of f4, f8 or f2 as f4, those
+ * of f8 rounded; of an f4 array it takes the memory itself, and data is NULL
+ * then.  data_npy_wholes() returns the items of integers or bools as i8.  To be
+ * given to free(); NULL where the type is another, or a whole number too large.
  */
 float *data_npy_reals(struct data_npy *npy, struct err *err);
 int64_t *data_npy_wholes(const struct data_npy *npy, struct err *err);
@@ -53,9 +53,9 @@ int data_npy_write(const char *path, const struct data_npy *npy,
                    struct err *err);
 
 /*
- * data_npy_parse() judges the first len bytes of a file of `bytes` in all:
- * fills in type, rank and shape (data stays NULL) and the place of the first
- * item.  For data_npy_read() and the fuzzer.
+ * data_npy_parse() judges the first len bytes of a file of `bytes` in all: it
+ * fills in type, rank and shape (data stays NULL), and the offset of the first
+ * item in *place.  For data_npy_read() and the fuzzer.
  */
 int data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
                    struct data_npy *npy, size_t *place, struct err *err);

@@ -19,7 +19,7 @@ int data_pack_add(struct data_pack *pack, const char *name, const void *bytes,
 
 /*
  * data_pack_keep() ends the archive and frees the pack, whether it succeeds or
- * not; data_pack_drop() frees it and leaves nothing behind.
+ * not; data_pack_drop() frees the pack and leaves no file behind.
  */
 int data_pack_keep(struct data_pack *pack, struct err *err);
 void data_pack_drop(struct data_pack *pack);

@@ -10,7 +10,7 @@
 
 /*
  * A cache of decoded images, for a caller that reads samples repeatedly.
- * Decoded images are kept until the room is full and are never evicted: for
+ * Decoded images are kept until keep_bytes are used, and never evicted: for
  * samples in random order no other policy has more hits.  Bad samples
  * (gone, changed, no sound image, too large) are remembered, too.  A sample
  * that could not be read for a reason outside of it (DATA_UNREAD, data/set.h)
@@ -33,13 +33,14 @@ void data_pool_free(struct data_pool *pool);
 
 /*
  * data_pool_get() returns the pixels of a sample, id < size of the set; they
- * last until the next call.  NULL with its name and the reason when it is bad,
- * or could not be read, which data_pool_unread() tells apart.
+ * last until the next call.  NULL, with its name and the reason, when the
+ * sample is bad or could not be read; data_pool_unread() says which.
  */
 const struct data_image *data_pool_get(struct data_pool *pool, size_t id,
                                        struct err *err);
 
-/* data_pool_unread() is 1 where the latest sample could not be read. */
+/* data_pool_unread() returns 1 where the latest sample could not be read, 0
+ * where it was bad or good. */
 int data_pool_unread(const struct data_pool *pool);
 
 /* data_pool_bad() returns how many samples have turned out bad so far. */

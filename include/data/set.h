@@ -25,11 +25,11 @@ struct data_set *data_open(const char *path, struct err *err);
 void data_close(struct data_set *set);
 
 /*
- * data_open_parts() is data_open() but for the samples, and reads little of the
- * index: of a sample nothing may be asked before it was read by data_read(), or
- * touched.  data_touch() checks what the index says of a sample, and
- * data_check() all that it says, as data_open() does: -1 with a sentence where
- * it is damaged, or its file was written over since it was opened.
+ * data_open_parts() is a data_open() that reads little of the index and does
+ * not check what it says of samples: before anything is asked of a sample, it
+ * has to be read by data_read() or checked by data_touch().  data_check()
+ * checks all samples, as data_open() does.  Both return 0, or -1 with a
+ * sentence where the index is damaged, or was written over since it was opened.
  */
 struct data_set *data_open_parts(const char *path, struct err *err);
 int data_touch(const struct data_set *set, size_t id, struct err *err);
@@ -55,8 +55,8 @@ int data_stale(const struct data_set *set, struct err *err);
 size_t data_size(const struct data_set *set);
 
 /*
- * data_digest() names the set: it is of the samples' digests and labels in
- * their order, and, where some have captions, of these.
+ * data_digest() returns what names the set: a digest of the samples' digests
+ * and labels in their order and, where there are any, of the captions.
  */
 struct digest data_digest(const struct data_set *set);
 
@@ -67,16 +67,18 @@ struct digest data_digest(const struct data_set *set);
  */
 uint64_t data_seed(const struct data_set *set, uint64_t seed);
 
-/* Number of classes, 0 where there are no labels, and their names; classes
- * that came as whole numbers are called by them.  Labels of two sets are of one
- * class where the names are the same (data/classes.h). */
+/* data_classes() returns the number of classes, 0 where there are no labels;
+ * data_class_name() the name of one, the number itself where classes came as
+ * whole numbers.  Labels of two sets are of one class where the names are the
+ * same (data/classes.h). */
 size_t data_classes(const struct data_set *set);
 const char *data_class_name(const struct data_set *set, size_t label);
 
 /*
  * Of one sample, id < size: label -1 and caption "" where there is none.
- * Captions are lines separated by '\n'.  Length is that of the file in bytes;
- * width and height are as stored, before an EXIF orientation turns the image.
+ * Captions are lines separated by '\n'.  Length is that of the image's file in
+ * bytes; width and height are in pixels as stored, before an EXIF orientation
+ * turns the image.  Texts belong to the set.
  */
 int data_label(const struct data_set *set, size_t id);
 size_t data_length(const struct data_set *set, size_t id);
@@ -97,13 +99,13 @@ int64_t *data_labels_of(const struct data_set *set);
 char *data_where(const struct data_set *set, size_t id, uint64_t *offset,
                  struct err *err);
 
-/* data_reads() is 1 where a path is the index, the file or folder that it lies
- * beside, or an archive or folder that the set is in, by whatever name: to
- * write there would replace them. */
+/* data_reads() returns 1 where writing to a path would replace what the set is
+ * read from: the index, the file or folder that it lies beside, or an archive
+ * or folder of samples, by whatever name; else 0. */
 int data_reads(const struct data_set *set, const char *path);
 
-/* data_is_index() is 1 for an index, 0 for anything else or nothing at all, and
- * -1 for a file that cannot be read. */
+/* data_is_index() returns 1 for an index, 0 for anything else or nothing at
+ * all, and -1 for a file that cannot be read. */
 int data_is_index(const char *path, struct err *err);
 
 /* Bytes that grow as needed; release with data_bytes_release(). */
@@ -114,7 +116,8 @@ struct data_bytes {
 void data_bytes_release(struct data_bytes *bytes);
 
 /*
- * data_read() reads the file of a sample into bytes and checks its digest.
+ * data_read() reads the file of a sample over what `bytes` held, and checks its
+ * digest.
  * Returns 0; -1 where the image that was indexed is not there, since its file
  * has gone or has another content; or DATA_UNREAD where its file could not be
  * read, in four tries within half a second.  The latter says nothing about the

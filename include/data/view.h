@@ -82,10 +82,10 @@ enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100, DATA_OPS_MAX = 16 };
  * saturation, contrast (lib/data/randaugment.h has what each does at a
  * magnitude).
  *
- * The size is no FIELD: a caller that wants another sets it afterwards.  -1 for
- * a name or a field that there is not, with the list of them; a field given
- * twice; a value that is not wholly a number, or out of range.  The recipe is
- * then untouched.
+ * The size is no FIELD: a caller that wants another sets it afterwards.
+ * Returns 0, or -1 and the recipe untouched: for an unknown name or field, with
+ * the list of them; a field given twice; a value that is not wholly a number,
+ * or out of range.
  */
 int data_recipe_find(const char *spec, struct data_recipe *recipe,
                      struct err *err);
@@ -96,9 +96,10 @@ struct data_field {
     double min, max;
 };
 
-/* data_recipe_name() returns the name of recipe i of the list above, from 0;
- * data_recipe_field() field i, as --help and pages have them.  NULL behind the
- * last.  data_recipe_get() returns what a recipe has of field i. */
+/* data_recipe_name() returns the name of recipe i of the list above, from 0,
+ * data_recipe_field() field i of those that a spec may change, in the order
+ * that --help has, both NULL behind the last; data_recipe_get() the value of
+ * field i in a recipe. */
 const char *data_recipe_name(size_t i);
 const struct data_field *data_recipe_field(size_t i);
 double data_recipe_get(const struct data_recipe *recipe, size_t i);
@@ -124,10 +125,11 @@ void data_view(const struct data_recipe *recipe, const struct data_image *image,
                struct data_scratch **scratch, uint8_t *out);
 
 /*
- * data_plain() is the view for evaluation: the short side resized to `size`
+ * data_plain() writes the view for evaluation: the short side resized to `size`
  * (antialiased bilinear), the long one to trunc(size long / short), the centre
  * cropped; torchvision's Resize and CenterCrop.  An image of size x size is
  * copied; one without pixels is a bug of the caller.
+ *   out  [size,size,3]
  */
 void data_plain(size_t size, const struct data_image *image,
                 struct data_scratch **scratch, uint8_t *out);

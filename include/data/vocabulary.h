@@ -13,9 +13,9 @@
  * Tokens of captions, by a vocabulary of one of two kinds:
  *
  *   byte-level byte-pair encoding, in the form of CLIP's and Hugging Face's
- *     merges.txt: ids 0 .. 255 are bytes, 256 .. 511 bytes at the end of a
- * word, 512 + m what merge m makes, then start and end; M <= 48,894 merges, so
- *     V = 514 + M.  Nothing is unknown: every text is bytes
+ *     merges.txt: ids 0 .. 255 are bytes, 256 .. 511 bytes that end a word,
+ *     512 + m is what merge m makes, then come start and end; of M <= 48,894
+ *     merges, so V = 514 + M.  Nothing is unknown: every text is bytes
  *   WordPiece, BERT's vocab.txt: a token a line, its id the line from 0, with
  *     [CLS] for the start, [SEP] for the end and [UNK]
  *
@@ -29,22 +29,23 @@
 struct data_vocabulary;
 
 /*
- * data_vocabulary_open() reads a file, which may be gzipped, of up to 64 MiB.
- * Refused, with the line, as data_vocabulary_parse() says.
+ * data_vocabulary_open() reads a file, which may be gzipped, of up to 64 MiB;
+ * NULL on error, as data_vocabulary_parse().
  */
 struct data_vocabulary *data_vocabulary_open(const char *path, struct err *err);
 
 /*
  * data_vocabulary_parse() reads such a file from memory; it is WordPiece where
- * a line is [UNK].  Of merges are refused: a line without exactly one space,
- * a symbol that no line above makes, one that is made twice; of WordPiece an
- * empty line, a token that comes twice, more than 2^20, no [CLS] or [SEP].
+ * one of its lines is [UNK].  Refused, with the line: in merges.txt a line
+ * without exactly one space, a symbol that no line above makes, one that is
+ * made twice; in vocab.txt an empty line, a token that comes twice, more than
+ * 2^20 tokens, no [CLS] or [SEP].
  */
 struct data_vocabulary *data_vocabulary_parse(const char *text, size_t len,
                                               struct err *err);
 void data_vocabulary_free(struct data_vocabulary *vocabulary);
 
-/* V: all ids are below it. */
+/* data_vocabulary_size() returns V: all ids are below it. */
 size_t data_vocabulary_size(const struct data_vocabulary *vocabulary);
 
 /* Ids of the tokens that begin and end a row. */
@@ -52,9 +53,10 @@ int32_t data_vocabulary_start(const struct data_vocabulary *vocabulary);
 int32_t data_vocabulary_end(const struct data_vocabulary *vocabulary);
 
 /*
- * data_vocabulary_text() is the file of that vocabulary, of *len bytes, without
- * the parts that do not count; to be given to free().  data_vocabulary_digest()
- * is that of this text: runs with equal ones have equal tokens.
+ * data_vocabulary_text() returns the file of a vocabulary, of *len bytes,
+ * without the parts that change no token; to be given to free().
+ * data_vocabulary_digest() returns the digest of this text: runs with equal
+ * ones have equal tokens.
  */
 char *data_vocabulary_text(const struct data_vocabulary *vocabulary,
                            size_t *len);
@@ -64,16 +66,16 @@ struct digest data_vocabulary_digest(const struct data_vocabulary *vocabulary);
  * data_vocabulary_encode() writes the tokens of a text of len bytes, without
  * start and end, up to the first `most` of them.
  *   token  [most] out
- * Returns how many there are.  About 0.1 us for a word that it has met.
+ * Returns how many it wrote.  About 0.1 us for a word that it has met.
  */
 size_t data_vocabulary_encode(struct data_vocabulary *vocabulary,
                               const char *text, size_t len, size_t most,
                               int32_t *token);
 
 /*
- * data_vocabulary_thin() is data_vocabulary_encode() of a text from which each
- * token is left out with probability `drop`, 0 .. 1, by its number of the
- * stream: one rng_unit() for each token in turn, none where drop is 0.
+ * data_vocabulary_thin() is a data_vocabulary_encode() that leaves out each
+ * token with probability `drop`, 0 .. 1: it takes one rng_unit() for each token
+ * in turn, none where drop is 0.
  */
 size_t data_vocabulary_thin(struct data_vocabulary *vocabulary,
                             const char *text, size_t len, double drop,
@@ -81,9 +83,9 @@ size_t data_vocabulary_thin(struct data_vocabulary *vocabulary,
 
 /*
  * data_vocabulary_row() writes a caption as a row of `context` >= 2 tokens at
- * most: start, tokens, end.  What is too long is cut, and ends in the end all
- * the same.
- *   row    [context] out; 0 behind its end
+ * most: start, tokens, end.  Tokens that do not fit are left out; the end token
+ * is always there.
+ *   row    [context] out; 0 behind the end token
  * Returns its length, 2 .. context.
  */
 size_t data_vocabulary_row(struct data_vocabulary *vocabulary, const char *text,
@@ -91,8 +93,8 @@ size_t data_vocabulary_row(struct data_vocabulary *vocabulary, const char *text,
 
 /*
  * data_vocabulary_decode() writes n tokens, ids below V, as text over what
- * *text held, with a zero byte that does not count behind it: a space between
- * words, nothing for start and end.  Of WordPiece, ## go.
+ * *text held: a space between words, nothing for start and end, without the ##
+ * of WordPiece.  A zero byte follows, which text->len does not count.
  */
 void data_vocabulary_decode(const struct data_vocabulary *vocabulary, size_t n,
                             const int32_t *token, struct data_bytes *text);

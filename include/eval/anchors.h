@@ -4,11 +4,12 @@
 #include "eval/views.h"
 
 /*
- * What single anchors meet: the softmax of a row over all its m negatives,
+ * Figures of single anchors: the softmax of a row over all its m negatives, of
+ * cosines s,
  *
  *     p_c = exp(s_c / tau) / sum over negatives of exp(s / tau),
  *
- * and the temperature at which that is a given distance from the uniform
+ * and the temperature at which p is a given distance from the uniform
  * distribution,
  *
  *     KL(p | uniform) = log m - H(p) = rho,
@@ -18,8 +19,8 @@
  * log(m / k) for k equal largest cosines to 0, so there is one tau or none.
  */
 struct eval_anchor {
-    double exact;     /* tau of KL = rho; 0: none from 1e-4 on */
-    double tau;       /* at which p is taken, and what follows from it */
+    double exact;     /* tau >= 1e-4 of KL = rho; 0: there is none */
+    double tau;       /* at which p and the rest of this struct are taken */
     double kl;        /* KL(p | uniform), nats */
     double effective; /* e^H(p), 1 .. m: so many negatives that count alike */
     double largest;   /* the largest p */
@@ -27,9 +28,9 @@ struct eval_anchor {
     double density;   /* mean cosine of the `nearest` nearest negatives */
 };
 
-/* eval_softmax_exact() returns the tau of KL = rho of the cosines s [n], of
- * which those that are -INFINITY do not count; rho > 0.  O(n) a step, some ten
- * steps. */
+/* eval_softmax_exact() returns the tau >= 1e-4 of KL = rho, rho > 0, or 0 where
+ * there is none.  Of the cosines s [n] those that are -INFINITY do not count;
+ * one at least has to.  O(n) a step, some ten steps. */
 double eval_softmax_exact(size_t n, const float *s, double rho);
 
 /*
@@ -48,12 +49,12 @@ struct eval_anchors_how {
 };
 
 /*
- * eval_anchors() measures some rows.
- *   row  [m] of the rows
- *   tau  [m] the temperature of each; 0: its exact one, or 1e-4 without
+ * eval_anchors() measures m of the n rows.
+ *   row  [m] which rows, < n
+ *   tau  [m] the temperature of each; 0: its exact one, or 1e-4 without one
  *   out  [m]
- * O(m n (d + 10)) time, as many threads as there are; 4 m n bytes and 4 n for
- * each thread.
+ * O(m n (d + 10)) time, shared among the threads; 4 m n bytes, and 4 n for each
+ * thread.
  */
 void eval_anchors(const struct eval_views *rows,
                   const struct eval_anchors_how *how, size_t m,

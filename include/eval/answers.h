@@ -18,24 +18,25 @@
  */
 struct eval_answers {
     size_t n;       /* queries */
-    size_t *offset; /* [n + 1]: those of query i are j[offset[i]] up to below
-                       j[offset[i + 1]], rising; a query may have none */
-    size_t *j;      /* [offset[n]] */
+    size_t *offset; /* [n + 1]: the answers of query i are at offset[i] to below
+                       offset[i + 1] of j; a query may have none */
+    size_t *j;      /* [offset[n]] candidates, rising for each query */
 };
 
 /*
- * eval_answers_by_key() makes the answers of n queries among m candidates: all
- * those of the same key.
- *   query [n], candidate [m]  any numbers
- * O((n + m) log m + answers) time.  To be released.
+ * eval_answers_by_key() returns the answers of n queries among m candidates:
+ * all candidates with the query's key; to be released.
+ *   query [n], candidate [m]  their keys, any numbers
+ * O((n + m) log m + answers) time.
  */
 struct eval_answers eval_answers_by_key(size_t n, const int64_t *query,
                                         size_t m, const int64_t *candidate);
 
 /*
- * eval_answers_join() makes the answers of a query those of its answers: with
- * captions that are equal to each other in `answers`, and images of captions in
- * `next`, all images that have an equal caption.
+ * eval_answers_join() replaces each answer of a query by the answers that
+ * `next` has to it: where `answers` has the equal captions of a caption, and
+ * `next` the images of a caption, these become all images that have an equal
+ * caption.
  */
 void eval_answers_join(struct eval_answers *answers,
                        const struct eval_answers *next);
@@ -43,8 +44,10 @@ void eval_answers_join(struct eval_answers *answers,
 void eval_answers_release(struct eval_answers *answers);
 
 /*
- * eval_answers_rank() ranks: rank [n], 0 for queries without an answer.
- *   u [n,d], v [m,d]  finite; rows are zero or of length 1e-15 .. 1e15
+ * eval_answers_rank() ranks the answers.
+ *   u [n,d], v [m,d]  queries and candidates, finite; rows are zero or of
+ *                     length 1e-15 .. 1e15
+ *   rank [n]          out; 0 for queries without an answer
  * Scores are f32, but those within rounding error of the best are compared in
  * double: ranks are those of the formula in double, and do not depend on the
  * number of threads.  O(n m d) time; (n + m) d floats and 1 MB.
@@ -52,8 +55,8 @@ void eval_answers_release(struct eval_answers *answers);
 void eval_answers_rank(const struct eval_answers *answers, size_t m, size_t d,
                        const float *u, const float *v, double *rank);
 
-/* eval_answers_chance() returns how many queries a random order would find at
- * 1, as a share of those that have an answer. */
+/* eval_answers_chance() returns the share of the queries with an answer that a
+ * random order of m candidates would find at 1, in expectation. */
 double eval_answers_chance(const struct eval_answers *answers, size_t m);
 
 #endif

@@ -17,8 +17,8 @@
  *     scale    = C / |g|^2                   how long E G is along g
  *     variance = (mean |G'|^2 - A) / |g|^2   of the gradient G' of one step
  *
- * Each with the half of its interval of confidence, 95 %, by the jackknife over
- * the R estimates and Student's t.
+ * Each comes with half of its interval of confidence, 95 %, by the jackknife
+ * over the R estimates and Student's t.
  */
 struct eval_bias {
     struct eval_figure bias, cosine, scale, variance;
@@ -29,6 +29,7 @@ enum { EVAL_BIAS_LEAST = 3, EVAL_BIAS_MOST = 256 }; /* R */
 
 /*
  * eval_bias() compares R estimates of `size` numbers with the exact gradient.
+ *   r         R
  *   estimate  [R,size]
  *   step      [R]  mean |G'|^2 over the steps of each epoch
  *   exact     [size], not zero

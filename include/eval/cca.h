@@ -24,7 +24,7 @@ struct eval_cca_settings {
     double ridge; /* >= 0; what has no variance is left out with 0 */
 };
 
-/* y = basis (x - mean) */
+/* A map a() or b() of a row: y = basis (x - mean). */
 struct eval_map {
     size_t d, k;
     float *basis; /* [k,d] */
@@ -32,9 +32,9 @@ struct eval_map {
 };
 
 /*
- * eval_cca() finds them for n >= 2 pairs of rows.
+ * eval_cca() finds a and b for n >= 2 pairs of rows.
  *   x [n,dx], y [n,dy]   finite
- *   a, b                 overwritten; to be released
+ *   a, b                 out; to be given to eval_map_release()
  *   correlation [k]      s_1 .. s_k
  * O(n d min(n, d)) for each side, O(p q min(p, q)) besides.
  */

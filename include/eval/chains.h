@@ -4,8 +4,8 @@
 #include "eval/figure.h"
 
 /*
- * How well Markov chains mix, by a number x of each state: a chain of T states
- * in each of R replicas, which began apart.
+ * How well Markov chains mix, by one number x for each state: R replicas of a
+ * chain that began in different states, each of T states.
  */
 
 /*
@@ -22,8 +22,8 @@
  */
 double eval_chains_rhat(size_t replicas, size_t states, const double *x);
 
-/* eval_chains_lagged() returns the autocorrelation at a lag below `states`:
- * mean over replicas, around the mean of all; 0 where nothing moves. */
+/* eval_chains_lagged() returns the autocorrelation at a lag below `states`, of
+ * x minus its mean over all states and replicas; 0 where nothing moves. */
 double eval_chains_lagged(size_t replicas, size_t states, const double *x,
                           size_t lag);
 
@@ -31,8 +31,9 @@ double eval_chains_lagged(size_t replicas, size_t states, const double *x,
  * distributions, 1/2 sum |p - q|, each made to sum to 1. */
 double eval_chains_distance(size_t n, const float *p, const float *q);
 
-/* eval_chains_noise() returns about what that distance is between p and so many
- * independent draws from it: 1/2 sum of min(sqrt(2 p / (pi draws)), 2 p). */
+/* eval_chains_noise() returns about how large that distance is between p and
+ * the frequencies of so many independent draws from it, 1/2 sum of
+ * min(sqrt(2 p / (pi draws)), 2 p). */
 double eval_chains_noise(size_t n, const float *p, double draws);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 /*
- * What can be said of one number per sample, x [n], such as the temperatures
- * that an objective has learnt.
+ * Statistics of one number per sample, x [n], such as the temperatures that an
+ * objective has learnt.
  */
 
 /* eval_sort() sorts x, rising. */
@@ -33,9 +33,9 @@ void eval_histogram(size_t n, const double *x, double low, double high,
 double eval_spearman(size_t n, const double *x, const double *y);
 
 /*
- * eval_extremes() marks the m smallest and the m largest of x, equal ones in
- * their order.  2 m <= n.
- *   mark [n]  -1, 1, else 0
+ * eval_extremes() marks the m smallest and the m largest of x; of equal ones
+ * the lower index counts as smaller.  2 m <= n.
+ *   mark [n]  out: -1 for the smallest, 1 for the largest, else 0
  */
 void eval_extremes(size_t n, const double *x, size_t m, int *mark);
 

@@ -5,17 +5,18 @@
 #include <stdint.h>
 
 /*
- * A picture by simple features that nothing has learnt, to compare encoders
- * with: of 8 x 8 equal cells each
+ * Simple features of a picture that nothing has learnt, to compare encoders
+ * with.  The picture is cut into 8 x 8 equal cells:
  *
- *     the mean colour                                          192 numbers
- *     how strong edges of 8 directions are: sums of |grad|     512
- *         by the angle of the gradient modulo pi, grad by
+ *     the mean colour of each cell                          192 numbers
+ *     how strong edges are in each cell, in 8 directions:   512 numbers
+ *         sums of |grad| by its angle modulo pi; grad is of
  *         differences of the mean of the colours, 0 at the
- *         border; of length 3 in all
- *     and 2 sqrt of the share of pixels of each of 4^3 colours  64
+ *         border.  All 512 together are scaled to length 3
+ *     for each of 4^3 colours 2 sqrt of its share of the     64 numbers
+ *         pixels of the picture
  *
- * (after Dalal and Triggs 2005, histograms of oriented gradients, in short.)
+ * (a short form of histograms of oriented gradients, Dalal and Triggs 2005.)
  */
 enum {
     EVAL_CELLS = 8, /* a side */
@@ -25,8 +26,8 @@ enum {
 };
 
 /*
- * eval_descriptor() computes them.
- *   size   of a side, a multiple of EVAL_CELLS
+ * eval_descriptor() computes these features.
+ *   size   pixels of a side, a multiple of EVAL_CELLS
  *   image  [size,size,3]
  *   out    [EVAL_DESCRIPTOR], in the above order; cells by rows
  */

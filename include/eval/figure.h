@@ -8,8 +8,9 @@ struct eval_figure {
     double value, half;
 };
 
-/* eval_student() returns the t that |t| of Student's distribution of so many
- * degrees of freedom is below in 95 of 100 cases: within 1 % from 3 on. */
+/* eval_student() returns the bound that |t| stays below with probability 0.95,
+ * of Student's distribution with so many degrees of freedom, >= 1: within 1 %
+ * from 3 on. */
 double eval_student(size_t degrees);
 
 /* eval_mean() returns the mean of independent x [n], n >= 2, with its

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /*
- * How features lie on the sphere: figures that tell a collapsed encoder.  Rows
+ * How features lie on the sphere: figures that show a collapsed encoder.  Rows
  * are divided by their lengths first, v = x / |x|; a row of zeros has no
  * direction and stays v = 0.
  */
@@ -35,14 +35,14 @@ void eval_geometry(size_t n, size_t d, const float *x,
                    struct eval_geometry *geometry);
 
 /*
- * eval_alignment() is how close two views of an image lie: the mean over rows
- * of |v_i - w_i|^2 for v = x / |x|, w = y / |y| (Wang and Isola 2020, eq. 1
- * with alpha = 2).  0 .. 4.
+ * eval_alignment() returns how far apart two views of an image lie: the mean
+ * over rows of |v_i - w_i|^2, 0 .. 4, for v = x / |x|, w = y / |y|, x and y
+ * [n,d] (Wang and Isola 2020, eq. 1 with alpha = 2).
  */
 double eval_alignment(size_t n, size_t d, const float *x, const float *y);
 
 /*
- * eval_cosines() counts cosines in so many bins of one width, -1 .. 1: those of
+ * eval_cosines() counts cosines in bins of equal width from -1 to 1: those of
  * the two views of an image, x_i and y_i, in own, and those of views of
  * different images, x_i and y_j, in others.  Where y is NULL, own stays as it
  * is, and others has all pairs i < j of x.  A row of zeros has the cosine 0.

@@ -11,19 +11,20 @@ struct eval_rows {
     const int64_t *y; /* [n] 0 <= y < classes */
 };
 
-/* A linear classifier: the label of x is the largest of w x + b. */
+/* A linear classifier: x is given the label of the largest of w x + b. */
 struct eval_linear {
     size_t d, classes;
     float *w; /* [classes,d] */
     float *b; /* [classes], directly behind w */
 };
 
-/* Room for a classifier with all weights zero; eval_linear_release(). */
+/* eval_linear_init() makes a classifier with all weights zero; to be given to
+ * eval_linear_release(). */
 void eval_linear_init(struct eval_linear *linear, size_t d, size_t classes);
 void eval_linear_release(struct eval_linear *linear);
 
 /*
- * eval_logistic_sum() is the multinomial logistic loss of some rows:
+ * eval_logistic_sum() returns the multinomial logistic loss of some rows:
  *
  *     p_ic = softmax_c (<w_c, x_i> + b_c)
  *     L    = - sum_i log p_(i, y_i)                              [nats]
@@ -31,25 +32,28 @@ void eval_linear_release(struct eval_linear *linear);
  *   grad  [classes,d] and [classes] behind it, dL/dw and dL/db, overwritten;
  *         may be NULL
  *   work  [n,classes]  scratch
- *   right how many rows have their own label; may be NULL
+ *   right out: how many rows are given their own label; may be NULL
  *
- * Returns L.  Logits and grad are f32, the sum over rows of L is double: give
- * it some thousand rows at a time.  O(n d classes) time.
+ * Logits and grad are f32, the sum of L over rows is double: give it some
+ * thousand rows at a time.  O(n d classes) time.
  */
 double eval_logistic_sum(const struct eval_linear *linear,
                          const struct eval_rows *rows, float *grad, float *work,
                          size_t *right);
 
-/* eval_logistic_accuracy() is the share of rows with their own label. */
+/* eval_logistic_accuracy() returns the share of rows that are given their own
+ * label. */
 double eval_logistic_accuracy(const struct eval_linear *linear,
                               const struct eval_rows *rows);
 
-/* eval_logistic_count() adds to count [classes,classes] which label each row is
- * given: a row of it for the label that it has, a column for that. */
+/* eval_logistic_count() adds the rows to a confusion matrix, count
+ * [classes,classes]: one row for each true label, one column for each label
+ * given. */
 void eval_logistic_count(const struct eval_linear *linear,
                          const struct eval_rows *rows, size_t *count);
 
-/* The observer of each pass over the rows that teach, to show progress. */
+/* A function that is called after each pass over the training rows, to show
+ * progress. */
 struct eval_watch {
     void (*pass)(void *self);
     void *self;
@@ -63,7 +67,8 @@ struct eval_watch {
  * by eval_lbfgs(), sums over rows in double; at most `most` iterations, until
  * no slope is above `tolerance`.  scikit-learn's C is 1 / (n l2).
  *   watch  may be NULL
- * Returns the iterations and the loss with its penalty.
+ *   loss   out: the loss with its penalty
+ * Returns the number of iterations.
  */
 size_t eval_logistic_fit(struct eval_linear *linear,
                          const struct eval_rows *rows, double l2, size_t most,

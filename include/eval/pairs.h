@@ -31,17 +31,16 @@ void eval_pairs_add(struct eval_pairs *pairs, size_t n, const int64_t *ids);
  */
 struct eval_pairs_figures {
     double coverage; /* share of all pairs that have met */
-    double again;    /* share of meetings of a pair that had met before */
-    double hardest;  /* share of the given pairs that have met */
+    double again;    /* share of meetings whose pair had met before */
+    double hardest;  /* share of the pairs in `near` that have met */
     double second;   /* eigenvalue */
-    size_t parts;    /* that no batch connects; a sample in no batch is one */
+    size_t parts;    /* of the graph; a sample in no batch is a part */
     size_t unseen;   /* samples in no batch */
 };
 
 /*
  * eval_pairs_measure() measures the graph so far.
- *   near  [samples,k] of each sample the numbers of others, its hardest
- *         negatives; k may be 0
+ *   near  [samples,k] the ids of each sample's k hardest negatives; k may be 0
  * O(sum of the squares of batches + samples k + 2,000 total) time.
  */
 struct eval_pairs_figures eval_pairs_measure(const struct eval_pairs *pairs,

@@ -38,7 +38,7 @@ struct eval_probe_spec {
 };
 
 /*
- * eval_probe_logistic() is the probe without randomness but in the split:
+ * eval_probe_logistic() is a probe that is random in nothing but the split:
  *
  *     x <- (x - mean) / deviation      per feature, of the train rows; a
  *                                      feature that is constant becomes 0
@@ -46,9 +46,9 @@ struct eval_probe_spec {
  *
  * The penalty is the one whose fit, on the train rows that are not held out,
  * is right most often on those that are.  Penalties are tried from strong to
- * weak, each fit starting from the one before; one counts as better when its
- * accuracy is higher by 0.001, and after two in a row that are not the search
- * ends.  The last fit, on all train rows, starts from the best one.
+ * weak, each fit starting from the one before.  A penalty counts as better when
+ * its accuracy is higher by 0.001; after two in a row that are not better the
+ * search ends.  The last fit, on all train rows, starts from the best one.
  *   train  at least 2 rows, of the width of test; test at least 1
  * Makes a copy of both sets.  O(n d classes) time an iteration.
  */
@@ -72,19 +72,20 @@ struct eval_sgd {
     enum { EVAL_RATE_CONSTANT, EVAL_RATE_FIFTHS, EVAL_RATE_COSINE } schedule;
     double spread; /* initial weights N(0, spread^2), b = 0; 0: w and b are
                       U(+-1/sqrt(d)), as torch.nn.Linear's */
-    int nesterov;  /* 1: w -= rate (g + 0.9 v) in place of rate v */
+    int nesterov;  /* 0: w -= rate v; 1: w -= rate (g + 0.9 v), for
+                      v = 0.9 v + g */
 };
 
-/* eval_sgd_find() knows emc2, isogclr, isogclr-paper, sogclr; NULL with that
- * list. */
+/* eval_sgd_find() returns the probe emc2, isogclr, isogclr-paper or sogclr;
+ * NULL with that list for another name. */
 const struct eval_sgd *eval_sgd_find(const char *name, struct err *err);
 
 /*
- * eval_probe_sgd() runs one.  With EVAL_RATE_FIFTHS the rate falls to a fifth
- * after 0.4, 0.6 and 0.8 of the epochs; with EVAL_RATE_COSINE it is multiplied
- * by (1 + cos(pi e / epochs)) / 2 in epoch e = 0, 1, ...
+ * eval_probe_sgd() runs such a probe.  With EVAL_RATE_FIFTHS the rate falls to
+ * a fifth after 0.4, 0.6 and 0.8 of the epochs; with EVAL_RATE_COSINE it is
+ * multiplied by (1 + cos(pi e / epochs)) / 2 in epoch e = 0, 1, ...
  * Of spec it reads classes, seed, count and watch.
- * Refused, with a sentence: weights that are no longer finite.
+ * Returns 0, or -1 where the weights are no longer finite.
  */
 int eval_probe_sgd(const struct eval_sgd *sgd,
                    const struct eval_probe_spec *spec,

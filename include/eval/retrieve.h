@@ -29,14 +29,14 @@ void eval_retrieve(size_t n, size_t d, const float *u, const float *v,
                    enum eval_similarity similarity, double *forward,
                    double *backward);
 
-/* What ranks come to. */
+/* Statistics of ranks. */
 struct eval_ranks {
     double at1, at5, at10; /* share of ranks <= 1, 5, 10 */
     double reciprocal;     /* mean of 1 / rank */
     double mean, median;
 };
 
-/* eval_ranks() sums up n >= 1 ranks, which it sorts. */
+/* eval_ranks() returns those of rank [n], n >= 1, which it sorts. */
 struct eval_ranks eval_ranks(size_t n, double *rank);
 
 #endif

@@ -16,13 +16,13 @@
  *
  * KL falls by gradient descent with momentum and a gain for each number.  p_ij
  * are 12 times as large in the first EVAL_TSNE_EARLY steps, whose rate is n /
- * 48: a higher one throws the points about, and no map begins where the one
- * before it ended.  Then it is n / 12, or, of fewer than 600 rows, 50 or n / 4.
- * u is the perplexity: about how many neighbours count.
+ * 48: a higher one scatters the points, so that a map would not stay near the
+ * one that it began from.  Then it is n / 12, or, of fewer than 600 rows, 50 or
+ * n / 4.  u is the perplexity: about how many neighbours count.
  *
- * A map that begins from an earlier one is the same bits for any number of
- * threads; principal components are so for the same number (num/threads.h).
- * Not for two threads at once.
+ * A map that begins from an earlier one has the same bits for any number of
+ * threads; one that begins from principal components has them for the same
+ * number (num/threads.h).  Not for two threads at once.
  */
 enum { EVAL_TSNE_EARLY = 250 };
 
@@ -44,15 +44,16 @@ void eval_tsne_free(struct eval_tsne *map);
 /* eval_tsne_step() moves all points once.  O(n (log n + u)). */
 void eval_tsne_step(struct eval_tsne *map);
 
-/* eval_tsne_points() returns the points, [n,2], their mean (0, 0). */
+/* eval_tsne_points() returns the points, [n,2], whose mean is (0, 0); they
+ * belong to the map. */
 const float *eval_tsne_points(const struct eval_tsne *map);
 
 /* eval_tsne_divergence() returns KL, with far points taken together in Z. */
 double eval_tsne_divergence(struct eval_tsne *map);
 
 /*
- * eval_tsne_turn() turns and, if that is nearer, mirrors a map about its mean,
- * such that the sum of |y_i - onto_i|^2 is least, both about their means.
+ * eval_tsne_turn() turns a map y about its mean and, if that is nearer, mirrors
+ * it, so that the sum of |y_i - onto_i|^2 is least, each minus its mean.
  *   onto, y  [n,2]
  */
 void eval_tsne_turn(size_t n, const float *onto, float *y);

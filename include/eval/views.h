@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 /*
- * Rows of a whole data set that do not change: what the instruments measure.
+ * Rows of a whole data set that do not change: what eval/anchors.h and
+ * eval/frozen.h work on.
  *
  * Row r is view r / samples of sample r mod samples, n = samples x views rows
  * of unit length.  The negatives of a row are the rows of all other samples;
@@ -32,21 +33,21 @@ int eval_views_meets(const struct eval_views *rows, size_t r, size_t c);
 int eval_views_kin(const struct eval_views *rows, size_t r, size_t c);
 
 /*
- * eval_views_compare() writes the cosines of some rows with all rows, and
- * -INFINITY where these are no negatives.
- *   row   [m] of the rows, < n
- *   work  [m,d]
- *   s     [m,n]
+ * eval_views_compare() writes the cosines of m rows with all n rows, and
+ * -INFINITY for rows that are no negatives.
+ *   row   [m] which rows, < n
+ *   work  [m,d] scratch
+ *   s     [m,n] out
  * O(m n d) time.
  */
 void eval_views_compare(const struct eval_views *rows, size_t m,
                         const size_t *row, float *work, float *s);
 
 /*
- * eval_views_nearest() finds the k largest of the cosines s [n], falling, of
- * equal ones the lower first; those that are -INFINITY do not count.  Returns
- * how many there are.
- *   near  [k], k >= 1
+ * eval_views_nearest() finds the k largest of the cosines s [n], the largest
+ * first, of equal ones that of the lower index; -INFINITY does not count.
+ *   near  [k] out: their indices; k >= 1
+ * Returns how many it found, at most k.
  * O(n) time where k is small.
  */
 size_t eval_views_nearest(size_t n, const float *s, size_t k, size_t *near);

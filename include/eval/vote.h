@@ -12,6 +12,7 @@
  *                    temperature = 0
  *   labels      [n]  of the references, 0 <= label < classes
  *   votes       [classes]  scratch
+ * Returns the label.
  */
 size_t eval_vote(size_t k, const uint32_t *ids, const double *score,
                  const int64_t *labels, size_t classes, double temperature,

@@ -11,16 +11,16 @@
  *     s_ic   = <x_i, v_c> / (|x_i| |v_c|)          0 where a row is zero
  *     rank_i = 1 + #{c: s_ic > s_i,own} + #{c != own: s_ic = s_i,own} / 2
  *
- * An image is right at k where its rank is k at most, so that classes which are
- * told apart by nothing name none.
+ * where `own` is the class of the image.  An image is right at k where its rank
+ * is k at most, so that texts that are all the same name no class.
  */
 struct eval_hits {
-    size_t images; /* of a class */
-    size_t at1, at3, at5;
+    size_t images;        /* of a class */
+    size_t at1, at3, at5; /* how many of them are right at 1, 3, 5 */
 };
 
 /*
- * eval_zero_shot() counts.
+ * eval_zero_shot() counts them for each class.
  *   n, x [n,d]       images; label [n] their classes, 0 .. classes - 1
  *   m, v [m,d]       texts; class [m] of each, no two of one class
  *   hits [classes]   overwritten

@@ -7,13 +7,13 @@
 #include "wire/sock.h"
 
 /*
- * The end of an edge that connects: says hello, says it again whenever the
- * binder does not know it (it was restarted, or the connection was lost), and
- * shows signs of life each second.  What comes before the binder answers was
- * meant for an earlier connection and is dropped (lib/flow/greeting.h).
+ * The end of an edge that connects.  It says hello, says it again whenever the
+ * binder does not know it (after a restart or a lost connection), and sends a
+ * sign of life each second.  Messages that come before the binder's answer were
+ * meant for an earlier connection and are dropped (lib/flow/greeting.h).
  *
- * A message that it refuses changes nothing, is counted, and its sender hears
- * why, at most 16 times a second.
+ * A message that the client refuses changes nothing and is counted, and its
+ * sender is told why, at most 16 times a second.
  */
 struct flow_client;
 
@@ -21,11 +21,13 @@ struct flow_client_config {
     const char *endpoint;
     const char *role;        /* of the binder: "select", "train" */
     enum wire_edge edge;     /* PLAN: items come; BATCH: batches are sent */
-    struct wire_hello hello; /* ours; `peer` is made up when it is "" */
+    struct wire_hello hello; /* ours; where `peer` is "", a name is made */
     struct wire_limits limits;
 };
 
-/* flow_client_open() returns at once: the binder may start later. */
+/* flow_client_open() returns at once: the binder may start later.  NULL on
+ * error.
+ */
 struct flow_client *flow_client_open(struct wire *wire,
                                      const struct flow_client_config *config,
                                      struct err *err);
@@ -35,15 +37,16 @@ void flow_client_close(struct flow_client *client);
  * flow_client_next() returns 1 with news, 0 when there is none now, -1 when
  * the binder refused us (version, run, data set): end with that sentence.
  *
- * JOINED, MESSAGE (of PLAN flow_client_item(), of BATCH
- * flow_client_snapshot()), ENDED, OVER, REPORT.
+ * News is FLOW_JOINED, FLOW_MESSAGE, FLOW_ENDED, FLOW_OVER or FLOW_REPORT.  The
+ * message is an item on edge PLAN and a snapshot on edge BATCH.
  */
 int flow_client_next(struct flow_client *client, struct flow_news *news,
                      struct err *err);
 
 /*
- * What came, until the next flow_client_next(): an item of our run, its ids in
- * the data set; a snapshot of the consumer.
+ * The message of the last news, until the next flow_client_next():
+ * flow_client_item() returns the item, which is of our run and has ids within
+ * the data set, flow_client_snapshot() the consumer's snapshot.
  */
 const struct wire_item *flow_client_item(const struct flow_client *client);
 const struct wire_next *flow_client_snapshot(const struct flow_client *client);
@@ -55,21 +58,23 @@ int flow_client_joined(const struct flow_client *client);
  */
 int flow_client_trouble(const struct flow_client *client, struct err *why);
 
-/* The binder's hello; before FLOW_JOINED its stage is "". */
+/* flow_client_who() returns the binder's hello, lent; before FLOW_JOINED its
+ * stage is "". */
 const struct wire_hello *flow_client_who(const struct flow_client *client);
 
 /*
  * flow_client_refuse() refuses the message of the last news: its sender is told
- * why by an error that names it.  Returns 1 when *why is to be printed, with
- * the count and the sender added.
+ * why by an error that names the message.  Returns 1 when *why is to be
+ * printed, with the count and the sender added.
  */
 int flow_client_refuse(struct flow_client *client, struct err *why);
 
-/* flow_client_beat() says how we are, with each sign of life from now on. */
+/* flow_client_beat() puts *beat into each sign of life from now on. */
 void flow_client_beat(struct flow_client *client, const struct wire_beat *beat);
 
-/* flow_client_send() sends a message: 1, or 0 when it was not sent: nobody is
- * there, or the queue is full. */
+/* flow_client_send() sends a message: 1, or 0 when it was not sent, since the
+ * binder does not know us or the queue is full.  The message stays
+ * the caller's. */
 int flow_client_send(struct flow_client *client, struct wire_msg *msg);
 
 #endif

@@ -35,25 +35,28 @@ struct flow_inlet_config {
 struct flow_inlet {
     struct flow_server *server;
     struct flow_consumer *consumer;
-    struct wire_msg *snapshot; /* the newest, */
-    int64_t serial;            /* of this serial */
+    struct wire_msg *snapshot; /* the newest one, encoded */
+    int64_t serial;            /* its serial */
 };
 
+/* flow_inlet_open() binds the socket; NULL on error. */
 struct flow_inlet *flow_inlet_open(struct wire *wire,
                                    const struct flow_inlet_config *config,
                                    struct err *err);
 
-/* flow_inlet_close(): take out what is held first; see flow/consumer.h. */
+/* flow_inlet_close() frees it; take out all items first, by
+ * flow_consumer_drop(). */
 void flow_inlet_close(struct flow_inlet *inlet);
 
 /*
- * flow_inlet_next() returns 1 with news, 0 when there is none now: JOINED,
- * LEFT, REPORT, and MESSAGE, of which news->msg is a batch.
+ * flow_inlet_next() returns 1 with news, 0 when there is none now.  News is
+ * FLOW_JOINED, FLOW_LEFT, FLOW_REPORT or FLOW_MESSAGE, whose news->msg is a
+ * batch.
  */
 int flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news);
 
-/* flow_inlet_ask() sends what the consumer has to say.  Call it only after all
- * that came is read. */
+/* flow_inlet_ask() sends the snapshots that are due.  Call it only when
+ * flow_inlet_next() has returned 0. */
 void flow_inlet_ask(struct flow_inlet *inlet);
 
 /* flow_inlet_patience() returns for how many seconds to wait for messages at

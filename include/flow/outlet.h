@@ -22,10 +22,10 @@
  */
 
 /*
- * Judges a place that a peer names before anything is booked, and may rewrite
- * it as the tool writes it.  Returns 0, or -1 with a sentence: the message is
- * refused then.
- *   tool   what stands in the configuration
+ * A function of the tool that judges a place that a peer names, before anything
+ * is booked, and may rewrite it in the tool's own form.  Returns 0, or -1 with
+ * a sentence, and then the message is refused.
+ *   tool   that of the configuration
  */
 typedef int flow_believe(void *tool, struct wire_place *at, struct err *err);
 
@@ -34,7 +34,7 @@ struct flow_outlet_config {
     struct wire_hello hello; /* as in flow/server.h */
     struct wire_limits limits;
     double lease;          /* seconds */
-    flow_believe *believe; /* NULL: every place may be */
+    flow_believe *believe; /* NULL: every place is believed */
     void *tool;
 };
 
@@ -44,19 +44,21 @@ struct flow_outlet {
     flow_believe *believe;
     void *tool;
     size_t freed;  /* items that the peer of the last FLOW_LEFT had */
-    double probed; /* when a holder was seen to be there */
+    double probed; /* when a holder was last seen to be connected */
 };
 
+/* flow_outlet_open() binds the socket; NULL on error. */
 struct flow_outlet *flow_outlet_open(struct wire *wire,
                                      const struct flow_outlet_config *config,
                                      struct err *err);
 void flow_outlet_close(struct flow_outlet *outlet);
 
 /*
- * flow_outlet_next() returns 1 with news, 0 when there is none now: JOINED,
- * LEFT, MOVED, BACK, PASSED, REPORT, and MESSAGE, of which news->msg is a
- * reject.  While the trainer stands at an item, its holder is seen to be
- * connected: one that was killed leaves at once.
+ * flow_outlet_next() returns 1 with news, 0 when there is none now.  News is
+ * FLOW_JOINED, FLOW_LEFT, FLOW_MOVED, FLOW_BACK, FLOW_PASSED, FLOW_REPORT or
+ * FLOW_MESSAGE, whose news->msg is a reject.  While the trainer waits for an
+ * item, the connection to the peer that has it is tested again and again, so
+ * that a peer that was killed leaves at once.
  */
 int flow_outlet_next(struct flow_outlet *outlet, struct flow_news *news);
 
@@ -73,8 +75,8 @@ void flow_outlet_end(struct flow_outlet *outlet);
  * sentence that names it, or 0 when there is none. */
 int flow_outlet_late(struct flow_outlet *outlet, struct err *words);
 
-/* flow_outlet_is_over() returns 1 when the run is over by the word of peers;
- * flow_outlet_over() tells all peers that it is. */
+/* flow_outlet_is_over() returns 1 when the run is over, as
+ * flow_producer_over(); flow_outlet_over() tells all peers that it is. */
 int flow_outlet_is_over(const struct flow_outlet *outlet);
 void flow_outlet_over(struct flow_outlet *outlet);
 

@@ -16,12 +16,13 @@ struct flow_replay;
 
 /*
  * flow_replay_open() reads a recording through and remembers where in the
- * file each step is.  Of a step that is there twice the first counts.
+ * file each step is; NULL on error.  Of a step that is there twice the first
+ * counts.
  */
 struct flow_replay *flow_replay_open(const char *path, struct err *err);
 void flow_replay_close(struct flow_replay *replay);
 
-/* flow_replay_edge() is where it belongs: "batch" or "plan". */
+/* flow_replay_edge() returns the edge that it plays on: "batch" or "plan". */
 const char *flow_replay_edge(const struct flow_replay *replay);
 
 /*

@@ -10,9 +10,9 @@
 /*
  * The end of an edge that binds: one process that many connect to.
  *
- * It greets peers (hello, version, run, data set), sends strangers an error
- * that makes them greet again, answers repeated requests with the same answer,
- * notices which peers are gone, and hands the tool what is left: news.  Peers
+ * It greets peers (hello, version, run, data set), sends unknown peers an error
+ * that makes them greet, answers repeated requests with the same answer,
+ * notices which peers are gone, and hands all else to the tool as news.  Peers
  * are numbered from 1; one that says hello on another connection leaves under
  * its old number and joins under a new one.  A peer of which 64 messages in a
  * row are refused is sent away.
@@ -26,11 +26,11 @@ struct flow_server;
 struct flow_server_config {
     const char *endpoint;
     enum wire_edge edge;
-    struct wire_hello hello; /* ours; without digest or recipe we take the
-                              * first comer's and refuse others */
+    struct wire_hello hello; /* ours; a digest or recipe that is missing is
+                              * taken from the first peer, and others refused */
     struct wire_limits limits;
-    /* What a hello must be besides, before anything is learnt from it: 0, or -1
-     * with the sentence that ends that peer.  NULL: nothing. */
+    /* A further check of a peer's hello, before anything is taken from it: 0,
+     * or -1 with the sentence that the peer ends with.  NULL: none. */
     int (*check)(void *self, const struct wire_hello *hello, struct err *err);
     void *self; /* of check() */
 };
@@ -41,38 +41,43 @@ struct flow_server *flow_server_open(struct wire *wire,
 void flow_server_close(struct flow_server *server);
 
 /*
- * flow_server_next() returns 1 with news, 0 when there is none now.  The news
- * lasts until the next call.  See flow/news.h for what there is.  Silence is
- * looked at only when everything that had arrived is read, and not on the first
- * look after a pause of ours: a tool that computes for seconds between two
- * calls does not lose its peers by it.
+ * flow_server_next() returns 1 with news (flow/news.h), which lasts until the
+ * next call, or 0 when there is none now.  A peer is taken for silent only when
+ * all messages that had arrived are read, and not in the first call after a
+ * pause of ours: a tool that computes for seconds between two calls does not
+ * lose its peers by it.
  */
 int flow_server_next(struct flow_server *server, struct flow_news *news,
                      struct err *err);
 
-/* flow_server_hello() is ours, with the data set as it is known by now. */
+/* flow_server_hello() returns our hello, with the data set as far as it is
+ * known by now; lent. */
 const struct wire_hello *flow_server_hello(const struct flow_server *server);
 
-/* flow_server_endpoint() is where it is bound, for a stage out of the tree that
- * binds to a port `*`. */
+/* flow_server_endpoint() returns where it is bound, for a program that binds to
+ * a port `*`. */
 const char *flow_server_endpoint(const struct flow_server *server);
 
 /*
  * flow_server_expect() says that no message will be larger than so many bytes,
- * and that a peer has at most n of them under way: that much of each is
- * kept until it is read (wire_edge_message() before).
+ * and that a peer has at most n of them on their way: so much of each peer is
+ * queued until it is read.  Before this call a message may have
+ * wire_edge_message() bytes.
  */
 void flow_server_expect(struct flow_server *server, size_t bytes, size_t n);
 
-/* How many peers there are: i < flow_server_peers() of flow_server_peer(). */
+/* flow_server_peers() returns how many peers there are, flow_server_peer() the
+ * number of the i-th, i below that. */
 size_t flow_server_peers(const struct flow_server *server);
 uint64_t flow_server_peer(const struct flow_server *server, size_t i);
 
-/* A peer's hello, or NULL when it is not there any more. */
+/* flow_server_who() returns a peer's hello, lent, or NULL when the peer is not
+ * there any more. */
 const struct wire_hello *flow_server_who(const struct flow_server *server,
                                          uint64_t peer);
 
-/* flow_server_beat() is the last that a peer said of how it is, or NULL. */
+/* flow_server_beat() returns the last beat of a peer (wire/next.h), lent, or
+ * NULL. */
 const struct wire_beat *flow_server_beat(const struct flow_server *server,
                                          uint64_t peer);
 
@@ -84,17 +89,17 @@ int flow_server_send(struct flow_server *server, uint64_t peer,
                      struct wire_msg *msg);
 
 /*
- * flow_server_over() tells every peer that the run is over at `at`, which
- * reaches them also when the server is closed next, and peers that left by
- * saying nothing, too: they may only be slow.  It waits up to 2 s for peers
- * whose queues are full.
+ * flow_server_over() tells every peer that the run is over at `at`, also those
+ * that left by silence, which may only be slow.  It reaches them even if the
+ * server is closed next.  It waits up to 2 s for peers whose queues are full.
  */
 void flow_server_over(struct flow_server *server, const struct wire_place *at);
 
 /*
- * Of a service.  flow_server_answer() sends the answer to request `id` of a
- * peer and keeps it: asked again, the same is sent without asking the tool.  An
- * answer that is larger than the edge takes becomes an error that says so.
+ * flow_server_answer(), of a service, sends the answer to request `id` of a
+ * peer and keeps it: asked again, the server sends the same without the tool.
+ * An answer that is larger than the edge takes becomes an error that says so.
+ * Returns 1, or 0 when it was not sent.
  */
 int flow_server_answer(struct flow_server *server, uint64_t peer, int64_t id,
                        struct wire_msg *msg);

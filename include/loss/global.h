@@ -4,10 +4,11 @@
 #include <stddef.h>
 
 /*
- * The global contrastive loss, which mini-batches only estimate, of a whole
- * data set with a few fixed views of each image.  Every row is an anchor, all
- * rows of other images are its negatives.  With v = z / |z|, s = <v_r, v_c> and
- * Z_r = sum over c of other images of exp(beta s_rc),
+ * The global contrastive loss of a whole data set with a few fixed views of
+ * each image, which mini-batches only estimate.  Every row is an anchor, all
+ * rows of other images are its negatives, and the other rows of its image its
+ * partners.  With v = z / |z|, s = <v_r, v_c> and Z_r = sum over c of other
+ * images of exp(beta s_rc),
  *
  *     L = mean over r and its partners p of  log Z_r - beta s_rp
  *

@@ -21,16 +21,18 @@
  *     W_rc = dL/dS_rc        n anchors against rows = n + extra columns,
  *     dL/dV = (W + W') V,
  *
- * entries of S taken as independent (lib/algorithms.md 2): a function
- * run() that turns S into W.  The others take z to dL/dz themselves, direct().
- * Adding one is writing a file that describes it and putting its name into the
+ * entries of S taken as independent (lib/algorithms.md 2): they have a function
+ * run() that turns S into W.  The others have direct(), from z to dL/dz.  To
+ * add an objective, write a file that describes it and put its name into the
  * table in lib/loss/objective.c.
  */
+
+/* The batch that an objective is computed on; rows = n + extra. */
 struct loss_batch {
     size_t b;             /* images, >= 2 */
     size_t extra;         /* rows after the 2b anchors: negatives only */
-    size_t constant;      /* the last ones of these that no gradient is wanted
-                             for, such as features that a bank has kept */
+    size_t constant;      /* how many of these, the last ones, want no gradient,
+                             such as features that a bank has kept */
     size_t d;             /* width of a row */
     const float *weights; /* [n,rows] weight of each negative, from the
                              service; NULL if the objective wants none.  Rows
@@ -40,9 +42,9 @@ struct loss_batch {
     const float *s;       /* [n,rows] S where it was computed with the
                              weights, for an objective without auxiliary
                              columns; NULL: it is computed here */
-    float *w;             /* [rows,rows] where W + W' is to go, in place of dz,
-                             for the caller to make dV = (W + W') V of; without
-                             constants, and not where the objective has direct().
+    float *w;             /* [rows,rows] out: W + W' in place of dz, of which
+                             the caller makes dV = (W + W') V; only without
+                             constants and for an objective with run().
                              NULL: dz is made here */
     const int64_t *sample, *group; /* [rows - constant] of loss/share.h, for
                                       the share of false negatives; NULL: it is
@@ -53,12 +55,12 @@ struct loss_batch {
 struct loss_settings {
     double value[PARAM_MOST]; /* of its parameters, in the order of its table;
                                  LOSS_TAU is the first of all */
-    int reference; /* 1: the form of the reference implementation where it
+    int reference; /* 1: as in the program that the authors published, where it
                       differs from the paper; 0: the correct form */
 };
 
-/* The temperature, which every objective has: that of the InfoNCE in the report
- * even where the objective has none itself.  v is the default. */
+/* The temperature, which every objective has as its first parameter; one that
+ * does not use it has it for the InfoNCE in the report.  v is the default. */
 enum { LOSS_TAU };
 #define LOSS_PARAM_TAU(v)                                         \
     [LOSS_TAU] = {PARAM_REAL("tau", v, 1e-4, 1e4, "temperature"), \
@@ -77,8 +79,9 @@ enum { LOSS_TAU };
  */
 struct loss_scalar {
     const char *name; /* of the tensor in a checkpoint */
-    size_t param;     /* the parameter that it is the value of */
-    size_t fixed;     /* the flag that keeps it as it is, or LOSS_NEVER_FIXED */
+    size_t param;     /* the number of the parameter that it stands for */
+    size_t fixed;     /* the number of the flag that keeps it as it is, or
+                         LOSS_NEVER_FIXED */
     int inverse;
     double min, max; /* of x */
 };
@@ -91,7 +94,7 @@ enum { LOSS_SCALARS = 2, LOSS_NEVER_FIXED = PARAM_MOST };
         "logit_scale", LOSS_TAU, flag, 1, 0, 4.605170185988092 \
     }
 
-/* Numbers that only some objectives have. */
+/* The most numbers that an objective reports besides those of all. */
 enum { LOSS_MORE = 10 };
 
 struct loss_metric {
@@ -99,6 +102,7 @@ struct loss_metric {
     double value;
 };
 
+/* What is known of a batch when its loss was computed. */
 struct loss_report {
     double value;     /* L */
     double infonce;   /* InfoNCE of the same batch, loss/simclr.h: the number
@@ -108,34 +112,38 @@ struct loss_report {
     double deviation; /* mean over dimensions of the deviation of v, times
                          sqrt d; 1: spread out, 0: collapsed */
     double slope[LOSS_SCALARS]; /* dL/dx of the objective's scalars */
-    struct loss_share share;    /* where it is wanted and there is a W */
+    struct loss_share share;    /* if sample and group are given and there is a
+                                   W */
     size_t n_more;
     struct loss_metric more[LOSS_MORE];
 };
 
+/* An objective. */
 struct loss_objective {
     const char *name, *summary;
     const struct param *params; /* its own: the temperature, then others */
-    const char *head;           /* its projection head, for nn_spec */
-    const char *wants_weights;  /* from the negatives service, by that method;
-                                   NULL: none */
+    const char *head;           /* its projection head, as in struct nn_spec */
+    const char *wants_weights;  /* the method by which the negatives service has
+                                   to make weights; NULL: none are wanted */
     int wants_outside;  /* that method draws from outside of the batch, so the
                            service has to be the filter of items, too */
     int wants_cross;    /* weights on rows of the own view are refused */
     int draws_inside;   /* the trainer can draw by that method itself */
-    int by_encoder;     /* the encoder has the loss: there is nothing to run */
-    size_t aux_columns; /* columns at the end of z that are no part of the
-                           embedding, but for direct() to interpret */
+    int by_encoder;     /* the encoder computes the loss: there is neither run()
+                           nor direct() */
+    size_t aux_columns; /* columns at the end of z that are not of the
+                           embedding: direct() interprets them */
 
-    /* Per-sample state that lives as long as the run: one float per column, its
-     * initial value.  The caller keeps the table, by sample id. */
+    /* State of each sample that lives as long as the run: one float in each of
+     * `columns` columns, with their names and initial values.  The caller keeps
+     * the table, by sample id. */
     size_t columns;
     const char *const *column;
     const float *initial;
     int sides; /* 1: view 0 and view 1 have columns each, as image and text */
 
-    /* The scalars that the optimiser moves, at most LOSS_SCALARS, ended by {0};
-     * or NULL. */
+    /* The scalars that the optimiser moves, at most LOSS_SCALARS, then {0}; or
+     * NULL. */
     const struct loss_scalar *scalars;
 
     /* check() refuses settings that cannot work, as loss_objective_check(); or
@@ -162,10 +170,11 @@ struct loss_objective {
     size_t (*direct_size)(const struct loss_batch *batch);
 };
 
-/* The table, ended by NULL. */
+/* The table of all objectives, ended by NULL. */
 extern const struct loss_objective *const loss_objectives[];
 
-/* loss_objective_find() returns a row; NULL with the list of names. */
+/* loss_objective_find() returns the objective of a name; NULL with the list of
+ * names. */
 const struct loss_objective *loss_objective_find(const char *name,
                                                  struct err *err);
 
@@ -173,7 +182,8 @@ const struct loss_objective *loss_objective_find(const char *name,
 struct loss_settings loss_settings_of(const struct loss_objective *objective);
 
 /*
- * loss_objective_check() refuses settings that cannot work, with the reason.
+ * loss_objective_check() returns 0, or -1 with the reason where settings cannot
+ * work.
  *   b, d  of the batches, 0: not known yet, so not checked
  */
 int loss_objective_check(const struct loss_objective *objective,
@@ -185,9 +195,9 @@ int loss_objective_check(const struct loss_objective *objective,
 size_t loss_objective_states(const struct loss_objective *objective, size_t b);
 
 /*
- * loss_scalar_start() returns the x that stands for a parameter's value,
- * loss_scalar_apply() makes x the value; loss_scalar_moves() returns 0 where a
- * flag keeps it as it is.
+ * loss_scalar_start() returns the x of the parameter's value in the settings;
+ * loss_scalar_apply() writes the value of an x into them; loss_scalar_moves()
+ * returns 0 where a flag of them keeps the scalar as it is, else 1.
  */
 double loss_scalar_start(const struct loss_scalar *scalar,
                          const struct loss_settings *set);
@@ -201,8 +211,9 @@ size_t loss_objective_size(const struct loss_objective *objective,
                            const struct loss_batch *batch);
 
 /*
- * loss_objective_run() takes raw embeddings to their gradient, through the
- * normalisation of rows where S counts alone.
+ * loss_objective_run() computes loss and gradient of raw embeddings; for an
+ * objective with run() it normalises the rows, and takes the gradient back
+ * through that.
  *   z      [rows,d]
  *   dz     [rows - constant,d]  overwritten with dL/dz, unless batch->w is
  *          there
@@ -218,7 +229,7 @@ void loss_objective_run(const struct loss_objective *objective,
                         float *state, float *dz, float *work,
                         struct loss_report *report);
 
-/* loss_report_more() adds a number; the name must stay. */
+/* loss_report_more() adds a number; the name is kept, not copied. */
 void loss_report_more(struct loss_report *report, const char *name,
                       double value);
 

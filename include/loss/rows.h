@@ -17,7 +17,7 @@ enum loss_mask {
     LOSS_CROSS_NEGATIVES /* of the other view all but its partner: b - 1 */
 };
 
-/* loss_mask_count() returns how many these are. */
+/* loss_mask_count() returns how many columns a mask has. */
 size_t loss_mask_count(size_t b, enum loss_mask mask);
 
 /* loss_partner() returns the row of the other view of the same image. */
@@ -38,8 +38,8 @@ struct loss_row {
  *   p  [rows]  or NULL; 0 in columns outside of the mask.  May be s.
  * By num_exp(), to 1e-6 of p, with the same bits on any processor; p is 0 below
  * 2e-38.  The largest score is taken out first, so any beta >= 0 is fine.  The
- * softmax is beta mean - log_z + log m away from the uniform distribution over
- * its m columns (Kullback-Leibler).
+ * Kullback-Leibler divergence of the softmax from the uniform distribution over
+ * its m columns is beta mean - log_z + log m.
  */
 struct loss_row loss_row_partition(size_t b, size_t rows, size_t r, double beta,
                                    enum loss_mask mask, const float *s,
@@ -56,10 +56,11 @@ double loss_partition(size_t b, size_t rows, double beta, enum loss_mask mask,
                       const float *s, float *p);
 
 /*
- * loss_partner_balance() makes the weight of the partner the negative of the
- * sum of all others, as it is in a softmax whose target is the partner: without
- * the cancellation of p - 1, which loses all digits once p is near 1.
- *   w  [rows]  a row of W
+ * loss_partner_balance() sets the weight of the partner to minus the sum of all
+ * others, which is p - 1 of a softmax whose target is the partner, but without
+ * its cancellation, which loses all digits once p is near 1.
+ *   w        [rows]  a row of W
+ *   partner  the partner's column
  */
 void loss_partner_balance(size_t rows, size_t partner, float *w);
 
@@ -72,16 +73,17 @@ double loss_log_add(double a, double b);
  *
  *     dv = (W + W') v,   W extended by zero rows to [rows,rows]
  *
- *   w   [moved,rows], of which the first n are looked at; few weights of
- *       constants are not zero.  It is scratch then
+ *   w   [moved,rows]; only the first n rows are read, and all are scratch
+ *       then.  Fast where few weights of constants are not zero
  *   v   [rows,d]
- *   dv  [moved,d]
+ *   dv  [moved,d] out
  */
 void loss_similarity_backward(size_t n, size_t moved, size_t rows, size_t d,
                               float *w, const float *v, float *dv);
 
-/* loss_similarity_mirror() makes W + W' of it, [moved,moved] in the first
- * columns of [moved,rows]: a product with v is left. */
+/* loss_similarity_mirror() is its first half: it replaces w by W + W',
+ * [moved,moved] in the first columns of [moved,rows]; the product with v is
+ * left to the caller. */
 void loss_similarity_mirror(size_t n, size_t moved, size_t rows, float *w);
 
 #endif

@@ -13,8 +13,8 @@
  *     own / all,    own = sum of max(W_rc, 0) over c of the group of r,
  *                   all = sum of max(W_rc, 0) over all c,
  *
- * and kin / negatives, the share of the group among the negatives that the
- * batch shows: what uniform weights would have.
+ * and, to compare it with, kin / negatives, the share that uniform weights
+ * would have: kin counts the negatives of the anchor's group.
  */
 struct loss_share {
     double own, all;
@@ -22,7 +22,8 @@ struct loss_share {
 };
 
 /*
- * loss_share_add() adds a batch: n anchors, the first of `rows` rows.
+ * loss_share_add() adds the sums of a batch to *share, which starts as zeros.
+ *   n       anchors, the first of `rows` rows
  *   sample  [rows]  which sample each row is of
  *   group   [rows]  equal numbers >= 0 belong together, such as those of a
  *                   class; -1: alone

@@ -17,8 +17,8 @@
  *
  * So a crash at any point leaves the last committed one as it was, and a
  * half-written one has a name that no reader looks at.  A program that goes on
- * after a crash calls link and tidy first: it may have come between these
- * steps.
+ * after a crash calls link and tidy first, for the crash may have come between
+ * commit and these.
  */
 
 /*
@@ -28,10 +28,10 @@
 char *nn_checkpoint_begin(const char *run, long step, struct err *err);
 
 /*
- * nn_checkpoint_commit() makes it a checkpoint.  A whole one of the same step
- * stays instead.  On error the temporary folder is removed and every older
- * checkpoint is as it was; this one may be there, though not for certain after
- * a loss of power.
+ * nn_checkpoint_commit() makes the temporary folder a checkpoint; if there is a
+ * whole one of the same step, that one stays instead.  On error the temporary
+ * folder is removed and every older checkpoint is as it was; the new one may be
+ * there, but might not survive a loss of power.
  */
 int nn_checkpoint_commit(const char *run, long step, struct err *err);
 
@@ -41,10 +41,10 @@ int nn_checkpoint_link(const char *run, struct err *err);
 
 /*
  * nn_checkpoint_tidy() removes all checkpoints but the `keep` >= 2 newest and
- * those that a symbolic link in the run directory points to, and the rest of
- * those that were left half written or half removed.  One that cannot be
- * removed does not keep the others: -1, and err names the last such; no harm is
- * done, and the next call tries again.  Not between begin and commit.
+ * those that a symbolic link in the run directory points to, and all that were
+ * left half written or half removed.  Where one cannot be removed it goes on
+ * with the others and returns -1, and err names the last such; the next call
+ * tries again.  Not to be called between begin and commit.
  */
 int nn_checkpoint_tidy(const char *run, long keep, struct err *err);
 
@@ -52,15 +52,15 @@ int nn_checkpoint_tidy(const char *run, long keep, struct err *err);
 void nn_checkpoint_abort(const char *run, long step);
 
 /*
- * nn_checkpoint_verify() reads every file and compares: missing, cut, changed
- * or unlisted ones are refused by name.
+ * nn_checkpoint_verify() reads every file and compares it with the manifest: -1
+ * with the name of one that is missing, cut, changed or unlisted.
  */
 int nn_checkpoint_verify(const char *folder, struct err *err);
 
 /*
  * nn_checkpoint_find() looks for a checkpoint: `path` itself when it is one,
  * else the newest in it.  Returns 1 with its path in *found, to be freed, 0
- * with NULL when there is none, -1 with NULL when that cannot be seen.
+ * with NULL when there is none, -1 with NULL when the folder cannot be read.
  */
 int nn_checkpoint_find(const char *path, char **found, struct err *err);
 
@@ -69,9 +69,9 @@ int nn_checkpoint_find(const char *path, char **found, struct err *err);
 char *nn_checkpoint_need(const char *path, struct err *err);
 
 /*
- * nn_checkpoint_point() makes or replaces a symbolic link in the run directory,
- * atomically, which keeps the checkpoint of a step from being tidied.  That it
- * is still there has to be looked at afterwards.
+ * nn_checkpoint_point() makes or replaces, atomically, a symbolic link in the
+ * run directory to the checkpoint of a step, which keeps it from being tidied.
+ * The caller has to look afterwards whether the checkpoint is still there.
  *   name  of the link, such as "best"
  */
 int nn_checkpoint_point(const char *run, const char *name, long step,

@@ -4,12 +4,13 @@
 #include "nn/model.h"
 
 /*
- * Encoders for other programs: one file each, without a head; but one of texts
- * with its projection, where these programs have it.
+ * Encoders for other programs, one file each, without the projection head; an
+ * encoder of texts has its projection where those programs have it, too.
  *
- * Both say this of images: RGB of 8 bits, u, [height,width,3]; the short side
- * resized to the size (bilinear, antialiased), the centre cropped; then
- * x = (u / 255 - mean) / deviation, as planes [3,height,width].
+ * Both files say how to prepare an image: the short side resized to the size
+ * (bilinear, antialiased), the centre cropped; then, of its 8-bit RGB u
+ * [height,width,3], x = (u / 255 - mean) / deviation as planes
+ * [3,height,width].
  */
 
 /*

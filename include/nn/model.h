@@ -14,7 +14,7 @@
  *     model.safetensors   the backbone, named and shaped as torchvision's
  *                         state_dict, num_batches_tracked included: it loads
  *                         there with strict names
- *     head.safetensors    the projection head; missing with --head none
+ *     head.safetensors    the projection head; not there with head "none"
  *     optim.safetensors   the optimiser's moments, per tensor
  *     text.safetensors    an encoder of texts with its projection, named and
  *                         shaped as open_clip's or Hugging Face's
@@ -34,15 +34,16 @@ struct nn_weights {
     int texts;                  /* 1: of an encoder of texts */
 };
 
-/* nn_net_weights() returns those of a net; lent. */
+/* nn_net_weights() returns the weights of a net; lent. */
 struct nn_weights nn_net_weights(struct nn_net *net);
 
-/* nn_weights_save() writes model and head, or text; `steps` is
- * num_batches_tracked. */
+/* nn_weights_save() writes model.safetensors and head.safetensors, or
+ * text.safetensors, into a folder; `steps` is num_batches_tracked. */
 int nn_weights_save(const char *folder, const struct nn_weights *blocks,
                     long steps, struct err *err);
 
-/* nn_weights_load() fills the blocks; on error they are undefined. */
+/* nn_weights_load() fills the blocks from those files; on error they are
+ * undefined. */
 int nn_weights_load(const char *folder, const struct nn_weights *blocks,
                     struct err *err);
 
@@ -58,8 +59,8 @@ int nn_optim_load(const char *folder, const struct nn_net *net,
                   struct nn_optim *optim, struct err *err);
 
 /*
- * nn_spec_put() writes a spec as a JSON object; nn_spec_get() reads one, whose
- * texts live as long as the object.
+ * nn_spec_put() returns a spec as a new JSON object; nn_spec_get() reads one,
+ * and the spec's texts live as long as that object.
  */
 json_t *nn_spec_put(const struct nn_spec *spec);
 int nn_spec_get(struct nn_spec *spec, const json_t *object, struct err *err);
@@ -68,8 +69,8 @@ int nn_spec_get(struct nn_spec *spec, const json_t *object, struct err *err);
 struct nn_model {
     struct nn_net *net;
     struct nn_spec spec; /* its texts are in config */
-    int widened;    /* it was trained in bfloat16, and this processor has none:
-                       the net is of f32 */
+    int widened;    /* 1: it was trained in bfloat16, which this processor has
+                       not, and the net is of f32 */
     json_t *config; /* all of config.json */
     json_t *about;  /* which encoder it is: the spec as it was trained,
                        folder and digest of the checkpoint's manifest */
@@ -81,8 +82,9 @@ struct nn_model {
  * to max_rows images at once.
  *   path   a checkpoint, or a run directory: then its newest
  *   train  1: with gradients (nn_net_new())
- *   set    changes the spec before the net is built (the image size, say);
- *          NULL to leave it
+ *   set    called with `data` to change the spec before the net is built (the
+ *          image size, say); NULL: the spec stays
+ * To be given to nn_model_release().
  */
 int nn_model_open(struct nn_model *model, const char *path, size_t max_rows,
                   int train, void (*set)(struct nn_spec *spec, void *data),
@@ -96,8 +98,9 @@ int nn_model_open_text(struct nn_model *model, const char *path,
                        size_t max_rows, struct err *err);
 
 /*
- * nn_model_fits() checks an encoder for the first `views` views of a data set
- * of so many samples: a table (nn_net_ids()) has rows for one only.
+ * nn_model_fits() returns 0 if an encoder can read the first `views` views of a
+ * data set of so many samples, else -1: a table (nn_net_ids()) has rows for one
+ * data set only.
  */
 int nn_model_fits(const struct nn_model *model, size_t samples, size_t views,
                   struct err *err);

@@ -36,12 +36,12 @@
  * et al. 2019, arXiv:1910.01108, under Hugging Face's names, whose h is the row
  * of the first token.
  *
- * linear may see the image in a fixed basis: h = W (B x + c) + b.  B and c are
+ * linear may read the image in a fixed basis: h = W (B x + c) + b.  B and c are
  * kept with the running statistics (basis.weight, basis.bias), zero until
  * nn_net_set_basis().  table reads ids in place of images: h is a row of free
- * numbers for each (image, view), of the id views image + view.
+ * numbers for each (image, view), whose id is image x views + view.
  *
- * Not for two threads at once; two nets are independent of each other.
+ * A net is for one thread at a time; two nets are independent of each other.
  */
 struct nn_spec {
     const char *arch; /* the encoder: one of nn_encoder_words(), with its sizes:
@@ -56,7 +56,8 @@ struct nn_spec {
                          text_projection (W') of texts */
     long width;       /* channels of the first stage; 0: the arch's own
                          (64, and 16 for resnet8 and resnet20) */
-    long hidden;      /* mlp, linear, table: width of h and between; 0: 512 */
+    long hidden;      /* mlp, linear, table: width of h, and of mlp's hidden
+                         layer; 0: 512 */
     long basis;       /* linear: rows of B; 0: the pixels themselves.  rows:
                          numbers of a row */
     long samples, views;      /* table, rows: images, and rows of each */
@@ -71,9 +72,8 @@ struct nn_spec {
 };
 
 /*
- * A batch: n samples of the kind that the network reads, in the fields beside
- * it; the others are not looked at.  Samples from..to of a batch are a batch:
- * images, rows or ids from there on, or with tokens offsets from there on.
+ * A batch: n samples of the kind that the network reads, in the members below
+ * that belong to this kind; the others are not read.
  *
  *     NN_IMAGES  images
  *     NN_ROWS    rows
@@ -92,8 +92,9 @@ struct nn_input {
     const size_t *offsets; /* [n + 1], ascending */
 };
 
-/* nn_input_slice() returns samples [from,to) of a batch as one; lent.
- *   width  numbers of an image or a row; without use for ids and tokens */
+/* nn_input_slice() returns samples [from,to) of a batch as a batch, whose
+ * arrays are those of the whole.
+ *   width  numbers of an image or a row; not read for ids and tokens */
 struct nn_input nn_input_slice(const struct nn_input *input,
                                enum nn_input_kind kind, size_t width,
                                size_t from, size_t to);
@@ -110,18 +111,18 @@ struct nn_tensor {
 };
 
 /*
- * nn_encoder_words() returns the names of all encoders of texts, or of all
- * others, as "resnet18|...|vit:WxLxP[xH]", for an option; nn_encoder_reads() 1
- * where an arch is that of one that reads this kind, nn_encoder_looks_up()
- * where the rows that it looks up by ids are given and stay.  lib/nn/encoder.c
- * has the table.
+ * nn_encoder_words() returns the names of all encoders of texts (texts = 1), or
+ * of all others, as "resnet18|...|vit:WxLxP[xH]", for an option.
+ * nn_encoder_reads() returns 1 where the encoder of an arch reads this kind;
+ * nn_encoder_looks_up() 1 where it looks up, by ids, rows that are given and
+ * not trained.  lib/nn/encoder.c has the table.
  */
 const char *nn_encoder_words(int texts);
 int nn_encoder_reads(const char *arch, enum nn_input_kind kind);
 int nn_encoder_looks_up(const char *arch);
 
-/* The arch of an encoder that a program computes, with tensors of its own: it
- * is no name of a net here. */
+/* The arch of an encoder that a program of the user computes, with tensors of
+ * its own; nn_net_new() does not know it. */
 extern const char nn_arch_program[]; /* "program" */
 
 struct nn_net;
@@ -134,17 +135,17 @@ struct nn_net;
  * threads in force (num/threads.h), which must stay.  NULL when the spec makes
  * no sense, with the field and the values that it may have.
  *
- * Memory in training: 2 floats a parameter, and the values that the gradients
- * need: 230 MB for 64 images of 32x32 through resnet18 with the small stem.
- * With bf16 the latter is half.
+ * Memory in training: 2 floats a parameter, and the activations that gradients
+ * need: 230 MB for 64 images of 32x32 through resnet18 with the small stem,
+ * half of that with bf16.
  */
 struct nn_net *nn_net_new(const struct nn_spec *spec, size_t max_rows,
                           int train, struct err *err);
 
 /*
  * nn_net_check() returns 0 when nn_net_new() would make such a network, else -1
- * and its error.  It takes no memory for the weights: 5 ms less for 2 million
- * of them, 30 for those of resnet18.
+ * and its error.  It takes no memory for the weights, and so is faster: by 5 ms
+ * for 2 million weights, by 30 ms for resnet18.
  */
 int nn_net_check(const struct nn_spec *spec, struct err *err);
 
@@ -160,41 +161,42 @@ void nn_net_free(struct nn_net *net);
  * nn_net_init() draws torchvision's initial weights: kaiming normal fan_out
  * for convolutions, U(+-1/sqrt(fan_in)) for linear layers, 1 and 0 for norms.
  * W and b behind a basis of k rows are normal, of variance 1 / (k + 1); a
- * table is standard normal.  Of transformers as CLIP has them (transformer.h in
- * lib/nn), vectors of tokens and places normal with deviation 0.02, of places
- * in clip 0.01; the class token 0.
+ * table is standard normal.  Weights of transformers are as CLIP has them
+ * (lib/nn/transformer.h): vectors of tokens and positions normal with deviation
+ * 0.02, of positions in clip 0.01; the class token 0.
  */
 void nn_net_init(struct nn_net *net, uint64_t seed);
 
 size_t nn_net_features(const struct nn_net *net); /* width of h */
 size_t nn_net_dim(const struct nn_net *net);      /* width of z */
 
-/* nn_head_width() returns the width of z by the spec of a head alone; 0: that
- * of h, or there is no such head. */
+/* nn_head_width() returns the width of z that a head gives (nn_spec.head); 0
+ * for "none", where it is that of h, or where there is no such head. */
 size_t nn_head_width(const char *head);
 
-/* The tensors; their count goes to *n.  Owned by the net. */
+/* nn_net_tensors() returns the tensors, owned by the net, and their number in
+ * *n. */
 const struct nn_tensor *nn_net_tensors(const struct nn_net *net, size_t *n);
 
-/* The blocks, owned by the net: write to params and statistics freely between
- * calls.  nn_net_running() are those of the statistics that a step moves, and
- * not a basis or rows, which are given.  grads has the layout of params, and is
- * NULL without train. */
+/* The blocks, owned by the net, and their floats in *count: write to params and
+ * statistics freely between calls.  nn_net_running() returns the part of the
+ * statistics that a step moves, without a basis or rows, which are given.
+ * nn_net_grads() has the layout of params, and is NULL without train. */
 float *nn_net_params(struct nn_net *net, size_t *count);
 float *nn_net_statistics(struct nn_net *net, size_t *count);
 float *nn_net_running(struct nn_net *net, size_t *count);
 float *nn_net_grads(struct nn_net *net);
 
 /*
- * nn_net_set_basis() fixes the basis of an encoder that has one of k rows:
- * the input of W is rows[0..k) (x - rows[k]).
+ * nn_net_set_basis() sets the basis of an encoder that has one of k rows: W is
+ * given the k numbers <rows[i], x - rows[k]>, i < k.
  *   rows  [k + 1, height image_width channels], pixels in the order of images
  */
 void nn_net_set_basis(struct nn_net *net, const float *rows);
 
 /* nn_net_kind() returns the kind of input that the network reads; nn_net_ids()
- * how many ids there are, or 0 where it reads none; nn_net_context() how many
- * tokens a text may have, 0 where it reads none. */
+ * how many ids there are, 0 where it reads no ids; nn_net_context() how many
+ * tokens a text may have, 0 where it reads no texts. */
 enum nn_input_kind nn_net_kind(const struct nn_net *net);
 size_t nn_net_ids(const struct nn_net *net);
 size_t nn_net_context(const struct nn_net *net);
@@ -210,8 +212,8 @@ size_t nn_net_context(const struct nn_net *net);
  *                function that nn_net_infer() computes, so that chunks of rows
  *                do not depend on one another
  *
- * The next nn_net_backward() goes back through the same.
- *   input  n <= max_rows; may go once this returns
+ * The next nn_net_backward() differentiates what this call computed.
+ *   input  n <= max_rows; not needed any more once this returns
  *   h      [n,features] or NULL;  z [n,dim] or NULL
  */
 enum nn_mode { NN_TRAIN, NN_ENCODE, NN_FIXED };
@@ -219,44 +221,46 @@ void nn_net_forward(struct nn_net *net, enum nn_mode mode,
                     const struct nn_input *input, float *h, float *z);
 
 /*
- * What NN_TRAIN moves can be had apart, of rows that another net of the same
- * spec has seen: nn_net_moves() returns the statistics of the rows that went
- * forward last, in NN_TRAIN or NN_ENCODE and not back yet, laid out as
- * nn_net_running(), lent until the next one; nn_net_move() moves the running
- * ones by them.  NN_TRAIN is NN_ENCODE with both behind it, bit for bit.
+ * The running statistics of a net can be moved by rows that another net of the
+ * same spec has seen: nn_net_moves() returns the statistics of the rows that
+ * went forward last, in NN_TRAIN or NN_ENCODE and not back yet, laid out as
+ * nn_net_running(), lent until the next call; nn_net_move() moves the running
+ * ones by them.  NN_TRAIN is NN_ENCODE and then both, bit for bit.
  */
 const float *nn_net_moves(struct nn_net *net);
 void nn_net_move(struct nn_net *net, const float *moves);
 
 /*
  * nn_net_backward() takes dL/dz [n,dim] of the last nn_net_forward() back and
- * overwrites grads with dL/dparams; with add = 1 it adds to them.  The values
- * that forward has left are used up as it goes, so once is all; nn_net_infer()
+ * overwrites grads with dL/dparams; with add = 1 it adds to them.  It uses up
+ * the activations, so it can be called once for each forward; nn_net_infer()
  * may be called in between.
  */
 void nn_net_backward(struct nn_net *net, const float *dz, int add);
 
 /*
- * nn_net_watch() has a function called behind each operator of a backward pass:
- * gradients [from..) of the block are what they will be.  NULL: none.
+ * nn_net_watch() sets a function that is called after each operator of a
+ * backward pass: the gradients from index `from` of the block to its end are
+ * final then.  NULL: none.
  */
 void nn_net_watch(struct nn_net *net, void (*went)(void *self, size_t from),
                   void *self);
 
 /*
  * A batch in parts that go through the network side by side, operator by
- * operator, where batch norm takes the statistics of all rows, whoever has them
- * (synchronised batch norm).  Each part is computed as a batch of its own would
- * be; only the sums of a norm, in double, become those of all parts: one binary
- * tree over the parts here, then add().  Bits depend on the parts alone.
+ * operator, where batch norm takes the statistics of all rows, also of parts in
+ * other processes (synchronised batch norm).  Each part is computed as a batch
+ * of its own would be; only the sums of a norm, in double, are over all parts:
+ * by one binary tree over the parts here, then by add().  Bits depend on the
+ * parts alone.
  */
 struct nn_parts {
     size_t n;
     const struct nn_input *part; /* [n], of up to max_rows rows each */
     size_t rows;                 /* of the whole batch */
 
-    /* x[n] += those of parts that are elsewhere; called in the same order with
-     * the same n by everybody who has some.  NULL: there are none. */
+    /* Adds to x [n] the sums of the parts in other processes; each process with
+     * parts calls it in the same order with the same n.  NULL: all are here. */
     void (*add)(void *self, double *x, size_t n);
     void *self;
 };
@@ -265,9 +269,9 @@ struct nn_parts {
  * nn_net_forward_parts() is nn_net_forward() of all parts, in NN_TRAIN or
  * NN_ENCODE: the running statistics move once, by those of the batch.
  * nn_net_backward_parts() overwrites grads with the sum of the parts'
- * gradients, by the same tree; add() is called again.  Memory: values and
- * gradients of each part, made when they come, or by nn_net_reserve() for so
- * many of max_rows rows.
+ * gradients, by the same tree; add() is called again.  The activations of each
+ * part take memory, made when it comes, or before by nn_net_reserve() for so
+ * many parts of max_rows rows.
  *   parts  read again by nn_net_backward_parts(), but for `part`
  *   z, dz  [rows of the parts here,dim]; z may be NULL
  */
@@ -276,16 +280,15 @@ void nn_net_forward_parts(struct nn_net *net, enum nn_mode mode,
 void nn_net_backward_parts(struct nn_net *net, const float *dz);
 void nn_net_reserve(struct nn_net *net, size_t parts);
 
-/* nn_net_infer() runs it in evaluation mode: running statistics, none moved.
- * z may be NULL (the head is then skipped); h may be NULL. */
+/* nn_net_infer() runs the network in evaluation mode: with the running
+ * statistics, which stay.  z may be NULL (the head is then skipped), and h. */
 void nn_net_infer(struct nn_net *net, const struct nn_input *input, float *h,
                   float *z);
 
 /*
- * nn_net_memory() returns how many bytes the net holds, for parameters and
- * their gradients, and for the values that forward and backward keep of
- * max_rows rows; copies of the weights that the engine makes come on top, about
- * as much again as these.
+ * nn_net_memory() returns how many bytes the net holds for parameters,
+ * gradients and the activations of max_rows rows.  Copies of the weights that
+ * the engine makes, about as large as the weights, are not counted.
  */
 size_t nn_net_memory(const struct nn_net *net);
 

@@ -8,7 +8,8 @@
 
 /*
  * Optimisers over the one block of parameters (lib/algorithms.md 6).
- * p parameter, g its gradient, wd weight decay, mu momentum.
+ * p parameter, g its gradient, lr learning rate, wd weight decay, mu momentum,
+ * t the number of this step, from 1.
  *
  * sgd      d = g + wd p;  m = mu m + d;  p -= lr m
  *          with Nesterov: p -= lr (d + mu m)
@@ -22,7 +23,7 @@
  *          p -= lr q m, q = 0.001 |p| / (|g| + wd |p|), 1 where a norm is 0;
  *          in every tensor, biases too: kept to compare with published runs
  *
- * Those of rank > 1 decay, but for embeddings of positions and class tokens
+ * Tensors of rank > 1 decay, but for embeddings of positions and class tokens
  * (nn_tensor.decays).
  *
  * Kingma and Ba 2015, arXiv:1412.6980; Loshchilov and Hutter 2019,
@@ -33,7 +34,7 @@ struct nn_optim_spec {
     double momentum;  /* sgd, lars: mu in 0 .. 1, below 1 */
     int nesterov;     /* sgd */
     double weight_decay;
-    long accumulate; /* K > 1: one step for K gradients, by their mean */
+    long accumulate; /* K > 1: a step for every K gradients, by their mean */
     /* adam, adamw: b1, b2 in 0 .. 1, both ends excluded, and eps > 0; 0 stands
      * for 0.9, 0.999 and 1e-8 */
     double beta1, beta2, epsilon;
@@ -42,9 +43,9 @@ struct nn_optim_spec {
 struct nn_optim;
 
 /*
- * nn_optim_new() makes one for a net's tensors and block of `count`
- * parameters, moments zero.  The table of tensors is kept, not copied.  NULL
- * when the name is unknown or the spec makes no sense.
+ * nn_optim_new() makes an optimiser for the n tensors of a net and its block of
+ * `count` parameters, moments zero.  The table of tensors is kept, not copied.
+ * NULL when the name is unknown or the spec makes no sense.
  */
 struct nn_optim *nn_optim_new(const struct nn_optim_spec *spec,
                               const struct nn_tensor *tensors, size_t n,
@@ -52,7 +53,7 @@ struct nn_optim *nn_optim_new(const struct nn_optim_spec *spec,
 void nn_optim_free(struct nn_optim *optim);
 
 /*
- * nn_optim_step() takes one step; NULL params are a bug.
+ * nn_optim_step() takes one step.
  *   params, grads  [count]
  * One pass over the block, two for LARS, one more to accumulate.  The result
  * does not depend on the number of threads.  Returns 1, or 0 where the gradient
@@ -81,7 +82,8 @@ struct nn_moments {
     long *steps, *pending; /* pending: NULL without a sum */
 };
 
-/* nn_optim_moments() gives them to read, or to fill from a checkpoint. */
+/* nn_optim_moments() returns pointers into the optimiser, to read the state or
+ * to fill it from a checkpoint. */
 struct nn_moments nn_optim_moments(struct nn_optim *optim);
 
 #endif

@@ -23,8 +23,8 @@ struct nn_array {
 };
 
 /*
- * nn_array_init() fills one with copies of name and data; data = NULL gives
- * zeros.  The dtype is one of the format's; anything else is a bug.
+ * nn_array_init() fills an array with copies of name and data; data = NULL
+ * gives zeros.  The dtype is one of the format's; anything else is a bug.
  */
 void nn_array_init(struct nn_array *array, const char *name, const char *dtype,
                    size_t rank, const size_t *shape, const void *data);
@@ -34,7 +34,7 @@ void nn_array_init(struct nn_array *array, const char *name, const char *dtype,
  * anything is allocated: ranges must tile the data without gap or overlap.
  *   metadata   the "__metadata__" object or NULL; json_decref() it.  The
  *              argument itself may be NULL
- * The arrays, in the order of the header, go to *arrays, to be released with
+ * The arrays, in the order of the header, go to *arrays, to be given to
  * nn_arrays_free().
  */
 int nn_arrays_read(const char *path, struct nn_array **arrays, size_t *n,

@@ -6,9 +6,10 @@
 #include "util/err.h"
 
 /*
- * A number that moves with the epoch e, a real number that moves with each
- * iteration: the learning rate, a temperature, the weight of a running mean.
- * From `base` to `end` after w epochs of warm-up, which begin at exactly 0:
+ * A number that changes with the epoch e, which is a real number that grows
+ * with each step: the learning rate, a temperature, the weight of a running
+ * mean.  It goes from 0 to `base` in w epochs of warm-up, and then from `base`
+ * to `end`:
  *
  *     e < w      base e / w
  *     constant   base
@@ -19,12 +20,12 @@
  *     exp        end + (base - end) R ^ (how many epochs have ended)
  *     step       base 0.1 ^ (how many of the given epochs have begun)
  *
- * x goes from 0 to 1 and stays there: (e - w) / S over a span of S epochs,
- * those up to the end of the run, E - w, where S is not given.
+ * where x = (e - w) / S, and 1 beyond, over a span of S epochs; where S is not
+ * given, the span goes up to the end of the run, S = E - w.
  *
- * The cosine with warm-up is that of lib/algorithms.md 6; over a span
- * that of the running means of LibAUC; wave is the inverse temperature of
- * EMC2's code; quarter and exp are for the rate of temperatures.
+ * cosine with warm-up is that of lib/algorithms.md 6, and over a span that of
+ * the running means of LibAUC; wave is the inverse temperature in EMC2's
+ * program; quarter and exp are for the rate of temperatures.
  */
 enum nn_schedule_kind {
     NN_SCHEDULE_CONSTANT,
@@ -46,9 +47,9 @@ struct nn_schedule {
 };
 
 /*
- * nn_schedule_parse() reads "constant", "cosine", "quarter", "linear", these
- * three also with a span as in "cosine:50", "wave:P", "exp:R" or "step:60,80".
- * The fields base, end, warmup and epochs are left alone.
+ * nn_schedule_parse() reads "constant"; "cosine", "quarter" or "linear", also
+ * with a span as in "cosine:50"; "wave:P", "exp:R" or "step:60,80".  Returns 0,
+ * or -1 for another text.  It does not touch base, end, warmup and epochs.
  */
 int nn_schedule_parse(const char *text, struct nn_schedule *schedule,
                       struct err *err);

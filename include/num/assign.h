@@ -19,7 +19,7 @@
  *
  *   cost  [n,k], finite
  *   room  [k], together at least n
- *   to    [n]
+ *   to    [n] out: the centre of each point
  * Returns the total cost.  O(k^2 + points of the centres on the path x k) for
  * each point that does not stay at its cheapest centre.
  */

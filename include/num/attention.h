@@ -18,35 +18,36 @@
  * Forward keeps two numbers for each token and head, from which backward makes
  * p again, bit for bit.  A text's results do not depend on the other texts, nor
  * on the number of threads: each sum is over rising j (or d, or i), in f32, and
- * that of e^s in double.  Of bfloat16 (num/half.h) each result is that of the
- * same numbers in f32, rounded.  Of normal numbers, y differs from the equation
- * in double by less than 2e-6, and gradients by less than 1e-5
- * (tests/num/test_attention.c).
+ * that of e^s in double.  For bfloat16 (num/half.h) each result is that of the
+ * same numbers in f32, rounded.  For normally distributed numbers, y differs
+ * from the equation in double by less than 2e-6, and gradients by less than
+ * 1e-5 (tests/num/test_attention.c).
  *
- * Each function takes one struct, of which it reads the members that are named
- * there.  O(sum over texts of length^2 heads d) time; calls on different arrays
+ * Each function takes one struct; its comment names the members that it uses.
+ * O(sum over texts of length^2 heads d) time; calls on different arrays
  * may run at the same time.
  */
 struct num_attention {
     size_t n;
     const size_t *offsets; /* [n + 1], rising: text i is the tokens from
                               offsets[i] to below offsets[i + 1] */
-    size_t longest;        /* no text has more tokens */
+    size_t longest;        /* the most tokens of a text, or more */
     size_t heads, d;
     int causal;
     int bf16;              /* q, k, v, y and their gradients are bfloat16 */
     size_t stride;         /* numbers from one token to the next in q, k, v
                               and their gradients; >= heads d */
-    const void *q, *k, *v; /* [tokens,heads,d] */
+    const void *q, *k, *v; /* [tokens,heads,d], with `stride` */
     void *y;               /* [tokens,heads,d], packed */
     float *top, *share;    /* [tokens,heads]: max_j s_ij; 1 / sum_j e^(s_ij -
                               top) */
     const void *dy;        /* [tokens,heads,d], packed: dL/dy */
-    void *dq, *dk, *dv;
-    float *scratch; /* [num_attention_scratch()] */
+    void *dq, *dk, *dv;    /* [tokens,heads,d], with `stride` */
+    float *scratch;        /* [num_attention_scratch()] */
 };
 
-/* num_attention_scratch() returns floats for both functions and all threads. */
+/* num_attention_scratch() returns the floats of scratch for both functions and
+ * all threads. */
 size_t num_attention_scratch(size_t longest, size_t d);
 
 /* num_attention_forward() writes y, top and share, from q, k and v. */

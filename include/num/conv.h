@@ -15,13 +15,18 @@
  * the scratch it is given.  Products of bfloat16 maps are summed in f32, and
  * gradients of weights are f32.
  *
- * The algorithm of each pass is that of a table by shape (lib/num/conv.c),
- * which does not depend on any timing: F(4x4, 3x3) of Lavin and Gray 2016,
- * arXiv:1509.09308, where it is the faster one (lib/num/winograd.h), products
- * by AMX of bfloat16 maps where the processor has it (lib/num/tiles.h), a
- * product for each tap (lib/num/taps.h) on small maps, and without AVX2 where
- * oneDNN has loops in plain C alone, else oneDNN's direct sums.  The error of
- * the first is about 1e-5 of the rms of y, that of the others 1e-6.
+ * A table by shape (lib/num/conv.c), which does not depend on any timing, gives
+ * the algorithm of each pass:
+ *
+ *     Winograd   F(4x4, 3x3) of Lavin and Gray 2016, arXiv:1509.09308, where it
+ *                is the fastest (lib/num/winograd.h)
+ *     tiles      products by AMX, of bfloat16 maps where the processor has it
+ *                (lib/num/tiles.h)
+ *     taps       a product for each tap (lib/num/taps.h), on small maps, and
+ *                without AVX2, where oneDNN has loops in plain C alone
+ *     direct     else oneDNN's direct sums
+ *
+ * The error of Winograd is about 1e-5 of the rms of y, that of the others 1e-6.
  */
 enum num_conv_how {
     NUM_CONV_TABLE,
@@ -44,15 +49,15 @@ struct num_conv_spec {
     size_t kernel, stride, pad;
     int bias;
     enum num_conv_how how;
-    int train;     /* back_weights is wanted */
-    int back_data; /* back_data is wanted */
-    int relu;      /* without train: y = max(., 0) */
-    int add;       /* without train: y += . first */
+    int train;     /* num_conv_back_weights() is wanted */
+    int back_data; /* num_conv_back_data() is wanted */
+    int relu;      /* only without train: y = max(y, 0) at the end */
+    int add;       /* only without train: adds to y, before relu */
 };
 
 struct num_conv;
 
-/* num_conv_out() describes y. */
+/* num_conv_out() returns the shape of y. */
 struct num_map num_conv_out(const struct num_conv_spec *spec);
 
 /*
@@ -73,7 +78,7 @@ size_t num_conv_scratch(const struct num_conv *conv);
 const char *num_conv_name(const struct num_conv *conv, enum num_conv_pass pass);
 
 /*
- * y from x; dx from dy; dw and db from x and dy.
+ * The three passes write y from x, dx from dy, and dw and db from x and dy.
  *   x, dx  maps as spec.in;  y, dy  maps as num_conv_out()
  *   w, dw  [out,in,kernel,kernel];  b, db [out], NULL without bias
  *   accumulate = 1 adds to dw and db, 0 overwrites

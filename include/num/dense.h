@@ -12,12 +12,12 @@
  * Weights, biases and their gradients are f32.  The rows are f32, whose
  * products are those of num/gemm.h; or bfloat16 (num/half.h), whose products
  * are of bfloat16 and summed in f32: W is rounded for them, and y and dx once
- * at their end.  These are by the tiles of AMX, ten times the rate of f32 and
- * more, by AVX512-BF16, twice the rate, or in vectors of f32: the first of
- * these that the processor has.  Each adds in another order, so bits differ.
+ * at their end.  They are computed by the first of these that the processor
+ * has: the tiles of AMX, at ten times the rate of f32 and more; AVX512-BF16, at
+ * twice the rate; vectors of f32.  Each adds in another order, so bits differ.
  *
- * Each function takes one struct, of which it reads the members that are named
- * there.  Of bfloat16, results do not depend on the number of threads: the sum
+ * Each function takes one struct; its comment names the members that it uses.
+ * For bfloat16, results do not depend on the number of threads: the sum
  * over k of y and dx, and that over rows of dw, are in a fixed order.  Against
  * sums in double the largest error over the rms of the result is below 2e-6 for
  * f32 and, of bfloat16, below 5e-6 for dw and db and 2e-6 beyond the last
@@ -26,7 +26,7 @@
  */
 struct num_dense {
     size_t n, in, out;
-    int across;         /* W' is kept, [in,out]; else W, [out,in] */
+    int across;         /* 1: w is W' [in,out]; 0: w is W [out,in] */
     int bf16;           /* x, r, y, dy and dx are bfloat16 */
     const float *w, *b; /* b [out], or NULL */
     const void *x;      /* [n,in] */
@@ -35,12 +35,13 @@ struct num_dense {
     const void *dy;     /* [n,out]: dL/dy, which is dr as well */
     void *dx;           /* [n,in] */
     float *dw, *db;     /* as w and b; db may be NULL */
-    int add;            /* to dw and db; else overwrite them */
+    int add;            /* 1: adds to dw and db; 0: overwrites them */
     void *scratch;      /* [num_dense_scratch()] bytes */
 };
 
-/* num_dense_scratch() returns bytes for all functions, from n, in, out and
- * bf16; num_dense_name() the name of the kernel that computes the products. */
+/* num_dense_scratch() returns the bytes of scratch for all functions, from n,
+ * in, out and bf16; num_dense_name() the name of the kernel that computes the
+ * products. */
 size_t num_dense_scratch(const struct num_dense *a);
 const char *num_dense_name(int bf16);
 

@@ -13,13 +13,13 @@ void num_dnn_free(struct num_dnn *dnn);
 /* num_dnn_bf16() returns 1 when this processor computes in bfloat16. */
 int num_dnn_bf16(void);
 
-/* num_dnn_bf16_gains() returns 1 when it is known to be faster in it: it has
- * the instruction for products of bfloat16 (AVX512-BF16: Zen 4, Cooper Lake).
- */
+/* num_dnn_bf16_gains() returns 1 when this processor is known to be faster in
+ * bfloat16: it has an instruction for its products (AVX512-BF16: Zen 4, Cooper
+ * Lake). */
 int num_dnn_bf16_gains(void);
 
-/* num_dnn_tiles() returns 1 when it has AMX (Sapphire Rapids) and oneDNN is not
- * kept from it, by ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16, say. */
+/* num_dnn_tiles() returns 1 when this processor has AMX (Sapphire Rapids) and
+ * oneDNN may use it: ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16, say, forbids it. */
 int num_dnn_tiles(void);
 
 #endif

@@ -12,8 +12,8 @@
  *     A x_i = l_i x_i,    l_1 >= l_2 >= ... >= l_k,    x_i.x_j = [i = j]
  *
  * so well that |A x_i - l_i x_i| <= tol |A|.  By Lanczos' method with
- * blocks, all vectors kept orthogonal, restarted with the best vectors that it
- * has (Golub and Underwood 1977; Wu and Simon 2000): blocks because equal
+ * blocks, all vectors kept orthogonal, restarted with the best vectors so
+ * far (Golub and Underwood 1977; Wu and Simon 2000): blocks because equal
  * eigenvalues come with equal samples, and because a product with a block costs
  * little more than one with a vector.  Where that does not converge, and for
  * small matrices, the whole problem is solved by OpenBLAS's LAPACK, on as many
@@ -21,7 +21,7 @@
  *
  *   a      [n,n]  symmetric, finite
  *   k      1 .. n
- *   tol    > 0; below 1e-6 single precision is the limit
+ *   tol    > 0; f32 allows no less than about 1e-6
  *   rng    where the start comes from: the result is a function of A, k, tol
  *          and this stream, whatever the number of threads
  *   value  [k];  vector [k,n], one eigenvector a row, its sign arbitrary

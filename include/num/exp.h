@@ -10,8 +10,9 @@
  */
 
 /*
- * num_choose() is which ? a : b, by masks: of ?: the compiler makes branches,
- * and of a loop with these vectors for AVX-512 alone.
+ * num_choose() returns which ? a : b, which is 0 or 1, by masks: of ?: the
+ * compiler makes branches, and of loops with branches vectors for AVX-512
+ * alone.
  */
 static inline float
 num_choose(int which, float a, float b)

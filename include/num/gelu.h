@@ -11,10 +11,10 @@
  *                     PyTorch's default (approximate='none')
  *     NUM_GELU_TANH   F(x) = (1 + tanh(u)) / 2 = 1 / (1 + e^-2u),
  *                     u = sqrt(2 / pi) (x + 0.044715 x^3): approximate='tanh'
- *     NUM_GELU_QUICK  F(x) = 1 / (1 + e^-1.702x): OpenAI's weights of CLIP
+ *     NUM_GELU_QUICK  F(x) = 1 / (1 + e^-1.702x): for OpenAI's weights of CLIP
  *
- * F is off by at most 4e-7 of 1.  Numbers are f32 or, with `bf16`, bfloat16
- * (num/half.h), of which each result is the f32 one, rounded.  They are shared
+ * F is off by at most 4e-7.  Numbers are f32 or, with `bf16`, bfloat16
+ * (num/half.h), whose results are those of f32, rounded.  They are shared
  * among the threads; results do not depend on how many.  O(n) time; calls on
  * different arrays may run at the same time.
  */

@@ -10,19 +10,19 @@
  *     num_gemm_nt:  C = alpha A B' + beta C    A [m,k]  B [n,k]  C [m,n]
  *     num_gemm_tn:  C = alpha A' B + beta C    A [k,m]  B [k,n]  C [m,n]
  *
- * With beta = 0 the old content of C is not read.  Rows are packed.  O(m n k)
- * time, no scratch from the caller.  The result is the same, bit for bit, for
- * the same shape and number of threads.  Sums are f32: against sums in double,
- * of normal numbers and up to k = 2,048, the largest error over the rms of C is
- * below 5e-6 (tests/num/test_gemm.c).  Calls on different arrays may run at the
- * same time.
+ * With beta = 0 the old content of C is not read.  Rows are contiguous.
+ * O(m n k) time, no scratch from the caller.  The result is the same, bit for
+ * bit, for the same shape and number of threads.  Sums are f32: against sums in
+ * double, of normal numbers and up to k = 2,048, the largest error over the rms
+ * of C is below 5e-6 (tests/num/test_gemm.c).  Calls on different arrays may
+ * run at the same time.
  *
- * Small ones, of up to 5 x 2^20 multiplications, go to loops of our own
- * (lib/num/gemm_small.h), others to oneDNN's sgemm.  What OpenBLAS 0.3.21
- * reaches of their speed, with the kernels that it chooses by itself for an
- * EPYC 9005, on one thread and on two, and for an EPYC 9004, those of
- * Cooperlake for both; and with Haswell's, which OPENBLAS_CORETYPE may ask for,
- * on the 9005:
+ * Small products, of up to 5 x 2^20 multiplications, go to loops of our own
+ * (lib/num/gemm_small.h), others to oneDNN's sgemm.  The table is the speed of
+ * OpenBLAS 0.3.21 divided by theirs: on an EPYC 9005 with one thread and with
+ * two, and on an EPYC 9004, both with the kernels that it chooses itself, those
+ * for Cooperlake; and on the 9005 with those for Haswell, which
+ * OPENBLAS_CORETYPE may ask for.
  *
  *                           9005        2 threads   9004        Haswell
  *   heads, 64 x 512 x 512   .79 - .94   .77 - 1.58  .71 - 1.05  .46 - .57
@@ -36,8 +36,8 @@
  *   transformers            .86 - 1.02  .83 - .98   .80 - .94   .48 - .50
  *   inside of Winograd      .73 - .93   .65 - .86   .76 - .93   .44 - .50
  *
- * (scripts/benchmarks/gemm.sh).  Where it is the faster one, products do not go
- * to it all the same: its bits depend on OPENBLAS_CORETYPE, ours do not.
+ * (scripts/benchmarks/gemm.sh).  OpenBLAS is not used even where it is faster,
+ * for its bits depend on OPENBLAS_CORETYPE.
  */
 void num_gemm_nn(size_t m, size_t n, size_t k, float alpha, const float *a,
                  const float *b, float beta, float *c);

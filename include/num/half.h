@@ -5,8 +5,8 @@
 
 /*
  * Rows of numbers that are f32 or, with `bf16`, bfloat16: the upper half of an
- * f32, rounded to nearest, ties to even.  Values that layers pass on to each
- * other are kept in it where half the memory is wanted; every kernel computes
+ * f32, rounded to nearest, ties to even.  Layers keep the values that they pass
+ * on in bfloat16 where half the memory is wanted; every kernel computes
  * in f32 and rounds its results, once.  Nothing is allocated; calls on
  * different arrays may run at the same time.
  */
@@ -14,15 +14,15 @@
 /* num_half_bytes() returns the bytes of n numbers. */
 size_t num_half_bytes(size_t n, int bf16);
 
-/* num_half_at() returns where number i is. */
+/* num_half_at() returns a pointer to number i of x. */
 void *num_half_at(const void *x, size_t i, int bf16);
 
-/* num_half_get() makes f32 of n numbers, num_half_put() is the way back.
+/* num_half_get() writes n numbers as f32, num_half_put() is the way back.
  *   plain [n];  x [n] */
 void num_half_get(size_t n, int bf16, const void *x, float *plain);
 void num_half_put(size_t n, int bf16, const float *plain, void *x);
 
-/* num_half_axpy() is y += alpha x, in f32.
+/* num_half_axpy() adds alpha x to y, in f32.
  *   x [n];  y [n] f32 */
 void num_half_axpy(size_t n, int bf16, float alpha, const void *x, float *y);
 

@@ -11,7 +11,7 @@
  *     r_i  = 1 / sqrt(v_i + epsilon)
  *
  * where m and v are mean and (biased) variance of a row.  Each function takes
- * one struct, of which it reads the members that are named there.  Rows are
+ * one struct; its comment names the members that it uses.  Rows are
  * shared among the threads; results do not depend on their number.  Sums are
  * double, in a fixed order.  Against the equations in double, of normal
  * numbers, the largest error over the rms of the result is below 5e-6 for dx
@@ -29,7 +29,7 @@ struct num_layer_norm {
     const void *dy;            /* [n,d] dL/dy */
     void *dx;                  /* [n,d]; may be dy */
     float *dgamma, *dbeta;     /* [d] */
-    int add;                   /* to dgamma and dbeta; else overwrite them */
+    int add;                   /* 1: adds to dgamma, dbeta; 0: overwrites */
 };
 
 /* num_layer_norm_forward() writes y, mean and rstd, from n, d, epsilon, x,

@@ -32,7 +32,7 @@ size_t num_map_bytes(const struct num_map *map);
 
 /*
  * num_map_put() fills a map from plain f32 NCHW; num_map_get() is the way
- * back.  Loops as simple as the definition: for tests and small maps.
+ * back.  Both are slow, simple loops, for tests and small maps.
  *   plain [n,c,h,w];  data [num_map_bytes()]
  */
 void num_map_put(const struct num_map *map, const float *plain, void *data);
@@ -50,7 +50,7 @@ void num_map_get(const struct num_map *map, const void *data, float *plain);
 void num_map_pixels(const struct num_map *map, const uint8_t *u,
                     const float *mean, const float *deviation, void *data);
 
-/* num_map_add() is y += x of two maps, rounded once. */
+/* num_map_add() adds map x to map y, rounded once. */
 void num_map_add(const struct num_map *map, const void *x, void *y);
 
 #endif

@@ -15,7 +15,7 @@
  *     NUM_NORM_GROUP   the pixels of one image in the group of c / groups
  *                      channels that k is in (Wu and He 2018, arXiv:1803.08494)
  *     NUM_NORM_NONE    nothing: y = act(x + add)
- *     NUM_NORM_FIXED   nothing: they are given, as batch norm has them in
+ *     NUM_NORM_FIXED   nothing: m and v are given, as batch norm has them in
  *                      evaluation, and no gradient goes through them
  *
  * add is another map or nothing, act is max(., 0), which leaves a NaN a NaN,
@@ -32,12 +32,12 @@ enum num_norm_kind {
     NUM_NORM_FIXED
 };
 
-/* Each function takes one struct, of which it reads the members that are named
- * there. */
+/* Each function takes one struct; its comment names the members it uses. */
 struct num_norm {
     enum num_norm_kind kind;
     struct num_map map; /* of x, add, y and all their gradients */
-    size_t rows;        /* BATCH: images of all parts, below; 0: of the map */
+    size_t rows;        /* BATCH: images of all parts, see num_norm_sums(); 0:
+                           those of the map */
     size_t groups;      /* GROUP only; divides c */
     int relu;
 
@@ -51,7 +51,7 @@ struct num_norm {
     void *dx;              /* may be dy where dadd is NULL */
     void *dadd;            /* or NULL; may be dy or dy2, not dx */
     float *dgamma, *dbeta; /* [c] */
-    int accumulate;        /* to dgamma and dbeta; else overwrite them */
+    int accumulate;        /* 1: adds to dgamma and dbeta; 0: overwrites them */
 
     double *work; /* [num_norm_work()] */
 };
@@ -68,16 +68,16 @@ size_t num_norm_work(const struct num_norm *norm);
 void num_norm_forward(const struct num_norm *norm);
 
 /* num_norm_apply() writes y from x, add, gamma, beta, mean and variance, as
- * batch norm does in evaluation; it wants no work. */
+ * batch norm does in evaluation; it needs no scratch. */
 void num_norm_apply(const struct num_norm *norm);
 
 /*
  * num_norm_backward() writes dx, dgamma, dbeta and, where it is not NULL, dadd:
  * it takes dy + dy2 back, through m and v as well, from x, gamma, beta, mean
  * and variance as num_norm_forward() had or left them.  y is for relu: an
- * element that was clipped has no gradient.  NULL stands for "make it again
- * from x", which is faster, but only possible where nothing was added and kind
- * is not NONE.
+ * element that was clipped has no gradient.  Where y is NULL it is computed
+ * again from x, which is faster, but only possible where nothing was added and
+ * kind is not NONE.
  */
 void num_norm_backward(const struct num_norm *norm);
 
@@ -93,10 +93,10 @@ void num_norm_backward(const struct num_norm *norm);
  *                             behind act; and dgamma, dbeta and dadd of a part
  *     num_norm_back_settle()  dx from these
  *
- * The two calls of a pass have one struct, and leave work, dy, dadd and y alone
- * in between.  Squares in double cost digits only of means that are 1e4
- * deviations and more, which cost x more of them.
- *   sums  [2 c]  of both kinds one behind the other
+ * Both calls of a pass take the same struct, and work, dy, dadd and y must not
+ * change in between.  Sums of squares in double lose digits only where a mean
+ * is 1e4 deviations or more, where x in f32 has lost more.
+ *   sums  [2 c]  the first sum of each channel, then the second
  */
 void num_norm_sums(const struct num_norm *norm, double *sums);
 void num_norm_settle(const struct num_norm *norm, const double *sums);

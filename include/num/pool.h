@@ -10,11 +10,12 @@
  *     y(i, k, p, q) = max over r, s < kernel of
  *                     x(i, k, p stride + r - pad, q stride + s - pad)
  *
- * over the pixels of it that are inside the image.  The gradient goes to the
- * first of the largest, and where windows overlap it is added up: y is exact,
- * and dx of f32 is within 1e-6 of its rms.  Of bfloat16 oneDNN rounds such sums
- * as they grow, and dx is up to 5e-2 off (tests/num/test_pool.c).  O(size
- * kernel^2) time; two calls may run at the same time with different scratch.
+ * over the pixels of the window that are inside the image.  The gradient goes
+ * to the first of the largest, and where windows overlap it is added up.  y is
+ * exact, and dx in f32 is within 1e-6 of its rms; in bfloat16 oneDNN rounds
+ * such sums as they grow, and dx is up to 5e-2 off (tests/num/test_pool.c).
+ * O(size kernel^2) time; two calls may run at the same time with different
+ * scratch.
  */
 struct num_pool_spec {
     struct num_map in;
@@ -24,6 +25,7 @@ struct num_pool_spec {
 
 struct num_pool;
 
+/* num_pool_out() returns the shape of y. */
 struct num_map num_pool_out(const struct num_pool_spec *spec);
 
 /* num_pool_new() prepares it; NULL when the processor cannot do it. */
@@ -36,7 +38,8 @@ void num_pool_free(struct num_pool *pool);
 size_t num_pool_argmax_bytes(const struct num_pool *pool);
 size_t num_pool_scratch(const struct num_pool *pool);
 
-/* argmax [num_pool_argmax_bytes()], written forward and read backward. */
+/* num_pool_forward() writes y and argmax [num_pool_argmax_bytes()] from x;
+ * num_pool_backward() writes dx from dy and that argmax. */
 void num_pool_forward(const struct num_pool *pool, const void *x, void *y,
                       void *argmax, void *scratch);
 void num_pool_backward(const struct num_pool *pool, const void *dy,

@@ -2,12 +2,13 @@
 #define NUM_ROOM_H
 
 /*
- * Where there is no room for its buffers, of 128 MiB for each thread, OpenBLAS
- * asks the system for ever, before main() begins.  NUM_ROOM_FIRST, once in a
- * tool's main file that links it, lets num_room_judge() look before that: under
- * a limit of the address space (ulimit -v) that is too low for them it prints a
- * sentence and ends the program with 1.  Without a limit it costs nothing.
- * Sanitizers, which begin as early, have none of it.
+ * Room for OpenBLAS.  It wants buffers of 128 MiB for each thread, and where it
+ * cannot get them it asks the system for ever, before main() begins.
+ * NUM_ROOM_FIRST, once in the main file of a tool that links OpenBLAS, has
+ * num_room_judge() called before that: where the limit of the address space
+ * (ulimit -v) is too low for the buffers, it prints a sentence and ends the
+ * program with status 1.  Without a limit it does nothing.  With sanitizers,
+ * which begin as early, NUM_ROOM_FIRST is empty.
  */
 void num_room_judge(int argc, char **argv, char **environment);
 

@@ -15,15 +15,15 @@ int num_threads(int n);
  * they keep the processor from the very thread that they wait for: a training
  * step with two threads then takes two to five times as long.  They spin for
  * some 10 to 20 us, 500 times, which is as long as falling asleep and waking
- * up: alone on two cores a step of ResNet-20 takes .86 of what it takes
- * without, a step of the demo .91, for as much processor time; beside two busy
- * processes neither loses by it.
+ * up: alone on two cores a step of ResNet-20 takes .86 of the time that it
+ * takes with no spinning at all, a step of the demo .91, for as much processor
+ * time; beside two busy processes neither is slower.
  *
- * The library of the threads looks at its environment before main() begins, so
- * the program is executed once more, with GOMP_SPINCOUNT=500: to be called
- * first in main(), with its argv.  Returns where there is nothing to do: when
- * GOMP_SPINCOUNT or OMP_WAIT_POLICY is set, by the user or by the first time
- * through, or the program cannot be executed again.
+ * The OpenMP library reads its environment before main() begins, so the program
+ * is executed once more, with GOMP_SPINCOUNT=500: to be called first in main(),
+ * with its argv.  It returns only where there is nothing to do: when
+ * GOMP_SPINCOUNT or OMP_WAIT_POLICY is set, by the user or by this function, or
+ * the program cannot be executed again.
  */
 void num_threads_sleep(char **argv);
 

@@ -10,12 +10,12 @@
  * with `bf16`, bfloat16 (num/half.h); a vector that they share, and its
  * gradient, is f32.
  *
- * Gradients of a vector that many rows share are sums over these rows in their
- * order, in f32, whatever the number of threads, so a sum of k of them is off
- * by at most k / 2^24 of that of their magnitudes; all else is rounded once
- * (tests/num/test_tokens.c).  With `add` they are added to the numbers that are
- * there, else they overwrite them.  Calls on different arrays may run at the
- * same time.
+ * The gradient of a vector that k rows share is a sum over these rows in their
+ * order, in f32, whatever the number of threads, so it is off by at most
+ * k / 2^24 of the sum of their magnitudes; all else is rounded once
+ * (tests/num/test_tokens.c).  With `add` gradients are added to the numbers
+ * that are there, else they overwrite them.  Calls on different arrays may run
+ * at the same time.
  */
 
 /* num_embed() looks up the rows of a table that ids name: y_t = table[id_t].
@@ -24,9 +24,9 @@ void num_embed(size_t n, size_t d, int bf16, const int32_t *ids,
                const float *table, void *y);
 
 /*
- * num_embed_back() is its gradient, dtable[r] = sum of dy_t over id_t = r: all
- * `rows` rows are written.
- *   order  [num_embed_room()], scratch
+ * num_embed_back() writes the gradient, dtable[r] = sum of dy_t over id_t = r,
+ * of all `rows` rows.
+ *   order  [num_embed_room()] scratch
  * O(rows d + n d) time: rows are sorted by id first.
  */
 size_t num_embed_room(size_t n, size_t rows);
@@ -40,12 +40,12 @@ void num_embed_back(size_t n, size_t d, int bf16, size_t rows,
 void num_position(size_t n, const size_t *offsets, size_t d, int bf16,
                   const float *p, const void *x, void *y);
 
-/* num_position_back() is dp, [longest,d]; dx is dy. */
+/* num_position_back() writes dp [longest,d]; dx is dy. */
 void num_position_back(size_t n, const size_t *offsets, size_t longest,
                        size_t d, int bf16, const void *dy, int add, float *dp);
 
-/* num_column_sums() is sum_j = sum over rows i of x_ij, in double and in the
- * order of rows.
+/* num_column_sums() writes sum_j = sum over rows i of x_ij, in double and in
+ * the order of rows.
  *   x [n,d];  sum [d] */
 void num_column_sums(size_t n, size_t d, int bf16, const void *x, int add,
                      float *sum);

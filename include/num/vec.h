@@ -3,6 +3,9 @@
 
 #include <stddef.h>
 
+/* Vectors of n numbers, and rows made of unit length.  Nothing is allocated;
+ * calls on different arrays may run at the same time. */
+
 /* num_dot() returns sum x_i y_i of f32 vectors, summed in double. */
 double num_dot(size_t n, const float *x, const float *y);
 
@@ -12,14 +15,14 @@ double num_dot_doubles(size_t n, const double *x, const double *y);
 /* num_sum() returns sum x_i, summed in double. */
 double num_sum(size_t n, const float *x);
 
-/* num_max() returns the largest x_i; NaN does not count, and of nothing it is
- * -INFINITY. */
+/* num_max() returns the largest x_i; NaN does not count, and without any number
+ * it is -INFINITY. */
 float num_max(size_t n, const float *x);
 
-/* num_axpy() is y += alpha x. */
+/* num_axpy() adds alpha x to y. */
 void num_axpy(size_t n, float alpha, const float *x, float *y);
 
-/* num_scale() is x *= alpha. */
+/* num_scale() multiplies x by alpha. */
 void num_scale(size_t n, float alpha, float *x);
 
 /* num_finite() returns 1 when no element is infinite or NaN. */

@@ -6,11 +6,12 @@
 
 #include "util/err.h"
 
-/* Of which view a row is, where views are drawn anew: that in a slot of the
- * batch of an epoch, which can be made again. */
+/* The view that a row was made of, where views are drawn anew: the one in slot
+ * `view` of the sample's batch in that epoch, which can be made again.  {0, 0}
+ * where it is not known, or a number below would be too large. */
 struct sample_shown {
-    int32_t view; /* < SAMPLE_SHOWN_VIEWS, else 0 is as good as any */
-    int32_t epoch;
+    int32_t view;  /* < SAMPLE_SHOWN_VIEWS */
+    int32_t epoch; /* < SAMPLE_SHOWN_EPOCHS */
 };
 enum { SAMPLE_SHOWN_VIEWS = 256, SAMPLE_SHOWN_EPOCHS = 1 << 23 };
 
@@ -21,9 +22,9 @@ struct sample_queued {
 };
 
 /*
- * The latest features of each sample, as they were a fixed time ago: one row of
- * it, or one of each of its fixed views.  Row id views + view is that of a
- * sample's view; where there is one row a sample, that is its id.
+ * The latest features of each sample, as they were a fixed number of steps ago:
+ * one row of each, or one for each of its views.  Row id * views + view is that
+ * of a sample's view.
  *
  * Steps are numbered 0, 1, 2 .. through the whole run.  The features that step
  * t trains on are pushed as t's; they wait in a queue until the table is
@@ -54,13 +55,13 @@ struct sample_bank {
 /*
  * sample_bank_init() begins without a row.
  *   size   samples;  views >= 1, rows of each
- * 4 size views (dim + 6) bytes.
+ * Memory: 4 size views (dim + 6) bytes, and the queue.
  */
 void sample_bank_init(struct sample_bank *bank, size_t size, size_t views,
                       size_t dim);
 void sample_bank_release(struct sample_bank *bank);
 
-/* sample_bank_copy() begins as another one is. */
+/* sample_bank_copy() begins as a copy of another bank. */
 void sample_bank_copy(struct sample_bank *bank, const struct sample_bank *from);
 
 /*
@@ -73,21 +74,21 @@ void sample_bank_copy(struct sample_bank *bank, const struct sample_bank *from);
 void sample_bank_push(struct sample_bank *bank, int64_t when, int64_t row,
                       struct sample_shown shown, const float *z);
 
-/* sample_bank_restore() is the same for one that has its slot already, in which
- * no other update is. */
+/* sample_bank_restore() is the same for an update that has its slot already, in
+ * which no other update is. */
 void sample_bank_restore(struct sample_bank *bank, struct sample_queued update,
                          const float *z);
 
-/* sample_bank_reserve() makes so many slots, the new ones of which are free,
- * and room for so many updates in the queue. */
+/* sample_bank_reserve() makes the slots at least so many, new ones free, and
+ * makes room for so many updates in the queue. */
 void sample_bank_reserve(struct sample_bank *bank, size_t slots,
                          size_t updates);
 
-/* How old the table was where it was renewed. */
+/* How old the rows were that were written anew. */
 struct sample_staleness {
-    size_t renewed; /* rows that had one before */
-    double mean;    /* of |old - new|^2 / |new|^2 over these; 0 without */
-    double age;     /* mean steps between their writing */
+    size_t renewed; /* rows that had features before */
+    double mean;    /* of |old - new|^2 / |new|^2 over these rows; or 0 */
+    double age;     /* mean steps between old and new; or 0 */
 };
 
 /*

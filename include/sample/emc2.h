@@ -26,7 +26,7 @@
  * algorithm 1; lib/algorithms.md 3.6 and 4.1.
  */
 
-/* What is proposed in a visit, and whose chain it is. */
+/* Which rows are proposed in a visit, and which chain they are proposed to. */
 enum sample_proposals {
     /* Each of the R = v (b - 1) rows of other images once, in random order, to
      * a chain of the row's own: one for each (image, view).  Where the views of
@@ -43,10 +43,10 @@ enum sample_proposals {
      * of 100, 0 for 8 of 400: chi-square distance .0015 for 8 of 24. */
     SAMPLE_ONCE,
     /* As the reference does it: one chain for each image, which the rows of
-     * its views move one after the other, each by the R = v (b - 1) rows of
-     * other images in the order of the batch.  A state is retried v v times a
-     * visit, which flattens the distribution of small batches (3.7): total
-     * variation .095 at N = 100, b = 8. */
+     * its views move in turn, each by the R = v (b - 1) rows of other images in
+     * the order of the batch.  A state is retried v v times a visit, which
+     * flattens the distribution of small batches (3.7): total variation .095 at
+     * N = 100, b = 8. */
     SAMPLE_ALL4,
     /* Each of the R = b - 1 rows of other images in the other view once, in
      * random order, to a chain of the row's own: for two views of two kinds,
@@ -57,17 +57,17 @@ enum sample_proposals {
      *     p_i(j, k) ~ exp(beta s)  over the captions of other images,
      *     p_ik(j)   ~ exp(beta s)  over the other images. */
     SAMPLE_CROSS,
-    /* None: the next state is drawn from the softmax over the other images of
-     * the batch and two views of the image where the chain stands, which is its
-     * weight, too (lib/sample/exact.h).  No bias at any b, and each visit has
-     * the weights of its mean; for batches of two views. */
+    /* None is proposed: the next state is drawn from the softmax over the other
+     * images of the batch and two views of the image where the chain stands;
+     * this softmax is also the row's w (lib/sample/exact.h).  No bias at any b;
+     * for batches of two views. */
     SAMPLE_EXACT,
     /* The same where a row meets those of the other view alone: over the rows
      * of the other images in the other view and the state itself. */
     SAMPLE_EXACT_CROSS
 };
 
-/* Which score the state has that a chain comes with. */
+/* Which score counts for the state that a chain has before a visit. */
 enum sample_scores {
     /* Its score under the current parameters: from its row in the batch, else
      * from its extra column.  Without either the chain starts cold. */
@@ -76,8 +76,8 @@ enum sample_scores {
      * counts as outside of the batch even where it is not, and what is
      * recorded there is dropped: rows of w sum to less than 1. */
     SAMPLE_STALE,
-    /* Nothing: every visit starts cold, which is to take the first proposal.
-     * w is harder than the softmax then (3.7). */
+    /* None: every visit starts cold, that is, takes the first proposal.  w is
+     * harder than the softmax then (3.7). */
     SAMPLE_RESET
 };
 #define SAMPLE_SCORES "fresh|stale|reset"
@@ -86,29 +86,29 @@ struct sample_emc2_how {
     enum sample_proposals proposals;
     enum sample_scores scores;
     size_t burn;   /* proposals not recorded, < R */
-    uint64_t seed; /* of the key, with epoch, step and row (RNG_NEGATIVES);
-                      random numbers are counted by proposal */
+    uint64_t seed; /* random numbers are keyed by seed, epoch, step and row
+                      (RNG_NEGATIVES), and counted by proposal */
 };
 
 /* What one visit of a batch did. */
 struct sample_moves {
-    double accepted; /* share of all proposals; of an exact draw, of the chains:
-                        those that moved */
+    double accepted; /* share of all proposals; of exact draws, share of the
+                        chains that moved */
     size_t moved;    /* chains that ended elsewhere than they began */
     size_t cold;     /* chains that started cold */
 };
 
 /*
  * sample_emc2() moves the chains of a step.  Where no column is a chain's
- * state, a new view of its image counts as it: an extra with an extra_view < 0,
- * or none; and with endless augmentation, the row of the image in the same
- * slot.  An exact draw does without.
+ * state, a new view of the state's image is taken for it: an extra with
+ * extra_view < 0 or without extra_view; where views are drawn anew, also the
+ * row of that image in the same slot.  Exact draws take none for it.
  *   step  all but dim and embeddings; b >= 2, v b <= 65536
  *   s [n,columns]  similarities; the columns of a row's own image are not
  *              looked at
  *   state [n]  in: the state of each row's chain; out: after the visit.  An
- *              `all4` chain comes in, and is handed out, with each row of its
- *              image; it is not for fixed views
+ *              `all4` chain stands in each row of its image, before and
+ *              after; not for fixed views
  *   score [n]  in: beta s of the state when it was accepted, `stale` only;
  *              out: beta s of the new state.  May be NULL but for `stale`
  *   w [n,columns]  out: not negative, rows sum to 1, but for `stale`; zero at
@@ -121,7 +121,8 @@ struct sample_moves sample_emc2(const struct sample_emc2_how *how,
                                 struct sample_state *state, float *score,
                                 float *w, struct arena *scratch);
 
-/* sample_emc2_length() returns R; half of it is the usual burn-in. */
+/* sample_emc2_length() returns R of v views of b images; half of it is the
+ * usual burn-in. */
 size_t sample_emc2_length(enum sample_proposals proposals, size_t v, size_t b);
 
 #endif

@@ -36,35 +36,35 @@ void sample_chains_get(const struct sample_chains *chains, size_t v, size_t b,
                        const int64_t *ids, const int64_t *variants,
                        struct sample_state *state, float *score);
 
-/* sample_chains_place() returns where the chain of row `row` of a batch is in
- * these arrays: id views + its view. */
+/* sample_chains_place() returns the index of the chain of row `row` of a batch
+ * in state and score: id * views + its view. */
 size_t sample_chains_place(const struct sample_chains *chains, size_t b,
                            const int64_t *ids, const int64_t *variants,
                            size_t row);
 
-/* sample_chains_set() sets one from outside.  Refused, and not changed, where
- * the state names a sample, a view or an epoch that does not exist, or the
- * score is not finite. */
+/* sample_chains_set() sets the chain at an index to a state from outside.
+ * -1, and nothing changed, where the state names a sample, a view or an epoch
+ * that does not exist, or the score is not finite. */
 int sample_chains_set(struct sample_chains *chains, size_t place,
                       struct sample_state state, float score, struct err *err);
 
 /*
- * What a sampler remembers from step to step: how many there were, where its
+ * What a sampler remembers from step to step: the number of steps, where its
  * chains stand, its bank of features, the last inverse temperatures.
  *
- * It is kept in tables (sample/store.h), zeros where nothing was written;
- * numbers are little-endian:
+ * A trainer keeps it in tables (sample/store.h), zeros where nothing was
+ * written; numbers are little-endian:
  *
  *   chain [N V]    i8 id + 1, i4 view + 1, u4 epoch: where the chain of view v
  *                  of sample i stands, in row V i + v.  Where scores are kept,
- *                  f4 score in place of the epoch.  What was kept before states
- *                  had epochs has a 0 there: a view of epoch 0, as good as any
+ *                  f4 score in place of the epoch.  Epoch 0 in tables that were
+ *                  written before states had epochs
  *   bank  [slots]  i8 step + 1, i8 id, i4 view, i4 rows of a sample, f4 [d]:
- *                  an update of a row (sample/bank.h), by its slot.  Of those
- *                  of one row the latest counts that is due.  Its rows grow.
- *                  Where a sample has one row, view is 256 epoch + slot of the
- *                  view that it was made of; 0 in what was kept before, which
- *                  is as good as any
+ *                  an update of a row (sample/bank.h), by its slot.  Of several
+ *                  updates of one row the latest that is due counts.  The table
+ *                  gets more rows with time.  Where a sample has one row, view
+ *                  is 256 epoch + slot of the view that it was made of; 0 in
+ *                  older tables
  *   beta  [H]      i8 step + 1, f8 beta: of step t, in row t mod H
  */
 enum { SAMPLE_HORIZON_MAX = 4096, SAMPLE_MEMORY_TABLES = 3 };
@@ -74,14 +74,14 @@ struct sample_memory_form {
     int chains;     /* 1: chains are kept, */
     int scores;     /* and their scores */
     size_t horizon; /* steps by which the bank is behind; 0: there is none */
-    int slots;      /* 1: where views are drawn anew the bank has a row of each
+    int slots;      /* 1: where views are drawn anew the bank has a row for each
                        slot of a batch, as the chains have */
-    int recalls;    /* 1: that bank scores states which are not in the batch;
-                       it is the latest that there is, horizon 1 */
-    size_t most;    /* bytes that are kept, of all tables */
+    int recalls;    /* 1: the bank scores states which are not in the batch;
+                       horizon is 1, the latest features that there are */
+    size_t most;    /* bytes of all tables, at most */
 };
 
-/* An inverse temperature; step_1 0: none. */
+/* An inverse temperature; step_1: step + 1, or 0: none. */
 struct sample_beta_row {
     int64_t step_1;
     double beta;
@@ -89,11 +89,11 @@ struct sample_beta_row {
 
 struct sample_memory {
     struct sample_memory_form form;
-    int64_t total;                /* steps that it has seen */
+    int64_t total;                /* steps remembered so far */
     struct sample_chains chains;  /* state NULL: none has begun */
     struct sample_bank bank;      /* rows NULL: none has begun */
     struct sample_beta_row *beta; /* [horizon] */
-    int64_t slot;                 /* of the last one */
+    int64_t slot;                 /* in beta, of the last one */
     /* what the last step has written */
     struct sample_rows rows[SAMPLE_MEMORY_TABLES];
 };
@@ -111,10 +111,10 @@ size_t sample_memory_views(const struct sample_memory *memory,
                            const struct sample_step *step);
 
 /*
- * sample_memory_feed() pushes the rows of step `when` to a bank: all that were
- * encoded where it has one of each view; else of the anchors the first view,
- * and the rows that came along.  Of a row that came twice the last counts.
- *   shows  1: chains may stand at such a row, so it is said which view it is
+ * sample_memory_feed() pushes the embeddings of step `when` to a bank: all of
+ * them where the bank has a row for each view; else those of view 0 and of the
+ * extra samples.  Where a row comes twice the last counts.
+ *   shows  1: chains may stand at such a row, so its view is recorded, too
  */
 void sample_memory_feed(struct sample_bank *bank, int64_t when,
                         const struct sample_step *step, int shows);
@@ -124,8 +124,8 @@ void sample_memory_feed(struct sample_bank *bank, int64_t when,
  * feeds the bank with its rows and its beta, counts it, and brings the bank up
  * to `total - horizon`.  The first time it makes the tables.
  *   state [v b]  where its chains stand; NULL: there are no chains
- *   score [v b]  what that was worth; NULL: scores do not count
- *   to           where the rows that it writes are kept
+ *   score [v b]  scores of these states; NULL: scores are not kept
+ *   to           holds the rows that are written, for sample_memory_rows()
  *
  * Returns how old the bank was where it was renewed.  O(n (log n + dim)) time.
  */
@@ -135,23 +135,25 @@ struct sample_staleness sample_memory_step(struct sample_memory *memory,
                                            const float *score,
                                            struct arena *to);
 
-/* sample_memory_rows() lists what the last step has written, a table each, and
- * returns how many there are: of sample_memory_step(), as long as its arena. */
+/* sample_memory_rows() lists the rows that the last sample_memory_step() wrote,
+ * an entry for each table, and returns the number of tables.  The rows live in
+ * the arena `to` of that call. */
 size_t sample_memory_rows(const struct sample_memory *memory,
                           struct sample_rows rows[SAMPLE_MEMORY_TABLES]);
 
 /*
- * sample_memory_load() takes all from the tables, which hold the rows written
- * up to `total`.  Refused, and nothing changed, where a table is missing or of
- * another shape, there is another one, or a row says something impossible.
+ * sample_memory_load() takes all from tables, which hold the rows of `total`
+ * steps.  -1, and nothing changed, where a table is missing, unknown or of
+ * another shape, or a row says something impossible.
  */
 int sample_memory_load(struct sample_memory *memory,
                        const struct sample_store *store, int64_t total,
                        struct err *err);
 
 /*
- * sample_memory_beta() returns the inverse temperature of a step that the bank
- * waits for, or of the nearest before that is known, or after; 0 when none is.
+ * sample_memory_beta() returns the inverse temperature of a step, of the last
+ * `horizon` ones; where it is not known that of the nearest step before, else
+ * after; 0 where none is known.
  */
 double sample_memory_beta(const struct sample_memory *memory, int64_t step);
 

@@ -9,9 +9,9 @@
 
 /*
  * Samplers: ways in which an objective gets its negatives.  Each is a row of a
- * table, which tools and pages are made of.  To add one: a source in lib/sample
- * that describes it, its name in the table of lib/sample/samplers.h, a test,
- * and the page of foil-negatives.
+ * table, from which options and --help follow.  To add one: a source in
+ * lib/sample that describes it, its name in the table of lib/sample/samplers.h,
+ * a test, and the page of foil-negatives.
  */
 struct sample_source;
 struct sample_step;
@@ -24,15 +24,16 @@ struct sample_sampler;
 struct sample_how {
     const struct sample_sampler *sampler;
     double value[PARAM_MOST]; /* of its parameters, in the order of its table */
-    int brings;  /* 1: what is drawn from outside of the batch comes along */
+    int brings;  /* 1: samples drawn from outside of the batch come along */
     size_t most; /* bytes that a trainer keeps; 0: SAMPLE_STORE_MOST */
     uint64_t seed;
 };
 
 /*
- * Functions get the source (sample/source.h), whose ->how is theirs.  What a
- * call hands out is in an arena: the source's ->drawn of a draw, ->weighed of a
- * weighing.  NULL where a sampler has nothing to do.
+ * A sampler.  Its functions get the source (sample/source.h), whose ->how has
+ * its settings.  Arrays that draw() hands out are in the arena source->drawn,
+ * those of weigh() in source->weighed.  A function is NULL where a sampler has
+ * nothing to do; check_how() and check_step() return 0, or -1 with the reason.
  */
 struct sample_sampler {
     const char *method;    /* the objective's word for it, loss/objective.h */
@@ -40,24 +41,24 @@ struct sample_sampler {
                               several; else "" */
     const char *summary;
     const char
-        *name; /* and version of what is kept, "emc2 1"; " stale" is added
-                  where scores are, " bank" where chains and a bank */
+        *name; /* of the kept state, with its version, "emc2 1"; where scores
+                  are kept " stale" is added, where chains and a bank " bank" */
     const struct param *params;
     enum sample_proposals kernel; /* with chains: what they get in a visit */
     int wants_outside;            /* 1: of no use where nothing comes along */
-    int one_chain; /* 1: of an image for all of its views, which must not be
-                      fixed ones */
+    int one_chain; /* 1: an image has one chain for all of its views, which
+                      must not be fixed ones */
 
-    /* Sets what is remembered, and in which tables it is kept: all but size and
-     * most of a form of zeros; NULL: nothing. */
+    /* Sets what is remembered: the members but size and most of a form of
+     * zeros.  NULL: nothing is. */
     void (*tables)(const struct sample_how *how,
                    struct sample_memory_form *form);
 
     /* Refuses, with the reason, values that do not go together. */
     int (*check_how)(const struct sample_how *how, struct err *err);
 
-    /* Makes and frees source->own, which is no more than a function of ->how
-     * and the size of the data set. */
+    /* Make and free source->own, which depends on ->how and the size of the
+     * data set alone. */
     void (*init)(struct sample_source *source);
     void (*release)(struct sample_source *source);
 
@@ -81,8 +82,8 @@ struct sample_sampler {
 /* The table, ended by NULL; of each method the first is the default. */
 extern const struct sample_sampler *const sample_samplers[];
 
-/* sample_sampler_find() returns the sampler of a method with these proposals,
- * NULL: the method's first; or NULL with the list of those there are. */
+/* sample_sampler_find() returns the sampler of a method with these proposals
+ * (NULL: the method's first); or NULL, with the names that there are in err. */
 const struct sample_sampler *
 sample_sampler_find(const char *method, const char *proposals, struct err *err);
 
@@ -91,7 +92,7 @@ sample_sampler_find(const char *method, const char *proposals, struct err *err);
 const char *sample_sampler_methods(void);
 const char *sample_sampler_proposals(void);
 
-/* sample_how_init() has the defaults. */
+/* sample_how_init() sets a sampler and the defaults of its parameters. */
 void sample_how_init(struct sample_how *how,
                      const struct sample_sampler *sampler);
 

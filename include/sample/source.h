@@ -10,17 +10,18 @@
  * two questions.
  *
  *   draw   which samples from outside of the batch shall an item bring along?
- *          Asked once for each item, in the order of the plan, when what the
- *          answer rests on is known; may be left out, then there are none.
+ *          Asked at most once for each item, in the order of the plan, when
+ *          all that the answer depends on is known; where it is not asked none
+ *          come along.
  *   weigh  how much does each row of the encoded batch count for each anchor?
  *
- * Between them lie the steps that are under way.  An answer depends on what
+ * Between the two lie the steps that are under way.  An answer depends on what
  * was weighed before and on nothing else, above all not on when it is asked:
  * chains of images that are under way are waited for, and the bank is taken
  * as of `horizon` steps ago (sample/bank.h).
  */
 
-/* How `fresh` scores the state of a chain that is no row of the batch. */
+/* How SAMPLE_FRESH scores the state of a chain that is no row of the batch. */
 enum sample_elsewhere {
     /* SAMPLE_BROUGHT where samples from outside come along, else SAMPLE_BANKED.
      */
@@ -28,11 +29,11 @@ enum sample_elsewhere {
     /* By a sample that the draw lets come along for it, with a gradient of its
      * own; without one the chain starts cold. */
     SAMPLE_BROUGHT,
-    /* The same of captions alone: the chains of images bring them along, those
-     * of captions start cold where their image is not in the batch, and have
-     * easier negatives than the softmax: .17 from it in total variation for b =
-     * 8 of 100 at beta 5, .33 for b = 4.  For two views of two kinds, where
-     * view 0 is an image and view 1 a caption. */
+    /* The same for captions alone: the chains of images bring them along, the
+     * chains of captions start cold where their image is not in the batch, and
+     * have easier negatives than the softmax: .17 from it in total variation
+     * for b = 8 of 100 at beta 5, .33 for b = 4.  For two views of two kinds,
+     * where view 0 is an image and view 1 a caption. */
     SAMPLE_BROUGHT_TEXTS,
     /* By its features when it was trained last, as a constant: nothing comes
      * along, and both kinds of chains have the softmax.  For two kinds. */
@@ -55,40 +56,40 @@ struct sample_source {
     const float *score;               /* [v b] NULL: scores are not kept */
 };
 
-/* sample_source_init() begins with nothing weighed; size of the data set. */
+/* sample_source_init() begins with nothing weighed; size: of the data set. */
 void sample_source_init(struct sample_source *source,
                         const struct sample_how *how, size_t size);
 void sample_source_release(struct sample_source *source);
 
 /* sample_source_name() writes the name of the form in which a sampler keeps its
- * memory: a sampler of the same name reads it. */
+ * state, "emc2 1 bank": a sampler with another name cannot read it. */
 void sample_source_name(const struct sample_how *how,
                         char name[SAMPLE_SAMPLER_MAX]);
 
 /*
- * sample_how_fits() returns 0 where a trainer keeps as much as there will be of
- * `size` samples, by the facts known before the first batch; else -1 with the
- * sentence.
- *   fixed  views of a sample, or 0: a batch has two new ones
+ * sample_how_fits() returns 0 where the tables of `size` samples will not be
+ * larger than how->most, so far as is known before the first batch; else -1
+ * with a sentence.
+ *   fixed  fixed views of a sample; 0: each batch has two new ones
  *   dim    numbers of an embedding
  */
 int sample_how_fits(const struct sample_how *how, size_t size, size_t fixed,
                     size_t dim, struct err *err);
 
-/* sample_source_begin() forgets all; so many steps were trained without. */
+/* sample_source_begin() forgets all, and goes on after `total` steps. */
 void sample_source_begin(struct sample_source *source, int64_t total);
 
 /*
- * sample_source_load() goes on from the memory kept of `total` steps.  Refused,
- * and nothing changed, where that is another sampler's, lacks a table of ours,
- * or sample_memory_load() says so.
+ * sample_source_load() goes on from the state kept of `total` steps.  -1, and
+ * nothing changed, where it is another sampler's, or sample_memory_load()
+ * refuses it.
  */
 int sample_source_load(struct sample_source *source,
                        const struct sample_store *store, int64_t total,
                        struct err *err);
 
-/* sample_source_beta() returns the inverse temperature as of the bank that a
- * step of that number draws from. */
+/* sample_source_beta() returns the inverse temperature of the step as of which
+ * step `number` of the run sees the bank; 0 where none is known. */
 double sample_source_beta(const struct sample_source *source, int64_t number);
 
 /* sample_source_banks() returns 1 when draws are from a bank,
@@ -101,13 +102,13 @@ enum { SAMPLE_VALUES_MAX = 16 };
 
 /* Samples from outside of a batch that are to be encoded with it. */
 struct sample_extras {
-    size_t n, most;       /* most: there are never more in a batch of b */
+    size_t n, most;       /* most: n is never larger in a batch of this b */
     const int64_t *ids;   /* [n] */
     const int64_t *view;  /* [n] which of its views; NULL: a new one of each */
     const int64_t *epoch; /* [n] of which epoch; NULL: 0 */
-    int texts;            /* 1: captions, view - 1 says which */
+    int texts;            /* 1: captions; view - 1 is the caption's number */
     struct sample_hints hints; /* for the weighing */
-    size_t n_values;           /* of all draws, for the metrics */
+    size_t n_values;           /* of values, which are for the metrics */
     struct sample_value values[SAMPLE_VALUES_MAX];
 };
 
@@ -116,16 +117,16 @@ struct sample_extras {
  * next call.
  *   step    epoch, step, v, b, fixed, ids and variants; a sampler may
  *           want v = 2
- *   number  of the step in the whole run.  Everything before it, or with a bank
- *           before number - horizon + 1, has been weighed where that matters
- *           (sample_source_waits(), sample_source_banks())
+ *   number  of the step in the whole run.  Before the call all steps below
+ *           `number` must have been weighed where sample_source_waits() is 1,
+ *           those up to number - horizon where sample_source_banks() is
  */
 struct sample_extras sample_source_draw(struct sample_source *source,
                                         const struct sample_step *step,
                                         int64_t number);
 
-/* How much each negative counts; n = v b rows, n + extra columns, and those
- * from outside. */
+/* How much each negative counts for each anchor: n = v b rows, n + extra +
+ * n_outside columns. */
 struct sample_weights {
     size_t rows, columns;
     const float *w;       /* [rows,columns] not negative; zero at a row's
@@ -134,10 +135,10 @@ struct sample_weights {
     const float *scale;   /* [rows,2] factors of the positive and the
                              negative term; NULL: 1, 1 */
     const float *s;       /* [rows,columns] cosine similarities, where
-                             they are at hand; or NULL.  With those from
-                             outside 0 where a row has no weight */
-    size_t n_outside;     /* columns behind those of the step: features that
-                             are no row of it, and have no gradient */
+                             they are at hand; or NULL.  In the columns from
+                             outside 0 where the weight is 0 */
+    size_t n_outside;     /* the last columns: features that are no row of the
+                             step, and have no gradient */
     const float *outside; /* [n_outside,dim] of unit length */
     double accepted;      /* share of proposals, 0 .. 1 */
     size_t moved;         /* chains whose state changed */
@@ -155,11 +156,10 @@ void sample_weights_value(struct sample_weights *weights, const char *name,
                           double x);
 
 /*
- * sample_source_weigh() computes the weights of a step that was encoded, which
- * last until the next call, and remembers the step: sample_memory_step().  -1
- * with the reason where it asks for something impossible; then nothing has
- * changed.  O(n columns dim) time and O(n columns) memory, besides the
- * sampler's.
+ * sample_source_weigh() computes the weights of an encoded step, which last
+ * until the next call, and remembers the step (sample_memory_step()).  -1 with
+ * the reason where the step cannot be weighed; then nothing has changed.  O(n
+ * columns dim) time and O(n columns) memory, besides the sampler's.
  */
 int sample_source_weigh(struct sample_source *source,
                         const struct sample_step *step,

@@ -8,9 +8,10 @@
 
 /*
  * A state of a chain: a view of a sample, or {-1, -1, 0} for none.  Where views
- * are fixed it is view `view` of that sample, and the epoch 0; else what was
- * the view in slot `view` of the batch with that sample in that epoch: a view
- * is a function of seed, sample, epoch and number, so it can be made again.
+ * are fixed it is fixed view `view` of that sample, and epoch is 0; else it is
+ * the view that the sample had in slot `view` of its batch in that epoch.  A
+ * view is a function of seed, sample, epoch and number, so that it can be made
+ * again.
  */
 struct sample_state {
     int64_t id, view, epoch;
@@ -20,8 +21,8 @@ struct sample_state {
  * What the drawing of extra samples tells the weighing of each, which comes
  * some steps later and maybe in another process: arrays [extra], or NULL.
  *
- *   row     the row of the batch, view b + i, for which it was drawn; -1: for
- *           none.  The cache draws for an image i, row i
+ *   row     the row of the batch, view * b + i, for which it was drawn; -1:
+ *           for none.  The cache draws for an image i, row i
  *   view    of EMC2: the view in the state of that row's chain; -1: none
  *   log_q   of the cache: log of the probability of the draw
  */
@@ -32,7 +33,7 @@ struct sample_hints {
 
 /*
  * A step of training as the samplers see it: v views of b images are anchors,
- * n = v b rows; extra samples from outside of the batch are columns besides.
+ * n = v b rows; extra samples from outside of the batch are further columns.
  * An id that comes twice in a batch counts as two images.
  *
  * Drawing needs epoch, step, v, b, fixed, ids and variants; weighing all.
@@ -65,9 +66,9 @@ struct sample_value {
 /* sample_step_views() returns how many chains an image has: A, or v. */
 size_t sample_step_views(const struct sample_step *step);
 
-/* sample_step_state() returns the state that a row or an extra column is: {id,
- * variant, 0} or {id, slot, epoch}.  Its view is < 0 where it is an extra that
- * fits any. */
+/* sample_step_state() returns the state that a row (column < n) or an extra
+ * sample (column - n) is: {id, variant, 0} or {id, slot, epoch}.  The view of
+ * an extra is < 0 where it may count as any view. */
 struct sample_state sample_step_state(const struct sample_step *step,
                                       size_t column);
 
@@ -76,7 +77,7 @@ struct sample_state sample_step_state(const struct sample_step *step,
 size_t sample_step_hint(const struct sample_step *step, size_t extra, size_t n);
 
 /* sample_step_compare() returns the similarities of the anchors with all
- * columns, [n,n + extra].  O(n (n + extra) dim). */
+ * columns, [n,n + extra], in the arena.  O(n (n + extra) dim). */
 const float *sample_step_compare(const struct sample_step *step,
                                  struct arena *to);
 
@@ -85,9 +86,9 @@ const float *sample_step_compare(const struct sample_step *step,
 int sample_state_order(const void *a, const void *b);
 
 /*
- * sample_step_outside() keeps of `wanted` states those that are no row of the
- * batch, each once, in that order, and returns how many there are.
- *   want  [wanted]
+ * sample_step_outside() keeps those states that are no row of the batch, each
+ * once, sorted by sample_state_order(), and returns how many there are.
+ *   want  [wanted]  in and out
  */
 size_t sample_step_outside(const struct sample_step *step, size_t wanted,
                            struct sample_state *want, struct arena *scratch);

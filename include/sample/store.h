@@ -7,8 +7,8 @@
 #include "util/err.h"
 
 /*
- * The state of a sampler, kept for it so that it gets it back when it was
- * started again: tables of bytes, by name, which are never read here.
+ * The state of a sampler, kept so that the sampler gets it back after a
+ * restart: tables of bytes, by name, whose meaning is the sampler's alone.
  *
  * A table has `rows` of `width` bytes and starts as zeros.  Each step of the
  * sampler names the rows that it changed and their new bytes.
@@ -21,8 +21,8 @@ enum {
     SAMPLE_WIDTH_MAX = SAMPLE_PIECE_MAX /* of a row */
 };
 
-/* The bytes of all tables together are at most so many where nobody says else:
- * --max-state of foil-train and foil-negatives. */
+/* Bytes of all tables together, at most, by default: --max-state of foil-train
+ * and foil-negatives sets another limit. */
 #define SAMPLE_STORE_MOST ((size_t)8 << 30)
 
 /* Rows of a table; lent. */
@@ -30,8 +30,8 @@ struct sample_rows {
     const char *name;
     size_t rows, width; /* of the table */
     size_t n;           /* of these rows, or 0 */
-    const int64_t *at;  /* [n] which, each < rows; of one that is there twice
-                           the later counts.  NULL: n rows from `from` on */
+    const int64_t *at;  /* [n] which, each < rows; where one comes twice the
+                           later counts.  NULL: n rows from `from` on */
     size_t from;
     const uint8_t *row; /* [n,width] their bytes */
 };
@@ -49,25 +49,24 @@ struct sample_store {
     struct sample_table table[SAMPLE_TABLES_MAX];
 };
 
-/* sample_store_init() begins without tables, and without ->most, which
- * sample_store_release() keeps. */
+/* sample_store_init() begins without tables, with most = 0;
+ * sample_store_release() frees the tables and keeps ->most. */
 void sample_store_init(struct sample_store *store);
 void sample_store_release(struct sample_store *store);
 
 /*
- * sample_store_judge() refuses rows of tables that a store cannot keep: names
+ * sample_store_judge() returns -1 for tables that a store cannot keep: names
  * that are empty, too long or there twice, more than SAMPLE_TABLES_MAX tables
- * or ->most bytes; and, where the store has tables, others than
- * those, another width, or fewer rows.  More rows than before are fine.  No
- * rows at all (n = 0) are fine, too.
- *   rows [n] one for each table, always in the same order
+ * or ->most bytes; and, where the store has tables, other names, another width,
+ * or fewer rows.  More rows than before are fine, and so is n = 0.
+ *   rows [n] an entry for each table, always in the same order
  */
 int sample_store_judge(const struct sample_store *store, size_t n,
                        const struct sample_rows *rows, struct err *err);
 
 /*
- * sample_store_write() writes rows that were judged; the first time it makes
- * the tables, and writes down whose they are.
+ * sample_store_write() writes rows that sample_store_judge() accepted; the
+ * first time it makes the tables, and keeps the sampler's name.
  */
 void sample_store_write(struct sample_store *store, const char *sampler,
                         size_t n, const struct sample_rows *rows);
@@ -80,9 +79,9 @@ const struct sample_table *sample_store_find(const struct sample_store *store,
  * A store in pieces of at most SAMPLE_PIECE_MAX bytes, or of one row: tables in
  * their order, rows from the first to the last.
  *
- * sample_store_next() moves on to the next piece, and returns 1 when it is not
- * the last; begin with a piece of zeros.  A store without tables is one piece
- * without rows.
+ * sample_store_next() moves on to the next piece and returns 1 when that is not
+ * the last, else 0; begin with a piece of zeros.  A store without tables is one
+ * piece without rows.
  */
 struct sample_piece {
     size_t table, from, n; /* rows from .. from + n of that table */

@@ -4,9 +4,10 @@
 #include "select/strategy.h"
 
 /*
- * select_avoid_count() returns how many pairs of samples of one group >= 0
- * share a batch.
- *   group [N]; ids [select_layout_total()]
+ * select_avoid_count() returns how many pairs of samples of one group share a
+ * batch.
+ *   group [N] of each sample; < 0: of none
+ *   ids [select_layout_total()]
  */
 size_t select_avoid_count(const struct select_layout *layout,
                           const int64_t *group, const int64_t *ids);

@@ -6,13 +6,14 @@
 /*
  * A plan: which samples make up the batch of any epoch and step.  It is a
  * function of strategy and task, so any step of any epoch can be asked for, in
- * any order, now or after a restart.  Epochs that are planned from features
- * are planned elsewhere and put in; where none was, the order is the one
- * without features.
+ * any order, now or after a restart.  An epoch that is planned from features is
+ * planned elsewhere and put in; any other has the order of its strategy without
+ * features.
  */
 struct select_plan;
 
-/* select_plan_new(): of the task its epoch and features are not used. */
+/* select_plan_new() copies the task, but for ->group, which must stay; epoch
+ * and features of the task are not used. */
 struct select_plan *select_plan_new(const struct select_strategy *strategy,
                                     const struct select_task *task);
 void select_plan_free(struct select_plan *plan);

@@ -18,8 +18,9 @@ struct select_quarantine {
     size_t n, room;
 };
 
-/* select_quarantine_add() puts a sample in, once: O(log n), O(n) if it is new.
- * A zeroed struct is an empty quarantine. */
+/* select_quarantine_add() puts a sample in with a copy of the reason, or does
+ * nothing where it is in: O(log n), O(n) if it is new.  A zeroed struct is an
+ * empty quarantine. */
 void select_quarantine_add(struct select_quarantine *quarantine, int64_t id,
                            const char *reason);
 void select_quarantine_release(struct select_quarantine *quarantine);

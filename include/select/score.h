@@ -4,7 +4,7 @@
 #include "select/strategy.h"
 
 /*
- * How hard a batch is, and how much two samples make it so
+ * How hard a batch is, and how much each pair of its samples adds to that
  * (lib/algorithms.md 5.1).  With Z_ij = u_i.v_j / tau, the loss of a batch of b
  * pairs is
  *
@@ -40,12 +40,12 @@ double select_batch_weight(const struct select_features *f, double tau,
                            float *work);
 
 /*
- * select_affinity() writes all w between n samples, to 1e-6 of the largest.
- * No temperature overflows: w is summed from positive parts and logarithms of
- * numbers between 1 and 4.
+ * select_affinity() writes w(k,l) of all pairs of n samples, to 1e-6 of the
+ * largest.  No temperature overflows: w is summed from positive parts and
+ * logarithms of numbers between 1 and 4.
  *   batch >= 2  the b of s(x): how large the batches are going to be
  *   ids [n];  w [n,n], symmetric, zero diagonal
- * O(n^2 d) time, 2 n d floats of its own.
+ * O(n^2 d) time, 2 n d floats of memory besides.
  */
 void select_affinity(const struct select_features *f, double tau, size_t batch,
                      size_t n, const int64_t *ids, float *w);
@@ -53,7 +53,7 @@ void select_affinity(const struct select_features *f, double tau, size_t batch,
 /* How hard a plan, or part of one, is. */
 struct select_score {
     double mean, least, largest; /* batch loss */
-    double weight;               /* within all batches */
+    double weight;               /* sum of w(k,l) within all batches */
 };
 
 /*

@@ -9,13 +9,15 @@
  * Its random numbers are keyed by (seed, epoch).  Under wrap the last batch
  * is filled up from the head of the permutation.  O(N).
  *
- * fixed: that of epoch 0 in every epoch.  Samples that do not share a batch
- * are never contrasted, so the loss that is minimised is not that of the whole
- * data set: with batches of two each pair is pushed apart as if it were alone.
+ * fixed: the permutation of epoch 0 in every epoch.  Samples that do not share
+ * a batch are never contrasted, so the loss that is minimised is not that of
+ * the whole data set: with batches of two each pair is pushed apart as if it
+ * were alone.
  */
 extern const struct select_strategy select_strategy_shuffle;
 extern const struct select_strategy select_strategy_fixed;
 
+/* The order() of the two:  ids [select_layout_total()] */
 void select_shuffle(const struct select_task *task, int64_t *ids);
 void select_fixed(const struct select_task *task, int64_t *ids);
 

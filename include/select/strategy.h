@@ -55,11 +55,11 @@ struct select_strategy {
     const char *name, *summary;
     const struct param *params; /* SELECT_PARAMS, then its own */
     int wants_features;         /* of an earlier epoch */
-    int partial; /* an epoch need not have each sample, nor have it once */
+    int partial; /* 1: an epoch may leave samples out, or have some twice */
 
     /*
-     * Judges layout and parameters, and shortens the layout where the strategy
-     * does not train every batch of it; or NULL: every layout as it is.
+     * Checks layout and parameters, 0 or -1, and shortens the layout where the
+     * strategy does not train every batch of it.  NULL: any layout will do.
      */
     int (*fit)(struct select_layout *layout, const double *value,
                struct err *err);
@@ -71,8 +71,8 @@ struct select_strategy {
     void (*order)(const struct select_task *task, int64_t *ids);
 };
 
-/* select_strategy_find() returns the strategy of that name; NULL with the
- * list of names. */
+/* select_strategy_find() returns the strategy of that name; or NULL, with the
+ * list of names in err. */
 const struct select_strategy *select_strategy_find(const char *name,
                                                    struct err *err);
 
@@ -80,25 +80,27 @@ const struct select_strategy *select_strategy_find(const char *name,
 extern const struct select_strategy *const select_strategies[];
 
 /*
- * select_strategy_fit() checks the values that a user gives to a strategy, and
- * shortens the layout as it will be trained.  Call it before the task is made.
+ * select_strategy_fit() checks the values that a user gives to a strategy, 0 or
+ * -1, and shortens the layout to what will be trained.  Call it before the task
+ * is made.
  */
 int select_strategy_fit(const struct select_strategy *strategy,
                         struct select_layout *layout, const double *value,
                         struct err *err);
 
 /*
- * select_strategy_order() writes the epoch of a strategy; without features it
- * is that of shuffle where the strategy wants them.  Then, where the
- * parameters say so, it is refined (select/swap.h) and softened
- * (select/soften.h), and samples of one group are parted (select/avoid.h).
+ * select_strategy_order() writes the epoch of a strategy; that of shuffle where
+ * the strategy wants features and there are none.  Then, where the parameters
+ * say so, it is refined (select/swap.h) and softened (select/soften.h), and
+ * samples of one group are parted (select/avoid.h).
+ *   ids [select_layout_total()]
  */
 void select_strategy_order(const struct select_strategy *strategy,
                            const struct select_task *task, int64_t *ids);
 
 /*
- * select_strategy_finish() does the part after `Then`, for an epoch that was
- * ordered elsewhere.
+ * select_strategy_finish() refines, softens and parts in the same way an epoch
+ * that was ordered elsewhere.
  */
 void select_strategy_finish(const struct select_strategy *strategy,
                             const struct select_task *task, int64_t *ids);

@@ -17,18 +17,20 @@ struct train_batch {
 
     size_t n;           /* samples, >= 2 */
     const int64_t *ids; /* [n] */
-    /* of each view, height x width x channels bytes; with two encoders view k
-     * is the rows of encoder k, or its texts are, as in struct nn_input */
+    /* height x width x channels bytes a view.  With two encoders view k goes
+     * through encoder k; that of texts has tokens and offsets instead, as in
+     * struct nn_input */
     const uint8_t *views;  /* [2,n,height,width,channels], with texts [n,...] */
     const int32_t *tokens; /* of all texts, packed; NULL: there are none */
     const size_t *offsets; /* [n + n_extra + 1] where each begins */
-    const int32_t *captions; /* [n] which of its sample's each is; or NULL */
-    int64_t fixed;           /* views that there are of a sample; 0: each is
-                                drawn anew */
-    const int64_t *view_of;  /* [2,n] which of these; NULL when drawn anew */
+    const int32_t *captions; /* [n] number of each among the captions of its
+                                sample; or NULL */
+    int64_t fixed;           /* fixed views of a sample; 0: each view is drawn
+                                anew */
+    const int64_t *view_of;  /* [2,n] which fixed view; NULL when drawn anew */
 
-    /* further samples: images; or with texts such, which follow the n of the
-     * batch in tokens and offsets */
+    /* further samples: images; or, where there are texts, texts, which follow
+     * the n of the batch in tokens and offsets */
     size_t n_extra;
     const int64_t *extra_ids;   /* [n_extra] */
     const uint8_t *extra;       /* [n_extra,height,width,channels], or NULL */

@@ -21,10 +21,10 @@
  *     variant  [views,images]           where they are fixed: which of these
  *     extra    [extra], [extra], [extra]  further images: ids, epochs, views
  *
- * What a batch has less than the most is filled up with -1.  View v of sample i
- * is the view of number v in that epoch, or of number variant[v,i] in epoch 0;
- * an extra image is the view of the number and the epoch beside it.  A sample
- * that could not be used stands there as its substitute.
+ * Places that a smaller batch leaves are -1.  View v of sample i is the view of
+ * number v in that epoch, or of number variant[v,i] in epoch 0; an extra image
+ * is the view of the number and the epoch beside it.  In place of a sample that
+ * could not be used stands its substitute.
  *
  * batches.jsonl says where rows are and how views are made, a line for each
  * start of the trainer:
@@ -40,24 +40,25 @@
  * The last line whose `first` is at most N is that of step N.
  */
 struct train_shown {
-    int64_t total; /* the step: as many are done with it, from 1 */
+    int64_t total; /* steps done, with this one: >= 1 */
     int64_t epoch, step;
     size_t n, views, n_extra;
     const int64_t *ids;         /* [n] */
     const int64_t *variant;     /* [views,n], or NULL: not fixed */
-    const int64_t *extra_ids;   /* [n_extra], and of each */
-    const int64_t *extra_view;  /* the view, -1: number `views` of this epoch;
-                                   NULL: all are such */
-    const int64_t *extra_epoch; /* its epoch; NULL: 0 */
+    const int64_t *extra_ids;   /* [n_extra] */
+    const int64_t *extra_view;  /* [n_extra] number of the view; -1, or NULL for
+                                   all: number `views` of this epoch */
+    const int64_t *extra_epoch; /* [n_extra] epoch of that view; NULL: 0 */
 };
 
-/* Where rows are, as a line says it. */
+/* Where rows are: members of a line of batches.jsonl. */
 struct train_rows {
     int64_t first, offset;
     int64_t images, views, extra;
     int fixed;
 };
 
+/* The writer's end; {.rows = -1, .lines = -1} is closed. */
 struct train_batches {
     int rows, lines; /* descriptors, or -1 */
     struct train_rows at;
@@ -70,21 +71,22 @@ struct train_batches {
 
 /*
  * train_batches_open() opens both files of a run of which `total` steps are
- * done, and cuts off the rows of steps that will be done again; of a run
- * without a step all.  Before it is {.rows = -1, .lines = -1}.
+ * done, and cuts off the rows of all later steps, which will be done again.
+ * After an error it has to be closed, too.
  */
 int train_batches_open(struct train_batches *batches, const char *run,
                        int64_t total, struct err *err);
 void train_batches_close(struct train_batches *batches);
 
 /*
- * train_batches_put() writes the row of a step, after a line where it is the
- * first since it was opened, larger than those before, or an earlier one than
- * they.  One write each, so that a reader sees whole ones; what a full disk has
- * no room for is cut off, and that step has no row.
+ * train_batches_put() writes the row of a step.  A line comes before it where
+ * the row is the first one since the files were opened, does not fit the form
+ * of the last line, or is of a step before that line's.  Each is one write, so
+ * that a reader sees whole ones; a row that a full disk has no room for is cut
+ * off.
  *   most    further images that a batch may have, where this one has some
  *   digest  of the data set
- *   making  what augmenters say, ""; no JSON object is as good as ""
+ *   making  a JSON object, as augmenters say it; any other text counts as none
  * Returns 0; -1 where it could not be written, or has numbers above 2^31 - 1.
  */
 int train_batches_put(struct train_batches *batches,
@@ -96,11 +98,11 @@ int train_batches_put(struct train_batches *batches,
 struct train_part train_batches_part(struct train_batches *batches);
 
 /*
- * train_batches_get() reads what was in the batch of a step, total > 0, or the
- * newest, total 0, of a run that may be under way.  *line, the object of its
- * line, is to be given to json_decref(), and the memory that `shown` points to,
- * *memory, to free().  -1 with a sentence, and nothing to free, where nothing
- * is known of that step.
+ * train_batches_get() reads what was in the batch of a step, total > 0, or of
+ * the newest one, total 0; the run may be under way.  *line, the object that
+ * the step's line has, is to be given to json_decref(); *memory, to which
+ * `shown` points, to free().  -1 with a sentence, and nothing to free, where
+ * nothing is known of that step.
  */
 int train_batches_get(const char *run, int64_t total, struct train_shown *shown,
                       json_t **line, int64_t **memory, struct err *err);

@@ -32,8 +32,8 @@ void train_checkpoints_add(struct train_checkpoints *checkpoints,
 
 /*
  * train_checkpoints_commit() makes a checkpoint of that step out of all parts,
- * in their order.  On error there is none, and those before are as they were:
- * as where train_checkpoints_rollback() has failed before.  Call
+ * in their order.  On error none is made, and older ones stay as they were;
+ * after a failed train_checkpoints_rollback() it is always an error.  Call
  * train_checkpoints_tidy() after it.
  */
 int train_checkpoints_commit(struct train_checkpoints *checkpoints,
@@ -41,8 +41,8 @@ int train_checkpoints_commit(struct train_checkpoints *checkpoints,
 
 /*
  * train_checkpoints_tidy() points `latest` to the newest checkpoint and removes
- * the oldest.  -1 with the reason where that cannot be done; it is no fault of
- * the run, and the next call tries again.
+ * others as nn_checkpoint_tidy() does.  -1 with the reason where that cannot be
+ * done; the run may go on, and the next call tries again.
  */
 int train_checkpoints_tidy(const struct train_checkpoints *checkpoints,
                            struct err *err);

@@ -28,16 +28,16 @@
 #define TRAIN_SIZE_MAX ((int64_t)1 << 48)
 enum { TRAIN_IMAGES_MAX = 65536, TRAIN_CAPTIONS_MAX = 64 };
 
-/* The form of batches: told by the first one, remembered. */
+/* The form of batches: the first one tells it, a checkpoint keeps it. */
 struct train_shape {
     char digest[33];      /* of the data set; "": not known */
     int64_t size;         /* its samples */
     size_t images, extra; /* at most, in a batch */
     size_t height, width, channels;
     size_t captions; /* the most that a sample has; 0: there are no texts */
-    size_t views;    /* that a sample has a table row for: those of a batch, or
-                        the fixed ones that there are of it */
-    size_t basis;    /* rows of the fixed one that pixels are seen in, or 0 */
+    size_t views;    /* of a sample, each with a row of an embedding table:
+                        those of a batch, or its fixed views */
+    size_t basis;    /* rows of the fixed basis that pixels are seen in; or 0 */
 };
 
 /* The parts of config.json.  All is lent. */
@@ -54,23 +54,24 @@ struct train_config {
 int train_config_save(const struct train_config *config, const char *folder,
                       struct err *err);
 
-/* train_config_read() returns that of a folder, to be given to json_decref();
- * train_config_get() finds shape and state in it. */
+/* train_config_read() returns the config.json of a folder, to be given to
+ * json_decref(); NULL on error.  train_config_get() finds shape and state in
+ * it. */
 json_t *train_config_read(const char *folder, struct err *err);
 int train_config_get(const json_t *config, struct train_shape *shape,
                      struct train_state *state, struct err *err);
 
-/* train_config_processor() returns machine and model of the processor, and what
- * it is bound to if it has more, to be given to free(): another may round
- * otherwise. */
+/* train_config_processor() returns machine and model of the processor, and the
+ * instruction set that foil is bound to if the processor has more, to be given
+ * to free(): another may round otherwise. */
 char *train_config_processor(void);
 
 /*
- * train_config_check_processor() refuses a processor, or an instruction set
- * that foil is bound to (util/isa.h), which rounds otherwise than that of the
- * config, unless overridden("processor") is 1; train_config_check_table() an
- * encoder of another table, unless overridden("table") is 1, or the processor
- * may differ.
+ * train_config_check_processor() returns -1 where this processor, or the
+ * instruction set that foil is bound to (util/isa.h), is not that of the
+ * config, unless overridden("processor") is 1: it may round otherwise.
+ * train_config_check_table() returns -1 where the encoder's table is another,
+ * unless overridden("table") or overridden("processor") is 1.
  */
 int train_config_check_processor(const json_t *config,
                                  int (*overridden)(const char *key),

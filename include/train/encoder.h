@@ -11,7 +11,7 @@
 #include "util/err.h"
 
 /*
- * An encoder in training, whoever computes it: batches go through in
+ * An encoder in training, wherever it is computed: batches go through it in
  * micro-batches where they are too large for the memory.
  *
  *     forward    rows in, raw embeddings out; keeps the values for backward
@@ -24,16 +24,16 @@
  * and each micro-batch but the last is encoded again on the way back, so the
  * gradient is that of the whole batch, for nearly one more forward pass.  Batch
  * norm takes the statistics of a micro-batch, and moves the running ones once
- * for each.  A learner (train/learner.h) may have one of these or two, of
- * images and of texts, whose files in a checkpoint have different names.
+ * for each.  A learner (train/learner.h) has one encoder or two, of images and
+ * of texts, whose files in a checkpoint have different names.
  *
- * A locked one (Zhai et al. 2021, arXiv:2111.07991) embeds by its running
+ * A locked encoder (Zhai et al. 2021, arXiv:2111.07991) embeds by its running
  * statistics and never moves; its gradient is 0.
  *
- * Where it is computed is the matter of a table of functions: here
- * (train/native.h), by several ranks (train/shards.h), or in a program of the
- * user's (train/process.h).  The
- * learner, checkpoints and tools know these functions alone.
+ * A table of functions computes it: in this process (train/native.h), in
+ * several ranks (train/shards.h), or in a program of the user's
+ * (train/process.h).  The learner, checkpoints and tools know these functions
+ * alone.
  *
  * Not for two threads at once; two encoders are independent of each other.
  */
@@ -45,82 +45,85 @@ struct train_encoder_spec {
     size_t shards;  /* parts of a batch, train/shards.h; 0, 1: it is whole */
     int whole;      /* batch norm is over all shards of a batch */
     uint64_t seed;  /* of the initial weights */
-    int locked;     /* its weights stay: no gradient, no optimiser */
-    int average;    /* there will be a mean of its weights */
-    int loss;       /* its program has the loss, too: train/own.h */
-    size_t weighed; /* of weights of negatives, of so many rows at most; 0: of
-                       none */
+    int locked;     /* 1: its weights stay: no gradient, no optimiser */
+    int average;    /* 1: a mean of its weights is kept, too */
+    int loss;       /* 1: its program has the loss, too: train/own.h */
+    size_t weighed; /* and that loss takes weights of negatives, for so many
+                       rows at most; 0: none */
 };
 
 /*
  * The functions of an encoder, called in this order in a step: take, forward of
  * each micro-batch, backward of each, norm, steady; then update and average, or
- * undo.  A function that returns int returns 0, or -1 with a sentence: then the
- * step has failed, and so will all later ones, save included.  Its work may be
- * under way still when it returns, so that others work meanwhile; a later
- * function fails then.
+ * undo.  A function with an `err` returns 0, or -1 with a sentence: then the
+ * step has failed, and so will all later calls, save included.  The work may
+ * still be under way when a function returns; if it fails then, a later
+ * function says so.
  */
 struct train_encoder_verbs {
     /* A batch comes, whose arrays stay until its last backward. */
     int (*take)(void *self, const struct nn_input *input, struct err *err);
 
-    /* Between backward and norm, or with `early` before backward, which then
-     * is not under way any more when it returns: the batch that comes next,
-     * whose arrays stay until its last backward, if it comes.  NULL: of no use.
-     */
+    /* Which batch comes next: called between backward and norm, or where
+     * `early` is 1 before backward, which is then done when it returns.  The
+     * arrays stay until the last backward of that batch, if it comes.  NULL: of
+     * no use. */
     void (*expect)(void *self, const struct nn_input *input);
     int early;
 
-    /* Before take: whose rows come, and of which place of the plan.  NULL: of
-     * no use. */
+    /* Before take: of which samples and which place of the plan its rows are.
+     * NULL: of no use. */
     void (*announce)(void *self, const struct train_batch *batch);
 
-    /* Its rows [from,to), as nn_net_forward() has them, to z [to - from,dim];
-     * z is NULL on the way back, where they were embedded already. */
+    /* Encodes rows [from,to) of the batch, as nn_net_forward(), to z
+     * [to - from,dim]; z is NULL on the way back, where they were embedded
+     * already. */
     int (*forward)(void *self, size_t from, size_t to, enum nn_mode mode,
                    float *z, struct err *err);
 
-    /* Whether the products of similarities are made where the embeddings are: 1
-     * where that can be.  Then forward() of a whole batch of n rows leaves S =
-     * V V', [n,n], of V = z / |z|, at *s, and backward() with dz = NULL takes
-     * W + W' from *w, dV = (W + W') V.  NULL: they are not. */
+    /* Returns 1 where the encoder can make the products of similarities itself,
+     * else 0.  Then forward() of a whole batch of n rows leaves S = V V',
+     * [n,n], of V = z / |z|, at *s, and backward() with dz = NULL takes W + W'
+     * from *w, dV = (W + W') V.  NULL: it cannot. */
     int (*products)(void *self, const float **s, float **w);
 
-    /* The loss of the rows that went forward last, for an encoder that has it
-     * itself; then backward() with dz = NULL is of its gradient.  NULL: an
-     * encoder that has none. */
+    /* Computes the loss of the rows that went forward last, for an encoder that
+     * has it itself; then backward() with dz = NULL takes the gradient of that.
+     * NULL: the encoder has none. */
     int (*loss)(void *self, const struct loss_batch *batch,
                 struct loss_report *report, struct err *err);
 
-    /* The gradient of the rows that went forward last; with `add` it is added
-     * to that of those before. */
+    /* Makes the gradient of the rows that went forward last, from dz
+     * [to - from,dim]; where `add` is 1 it is added to that of the rows before.
+     */
     int (*backward)(void *self, size_t from, size_t to, int add,
                     const float *dz, struct err *err);
 
-    /* The length of the gradient; not finite where a number of it is not.
-     * Whether all running statistics are finite: 1. */
+    /* norm: the length of the gradient; not finite where a number of it is not.
+     * steady: returns 1 when all running statistics are finite, else 0. */
     int (*norm)(void *self, double *length, struct err *err);
     int (*steady)(void *self);
 
     int (*update)(void *self, double rate, struct err *err);
     int (*average)(void *self, struct err *err);
 
-    /* Where a step cannot be undone, the next function fails. */
+    /* As train_encoder_undo(); where that fails, the next function does. */
     void (*undo)(void *self);
 
-    /* Where its weights are, as they are now, and how many batches they have
-     * seen; and that the numbers that stand there are in force. */
+    /* get: where its weights are, as they are now, and how many batches they
+     * were trained on.  put: the numbers that were written there are in force.
+     */
     int (*get)(void *self, struct nn_weights *blocks, long *steps,
                struct err *err);
     int (*put)(void *self, struct err *err);
 
-    /* All else that the next step depends on: whether it may be saved, for it
-     * is finite (NULL: it may); to files in a folder, and from there. */
+    /* All else that the next step depends on.  check: refuses to save what is
+     * not finite (NULL: refuses nothing); save and load: files in a folder. */
     int (*check)(void *self, struct err *err);
     int (*save)(void *self, const char *folder, struct err *err);
     int (*load)(void *self, const char *folder, struct err *err);
 
-    /* Weights of a file to begin with; as nn_pretrained_load(). */
+    /* Loads the first weights from a file; as nn_pretrained_load(). */
     int (*init)(void *self, const char *path, char **left, struct err *err);
 
     /* The settings and kernels that its bits depend on, as text to be given to
@@ -136,7 +139,8 @@ struct train_encoder {
     void *self;
     enum nn_input_kind kind;
     size_t rows, micro; /* as in the spec; micro is never 0 */
-    size_t dim, image;  /* width of an embedding; numbers of an image */
+    size_t dim, image;  /* width of an embedding; numbers (pixels x channels) of
+                           an image */
     size_t parameters;  /* numbers that are trained */
     int locked;
     size_t n; /* rows of the last forward */
@@ -151,13 +155,13 @@ void train_encoder_init(struct train_encoder *encoder,
 void train_encoder_close(struct train_encoder *encoder);
 
 /*
- * train_encoder_forward() encodes rows.  0, or -1 with a sentence, as all that
- * return int here.
+ * train_encoder_forward() encodes rows.  0, or -1 with a sentence, as all
+ * functions with an `err` here.
  *   input  images, ids or tokens, 1 <= n <= rows; its arrays must stay until
  *          train_encoder_backward()
  *   mode   NN_TRAIN: a step, train_encoder_backward() may follow; NN_ENCODE:
  *          embeddings are all that is wanted, nothing moves
- *   z      [n,dim], raw
+ *   z      [n,dim], raw, out
  */
 int train_encoder_forward(struct train_encoder *encoder,
                           const struct nn_input *input, enum nn_mode mode,
@@ -165,15 +169,15 @@ int train_encoder_forward(struct train_encoder *encoder,
 
 /*
  * train_encoder_backward() makes dL/dparams, which stays where it is computed.
- *   dz  [n,dim]  dL/dz of the last forward in NN_TRAIN; once for each.  NULL:
- *       see train_encoder_products() and train_encoder_loss()
+ *   dz  [n,dim]  dL/dz of the last forward in NN_TRAIN, which takes one
+ *       backward.  NULL: see train_encoder_products() and train_encoder_loss()
  */
 int train_encoder_backward(struct train_encoder *encoder, const float *dz,
                            struct err *err);
 
 /*
- * train_encoder_products() returns 1 where an encoder makes the products of the
- * similarities of a batch itself, all of which goes through it at once: then
+ * train_encoder_products() returns 1 where an encoder makes the similarities of
+ * a batch itself, which it can where no micro-batches are needed, else 0.  Then
  * train_encoder_forward() of n rows in NN_TRAIN leaves S, [n,n], in *s, and
  * train_encoder_backward() with dz = NULL takes W + W', [n,n], from *w, as
  * struct loss_batch has them.  To be asked before each forward.
@@ -181,50 +185,52 @@ int train_encoder_backward(struct train_encoder *encoder, const float *dz,
 int train_encoder_products(struct train_encoder *encoder, const float **s,
                            float **w);
 
-/* train_encoder_announce() says before a forward whose rows come.  An encoder
- * that is computed here has no use for it. */
+/* train_encoder_announce() says before a forward which batch its rows are of.
+ * An encoder that is computed in this process has no use for it. */
 void train_encoder_announce(struct train_encoder *encoder,
                             const struct train_batch *batch);
 
-/* train_encoder_loss() takes the loss of the last forward in NN_TRAIN from an
- * encoder that was opened with `loss`, in a report that has a value and further
- * numbers, whose names stay until the next one.  Then train_encoder_backward()
- * takes dz = NULL.
- *   batch  its b, extra, weights and scale; no weights unless the encoder was
- *          opened with `weighed`, 2 b + extra at least */
+/*
+ * train_encoder_loss() takes the loss of the last forward in NN_TRAIN from an
+ * encoder that was opened with `loss`: its value and further numbers, whose
+ * names stay until the next report.  Then train_encoder_backward() takes dz =
+ * NULL.
+ *   batch  b, extra, weights and scale are read; weights are NULL unless the
+ *          encoder was opened with `weighed`, 2 b + extra at least
+ */
 int train_encoder_loss(struct train_encoder *encoder,
                        const struct loss_batch *batch,
                        struct loss_report *report, struct err *err);
 
 /* train_encoder_expect() says, between backward and norm, or before backward
- * where train_encoder_early() is 1, which batch will come next: one that is
- * computed elsewhere has it sent meanwhile.  Its arrays must
- * stay, if it comes, as those of train_encoder_forward(). */
+ * where train_encoder_early() is 1, which batch will come next, so that it can
+ * be sent meanwhile to where it is computed.  If it comes, its arrays must stay
+ * as those of train_encoder_forward(). */
 int train_encoder_early(const struct train_encoder *encoder);
 void train_encoder_expect(struct train_encoder *encoder,
                           const struct nn_input *input);
 
-/* train_encoder_norm() finds the length of that gradient; not finite when a
- * number of it is not. */
+/* train_encoder_norm() finds the length of the gradient, 0 of a locked encoder;
+ * not finite when a number of it is not. */
 int train_encoder_norm(const struct train_encoder *encoder, double *length,
                        struct err *err);
 
-/* train_encoder_update() takes the optimiser's step along that gradient, of
+/* train_encoder_update() takes the optimiser's step along the gradient, with
  * that learning rate. */
 int train_encoder_update(struct train_encoder *encoder, double rate,
                          struct err *err);
 
-/* train_encoder_average() takes the weights into their mean, where one was
- * asked for. */
+/* train_encoder_average() counts the weights as they are now for their mean,
+ * where one was asked for. */
 int train_encoder_average(struct train_encoder *encoder, struct err *err);
 
 /* train_encoder_undo() puts the running statistics back as they were before the
  * last forward: all that a step changes but for its update. */
 void train_encoder_undo(struct train_encoder *encoder);
 
-/* train_encoder_steady() returns 1 when all running statistics are finite;
- * train_encoder_check() says so, -1, where weights or moments are not, either.
- */
+/* train_encoder_steady() returns 1 when all running statistics are finite, else
+ * 0; train_encoder_check() returns -1 with a sentence where they, weights or
+ * moments of the optimiser are not. */
 int train_encoder_steady(const struct train_encoder *encoder);
 int train_encoder_check(struct train_encoder *encoder, struct err *err);
 
@@ -235,16 +241,17 @@ int train_encoder_get(struct train_encoder *encoder, struct nn_weights *blocks,
 int train_encoder_put(struct train_encoder *encoder, struct err *err);
 
 /*
- * The files of nn/model.h in a folder: model and head; the state of the
- * optimiser; that of nn/average.h, where there is a mean.  After an error in
- * loading weights, moments and mean are undefined.
+ * Write and read an encoder's files in a folder: model and head (nn/model.h);
+ * the state of the optimiser; that of nn/average.h, where there is a mean.
+ * After an error in loading, weights, moments and mean are undefined.
  */
 int train_encoder_save(struct train_encoder *encoder, const char *folder,
                        struct err *err);
 int train_encoder_load(struct train_encoder *encoder, const char *folder,
                        struct err *err);
 
-/* train_encoder_start() gives it the weights of a file (nn/pretrained.h). */
+/* train_encoder_start() loads the weights of a file, as nn_pretrained_load();
+ * *left, to be given to free(), lists what was left out; "" or NULL: none. */
 int train_encoder_start(struct train_encoder *encoder, const char *path,
                         char **left, struct err *err);
 

@@ -9,16 +9,17 @@
 
 /*
  * The features of past epochs: for each of the last `keep` epochs the latest
- * embeddings that each sample had up to its end, two views of unit length.
- * Selectors plan with them; a checkpoint keeps them, so that a run that goes on
- * plans as if it had not been disturbed.
+ * embeddings that each sample had by the end of that epoch, two views of unit
+ * length.  Selectors plan with them; a checkpoint keeps them, so that a run
+ * that goes on plans as if it had not been interrupted.
  *
  * Memory: (keep + 1) 2 size dim floats.  Not for two threads at once.
  */
 enum {
-    TRAIN_EPOCH_EPOCH, /* at whose end, or -1: none */
-    TRAIN_EPOCH_STEPS, /* in it */
-    TRAIN_EPOCH_EVAL,  /* 1: a pass of its own made them, after the steps */
+    TRAIN_EPOCH_EPOCH, /* the epoch; -1: none */
+    TRAIN_EPOCH_STEPS, /* steps in it */
+    TRAIN_EPOCH_EVAL,  /* 1: the features are of a pass that only encodes, after
+                          the epoch's steps */
     TRAIN_EPOCH_ABOUT
 };
 
@@ -48,19 +49,20 @@ void train_history_put(struct train_history *history, size_t b,
                        const int64_t *ids, const float *v, int eval);
 
 /* train_history_turn() keeps the features as those of an epoch, which has just
- * ended, in place of the one that was `keep` epochs before.  O(size dim). */
+ * ended, in place of those of epoch - keep.  O(size dim). */
 void train_history_turn(struct train_history *history, int64_t epoch,
                         int64_t steps);
 
-/* train_history_find() returns the features that were kept of an epoch, or
- * NULL. */
+/* train_history_find() returns the features of an epoch while they are kept,
+ * else NULL. */
 const struct train_epoch *
 train_history_find(const struct train_history *history, int64_t epoch);
 
 /*
- * train_history_cut() copies the rows of known samples from `from` on:
- *   ids [most], z [2,most,dim], of which *n and [2,*n,dim] are filled in
- * Returns the next known sample, or the size when there is none.
+ * train_history_cut() copies the rows of up to `most` known samples, from id
+ * `from` on:
+ *   ids [most], z [2,most,dim], of which [*n] and [2,*n,dim] are filled in
+ * Returns the id of the next known sample, or the size when there is none.
  */
 size_t train_history_cut(const struct train_history *history,
                          const struct train_epoch *kept, size_t from,

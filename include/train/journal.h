@@ -23,8 +23,8 @@ struct train_listener {
     /* A sentence, without an end of line; on a line of its own. */
     void (*say)(void *self, const char *sentence);
 
-    /* The numbers of a line, in its order, once it is written; those of the
-     * plan by the name "plan.NAME".  NULL: not wanted. */
+    /* The numbers of a line, in its order, once the line is written; those of
+     * a plan have names "plan.NAME".  NULL: not wanted. */
     void (*line)(void *self, const struct train_values *values);
 };
 
@@ -39,18 +39,21 @@ struct train_journal {
     const char *run;
     const struct train_state *state;
     int file;               /* metrics.jsonl, or -1 */
-    struct tally unwritten; /* lines that it had no room for */
+    struct tally unwritten; /* lines that could not be written */
     struct progress progress;
-    double started, waited;       /* seconds: when; for batches, since the last
-                                     line; to be added to */
-    const double *exchanging;     /* seconds with other ranks so far, or NULL */
-    double exchanged;             /* up to the last line */
-    struct train_slowest slowest; /* of the ranks, where there are several */
-    int64_t first, first_images;  /* of the state when it was opened */
+    double started, waited;       /* clock_now() when it was opened; seconds for
+                                     batches since the last line, to which the
+                                     caller adds */
+    const double *exchanging;     /* seconds with other ranks so far; or NULL:
+                                     there are none.  Set by the caller */
+    double exchanged;             /* *exchanging at the last line */
+    struct train_slowest slowest; /* of several ranks; set by the caller */
+    int64_t first, first_images;  /* total and images when it was opened */
     struct loss_report last;      /* of the last step that was applied */
 };
 
-/* train_journal_init() makes one that only says sentences. */
+/* train_journal_init() makes a journal without files, which can only say
+ * sentences; the listener is copied. */
 void train_journal_init(struct train_journal *journal,
                         const struct train_listener *listener);
 
@@ -68,8 +71,8 @@ void train_journal_begin(struct train_journal *journal, int64_t steps);
 
 /*
  * train_journal_step() writes the outcome of a step: one line, one write, so
- * that a reader never sees half of one.  A line that cannot be written is said,
- * the 1st, 2nd, 4th ... time, and the file stays a file of whole lines.
+ * that a reader never sees half of one.  The first line that cannot be written
+ * is reported by say(), and the 2nd, 4th ...; the file keeps whole lines.
  *   plan  of the epoch, for its first step; else NULL
  */
 void train_journal_step(struct train_journal *journal,
@@ -83,12 +86,12 @@ int train_journal_refused(struct train_journal *journal,
                           const struct train_batch *batch, const char *reason,
                           struct err *err);
 
-/* train_journal_say() takes the progress away and says a sentence. */
+/* train_journal_say() clears the line of progress and says a sentence. */
 void train_journal_say(struct train_journal *journal, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* train_journal_end() reports the steps since it was opened, and where it is
- * saved. */
+/* train_journal_end() says how many steps were done since it was opened.
+ *   saved  1: and where their checkpoint is */
 void train_journal_end(struct train_journal *journal, int saved);
 
 /* train_journal_part() returns it as a part of a checkpoint: the lines of a

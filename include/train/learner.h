@@ -26,10 +26,10 @@
  * equally wide, and further samples are texts.  Where the negatives weigh rows
  * that are not of the batch, these follow as constants.
  *
- * With an objective of train/own.h the first encoder has the loss.
+ * With an objective of train/own.h the first encoder computes the loss.
  *
- * A learner touches neither file nor socket and prints nothing; the sampler
- * that it asks for weights may.  Not for two threads at once.
+ * A learner uses no file and no socket and prints nothing; the functions that
+ * it asks for weights may.  Not for two threads at once.
  */
 enum { TRAIN_ENCODERS = 2 };
 
@@ -44,7 +44,7 @@ enum train_nonfinite {
 enum train_outcome {
     TRAIN_FAILED,      /* no weights came, or an encoder could not go on: the
                           sentence says why */
-    TRAIN_INTERRUPTED, /* asked to stop meanwhile; nothing has changed */
+    TRAIN_INTERRUPTED, /* the process was asked to stop; nothing has changed */
     TRAIN_APPLIED,     /* weights, columns and samplers have moved */
     TRAIN_SKIPPED,     /* not finite: nothing has moved, the next may come */
     TRAIN_ROLLBACK,    /* the same, but the caller is to go back to the weights
@@ -58,15 +58,16 @@ struct train_result {
     enum train_outcome outcome;
     const char *reason;         /* why it was not applied; or NULL */
     struct loss_report loss;    /* of an applied step */
-    struct train_values values; /* of an applied step: loss, those of the
-                                   objective, gradient, rate, tau and what
-                                   else moves, those of the negatives */
-    double seconds;
+    struct train_values values; /* of an applied step: loss, numbers of the
+                                   objective, gradient, rate, tau and other
+                                   scheduled parameters, numbers of the
+                                   negatives */
+    double seconds;             /* that the step took */
 };
 
-/* The schedules that move with the epoch: the learning rate, and each parameter
- * of the objective; of one that is PARAM_INVERSE the inverse, where it moves as
- * a wave. */
+/* The schedules of the learning rate and of each parameter of the objective by
+ * the epoch; where a PARAM_INVERSE parameter moves as a wave, that of its
+ * inverse. */
 struct train_pace {
     struct nn_schedule rate, value[PARAM_MOST];
 };
@@ -82,29 +83,28 @@ struct train_learner_spec {
     struct train_samples *samples;           /* with their columns */
     struct train_scalars *scalars;           /* of the objective; or NULL */
     struct train_state *state;               /* which steps move on */
-    const struct train_negatives *negatives; /* NULL: none are asked */
-    const int64_t *group; /* [size of the data set] of loss/share.h, for the
-                             share of false negatives; NULL: nobody asks */
+    const struct train_negatives *negatives; /* NULL: no weights are wanted */
+    const int64_t *group; /* [size of the data set] as in loss/share.h, for the
+                             share of false negatives; NULL: not wanted */
     enum train_nonfinite nonfinite;
-    double average; /* the last share of the epochs, 0 .. 1, whose weights
-                       count for their mean */
+    double average; /* 0 .. 1: weights count for their mean in this last share
+                       of the epochs */
 
-    /* Called in a step while the encoders may still work at their gradients, or
-     * before they do: time to announce the next batch, by
-     * train_learner_expect().  Or NULL. */
+    /* Called in each step, while the encoders work at their gradients or just
+     * before: the time to call train_learner_expect().  Or NULL. */
     void (*meanwhile)(void *tool);
     void *tool;
 };
 
-/* To be read. */
+/* Read only. */
 struct train_learner {
     struct train_learner_spec spec;
     struct loss_settings settings; /* in force at the last step */
     size_t dim;
-    float *z, *v; /* [rows,dim] of the last batch, raw and of unit length; extra
-                     rows behind the 2 n of its views, then in z those that
-                     negatives brought from outside */
-    size_t outside; /* of these, at most */
+    float *z, *v;   /* [rows,dim] of the last batch, raw and of unit length: the
+                       2 n views, the extra rows, then in z rows that negatives
+                       brought from outside */
+    size_t outside; /* such rows, at most */
     float *dz, *columns, *work;
     uint8_t *pixels;
     int32_t *table_rows;     /* of a batch, in an encoder of ids */
@@ -117,9 +117,9 @@ struct train_learner {
 
 /*
  * train_learner_open() makes room for the largest batch.  -1 with a sentence,
- * and closed, where objective and encoders do not go together.  Memory: for n
- * rows about n n + 4 n dim floats, and a copy of the images if extra ones may
- * come.
+ * with nothing to close, where objective and encoders do not go together.
+ * Memory: for n rows about n n + 4 n dim floats, and a copy of the images if
+ * extra ones may come.
  */
 int train_learner_open(struct train_learner *learner,
                        const struct train_learner_spec *spec, struct err *err);
@@ -127,17 +127,17 @@ void train_learner_close(struct train_learner *learner);
 
 /*
  * train_learner_step() takes a step; err is filled in for TRAIN_FAILED alone.
- * The state moves on to the next place unless the run failed, was interrupted,
- * or is to stop.  Two forward passes, if micro-batched, and one backward of the
- * encoders; O(n n dim) for the objective.
+ * The state moves on to the next place, except after TRAIN_FAILED,
+ * TRAIN_INTERRUPTED and TRAIN_STOPPED.  Two forward passes, if micro-batched,
+ * and one backward of the encoders; O(n n dim) for the objective.
  */
 enum train_outcome train_learner_step(struct train_learner *learner,
                                       const struct train_batch *batch,
                                       struct train_result *result,
                                       struct err *err);
 
-/* train_learner_expect() says in `meanwhile` which batch comes next, as far as
- * it is known; its arrays must stay until its own step is over, if it comes. */
+/* train_learner_expect(), called in `meanwhile`, says which batch will probably
+ * come next; its arrays must stay until its own step is over, if it comes. */
 void train_learner_expect(struct train_learner *learner,
                           const struct train_batch *batch);
 

@@ -8,17 +8,17 @@
 /*
  * The source of weights of negatives, for objectives that want them
  * (loss/objective.h): a service, or chains in this process.  A learner asks
- * once in each step.  The state that a sampler wants kept of the steps that
- * were applied is in train_samples: a sampler gets it back when it is new, or
- * when a step that it weighed was not applied.
+ * once in each step.  train_samples keeps the sampler's state after the steps
+ * that were applied: a sampler gets it back when it was started again, or when
+ * a step that it weighed was not applied.
  */
 struct train_negatives {
     void *self; /* first argument of each */
 
     /*
-     * draw() answers which samples from outside of the batch shall be encoded
-     * with it, before it is; they last until weigh().  NULL: none, but for
-     * those that the batch brings.
+     * draw() is asked before the batch is encoded which samples from outside
+     * are to be encoded with it; its arrays last until weigh().  0 or -1.
+     * NULL: only those that the batch brings.
      */
     int (*draw)(void *self, const struct sample_step *step,
                 struct sample_extras *extras, struct err *err);
@@ -44,22 +44,25 @@ struct train_negatives {
 struct train_inside {
     struct sample_source source;
     struct train_samples *samples; /* with what was kept */
-    int brings;                    /* it draws from outside of the batch */
-    int behind;                    /* the source has to be given it first */
+    int brings;                    /* 1: it draws from outside of the batch */
+    int behind;                    /* 1: source has to load what was kept */
 };
 
-/* train_inside_init() begins with the tables that were kept, which may have
- * been loaded.
+/*
+ * train_inside_init() begins with the sampler's tables in samples->store, such
+ * as were loaded from a checkpoint.
  *   samples  must stay
- *   how      its horizon is 1, whatever it says
+ *   how      copied; a horizon counts as 1
  *   brings   1: the samples that the source draws come along, which only an
- *            encoder that looks samples up by their ids can take; 0: none do */
+ *            encoder that looks samples up by their ids can take; 0: none do
+ */
 void train_inside_init(struct train_inside *inside,
                        struct train_samples *samples,
                        const struct sample_how *how, int brings);
 void train_inside_release(struct train_inside *inside);
 
-/* train_inside_negatives() returns it as a learner knows it. */
+/* train_inside_negatives() returns it as the functions that a learner calls;
+ * `inside` must stay. */
 struct train_negatives train_inside_negatives(struct train_inside *inside);
 
 #endif

@@ -21,12 +21,11 @@
  * All 21 objectives of lib/algorithms.md are there, by loss/objective.h.  Those
  * that want weights of negatives take them from the caller.
  *
- * The door is safe: whatever a caller passes, a function returns an error with
- * a sentence, and does not end the process, unless memory cannot be had;
- * pointers must point to the arrays that are described here.  So ctypes, cffi
- * and foreign interfaces of other languages can call it, and need no layout of
- * ours but those of this header.  A handle is for one thread at a time; handles
- * are independent of each other.
+ * Whatever values a caller passes, a function returns an error with a sentence,
+ * and does not end the process, unless memory runs out; pointers must point to
+ * the arrays that are described here.  So ctypes, cffi and foreign interfaces
+ * of other languages can call it, and need no struct but those of this header.
+ * A handle is for one thread at a time; handles are independent of each other.
  */
 struct train_objective;
 
@@ -50,17 +49,17 @@ void train_objective_close(struct train_objective *objective);
 /* A batch of b samples, rows view-major: row r is view r / b of sample r mod b,
  * then `extra` rows that are negatives only. */
 struct train_objective_batch {
-    size_t b;           /* samples, >= 2 */
-    size_t extra;       /* further rows; some objectives take none */
-    size_t constant;    /* the last of these that no gradient is wanted for */
-    size_t d;           /* width of a row */
-    const int64_t *ids; /* [b] each once, 0 .. n - 1; may be NULL where
-                         * nothing is kept of samples */
+    size_t b;        /* samples, >= 2 */
+    size_t extra;    /* further rows; some objectives take none */
+    size_t constant; /* for so many of them, the last, no gradient is wanted */
+    size_t d;        /* width of a row */
+    const int64_t *ids;      /* [b] each once, 0 .. n - 1; may be NULL where
+                              * nothing is kept of samples */
     const int32_t *captions; /* [b] which caption view 1 is; NULL without */
     const float *z;          /* [2b + extra,d] raw embeddings */
     const float *weights;    /* [2b,2b + extra] of negatives, or NULL */
     const float *scale;      /* [2b,2] of anchors, or NULL */
-    int look;                /* 1: the state stays as it is */
+    int look;                /* 1: compute only, and leave the state as it is */
 };
 
 /*
@@ -86,15 +85,15 @@ int train_objective_set(struct train_objective *objective, const char *name,
                         double value, struct err *err);
 
 /*
- * These list the names, i = 0, 1 ..; 0 when there is no more.  Names live as
- * long as the process.
- *   metric  of the last step: infonce, positive, cosine, deviation, then those
- *           of the objective
- *   scalar  that the caller's optimiser is to move: its value, and dL/dx of the
- *           last step
- *   column  of the state that is kept of samples: its length, and its numbers
- *           where `out` is not NULL; of view 1 after those of view 0 where each
- *           has its own
+ * These return 1 with the name of number i = 0, 1 .., and 0 behind the last.
+ * Names live as long as the process.
+ *   metric  a number of the last step: infonce, positive, cosine, deviation,
+ *           then those of the objective
+ *   scalar  a number that the caller's optimiser is to move: its value, and its
+ *           slope dL/dx of the last step
+ *   column  a column of the state of the samples: its length *count, and its
+ *           numbers in out [*count], unless that is NULL; where each view has
+ *           columns of its own, those of view 1 come after those of view 0
  */
 int train_objective_metric(const struct train_objective *objective, size_t i,
                            const char **name, double *value);
@@ -105,8 +104,8 @@ int train_objective_column(const struct train_objective *objective, size_t i,
 
 /*
  * The file samples.safetensors of foil-checkpoint(5) in an existing folder:
- * columns, and the steps taken.  Learnt scalars are the caller's optimiser's,
- * to be set again.  load refuses the file of another objective or number of
+ * columns, and the steps taken.  Learnt scalars are not in it: the caller sets
+ * them again.  load refuses the file of another objective or number of
  * samples or captions; after that the state is undefined.
  */
 int train_objective_save(const struct train_objective *objective,

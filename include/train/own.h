@@ -4,10 +4,10 @@
 #include "loss/objective.h"
 
 /*
- * The objective `own`: a loss that the program of an encoder has itself
- * (train/process.h), with its gradient by the embeddings.  It is a row as those
- * of the table loss_objectives are, with neither run() nor direct(), but
- * by_encoder, and no state; its temperature is a hint for strategies.
+ * The objective `own`: a loss that the program of an encoder computes itself
+ * (train/process.h), with its gradient by the embeddings.  Its row is one as in
+ * the table loss_objectives, with by_encoder in place of run() and direct(),
+ * and no state; its temperature is a hint for strategies.
  *
  * `own-weighed` is the same for a loss that weighs negatives: the program gets
  * the weights of any sampler of struct train_negatives.  Its temperature is

@@ -4,8 +4,9 @@
 #include "util/err.h"
 
 /*
- * A part of a checkpoint (train/checkpoints.h): an object that keeps something
- * of a run says how it is written and read.  The functions return 0 or -1.
+ * A part of a checkpoint (train/checkpoints.h): the functions by which an
+ * object that keeps something of a run is written and read.  They return 0 or
+ * -1.
  */
 struct train_part {
     const char *name;
@@ -15,9 +16,8 @@ struct train_part {
     int (*prepare)(void *self, struct err *err);
     int (*save)(void *self, const char *folder, struct err *err);
 
-    /* load() of a run that begins where a checkpoint ends; revert() to the
-     * last checkpoint in the midst of a run: a part without it stays as it
-     * is. */
+    /* load() is called where a run goes on from a checkpoint, revert() where it
+     * goes back to its last one; a part without revert() stays as it is. */
     int (*load)(void *self, const char *folder, struct err *err);
     int (*revert)(void *self, const char *folder, struct err *err);
 };

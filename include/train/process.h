@@ -5,9 +5,9 @@
 
 /*
  * An encoder that a program of the user's computes, such as one in PyTorch on a
- * GPU (train/encoder.h): the program is a command (util/command.h) that has
- * weights, activations and the optimiser of one encoder of images, or of one of
- * texts beside it.  The protocol is on the page foil-encoder(5).
+ * GPU (train/encoder.h).  The program is a command (util/command.h) that holds
+ * weights, activations and optimiser of an encoder of images, of texts, or of
+ * both.  foil-encoder(5) describes the protocol.
  *
  *     program = train_program_open(&config, &err);
  *     train_process_open(&encoder, program, &spec, &err);
@@ -16,9 +16,9 @@
  *     train_program_close(program);
  *
  * Rows and gradients go through shared memory: for each encoder two batches,
- * z, dz and the weights.  All but forward, norm and the requests for
- * checkpoints is sent and not waited for.  After a failure, of the program or
- * of one answer, every function fails with the same sentence.
+ * z, dz and the weights.  A function waits for the program's answer to forward,
+ * norm and the requests of checkpoints, and to nothing else.  After a failure,
+ * of the program or of one answer, every function fails with the same sentence.
  *
  * A program and its encoders belong to one thread.
  */
@@ -33,14 +33,14 @@ struct train_program_config {
     void *tool;
 };
 
-/* train_program_open() starts it; NULL where that cannot be.  Its encoders are
- * closed before train_program_close(), of which NULL is harmless. */
+/* train_program_open() starts the program; NULL with a sentence on error.
+ * Close its encoders before train_program_close(); NULL is harmless there. */
 struct train_program *
 train_program_open(const struct train_program_config *config, struct err *err);
 void train_program_close(struct train_program *program);
 
-/* train_program_failed() returns 1 once it has, where it died, gave an error or
- * no answer, or a wrong one. */
+/* train_program_failed() returns 1 once the program died, or gave an error, a
+ * wrong answer or none; else 0. */
 int train_program_failed(const struct train_program *program);
 
 /*
@@ -49,7 +49,7 @@ int train_program_failed(const struct train_program *program);
  * the program must have its tensors, by name and shape, and the run's
  * checkpoints are used as any other; with nn_arch_program they are its own.
  *   threads  told to the program
- * -1 with a sentence; then it is closed.
+ * 0, or -1 with a sentence and nothing to close.
  */
 int train_process_open(struct train_encoder *encoder,
                        struct train_program *program,

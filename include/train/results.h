@@ -6,12 +6,12 @@
 
 /*
  * results.jsonl of a run directory: measures of its checkpoints, an object a
- * line, in the order in which it was measured:
+ * line, in the order in which they were made:
  *
  *     measure     "knn", "probe", ...
- *     step        steps that were done: which checkpoint it was
+ *     step        of the checkpoint: steps that were done
  *     manifest    digest of the checkpoint's manifest
- *     time        when, in seconds since 1970
+ *     time        of the measurement, in seconds since 1970
  *
  * and all that foil-eval(1) prints of a result.  Several programs may add lines
  * at the same time.
@@ -19,16 +19,17 @@
 
 /*
  * train_results_origin() finds the checkpoint that an encoder was opened from:
- * 1 with its run directory in *run, to be freed, and its step; 0 when it is not
- * of a run, or with its initial weights; -1 when the run has no such checkpoint
- * any more, with a sentence.
- *   about  the encoder, as nn_model_open() describes it; may be NULL
+ * 1 with its run directory in *run, to be given to free(), and its step; 0 when
+ * it is not of a run, or has its initial weights; -1 when the run has no such
+ * checkpoint any more, with a sentence.
+ *
+ *     about   the encoder, as nn_model_open() describes it; may be NULL
  */
 int train_results_origin(const json_t *about, char **run, long *step,
                          struct err *err);
 
-/* train_results_add() adds a result to those of the run; its further members,
- * beside the measure, which `result` has, are put into a copy of it. */
+/* train_results_add() appends a line to those of the run, 0 or -1: a copy of
+ * `result`, which has the measure, with step, manifest and time. */
 int train_results_add(const char *run, long step, const char *manifest,
                       const json_t *result, struct err *err);
 
@@ -41,9 +42,8 @@ int train_results_add(const char *run, long step, const char *manifest,
 json_t *train_results_read(const char *run, struct err *err);
 
 /*
- * train_results_manifest() writes the digest of a checkpoint's manifest, as in
- * the above, or returns -1.
- *   hex  [33]
+ * train_results_manifest() writes the digest of a checkpoint's manifest as 32
+ * hexadecimal digits and a zero: 0, or -1 on error.
  */
 int train_results_manifest(const char *run, long step, char hex[33],
                            struct err *err);

@@ -16,8 +16,9 @@
  * (loss/objective.h), tables for a sampler of negatives (sample/store.h), and
  * which samples could not be used, when.  Not for two threads at once.
  *
- * Where the objective has sides and view 1 is one of up to K captions, its
- * columns belong to the caption: caption k of sample i has row i K + k.
+ * Where the objective has sides (columns for each view) and view 1 is one of up
+ * to K captions, the columns of view 1 belong to the caption: caption k of
+ * sample i has row i K + k.
  */
 struct train_samples {
     const struct loss_objective *objective;
@@ -39,9 +40,9 @@ void train_samples_init(struct train_samples *samples,
 void train_samples_release(struct train_samples *samples);
 
 /*
- * train_samples_get() copies the columns of the samples of a batch out, _put()
- * in.
- *   batch  n, ids, each < size, and with captions these, each < K
+ * train_samples_get() copies the columns of the samples of a batch out, and
+ * train_samples_put() copies them back in.
+ *   batch  n, ids, each < size, and where K > 0 captions, each < K
  *   state  [n,columns]; [2n,columns] where the objective has sides
  */
 void train_samples_get(const struct train_samples *samples,
@@ -55,17 +56,17 @@ void train_samples_refuse(struct train_samples *samples,
                           const struct train_batch *batch);
 
 /*
- * The file samples.safetensors in a folder: a tensor for each column, of view 1
- * with captions [size,K]; the table
- * NAME of a sampler as `sampler.NAME`, u1 [rows,width], and in the metadata
- * `sampler`, whose they are, and `total`, the steps trained; the samples that
- * could not be used as `quarantine`.
+ * Write and read the file samples.safetensors in a folder: a tensor for each
+ * column, [size], or [size,K] for view 1 with captions; table NAME of a sampler
+ * as `sampler.NAME`, u1 [rows,width], with the sampler's name and the steps
+ * trained in the metadata `sampler` and `total`; the list of samples that could
+ * not be used as `quarantine`.
  *
- * train_samples_revert() loads it too, but keeps the samples that could not be
- * used as they are: for going back to an earlier step.  On error revert has
- * changed nothing; after load all is undefined.  A file in which a sampler's
- * state is laid out as before version 2 of the protocol is refused, as is one
- * of another number of captions.
+ * train_samples_revert() loads all but that list, which stays as it is: for
+ * going back to an earlier step.  On error revert has changed nothing; after
+ * load all is undefined.  A file in which a sampler's state is laid out as
+ * before version 2 of the protocol is refused, as is one of another number of
+ * captions.
  */
 int train_samples_save(const struct train_samples *samples, const char *folder,
                        struct err *err);

@@ -15,7 +15,7 @@
 struct train_scalars {
     size_t n;
     const struct loss_scalar *of[LOSS_SCALARS];
-    size_t slope[LOSS_SCALARS]; /* which of loss_report's slopes is its own */
+    size_t slope[LOSS_SCALARS]; /* index of its slope in struct loss_report */
     float x[LOSS_SCALARS];
     struct nn_tensor tensor[LOSS_SCALARS];
     struct nn_optim *optim; /* NULL: there are none */
@@ -23,7 +23,7 @@ struct train_scalars {
 
 /*
  * train_scalars_open() begins with the values of the settings; -1 where the
- * optimiser makes no sense, and then they are closed.
+ * optimiser makes no sense, with nothing to close.
  */
 int train_scalars_open(struct train_scalars *scalars,
                        const struct loss_objective *objective,
@@ -31,7 +31,8 @@ int train_scalars_open(struct train_scalars *scalars,
                        const struct nn_optim_spec *optim, struct err *err);
 void train_scalars_close(struct train_scalars *scalars);
 
-/* train_scalars_apply() writes the values that they stand for into settings. */
+/* train_scalars_apply() writes into settings the parameters that the scalars
+ * stand for, such as tau. */
 void train_scalars_apply(const struct train_scalars *scalars,
                          struct loss_settings *settings);
 

@@ -6,19 +6,20 @@
 #include "util/err.h"
 #include "util/json.h"
 
-/* How far a run is, and counts of its events. */
+/* How far a run is, and counts of its events; a part of config.json. */
 struct train_state {
     int64_t epoch, step;   /* the first step of the plan that is not done */
     int64_t steps, epochs; /* in its epoch; in all; 0: not known yet */
     int64_t total;         /* steps done */
-    int64_t images;        /* that these trained */
+    int64_t images;        /* trained in these steps */
     int64_t substituted;   /* of these, substitutes for unusable ones */
     int64_t skipped;       /* steps that were not applied: not finite */
     int64_t alone;         /* steps without their negatives service */
 };
 
-/* train_state_put() returns it as an object, a whole number for each field;
- * train_state_get() reads one, all of whose numbers must be there. */
+/* train_state_put() returns it as an object, to be given to json_decref(), with
+ * a whole number for each field; train_state_get() reads one back: 0, or -1
+ * where a number is missing or out of range. */
 json_t *train_state_put(const struct train_state *state);
 int train_state_get(struct train_state *state, const json_t *object,
                     struct err *err);

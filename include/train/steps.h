@@ -18,25 +18,25 @@
  *     ...
  *     train_steps_release(&steps);
  *
- * A trainer that goes on after a loss cuts off the lines of steps that it does
- * again, and may have written beyond their end before anybody looks.  So the
- * last line that was told is looked for at its place each time: where it is not
- * there any more (each line has its own time), all are told again.  What was
- * told last is what the file has, then.  Not for two threads at once.
+ * A trainer that goes on from a checkpoint cuts off the lines of steps that it
+ * does again, and may have written further ones before the next look.  So each
+ * time the last line that was returned is looked for at its offset: where it is
+ * not there any more (each line has its own time), all lines are returned
+ * again.  Not for two threads at once.
  */
 struct train_steps {
-    FILE *file;  /* while lines are told, or NULL */
-    long offset; /* of the file, up to where it was told */
-    char *last;  /* the line before it, or NULL */
-    size_t len;  /* with its end */
+    FILE *file;  /* open between two lines, or NULL */
+    long offset; /* behind the last line that was returned */
+    char *last;  /* that line, or NULL */
+    size_t len;  /* its bytes, with its end */
 };
 
 /*
  * train_steps_next() returns 1 with a line, without its end, which lasts until
- * the next call; or with NULL, where the lines that were told so far are not
- * all in the file any more: it begins anew.  0 where there is no further whole
- * line yet, or no file.  With an `offset` set before the first call lines begin
- * there.  O(line).
+ * the next call; 1 with NULL, where the lines returned so far are not all in
+ * the file any more: the next call begins with the first line; 0 where there is
+ * no further whole line yet, or no file.  With an `offset` set before the first
+ * call lines begin there.  O(line).
  */
 int train_steps_next(struct train_steps *steps, const char *run,
                      const char **line);

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers with names, in an order: the report of a step. */
+/* Numbers with names, in order, such as the report of a step. */
 enum { TRAIN_VALUES_MAX = 96, TRAIN_NAME_MAX = 64 };
 
 struct train_value {

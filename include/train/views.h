@@ -8,7 +8,7 @@
  * The views that a run was trained on, made again from its folder alone, while
  * it is under way or afterwards: a view is a function of data set, seed,
  * sample, epoch and number (data/view.h), and train/batches.h tells which those
- * are. They are the bytes that the trainer was given.
+ * are.  They are, byte for byte, the views that the trainer was given.
  *
  *     views = train_views_open(run, NULL);
  *     train_views_step(views, 0, &shown, &err);
@@ -20,7 +20,7 @@
 struct train_views;
 
 /*
- * train_views_open() reads nothing yet.
+ * train_views_open() only keeps copies of its arguments: it cannot fail.
  *   data  path of the data set; NULL: where the augmenters had it
  */
 struct train_views *train_views_open(const char *run, const char *data);
@@ -30,9 +30,9 @@ void train_views_close(struct train_views *views);
  * train_views_step() says what was in the batch of a step, total > 0, or of the
  * newest, total 0; what *shown points to lasts until the next call.  From here
  * on views are made as those of this step were.  -1 with a sentence where
- * nothing is known of the step; where a program of the user's made the views;
- * where the data set is not found, or another one.  Opens the data set at the
- * first call, and when a later step had another.
+ * nothing is known of the step, where a program of the user's made the views,
+ * or where the data set is not found or is not that of the run.  Opens the data
+ * set at the first call, and when a later step had it at another path.
  */
 int train_views_step(struct train_views *views, int64_t total,
                      struct train_shown *shown, struct err *err);
@@ -43,7 +43,8 @@ void train_views_name(const struct train_shown *shown, size_t row, int64_t *id,
                       int64_t *epoch, int64_t *view);
 
 /* Of the step that was asked for last: train_views_size() returns the pixels of
- * a side, train_views_set() the data set, which stays theirs. */
+ * a view's side, train_views_set() the data set, lent until the next
+ * train_views_step(). */
 size_t train_views_size(const struct train_views *views);
 const struct data_set *train_views_set(const struct train_views *views);
 
@@ -60,9 +61,9 @@ int train_views_plain(struct train_views *views, int64_t id, uint8_t *out,
 
 /*
  * Of the step that was asked for last: train_views_texts() returns 1 where
- * captions were shown, too, and train_views_text() the caption that an epoch
- * showed of a sample, before tokens were left out or cut; to be given to
- * free().  NULL where there is none.
+ * captions were trained on, too, and train_views_text() the caption of a sample
+ * that was chosen in an epoch, before tokens were left out or cut, to be given
+ * to free(); NULL where there is none.
  */
 int train_views_texts(const struct train_views *views);
 char *train_views_text(const struct train_views *views, int64_t id,

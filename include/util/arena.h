@@ -4,13 +4,14 @@
 #include <stddef.h>
 
 /*
- * Scratch of work that is done again and again: arrays that are taken one after
- * the other and given back together, with their memory kept for the next time.
+ * Scratch memory for work that is done again and again: arrays are taken one
+ * after the other and given back together, and their memory is kept for the
+ * next time.
  *
  * An arena of zeros is empty.  Not for two threads at once.
  */
 struct arena {
-    size_t n, room; /* taken; there are so many pieces */
+    size_t n, room; /* pieces that are taken; that there are */
     struct arena_piece {
         char *bytes;
         size_t room;
@@ -26,6 +27,7 @@ void arena_begin(struct arena *arena);
  */
 void *arena_take(struct arena *arena, size_t n, size_t size);
 
+/* arena_release() frees all memory; the arena is empty then. */
 void arena_release(struct arena *arena);
 
 #endif

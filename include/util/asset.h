@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* Files that are in a program, such as those of a page: scripts/embed makes the
- * table of them.  Each has a zero behind its last byte. */
+/* Files that are built into a program, such as those of a web page:
+ * scripts/embed makes their table.  Each has a zero behind its last byte. */
 struct asset {
     const char *name; /* "view.js" */
     const unsigned char *bytes;

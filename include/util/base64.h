@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * base64_encode() writes bytes as text, RFC 4648 section 4: A-Z a-z 0-9 + /,
+ * base64_encode() returns n bytes as text, RFC 4648 section 4: A-Z a-z 0-9 + /,
  * filled up with '='; without line ends.  To be given to free().
  */
 char *base64_encode(const uint8_t *bytes, size_t n);

@@ -22,8 +22,8 @@
  *     histogram  1 least, 2 most, 3 count, 4 sum, 5 sum of squares,
  *                6 upper ends of buckets, 7 counts in them
  *
- * TensorBoard takes a file for one of events where its name has "tfevents". Not
- * for two threads at once.
+ * TensorBoard takes a file for one of events if its name contains "tfevents".
+ * Not for two threads at once.
  */
 struct board;
 
@@ -33,9 +33,10 @@ struct board_when {
 };
 
 /*
- * board_open() begins with an event that says what the file is.
+ * board_open() begins a file with an event that says what it is.  It cannot
+ * fail: errors show in board_flush().
  *   file   open for writing, lent until board_close()
- *   name   of it, for the sentence of an error
+ *   name   of the file, for the sentence of an error
  *   time   as in board_when
  */
 struct board *board_open(FILE *file, const char *name, double time);
@@ -53,11 +54,12 @@ void board_number(struct board *board, const struct board_when *when,
 void board_histogram(struct board *board, const struct board_when *when,
                      const char *tag, const float *x, size_t n);
 
-/* board_flush() hands what was added over to the system, so that it is seen
- * now; -1 with a sentence where anything could not be written. */
+/* board_flush() hands all that was added to the system, so that others see it;
+ * -1 with a sentence where anything so far could not be written. */
 int board_flush(struct board *board, struct err *err);
 
-/* board_close() lets go of the file, which stays open; as board_flush(). */
+/* board_close() flushes and frees the board; the file stays open.  Returns as
+ * board_flush(). */
 int board_close(struct board *board, struct err *err);
 
 #endif

@@ -14,12 +14,12 @@
  *     }
  *
  * is sum(), which calls sum_v4(), sum_v3() or sum_v1(): names that a profile
- * shows, and a test may call.  The result's type is one word, which has a line
- * below.  Floating-point contraction stays off (-std=c11), so the clones give
- * the same bits.  The level is a variable that libfoil alone sees, so that a
- * call costs a load and a jump.  There is one function alone where the compiler
- * was told of an instruction set (-march), optimises nothing, or instruments
- * the code.
+ * shows, and a test may call.  The result's type is one of those that have a
+ * UTIL_RETURN_ below.  Floating-point contraction stays off (-std=c11), so the
+ * clones give the same bits.  The level is a variable that libfoil alone sees,
+ * so that a call costs a load and a jump.  There is only the plain function
+ * where the compiler was told of an instruction set (-march), optimises
+ * nothing, or instruments the code.
  */
 extern enum util_isa util_isa_bound __attribute__((visibility("hidden")));
 

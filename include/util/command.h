@@ -24,7 +24,7 @@
  * `sh -c LINE` runs in a process group of its own, which a terminal's Ctrl-C
  * does not reach: the stage brings its work to an end first.  The program finds
  * the memory at the path in FOIL_MEMORY, descriptor 3, which it may map or
- * open; its size is the stage's to tell.  Each line of its standard error is
+ * open; the stage has to tell it the size.  Each line of its standard error is
  * printed with its name before it while the stage waits for it or sends.  When
  * the stage's process ends, in whatever way, the program's input ends, and a
  * second later its group is killed.
@@ -81,24 +81,24 @@ void *command_memory(struct command *command, size_t bytes, struct err *err);
 
 /* What is done with the lines of an answer. */
 struct command_answer {
-    /* Takes a line before the last one, in whose words nothing is checked; -1
-     * with why it is no answer.  NULL: such a line is refused. */
+    /* Takes a line before the last one, unchecked; returns 0, or -1 with the
+     * reason why it is no answer.  NULL: such a line is refused. */
     int (*take)(void *of, const char *line, struct err *err);
     void *of;
-    char *ok; /* what stands behind "ok ", to be freed; NULL otherwise */
+    char *ok; /* the words behind "ok", to be given to free(); or NULL */
 
-    /* command_insist(): the program was lost, and of its answer nothing
-     * counts.  0: do not ask again.  NULL: ask again. */
+    /* For command_insist(): the program was lost, so forget the lines taken.
+     * Returns 1 to ask again, 0 not to.  NULL: ask again. */
     int (*again)(void *of);
 };
 
 enum command_came {
     COMMAND_OK,
     COMMAND_STOPPED, /* `stop` is readable; the answer may still be taken */
-    COMMAND_REFUSED, /* its "error SENTENCE": err has it, with the name */
-    COMMAND_LOST     /* it died, gave no answer in time or what is none: it was
-                        killed, and only command_restart() or command_close()
-                        are left; err says it, with the name */
+    COMMAND_REFUSED, /* "error SENTENCE" came: it is in err, with the name */
+    COMMAND_LOST     /* the program died, gave no answer in time or a wrong one:
+                        it was killed, and only command_restart() or
+                        command_close() are left; err says why, with the name */
 };
 
 /*
@@ -118,15 +118,15 @@ void command_send(struct command *command, const char *line);
 enum command_came command_take(struct command *command, int stop,
                                struct command_answer *answer, struct err *err);
 
-/* command_ask() is both. */
+/* command_ask() is command_send(), then command_take(). */
 enum command_came command_ask(struct command *command, const char *line,
                               int stop, struct command_answer *answer,
                               struct err *err);
 
 /*
  * command_value() takes the next NAME=NUMBER of the words behind "ok": 1; 0
- * behind the last one; -1 where another word stands there, which *words begins
- * with then, one without a name or with one that is too long.
+ * behind the last one; -1 where the next word is no such thing or its name is
+ * too long: *words begins with that word then.
  *   words  moves on
  *   name   [size]
  */

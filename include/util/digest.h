@@ -26,14 +26,14 @@ struct digest digest_end(struct digest_stream *stream); /* frees it */
 /* digest_hex() writes 32 hexadecimal digits and a zero; returns hex. */
 char *digest_hex(const struct digest *digest, char hex[DIGEST_HEX]);
 
-/* digest_from_hex() reads them: 0, or -1 when the text is anything else. */
+/* digest_from_hex() reads such text: 0, or -1 when it is anything else. */
 int digest_from_hex(struct digest *digest, const char *hex);
 
 /* digest_word() returns the first 8 bytes as a number, to seed with. */
 uint64_t digest_word(const struct digest *digest);
 
-/* digest_shared() returns how many of n digests are among m others, which it
- * sorts: O((n + m) log m). */
+/* digest_shared() returns how many of n digests are among m others; it sorts
+ * `others`.  O((n + m) log m). */
 size_t digest_shared(size_t n, const struct digest *some, size_t m,
                      struct digest *others);
 

@@ -31,10 +31,10 @@ struct dtype_about {
     size_t bytes;            /* of an element */
 };
 
-/* dtype_about() describes one; any other value is a bug. */
+/* dtype_about() describes a type below DTYPES; any other value is a bug. */
 const struct dtype_about *dtype_about(enum dtype dtype);
 
-/* These find one by the n bytes of a name; DTYPES when the format has no such
+/* These find a type by its name of n bytes; DTYPES when the format has no such
  * type. */
 enum dtype dtype_by_wire(const char *name, size_t n);
 enum dtype dtype_by_safetensors(const char *name, size_t n);

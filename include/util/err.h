@@ -31,12 +31,15 @@ int err_sys(struct err *err, const char *fmt, ...)
 /*
  * err_name() says that a name is none of those that list(0), list(1), ...
  * return before NULL, and returns -1: "no strategy 'x': there are shuffle
- * replace". len  bytes of the name, of which 40 are told
+ * replace".
+ *
+ *     what   the noun, "strategy"
+ *     len    bytes of the name, of which up to 40 are shown
  */
 int err_name(struct err *err, const char *what, const char *name, size_t len,
              const char *(*list)(size_t i));
 
-/* plural() returns the end of a noun after a count, "" of one or "s":
+/* plural() returns the ending of a noun after a count, "" if n is 1, else "s":
  *
  *     say("'%s': %zu image%s", path, n, plural(n));
  */

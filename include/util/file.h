@@ -26,14 +26,14 @@ int file_write(const char *path, const void *data, size_t len, struct err *err);
  * to drop an empty one does nothing.  A path that is a device or a pipe is
  * written to as it stands.
  *
- * Until then it is PATH.PID.new, locked by its writer; one whose writer died
- * is removed by the next process that writes PATH.  An open draft may not be
- * moved in memory.
+ * An open draft is PATH.PID.new, locked by its writer; one whose writer died
+ * is removed by the next process that writes PATH.  The struct of an open draft
+ * must not be moved in memory.
  */
 struct file_draft {
     FILE *file;
     char *path, *temp;       /* the same for a device */
-    struct file_draft *next; /* of those that are open */
+    struct file_draft *next; /* of the open drafts */
 };
 
 int file_draft_open(struct file_draft *draft, const char *path,
@@ -74,9 +74,9 @@ int file_exists(const char *path);
 int file_same(const char *path, const char *other);
 
 /*
- * file_resolve() returns the path from the root that a path is from there, with
- * "." and ".." resolved and links not looked at: "/b" of "a/.././b", "/" of
- * nothing.  To be given to free().
+ * file_resolve() returns the absolute path of a path below "/", with "." and
+ * ".." resolved and links not looked at: "/b" for "a/.././b", "/" for "".  To
+ * be given to free().
  */
 char *file_resolve(const char *path);
 

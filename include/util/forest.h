@@ -6,15 +6,16 @@
 /*
  * Things that belong together, found pair by pair: a forest in which each thing
  * points towards the root of its tree, which is the first thing in it
- * (union-find with path halving).  forest_new() has n trees of one thing each,
- * and is to be given to free().
+ * (union-find with path halving).  forest_new() returns n trees of one thing
+ * each, to be given to free().
  */
 size_t *forest_new(size_t n);
 
 /* forest_root() returns the first thing in the tree of i. */
 size_t forest_root(size_t *up, size_t i);
 
-/* forest_unite() makes one tree of those of a and b: 1 where they were two. */
+/* forest_unite() makes one tree of the trees of a and b: 1, or 0 where they are
+ * in one tree already. */
 int forest_unite(size_t *up, size_t a, size_t b);
 
 #endif

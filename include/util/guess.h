@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 /*
- * The word that was meant by a wrong one: the one of the fewest changes, where
- * that are at most two, and fewer than half of its letters.
+ * The word that was probably meant by a wrong one: the word with the fewest
+ * changes, if these are at most two, and fewer than half of its letters.
  *
  *     struct guess guess = {.word = "epohcs"};
  *     guess_try(&guess, "epochs");
@@ -18,8 +18,8 @@ struct guess {
     size_t changes;
 };
 
-/* guess_try() compares with a word that there is; one of 64 bytes or more is
- * never meant. */
+/* guess_try() compares with a valid word; one of 64 bytes or more is left
+ * out. */
 void guess_try(struct guess *guess, const char *word);
 
 /* guess_words() returns ": did you mean 'epochs'?", or "" where nothing is
@@ -27,9 +27,9 @@ void guess_try(struct guess *guess, const char *word);
 const char *guess_words(struct guess *guess);
 
 /*
- * guess_changes() counts the letters that have to be inserted, removed, changed
- * or swapped with the next one to make b of a (the optimal string alignment
- * distance); both of less than 64 bytes.
+ * guess_changes() returns how many letters have to be inserted, removed,
+ * changed or swapped with the next one to turn a into b (the optimal string
+ * alignment distance); both must have less than 64 bytes.
  */
 size_t guess_changes(const char *a, const char *b);
 

@@ -11,7 +11,7 @@ struct err;
  *     FOIL_ISA=x86-64-v3     AVX2, FMA, BMI, F16C, LZCNT, MOVBE: Haswell, Zen
  *     FOIL_ISA=x86-64-v4     AVX-512 F, BW, CD, DQ and VL: Skylake-X, Zen 4
  *
- * Loops compiled several times (util/clones.h), those for one set alone and
+ * Loops compiled several times (util/clones.h), loops for one set alone and
  * oneDNN (lib/num/dnn.c) all ask here, so that a program bound to a level does
  * what it would do on a processor of that level.  ONEDNN_MAX_CPU_ISA, with
  * which oneDNN is bound, binds the rest of foil, too.  OpenBLAS alone reads a
@@ -21,17 +21,18 @@ struct err;
  */
 enum util_isa { UTIL_ISA_PLAIN, UTIL_ISA_V3, UTIL_ISA_V4, UTIL_ISAS };
 
-/* util_isa() is the level in force. */
+/* util_isa() returns the level in force. */
 enum util_isa util_isa(void);
 
-/* util_isa_most() is what the processor has, whatever the environment says. */
+/* util_isa_most() returns the highest level that the processor has, whatever
+ * the environment says. */
 enum util_isa util_isa_most(void);
 
-/* util_isa_name() is a level's name, "x86-64-v3". */
+/* util_isa_name() returns a level's name, "x86-64-v3". */
 const char *util_isa_name(enum util_isa isa);
 
-/* util_isa_check() refuses a FOIL_ISA that names no level, or one that this
- * processor lacks: -1 and err.  Without it they count as not given. */
+/* util_isa_check() returns -1 where FOIL_ISA names no level, or one that this
+ * processor lacks, else 0.  All other functions ignore such a FOIL_ISA. */
 int util_isa_check(struct err *err);
 
 #endif

@@ -20,7 +20,8 @@ json_t *json_parse(const char *text, size_t len, const char *what,
                    struct err *err);
 
 /*
- * These read a required field and say which one is missing or wrong.
+ * These read a required field: 0, or -1 with a sentence that says which one is
+ * missing or wrong.
  *   whole: an integer in min .. max;
  *   text: a string that lives as long as the object.
  */
@@ -45,8 +46,8 @@ char *json_line(const json_t *object);
 /* json_brief() is json_line() with reals to 9 digits: for people to read. */
 char *json_brief(const json_t *object);
 
-/* json_name() returns the name of a file as a string to be printed, which is as
- * defuse() leaves it (util/defuse.h): names need not be UTF-8, JSON is. */
+/* json_name() returns the name of a file as a string, made safe by defuse()
+ * (util/defuse.h): names need not be UTF-8, JSON is. */
 json_t *json_name(const char *name);
 
 /* json_print() writes json_brief() to standard output and gives up the object;

@@ -29,11 +29,11 @@ void mem_grow(void *items, size_t *room, size_t need, size_t size);
 char *mem_text(const char *text);
 
 /* mem_word() returns a text with a blank and a word behind it, to be given to
- * free(); the text, which was so itself, is freed. */
+ * free(); it frees the text that it was given. */
 char *mem_word(char *text, const char *word);
 
 /* mem_format() returns a formatted string, to be given to free();
- * mem_format_list() does of arguments that a caller was given. */
+ * mem_format_list() is the same with a va_list. */
 char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *mem_format_list(const char *fmt, va_list ap)
     __attribute__((format(printf, 1, 0)));

@@ -25,12 +25,11 @@
  * be given once, lists apart.  "--" ends the options; they may stand after
  * operands.
  *
- * "--no-FLAG" takes a flag back that a file has, where no option has that name.
- *
- * "--config FILE" takes options from a file (util/setting.h), of a flag the
- * name alone.  An option on the command line takes the place of one in the
- * file.  "-h" is --help where no option has that letter.  A wrong
- * name is answered with the one that was meant, as far as that can be seen.
+ * "--config FILE" takes options from a file (util/setting.h), where a flag is
+ * its name alone.  An option on the command line takes the place of one in the
+ * file, and "--no-FLAG" takes back a flag of the file, where no option has that
+ * name.  "-h" is --help where no option has that letter.  A wrong name is
+ * answered with the one that was meant, as far as that can be seen.
  */
 
 /* Exit codes, the same for every tool; a tool's man page names further ones. */
@@ -82,14 +81,15 @@ struct opt_tool {
  * last.  --help, in lines as wide as the terminal (60 to 200 columns; 80 where
  * there is none), and --version print to stdout and exit with 0; misuse exits
  * with EXIT_USAGE and says which option, what was wrong, what is wanted.
- * "--help all" prints all options, --help in a tool with groups perhaps not.
+ * "--help all" prints all options; --help leaves some out in a tool with rare
+ * groups (opt_groups()).
  */
 char **opt_parse(const struct opt_tool *tool, int argc, char **argv);
 
 /*
- * opt_groups() gives --help titles, each before the option that sets *first;
- * before opt_parse().  The table ends with a NULL title and stays.  "--help
- * WORD" prints those groups whose titles begin with the word.
+ * opt_groups() gives --help titles, each before the option that sets *first; to
+ * be called before opt_parse().  The table ends with a NULL title and must
+ * stay.  "--help WORD" prints those groups whose titles begin with the word.
  */
 struct opt_group {
     const char *title;
@@ -112,7 +112,7 @@ void opt_paragraph(FILE *out, const char *lead, const char *text);
 
 /*
  * opt_append() copies rows, up to the one without a name, behind the first n of
- * a table that is put together; returns how many there are then.
+ * a table, and returns how many rows the table has then.
  *   opts [OPT_MOST]
  */
 size_t opt_append(struct opt opts[OPT_MOST], size_t n, const struct opt *rows);
@@ -140,8 +140,8 @@ const char *opt_word(const char *words, int index, int *length);
  * set now, until the next call for that option; after opt_parse(). */
 const char *opt_choice(const void *value);
 
-/* opt_together() is opt_misuse() where one of two options was given without the
- * other; `one` and `other` are the variables that they set. */
+/* opt_together() exits as opt_misuse() if one of two options was given without
+ * the other; `one` and `other` are the variables that they set. */
 void opt_together(const void *one, const void *other);
 
 /*
@@ -161,7 +161,7 @@ const struct opt_tool *opt_verb(const struct opt_tool *tool,
  */
 long opt_whole(const char *what, const char *text, double min, double max);
 
-/* opt_misuse() reports a misuse that the table cannot know and exits
+/* opt_misuse() reports a misuse that the table cannot know and exits with
  * EXIT_USAGE. */
 _Noreturn void opt_misuse(const char *fmt, ...)
     __attribute__((format(printf, 1, 2)));
@@ -193,7 +193,8 @@ void say_as(const char *name);
  */
 void end_when_stopped(void);
 
-/* close_stdout() dies when the output could not be written. */
+/* close_stdout() closes stdout, and dies when any output could not be
+ * written. */
 void close_stdout(void);
 
 #endif

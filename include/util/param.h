@@ -61,21 +61,21 @@ struct param {
 /* param_find() returns the parameter of that name, or NULL. */
 const struct param *param_find(const struct param *own, const char *name);
 
-/* param_at() returns where the value of that name is, or NULL:
- *   value [PARAM_MOST] */
+/* param_at() returns where in value [PARAM_MOST] the parameter of that name is,
+ * or NULL. */
 double *param_at(const struct param *own, double *value, const char *name);
 
 /* param_defaults() writes the defaults:  value [PARAM_MOST]. */
 void param_defaults(const struct param *own, double *value);
 
-/* param_check() refuses a value that is out of its range, or not a number. */
+/* param_check() returns -1 where a value is out of its range or no number. */
 int param_check(const struct param *own, const double *value, struct err *err);
 
 /* param_json() returns a value as JSON of its kind, a choice as its word. */
 json_t *param_json(const struct param *own, double value);
 
 /*
- * param_read() is the way back: it sets those values that a JSON object names.
+ * param_read() is the way back: it sets the values that a JSON object names.
  *   text   {"tau": 0.2, "kl": true, "form": "word"}; NULL or "" names none
  *   value  [PARAM_MOST], of which the others stay
  * -1 with a sentence: no object, no such parameter, another kind, out of range.
@@ -86,13 +86,14 @@ int param_read(const struct param *own, const char *text, double *value,
 /*
  * param_read_words() sets values to numbers and words, "tau=0.2,form=word,kl";
  * the name of a flag alone sets it.
- *   who    has the parameters, for the sentence
+ *   who    the method that has the parameters, for the sentence
  * -1 with a sentence: no such parameter, no value of it, out of range.
  */
 int param_read_words(const struct param *own, const char *who,
                      const char *words, double *value, struct err *err);
 
-/* param_list() returns the defaults as an object, by name. */
+/* param_list() returns the defaults as an object, by name, to be given to
+ * json_decref(). */
 json_t *param_list(const struct param *own);
 
 /*
@@ -122,8 +123,8 @@ struct param_set {
 
 /*
  * param_set_add() adds the parameters of a method; the set begins as {0}.  A
- * method that is several rows is added as often, with the same pointer to its
- * name, and named once in the help.
+ * method with several tables is added once for each, with the same pointer to
+ * its name, and named once in the help.
  */
 void param_set_add(struct param_set *set, const char *method,
                    const struct param *own);
@@ -139,9 +140,10 @@ size_t param_set_opts(struct param_set *set, struct opt opts[OPT_MOST],
                       size_t n);
 
 /*
- * param_set_get() returns a method's values: those that were set, and the
- * defaults of the others.
- *   value [PARAM_MOST]
+ * param_set_get() writes a method's values: those that the command line set,
+ * and the defaults of the others.
+ *
+ *     value   [PARAM_MOST]
  */
 void param_set_get(const struct param_set *set, const struct param *own,
                    double *value);
@@ -155,8 +157,8 @@ const struct param_option *param_set_find(const struct param_set *set,
 const char *param_set_given(const struct param_set *set);
 
 /*
- * param_set_judge() refuses the options that were given on the command line,
- * but are not parameters of this method: "simclr has no --rho".
+ * param_set_judge() returns -1 where an option of the set was given on the
+ * command line that is no parameter of this method: "simclr has no --rho".
  */
 int param_set_judge(const struct param_set *set, const char *method,
                     const struct param *own, struct err *err);

@@ -9,10 +9,10 @@
 /*
  * Pictures that gnuplot draws.
  *
- * plot_open() begins a script, and returns where its text is written to.
- * plot_draw() ends it, writes it beside a picture, x.gp beside x.png, where it
- * stays, and has gnuplot draw it there; `set output` is added.  -1 with a
- * sentence where gnuplot does not run, or refuses the script, which is kept.
+ * plot_open() begins a script, and returns the stream to write its text to.
+ * plot_draw() ends and releases it, writes it to a file beside the picture,
+ * x.gp beside x.png, with `set output` added, and runs gnuplot on it.  -1 with
+ * a sentence where gnuplot does not run, or refuses the script, which stays.
  */
 struct plot {
     FILE *out;
@@ -23,12 +23,13 @@ struct plot {
 FILE *plot_open(struct plot *plot);
 int plot_draw(struct plot *plot, const char *picture, struct err *err);
 
-/* plot_text() writes a text of a stranger into a script, in quotes. */
+/* plot_text() writes any text into a script, in quotes, so that gnuplot
+ * interprets nothing in it. */
 void plot_text(FILE *out, const char *text);
 
 /* plot_hue() returns the colour of the i-th of several things, "rrggbb": one of
- * five that the colour-blind tell apart (Okabe and Ito).  They come again, so
- * that the form, i / PLOT_HUES, has to tell more than five apart. */
+ * five that the colour-blind tell apart (Okabe and Ito).  They repeat: the form
+ * of a point, by i / PLOT_HUES, has to tell more things apart. */
 enum { PLOT_HUES = 5 };
 
 const char *plot_hue(size_t i);

@@ -2,16 +2,17 @@
 #define UTIL_PRIORITY_H
 
 /*
- * priority_lower() gives the calling thread, and those that it starts from here
- * on, a lower priority than the trainer's.  Called first in main() it is for
- * the process.  A thread that cannot be lowered stays as it is, and so does one
- * that is that low already.
+ * priority_lower() gives the calling thread, and threads that it starts from
+ * here on, a lower priority than the trainer's; called first in main(), it
+ * lowers the whole process.  A thread that cannot be lowered stays as it is,
+ * and so does one that is that low already.
  */
 enum priority {
-    /* a person looks on: a quarter of a processor that another wants, too */
+    /* for work that a person waits for: beside a busy process it gets a quarter
+     * of a processor */
     PRIORITY_BESIDE = 5,
-    /* neither the trainer nor a person waits: the lowest that there is, a
-     * hundredth of such a processor */
+    /* for work that nobody waits for: the lowest that there is, a hundredth of
+     * such a processor */
     PRIORITY_SPARE = 19,
 };
 

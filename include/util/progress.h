@@ -11,23 +11,23 @@
 struct progress {
     const char *unit;    /* what is counted: "steps", "images" */
     double total;        /* how many there will be; 0: not known */
-    double start, first; /* when, and at which count, it began */
-    double shown;        /* when the line was last written; or 0 */
+    double start, first; /* clock_now() and count when it began */
+    double shown;        /* clock_now() when the line was last written; or 0 */
     double said;         /* in a log: when a line was due last */
     int terminal, drawn;
 };
 
-/* progress_start() begins, with the work, not with its first piece done;
- * `first` is the count that is done already. */
+/* progress_start() is called when the work begins, not when its first piece is
+ * done; `first` is the count that is done already. */
 void progress_start(struct progress *p, const char *unit, double first,
                     double total);
 
 /*
- * progress_show() shows that `done` is done.  `more` are fields with two blanks
- * between them, such as "epoch 3/100  loss 4.51" (may be "").  On a terminal
- * that is too narrow, the first field that has no room is left out, with all
- * behind it.  Rate and time left, from the beginning on, are in it from the
- * second time on.
+ * progress_show() shows that the count is `done`.  `more` are fields with two
+ * blanks between them, such as "epoch 3/100  loss 4.51" (may be "").  On a
+ * terminal that is too narrow, the first field that has no room is left out,
+ * with all behind it.  Rate and time left, by the mean since progress_start(),
+ * are shown from the second time on.
  */
 void progress_show(struct progress *p, double done, const char *more);
 

@@ -17,7 +17,7 @@
  *     setting_write(&settings, "run/command", &err);
  *     setting_release(&settings);
  *
- * Not safe to be used by two threads at once; a search looks at all of them.
+ * Not for two threads at once.  Finding a name is O(n).
  */
 struct setting {
     char *name, *value; /* value: "" where the line has a name alone */
@@ -29,8 +29,8 @@ struct settings {
     size_t n, room;
 };
 
-/* setting_get() returns the value of a name, which lives until that is set
- * again, or NULL. */
+/* setting_get() returns the first value of a name, which lives until that name
+ * is set again; or NULL. */
 const char *setting_get(const struct settings *settings, const char *name);
 
 /* setting_set() gives a name a value, in the place of the one it had. */
@@ -38,8 +38,8 @@ void setting_set(struct settings *settings, const char *name,
                  const char *value);
 
 /*
- * setting_read() adds the lines of a file of at most 1 MiB; of a name that it
- * has twice there are two settings.  -1 on error, and nothing is added.
+ * setting_read() adds the lines of a file of at most 1 MiB; a name that comes
+ * twice makes two settings.  -1 on error, and nothing is added.
  */
 int setting_read(struct settings *settings, const char *path, struct err *err);
 

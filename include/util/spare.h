@@ -13,7 +13,7 @@
  *
  *     spare_start(spare, piece, data);
  *     while (!spare_wait(spare, 0.01))
- *         something that must not wait, and leaves alone what data has;
+ *         work that must not wait, and does not touch data;
  *
  * A piece sees all that its caller did before, and the caller all that the
  * piece did once it is done.  The thread takes no signals.
@@ -23,11 +23,12 @@ struct spare;
 /* spare_open() returns NULL on error. */
 struct spare *spare_open(struct err *err);
 
-/* spare_close() waits for a piece that is being done; NULL is left alone. */
+/* spare_close() waits for a piece that is being done, then ends the thread;
+ * harmless on NULL. */
 void spare_close(struct spare *spare);
 
-/* spare_start() has piece(data) called by the thread.  One at a time: wait for
- * it before the next one. */
+/* spare_start() lets the thread call piece(data).  One piece at a time:
+ * spare_wait() must have returned 1 before the next. */
 void spare_start(struct spare *spare, void (*piece)(void *data), void *data);
 
 /* spare_wait() waits for it, up to so many seconds: 1 where it is done, or

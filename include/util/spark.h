@@ -10,8 +10,8 @@
  *     spark_add(&spark, 4.51); ...
  *     spark_draw(&spark, 40, 1, text);
  *
- * It has up to SPARK_POINTS points, each the mean of as many values: when they
- * are full, every two become one.
+ * It has up to SPARK_POINTS points, each the mean of `each` values: when there
+ * is no room for another, every two become one.
  */
 enum { SPARK_POINTS = 512 };
 
@@ -25,7 +25,8 @@ struct spark {
 /* spark_add() appends a value; one that is not finite is left out. */
 void spark_add(struct spark *spark, double x);
 
-/* spark_size() returns how many columns it has points for. */
+/* spark_size() returns the number of points, which is the most columns that it
+ * can be drawn in. */
 size_t spark_size(const struct spark *spark);
 
 /*

@@ -34,8 +34,8 @@ struct table {
     size_t column_room, cell_room;
 };
 
-/* table_column() makes a column, if there is none of that name: for an order
- * that the first row does not have. */
+/* table_column() makes a column, if there is none of that name: for another
+ * order than that of the first table_put(). */
 void table_column(struct table *table, const char *name);
 
 /* table_row() begins a row. */
@@ -45,12 +45,13 @@ void table_row(struct table *table);
 void table_put(struct table *table, const char *column, const char *text);
 
 /*
- * table_print() prints the table.  Columns for which `width` has no room go to
- * a further table below, with the first `keys` columns again, and so on; texts
- * that are wider by themselves are cut.  Width 0 is without bound.
+ * table_print() prints the table.  Columns for which `width` (in columns of a
+ * terminal) has no room go to a further table below, with the first `keys`
+ * columns again, and so on; texts wider than that are cut.  Width 0: no limit.
  */
 void table_print(const struct table *table, size_t keys, int width, FILE *out);
 
+/* table_release() frees all; the table is empty then. */
 void table_release(struct table *table);
 
 #endif

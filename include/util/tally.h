@@ -12,7 +12,7 @@ struct tally {
 
 /*
  * tally_add() counts an occurrence.  Returns 1 when it should be logged: the
- * 1st, 2nd, 4th, 8th ..., with the count added to the sentence.
+ * 1st, 2nd, 4th, 8th ..., with the count added to the sentence; else 0.
  */
 int tally_add(struct tally *tally, struct err *why);
 

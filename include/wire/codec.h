@@ -4,21 +4,23 @@
 #include "wire/msg.h"
 
 /*
- * Between messages and structs, for every kind by its table of fields
- * (lib/wire/message.h).  Callers use the typed names that the headers of the
- * messages make of these: a struct of another kind would be garbage here.
+ * Conversion between messages and structs, for every kind by its table of
+ * fields (lib/wire/message.h).  Callers use the typed functions that the
+ * headers of the messages make of these, as here the struct is not checked to
+ * be of the kind.
  *
- * wire_encode() makes a message of a struct; arrays are copied into it.  The
- * struct is right: what is wrong in it is a bug of ours.
+ * wire_encode() returns a new message with the values of a struct, to be given
+ * to wire_msg_free(); arrays are copied into it.  A value out of range is a
+ * bug.
  *
- * wire_decode() fills a struct with a stranger's message.
- *   size   images in our data set, for ids; 0 when not known
+ * wire_decode() fills a struct with a message that anybody may have sent.
+ *   size   images in our data set, which ids must be below; 0: not known
  * Returns 0, or -1 with a sentence and an empty struct.  Arrays of the struct
- * point into the message; a struct that has such holds it, and is to be
- * released.
+ * point into the message; a struct with arrays holds the message (its `msg`),
+ * and is to be released.
  *
- * wire_release() lets go of what wire_decode() took; the struct is empty then.
- * Harmless on one that is empty.
+ * wire_release() releases what wire_decode() allocated or holds; the struct is
+ * empty then.  Harmless on an empty one.
  */
 struct wire_msg *wire_encode(enum wire_kind kind, const void *from);
 int wire_decode(enum wire_kind kind, void *to, const struct wire_msg *msg,

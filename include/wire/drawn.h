@@ -25,8 +25,8 @@ struct wire_drawn {
     const int32_t *view;     /* [v,b,k] which of its views; -1: not known */
     const int64_t *of_epoch; /* [v,b,k] of which epoch; 0 where views are
                               * fixed; -1: not known */
-    const float *w;          /* [v,b,k] falling */
-    const float *cosine;     /* [v,b,k] */
+    const float *w;          /* [v,b,k] weights, falling */
+    const float *cosine;     /* [v,b,k] similarities to the anchor */
     const float *outside;    /* [v,b] weight that lies outside of the batch */
     const float *effective;  /* [v,b] 1 / sum w^2, of all negatives */
     struct wire_msg *msg;    /* held by a decoded one; else NULL */

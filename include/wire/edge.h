@@ -16,16 +16,16 @@
  * publishes.
  */
 enum wire_edge {
-    WIRE_EDGE_PLAN, /* and items, which is the same behind a filter */
+    WIRE_EDGE_PLAN, /* plan, and items: the same edge behind a filter */
     WIRE_EDGE_BATCH,
     WIRE_EDGE_NEGATIVES,
     WIRE_EDGE_FEATURES,
     WIRE_EDGE_EVENTS,
-    WIRE_EDGE_ANY, /* of a proxy, which passes all on and does not know */
+    WIRE_EDGE_ANY, /* of a proxy, which passes on the messages of any edge */
     WIRE_EDGES
 };
 
-/* Of the two ends, that which sends. */
+/* The end that sends. */
 enum wire_side { WIRE_CONNECTS, WIRE_BINDS };
 
 #define WIRE_EDGE_BIT(edge) (1u << (edge))
@@ -39,19 +39,19 @@ int wire_edge_may(enum wire_edge edge, enum wire_side from,
                   enum wire_kind kind);
 
 /* wire_edge_takes() returns 1 when the holder of a key of that role may be that
- * end, and so send what it may send. */
+ * end. */
 int wire_edge_takes(enum wire_edge edge, enum wire_side side, const char *role);
 
-/* wire_edge_serves() returns 1 where a service binds: its clients may be silent
- * between two requests. */
+/* wire_edge_serves() returns 1 for edges where a service binds: clients may be
+ * silent between two requests. */
 int wire_edge_serves(enum wire_edge edge);
 
 /*
- * Sizes in bytes.  The largest part, and the largest message, all of its parts
- * together, that the end which sends may send; the other one refuses what is
- * larger.  wire_edge_part() is the limit by which ZeroMQ closes the connection,
- * wire_edge_message() what a peer, and all greeted peers together, may have
- * sent that is not read yet.
+ * wire_edge_part() returns the bytes of the largest part that an end may send,
+ * wire_edge_message() those of the largest message, all of its parts together;
+ * the other end refuses larger ones.  Beyond the first ZeroMQ closes the
+ * connection; the second is also what a peer, and all greeted peers together,
+ * may have sent that is not read yet.
  *   max_batch   the trainer's --max-batch for batches; 0: WIRE_BATCH_PART
  */
 #define WIRE_BATCH_PART ((size_t)40 << 20)
@@ -62,9 +62,9 @@ size_t wire_edge_message(enum wire_edge edge, enum wire_side from,
 
 /*
  * wire_edge_fits() says whether the other end takes a message of that size: 0,
- * or -1 with a sentence that names kind, bytes and limit.  ZeroMQ would close
- * the connection for one that is larger, and say nothing.  For batches the
- * limit is WIRE_BATCH_PART.
+ * or -1 with a sentence that names kind, bytes and limit.  For a larger one
+ * ZeroMQ would close the connection without a word.  For batches the limit is
+ * WIRE_BATCH_PART.
  */
 int wire_edge_fits(enum wire_edge edge, enum wire_side from,
                    const struct wire_msg *msg, struct err *err);

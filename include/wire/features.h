@@ -12,16 +12,16 @@ struct wire_features {
     int64_t sequence; /* counts the publisher's messages from 0; -1: missing, in
                        * an answer */
     int64_t epoch, step;
-    int64_t id;   /* the request that this answers, from 1; 0: published,
-                   * answers none */
-    int64_t next; /* with id: ask for the piece from this sample on; the size
-                   * of the data set when that was the last */
+    int64_t id;   /* of the request that this answers, from 1; 0: published */
+    int64_t next; /* with id: the first sample of the next piece; the size of
+                   * the data set when this is the last */
     char mode[8]; /* "train": made by training steps; "eval": by a pass over
                    * all samples with the same weights */
     size_t n, n_views, dim; /* b, v; d, up to WIRE_DIM_MAX */
     const int64_t *ids;     /* [b] */
-    const float *z;         /* [v,b,d] rows of unit length, or NULL: */
-    const uint16_t *half;   /* the same as halves, where that was asked for */
+    const float *z;         /* [v,b,d] rows of unit length; or NULL, then */
+    const uint16_t *half;   /* [v,b,d] the same in half precision (util/half.h),
+                             * where the request asked for that */
     struct wire_msg *msg;   /* held by a decoded one; else NULL */
 };
 

@@ -16,12 +16,15 @@
  */
 struct wire_feed;
 
+/* wire_feed_open() binds at an endpoint; NULL on error (wire_sock_bind()).
+ * limits are copied, their edge is set here; `wire` must stay.
+ * wire_feed_close() is harmless on NULL. */
 struct wire_feed *wire_feed_open(struct wire *wire, const char *endpoint,
                                  const struct wire_limits *limits,
                                  struct err *err);
 void wire_feed_close(struct wire_feed *feed);
 
-/* These set `sequence` and send. */
+/* These set `sequence` of a message and publish it. */
 void wire_feed_event(struct wire_feed *feed, struct wire_event *event);
 void wire_feed_metrics(struct wire_feed *feed, struct wire_metrics *metrics);
 void wire_feed_status(struct wire_feed *feed, struct wire_status *status);
@@ -29,8 +32,8 @@ void wire_feed_features(struct wire_feed *feed, struct wire_features *features);
 void wire_feed_drawn(struct wire_feed *feed, struct wire_drawn *drawn);
 
 /*
- * wire_feed_followed() returns 1 when somebody follows messages of a kind: to
- * make and send what nobody reads costs time.
+ * wire_feed_followed() returns 1 when somebody follows messages of a kind, so
+ * that no time is spent on messages which nobody reads.
  */
 int wire_feed_followed(struct wire_feed *feed, enum wire_kind kind);
 
@@ -42,7 +45,7 @@ struct wire_listener;
 
 /*
  * wire_listener_open() follows the named kinds, "metrics event"; "" follows
- * all.  The publisher may start later.
+ * all.  The publisher may start later.  NULL on error (wire_sock_connect()).
  */
 struct wire_listener *
 wire_listener_open(struct wire *wire, const char *endpoint, const char *kinds,
@@ -50,9 +53,11 @@ wire_listener_open(struct wire *wire, const char *endpoint, const char *kinds,
 void wire_listener_close(struct wire_listener *listener);
 
 /*
- * wire_listener_next() returns 1 with a message that the caller frees, 0 when
- * there is none now, -1 with a sentence about one that was refused.
- *   missed   how many of its kind were lost just before it
+ * wire_listener_next() returns 1 with a message, to be given to
+ * wire_msg_free(), 0 when there is none now, -1 with a sentence about one that
+ * was refused.
+ *
+ *     missed   how many of its kind were lost just before it
  */
 int wire_listener_next(struct wire_listener *listener, struct wire_msg **msg,
                        uint64_t *missed, struct err *err);

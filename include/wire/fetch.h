@@ -8,16 +8,19 @@
  * pieces; selector to trainer, answered by features (wire/features.h).
  *
  * The trainer chooses how long a piece is, so that answering takes next to no
- * time of a step.  Its errors: with this id, the epoch is not over yet: ask
- * again later; with this id and `state`, no features of that epoch were kept
- * and never will be, or they are gone, but the epoch to be planned is over,
- * too; without id, it does not keep features for long enough.
+ * time of a step.  It answers with an error that has
+ *
+ *     this id             where the epoch is not over yet: ask again later
+ *     this id and state   where features of that epoch were not kept and never
+ *                         will be; or are gone, and the epoch to be planned is
+ *                         over, too
+ *     no id               where it does not keep features for long enough
  */
 struct wire_fetch {
     int64_t id;    /* of the request, from 1 */
-    int64_t epoch; /* the one whose end is meant */
+    int64_t epoch; /* at whose end the features were */
     int64_t from;  /* the first sample of the piece */
-    int half;      /* in half precision */
+    int half;      /* 1: in half precision */
     int64_t plan; /* the epoch that is to be planned from them; -1: not given */
 };
 

@@ -17,14 +17,15 @@ struct wire_item {
     const int64_t *ids;   /* [b] samples that are trained, each once */
     const int64_t *extra; /* [r] further samples to encode; may repeat */
     size_t n_texts;       /* s, 1 .. WIRE_BATCH_MAX, or 0 */
-    const int64_t *extra_texts; /* [s,2] captions that are encoded besides:
-                                 * (sample, which of its captions); or NULL */
+    const int64_t *extra_texts; /* [s,2] further captions to encode: (sample,
+                                 * which of its captions); or NULL */
     struct wire_extra of_extra;
     struct wire_variants variants; /* which views are wanted */
     struct wire_msg *msg;          /* held by a decoded one; else NULL */
 };
 
-/* Refused, too, when size is not that of our data set. */
+/* wire_item_get() also refuses an item whose size is not that of our data
+ * set. */
 WIRE_SIZED(item, WIRE_ITEM)
 
 #endif

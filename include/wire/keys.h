@@ -11,7 +11,7 @@
  *
  * Files are certificates in CZMQ's format, which pyzmq's zmq.auth reads and
  * writes too: NAME.key (public) and NAME.key_secret (both keys, mode 0600).
- * The metadata line `role = "augment"` says as what its holder may speak:
+ * The metadata line `role = "augment"` says which stage its holder may be:
  * select, augment, train, negatives, tap, or any.
  */
 enum { WIRE_KEY_TEXT = 41 }; /* Z85: 40 characters and a zero */
@@ -41,11 +41,11 @@ struct wire_keys {
     }
 
 /*
- * wire_keys_open() reads our own certificate (with the secret key; a file
- * that others may read is refused) and every public one in the folder
- * `allow`, which, with the files in it, belongs to us or root and nobody else
- * may write to: else it is refused.  wire_keys_find() returns the one with that
- * role or NULL with a sentence: none, or more than one.
+ * wire_keys_open() reads our own certificate `own`, with the secret key, and
+ * every public one in the folder `allow`.  Refused are a secret key that others
+ * may read, and a folder, or a file in it, that is neither ours nor root's or
+ * that others may write to.  wire_keys_find() returns the allowed certificate
+ * with that role, or NULL with a sentence: there is none, or more than one.
  */
 int wire_keys_open(struct wire_keys *keys, const char *own, const char *allow,
                    struct err *err);
@@ -53,7 +53,8 @@ void wire_keys_release(struct wire_keys *keys);
 const struct wire_cert *wire_keys_find(const struct wire_keys *keys,
                                        const char *role, struct err *err);
 
-/* wire_keys_role() returns the role of a public key of 32 bytes, or NULL. */
+/* wire_keys_role() returns the role of an allowed public key, 32 bytes, or
+ * NULL where it is not allowed. */
 const char *wire_keys_role(const struct wire_keys *keys, const void *key);
 
 /* wire_role_known() returns 1 for the roles above; wire/edge.h says at which

@@ -23,10 +23,11 @@ WIRE_PLAIN(metrics, WIRE_METRICS)
 
 /*
  * wire_metrics_read() takes the numbers of a line of JSON, as a trainer writes
- * them into metrics.jsonl, in its order; what is no number, or does not fit, is
- * left out.
- *   values  [WIRE_METRICS_MAX]
- * Returns how many there are, 0 of what is no object of JSON.  O(line).
+ * them into metrics.jsonl, in its order; a member that is no number, or does
+ * not fit, is left out.  Returns how many there are, 0 if the line is no JSON
+ * object.  O(line).
+ *
+ *     values   [WIRE_METRICS_MAX]
  */
 size_t wire_metrics_read(struct wire_metric *values, const char *line);
 

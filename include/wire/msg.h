@@ -15,10 +15,10 @@
  *     part 2+  tensors, raw, little end first, C order, in the order of the
  *              header's "tensors": [[name, dtype, [size ...]] ...]
  *
- * A message never changes once it is made, is counted by its holders, and
- * keeps the bytes it came in: decoded structs point into it and hold it.
- * Decoders check in this order: well-formed, known, in range, consistent,
- * finite.  What fails is refused as a whole, with one sentence.
+ * A message never changes once it is made, counts its holders, and keeps the
+ * bytes it came in: decoded structs point into it and hold it.  Decoders check
+ * in this order: well-formed, known, in range, consistent, finite.  A message
+ * that fails is refused as a whole, with one sentence.
  */
 struct wire_msg;
 
@@ -64,7 +64,7 @@ enum wire_kind {
 /* wire_kind_name() returns the word behind "foil2.": "hello", "state.put". */
 const char *wire_kind_name(enum wire_kind kind);
 
-/* Those of util/dtype.h that are sent. */
+/* The types of util/dtype.h that are sent. */
 enum wire_dtype {
     WIRE_U1 = DTYPE_U1,
     WIRE_I4 = DTYPE_I4,
@@ -92,7 +92,7 @@ struct wire_tensor {
     const void *data;
 };
 
-/* wire_tensor_init() makes one that points to data. */
+/* wire_tensor_init() makes a tensor that points to data, which is lent. */
 void wire_tensor_init(struct wire_tensor *tensor, const char *name,
                       enum dtype dtype, size_t rank, const size_t *shape,
                       const void *data);
@@ -105,9 +105,9 @@ struct wire_part {
 
 /*
  * wire_msg_from() makes a message of raw parts, which are copied: for tests,
- * recordings and fuzzers.  It refuses what is no message of this version:
- * kind, guarded header, tensors and their lengths, floats that are not
- * finite.  "peer speaks foil1, this is foil2" is one of its sentences.
+ * recordings and fuzzers.  NULL with a sentence where they are no message of
+ * this version ("peer speaks foil1, this is foil2"): kind, header, tensors and
+ * their lengths are checked, and that floats are finite.
  */
 struct wire_msg *wire_msg_from(size_t n, const struct wire_part *parts,
                                struct err *err);
@@ -124,17 +124,20 @@ enum wire_kind wire_msg_kind(const struct wire_msg *msg);
  * or -1 with a sentence where there is none. */
 int wire_msg_id(const struct wire_msg *msg, int64_t *id, struct err *err);
 
-/* The sender's role when its key was checked (CURVE), else "". */
+/* wire_msg_role() returns the sender's role when its key was checked (CURVE),
+ * else "". */
 const char *wire_msg_role(const struct wire_msg *msg);
 
-/* wire_msg_parts() returns how many parts there are; wire_msg_part() one. */
+/* wire_msg_parts() returns how many parts there are; wire_msg_part() part i of
+ * them, which lives as long as the message. */
 size_t wire_msg_parts(const struct wire_msg *msg);
 struct wire_part wire_msg_part(const struct wire_msg *msg, size_t i);
 
 /* wire_msg_bytes() returns the bytes of all parts together. */
 size_t wire_msg_bytes(const struct wire_msg *msg);
 
-/* The tensors, in order; all lengths, alignment and floats are checked. */
+/* wire_msg_tensors() returns how many tensors there are; wire_msg_tensor()
+ * tensor i, in order: lengths, alignment and floats have been checked. */
 size_t wire_msg_tensors(const struct wire_msg *msg);
 const struct wire_tensor *wire_msg_tensor(const struct wire_msg *msg, size_t i);
 

@@ -22,8 +22,9 @@ enum { WIRE_WINDOW_MAX = 4096 };
 
 /*
  * A snapshot of a consumer: "of the `window` places from `at` on, in the order
- * of the plan, I hold those in `have` and want the others".  Of two the newer
- * one counts, by (session, serial); one that comes again changes nothing.
+ * of the plan, I hold those in `have` and want the others".  Of two snapshots
+ * the newer one counts, by (session, serial); one that comes again changes
+ * nothing.
  */
 struct wire_next {
     struct wire_place at; /* every step before is trained */
@@ -31,22 +32,22 @@ struct wire_next {
     int64_t window;       /* 1 .. WIRE_WINDOW_MAX */
     size_t n_have;        /* k, up to the window */
     const int64_t *have;  /* [k,2] (epoch, step), rising; NULL: none */
-    int64_t room;         /* so many unfinished items at once, up to
-                           * WIRE_WINDOW_MAX; 0: the window */
+    int64_t room;         /* unfinished items that it may have at once, up to
+                           * WIRE_WINDOW_MAX; 0: as many as the window */
     struct wire_msg *msg; /* held by a decoded one; else NULL */
 };
 
 struct wire_end {
     struct wire_place at;
-    int over; /* the run is over: always so of a consumer */
+    int over; /* 1: the run is over; a consumer always says 1 */
 };
 
-/* How an augmenter is; {0} says nothing of it. */
+/* The state of an augmenter; {0} says nothing of it. */
 struct wire_beat {
     int64_t room;    /* as in its next; 0: nothing is said */
-    int64_t items;   /* that came and are not made */
+    int64_t items;   /* items received of which no batch is made yet */
     int64_t ready;   /* batches that are made and not sent */
-    int64_t made;    /* batches, since its start */
+    int64_t made;    /* batches that were made since its start */
     char source[32]; /* the stage that its items come from, while it is there;
                       * "": it is not */
 };
@@ -56,11 +57,11 @@ WIRE_PLAIN(end, WIRE_END)
 WIRE_PLAIN(beat, WIRE_BEAT)
 
 /*
- * wire_session_begin() returns the session of a trainer that starts: what its
- * clock says, but one more than the session before where that is not smaller,
- * for the clock may have been set back meanwhile.  One that lies more than a
- * day ahead of the clock does not count: others would refuse what follows it.
- *   before   of the run when it was trained last; 0: never
+ * wire_session_begin() returns the session of a trainer that starts: the clock,
+ * or before + 1 where that is larger, as the clock may have been set back.  A
+ * `before` more than a day ahead of the clock does not count, as peers would
+ * refuse a later one.
+ *   before   the run's last session; 0: it had none
  *   clock    nanoseconds since 1970
  */
 int64_t wire_session_begin(int64_t before, int64_t clock);
@@ -69,10 +70,9 @@ int64_t wire_session_begin(int64_t before, int64_t clock);
 int wire_place_cmp(const struct wire_place *a, const struct wire_place *b);
 
 /*
- * wire_session_check() refuses a session that cannot be.  It is the clock of
- * the trainer's machine at its start; one that lies more than a day ahead of
- * ours would make every true one look old, for good.  A clock of ours that has
- * not been set since before 2025 refuses nothing.
+ * wire_session_check() returns -1 for a session more than a day ahead of our
+ * clock: every true one after it would look old, for good.  While our clock is
+ * before 2025 it cannot have been set, and nothing is refused.
  */
 int wire_session_check(int64_t session, struct err *err);
 

@@ -5,8 +5,9 @@
 #include "wire/views.h"
 
 /*
- * pairs: a batch of embeddings that wants weights; trainer to the negatives
- * service.  Rows of z and extra_z have unit length.
+ * pairs: the embeddings of a batch, whose negatives are to be weighed; trainer
+ * to negatives service, answered by weights (wire/weights.h).  Rows of z and
+ * extra_z have unit length.
  */
 struct wire_pairs {
     int64_t id;                      /* of the request; the answer repeats it */
@@ -22,7 +23,7 @@ struct wire_pairs {
                     * view 0 is an image, view 1 its caption */
     int64_t texts; /* K, as in the batch; 0: not given */
     const int32_t *captions;    /* [b] as in the batch; or NULL */
-    size_t n_texts;             /* s; 0: none */
+    size_t n_texts;             /* s, further captions; 0: none */
     const int64_t *extra_texts; /* [s,2] as in the item, or NULL */
     const float *extra_text_z;  /* [s,d] */
     struct wire_variants variants;

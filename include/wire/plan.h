@@ -4,10 +4,10 @@
 #include "wire/metrics.h"
 
 /*
- * plan: what there is to say of the plan of an epoch; selector to trainer,
- * before it hands out the epoch's first item.  The trainer answers with
- * state.ok (wire/state.h) and writes it into the metrics of the epoch's first
- * step.
+ * plan: figures about the plan of an epoch, such as how hard its batches are;
+ * selector to trainer, before it hands out the epoch's first item.  The trainer
+ * answers with state.ok (wire/state.h) and writes it into the metrics of the
+ * epoch's first step.
  */
 enum { WIRE_PLAN_MAX = 32 };
 

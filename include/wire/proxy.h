@@ -4,10 +4,10 @@
 #include "wire/sock.h"
 
 /*
- * Somebody in the middle of an edge who listens and passes everything on:
- * peers that connect meet a binder, and for each of them the real binder meets
- * a connection of its own.  Neither can tell the difference, so greetings,
- * windows, leases and restarts work through it.
+ * A proxy stands in the middle of an edge, reads and passes everything on:
+ * peers connect to it as to a binder, and for each of them it has a connection
+ * of its own to the real binder.  Neither can tell the difference, so
+ * greetings, windows, leases and restarts work through it.
  */
 struct wire_proxy;
 
@@ -22,11 +22,11 @@ struct wire_proxy *wire_proxy_open(struct wire *wire, const char *here,
 void wire_proxy_close(struct wire_proxy *proxy);
 
 /*
- * wire_proxy_next() passes one message on: 1 with that message, which the
- * caller frees, 0 when there is none now, -1 with a sentence about one that
+ * wire_proxy_next() passes one message on: 1 with that message, to be given to
+ * wire_msg_free(), 0 when there is none now, -1 with a sentence about one that
  * could not be passed on (nobody there, no message of ours).
  *   from   0: the real binder sent it; else the number of a connecting peer,
- *          in the order of their first words
+ *          from 1, in the order of their first messages
  */
 int wire_proxy_next(struct wire_proxy *proxy, uint32_t *from,
                     struct wire_msg **msg, struct err *err);

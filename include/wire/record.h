@@ -32,9 +32,9 @@ int wire_record_put(FILE *file, const struct wire_record *record,
 FILE *wire_record_open(const char *path, struct err *err);
 
 /*
- * wire_record_next() reads the next message: 1 with one that the caller
- * frees, 0 at the end, -1 with a sentence.  A part is not allocated before it
- * is known to fit in what is left of the file.
+ * wire_record_next() reads the next message: 1 with a message, to be given to
+ * wire_msg_free(), 0 at the end, -1 with a sentence.  A part is not allocated
+ * before it is known to fit in what is left of the file.
  */
 int wire_record_next(FILE *file, struct wire_record *record,
                      struct wire_msg **msg, struct err *err);

@@ -8,44 +8,46 @@
 /*
  * Sockets between tools, and the one place where a tool waits.
  *
- * A struct wire holds all of a process's sockets.  What ZeroMQ leaves open by
- * default is closed on every one of them: LINGER 2 s, queues of some
- * messages, a largest part, 2 s for a handshake, TCP connections that are cut
- * given up after 3 s, nothing queued for peers that are not there, reconnects
- * after 0.1 s .. 5 s.  With keys a thread of its own answers ZeroMQ's questions
- * about them, so that a peer can come in while the stage computes.
+ * A struct wire holds all of a process's sockets.  Each has limits that ZeroMQ
+ * does not set by default: 2 s to send the rest at the end (LINGER), queues of
+ * some messages, a largest part, 2 s for a handshake, 3 s until a TCP
+ * connection that was cut is given up, nothing queued for peers that are not
+ * there, reconnects after 0.1 s .. 5 s.  With keys a thread of its own answers
+ * ZeroMQ's questions about them, so that a peer can come in while the stage
+ * computes.
  *
  * A socket that binds also bounds what each peer makes it hold, so that memory
  * is bounded by what peers are admitted for (wire_sock_admit()), whatever
  * any of them sends: WIRE_STRANGER bytes that the tool has not read as a
  * message yet, or WIRE_SUBSCRIBER at a PUB; about a thousand connections in a
- * process.  A peer that goes beyond is cut off; wire_refused() tells.  So is,
- * of a PUB with much unsent, a subscriber that does not read; while
- * WIRE_PUBLISHED bytes wait, no more is published.
+ * process.  A peer that goes beyond is cut off; wire_refused() tells.  A
+ * subscriber that does not read is cut off, too, when a PUB has much unsent;
+ * while WIRE_PUBLISHED bytes wait, no more is published.
  *
- * The ends of edges are above this, in room flow; of events, wire/feed.h.
+ * Room flow builds the ends of edges on these sockets, wire/feed.h those of
+ * events.
  */
 struct wire;
 
 struct wire_limits {
     size_t queue;        /* most messages under way to one peer; 0: 8 */
-    enum wire_edge edge; /* how large what comes may be: wire/edge.h; the ends
-                          * above this set it */
+    enum wire_edge edge; /* its limits hold (wire/edge.h); flow and wire/feed.h
+                          * set it */
     size_t max_batch;    /* of a trainer, 0: WIRE_BATCH_PART */
 };
 
 enum {
-    WIRE_STRANGER = 32 << 10,  /* greetings */
-    WIRE_SUBSCRIBER = 2 << 10, /* a handshake and some subscriptions */
-    WIRE_PUBLISHED = 24 << 20, /* what waits for all subscribers of a PUB, */
-    WIRE_PUBLISHED_SMALL = 4 << 10, /* messages of so many bytes not counted */
+    WIRE_STRANGER = 32 << 10,       /* bytes: room for greetings */
+    WIRE_SUBSCRIBER = 2 << 10,      /* a handshake and some subscriptions */
+    WIRE_PUBLISHED = 24 << 20,      /* unsent to all subscribers of a PUB, */
+    WIRE_PUBLISHED_SMALL = 4 << 10, /* messages up to this size not counted */
 };
 
 /*
  * wire_open() makes an empty set of sockets, and lets the process have as many
  * files open as it may (util/nofile.h).
  *   keys   our certificate and those of the peers that may connect; NULL:
- *          none.  Kept, not owned
+ *          no keys.  Must stay
  */
 struct wire *wire_open(const struct wire_keys *keys, struct err *err);
 
@@ -57,8 +59,8 @@ void wire_close(struct wire *wire);
  * readable, or so many seconds have passed.  It sends the signs of life that
  * are due meanwhile.
  *
- * Returns 1: look at your sockets (also when the time is over), 0: stop was
- * asked for, -1: error.
+ * Returns 1: try wire_sock_recv() on each socket (also when the time is over),
+ * 0: stop_fd is readable, -1: error.
  */
 int wire_wait(struct wire *wire, int stop_fd, double seconds, struct err *err);
 
@@ -74,8 +76,8 @@ void wire_beat(struct wire *wire);
 
 /*
  * wire_endpoint() returns where an edge is: `given`, or, when that is NULL,
- * "ipc://DIR/EDGE" with edge plan, batch, negatives or events.  NULL when
- * both are missing.  To be freed.
+ * "ipc://DIR/EDGE" with edge plan, batch, negatives or events, to be given to
+ * free(); NULL when both are missing.
  */
 char *wire_endpoint(const char *given, const char *dir, const char *edge);
 
@@ -95,8 +97,12 @@ enum wire_type { WIRE_ROUTER, WIRE_DEALER, WIRE_PUB, WIRE_SUB };
  * not: a part, and the number of whole messages that wait, are bounded there,
  * but not parts of one message, what comes before the handshake, or
  * connections.  So any process that reaches its endpoint can fill its memory:
- * on ipc any user who may enter the folder, on tcp anybody, keys or not. role
- * connecting with keys: whose key the binder must have, "train"
+ * on ipc any user who may enter the folder, on tcp anybody, keys or not.
+ *
+ *     endpoint   "ipc://PATH" or "tcp://HOST:PORT"
+ *     limits     copied
+ *     role       used with keys: the role that the binder's key must have,
+ *                "train"
  */
 struct wire_sock *wire_sock_bind(struct wire *wire, enum wire_type type,
                                  const char *endpoint,
@@ -107,10 +113,12 @@ struct wire_sock *wire_sock_connect(struct wire *wire, enum wire_type type,
                                     const struct wire_limits *limits,
                                     struct err *err);
 
-/* wire_sock_close() gives what is unsent two seconds.  Harmless on NULL. */
+/* wire_sock_close() closes a socket; ZeroMQ has two seconds more for what is
+ * unsent.  Harmless on NULL. */
 void wire_sock_close(struct wire_sock *sock);
 
-/* wire_sock_endpoint() is where it is bound: the port for "tcp://...:*". */
+/* wire_sock_endpoint() returns where a socket is bound, with the port that
+ * "tcp://...:*" was given. */
 const char *wire_sock_endpoint(const struct wire_sock *sock);
 
 /* A routing id: the peer that a ROUTER talks to. */
@@ -122,14 +130,15 @@ struct wire_id {
  * wire_sock_recv() takes the next message that is there.
  *   from   its sender, on a ROUTER; else NULL
  *
- * Returns 1 with a message that the caller frees, 0 when none is there, -1
- * with a sentence when what came is no message of ours (it is gone, go on):
+ * Returns 1 with a message, to be given to wire_msg_free(), 0 when none is
+ * there, -1 with a sentence when what came was refused and dropped: go on;
  * wire_sock_subject() says what is known of it.
  */
 int wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
                    struct wire_msg **msg, struct err *err);
 
-/* wire_sock_subject(): of the message that was refused last. */
+/* wire_sock_subject() returns what is known of the message that was refused
+ * last. */
 const struct wire_subject *wire_sock_subject(const struct wire_sock *sock);
 
 /*
@@ -150,25 +159,26 @@ void wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg);
 
 /*
  * wire_sock_tend() lets wire_wait() and wire_beat() call tend() for a socket,
- * so that it sends what is due by itself.  It returns when it has to be called
- * again, at the latest.
- *   self   of tend(); kept for as long as the socket is open
- *   up     whether somebody is connected
- *   now    clock_now()
+ * to send the messages that are due.  tend() returns the time, by clock_now(),
+ * of its next call, at the latest.
+ *
+ *     self   first argument of tend(); must stay while the socket is open
+ *     up     1: somebody is connected
+ *     now    clock_now()
  */
 void wire_sock_tend(struct wire_sock *sock,
                     double (*tend)(void *self, int up, double now), void *self);
 
 /*
  * wire_sock_wait() is wire_wait() for one socket: messages on others do not
- * end it.  NULL: for none, a sleep.
+ * end it.  sock NULL: it waits for no message, as a sleep.
  */
 int wire_sock_wait(struct wire *wire, struct wire_sock *sock, int stop_fd,
                    double seconds, struct err *err);
 
 /*
- * wire_sock_soon() sends msg as soon as somebody is there, from inside
- * wire_wait(); it takes the place of one that still waits.  NULL ends that.
+ * wire_sock_soon() sends msg as soon as somebody is connected, from inside
+ * wire_wait(); it replaces a message that still waits.  NULL ends that.
  */
 void wire_sock_soon(struct wire_sock *sock, struct wire_msg *msg);
 
@@ -186,8 +196,8 @@ int wire_sock_met(const struct wire_sock *sock);
 int wire_sock_lost(struct wire_sock *sock);
 
 /*
- * wire_sock_trouble() returns 1 with the reason while connections of a DEALER
- * over tcp come to nothing, else 0.
+ * wire_sock_trouble() returns 1 with the reason while a DEALER cannot connect
+ * over tcp, else 0.
  */
 int wire_sock_trouble(const struct wire_sock *sock, struct err *why);
 
@@ -206,15 +216,15 @@ int wire_refused(struct wire *wire, struct err *why);
  */
 void wire_sock_admit(struct wire_sock *sock);
 
-/* wire_sock_expect() sets anew how much that is, also for peers admitted
- * before. */
+/* wire_sock_expect() sets how many bytes an admitted peer may have under way,
+ * also one that was admitted before. */
 void wire_sock_expect(struct wire_sock *sock, size_t bytes);
 
 /* wire_sock_unsent() returns how many bytes of what a PUB sent its subscribers
  * have not taken, messages of WIRE_PUBLISHED_SMALL and less not counted. */
 size_t wire_sock_unsent(const struct wire_sock *sock);
 
-/* wire_sock_follow() subscribes a SUB to a kind, such as "metrics". */
+/* wire_sock_follow() subscribes a SUB to a kind, such as "metrics"; "": all. */
 void wire_sock_follow(struct wire_sock *sock, const char *kind);
 
 /*

@@ -12,15 +12,15 @@
 struct wire_state {
     int64_t id;                      /* of the request */
     int64_t session, epoch, step;    /* the first step that is not in it */
-    char sampler[WIRE_SAMPLER_NAME]; /* that it belongs to, as in its hello */
+    char sampler[WIRE_SAMPLER_NAME]; /* whose state it is, as in its hello */
     int64_t total;                   /* steps trained */
-    int fresh;    /* nothing was kept yet, however many steps are trained:
-                   * there are no tables */
+    int fresh;    /* 1: nothing was kept, however many steps are trained: there
+                   * are no tables */
     size_t n;     /* up to WIRE_TABLES_MAX */
     int64_t from; /* the rows of this piece begin there */
-    int last;     /* this is the last piece */
-    struct wire_table *tables; /* [n] all tables; one of them has rows, or
-                                * none.  Of a decoded one its own */
+    int last;     /* 1: this is the last piece */
+    struct wire_table *tables; /* [n] all tables; at most one of them has rows.
+                                * A decoded state owns the array */
     struct wire_msg *msg;      /* held by a decoded one; else NULL */
 };
 

@@ -7,7 +7,7 @@
 /*
  * Tables of bytes that the trainer keeps for a negatives service: rows x width
  * each, zeros at first.  `weights` says which rows of a table a step changes,
- * `state.put` hands rows back that follow each other.
+ * `state.put` hands consecutive rows back.
  */
 enum {
     WIRE_TABLES_MAX = 16,
@@ -22,7 +22,7 @@ struct wire_table {
     size_t rows, width; /* of the table */
     size_t n;           /* of these rows; 0: none */
     const int64_t *at;  /* [n] which, each < rows; NULL in state.put */
-    const uint8_t *row; /* [n,width] what stands in them */
+    const uint8_t *row; /* [n,width] their bytes */
 };
 
 #endif

@@ -4,8 +4,8 @@
 #include "wire/metrics.h"
 
 /*
- * What item, batch and pairs say of views; all of it is optional.  b samples
- * have v views each, r extra samples one.
+ * What item, batch and pairs say of views; all of it is optional.  Each of b
+ * samples has v views, each of r extra samples one.
  */
 enum {
     WIRE_VIEW_MAX = 65535,
@@ -28,7 +28,7 @@ struct wire_extra {
                                * view */
     const int64_t *epoch;     /* [r] of which epoch that view is; NULL: of epoch
                                * 0, as fixed variants are */
-    const int32_t *hint_row;  /* [r] the row of the batch, view b + i, for which
+    const int32_t *hint_row;  /* [r] the row of the batch, view*b + i, for which
                                * each was drawn; -1: for none.  Or NULL, as are
                                * both that follow */
     const int32_t *hint_view; /* [r] the view in the state of that row's chain;

@@ -7,7 +7,7 @@
 
 /*
  * weights: how much each negative counts; the answer to `pairs`.  rows = v*b
- * anchors, columns = v*b + r + s negatives, and o that were not in pairs.
+ * anchors; columns = v*b + r + s rows of pairs, then o that are not in pairs.
  */
 enum { WIRE_VALUES_MAX = 16 };
 
@@ -16,19 +16,19 @@ struct wire_weights {
     double accepted; /* share of proposals that were accepted, 0 .. 1 */
     int64_t moved;   /* chains whose state changed */
     size_t rows, columns;
-    const float *w; /* [rows,columns] not negative; each row sums to 1
-                     * within 1e-3, or to less where `partial` */
-    int partial;    /* a share of a row may be dropped */
-    size_t n_outside, dim;
-    const float *outside; /* [o,d] unit length; the last o columns of w are
-                           * these, which have no gradient; or NULL */
-    const float *scale;   /* [rows,2] factors, not negative, of a row's positive
-                           * and negative term in the gradient; NULL: 1, 1 */
-    size_t n_tables;      /* up to WIRE_TABLES_MAX */
-    struct wire_table *tables; /* that the trainer keeps for the service, if the
-                                * step is applied; always the same, and a table
-                                * may only get more rows.  Of a decoded one its
-                                * own */
+    const float *w;        /* [rows,columns] not negative; each row sums to 1
+                            * within 1e-3, or to less where `partial` */
+    int partial;           /* 1: a share of a row may be dropped */
+    size_t n_outside, dim; /* o, d */
+    const float *outside;  /* [o,d] embeddings of unit length, of the last o
+                            * columns of w, which have no gradient; or NULL */
+    const float *scale; /* [rows,2] factors, not negative, of a row's positive
+                         * and negative term in the gradient; NULL: 1, 1 */
+    size_t n_tables;    /* up to WIRE_TABLES_MAX */
+    struct wire_table *tables; /* rows that the trainer keeps for the service,
+                                * if the step is applied; always the same
+                                * tables, which may only get more rows.  Decoded
+                                * weights own the array */
     size_t n_values;           /* up to WIRE_VALUES_MAX */
     struct wire_metric values[WIRE_VALUES_MAX]; /* for the metrics */
     struct wire_msg *msg; /* held by a decoded one; else NULL */
