@@ -29,6 +29,7 @@ static const struct {
     {"eval", "measure how good features are"},
     {"runs", "list and compare runs"},
     {"top", "watch a run: stages, rates, queues, curves"},
+    {"view", "show a run as a page in a browser"},
     {"stop", "end a run after its step, saved"},
     {"data", "make, import, index, split, corrupt and list data sets"},
     {"tap", "watch, record and replay the messages between stages"},
