@@ -11,19 +11,30 @@
  *
  *     c_ij = <h_i, h_j> + <h_i, l_j> + <l_i, h_j>
  *
- * is summed in f32 (Henry, Tang and Heinecke 2019, arXiv:1904.06376).  It is at
- * most num_split_error(d) |x_i| |y_j| from <x_i, y_j>, for rows that are zero
- * or of length 1e-15 .. 1e15: u = 2^-8 for each rounding leaves 3 u^2, and sums
- * of 3 d terms and what is below the least f32 come to less than 4 d 2^-24.
- * Results do not depend on the number of threads.
+ * is summed in f32, the last two first (Henry, Tang and Heinecke 2019,
+ * arXiv:1904.06376).  For rows that are zero or of length 1e-15 .. 1e15 it is
+ * at most
+ *
+ *     ( num_split_error(d) + r(x) + r(y) ) |x_i| |y_j|
+ *
+ * from <x_i, y_j>, where r is num_split_rest().  What is left out is
+ * <x - h, y - h> and what bf16(x - h) leaves of either; sums of d large terms
+ * and 2 d of less than 2^-7 of them come to less than 1.0625 d 2^-24, and 24
+ * more are for what is below the least f32.  r is at most 1.6 x 2^-16, and
+ * about .25 x 2^-16 for normal numbers.  Results do not depend on the number of
+ * threads.
  */
 
 /* num_split_gains() returns 1 where this is faster than f32: on processors with
  * AMX. */
 int num_split_gains(void);
 
-/* num_split_error() returns the bound above, on any processor. */
+/* num_split_error() returns the bound of the sums above, on any processor;
+ * num_split_rest() what halves leave of n rows x [n,d]: the largest
+ * |x - h - l| / |x| + |x - h|^2 / (2 |x|^2), times 1.01 for |h| above |x|.
+ * O(n d). */
 double num_split_error(size_t d);
+double num_split_rest(size_t n, size_t d, const float *x);
 
 /* num_split_rows() prepares x [n,d] as the left side of a product,
  * num_split_panels() as the right one, each in num_split_words() words, aligned

@@ -27,6 +27,8 @@ struct eval_knn {
     float *scale, *shift; /* [n] */
     double *square;       /* [n] |r|^2 */
     double longest;       /* largest |r| scale */
+    int split;            /* products are those of num/split.h, */
+    double rest;          /* of all references */
 };
 
 /* What is known about one query: candidates in no order, each an id and its
@@ -51,7 +53,13 @@ eval_knn_new(size_t n, size_t d, const float *ref, enum eval_metric metric)
     struct eval_knn *knn = mem_array(1, sizeof *knn);
 
     REQUIRE(n >= 1 && n <= UINT32_MAX && d >= 1);
-    *knn = (struct eval_knn){n, d, ref, metric, NULL, NULL, NULL, 0};
+    *knn = (struct eval_knn){.n = n,
+                             .d = d,
+                             .ref = ref,
+                             .metric = metric,
+                             .split = num_split_gains()};
+    if (knn->split)
+        knn->rest = num_split_rest(n, d, ref);
     knn->scale = mem_array(n, sizeof *knn->scale);
     knn->shift = mem_array(n, sizeof *knn->shift);
     knn->square = mem_array(n, sizeof *knn->square);
@@ -108,31 +116,22 @@ prefetch_reference(const struct eval_knn *knn, uint32_t id)
         __builtin_prefetch(row + i);
 }
 
-/* Of many neighbours more are so near to each other that only double tells them
- * apart, and their scores cost what products save: k = 200 takes as long. */
-static int
-are_split(size_t k)
-{
-    enum { FEW = 50 };
-
-    return k <= FEW && num_split_gains();
-}
-
 /*
  * The most by which rounding can move a rank in f32: gamma_d |q| |r| for the
- * product in any order of summation (Higham 2002, 3.1), and a few more for
- * what is done to it; more where products are those of num/split.h.
+ * product in any order of summation (Higham 2002, 3.1), or what num/split.h
+ * says, where `rest` is of the query; and a few more for what is done to it.
  */
 static double
-rounding_of_rank(const struct eval_knn *knn, double qq, size_t k)
+rounding_of_rank(const struct eval_knn *knn, double qq, double rest)
 {
-    double product = sqrt(qq) * knn->longest;
+    const double product = knn->split
+                               ? num_split_error(knn->d) + rest + knn->rest
+                               : ldexp((double)knn->d, -24);
+    double length = sqrt(qq) * knn->longest;
 
     if (knn->metric == EVAL_EUCLIDEAN)
-        product += knn->longest * knn->longest;
-    return (ldexp((double)knn->d + 8, -24) +
-            (are_split(k) ? num_split_error(knn->d) : 0)) *
-           product;
+        length += knn->longest * knn->longest;
+    return (product + ldexp(8, -24)) * length;
 }
 
 static float
@@ -363,12 +362,12 @@ sort_near(const struct eval_knn *knn, const float *query, double qq,
  * everything is searched.
  */
 static void
-settle_candidates(const struct eval_knn *knn, const float *query, size_t k,
-                  int scored, const struct nearest *near,
+settle_candidates(const struct eval_knn *knn, const float *query, double rest,
+                  size_t k, int scored, const struct nearest *near,
                   struct neighbour *best)
 {
     const double qq = num_dot(knn->d, query, query);
-    const double apart = 2 * rounding_of_rank(knn, qq, k);
+    const double apart = 2 * rounding_of_rank(knn, qq, rest);
     double limit;
     size_t count = 0;
 
@@ -395,15 +394,16 @@ struct knn_products {
     size_t d;
     uint32_t *rows, *panels; /* NULL: in f32 */
     float *dot;              /* [QUERIES,TILE] */
+    double rest;             /* of queries (num/split.h) */
 };
 
 static struct knn_products
-new_products(size_t d, size_t k)
+new_products(size_t d, int split)
 {
     struct knn_products p = {.d = d};
 
     p.dot = mem_aligned(QUERIES * TILE, sizeof *p.dot);
-    if (are_split(k)) {
+    if (split) {
         p.rows = mem_aligned(num_split_words(QUERIES, d), sizeof *p.rows);
         p.panels = mem_aligned(num_split_words(TILE, d), sizeof *p.panels);
     }
@@ -421,8 +421,10 @@ release_products(struct knn_products *p)
 static void
 begin_queries(struct knn_products *p, size_t m, const float *query)
 {
-    if (p->rows)
-        num_split_rows(m, p->d, query, p->rows);
+    if (!p->rows)
+        return;
+    num_split_rows(m, p->d, query, p->rows);
+    p->rest = num_split_rest(m, p->d, query);
 }
 
 static void
@@ -457,7 +459,7 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
     uint32_t *held = mem_array(QUERIES * most, sizeof *held);
     struct neighbour *best = mem_array(most, sizeof *best);
     struct nearest near[QUERIES];
-    struct knn_products products = new_products(d, k);
+    struct knn_products products = new_products(d, knn->split);
 
     REQUIRE(k >= 1 && k <= knn->n - (self != EVAL_NO_SELF));
     for (size_t start = 0; start < m; start += QUERIES) {
@@ -481,8 +483,8 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
                                       &near[i]);
         }
         for (size_t i = start; i < start + rows; i++) {
-            settle_candidates(knn, query + i * d, k, score != NULL,
-                              &near[i - start], best);
+            settle_candidates(knn, query + i * d, products.rest, k,
+                              score != NULL, &near[i - start], best);
             give_neighbours(k, best, ids + i * k, score ? score + i * k : NULL);
         }
     }

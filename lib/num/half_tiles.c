@@ -132,16 +132,17 @@ TILES static inline __attribute__((always_inline)) void
 add_tiles(const struct tile_product *p, int two_rows, int two_columns)
 {
     const int line = TILE * (int)sizeof *p->a;
+    const size_t sums = tile_line(p) * sizeof *p->c;
 
     zero_sums();
     if (p->add) {
-        _tile_loadd(0, p->c, line);
+        _tile_loadd(0, tile_sums(p, 0, 0), sums);
         if (two_columns)
-            _tile_loadd(1, p->c + TILE_WORDS, line);
+            _tile_loadd(1, tile_sums(p, 0, 1), sums);
         if (two_rows)
-            _tile_loadd(2, p->c + 2 * TILE_WORDS, line);
+            _tile_loadd(2, tile_sums(p, 1, 0), sums);
         if (two_rows && two_columns)
-            _tile_loadd(3, p->c + 3 * TILE_WORDS, line);
+            _tile_loadd(3, tile_sums(p, 1, 1), sums);
     }
     for (size_t t = 0; t < p->n_terms; t++) {
         const uint32_t *a = p->a + p->terms[t].a, *b = p->b + p->terms[t].b;
@@ -167,7 +168,7 @@ add_tiles(const struct tile_product *p, int two_rows, int two_columns)
 TILES static void
 multiply_terms(const struct tile_product *p)
 {
-    const int line = TILE * (int)sizeof *p->c;
+    const size_t line = tile_line(p) * sizeof *p->c;
 
     // gcc 12 does not know that tiles are loaded from there
     __asm__ volatile("" ::: "memory");
@@ -179,10 +180,10 @@ multiply_terms(const struct tile_product *p)
         add_tiles(p, 0, 1);
     else
         add_tiles(p, 0, 0);
-    _tile_stored(0, p->c, line);
-    _tile_stored(1, p->c + TILE_WORDS, line);
-    _tile_stored(2, p->c + 2 * TILE_WORDS, line);
-    _tile_stored(3, p->c + 3 * TILE_WORDS, line);
+    _tile_stored(0, tile_sums(p, 0, 0), line);
+    _tile_stored(1, tile_sums(p, 0, 1), line);
+    _tile_stored(2, tile_sums(p, 1, 0), line);
+    _tile_stored(3, tile_sums(p, 1, 1), line);
     __asm__ volatile("" ::: "memory");
 }
 

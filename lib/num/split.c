@@ -1,38 +1,95 @@
 #include <math.h>
 #include <string.h>
 
-#include "num/dnn.h"
-#include "num/half.h"
 #include "num/split.h"
 #include "util/clones.h"
 
-#include "half_product.h"
 #include "lanes.h"
+#include "tile_product.h"
+#include "whole.h"
 
-enum { STRIP = 4 * HALF_ROWS_MOST, TERMS = 3, AT_A_TIME = 16 };
+/*
+ * Rows lie as tiles (tile_product.h) of 16 of them: first those of high halves,
+ * then those of low halves, `steps` each.
+ */
+enum { PARTS = 2, SIDE = 2 * TILE_SIDE };
+
+static size_t
+count_depth_tiles(size_t d)
+{
+    return num_divide_up(d, TILE_DEPTH);
+}
+
+/* Words of 16 rows. */
+static size_t
+tile_words(size_t d)
+{
+    return PARTS * count_depth_tiles(d) * TILE_WORDS;
+}
 
 int
 num_split_gains(void)
 {
-    return num_half_kernel() == &num_half_tiles;
+    return num_tile_kernel() != NULL;
 }
 
 double
 num_split_error(size_t d)
 {
-    return ldexp(4, -16) + ldexp(4 * (double)d + 24, -24);
+    return ldexp(1.0625 * (double)d + 24, -24);
+}
+
+/* Sums of x^2, of what the high halves leave of it, and of what both leave. */
+LANES_INLINE void
+sum_rest(size_t d, const float *x, double sum[3])
+{
+    double lane[3][LANES] = {{0}};
+
+    for (size_t at = 0; at < d; at += LANES) {
+        float all[LANES] = {0};
+
+        memcpy(all, x + at, num_least(LANES, d - at) * sizeof *x);
+        for (size_t l = 0; l < LANES; l++) {
+            const float low = all[l] - half_value(half_of(all[l]));
+            const float rest = low - half_value(half_of(low));
+
+            lane[0][l] += (double)all[l] * all[l];
+            lane[1][l] += (double)low * low;
+            lane[2][l] += (double)rest * rest;
+        }
+    }
+    for (size_t k = 0; k < 3; k++) {
+        sum[k] = 0;
+        for (size_t l = 0; l < LANES; l++)
+            sum[k] += lane[k][l];
+    }
+}
+
+UTIL_CLONES(double, num_split_rest, (size_t n, size_t d, const float *x),
+            (n, d, x))
+{
+    double most = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double sum[3], rest;
+
+        sum_rest(d, x + i * d, sum);
+        rest = sum[0] > 0 ? sqrt(sum[2] / sum[0]) + sum[1] / sum[0] / 2 : 0;
+        most = rest > most ? rest : most;
+    }
+    return 1.01 * most;
 }
 
 size_t
 num_split_words(size_t n, size_t d)
 {
-    return num_half_panels(n) * HALF_PANEL * TERMS * num_half_depth(d);
+    return num_divide_up(n, SIDE) * 2 * tile_words(d);
 }
 
-/* The high and the low halves of a row. */
+/* The high and the low halves of n numbers. */
 LANES_INLINE void
-split_row(size_t n, const float *restrict x, uint16_t *restrict high,
-          uint16_t *restrict low)
+split_numbers(size_t n, const float *restrict x, uint16_t *restrict high,
+              uint16_t *restrict low)
 {
     for (size_t i = 0; i < n; i++)
         high[i] = half_of(x[i]);
@@ -40,78 +97,109 @@ split_row(size_t n, const float *restrict x, uint16_t *restrict high,
         low[i] = half_of(x[i] - half_value(high[i]));
 }
 
+/* Both tiles of a step, of `rows` rows, with zeros beyond. */
+LANES_INLINE void
+split_step(size_t rows, size_t d, const float *x, size_t step, uint32_t *high,
+           uint32_t *low)
+{
+    const size_t at = step * TILE_DEPTH, n = num_least(TILE_DEPTH, d - at);
+
+    if (rows < TILE_SIDE || n < TILE_DEPTH) {
+        memset(high, 0, TILE_WORDS * sizeof *high);
+        memset(low, 0, TILE_WORDS * sizeof *low);
+    }
+    for (size_t i = 0; i < rows; i++) {
+        uint16_t *h = (uint16_t *)(high + i * TILE_SIDE);
+        uint16_t *l = (uint16_t *)(low + i * TILE_SIDE);
+
+        if (n == TILE_DEPTH)
+            split_numbers(TILE_DEPTH, x + i * d + at, h, l);
+        else
+            split_numbers(n, x + i * d + at, h, l);
+    }
+}
+
+LANES_INLINE void
+turn_tile(const uint32_t *from, uint32_t *to)
+{
+    for (size_t k = 0; k < TILE_SIDE; k++)
+        for (size_t j = 0; j < TILE_SIDE; j++)
+            to[k * TILE_SIDE + j] = from[j * TILE_SIDE + k];
+}
+
+/* 16 rows at a time, as left tiles, or turned, as right ones. */
+LANES_INLINE void
+split_tiles(size_t n, size_t d, const float *x, int turned, uint32_t *to)
+{
+    const size_t steps = count_depth_tiles(d), part = steps * TILE_WORDS;
+    uint32_t high[TILE_WORDS], low[TILE_WORDS];
+
+    for (size_t i = 0; i < num_divide_up(n, SIDE) * SIDE;
+         i += TILE_SIDE, to += PARTS * part)
+        for (size_t s = 0; s < steps; s++) {
+            const size_t rows = i < n ? num_least(TILE_SIDE, n - i) : 0;
+            uint32_t *h = to + s * TILE_WORDS;
+
+            if (!turned) {
+                split_step(rows, d, x + i * d, s, h, h + part);
+                continue;
+            }
+            split_step(rows, d, x + i * d, s, high, low);
+            turn_tile(high, h);
+            turn_tile(low, h + part);
+        }
+}
+
 UTIL_CLONES(void, num_split_rows,
             (size_t n, size_t d, const float *x, uint32_t *rows),
             (n, d, x, rows))
 {
-    const size_t depth = num_half_depth(d), words = TERMS * depth;
-
-    memset(rows, 0, n * words * sizeof *rows);
-    for (size_t i = 0; i < n; i++, rows += words) {
-        split_row(d, x + i * d, (uint16_t *)rows,
-                  (uint16_t *)(rows + 2 * depth));
-        memcpy(rows + depth, rows, depth * sizeof *rows);
-    }
-}
-
-/* AT_A_TIME words of a panel, from word k on, of `wide` rows of d numbers. */
-LANES_INLINE void
-pack_words(size_t wide, size_t d, const float *x, size_t k, uint32_t *panel)
-{
-    const size_t depth = num_half_depth(d), left = d - 2 * k;
-    const size_t n = left < 2 * AT_A_TIME ? left : 2 * AT_A_TIME;
-    uint32_t half[2][HALF_PANEL][AT_A_TIME] = {0};
-
-    for (size_t j = 0; j < wide; j++)
-        split_row(n, x + j * d + 2 * k, (uint16_t *)half[0][j],
-                  (uint16_t *)half[1][j]);
-    for (size_t term = 0; term < TERMS; term++)
-        for (size_t i = 0; i < (n + 1) / 2; i++)
-            for (size_t j = 0; j < HALF_PANEL; j++)
-                panel[(term * depth + k + i) * HALF_PANEL + j] =
-                    half[term % 2][j][i];
+    split_tiles(n, d, x, 0, rows);
 }
 
 UTIL_CLONES(void, num_split_panels,
             (size_t n, size_t d, const float *x, uint32_t *panels),
             (n, d, x, panels))
 {
-    const size_t depth = num_half_depth(d);
-
-    for (size_t from = 0; from < n; from += HALF_PANEL) {
-        const size_t wide = n - from < HALF_PANEL ? n - from : HALF_PANEL;
-
-        for (size_t k = 0; k < depth; k += AT_A_TIME)
-            pack_words(wide, d, x + from * d, k, panels);
-        panels += TERMS * depth * HALF_PANEL;
-    }
+    split_tiles(n, d, x, 1, panels);
 }
 
-/* Rows [from,to) of c. */
+/* Rows [from, from + SIDE) of c [m,n], or as many as there are. */
 static void
-multiply_rows(const struct half_kernel *kernel, size_t from, size_t to,
-              size_t n, size_t words, const uint32_t *rows,
-              const uint32_t *panels, float *c)
+multiply_rows(const struct tile_kernel *kernel, size_t from, size_t m, size_t n,
+              size_t d, const uint32_t *rows, const uint32_t *panels, float *c)
 {
-    float block[HALF_ROWS_MOST * HALF_PANEL];
-    size_t count;
+    const size_t part = count_depth_tiles(d) * TILE_WORDS;
+    const size_t down = num_least(SIDE, m - from);
+    // the small ones first, so that the rounding of their sums is small
+    const struct tile_term terms[] = {{part, 0}, {0, part}, {0, 0}};
+    float block[TILE_SUMS];
+    struct tile_product p = {.a = rows + from / TILE_SIDE * tile_words(d),
+                             .rows = 2,
+                             .columns = 2,
+                             .a_next = tile_words(d),
+                             .b_next = tile_words(d),
+                             .terms = terms,
+                             .n_terms = sizeof terms / sizeof *terms,
+                             .steps = count_depth_tiles(d),
+                             .a_step = TILE_WORDS,
+                             .b_step = TILE_WORDS};
 
-    for (size_t i = from; i < to; i += count) {
-        count = to - i < kernel->rows ? to - i : kernel->rows;
-        for (size_t at = 0; at < n; at += HALF_PANEL) {
-            const size_t wide = n - at < HALF_PANEL ? n - at : HALF_PANEL;
+    for (size_t at = 0; at < n; at += SIDE) {
+        const size_t across = num_least(SIDE, n - at);
+        const int whole = down == SIDE && across == SIDE;
 
-            kernel->product(&(struct half_product){.a = rows + i * words,
-                                                   .row = words,
-                                                   .step = 1,
-                                                   .b = panels + at * words,
-                                                   .rows = count,
-                                                   .depth = words,
-                                                   .c = block});
-            for (size_t r = 0; r < count; r++)
-                memcpy(c + (i + r) * n + at, block + r * HALF_PANEL,
-                       wide * sizeof *c);
+        p.b = panels + at / TILE_SIDE * tile_words(d);
+        p.c = block;
+        p.line = SIDE;
+        if (whole) {
+            p.c = c + from * n + at;
+            p.line = n;
         }
+        kernel->product(&p);
+        for (size_t i = 0; i < down && !whole; i++)
+            memcpy(c + (from + i) * n + at, block + i * SIDE,
+                   across * sizeof *c);
     }
 }
 
@@ -119,16 +207,15 @@ void
 num_split_product(size_t m, size_t n, size_t d, const uint32_t *rows,
                   const uint32_t *panels, float *c)
 {
-    const struct half_kernel *kernel = num_half_kernel();
-    const size_t words = TERMS * num_half_depth(d);
+    const struct tile_kernel *found = num_tile_kernel();
+    const struct tile_kernel *kernel = found ? found : &num_tile_plain;
 
-#pragma omp parallel for schedule(static)
-    for (size_t from = 0; from < m; from += STRIP) {
-        if (kernel->begin)
-            kernel->begin();
-        multiply_rows(kernel, from, m - from < STRIP ? m : from + STRIP, n,
-                      words, rows, panels, c);
-        if (kernel->end)
-            kernel->end();
+#pragma omp parallel
+    {
+        kernel->begin();
+#pragma omp for schedule(static)
+        for (size_t from = 0; from < m; from += SIDE)
+            multiply_rows(kernel, from, m, n, d, rows, panels, c);
+        kernel->end();
     }
 }

@@ -11,7 +11,7 @@ use_no_tiles(void)
 
 /* One tile of c: adds one product of tiles. */
 static void
-add_tile(const uint32_t *a, const uint32_t *b, float *c)
+add_tile(const uint32_t *a, const uint32_t *b, float *c, size_t line)
 {
     for (size_t i = 0; i < TILE_SIDE; i++)
         for (size_t k = 0; k < TILE_SIDE; k++)
@@ -19,7 +19,7 @@ add_tile(const uint32_t *a, const uint32_t *b, float *c)
                 const uint32_t x = a[i * TILE_SIDE + k];
                 const uint32_t y = b[k * TILE_SIDE + j];
 
-                c[i * TILE_SIDE + j] +=
+                c[i * line + j] +=
                     half_value((uint16_t)x) * half_value((uint16_t)y) +
                     half_value((uint16_t)(x >> 16)) *
                         half_value((uint16_t)(y >> 16));
@@ -31,16 +31,16 @@ multiply_plainly(const struct tile_product *p)
 {
     for (size_t i = 0; i < p->rows; i++)
         for (size_t j = 0; j < p->columns; j++) {
-            float *c = p->c + (2 * i + j) * TILE_WORDS;
+            float *c = tile_sums(p, i, j);
 
-            if (!p->add)
-                memset(c, 0, TILE_WORDS * sizeof *c);
+            for (size_t k = 0; k < TILE_SIDE && !p->add; k++)
+                memset(c + k * tile_line(p), 0, TILE_SIDE * sizeof *c);
             for (size_t t = 0; t < p->n_terms; t++)
                 for (size_t s = 0; s < p->steps; s++)
                     add_tile(
                         p->a + p->terms[t].a + s * p->a_step + i * p->a_next,
-                        p->b + p->terms[t].b + s * p->b_step + j * p->b_next,
-                        c);
+                        p->b + p->terms[t].b + s * p->b_step + j * p->b_next, c,
+                        tile_line(p));
         }
 }
 

@@ -30,8 +30,23 @@ struct tile_product {
     const struct tile_term *terms;
     size_t n_terms, steps, a_step, b_step;
     int add;
-    float *c; /* [2,2,16,16]: TILE_SUMS */
+    float *c; /* [2,2,16,16], TILE_SUMS; or with a line, [32,32] of a matrix: */
+    size_t line; /* floats from a row of it to the next, or 0 */
 };
+
+/* Floats of c from a row of a tile to the next, and where tile (i, j) is. */
+static inline size_t
+tile_line(const struct tile_product *p)
+{
+    return p->line ? p->line : TILE_SIDE;
+}
+
+static inline float *
+tile_sums(const struct tile_product *p, size_t i, size_t j)
+{
+    return p->line ? p->c + (i * p->line + j) * TILE_SIDE
+                   : p->c + (2 * i + j) * TILE_WORDS;
+}
 
 /*
  * By the tiles of AMX, or as the equation says, by loops in plain C, which are

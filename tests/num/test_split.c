@@ -35,12 +35,14 @@ static double
 worst_error(const struct shape *s, const float *x, const float *y,
             const float *c)
 {
+    const double rest =
+        num_split_rest(s->m, s->d, x) + num_split_rest(s->n, s->d, y);
     double worst = 0;
 
     for (size_t i = 0; i < s->m; i++)
         for (size_t j = 0; j < s->n; j++) {
             const float *a = x + i * s->d, *b = y + j * s->d;
-            const double most = num_split_error(s->d) *
+            const double most = (num_split_error(s->d) + rest) *
                                 sqrt(num_dot(s->d, a, a)) *
                                 sqrt(num_dot(s->d, b, b));
 
