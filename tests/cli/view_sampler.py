@@ -52,7 +52,20 @@ def is_way(anchor):
     return heard > 0
 
 
+def add_result(accuracy):
+    with open(f"{run}/results.jsonl", "a", encoding="ascii") as file:
+        file.write(json.dumps({"measure": "knn", "accuracy": accuracy, "step": 20}) + "\n")
+    return page.until(f"document.querySelector('#results').textContent.includes('{accuracy}')")
+
+
+# results do not get to a page where window.lose is set
+LOSE = """const add = EventSource.prototype.addEventListener;
+EventSource.prototype.addEventListener = function (kind, take) {
+  return add.call(this, kind, event => kind === 'result' && window.lose || take(event));
+}"""
+
 with Browser(1400) as page:
+    page.send("Page.addScriptToEvaluateOnNewDocument", source=LOSE)
     page.open(url)
     ok("the page comes up", page.until("document.querySelectorAll('#board .tile').length > 14"),
        page.said)
@@ -63,9 +76,11 @@ with Browser(1400) as page:
     other = page.value("[...document.querySelectorAll('#board .tile')]"
                        ".findIndex(tile => !tile.matches('.chosen'))")
     # what the page is told of it: a later answer has the visits since then, too
-    page.value("(ask => { window.fetch = (...what) => ask(...what).then(r => {"
+    page.value("(ask => { window.fetch = async (...what) => {"
+               "if (what[0] == 'all' && window.refuse-- > 0) throw 'refused';"
+               "const r = await ask(...what);"
                "if (what[0].startsWith('anchor')) r.clone().json().then(a => window.told = a);"
-               "return r }) })(window.fetch)")
+               "return r } })(window.fetch)")
     page.click("#board .tile", other)
     ok("a click takes an anchor", page.until("window.told?.drawn"))
     anchor = page.value("window.told")
@@ -79,10 +94,10 @@ with Browser(1400) as page:
     ok("the way of its chain is what was published", is_way(anchor), anchor["way"])
     ok("and on the page", page.until("document.querySelectorAll('#anchor .way li').length == "
                                      f"{len(anchor['way'])}"), page.text("#anchor .way"))
-    with open(f"{run}/results.jsonl", "a", encoding="ascii") as file:
-        file.write('{"measure":"knn","accuracy":0.375,"step":20,"time":1700000000}\n')
-    ok("a result comes while the page is open", page.until(
-        "document.querySelector('#results').textContent.includes('0.375')"))
+    ok("a result comes while the page is open", add_result(.375))
+    page.value("window.lose = window.refuse = 1")
+    ok("one that is lost is read again, also after a failure", add_result(.625), page.text("#missed"))
+    ok("the page tells of it", "by this page: 1" in page.text("#missed"), page.text("#missed"))
     ok("the console says nothing", not page.said, page.said)
     if os.environ.get("SHOTS"):
         page.shot(f"{os.environ['SHOTS']}/sampler.png")

@@ -1,7 +1,7 @@
 /* What foil view tells while the run goes on, put into the model. */
 
 import { showBatch } from './batch.js';
-import { load, run, tell } from './model.js';
+import { delay, load, run, tell } from './model.js';
 import { isFile, listen, source } from './source.js';
 
 /* What comes while all is read waits for it, so that nothing is lost between. */
@@ -110,7 +110,6 @@ function addBatch(batch) {
   if (!run.held && !document.hidden) showBatch(batch);
 }
 
-/* After a lost connection the page may have missed anything: it reads all. */
 async function setConnected(connected) {
   const returned = connected && run.lost && !run.connected;
   run.connected = connected;
@@ -119,15 +118,22 @@ async function setConnected(connected) {
   tell('state');
 }
 
-/* Also when a run was resumed: some of its steps are not true any more. */
+/* A page that missed messages, or whose connection was lost, may have missed
+ * anything; of a run that was resumed some steps are not true any more. */
 async function readAgain() {
+  if (early) return;    // all is being read
   early = [];
-  await load().catch(() => {});
+  const fine = await load().then(() => true, () => false);
   takeEarly();
-  for (const subject of ['columns', 'status', 'log', 'results', 'samples', 'frame']) tell(subject);
+  if (fine) for (const subject of ['columns', 'status', 'log', 'results', 'samples', 'frame']) tell(subject);
+  else if (run.connected) readSoon();
 }
+
+/* A page that is too slow for its run is not made slower. */
+const readSoon = delay(3000, readAgain);
 
 function countMissed(messages) {
   run.missed += messages;
   tell('state');
+  readSoon();
 }

@@ -81,7 +81,7 @@ function describeWaiting() {
 function drawMissed() {
   const { all, missed } = run;
   const lost = isFile ? 'Saved from the live page'
-    : missed ? `${formatNumber(missed)} messages missed by this page (the run did not notice)` : 'No message missed';
+    : `Messages missed by this page: ${formatNumber(missed)}${missed ? ' (the run did not notice)' : ''}`;
   const words = `${all.folder} · ${formatNumber(all.size)} images · ${lost} · Views are made again from seed, image and epoch: the run sends no pixels.`;
   const foot = find('#missed');
   if (foot.textContent !== words) foot.textContent = words;

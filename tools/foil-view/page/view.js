@@ -110,4 +110,5 @@ async function start() {
 start().catch(error => {
   find('#state').textContent = `foil view does not answer: ${error.message}`;
   find('#state').className = 'pill warn';
+  throw error;
 });
