@@ -75,6 +75,15 @@ print_overview(const char *folder)
     close_stdout();
 }
 
+static int
+is_command(const char *name)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (!strcmp(name, commands[i].name))
+            return 1;
+    return 0;
+}
+
 /* Compares a word with all commands. */
 static const char *
 guess_command(struct guess *guess)
@@ -101,11 +110,17 @@ become_help(const char *folder, char *topic)
         run_pipeline(folder, asked);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i += 2)
         free(asked[i]);
+    if (!page && is_command(topic))
+        die("the manual is not installed here; 'foil %s --help' has the "
+            "options",
+            topic);
     if (!page)
         opt_misuse("no page about '%s'%s", topic, guess_command(&guess));
     execlp("man", "man", "-l", page, (char *)NULL);
     execlp("mandoc", "mandoc", "-a", page, (char *)NULL);
-    die("cannot run 'man' or 'mandoc' to show '%s'", page);
+    die("no 'man' is here to show '%s': as root, 'apt-get install man-db' "
+        "gets it, or 'mandoc'; options are in --help",
+        page);
 }
 
 /* Become foil-COMMAND; does not return. */

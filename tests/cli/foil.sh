@@ -107,6 +107,10 @@ touch "$work/share/man/man1/foil-tap.1.gz"
 ok 'also one that is compressed' prints '<-l><foil-tap.1.gz>' "$foil" help tap
 touch "$work/share/man/man1/foil.1"
 ok 'help itself is a topic' prints '<-l><foil.1>' "$foil" help help
+ok 'without man it says how to get one: 1' refuses 1 "'apt-get install man-db'" \
+    env PATH=/none "$BIN/foil" help help
+ok 'a system without any manual: 1' refuses 1 "'foil train --help' has the options" \
+    "$foil" help train
 ok 'no such page: 2' refuses 2 "no page about 'trian': did you mean 'train'\?" \
     "$foil" help trian
 ok '-h is --help' bash -c "'$foil' -h | grep '^usage: foil'"
