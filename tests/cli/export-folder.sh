@@ -120,6 +120,13 @@ else
     skip 'in PyTorch each has the features of foil-embed' 'no python3-torch'
 fi
 
+ok 'another encoder in the place of a pair' foil-embed --export pairs.d/ resnet
+ok 'leaves nothing of the pair' test ! -e pairs.d/open_clip_config.json
+ok 'and is whole' cmp pairs.d/model.safetensors resnet.d/model.safetensors
+mkdir own.d && echo mine >own.d/README.md
+ok 'a folder with a README of another: 1' refuses 1 'README.md that no --export wrote' \
+    foil-embed --export own.d/ resnet
+ok 'which stays alone' test "$(ls own.d)" = README.md
 ok 'captions alone: 2' refuses 2 'are for encoders of images' \
     foil-embed --captions --export x.d/ pairs
 ok 'a licence without a folder: 2' refuses 2 'licence is for --export DIR/' \

@@ -329,19 +329,47 @@ open_models(struct work *work)
         die("%s", err.msg);
 }
 
+/* Makes the folder, or takes that of an earlier export, of which the files that
+ * only pairs have must not stay; never one with a card of somebody else's. */
+static void
+take_folder(const struct work *work)
+{
+    static const char *const of_pairs[] = {"open_clip_config.json",
+                                           "open_clip_model.safetensors",
+                                           "vocabulary.txt"};
+    const char *folder = work->job->folder;
+    char *card = mem_format("%s/README.md", folder);
+    char *ours = mem_format("%s/hubconf.py", folder);
+    struct err err;
+
+    if (file_exists(card) && !file_exists(ours))
+        die("'%s' has a README.md that no --export wrote: name a folder of its "
+            "own",
+            folder);
+    if (file_mkdir(folder, 0777, &err))
+        die("%s", err.msg);
+    for (size_t i = 0; i < sizeof of_pairs / sizeof *of_pairs; i++) {
+        char *path = mem_format("%s/%s", folder, of_pairs[i]);
+
+        if (file_exists(path) && file_remove(path, &err))
+            die("%s", err.msg);
+        free(path);
+    }
+    free(card);
+    free(ours);
+}
+
 void
 embed_folder_job(const struct embed_folder_job *job)
 {
     struct work work = {.job = job};
     struct tensors tensors = {0};
-    struct err err;
     char *card;
     int pair;
 
     open_models(&work);
     find_timm(&work);
-    if (file_mkdir(job->folder, 0777, &err))
-        die("%s", err.msg);
+    take_folder(&work);
     add_tensors(&tensors, &work.image, "", NULL);
     write_tensors(&work, "model.safetensors", &tensors);
     write_object(&work, "config.json", describe_config(&work));
