@@ -12,6 +12,7 @@ far its numbers are from foil's, relative to the largest; one that is not instal
 skipped. Exit code 1 where one is off by more than 1e-4 or fails.
 """
 import glob
+import gzip
 import importlib
 import json
 import os
@@ -123,7 +124,10 @@ def try_transformers(transformers):
 def try_open_clip(open_clip):
     import torch
     net, _, _ = open_clip.create_model_and_transforms("local-dir:pairs.d")
-    tokens = open_clip.tokenizer.SimpleTokenizer("pairs.d/vocabulary.txt",
+    with open("pairs.d/vocabulary.txt", "rb") as file:  # the card of the folder says so
+        with gzip.open("vocabulary.txt.gz", "wb") as to:
+            to.write(file.read())
+    tokens = open_clip.tokenizer.SimpleTokenizer("vocabulary.txt.gz",
                                                  context_length=net.context_length)
     with open("texts.txt", encoding="utf-8") as file:
         texts = file.read().splitlines()
