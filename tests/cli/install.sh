@@ -76,6 +76,7 @@ mkdir -p "$dest/opt"
 ok 'what is not installed cannot be taken away: make uninstall says so' \
     refuses 2 'nothing is installed' into uninstall
 ok 'make install' into install
+ok 'it says where' grep -qx "installed: $root/bin/foil and all of its tools" "$work/out"
 ok 'each tool has its man page' pages
 
 # linked : each page of HTML has its title, and no link of it leads nowhere

@@ -30,6 +30,6 @@ for ((i = 1; i <= n; i++)); do
     grep -q '^foil run ' typed && sed -i '$s/$/ --augmenters 1 --threads 1/' typed
     ok "$first" timeout -k 5 200 bash -eo pipefail typed
 done
-ok 'pictures are there' test -s near.png -a -s views.png -a -s first.html -a -s map.png
-ok 'as is the folder for others' test -s encoder/README.md
+ok 'pictures are there' test -s alike.png -a -s views.png -a -s first.html -a -s map.png
+ok 'as is the folder for others' test -s first.d/README.md
 done_testing
