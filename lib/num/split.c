@@ -99,32 +99,30 @@ split_numbers(size_t n, const float *restrict x, uint16_t *restrict high,
 
 /* Both tiles of a step, of `rows` rows, with zeros beyond. */
 LANES_INLINE void
-split_step(size_t rows, size_t d, const float *x, size_t step, uint32_t *high,
-           uint32_t *low)
+split_step(size_t rows, size_t d, const float *x, size_t step, uint16_t *high,
+           uint16_t *low)
 {
     const size_t at = step * TILE_DEPTH, n = num_least(TILE_DEPTH, d - at);
 
     if (rows < TILE_SIDE || n < TILE_DEPTH) {
-        memset(high, 0, TILE_WORDS * sizeof *high);
-        memset(low, 0, TILE_WORDS * sizeof *low);
+        memset(high, 0, TILE_WORDS * sizeof(uint32_t));
+        memset(low, 0, TILE_WORDS * sizeof(uint32_t));
     }
-    for (size_t i = 0; i < rows; i++) {
-        uint16_t *h = (uint16_t *)(high + i * TILE_SIDE);
-        uint16_t *l = (uint16_t *)(low + i * TILE_SIDE);
-
+    for (size_t i = 0; i < rows; i++, high += TILE_DEPTH, low += TILE_DEPTH)
         if (n == TILE_DEPTH)
-            split_numbers(TILE_DEPTH, x + i * d + at, h, l);
+            split_numbers(TILE_DEPTH, x + i * d + at, high, low);
         else
-            split_numbers(n, x + i * d + at, h, l);
-    }
+            split_numbers(n, x + i * d + at, high, low);
 }
 
+/* A left tile becomes a right one. */
 LANES_INLINE void
-turn_tile(const uint32_t *from, uint32_t *to)
+turn_tile(const uint16_t *from, uint32_t *to)
 {
     for (size_t k = 0; k < TILE_SIDE; k++)
         for (size_t j = 0; j < TILE_SIDE; j++)
-            to[k * TILE_SIDE + j] = from[j * TILE_SIDE + k];
+            memcpy(to + k * TILE_SIDE + j, from + j * TILE_DEPTH + 2 * k,
+                   sizeof *to);
 }
 
 /* 16 rows at a time, as left tiles, or turned, as right ones. */
@@ -132,7 +130,7 @@ LANES_INLINE void
 split_tiles(size_t n, size_t d, const float *x, int turned, uint32_t *to)
 {
     const size_t steps = count_depth_tiles(d), part = steps * TILE_WORDS;
-    uint32_t high[TILE_WORDS], low[TILE_WORDS];
+    uint16_t high[2 * TILE_WORDS], low[2 * TILE_WORDS];
 
     for (size_t i = 0; i < num_divide_up(n, SIDE) * SIDE;
          i += TILE_SIDE, to += PARTS * part)
@@ -141,7 +139,8 @@ split_tiles(size_t n, size_t d, const float *x, int turned, uint32_t *to)
             uint32_t *h = to + s * TILE_WORDS;
 
             if (!turned) {
-                split_step(rows, d, x + i * d, s, h, h + part);
+                split_step(rows, d, x + i * d, s, (uint16_t *)h,
+                           (uint16_t *)(h + part));
                 continue;
             }
             split_step(rows, d, x + i * d, s, high, low);
