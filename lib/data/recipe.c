@@ -13,7 +13,8 @@
 /* What most recipes have in common; the rest is named in the table. */
 #define USUAL                                                              \
     .scale_max = 1, .ratio_min = 3. / 4, .ratio_max = 4. / 3, .flip = 0.5, \
-    .jitter = 0.8, .grey = 0.2, .sigma_min = 0.1, .sigma_max = 2, OPS(14, 1)
+    .jitter = 0.8, .grey = 0.2, .sigma_min = 0.1, .sigma_max = 2,          \
+    OPS(DATA_OPS, 1)
 
 #define JITTER(b, c, s, h) \
     .brightness = b, .contrast = c, .saturation = s, .hue = h
@@ -59,7 +60,7 @@ static const struct {
       .ratio_max = 1,
       .sigma_min = 1,
       .sigma_max = 1,
-      OPS(14, 1)}},
+      OPS(DATA_OPS, 1)}},
 };
 
 enum kind {
@@ -196,7 +197,9 @@ find_recipe(const char *name, size_t len, struct data_recipe *recipe,
 static const char *
 name_field(size_t i)
 {
-    return i < FIELDS ? fields[i].is.name : NULL;
+    const struct data_field *field = data_recipe_field(i);
+
+    return field ? field->name : NULL;
 }
 
 static const struct field *
