@@ -236,8 +236,15 @@ has_groups(const struct job *job)
 /*
  * Batch norm goes channel group by channel group, so that the second pass
  * finds the first one's data in a cache: groups are shared among the threads,
- * or, where they are too few, the images of each.
+ * or, where they are too few, the images of each.  A thread that has all images
+ * of a group goes back through them, since the last ones are the nearest.
  */
+static size_t
+pick_image(int many, size_t n, size_t i)
+{
+    return many ? n - 1 - i : i;
+}
+
 static void
 forward_batch(const struct job *job)
 {
@@ -255,7 +262,7 @@ forward_batch(const struct job *job)
         t = terms_of(job, 0, g);
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
-            apply_plane(job, &t, i, g);
+            apply_plane(job, &t, pick_image(many, n, i), g);
     }
 }
 
@@ -471,7 +478,7 @@ back_batch(const struct job *job)
         b = back_terms_of(job, 0, g);
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
-            back_plane(job, &t, &b, i, g);
+            back_plane(job, &t, &b, pick_image(many, n, i), g);
     }
 }
 
