@@ -79,8 +79,8 @@ plot_draw(struct plot *plot, const char *picture, struct err *err)
         become_gnuplot(script);
     if (!rc && (child < 0 || waitpid(child, &status, 0) < 0 || status))
         rc = err_set(err,
-                     "gnuplot does not run here, or failed: '%s' is its script "
-                     "for '%s'",
+                     "gnuplot, Debian's package gnuplot-nox, is not here or "
+                     "failed: '%s' is its script for '%s'",
                      script, picture);
     free(whole);
     free(plot->text);
