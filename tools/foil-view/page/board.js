@@ -128,12 +128,15 @@ const isFree = ({ at: [x, y] }, i, all) =>
 const middleOf = tile => [tile.offsetLeft + (run.batch.texts ? tile.offsetHeight : tile.offsetWidth) / 2,
   tile.offsetTop + tile.offsetHeight / 2];
 
-/* A curve over two tiles, with a halo, so that it is seen on any picture. */
+/* A curve over two tiles, with a halo, so that it is seen on any picture; its number
+ * stands in its middle, or where words would lie there, on its first picture. */
 function makeArc([i, j, cosine, same]) {
   const [x0, y0] = middleOf(tiles[i]), [x1, y1] = middleOf(tiles[j]);
   const length = Math.hypot(x1 - x0, y1 - y0) || 1, bend = Math.min(46, 16 + length * .12) * (x1 >= x0 ? 1 : -1);
   const x = (x0 + x1) / 2 + bend * (y1 - y0) / length, y = (y0 + y1) / 2 - bend * (x1 - x0) / length;
-  const d = `M${x0} ${y0}Q${x} ${y} ${x1} ${y1}`, at = [(x0 + x1) / 4 + x / 2, Math.max(9, (y0 + y1) / 4 + y / 2 - 3)];
+  const d = `M${x0} ${y0}Q${x} ${y} ${x1} ${y1}`;
+  const at = run.batch.texts ? [x0, y0 + tiles[i].offsetHeight / 2 - 4]
+    : [(x0 + x1) / 4 + x / 2, Math.max(9, (y0 + y1) / 4 + y / 2 - 3)];
   return {
     at,
     lines: [makeSvg('path', { d, class: 'halo' }), makeSvg('path', { d, class: same ? 'false' : 'hard' })],
