@@ -16,22 +16,26 @@ struct square {
     int depth;
 };
 
+static unsigned
+find_quarter(const struct square *in, const float *at)
+{
+    return (at[0] >= in->x) + 2U * (at[1] >= in->y);
+}
+
 /* Sorts points by their quarter of the square; end[q] is behind those of q. */
 static void
 sort_quarters(struct quadtree *tree, const float *y, uint32_t *order, size_t n,
               const struct square *in, size_t end[4])
 {
-    size_t to = 0;
+    size_t count[4] = {0};
 
-    for (unsigned q = 0; q < 4; q++) {
-        for (size_t i = 0; i < n; i++) {
-            const float *at = y + 2 * (size_t)order[i];
-
-            if ((at[0] >= in->x) + 2U * (at[1] >= in->y) == q)
-                tree->quarter[to++] = order[i];
-        }
-        end[q] = to;
-    }
+    for (size_t i = 0; i < n; i++)
+        count[find_quarter(in, y + 2 * (size_t)order[i])]++;
+    for (size_t q = 0, first = 0; q < 4; first += count[q++])
+        end[q] = first;
+    for (size_t i = 0; i < n; i++)
+        tree->quarter[end[find_quarter(in, y + 2 * (size_t)order[i])]++] =
+            order[i];
     memcpy(order, tree->quarter, n * sizeof *order);
 }
 
@@ -109,30 +113,79 @@ eval_quadtree_release(struct quadtree *tree)
     free(tree->quarter);
 }
 
-float
-eval_quadtree_repel(const struct quadtree *tree, const float at[2], float theta,
-                    float force[2])
+/* Near points, each with what repels it. */
+struct group {
+    float x[QUADTREE_GROUP], y[QUADTREE_GROUP];
+    float force[2][QUADTREE_GROUP], sum[QUADTREE_GROUP];
+};
+
+/* The last group is filled up with its first point. */
+static void
+gather_group(struct group *group, const float *y, const uint32_t *order,
+             size_t n)
+{
+    *group = (struct group){0};
+    for (size_t i = 0; i < QUADTREE_GROUP; i++) {
+        group->x[i] = y[2 * (size_t)order[i < n ? i : 0]];
+        group->y[i] = y[2 * (size_t)order[i < n ? i : 0] + 1];
+    }
+}
+
+/* Whether a point of the group is so near to a cell that its parts count. */
+static int
+is_near(const struct group *group, const struct quadtree_cell *cell,
+        float square)
+{
+    const struct quadtree_cell c = *cell;
+    int near = 0;
+
+    for (size_t i = 0; i < QUADTREE_GROUP; i++) {
+        const float dx = group->x[i] - c.x, dy = group->y[i] - c.y;
+
+        near |= c.square >= square * (dx * dx + dy * dy);
+    }
+    return near;
+}
+
+static void
+repel_group(struct group *group, const struct quadtree_cell *cell)
+{
+    const struct quadtree_cell c = *cell;
+
+    for (size_t i = 0; i < QUADTREE_GROUP; i++) {
+        const float dx = group->x[i] - c.x, dy = group->y[i] - c.y;
+        const float w = 1 / (1 + dx * dx + dy * dy), all = c.mass * w;
+
+        group->sum[i] += all;
+        group->force[0][i] += all * w * dx;
+        group->force[1][i] += all * w * dy;
+    }
+}
+
+void
+eval_quadtree_repel(const struct quadtree *tree, const float *y, size_t first,
+                    float theta, float *force, float *sum)
 {
     const struct quadtree_cell *cell = tree->cell, *end = cell + tree->n;
-    float x = 0, y = 0, sum = 0;
+    const uint32_t *order = tree->order + first;
+    const size_t left = (size_t)tree->cell->mass - first;
+    const size_t n = left < QUADTREE_GROUP ? left : QUADTREE_GROUP;
+    struct group group;
 
+    gather_group(&group, y, order, n);
     while (cell < end) {
-        const float dx = at[0] - cell->x, dy = at[1] - cell->y;
-        const float far = dx * dx + dy * dy;
         const struct quadtree_cell *after = tree->cell + cell->after;
 
-        if (cell->square < theta * theta * far || after == cell + 1) {
-            const float w = 1 / (1 + far), all = cell->mass * w;
-
-            sum += all;
-            x += all * w * dx;
-            y += all * w * dy;
-            cell = after;
-        } else {
+        if (after > cell + 1 && is_near(&group, cell, theta * theta)) {
             cell++;
+        } else {
+            repel_group(&group, cell);
+            cell = after;
         }
     }
-    force[0] = x;
-    force[1] = y;
-    return sum;
+    for (size_t i = 0; i < n; i++) {
+        force[2 * (size_t)order[i]] = group.force[0][i];
+        force[2 * (size_t)order[i] + 1] = group.force[1][i];
+        sum[order[i]] = group.sum[i];
+    }
 }

@@ -21,16 +21,23 @@ struct quadtree {
     size_t points;      /* these arrays have room for */
 };
 
-/* eval_quadtree_build() takes n >= 1 points, y [n,2]. */
+/* eval_quadtree_build() takes n >= 1 points, y [n,2], of one tree always as
+ * many. */
 void eval_quadtree_build(struct quadtree *tree, size_t n, const float *y);
 void eval_quadtree_release(struct quadtree *tree);
 
 /*
- * eval_quadtree_repel() returns sum_j w_j and sets force to sum_j w_j^2 (at -
- * y_j), w_j = 1 / (1 + |at - y_j|^2), over all points; a group counts as one
- * where its side is below theta times the distance: theta = 0 is exact.
+ * eval_quadtree_repel() takes QUADTREE_GROUP points at once, those of order
+ * from a multiple of it on, or as many as are left; of each of them, i, it sets
+ * sum[i] = sum_j w_j and force[i] = sum_j w_j^2 (y_i - y_j), w_j = 1 / (1 +
+ * |y_i - y_j|^2), over all points j, i too.  A square counts as one point where
+ * its side is below theta times the distance of each of them: theta = 0 is
+ * exact.
+ *   y, force  [n,2];  sum  [n]
  */
-float eval_quadtree_repel(const struct quadtree *tree, const float at[2],
-                          float theta, float force[2]);
+enum { QUADTREE_GROUP = 16 };
+
+void eval_quadtree_repel(const struct quadtree *tree, const float *y,
+                         size_t first, float theta, float *force, float *sum);
 
 #endif

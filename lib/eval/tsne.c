@@ -109,18 +109,12 @@ eval_tsne_free(struct eval_tsne *map)
 static double
 repel_points(struct eval_tsne *map)
 {
-    const uint32_t *order;
     double sum = 0;
 
     eval_quadtree_build(&map->tree, map->n, map->y);
-    order = map->tree.order;
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < map->n; i++) {
-        const size_t at = order[i];
-
-        map->z[at] = eval_quadtree_repel(&map->tree, map->y + 2 * at, theta,
-                                         map->repel + 2 * at);
-    }
+    for (size_t i = 0; i < map->n; i += QUADTREE_GROUP)
+        eval_quadtree_repel(&map->tree, map->y, i, theta, map->repel, map->z);
     for (size_t i = 0; i < map->n; i++)
         sum += map->z[i] - 1; // w of a point and itself
     return sum;
