@@ -13,7 +13,7 @@ export PYTHONPATH=$root/pipelines/python
 commands() {
     sed -n '/^\.Bd -literal$/,/^\.Ed$/p' "$root/tools/foil-tutorial.7" |
         sed -n '/^\./!p' | sed 's/\\e$/\\/; s/^\$ /=\n/' |
-        sed 's/--size 64 2000/--size 32 96/; s/--epochs 10/--epochs 1 --batch 32/'
+        sed 's/--size 64 2000/--size 32 96/; s/ --batch 64//; s/--epochs [13]0/--epochs 1 --batch 32/'
 }
 
 cd "$work" || exit
