@@ -127,55 +127,63 @@ ok 'foil-train as another rank: 1' refuses 1 'package foil-mpi' \
     env PMIX_RANK=1 "$BIN/foil-train" -r x
 ok 'foil-train has no MPI' exits 1 grep -q libmpi <(ldd "$BIN/foil-train")
 
+# Most of what follows waits: it goes on beside the kills below.
+# beside WHAT COMMAND... : it is begun, and checked at the end
+declare -a asides
+beside() {
+    asides+=("$1")
+    begun "$@"
+}
 # says_no PATTERN ARGUMENT... : mpirun fails, after a line of ours with the pattern
 says_no() {
-    local pattern=$1 code=0
-    timeout 60 mpirun "${@:2}" >said 2>&1 </dev/null || code=$?
-    cat said
-    test "$code" -ne 0 && grep -q "^foil-train: .*$pattern" said
+    local code=0 said
+    said=$(timeout 60 mpirun "${@:2}" 2>&1 </dev/null) || code=$?
+    echo "$said"
+    test "$code" -ne 0 && grep -q "^foil-train: .*$1" <<<"$said"
 }
 mpi=$BIN/foil-train-mpi
 # says_once PATTERN ARGUMENT... : two ranks are started, one says so
 says_once() {
-    timeout 60 mpirun -n 2 "$mpi" "${@:2}" >said 2>&1 </dev/null
-    cat said
-    test "$(grep -c "$1" said)" -eq 1
+    local said
+    said=$(timeout 60 mpirun -n 2 "$mpi" "${@:2}" 2>&1 </dev/null)
+    echo "$said"
+    test "$(grep -c "$1" <<<"$said")" -eq 1
 }
-ok 'an option that there is not: one sentence' says_once "no option '--fast'" --fast
-ok '--help: one page' says_once '^usage: ' --help
-ok '--list: one list' says_once '"name":"simclr"' --list objectives
-ok '3 ranks for 4 shards' says_no '3 ranks cannot share --shards 4' \
-    -n 3 "$mpi" -r no --shards 4
-ok '2 ranks for one shard' says_no '2 ranks cannot share --shards 1' \
-    -n 2 "$mpi" -r no
-# differ OPTIONS OPTION N : a line for bash, with N times 1 + rank as the value of the
-# last option.  Open MPI 5.0.7 cannot start two programs by one mpirun
+beside 'an option that there is not: one sentence' says_once "no option '--fast'" --fast
+beside '--help: one page' says_once '^usage: ' --help
+beside '--list: one list' says_once '"name":"simclr"' --list objectives
+beside '3 ranks for 4 shards' says_no '3 ranks cannot share --shards 4' \
+    -n 3 "$mpi" -r three --shards 4
+beside '2 ranks for one shard' says_no '2 ranks cannot share --shards 1' \
+    -n 2 "$mpi" -r two --shards 1
+# differ RUN OPTIONS OPTION N : a line for bash, with N times 1 + rank as the value of
+# the last option.  Open MPI 5.0.7 cannot start two programs by one mpirun
 differ() {
-    echo "exec \"\$0\" -r no $1 $2 \$(((OMPI_COMM_WORLD_RANK + 1) * $3))"
+    echo "exec \"\$0\" -r $1 $2 $3 \$(((OMPI_COMM_WORLD_RANK + 1) * $4))"
 }
-ok 'threads that differ' says_no "rank 1 has 'threads 2', rank 0 'threads 1'" \
-    -n 2 bash -c "$(differ '--shards 2' --threads 1)" "$mpi"
-ok 'shards that differ' says_no "rank 1 has '--shards 4', rank 0 '--shards 2'" \
-    -n 2 bash -c "$(differ '--threads 1' --shards 2)" "$mpi"
-# second WORD... : a line for bash, by which rank 1 begins with these words
+beside 'threads that differ' says_no "rank 1 has 'threads 2', rank 0 'threads 1'" \
+    -n 2 bash -c "$(differ threads '--shards 2' --threads 1)" "$mpi"
+beside 'shards that differ' says_no "rank 1 has '--shards 4', rank 0 '--shards 2'" \
+    -n 2 bash -c "$(differ shards '--threads 1' --shards 2)" "$mpi"
+# second RUN WORD... : a line for bash, by which rank 1 begins with these words
 second() {
-    echo "[[ \$OMPI_COMM_WORLD_RANK -eq 0 ]] || set -- $*
-        exec \"\$@\" -r no --threads 1 --shards 2"
+    echo "[[ \$OMPI_COMM_WORLD_RANK -eq 0 ]] || set -- ${*:2}
+        exec \"\$@\" -r $1 --threads 1 --shards 2"
 }
 # a program whose version begins with x
 LC_ALL=C sed 's/\(foil \)[0-9]\([0-9.]*\)$/\1x\2/' "$mpi" >other
 chmod +x other
-ok 'versions that differ' says_no "rank 1 has 'foil x\.[0-9.]*', rank 0 'foil [0-9]" \
-    -n 2 bash -c "$(second ./other)" bash "$mpi"
+beside 'versions that differ' says_no "rank 1 has 'foil x\.[0-9.]*', rank 0 'foil [0-9]" \
+    -n 2 bash -c "$(second version ./other)" bash "$mpi"
 bound=(env FOIL_ISA=x86-64)
 if env FOIL_ISA=x86-64-v3 "$BIN/foil-train" --list objectives >levels 2>&1; then
-    ok 'processors that differ' says_no \
+    beside 'processors that differ' says_no \
         "rank 1 has 'processor .* as x86-64', rank 0 'processor " -n 2 \
-        env -u FOIL_ISA bash -c "$(second "${bound[@]}" "$mpi")" bash "$mpi"
-    feed no 16 1
-    ok 'and nevertheless have other algorithms' says_no \
-        "rank 1 has 'conv1.weight .*', rank 0 'conv1.weight " -n 2 env -u FOIL_ISA \
-        bash -c "$(second "${bound[@]}" "$mpi") --arch resnet8 --override processor" \
+        env -u FOIL_ISA bash -c "$(second processor "${bound[@]}" "$mpi")" bash "$mpi"
+    feed layers 16 1
+    beside 'and nevertheless have other algorithms' says_no \
+        "rank 1 has 'conv1.weight .*', rank 0 'conv1.weight " -n 2 env -u FOIL_ISA bash \
+        -c "$(second layers "${bound[@]}" "$mpi") --arch resnet8 --override processor" \
         bash "$mpi"
 fi
 
@@ -221,14 +229,65 @@ goes_on() {
         </dev/null || { cat "$1.train"; return 1; }
 }
 
+# stands_still : a rank that does, and what is said of it
+stands_still() {
+    local epochs=1000
+    start stands 2 --deadline 20 # of batches, too
+    expect '5 steps of two ranks' past stands 5
+    kill -STOP "$(rank 1)"
+    expect 'the end of the run' ends_with 1
+    grep '^foil-train: rank 1 on .* has not answered for 20 s' stands.train
+}
+beside 'a rank that stands still ends the run, which says which' stands_still
+
+# ticks PID : processor time that it has used, in hundredths of a second
+ticks() {
+    local stat
+    read -ra stat <"/proc/$1/stat"
+    echo $((stat[13] + stat[14]))
+}
+
+# idles PID : in four seconds it takes less than 3 % of a processor
+idles() {
+    local before
+    before=$(ticks "$1")
+    nap 4
+    holds "$(ticks "$1") - $before < 12"
+}
+# waits : a rank does, for a batch
+waits() {
+    mkdir -m 700 idle
+    mpirun -n 2 "$mpi" -r idle --threads 1 "${with[@]}" 2>idle.train </dev/null &
+    trainer=$!
+    expect 'a start' becomes_true test -e idle/batch
+    nap 1
+    expect 'below 3 %' idles "$(rank 1)"
+    kill -USR1 "$trainer"
+    ends_with 0
+}
+beside 'a rank that waits leaves the processor to others, and ends when asked' waits
+
 epochs=6
 start calm 0
 ok 'a run without disturbance' ends_with 0
+# killed RANK : of two, after 15 steps.  On a busy machine a run may be over by then
+killed() {
+    local code run=killed-$1
+    for _ in 1 2 3; do
+        rm -rf "$run"
+        start "$run" 2
+        past "$run" 15 || return
+        kill -KILL "$(rank "$1")" 2>/dev/null
+        code=0
+        wait "$trainer" || code=$?
+        [[ $code -eq 0 ]] || break
+    done
+    cat "$run.train"
+    echo "exit code $code"
+    test "$code" -eq 137
+}
 for victim in 0 1; do
-    start "killed-$victim" 2
-    ok "15 steps of two ranks" past "killed-$victim" 15
-    kill -KILL "$(rank "$victim")"
-    ok "rank $victim is killed: 137" ends_with 137
+    ok "15 steps of two ranks, then rank $victim is killed: 137" killed "$victim"
     ok 'the run goes on by four' goes_on "killed-$victim" 4
     ok 'and ends as the calm one' same calm "killed-$victim"
 done
@@ -271,37 +330,8 @@ ok 'it goes on by one' past piped $((before + 5))
 kill -TERM "$trainer"
 ok 'to where it is asked again' ends_with 143
 
-epochs=1000
-start stands 2 --deadline 20 # of batches, too
-ok '5 steps of two ranks' past stands 5
-kill -STOP "$(rank 1)"
-ok 'a rank that stands still: the run ends' ends_with 1
-ok 'and says which' grep -q '^foil-train: rank 1 on .* has not answered for 20 s' \
-    stands.train
-mapfile -t feeders < <(jobs -p)
-kill "${feeders[@]}" 2>/dev/null
-
-# ticks PID : processor time that it has used, in hundredths of a second
-ticks() {
-    local stat
-    read -ra stat <"/proc/$1/stat"
-    echo $((stat[13] + stat[14]))
-}
-
-# idles PID : in four seconds it takes less than 3 % of a processor
-idles() {
-    local before
-    before=$(ticks "$1")
-    nap 4
-    holds "$(ticks "$1") - $before < 12"
-}
-mkdir -m 700 idle
-mpirun -n 2 "$mpi" -r idle --threads 1 "${with[@]}" 2>idle.train </dev/null &
-trainer=$!
-ok 'a rank that waits' becomes_true test -e idle/batch
-nap 1
-ok 'leaves the processor to others' idles "$(rank 1)"
-kill -USR1 "$trainer"
-ok 'and ends when asked' ends_with 0
+for aside in "${asides[@]}"; do
+    ok "$aside" ended "$aside"
+done
 
 done_testing
