@@ -109,17 +109,45 @@ warm() {
 }
 
 # needs_hosts WHAT PROGRAM... : ends the test with a skip where hosts that are this
-# machine cannot be had: by these programs, as root, and with Open MPI 4, for 5 finds
-# no way between the addresses of one machine
+# machine cannot be had, by these programs and as root
 needs_hosts() {
     local why='' program
     PATH=$PATH:/usr/sbin
     for program in "$BIN/foil-train-mpi" mpirun "${@:2}"; do
         command -v "$program" >/dev/null || why="no ${program##*/}"
     done
-    [[ -n $why || $(mpirun --version) == *'Open MPI) 4.'* ]] || why='not by Open MPI 5'
     [[ -n $why || $(id -u) -eq 0 ]] || why='only root can start its daemons'
     [[ -n $why ]] || return 0
     skip "$1" "$why: scripts/setup hosts"
     done_testing
+}
+
+# needs_network WHAT : two hosts, which are network namespaces, or ends the test with a
+# skip: $near at 10.64.0.1 and $far at 10.64.0.2.  unlink_hosts is for the test's end.
+needs_network() {
+    near=near-$$ far=far-$$
+    # nor in a chroot, which is no mount
+    if ! ip netns add "$near" 2>/dev/null || ! ip netns exec "$near" true 2>/dev/null; then
+        ip netns del "$near" 2>/dev/null
+        skip "$1" 'ip netns is not allowed'
+        done_testing
+    fi
+}
+link_hosts() {
+    ip netns add "$far" &&
+        ip -n "$near" link add foil0 type veth peer name foil1 netns "$far" &&
+        ip -n "$near" addr add 10.64.0.1/24 dev foil0 &&
+        ip -n "$far" addr add 10.64.0.2/24 dev foil1 &&
+        ip -n "$near" link set lo up && ip -n "$near" link set foil0 up &&
+        ip -n "$far" link set lo up && ip -n "$far" link set foil1 up
+}
+unlink_hosts() {
+    ip netns del "$near"
+    ip netns del "$far" 2>/dev/null
+}
+
+# on HOST COMMAND... : there, in place of this shell
+on() {
+    # shellcheck disable=SC2016 # for that bash
+    exec ip netns exec "$1" unshare --uts bash -c 'hostname "$0"; exec "$@"' "$@"
 }

@@ -8,31 +8,16 @@
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
 
-near=near-$$ far=far-$$
 if [[ ! -x $BIN/foil-train-mpi ]] || ! command -v mpirun >/dev/null; then
     skip 'ranks on two hosts' 'no foil-train-mpi, or no mpirun'
     done_testing
 fi
-# nor in a chroot, which is no mount
-if ! ip netns add "$near" 2>/dev/null || ! ip netns exec "$near" true 2>/dev/null; then
-    ip netns del "$near" 2>/dev/null
-    skip 'ranks on two hosts' 'ip netns is not allowed'
-    done_testing
-fi
-trap 'kill $(jobs -p) 2>/dev/null; wait; cd /; rm -rf "$work"
-    ip netns del "$near"; ip netns del "$far" 2>/dev/null' EXIT
+needs_network 'ranks on two hosts'
+trap 'kill $(jobs -p) 2>/dev/null; wait; cd /; rm -rf "$work"; unlink_hosts' EXIT
 trap 'exit 1' INT TERM HUP
 cd "$work" || exit
 
-connect() {
-    ip netns add "$far" &&
-        ip -n "$near" link add foil0 type veth peer name foil1 netns "$far" &&
-        ip -n "$near" addr add 10.64.0.1/24 dev foil0 &&
-        ip -n "$far" addr add 10.64.0.2/24 dev foil1 &&
-        ip -n "$near" link set lo up && ip -n "$near" link set foil0 up &&
-        ip -n "$far" link set lo up && ip -n "$far" link set foil1 up
-}
-ok 'two hosts are connected' connect
+ok 'two hosts are connected' link_hosts
 
 # what mpirun starts in place of ssh: HOST COMMAND
 cat >agent <<EOF
@@ -55,8 +40,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
 begin_run() {
     "$BIN/foil-augment" -r "$1" --size 8 set.foil 2>"$1.augment" &
     "$BIN/foil-select" -r "$1" -b 16 -e "$2" set.foil 2>"$1.select" &
-    ip netns exec "$near" unshare --uts bash -c "hostname $near; exec \"\$@\"" x \
-        mpirun -n 2 -H "$near:1,10.64.0.2:1" "$BIN/foil-train-mpi" -r "$1" \
+    on "$near" mpirun -n 2 -H "$near:1,10.64.0.2:1" "$BIN/foil-train-mpi" -r "$1" \
         "${net[@]}" "${@:3}" 2>"$1.train" </dev/null &
     trainer=$!
 }

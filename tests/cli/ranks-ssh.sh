@@ -8,20 +8,20 @@
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
 needs_hosts 'ranks by ssh' sshd
+needs_network 'ranks by ssh'
+trap 'kill $(jobs -p) 2>/dev/null; wait; cd /; rm -rf "$work"; unlink_hosts' EXIT
+trap 'exit 1' INT TERM HUP
 cd "$work" || exit
 chmod 711 .
 
-# begin_sshd : on a free port of this machine, which ssh calls `far`
+# begin_sshd : on the host that is far
 begin_sshd() {
-    local port
-    port=$(/usr/bin/python3 -c 'import socket
-print(socket.create_server(("127.0.0.1", 0)).getsockname()[1])')
     mkdir -p /run/sshd
     ssh-keygen -q -t ed25519 -N '' -f key
     ssh-keygen -q -t ed25519 -N '' -f host
-    echo "far $(<host.pub)" >known
+    echo "10.64.0.2 $(<host.pub)" >known
     cat >sshd.conf <<END
-ListenAddress 127.0.0.1:$port
+ListenAddress 10.64.0.2
 HostKey $work/host
 AuthorizedKeysFile $work/key.pub
 StrictModes no
@@ -31,32 +31,32 @@ SetEnv PATH=$BIN:/usr/bin:/bin
 PidFile none
 END
     cat >ssh.conf <<END
-Host far
-HostName 127.0.0.1
-HostKeyAlias far
-Port $port
+Host *
 IdentityFile $work/key
 UserKnownHostsFile $work/known
 BatchMode yes
 END
-    "$(command -v sshd)" -D -f "$work/sshd.conf" -E "$work/sshd.log" &
-    becomes_true ssh -F ssh.conf far true
+    on "$far" "$(command -v sshd)" -D -f "$work/sshd.conf" -E "$work/sshd.log" &
+    becomes_true ip netns exec "$near" ssh -F ssh.conf 10.64.0.2 true
 }
+ok 'two hosts are connected' link_hosts
 ok 'sshd' begin_sshd
+# by Open MPI 4 and 5
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-    OMPI_MCA_plm_rsh_agent="ssh -F $work/ssh.conf" OMPI_MCA_btl=tcp,self \
-    OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo \
-    OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1
-printf '%s slots=1\n' "$(hostname)" far >hosts
+    OMPI_MCA_plm_rsh_agent="ssh -F $work/ssh.conf" \
+    PRTE_MCA_plm_ssh_agent="ssh -F $work/ssh.conf" OMPI_MCA_btl=tcp,self \
+    OMPI_MCA_hwloc_base_binding_policy=none \
+    PRTE_MCA_hwloc_default_binding_policy=none OMP_NUM_THREADS=1
+printf '%s slots=1\n' "$near" 10.64.0.2 >hosts
 "$BIN/foil-data" generate --size 12 -o pics.tar 60 2>/dev/null
 "$BIN/foil-data" index pics.tar 2>/dev/null
 
 # piped RUN OPTION... : a pipeline
-piped() {
-    "$BIN/foil" run simclr -r "$1" --epochs 2 --batch 16 --augmenters 1 --threads 1 \
-        --augment '--size 8' --train '--arch resnet8 --head 16-8 --shards 2' \
-        "${@:2}" pics.tar 2>&1 </dev/null
-}
+piped() (
+    on "$near" "$BIN/foil" run simclr -r "$1" --epochs 2 --batch 16 --augmenters 1 \
+        --threads 1 --augment '--size 8' \
+        --train '--arch resnet8 --head 16-8 --shards 2' "${@:2}" pics.tar 2>&1 </dev/null
+)
 ok 'a run by one process' piped one
 before=$(grep -c '^Accepted publickey' sshd.log)
 ok 'a run by two, of which one is far' piped two --ranks 2 --hosts hosts

@@ -10,6 +10,10 @@ job=$(cd "${0%/*}/../../pipelines/examples" && pwd)/slurm.sh
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
 needs_hosts 'a job of Slurm' munged slurmctld slurmd sbatch
+if [[ $(mpirun --version) != *'Open MPI) 4.'* ]]; then
+    skip 'a job of Slurm' 'Open MPI 5 finds no way between ranks of one address: scripts/setup hosts'
+    done_testing
+fi
 cd "$work" || exit
 daemons=()
 
