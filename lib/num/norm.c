@@ -233,18 +233,19 @@ has_groups(const struct job *job)
     return planes_count(job->map) >= (size_t)omp_get_max_threads();
 }
 
-/*
- * Batch norm goes channel group by channel group, so that the second pass
- * finds the first one's data in a cache: groups are shared among the threads,
- * or, where they are too few, the images of each.  A thread that has all images
- * of a group goes back through them, since the last ones are the nearest.
- */
+/* A thread that has all images of a group goes back through them in the second
+ * pass, since the last ones are still in a cache. */
 static size_t
 pick_image(int many, size_t n, size_t i)
 {
     return many ? n - 1 - i : i;
 }
 
+/*
+ * Batch norm goes channel group by channel group, so that the second pass
+ * finds the first one's data in a cache: groups are shared among the threads,
+ * or, where they are too few, the images of each.
+ */
 static void
 forward_batch(const struct job *job)
 {
