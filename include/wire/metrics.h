@@ -23,7 +23,8 @@ WIRE_PLAIN(metrics, WIRE_METRICS)
 
 /*
  * wire_metrics_read() takes the numbers of a line of JSON, as a trainer writes
- * them into metrics.jsonl, in its order; a member that is no number, or does
+ * them into metrics.jsonl, in its order; those of an object in it, as
+ * {"plan":{"mean":1}}, as it sends them: plan.mean.  What is no number, or does
  * not fit, is left out.  Returns how many there are, 0 if the line is no JSON
  * object.  O(line).
  *

@@ -112,8 +112,10 @@ files_are_read(void)
         fclose(file);
     }
     history_read(&history, folder);
-    T(history.n == 2 && history.columns == 1 && history.column[0].x[1] == 1.5,
-      "two whole lines of steps, of one number");
+    T(history.n == 2 && history.columns == 2 &&
+          !strcmp(history.column[1].name, "plan.x") &&
+          history.column[0].x[1] == 1.5,
+      "two whole lines of steps, of one number and one of a plan");
     file = fopen(path, "a");
     if (file) {
         fputs(",\"loss\":1}\n{\"total\":4,\"loss\":0.5}\n", file);

@@ -20,6 +20,12 @@ main(void)
     T(!wire_metrics_read(values, "otal\":7,\"loss\":0.5}") &&
           !wire_metrics_read(values, "[1]") && !wire_metrics_read(values, ""),
       "of what is no object there is none");
+    T(wire_metrics_read(values,
+                        "{\"total\":7,\"plan\":{\"strategy\":\"swap\","
+                        "\"mean\":2,\"in\":{\"it\":3}},\"loss\":1}") == 3 &&
+          !strcmp(values[1].name, "plan.mean") && values[1].value == 2 &&
+          !strcmp(values[2].name, "loss"),
+      "those of an object in it, by both names");
     for (int i = 1; i < WIRE_METRICS_MAX + 5; i++)
         snprintf(many + strlen(many), 32, ",\"%d\":%d", i, i);
     strcat(many, "}");

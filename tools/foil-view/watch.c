@@ -136,37 +136,53 @@ show_values(const struct wire_metric *value, size_t n)
     return values;
 }
 
-/* The newest line waits: pages are told of one every so often. */
+/* NULL: there is none. */
+static const struct wire_metric *
+find_metric(const struct wire_metrics *m, const char *name)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (!strcmp(m->values[i].name, name))
+            return &m->values[i];
+    return NULL;
+}
+
+static int
+has_plan(const struct wire_metrics *m)
+{
+    return m && find_metric(m, "plan.mean");
+}
+
+/* The newest line waits, or one with figures of a plan, which an epoch has
+ * once: pages are told of one every so often. */
 static void
 take_metrics(struct watch *watch, const struct wire_msg *msg)
 {
-    struct wire_metrics *m = mem_array(1, sizeof *m);
+    struct wire_metrics *m = mem_array(1, sizeof *m), *old = watch->untold;
+    const struct wire_metric *tau;
     struct err ignored;
 
     if (!wire_metrics_get(m, msg, &ignored) && !strcmp(m->stage, "train")) {
-        for (size_t i = 0; i < m->n; i++)
-            if (!strcmp(m->values[i].name, "tau"))
-                watch->tau = m->values[i].value;
-        free(watch->untold);
-        watch->untold = m;
-    } else {
-        free(m);
+        tau = find_metric(m, "tau");
+        watch->tau = tau ? tau->value : watch->tau;
+        if (!has_plan(old) || has_plan(m)) {
+            watch->untold = m;
+            m = old;
+        }
     }
+    free(m);
 }
 
 static void
 tell_metrics(struct watch *watch, double now)
 {
     const struct wire_metrics *m = watch->untold;
-    double total = 0;
+    const struct wire_metric *total = m ? find_metric(m, "total") : NULL;
 
     if (!m || now - watch->told_at < pace)
         return;
-    for (size_t i = 0; i < m->n; i++)
-        if (!strcmp(m->values[i].name, "total"))
-            total = m->values[i].value;
     hub_say(watch->hub, "metrics",
-            json_pack("{s:I s:o}", "total", (json_int_t)total, "values",
+            json_pack("{s:I s:o}", "total",
+                      (json_int_t)(total ? total->value : 0), "values",
                       show_values(m->values, m->n)));
     free(watch->untold);
     watch->untold = NULL;
