@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The page of foil-view of a run with a sampler: what it drew beside the softmax, as it
-# was published; and results that come while the page is open.
+# The page of foil-view of a run with a sampler and a plan: what was drawn beside the
+# softmax, as it was published; and results that come while the page is open.
 # Not for sanitizers: pipelines, their stages are in others.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -16,7 +16,7 @@ cd "$work" || exit 1
 foil-data generate -o set.tar 200 2>/dev/null && foil-data index set.tar 2>/dev/null
 
 foil run emc2 set.tar -r run --augmenters 1 --threads 1 --batch 16 --epochs 100000 \
-    --arch linear --head 16-9 --size 16 --lr .01 --checkpoint-every 200 2>run.err &
+    --strategy spectral --arch linear --head 16-9 --size 16 --lr .01 --checkpoint-every 200 2>run.err &
 training=$!
 becomes_true test -s run/metrics.jsonl
 foil-tap -f -k drawn -r run events >told 2>/dev/null &

@@ -2,6 +2,7 @@
 stdout.  DRAWN is where foil-tap writes what the sampler drew."""
 import json
 import os
+import re
 import sys
 import time
 
@@ -52,6 +53,21 @@ def is_way(anchor):
     return heard > 0
 
 
+def is_plan():
+    """What the board says of its plan is in the metrics."""
+    words = page.value("[document.querySelector('#board .which').textContent,"
+                       " document.querySelector('#board .say').textContent]")
+    epoch = int(re.search(r"epoch (\d+)", words[0])[1]) - 1
+    said = re.search(r"after epoch (\d+), .* loss of ([\d.]+) as planned, and of ([\d.]+)",
+                     words[1])
+    with open(f"{run}/metrics.jsonl", encoding="ascii") as file:
+        plans = [step["plan"] for step in map(json.loads, file)
+                 if step["epoch"] == epoch and "plan" in step]
+    return bool(said and plans) and int(said[1]) == plans[0]["from"] + 1 and all(
+        abs(float(a) - b) < .006 for a, b in zip(said.groups()[1:], (
+            plans[0]["mean"], plans[0]["random_mean"])))
+
+
 def add_result(accuracy):
     with open(f"{run}/results.jsonl", "a", encoding="ascii") as file:
         file.write(json.dumps({"measure": "knn", "accuracy": accuracy, "step": 20}) + "\n")
@@ -71,6 +87,10 @@ with Browser(1400) as page:
        page.said)
     ok("the softmax is beside the weights of the sampler", page.until(
         "document.querySelectorAll('#anchor .bar s').length > 0"), page.text("#anchor .say"))
+    # the page is not told of each step of so fast a run
+    ok("the board says how hard its plan is", page.until(
+        "document.querySelector('#board .say').textContent.includes('shuffled')"),
+       page.text("#board .say"))
     page.press(" ")
     ok("space holds it", page.until("document.querySelector('#hold').ariaPressed == 'true'"))
     other = page.value("[...document.querySelectorAll('#board .tile')]"
@@ -82,6 +102,7 @@ with Browser(1400) as page:
                "if (what[0].startsWith('anchor')) r.clone().json().then(a => window.told = a);"
                "return r } })(window.fetch)")
     page.click("#board .tile", other)
+    ok("it is the plan of that epoch", is_plan(), page.text("#board"))
     ok("a click takes an anchor", page.until("window.told?.drawn"))
     anchor = page.value("window.told")
     ok("what is drawn is what was published", is_drawn(anchor), anchor.get("drawn"))

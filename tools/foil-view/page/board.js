@@ -2,7 +2,7 @@
  * different images that the encoder finds most alike. */
 
 import { addDownloads } from './download.js';
-import { find, findAll, formatCosine, formatShare, formOf, hueOf, make, makeSvg, makeTable, say } from './dom.js';
+import { find, findAll, formatCosine, formatNumber, formatShare, formOf, hueOf, make, makeSvg, makeTable, say } from './dom.js';
 import { pickAnchor, placeOf, viewOf } from './batch.js';
 import { nameOf, onChange, run } from './model.js';
 import { orderBatch } from './order.js';
@@ -80,7 +80,17 @@ function describePairs({ pairs, same, texts, cosines }) {
   if (same != null)
     words.push(...say`${pairs.filter(pair => pair[3]).length} of the ${pairs.length} hardest pairs, and `,
       ...say`${formatShare(same)} of all pairs, are of one class: false negatives, which training is not told. `);
-  return [...words, 'Click an image: it becomes the anchor.'];
+  return [...words, ...describePlan(), 'Click an image: it becomes the anchor.'];
+}
+
+/* How hard the selector made the batches of this epoch, where it planned them from
+ * embeddings. */
+function describePlan() {
+  const { columns } = run.all.metrics, planned = columns['plan.mean'] ?? [];
+  const i = planned.findLastIndex((loss, i) => loss != null && columns.epoch[i] === run.batch.epoch);
+  if (i < 0) return [];
+  return say`By the embeddings after epoch ${columns['plan.from'][i] + 1}, batches of this epoch have a mean loss of ${
+    formatNumber(planned[i], 2)} as planned, and of ${formatNumber(columns['plan.random_mean'][i], 2)} shuffled. `;
 }
 
 /* The share of images whose own text is the nearest of all. */

@@ -1,6 +1,6 @@
 /* The way of an anchor's chain: the states that it recorded, visit by visit. */
 
-import { formatNumber, formatShare, make, say } from './dom.js';
+import { formatCosine, formatNumber, formatShare, make, say } from './dom.js';
 import { nameOf, run } from './model.js';
 import { makeImage, makeViews } from './picture.js';
 
@@ -20,7 +20,7 @@ function describeWay(way, chain) {
   const kept = way.filter((visit, i) => i && visit.states.some(state => way[i - 1].states.some(({ id }) => id === state.id))).length;
   return [
     ...way.length > 1 ? say`The ${way.length} latest visits that were heard of, the newest on the right, each` : ['The one visit that was heard of so far,'],
-    ' with the states that had the most weight. ',
+    ' with the states that had the most weight, and the cosine of the first. ',
     ...way.length > 1 ? say`In ${kept} of ${way.length - 1} it came back to an image of the visit before. ` : [],
     ...chain && accepted != null ? say`Of the proposals to all chains, ${formatShare(accepted)} were accepted in the last step.` : [],
   ];
@@ -38,8 +38,13 @@ function drawVisit({ epoch, step, states, effective }, picture) {
   const figures = states.map(state => make('figure', { className: state.same ? 'false' : '', title: nameState(state) },
     picture(state), make('figcaption', {}, formatShare(state.weight))));
   return make('li', { title: `as if over ${formatNumber(effective, 1)} states` },
-    make('small', {}, `${epoch + 1}·${step + 1}`), ...figures.length ? figures : [make('small', {}, 'none is known')]);
+    make('small', {}, `${epoch + 1}·${step + 1}`),
+    ...figures.length ? [...figures, drawCosine(states[0])] : [make('small', {}, 'none is known')]);
 }
+
+/* The further to the right, the nearer to the anchor. */
+const drawCosine = ({ cosine }) =>
+  make('small', { className: 'cosine', style: `--at: ${50 + 50 * cosine}%` }, formatCosine(cosine));
 
 const nameState = ({ id, label, view, epoch, weight, same }) =>
   `${nameOf(label, id)}, image ${id}${view >= 0 ? `, view ${view + 1} of epoch ${epoch + 1}` : ''}: ${formatShare(weight)}${same ? ', own class' : ''}`;
