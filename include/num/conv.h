@@ -91,4 +91,28 @@ void num_conv_back_weights(const struct num_conv *conv, const void *x,
                            const void *dy, float *dw, float *db, int accumulate,
                            void *scratch);
 
+/*
+ * A norm with ReLU that stands before a convolution need not be written: the
+ * two passes that read x take
+ *
+ *     max(scale_k (x - centre_k) + shift_k, 0)
+ *
+ * in its place, inside of the image; of bfloat16 maps it is not rounded.
+ * num_conv_takes_norm() returns whether both passes can, which Winograd's
+ * do; else norm is not allowed.
+ *   scale, centre, shift  [in.c]
+ */
+struct num_conv_norm {
+    const float *scale, *centre, *shift;
+};
+
+int num_conv_takes_norm(const struct num_conv *conv);
+void num_conv_norm_forward(const struct num_conv *conv, const void *x,
+                           const struct num_conv_norm *norm, const float *w,
+                           const float *b, void *y, void *scratch);
+void num_conv_norm_back_weights(const struct num_conv *conv, const void *x,
+                                const struct num_conv_norm *norm,
+                                const void *dy, float *dw, float *db,
+                                int accumulate, void *scratch);
+
 #endif

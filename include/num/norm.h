@@ -64,8 +64,16 @@ size_t num_norm_counts(const struct num_norm *norm);
 size_t num_norm_work(const struct num_norm *norm);
 
 /* num_norm_forward() writes mean, variance and y, from x, add, gamma and beta;
- * with FIXED it reads mean and variance. */
+ * with FIXED it reads mean and variance.  With BATCH or FIXED y may be NULL:
+ * then there is none. */
 void num_norm_forward(const struct num_norm *norm);
+
+/*
+ * num_norm_scales() writes what x - m is multiplied by, from gamma and
+ * variance, with BATCH or FIXED.
+ *   scale  [c]
+ */
+void num_norm_scales(const struct num_norm *norm, float *scale);
 
 /* num_norm_apply() writes y from x, add, gamma, beta, mean and variance, as
  * batch norm does in evaluation; it needs no scratch. */

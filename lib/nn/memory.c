@@ -145,7 +145,7 @@ share_stores(struct places *p)
         const struct nn_op *op = &p->plan->steps[i].op;
 
         for (size_t k = 0; k < op->n_in && !p->plan->steps[i].skip; k++)
-            if (can_write_over(p, i, k)) {
+            if (p->plan->steps[i].left || can_write_over(p, i, k)) {
                 p->values[op->out].store = p->values[op->in[k]].store;
                 break;
             }

@@ -114,6 +114,7 @@ conv_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         .state = next.scaled ? folded_bytes(w) : 0,
         .reads = 1,
         .over = 2, // what is added
+        .takes = plan->train && num_conv_takes_norm(step->made),
     };
     return 0;
 }
@@ -135,8 +136,17 @@ bias_of(const struct nn_call *call)
 static void
 conv_forward(const struct nn_call *call)
 {
-    num_conv_forward(call->step->made, call->x[0], nn_param(call, 0),
-                     bias_of(call), call->y, call->scratch);
+    const struct nn_step *step = call->step;
+
+    if (step->leader) {
+        const struct num_conv_norm norm = step->leader->op.is->leave(call);
+
+        num_conv_norm_forward(step->made, call->x[0], &norm, nn_param(call, 0),
+                              bias_of(call), call->y, call->scratch);
+    } else {
+        num_conv_forward(step->made, call->x[0], nn_param(call, 0),
+                         bias_of(call), call->y, call->scratch);
+    }
 }
 
 /*
@@ -174,10 +184,18 @@ static void
 conv_backward(const struct nn_call *call)
 {
     const struct num_conv *conv = call->step->made;
+    const struct nn_step *leader = call->step->leader;
+    float *dw = nn_grad(call, 0), *db = bias_of(call) ? nn_grad(call, 1) : NULL;
 
-    num_conv_back_weights(conv, call->x[0], call->dy, nn_grad(call, 0),
-                          bias_of(call) ? nn_grad(call, 1) : NULL, call->add,
-                          call->scratch);
+    if (leader) {
+        const struct num_conv_norm norm = leader->op.is->leave(call);
+
+        num_conv_norm_back_weights(conv, call->x[0], &norm, call->dy, dw, db,
+                                   call->add, call->scratch);
+    } else {
+        num_conv_back_weights(conv, call->x[0], call->dy, dw, db, call->add,
+                              call->scratch);
+    }
     if (call->dx[0])
         num_conv_back_data(conv, call->dy, nn_param(call, 0), call->dx[0],
                            call->scratch);

@@ -82,6 +82,7 @@ norm_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     const struct num_map map = nn_map(graph, plan, op->out);
     int none = set->kind == NUM_NORM_NONE, add = op->n_in == 2;
     int learnt = add && graph->values[op->in[1]].learnt;
+    int leaves = set->kind == NUM_NORM_BATCH && set->relu && !add;
     struct num_norm *norm = mem_array(1, sizeof *norm);
 
     *norm = (struct num_norm){.kind = set->kind,
@@ -91,7 +92,8 @@ norm_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     step->made = norm;
     step->needs = (struct nn_needs){
         .scratch = num_norm_work(norm) * sizeof(double),
-        .state = 2 * num_norm_counts(norm) * sizeof(float),
+        // mean, variance and, for whom it is left to, scale
+        .state = (leaves ? 3 : 2) * num_norm_counts(norm) * sizeof(float),
         .reads = none ? 0 : 1,
         .over = 1,
         // with a sum, its gradient stays where it arrives
@@ -99,6 +101,7 @@ norm_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         .over_dy2 = learnt ? 1 : 0,
         .takes_two = 1,
         .again = !none,
+        .leaves = leaves,
     };
     // without, the sign of y is found again from x
     if (set->relu && (none || add))
@@ -117,7 +120,7 @@ norm_of(const struct nn_call *call)
     norm.rows = call->rows;
     norm.x = call->x[0];
     norm.add = call->x[1];
-    norm.y = call->y;
+    norm.y = call->step->left ? NULL : call->y;
     norm.work = call->scratch;
     if (norm.kind == NUM_NORM_NONE)
         return norm;
@@ -127,6 +130,26 @@ norm_of(const struct nn_call *call)
     norm.variance =
         norm.mean ? norm.mean + num_norm_counts(call->step->made) : NULL;
     return norm;
+}
+
+/* For whom it is left to. */
+static void
+leave_scales(const struct nn_call *call, const struct num_norm *norm)
+{
+    if (call->step->left)
+        num_norm_scales(norm, norm->variance + norm->map.c);
+}
+
+static struct num_conv_norm
+norm_leave(const struct nn_call *call)
+{
+    const struct nn_op *op = &call->step->leader->op;
+    const size_t c = call->graph->tensors[op->tensor].count;
+    const float *mean = call->leader;
+
+    return (struct num_conv_norm){.scale = mean + 2 * c,
+                                  .centre = mean,
+                                  .shift = nn_param_of(call, op, 1)};
 }
 
 static void
@@ -140,6 +163,7 @@ norm_forward(const struct nn_call *call)
         memcpy(norm.variance, nn_param(call, 3), bytes);
     }
     num_norm_forward(&norm);
+    leave_scales(call, &norm);
 }
 
 static size_t
@@ -164,7 +188,9 @@ norm_forward_end(const struct nn_call *call, const double *sums)
     const struct num_norm norm = norm_of(call);
 
     num_norm_settle(&norm, sums);
-    num_norm_apply(&norm);
+    if (norm.y)
+        num_norm_apply(&norm);
+    leave_scales(call, &norm);
 }
 
 /* Those of the rows, of the unbiased variance. */
@@ -335,4 +361,5 @@ const struct nn_operator nn_op_norm = {
     .measure = norm_measure,
     .affine = norm_affine,
     .fold = norm_fold,
+    .leave = norm_leave,
 };

@@ -1,7 +1,7 @@
 #ifndef NN_OPERATOR_H
 #define NN_OPERATOR_H
 
-#include "num/dnn.h"
+#include "num/conv.h"
 
 #include "onnx.h"
 #include "ops.h"
@@ -36,6 +36,10 @@ struct nn_needs {
 
     /* again() works: the output is a function of the inputs and the state. */
     int again;
+
+    /* It can be left to the operator that alone reads its output; and it can
+     * do that for the one before. */
+    int leaves, takes;
 };
 
 enum { NN_READS_OUT = 1 << NN_INPUTS };
@@ -49,6 +53,12 @@ struct nn_step {
     struct nn_op op;
     const struct nn_op *follower; /* or NULL */
     int skip;
+
+    /* In training, an operator may leave its work to the one that reads its
+     * output: then that has the place of its input, and nothing is written. */
+    int left;
+    const struct nn_step *leader; /* the one that left it to this; or NULL */
+
     void *made; /* by prepare(), for the operator's other functions */
     struct nn_needs needs;
 
@@ -77,6 +87,7 @@ struct nn_call {
     const void *x[NN_INPUTS];
     void *y;
     void *state, *scratch;
+    const void *leader; /* the state of the step's leader */
     const float *params;
     float *statistics;
 
@@ -146,6 +157,9 @@ struct nn_operator {
     int (*affine)(const struct nn_op *op, struct nn_affine *form);
     void (*fold)(const struct nn_call *call, const struct nn_op *op,
                  float *scale, float *shift);
+
+    /* In the call of the operator to which it is left: what that has to do. */
+    struct num_conv_norm (*leave)(const struct nn_call *call);
 
     /* Writes what it does in evaluation as nodes of ONNX (lib/nn/onnx.h); -1,
      * or NULL: there is no form for it. */

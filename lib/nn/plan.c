@@ -38,6 +38,24 @@ merge_steps(struct nn_step *step, const struct nn_op *next)
     step[1].skip = 1;
 }
 
+/* Leaves the work of an operator to step i, which alone reads its output. */
+static void
+leave_to(const struct nn_graph *graph, struct nn_plan *plan, size_t i)
+{
+    struct nn_step *step = &plan->steps[i], *before;
+    const size_t v = step->op.in[0];
+
+    if (!step->needs.takes || graph->values[v].writer == nn_none)
+        return;
+    before = &plan->steps[graph->values[v].writer];
+    if (!before->needs.leaves || graph->values[v].readers != 1 ||
+        nn_graph_is_given(graph, v))
+        return;
+    before->left = 1;
+    before->needs.again = 0;
+    step->leader = before;
+}
+
 struct nn_plan *
 nn_plan_new(const struct nn_graph *graph, struct nn_plan what)
 {
@@ -58,6 +76,8 @@ nn_plan_new(const struct nn_graph *graph, struct nn_plan what)
             nn_plan_free(plan);
             return NULL;
         }
+        if (plan->train)
+            leave_to(graph, plan, i);
     }
     nn_plan_memory(plan, graph);
     return plan;

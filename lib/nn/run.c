@@ -29,6 +29,8 @@ call_of(const struct nn_run *run, const struct nn_step *step)
         .statistics = run->statistics,
     };
 
+    if (step->leader)
+        call.leader = pointer_at(run, step->leader->state);
     call.offsets = pointer_at(run, run->plan->offsets);
     for (size_t k = 0; k < step->op.n_in; k++)
         call.x[k] = pointer_at(run, step->in[k]);

@@ -322,3 +322,31 @@ num_conv_back_weights(const struct num_conv *conv, const void *x,
     conv->by[NUM_CONV_BACK_WEIGHTS]->back_weights(conv, x, dy, dw, db,
                                                   accumulate, scratch);
 }
+
+int
+num_conv_takes_norm(const struct num_conv *conv)
+{
+    return conv->by[NUM_CONV_FORWARD] == &by_winograd &&
+           conv->by[NUM_CONV_BACK_WEIGHTS] == &by_winograd;
+}
+
+void
+num_conv_norm_forward(const struct num_conv *conv, const void *x,
+                      const struct num_conv_norm *norm, const float *w,
+                      const float *b, void *y, void *scratch)
+{
+    REQUIRE(num_conv_takes_norm(conv));
+    num_winograd_norm_forward(&conv->winograd, x, norm, w, b, y, scratch);
+}
+
+void
+num_conv_norm_back_weights(const struct num_conv *conv, const void *x,
+                           const struct num_conv_norm *norm, const void *dy,
+                           float *dw, float *db, int accumulate, void *scratch)
+{
+    REQUIRE(num_conv_takes_norm(conv));
+    num_winograd_norm_back_weights(&conv->winograd, x, norm, dy, dw, accumulate,
+                                   scratch);
+    if (conv->spec.bias)
+        sum_bias(&conv->spec, dy, db, accumulate);
+}

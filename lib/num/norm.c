@@ -182,6 +182,12 @@ struct terms {
     float scale[LANES], centre[LANES], shift[LANES];
 };
 
+static float
+scale_of(const struct num_norm *norm, size_t k, size_t own)
+{
+    return (float)(norm->gamma[k] / sqrt(norm->variance[own] + epsilon));
+}
+
 static struct terms
 terms_of(const struct job *job, size_t i, size_t g)
 {
@@ -194,8 +200,7 @@ terms_of(const struct job *job, size_t i, size_t g)
         t.scale[l] = 1;
         if (job->norm->kind == NUM_NORM_NONE)
             continue;
-        t.scale[l] = (float)(job->norm->gamma[k] /
-                             sqrt(job->norm->variance[own] + epsilon));
+        t.scale[l] = scale_of(job->norm, k, own);
         t.centre[l] = job->norm->mean[own];
         t.shift[l] = job->norm->beta[k];
     }
@@ -260,6 +265,8 @@ forward_batch(const struct job *job)
         for (size_t i = 0; i < n; i++)
             measure_plane(job, i, g);
         merge_images(job, g);
+        if (!job->norm->y)
+            continue;
         t = terms_of(job, 0, g);
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
@@ -295,8 +302,15 @@ num_norm_forward(const struct num_norm *norm)
         forward_batch(&job);
     else if (norm->kind == NUM_NORM_GROUP)
         forward_group(&job);
-    else
+    else if (norm->y)
         apply_all(&job);
+}
+
+void
+num_norm_scales(const struct num_norm *norm, float *scale)
+{
+    for (size_t k = 0; k < norm->map.c; k++)
+        scale[k] = scale_of(norm, k, k);
 }
 
 void

@@ -193,10 +193,19 @@ void
 num_winograd_forward(const struct num_winograd *wino, const void *x,
                      const float *w, const float *b, void *y, void *scratch)
 {
+    num_winograd_norm_forward(wino, x, NULL, w, b, y, scratch);
+}
+
+void
+num_winograd_norm_forward(const struct num_winograd *wino, const void *x,
+                          const struct num_conv_norm *norm, const float *w,
+                          const float *b, void *y, void *scratch)
+{
     struct winograd_work work =
         num_winograd_work(wino, NUM_CONV_FORWARD, scratch);
 
     work.from = x;
+    work.norm = norm;
     work.w = w;
     work.sink = (struct winograd_sink){y, b, wino->spec.add, wino->spec.relu};
     run_winograd(&work);

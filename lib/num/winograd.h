@@ -98,4 +98,14 @@ void num_winograd_back_weights(const struct num_winograd *wino, const void *x,
                                const void *dy, float *dw, int accumulate,
                                void *scratch);
 
+/* As num_conv_norm_forward() and its like, with stride 1; norm may be NULL. */
+void num_winograd_norm_forward(const struct num_winograd *wino, const void *x,
+                               const struct num_conv_norm *norm, const float *w,
+                               const float *b, void *y, void *scratch);
+void num_winograd_norm_back_weights(const struct num_winograd *wino,
+                                    const void *x,
+                                    const struct num_conv_norm *norm,
+                                    const void *dy, float *dw, int accumulate,
+                                    void *scratch);
+
 #endif

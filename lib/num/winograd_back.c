@@ -153,11 +153,20 @@ num_winograd_back_weights(const struct num_winograd *wino, const void *x,
                           const void *dy, float *dw, int accumulate,
                           void *scratch)
 {
+    num_winograd_norm_back_weights(wino, x, NULL, dy, dw, accumulate, scratch);
+}
+
+void
+num_winograd_norm_back_weights(const struct num_winograd *wino, const void *x,
+                               const struct num_conv_norm *norm, const void *dy,
+                               float *dw, int accumulate, void *scratch)
+{
     struct winograd_work work =
         num_winograd_work(wino, NUM_CONV_BACK_WEIGHTS, scratch);
     const struct gradient g = {dy, dw, accumulate};
 
     work.from = x;
+    work.norm = norm;
     if (work.p->together)
         gradient_together(&work, &g);
     else

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "num/conv.h"
+
 /*
  * The loops of lib/num/winograd.c and lib/num/taps.c that are made once for
  * each instruction set: out of winograd_loops.h and taps_loops.h, by
@@ -84,9 +86,11 @@ struct winograd_isa {
     void (*strided_weights)(const float *w, size_t out, size_t in, size_t panel,
                             size_t from, size_t to, float *u, size_t plane);
 
-    /* v(p, t, c) = B' d B; `row` floats from a tile to the next. */
-    void (*points)(const struct winograd_tiles *tiles, const void *x, float *v,
-                   size_t row, size_t plane);
+    /* v(p, t, c) = B' d B; `row` floats from a tile to the next.  d is x, or
+     * behind a norm what that makes of it. */
+    void (*points)(const struct winograd_tiles *tiles, const void *x,
+                   const struct num_conv_norm *norm, float *v, size_t row,
+                   size_t plane);
 
     /* The same with stride 2, v(p, t, phase channels + c); h and w of x, tiles
      * of y. */

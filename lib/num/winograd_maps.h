@@ -77,19 +77,37 @@ prefetch_tile(const struct winograd_tiles *s, size_t t, struct place *ahead,
     next_tile(s, ahead);
 }
 
+/* What a norm before makes of the pixels of a group: positive(scale
+ * (x - centre) + shift), rounded as lib/num/norm.c does. */
+struct form {
+    vec scale, centre, shift;
+};
+
+INLINE struct form
+form_of(const struct num_conv_norm *norm, size_t g)
+{
+    struct form form;
+
+    memcpy(&form.scale, norm->scale + g * WIDE, sizeof form.scale);
+    memcpy(&form.centre, norm->centre + g * WIDE, sizeof form.centre);
+    memcpy(&form.shift, norm->shift + g * WIDE, sizeof form.shift);
+    return form;
+}
+
 /* The square of `side` pixels of a plane from `up` rows above and left of a
  * tile: its first element, which may be before the plane, `line` elements from
- * a row to the next; and the rows and columns of it that are in the image,
- * which is 0 outside. */
+ * a row to the next; the rows and columns of it that are in the image, which is
+ * 0 outside; and what a norm makes of its pixels, or NULL. */
 struct source {
     const void *plane;
     size_t at, line;
     size_t top, bottom, left, right;
+    const struct form *form;
 };
 
 INLINE struct source
 source_of(const void *plane, size_t h, size_t w, struct place at, size_t up,
-          size_t side)
+          size_t side, const struct form *form)
 {
     return (struct source){
         .plane = plane,
@@ -99,7 +117,19 @@ source_of(const void *plane, size_t h, size_t w, struct place at, size_t up,
         .bottom = min_size(side, h + up - at.y),
         .left = at.x < up ? up - at.x : 0,
         .right = min_size(side, w + up - at.x),
+        .form = form,
     };
+}
+
+/* Pixel (i, j) of it, which is in the image. */
+INLINE vec
+load_inner(const struct source *d, size_t i, size_t j, int bf16)
+{
+    const vec x = load(d->plane, d->at + i * d->line + j * WIDE, bf16);
+
+    if (!d->form)
+        return x;
+    return positive(d->form->scale * (x - d->form->centre) + d->form->shift);
 }
 
 INLINE int
@@ -108,13 +138,13 @@ is_whole(const struct source *d, size_t side)
     return !d->top && d->bottom == side && !d->left && d->right == side;
 }
 
-/* Pixel (i, j) of it; `inside` when all of them are in the image. */
+/* Any pixel of it; `inside` when all of them are in the image. */
 INLINE vec
 load_pixel(const struct source *d, size_t i, size_t j, int inside, int bf16)
 {
     if (inside ||
         (i >= d->top && i < d->bottom && j >= d->left && j < d->right))
-        return load(d->plane, d->at + i * d->line + j * WIDE, bf16);
+        return load_inner(d, i, j, bf16);
     return (vec){0};
 }
 
@@ -130,7 +160,7 @@ transform_columns(const struct source *d, int bf16, size_t from, size_t at,
 
         for (size_t i = 0; i < SIDE; i++)
             in[i] = inside && i >= d->top && i < d->bottom
-                        ? load(d->plane, d->at + i * d->line + j * WIDE, bf16)
+                        ? load_inner(d, i, j, bf16)
                         : (vec){0};
         by_b(in, ring[(at + j) % RING]);
     }
@@ -157,7 +187,8 @@ INLINE void
 points_of(const struct source *d, int bf16, int first, size_t at,
           vec ring[RING][SIDE], float *v, size_t plane)
 {
-    const struct source inner = {d->plane, d->at, d->line, 0, SIDE, 0, SIDE};
+    const struct source inner = {d->plane, d->at, d->line, 0,
+                                 SIDE,     0,     SIDE,    d->form};
 
     if (first)
         transform_columns(d, bf16, 0, at, ring);
@@ -170,7 +201,8 @@ points_of(const struct source *d, int bf16, int first, size_t at,
 
 INLINE void
 transform_points(const struct winograd_tiles *tiles, const void *x, int bf16,
-                 float *v, size_t row, size_t plane)
+                 const struct num_conv_norm *norm, float *v, size_t row,
+                 size_t plane)
 {
     const struct winograd_tiles s = *tiles;
     const size_t width = bf16 ? 2 : 4;
@@ -178,12 +210,16 @@ transform_points(const struct winograd_tiles *tiles, const void *x, int bf16,
     for (size_t g = 0; g < s.groups; g++) {
         struct place at = place_of_tile(&s, s.first);
         struct place ahead = place_of_tile(&s, s.first + AHEAD);
+        struct form form;
         vec ring[RING][SIDE];
+
+        if (norm)
+            form = form_of(norm, g);
 
         for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
             const struct source d =
                 source_of((const char *)x + plane_at(&s, at.image, g) * width,
-                          s.h, s.w, at, 1, SIDE);
+                          s.h, s.w, at, 1, SIDE, norm ? &form : NULL);
             float *to = v + t * row + g * WIDE;
             const int first = t == 0 || at.x == 0;
 
@@ -197,13 +233,17 @@ transform_points(const struct winograd_tiles *tiles, const void *x, int bf16,
 }
 
 static void
-all_points(const struct winograd_tiles *s, const void *x, float *v, size_t row,
-           size_t plane)
+all_points(const struct winograd_tiles *s, const void *x,
+           const struct num_conv_norm *norm, float *v, size_t row, size_t plane)
 {
-    if (s->bf16)
-        transform_points(s, x, 1, v, row, plane);
+    if (norm && s->bf16)
+        transform_points(s, x, 1, norm, v, row, plane);
+    else if (norm)
+        transform_points(s, x, 0, norm, v, row, plane);
+    else if (s->bf16)
+        transform_points(s, x, 1, NULL, v, row, plane);
     else
-        transform_points(s, x, 0, v, row, plane);
+        transform_points(s, x, 0, NULL, v, row, plane);
 }
 
 /* A' of SIDE or POINTS sums. */
@@ -334,7 +374,7 @@ spread_group(const struct winograd_tiles *tiles, size_t g, const void *dy,
     for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
         const struct source y = source_of(
             (const char *)dy + plane_at(&s, at.image, g) * (bf16 ? 2 : 4), s.h,
-            s.w, at, 0, OWN);
+            s.w, at, 0, OWN, NULL);
 
         prefetch_tile(&s, t, &ahead, dy, g, bf16, 0, 0);
         if (is_whole(&y, OWN))

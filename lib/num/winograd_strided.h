@@ -102,7 +102,7 @@ points_of_phases(const struct winograd_tiles *tiles, const void *x, int bf16,
             const struct place from = {at.image, 2 * at.y, 2 * at.x};
             const struct source d = source_of(
                 (const char *)x + plane_at(&s, at.image, g) * (bf16 ? 2 : 4),
-                s.h, s.w, from, 1, PATCH);
+                s.h, s.w, from, 1, PATCH, NULL);
             float *to = v + t * row + g * WIDE;
 
             if (is_whole(&d, PATCH))

@@ -175,10 +175,13 @@ num_winograd_points(const struct winograd_work *work, size_t group,
     const struct winograd_tiles tiles =
         num_winograd_tiles(work->wino, &work->p->from, group + first, count);
     const size_t row = winograd_row(work->p);
+    const size_t plane = winograd_points_plane(work->p);
 
-    (winograd_strided(work->wino) ? isa->strided_points : isa->points)(
-        &tiles, work->from, v + first * row, row,
-        winograd_points_plane(work->p));
+    if (winograd_strided(work->wino))
+        isa->strided_points(&tiles, work->from, v + first * row, row, plane);
+    else
+        isa->points(&tiles, work->from, work->norm, v + first * row, row,
+                    plane);
 }
 
 void

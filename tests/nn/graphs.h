@@ -23,6 +23,7 @@ struct net {
     struct num_dnn *dnn;
     struct nn_plan *plan;
     size_t n, size; /* samples, and elements of the output */
+    int winograd;   /* convolutions by the table, not as direct sums */
     int32_t *ids;
     struct nn_input input;
     float *params, *grads, *statistics, *weights, *dz;
@@ -66,7 +67,7 @@ plan_of(const struct net *net, const struct nn_input *input, int train)
                                                      .n = input->n,
                                                      .tokens = tokens,
                                                      .train = train,
-                                                     .direct = 1});
+                                                     .direct = !net->winograd});
 }
 
 /* Spreads numbers over a grid that keeps clear of 0 by .0125, and sums of two

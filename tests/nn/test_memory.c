@@ -34,6 +34,18 @@ bytes_of(const struct walk *w, size_t value)
     return num_map_bytes(&map);
 }
 
+/* What is where a value is: one that an operator leaves to the next is that
+ * operator's input. */
+static size_t
+what_of(const struct walk *w, size_t value)
+{
+    const size_t writer = w->graph->values[value].writer;
+
+    if (writer == nn_none || !w->plan->steps[writer].left)
+        return value;
+    return what_of(w, w->plan->steps[writer].op.in[0]);
+}
+
 static void
 writes(struct walk *w, size_t at, size_t bytes, size_t what)
 {
@@ -57,6 +69,12 @@ reads(struct walk *w, size_t at, size_t bytes, size_t what)
 }
 
 static void
+reads_value(struct walk *w, size_t at, size_t value)
+{
+    reads(w, at, bytes_of(w, value), what_of(w, value));
+}
+
+static void
 forward(struct walk *w)
 {
     writes(w, w->plan->input, bytes_of(w, 0), 0);
@@ -69,15 +87,16 @@ forward(struct walk *w)
         if (!w->plan->train)
             writes(w, s->state, s->needs.state, SCRATCH);
         for (size_t k = 0; k < s->op.n_in; k++)
-            reads(w, s->in[k], bytes_of(w, s->op.in[k]), s->op.in[k]);
+            reads_value(w, s->in[k], s->op.in[k]);
+        if (s->left)
+            continue;
         writes(w, s->out, bytes_of(w, s->op.out), s->op.out);
         for (size_t k = 0; k < s->op.n_in; k++) // is read meanwhile
             if (s->in[k] != s->out)
-                reads(w, s->in[k], bytes_of(w, s->op.in[k]), s->op.in[k]);
+                reads_value(w, s->in[k], s->op.in[k]);
     }
-    reads(w, w->plan->output, bytes_of(w, w->graph->output), w->graph->output);
-    reads(w, w->plan->feature, bytes_of(w, w->graph->feature),
-          w->graph->feature);
+    reads_value(w, w->plan->output, w->graph->output);
+    reads_value(w, w->plan->feature, w->graph->feature);
 }
 
 /* What backward of a step reads of forward. */
@@ -86,11 +105,11 @@ reads_values(struct walk *w, const struct nn_step *s)
 {
     for (size_t k = 0; k < s->op.n_in; k++)
         if (s->needs.reads & 1u << k)
-            reads(w, s->again[k] == nn_none ? s->in[k] : s->again[k],
-                  bytes_of(w, s->op.in[k]), s->op.in[k]);
+            reads_value(w, s->again[k] == nn_none ? s->in[k] : s->again[k],
+                        s->op.in[k]);
     if (s->needs.reads & NN_READS_OUT)
-        reads(w, s->again_out == nn_none ? s->out : s->again_out,
-              bytes_of(w, s->op.out), s->op.out);
+        reads_value(w, s->again_out == nn_none ? s->out : s->again_out,
+                    s->op.out);
 }
 
 static void
@@ -100,10 +119,10 @@ makes_again(struct walk *w, const struct nn_again *again)
         &w->plan->steps[w->graph->values[again->value].writer].op;
 
     for (size_t k = 0; k < op->n_in; k++)
-        reads(w, again->in[k], bytes_of(w, op->in[k]), op->in[k]);
+        reads_value(w, again->in[k], op->in[k]);
     writes(w, again->out, bytes_of(w, again->value), again->value);
     for (size_t k = 0; k < op->n_in; k++) // is read meanwhile
-        reads(w, again->in[k], bytes_of(w, op->in[k]), op->in[k]);
+        reads_value(w, again->in[k], op->in[k]);
 }
 
 static void

@@ -106,6 +106,76 @@ stride_2_agrees(void)
     }
 }
 
+/* max(scale (x - centre) + shift, 0) of plain numbers. */
+static void
+normalise(const struct shape *s, const struct num_conv_norm *norm, float *x)
+{
+    for (size_t i = 0; i < s->n * s->c; i++)
+        for (size_t j = 0; j < s->h * s->w; j++) {
+            const size_t k = i % s->c, at = i * s->h * s->w + j;
+            const float off = x[at] - norm->centre[k];
+            const float y = norm->scale[k] * off + norm->shift[k];
+
+            x[at] = y > 0 ? y : 0;
+        }
+}
+
+/* What is made behind a norm that is not written is that of a written one, to
+ * the bit. */
+static void
+takes_a_norm(const struct shape *s, const struct winograd_isa *isa)
+{
+    const struct num_conv_spec spec = spec_of(s, isa, 0);
+    const struct num_map out = num_conv_out(&spec);
+    const size_t w_size = s->o * s->c * 9;
+    float *x = normal(num_map_size(&spec.in), 1), *w = normal(w_size, 2);
+    float *terms = normal(3 * s->c, 3), *g = normal(num_map_size(&out), 4);
+    const struct num_conv_norm norm = {terms, terms + s->c, terms + 2 * s->c};
+    float *dw[2] = {normal(w_size, 5), normal(w_size, 6)};
+    void *y[2] = {empty(&out), empty(&out)}, *dy = packed(&out, g), *in;
+    struct num_winograd wino;
+
+    REQUIRE(!num_winograd_init(&wino, &spec, isa));
+    for (int written = 0; written < 2; written++) {
+        const struct num_conv_norm *before = written ? NULL : &norm;
+        void *scratch = scratch_of(&wino, NUM_CONV_FORWARD);
+
+        if (written)
+            normalise(s, &norm, x);
+        in = packed(&spec.in, x);
+        num_winograd_norm_forward(&wino, in, before, w, NULL, y[written],
+                                  scratch);
+        free(scratch);
+        scratch = scratch_of(&wino, NUM_CONV_BACK_WEIGHTS);
+        num_winograd_norm_back_weights(&wino, in, before, dy, dw[written], 0,
+                                       scratch);
+        free(scratch);
+        free(in);
+    }
+    T(!memcmp(y[0], y[1], num_map_bytes(&out)) &&
+          !memcmp(dw[0], dw[1], w_size * sizeof *w),
+      "%s, %zu x %zux%zux%zu: a norm before it", isa->name, s->n, s->c, s->h,
+      s->w);
+    free(x);
+    free(w);
+    free(terms);
+    free(g);
+    free(dy);
+    for (int i = 0; i < 2; i++) {
+        free(y[i]);
+        free(dw[i]);
+    }
+}
+
+static void
+norms_are_taken(void)
+{
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+        for (size_t i = 0; i < WINOGRAD_ISAS; i++)
+            if (shapes[k].c % num_winograd_isa(i)->lanes == 0)
+                takes_a_norm(&shapes[k], num_winograd_isa(i));
+}
+
 static void
 does_forward_alone_with_stride_2(void)
 {
@@ -152,6 +222,7 @@ main(void)
         refuses_other_shapes(num_winograd_isa(i));
     all_agree(sizeof shapes / sizeof *shapes, shapes, bound);
     stride_2_agrees();
+    norms_are_taken();
     does_forward_alone_with_stride_2();
     return t_done();
 }

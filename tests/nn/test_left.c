@@ -1,0 +1,120 @@
+#include "graphs.h"
+#include "num/threads.h"
+
+/*
+ * A norm with ReLU that only a convolution by Winograd reads is left to that:
+ * in training it is not written, and nothing else changes, to the bit.
+ */
+enum { CHANNELS = 32, SIDE = 9 };
+
+/* conv(act(norm(conv(x)))); where the norm is the feature, it is written. */
+static struct net
+net_of(int left, int relu, size_t stride)
+{
+    const struct num_map map = {N, CHANNELS, SIDE, SIDE, num_map_block(16), 0};
+    size_t x, y;
+    struct net net = net_start(N, map, 0, &x);
+
+    net.winograd = 1;
+    x = conv_of(&net.graph, x, 3, 1, 0);
+    x = norm_of(&net.graph, x, NUM_NORM_BATCH, nn_none, relu);
+    y = conv_of(&net.graph, x, 3, stride, 1);
+    net_end(&net, y);
+    if (!left) {
+        net.graph.feature = x;
+        nn_plan_free(net.plan);
+        free(net.block);
+        net.plan = plan_of(&net, &net.input, 1);
+        net.block = mem_aligned(net.plan->bytes, 1);
+    }
+    return net;
+}
+
+static int
+leaves(const struct net *net)
+{
+    int any = 0;
+
+    for (size_t i = 0; i < net->plan->n_steps; i++)
+        any |= net->plan->steps[i].left;
+    return any;
+}
+
+static int
+same_output(const struct net *a, const struct net *b)
+{
+    return !memcmp(a->block + a->plan->output, b->block + b->plan->output,
+                   a->size * sizeof(float));
+}
+
+/* A pass in halves, as a batch in parts has it. */
+static void
+run_halves(const struct net *net, int back)
+{
+    double sums[2 * CHANNELS];
+    size_t again;
+    const struct nn_parts parts = {.n = 1, .rows = N};
+    struct nn_run run = run_of(net, NN_ENCODE);
+    const struct nn_runs runs = {
+        .n = 1, .run = &run, .again = &again, .parts = &parts, .sums = sums};
+
+    run.rows = N;
+    if (back) {
+        memcpy(net->block + net->plan->dz, net->weights,
+               net->size * sizeof *net->weights);
+        nn_run_backward(&runs);
+    } else {
+        nn_run_input(&run, &net->input, NULL, NULL);
+        nn_run_forward(&runs);
+    }
+}
+
+static void
+bits_are_the_same(void)
+{
+    struct net left = net_of(1, 1, 1), written = net_of(0, 1, 1);
+    const size_t bytes = left.graph.params * sizeof(float);
+
+    T(leaves(&left) && !leaves(&written), "a norm with ReLU is left");
+    for (int mode = 0; mode < 2; mode++) {
+        value(&left, mode ? NN_FIXED : NN_ENCODE);
+        value(&written, mode ? NN_FIXED : NN_ENCODE);
+        T(same_output(&left, &written), "the same output, %s",
+          mode ? "fixed" : "of the batch");
+    }
+    value(&left, NN_ENCODE);
+    value(&written, NN_ENCODE);
+    backward(&left, 0);
+    backward(&written, 0);
+    T(!memcmp(left.grads, written.grads, bytes), "the same gradients");
+    run_halves(&left, 0);
+    run_halves(&written, 0);
+    T(same_output(&left, &written), "the same output of a batch in parts");
+    run_halves(&left, 1);
+    run_halves(&written, 1);
+    T(!memcmp(left.grads, written.grads, bytes), "and the same gradients");
+    T(left.plan->bytes < written.plan->bytes, "in %zu bytes, not %zu",
+      left.plan->bytes, written.plan->bytes);
+    net_free(&left);
+    net_free(&written);
+}
+
+static void
+others_are_written(void)
+{
+    struct net plain = net_of(1, 0, 1), strided = net_of(1, 1, 2);
+
+    T(!leaves(&plain), "a norm without ReLU is written");
+    T(!leaves(&strided), "and one before a stride");
+    net_free(&plain);
+    net_free(&strided);
+}
+
+int
+main(void)
+{
+    num_threads(1);
+    bits_are_the_same();
+    others_are_written();
+    return t_done();
+}
