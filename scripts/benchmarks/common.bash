@@ -3,6 +3,17 @@
 python=/usr/bin/python3
 benchmarks=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 
+# BIND=avx2 keeps both sides from newer instructions: foil, oneDNN, PyTorch's own
+# loops, OpenBLAS, NumPy, OpenCV
+if [[ ${BIND-} == avx2 ]]; then
+    export FOIL_ISA=x86-64-v3 ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 \
+        OPENBLAS_CORETYPE=Haswell OPENCV_CPU_DISABLE=AVX512F,AVX512-SKX \
+        NPY_DISABLE_CPU_FEATURES='AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL'
+elif [[ ${BIND-} ]]; then
+    echo "bench: BIND can be avx2, not '$BIND'" >&2
+    exit 2
+fi
+
 # scratch : $work is a folder that goes when the benchmark ends, after the jobs
 # that still run
 scratch() {

@@ -5,8 +5,7 @@
 # medians of these and of peak memory are compared.  A line that begins with #
 # says how many percent our step is of the most that multiply-adds in f32 reach
 # in the same run, counted as direct sums.  ONLY='resnet18 train' picks
-# cases; those that end in avx2 are kept from newer instructions, on both sides,
-# the products of OpenBLAS included, and 224x4 stands for 4 pairs of 224 pixels in place of 32 of 32.
+# cases; 224x4 stands for 4 pairs of 224 pixels in place of 32 of 32.
 #
 # One thread is measured by the time of its processor, two by the clock.  Each
 # side waits as it does by default: our threads sleep, PyTorch's spin for a while.
@@ -77,27 +76,22 @@ measure() {
 wants step torchvision
 for case in 'resnet18 train f32 1 5' 'resnet18 train f32 2 5' \
     'resnet18 train bf16 1 5' 'resnet18 train bf16 2 5' \
-    'resnet20 train f32 1 25' 'resnet20 train f32 2 25' \
-    'resnet20 train bf16 1 25' 'resnet20 train bf16 2 25' \
+    'resnet20 train f32 1 15 32x64' 'resnet20 train f32 2 15 32x64' \
+    'resnet20 train bf16 1 15 32x64' 'resnet20 train bf16 2 15 32x64' \
     'resnet18 features f32 1 7' 'resnet18 features f32 2 7' \
-    'resnet18 train f32 1 3 avx2' 'resnet18 train f32 2 3 avx2' \
-    'resnet20 train f32 1 15 avx2' 'resnet50 train f32 1 2 224x4' \
-    'resnet50 train f32 2 2 224x4' 'resnet50 train bf16 1 2 224x4' \
-    'resnet50 train bf16 2 2 224x4' 'vit:128x6x4 train f32 1 7'; do
-    read -r arch mode precision threads _ kind <<<"$case"
-    case=${case% "$kind"}
-    limit='' size=''
-    case $kind in
-    avx2) limit='env ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 '
-        limit+='FOIL_ISA=x86-64-v3 OPENBLAS_CORETYPE=Haswell ' ;;
-    *x*) size="--size=$kind " ;;
-    esac
-    if [[ ! ${ONLY:-} || "$arch $mode $precision $threads $kind" =~ $ONLY ]]; then
+    'resnet50 train f32 1 2 224x4' 'resnet50 train f32 2 2 224x4' \
+    'resnet50 train bf16 1 2 224x4' 'resnet50 train bf16 2 2 224x4' \
+    'vit:128x6x4 train f32 1 7' 'vit:192x12x16 train f32 1 5 224x4' \
+    'vit:192x12x16 train f32 2 5 224x4' 'vit:192x12x16 train bf16 1 5 224x4'; do
+    read -r arch mode precision threads _ size <<<"$case"
+    case=${case% "$size"}
+    if [[ ! ${ONLY:-} || "$arch $mode $precision $threads $size" =~ $ONLY ]]; then
+        case=${size:+--size=$size }$case
         peers=()
-        add_peers step_peer.py "$size$case" plain
-        add_peers step_peer.py "$size$case" channels_last
-        measure "$arch-$mode-$precision-${threads}T${kind:+-$kind}" \
-            "$limit$bench/bench_step $size$case" "${peers[@]/#/$limit}"
+        add_peers step_peer.py "$case" plain
+        add_peers step_peer.py "$case" channels_last
+        measure "$arch-$mode-$precision-${threads}T${size:+-$size}" \
+            "$bench/bench_step $case" "${peers[@]}"
     fi
 done
 for case in 'bow:128 train f32 128 1 50' 'clip:128x2 train f32 128 1 25' \
