@@ -16,10 +16,14 @@
  *
  * which is where the temperatures of iSogCLR come to rest (Qiu et al. 2023,
  * arXiv:2305.11965; lib/algorithms.md 3.4).  KL falls as tau rises, from
- * log(m / k) for k equal largest cosines to 0, so there is one tau or none.
+ * log(m / k) for k equal largest cosines to 0, so there is one tau or none.  As
+ * tau rho = tau KL = mean of s by p - tau log(mean of exp(s / tau)), and by
+ * Jensen the last is at least the mean of s, tau <= C / rho, C the largest s
+ * less the mean one (their lemma 1, for each anchor).
  */
 struct eval_anchor {
     double exact;     /* tau >= 1e-4 of KL = rho; 0: there is none */
+    double bound;     /* of exact: (largest - mean cosine) / rho */
     double tau;       /* at which p and the rest of this struct are taken */
     double kl;        /* KL(p | uniform), nats */
     double effective; /* e^H(p), 1 .. m: so many negatives that count alike */

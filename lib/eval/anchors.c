@@ -145,6 +145,15 @@ mean_of_nearest(size_t n, const float *s, size_t k)
     return sum / (double)have;
 }
 
+/* How far the mean of the negatives' cosines is below the largest. */
+static double
+fall_to_mean(size_t n, const float *s)
+{
+    const struct moments sum = measure_moments(n, 0, num_max(n, s), s);
+
+    return -sum.one / sum.zero;
+}
+
 static void
 measure_anchor(const struct eval_views *rows,
                const struct eval_anchors_how *how, size_t r, double tau,
@@ -153,6 +162,7 @@ measure_anchor(const struct eval_views *rows,
     const size_t n = eval_views_count(rows), m = eval_views_negatives(rows);
 
     out->exact = eval_softmax_exact(n, s, how->rho);
+    out->bound = fall_to_mean(n, s) / how->rho;
     out->tau = tau > 0 ? tau : fmax(out->exact, least_tau);
     out->kl = eval_softmax(n, s, out->tau, p);
     out->effective = (double)m * exp(-out->kl);

@@ -32,7 +32,7 @@ ok 'those that no temperature brings that far are counted' \
 ok 'a line for each' awk -F, '
     NR == 1 { bad = $1 != "sample" || $NF != "own" }
     NR > 1 { n++ }
-    NR == 2 { bad += ($NF - .8808) ^ 2 > 1e-7 || $4 <= 0 }
+    NR == 2 { bad += ($NF - .8808) ^ 2 > 1e-7 || $4 <= 0 || $(NF - 1) != 2 }
     NR == 4 { bad += $4 != 0 || $NF != 0 || $7 - 2 > 1e-4 }
     END { exit bad || n != 3 }' rows.csv
 npy warm.npy '<f4' '3,' $one $one $one

@@ -97,8 +97,11 @@ ok 'do less at once' jq -e '.accepted < .7 and .independent.mean < .85 and
 if command -v gnuplot >/dev/null; then
     ok 'a picture of chains' "$eval" chains --plot chains.png -b 4 --visits 30 u.npy v.npy
     ok 'one of a plan' "$eval" plan --plot plan.png -b 2,4 --epochs 4 u.npy v.npy
-    ok 'both are PNG' bash -c "head -c 4 chains.png | grep -q PNG &&
-        head -c 4 plan.png | grep -q PNG"
+    ok 'one of false negatives' "$eval" false-negatives --plot false.png -b 4,8 \
+        --objective simclr --objective dcl u.npy v.npy
+    for name in chains plan false; do
+        ok "$name.png is a PNG" bash -c "head -c 4 $name.png | grep -q PNG"
+    done
 else
     skip 'pictures' 'no gnuplot'
 fi

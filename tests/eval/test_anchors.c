@@ -69,6 +69,20 @@ naive_own(const struct eval_views *rows, size_t r, const double *p)
     return sum;
 }
 
+/* How far the mean of the negatives' cosines is below the largest. */
+static double
+naive_bound(const struct eval_views *rows, size_t r, const struct naive *at)
+{
+    double most = -1, sum = 0;
+
+    for (size_t c = 0; c < N; c++)
+        if (naive_negative(rows, r, c)) {
+            most = fmax(most, at->s[c]);
+            sum += at->s[c];
+        }
+    return most - sum / (double)at->m;
+}
+
 static double
 larger(double a, double b)
 {
@@ -79,9 +93,10 @@ static void
 agree_with_the_definition(struct eval_views *rows, int cross)
 {
     const struct eval_anchors_how how = {.rho = .4, .nearest = NEAREST};
-    double tau[N], kl = 0, own = 0, density = 0, largest = 0, exact = 0;
+    double tau[N], kl = 0, own = 0, density = 0, largest = 0, exact = 0,
+                   bound = 0;
     struct eval_anchor out[N];
-    size_t row[N];
+    size_t row[N], within = 0;
 
     rows->cross = cross;
     for (size_t r = 0; r < N; r++) {
@@ -102,12 +117,16 @@ agree_with_the_definition(struct eval_views *rows, int cross)
             larger(density, out[r].density - naive_density(rows, r, at.s));
         largest = larger(largest, out[r].largest - most);
         exact = larger(exact, naive_softmax(rows, r, out[r].exact).kl - .4);
+        bound = larger(bound, out[r].bound - naive_bound(rows, r, &at) / .4);
+        within += out[r].exact <= out[r].bound;
     }
     T_NEAR(kl, 0, 1e-5, "KL and the effective number, cross %d", cross);
     T_NEAR(own, 0, 1e-5, "the share of the own group");
     T_NEAR(density, 0, 1e-6, "the mean of the nearest");
     T_NEAR(largest, 0, 1e-5, "the largest share");
     T_NEAR(exact, 0, 1e-5, "the exact temperature has KL = rho");
+    T_NEAR(bound, 0, 1e-5, "what it can be at most");
+    T(within == N, "and is not above");
 }
 
 static void

@@ -176,15 +176,25 @@ measure_anchors(struct anchors *a)
 }
 
 /* A measure of all anchors, to be given to free(). */
-enum measure { EXACT, TAU, KL, EFFECTIVE, LARGEST, DENSITY, OWN, LEARNT };
+enum measure {
+    EXACT,
+    BOUND,
+    TAU,
+    KL,
+    EFFECTIVE,
+    LARGEST,
+    DENSITY,
+    OWN,
+    LEARNT
+};
 
 static double
 measure_of(const struct anchors *a, size_t i, enum measure which)
 {
     const struct eval_anchor *out = &a->out[i];
-    const double numbers[] = {out->exact,     out->tau,     out->kl,
-                              out->effective, out->largest, out->density,
-                              out->own};
+    const double numbers[] = {out->exact,   out->bound,     out->tau,
+                              out->kl,      out->effective, out->largest,
+                              out->density, out->own};
 
     return which == LEARNT ? a->learnt[a->row[i]] : numbers[which];
 }
@@ -219,6 +229,19 @@ correlate_measures(const struct anchors *a, enum measure one_of,
     free(x);
     free(y);
     return rank;
+}
+
+/* What exact temperatures can be at most, and how near one comes to that. */
+static void
+add_bound(json_t *line, const struct anchors *a)
+{
+    double closest = 0;
+
+    add_spread(line, a, "bound", BOUND);
+    for (size_t i = 0; i < a->m; i++)
+        if (a->out[i].exact > 0)
+            closest = fmax(closest, a->out[i].exact / a->out[i].bound);
+    json_object_set_new(line, "closest_to_bound", json_real(closest));
 }
 
 /* How far what was learnt is from the exact temperature. */
@@ -340,6 +363,7 @@ report_anchors(const struct anchors *a)
     json_object_set_new(line, "unattainable",
                         json_integer((json_int_t)without));
     add_spread(line, a, "exact", EXACT);
+    add_bound(line, a);
     add_spread(line, a, "tau", TAU);
     add_spread(line, a, "kl", KL);
     add_spread(line, a, "effective", EFFECTIVE);
@@ -380,11 +404,11 @@ report_one(const struct anchors *a)
 {
     const struct eval_anchor *at = a->out;
 
-    print(json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f s:f}", "measure",
+    print(json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f s:f s:f}", "measure",
                     "anchor", "sample", (json_int_t)one, "exact", at->exact,
-                    "tau", at->tau, "kl", at->kl, "effective", at->effective,
-                    "largest", at->largest, "density", at->density, "own",
-                    at->own),
+                    "bound", at->bound, "tau", at->tau, "kl", at->kl,
+                    "effective", at->effective, "largest", at->largest,
+                    "density", at->density, "own", at->own),
           json_object());
     anchors_one(a, 0, picture);
 }

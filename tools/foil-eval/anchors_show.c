@@ -44,7 +44,7 @@ anchors_csv(const struct anchors *a, const char *path)
         die("%s", err.msg);
     fprintf(draft.file,
             "sample,view,group,exact,%stau,kl,effective,largest,"
-            "density,own\n",
+            "density,bound,own\n",
             a->learnt ? "learnt," : "");
     for (size_t i = 0; i < a->m; i++) {
         const struct eval_anchor *at = &a->out[i];
@@ -55,8 +55,9 @@ anchors_csv(const struct anchors *a, const char *path)
                 a->in->group ? (intmax_t)a->in->group[sample] : -1, at->exact);
         if (a->learnt)
             fprintf(draft.file, "%.6g,", a->learnt[a->row[i]]);
-        fprintf(draft.file, "%.6g,%.6g,%.6g,%.6g,%.6g,%.6g\n", at->tau, at->kl,
-                at->effective, at->largest, at->density, at->own);
+        fprintf(draft.file, "%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g\n", at->tau,
+                at->kl, at->effective, at->largest, at->density, at->bound,
+                at->own);
     }
     if (file_draft_keep(&draft, &err))
         die("%s", err.msg);
@@ -213,7 +214,9 @@ compare_row(const struct anchors *a, size_t row)
     return s;
 }
 
-/* A list of a sheet: an anchor and its nearest negatives. */
+/* A list of a sheet: an anchor and its nearest negatives, with the names of
+ * their classes; a number says nothing, and their cosines stand there instead.
+ */
 static void
 fill_list(const struct anchors *a, size_t at, size_t beside,
           struct data_sheet_list *list)
@@ -229,16 +232,20 @@ fill_list(const struct anchors *a, size_t at, size_t beside,
     eval_views_nearest(eval_views_count(&a->in->rows), s, beside, near);
     for (size_t k = 0; k <= beside; k++) {
         const size_t c = k ? near[k - 1] : row;
-        char group[24];
-        const char *name = instrument_group(a->in, sample_at(a, c), group);
+        char number[24];
+        const char *name =
+            a->in->classes.n ? instrument_group(a->in, sample_at(a, c), number)
+                             : NULL;
 
         list->id[k] = (int64_t)number_at(a, c);
         if (!k)
             list->name[k] = mem_format("%.3g", a->out[at].exact);
         else
             list->name[k] = name ? mem_text(name) : mem_format("%.2f", s[c]);
-        if (k && name)
-            list->framed[k] = eval_views_kin(&a->in->rows, row, c) ? 1 : 2;
+        if (k && eval_views_kin(&a->in->rows, row, c))
+            list->framed[k] = 1;
+        else if (k && name)
+            list->framed[k] = 2;
     }
     free(s);
 }
@@ -327,11 +334,12 @@ plot_softmax(const struct anchors *a, size_t i, const float *p,
             fprintf(out, "%zu %g\n", c + 1, (double)p[near[c]]);
     fprintf(out,
             "END\nset terminal pngcairo size 800,480\nset logscale xy\n"
-            "set grid\nset xrange [1:%zu]\nset yrange [%g:]\n"
+            "set grid\nset key bottom left Left reverse\n"
+            "set xrange [1:%zu]\nset yrange [%g:]\n"
             "set format y \"10^{%%T}\"\n"
             "set xlabel \"negatives of sample %jd, the heaviest first\"\n"
             "set ylabel \"weight in the softmax\"\n"
-            "plot $softmax with lines lw 2 title \"temperature %g: as %.4g "
+            "plot $softmax with lines lw 2 title \"temperature %.3g: as %.4g "
             "that count alike\", $own with points pt 7 lc rgb \"#009e73\" "
             "title \"of the own group, among the first %zu\", %g with lines "
             "dt 2 lc rgb \"#999999\" title \"uniform\"\n",

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "curves.h"
 #include "eval/bias.h"
 #include "loss/global.h"
 #include "method.h"
@@ -36,6 +37,12 @@ const struct opt bias_opts[] = {
     {0},
 };
 
+static const struct curves_panel panels[CURVES_PANELS] = {
+    {"bias squared, in |g|^2 (10^{-6}: none)", 1},
+    {"variance of a step, in |g|^2", 1},
+    {"cosine", 0},
+};
+
 /* Gradients in one space: the exact one and those of the replicas. */
 struct gradients {
     const char *space;
@@ -44,21 +51,12 @@ struct gradients {
     double *step;            /* [replicas] mean square of a step's */
 };
 
-/* A point of the picture. */
-struct point {
-    const char *objective;
-    size_t batch;
-    enum space space;
-    struct eval_bias bias;
-};
-
 struct meter {
     struct instrument in;
     struct gradients of[2]; /* by space; of size 0: not wanted */
     double tau;             /* that the exact ones are of; 0: of none yet */
     struct progress progress;
-    size_t n, room;
-    struct point *point;
+    struct curves curves;
 };
 
 /* ------------------------------------------------------- exact gradients */
@@ -207,9 +205,11 @@ report_bias(struct meter *m, const struct method *method, enum space which)
               show_figure(bias.variance), "cosine", show_figure(bias.cosine),
               "scale", show_figure(bias.scale), "square_gradient", bias.square),
           how);
-    mem_grow(&m->point, &m->room, m->n + 1, sizeof *m->point);
-    m->point[m->n++] =
-        (struct point){method->name, method->how.batch, which, bias};
+    curves_add(&m->curves,
+               mem_format("%s%s", method->name,
+                          which == PARAMETERS ? ", parameters" : ""),
+               method->how.batch,
+               (struct eval_figure[]){bias.bias, bias.variance, bias.cosine});
 }
 
 static void
@@ -232,94 +232,6 @@ measure_batch(struct meter *m, const struct method *method)
     for (int k = 0; k < BOTH; k++)
         if (m->of[k].size)
             report_bias(m, method, (enum space)k);
-}
-
-static struct eval_figure
-figure_of(const struct point *point, int which)
-{
-    return which == 0   ? point->bias.bias
-           : which == 1 ? point->bias.variance
-                        : point->bias.cosine;
-}
-
-/* A panel of the picture: a figure against the size of batches, a line for each
- * objective and space. */
-static void
-write_panel(FILE *out, const struct meter *m, int which)
-{
-    static const char *const name[] = {"bias squared, in |g|^2 (10^{-6}: none)",
-                                       "variance of a step, in |g|^2",
-                                       "cosine"};
-    size_t hue = 0;
-
-    fprintf(out, "set ylabel \"%s\"\n%s\nplot ", name[which],
-            which == 2 ? "unset logscale y\nset format y \"%g\""
-                       : "set logscale y\nset format y \"10^{%T}\"");
-    for (size_t i = 0; i < m->n; i++) {
-        const struct point *p = &m->point[i];
-        size_t k;
-
-        for (k = 0; k < i; k++) // the first one of its line writes it
-            if (!strcmp(m->point[k].objective, p->objective) &&
-                m->point[k].space == p->space)
-                break;
-        if (k < i)
-            continue;
-        fprintf(out,
-                "%s$p%zu using 1:%d:%d:%d with yerrorlines lw 2 pt 7 lc "
-                "rgb \"#%s\" title ",
-                hue ? ", " : "", i, 2 + 3 * which, 3 + 3 * which, 4 + 3 * which,
-                plot_hue(hue));
-        plot_text(out, p->objective);
-        fprintf(out, ".\"%s\"", p->space == PARAMETERS ? ", parameters" : "");
-        hue++;
-    }
-    fputs("\n", out);
-}
-
-/* The points of a line, with low and high of what is drawn by logarithms kept
- * above zero. */
-static void
-write_points(FILE *out, const struct meter *m, size_t first)
-{
-    fprintf(out, "$p%zu << END\n", first);
-    for (size_t i = first; i < m->n; i++) {
-        const struct point *p = &m->point[i];
-
-        if (strcmp(p->objective, m->point[first].objective) ||
-            p->space != m->point[first].space)
-            continue;
-        fprintf(out, "%zu", p->batch);
-        for (int which = 0; which < 3; which++) {
-            const struct eval_figure f = figure_of(p, which);
-            const double least = which < 2 ? 1e-6 : -1;
-
-            fprintf(out, " %g %g %g", fmax(f.value, least),
-                    fmax(f.value - f.half, least),
-                    fmax(f.value + f.half, least));
-        }
-        fputs("\n", out);
-    }
-    fputs("END\n", out);
-}
-
-static void
-draw_bias(const struct meter *m)
-{
-    struct plot script;
-    FILE *out = plot_open(&script);
-
-    fputs("# images in a batch; bias, variance, cosine: value, low, high\n",
-          out);
-    for (size_t i = 0; i < m->n; i++)
-        write_points(out, m, i);
-    fputs("set terminal pngcairo size 1440,480\nset multiplot layout 1,3\n"
-          "set grid\nset logscale x 2\nset xlabel \"images in a batch\"\n"
-          "set key outside top center horizontal\n",
-          out);
-    for (int which = 0; which < 3; which++)
-        write_panel(out, m, which);
-    plot(&script, picture);
 }
 
 void
@@ -354,13 +266,11 @@ run_bias(char **path)
             measure_batch(&m, &method);
         }
     }
-    if (picture)
-        draw_bias(&m);
+    curves_draw(&m.curves, panels, picture);
     for (int k = 0; k < BOTH; k++) {
         free(m.of[k].exact);
         free(m.of[k].estimate);
         free(m.of[k].step);
     }
-    free(m.point);
     instrument_release(&m.in);
 }

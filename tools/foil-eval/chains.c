@@ -260,10 +260,12 @@ draw_chains(const struct watch *w, const struct mixing *mix)
           "set xlabel \"visits between\"\nset ylabel \"autocorrelation\"\n"
           "plot $lags with linespoints pt 7 lw 2, 0 lc rgb \"#999999\"\n"
           "set xlabel \"distance that independent draws have\"\n"
+          "set xtics font \",10\"\n"
           "set ylabel \"distance to the softmax\"\n"
           "set key outside top center horizontal\n"
           "plot $chains using 1:2 with points pt 7 title \"chains\", x lc rgb "
           "\"#999999\" title \"draws, one a visit\"\nunset key\n"
+          "set xtics font \"\"\n"
           "set xlabel \"share of visits that count as independent\"\n"
           "set ylabel \"R-hat\"\n"
           "plot $chains using 3:4 with points pt 7\n",

@@ -1,10 +1,12 @@
 #include <stdlib.h>
 
+#include "curves.h"
 #include "loss/share.h"
 #include "method.h"
 #include "util/mem.h"
 
 static long epochs = 8, warm_up = 10;
+static const char *picture;
 
 const struct opt false_negatives_opts[] = {
     METHOD_OBJECTIVE_OPT,
@@ -15,8 +17,16 @@ const struct opt false_negatives_opts[] = {
     {"epochs", 0, OPT_WHOLE, &epochs, 2, 1e6, "N", "epochs that are measured"},
     {"warmup", 0, OPT_WHOLE, &warm_up, 0, 1e6, "N",
      "epochs before, where objective or sampler remember samples"},
+    {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
+     "draw it as PNG, and keep the script"},
     INSTRUMENT_OPTS,
     {0},
+};
+
+static const struct curves_panel panels[CURVES_PANELS] = {
+    {"weight on the own class, share", 0},
+    {"own class among the negatives shown, share", 0},
+    {"share of the weight over share shown", 0},
 };
 
 /* The share of a batch is added. */
@@ -59,11 +69,14 @@ measure_epoch(const struct instrument *in, struct eval_frozen *frozen,
     return share;
 }
 
+/* By epochs: share of the weight, of what was shown, and their ratio. */
 static void
 report_share(const struct instrument *in, const struct method *method,
-             const double *share, const double *chance, const double *lift)
+             double *const by[CURVES_PANELS], struct curves *curves)
 {
     const size_t n = (size_t)epochs;
+    const struct eval_figure mean[CURVES_PANELS] = {
+        eval_mean(n, by[0]), eval_mean(n, by[1]), eval_mean(n, by[2])};
     json_t *how = instrument_protocol(in);
 
     method_says(how, method);
@@ -73,14 +86,15 @@ report_share(const struct instrument *in, const struct method *method,
     print(json_pack("{s:s s:s s:I s:o s:o s:o}", "measure", "false-negatives",
                     "objective", method->name, "batch",
                     (json_int_t)method->how.batch, "share",
-                    show_figure(eval_mean(n, share)), "shown",
-                    show_figure(eval_mean(n, chance)), "lift",
-                    show_figure(eval_mean(n, lift))),
+                    show_figure(mean[0]), "shown", show_figure(mean[1]), "lift",
+                    show_figure(mean[2])),
           how);
+    curves_add(curves, mem_text(method->name), method->how.batch, mean);
 }
 
 static void
-measure_method(const struct instrument *in, const struct method *method)
+measure_method(const struct instrument *in, const struct method *method,
+               struct curves *curves)
 {
     const size_t before = method_remembers(method) ? (size_t)warm_up : 0;
     const size_t n = (size_t)epochs;
@@ -103,7 +117,7 @@ measure_method(const struct instrument *in, const struct method *method)
         lift[k] = chance[k] > 0 ? share[k] / chance[k] : 1;
     }
     progress_clear(&progress);
-    report_share(in, method, share, chance, lift);
+    report_share(in, method, (double *const[]){share, chance, lift}, curves);
     free(lift);
     free(chance);
     free(share);
@@ -115,6 +129,7 @@ run_false_negatives(char **path)
 {
     size_t batch[METHOD_MOST], batches;
     const char *objective;
+    struct curves curves = {0};
     struct instrument in;
     struct method method;
 
@@ -130,8 +145,9 @@ run_false_negatives(char **path)
         method_read(&method, objective);
         for (size_t k = 0; k < batches; k++) {
             method.how.batch = batch[k];
-            measure_method(&in, &method);
+            measure_method(&in, &method, &curves);
         }
     }
+    curves_draw(&curves, panels, picture);
     instrument_release(&in);
 }
