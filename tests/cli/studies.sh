@@ -55,15 +55,17 @@ ok 'calls that begin at once prepare one by one' \
 ok 'unknown method: 2' refuses 2 "no method 'x'" study small-batch \
     --methods x "${sets[@]}"
 
-ok 'small batches' study small-batch --batch 8 --epochs 1 --images 80 \
+ok 'small batches' study small-batch --batch 8 --epochs 1 --images 80 --base dcl \
     --seeds 2 --methods simclr,dcl,emc2-fresh --train "$small" "${sets[@]}"
 ok 'have no verdict with two seeds' \
     grep -q '^no verdict: 2 seeds, of 5 or more' "$work/out"
+ok 'are compared with the method that is asked for' \
+    grep -q '^probe .* - dcl ' "$work/small-batch/table.txt"
 ok 'with every kind of proposal' study small-batch --batch 8 --epochs 1 \
     --images 80 --seeds 1 --methods emc2-once,emc2-exact,emc2-P1.5,emc2-A4,cache \
     -r "$work/kinds" --train "$small" "${sets[@]}"
 ok 'are not trained again' again small-batch --batch 8 --epochs 1 --images 80 \
-    --seeds 2 --methods simclr,dcl,emc2-fresh --train "$small" "${sets[@]}"
+    --base dcl --seeds 2 --methods simclr,dcl,emc2-fresh --train "$small" "${sets[@]}"
 ok 'and judged by nothing else afterwards: 1' refuses 1 'other settings' \
     study small-batch --batch 8 --epochs 1 --images 80 --primary 1-NN \
     --train "$small" "${sets[@]}"
@@ -81,12 +83,14 @@ ok 'are drawn' pictures temperature rho-0.3-eta-0.3-1/temperature
 ok 'are not learnt again' again temperature --epochs 2 --batch 16 \
     --factor 0.1 --seeds 2 --methods rho-0.3-eta-0.3,simclr --train "$small" \
     "${sets[@]}"
+ok 'encoders are compared with the tuned one' grep -q '^probe .* - tuned ' \
+    "$work/temperature/table.txt"
 ok 'go with the size of the class by so much' \
     grep -qE '^rho-0.3-eta-0.3 +-?[0-9.e-]+ +[0-9.e-]+$' \
     <(sed -n '/^spearman /,/^$/p' "$work/temperature/table.txt")
 
 ok 'batch losses' study batch-loss --images 128 --batch 8 --epochs 1 \
-    --train "$small" "${sets[0]}"
+    --trainer swap --train "$small" "${sets[0]}"
 cp "$work/out" "$work/out.loss"
 # shellcheck disable=SC2016 # of awk
 ok 'of swapped batches are larger' awk '$1 == "swap" && $5 > 1.02 { n++ }
@@ -95,6 +99,8 @@ ok 'of swapped batches are larger' awk '$1 == "swap" && $5 > 1.02 { n++ }
 ok 'so are those of the hardest of ten random ones' awk '
     $1 == "osgd" && $5 > 1.02 { n++ } END { exit n != 1 }' "$work/out.loss"
 ok 'are drawn' pictures batch-loss losses
+ok 'no method plans for the encoder: 2' refuses 2 "no method 'x'" \
+    study batch-loss -r "$work/planless" --images 128 --trainer x "${sets[0]}"
 
 ok 'gradient norms' study gradient-norm --images 40 --linear-steps 40 \
     --conv-steps 20 --points 2 --seeds 1 --methods simclr,emc2-P1.5,cache \

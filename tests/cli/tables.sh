@@ -6,6 +6,7 @@
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 studies=${0%/*}/../../pipelines/studies
+tuned=${0%/*}/../../pipelines/parts/tuned.sh
 
 # rows MEASURE METHOD X... : results of a measure, seed by seed
 rows() {
@@ -77,6 +78,20 @@ ok 'of equal methods' table x a
 ok 'which do not differ' line '^b +3 +1\.6 +0 +0 +1\.000  within noise$'
 ok 'unequal spreads are said' \
     line '^beware: the spreads of c and a differ by more than 3 times$'
+
+{
+    rows x a .30 .31 .32
+    rows x a-1 .33 .31 .30
+    rows y a-1 1 2 3
+    rows x ab .9 .9 .9
+} >"$work/results.tsv"
+"$tuned" "$work" x,y a >"$work/tuned"
+ok 'a method is tuned by all seeds but the one that it is judged by' \
+    cmp "$work/tuned" <(printf 'tuned\t%s\t%s\t%s\n' 1 x .30 2 x .31 3 x .30 2 y 2 3 y 3)
+ok 'and one by itself as it is' cmp <("$tuned" "$work" x ab) \
+    <(printf 'tuned\t%s\tx\t.9\n' 1 2 3)
+sed -i '/\t[23]\t/d' "$work/results.tsv"
+ok 'one seed tunes nothing' cmp <("$tuned" "$work" x a) /dev/null
 
 # null STUDIES METHODS SEEDS SPREADS : the share of studies with a verdict,
 # where two measures, of correlation .7, of methods that differ in nothing but
