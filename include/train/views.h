@@ -32,7 +32,8 @@ void train_views_close(struct train_views *views);
  * on views are made as those of this step were.  -1 with a sentence where
  * nothing is known of the step, where a program of the user's made the views,
  * or where the data set is not found or is not that of the run.  Opens the data
- * set at the first call, and when a later step had it at another path.
+ * set at the first call, and when a later step had it at another path; with it
+ * all of its index is read and checked, once.
  */
 int train_views_step(struct train_views *views, int64_t total,
                      struct train_shown *shown, struct err *err);

@@ -89,7 +89,7 @@ open_data(struct train_views *views, const json_t *making, struct err *err)
     if (views->set && !strcmp(views->path, path))
         return 0;
     close_data(views);
-    views->set = data_open_parts(path, &why);
+    views->set = data_open(path, &why);
     if (!views->set)
         return err_set(err, "%s%s", why.msg,
                        views->data ? ""

@@ -13,19 +13,34 @@
 #include "util/mem.h"
 
 enum { N = 6, SIDE = 20, SIZE = 9, B = 3, VIEWS = 2, EXTRA = 3, SEED = 11 };
+enum { LARGE = 50000 }; // the index of which has several parts
 
 static const char recipe[] = "imagenet,hue=0.1";
 static const int64_t ids[] = {4, 0, 5}, variant[] = {0, 2, 1, 1, 0, 2},
                      extra[] = {1, 2, 3}, extra_view[] = {-1, 4, 0},
                      extra_epoch[] = {0, 1, 3};
 
+static int
+index_input(const char *input)
+{
+    const struct data_index_how how = {.max_pixels = 1000};
+    struct data_index *index = data_index_new(&how);
+    char *path = mem_format("%s.foil", input);
+    struct err err;
+    int rc = data_index_add(index, input, &err);
+
+    while (!rc && data_index_next(index, &err) > 0)
+        continue;
+    rc = rc || data_index_write(index, path, &err);
+    data_index_free(index);
+    free(path);
+    return rc;
+}
+
 /* A folder of pictures of a seed, with its index. */
 static int
 make_set(const char *folder, uint64_t seed)
 {
-    const struct data_index_how how = {.max_pixels = 1000};
-    struct data_index *index = data_index_new(&how);
-    char *path = mem_format("%s.foil", folder);
     struct err err;
     int rc = file_mkdir(folder, 0700, &err);
 
@@ -37,13 +52,19 @@ make_set(const char *folder, uint64_t seed)
         snprintf(name, sizeof name, "%s/%ju.png", folder, (uintmax_t)i);
         rc = data_png_write(name, pixel, SIDE, SIDE, &err);
     }
-    rc = rc || data_index_add(index, folder, &err);
-    while (!rc && data_index_next(index, &err) > 0)
-        continue;
-    rc = rc || data_index_write(index, path, &err);
-    data_index_free(index);
-    free(path);
-    return rc;
+    return rc || index_input(folder);
+}
+
+/* A list of these pictures again and again, with labels. */
+static int
+make_large_set(const char *list)
+{
+    FILE *file = fopen(list, "w");
+
+    REQUIRE(file);
+    for (int i = 0; i < LARGE; i++)
+        fprintf(file, "set/%d.png\t%d\n", i % N, i % N);
+    return fclose(file) || index_input(list);
 }
 
 static struct train_shown
@@ -64,13 +85,13 @@ batch_of(int64_t total, int fixed)
 /* Steps 1, with fresh views, and 2, with fixed ones, of a run whose augmenter
  * said that. */
 static void
-write_run(const char *making)
+write_run(const char *data, const char *making)
 {
     struct train_batches batches;
     struct digest digest;
     char hex[DIGEST_HEX];
     struct err err = {""};
-    struct data_set *set = data_open("set", &err);
+    struct data_set *set = data_open(data, &err);
     int rc;
 
     digest = data_digest(set);
@@ -152,7 +173,7 @@ they_are_those_of_the_augmenter(void)
     uint8_t pixel[SIZE * SIZE * 3], other[SIZE * SIZE * 3];
     struct err err;
 
-    write_run(making);
+    write_run("set", making);
     check_views(views, 1, "fresh views, and further images of any epoch");
     check_views(views, 2, "fixed views");
     T(!train_views_plain(views, 4, pixel, &err) &&
@@ -171,13 +192,32 @@ they_are_those_of_the_augmenter(void)
 }
 
 static void
+all_samples_of_a_large_set_may_be_asked_about(void)
+{
+    struct train_views *views = train_views_open(".", NULL);
+    const struct data_set *set;
+    struct train_shown shown;
+    struct err err = {""};
+    size_t right = 0;
+
+    write_run("large", "{\"recipe\":\"cifar\",\"size\":9,\"seed\":1,"
+                       "\"data\":\"large\"}");
+    REQUIRE(!train_views_step(views, 0, &shown, &err));
+    set = train_views_set(views);
+    for (size_t i = data_size(set); i--;)
+        right += data_label(set, i) == (int)i % N;
+    T(right == LARGE, "labels, of the last sample first%s", err.msg);
+    train_views_close(views);
+}
+
+static void
 refuse_step(const char *making, const char *data, const char *sentence)
 {
     struct train_views *views = train_views_open(".", data);
     struct train_shown shown;
     struct err err = {""};
 
-    write_run(making);
+    write_run("set", making);
     T(train_views_step(views, 0, &shown, &err) < 0 && strstr(err.msg, sentence),
       "%s", err.msg);
     train_views_close(views);
@@ -210,7 +250,9 @@ main(void)
 
     child_scratch(scratch);
     T(!make_set("set", 1) && !make_set("other", 2), "two data sets");
+    T(!make_large_set("large"), "a large one");
     they_are_those_of_the_augmenter();
+    all_samples_of_a_large_set_may_be_asked_about();
     what_cannot_be_made_is_refused();
     T(!chdir("/") && !file_remove(scratch, &err), "cleaned up");
     return t_done();
