@@ -1,6 +1,8 @@
 #include "wire/metrics.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "util/json.h"
 
@@ -36,4 +38,13 @@ wire_metrics_read(struct wire_metric *values, const char *line)
     add_numbers(object, "", values, &n);
     json_decref(object);
     return n;
+}
+
+double
+wire_metrics_find(const struct wire_metric *values, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(values[i].name, name))
+            return values[i].value;
+    return NAN;
 }

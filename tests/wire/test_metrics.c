@@ -1,3 +1,4 @@
+#include <math.h>
 #include <string.h>
 
 #include "t.h"
@@ -17,6 +18,10 @@ main(void)
           !strcmp(values[0].name, "total") && values[0].value == 7 &&
           !strcmp(values[1].name, "loss") && values[1].value == 0.5,
       "numbers in their order, without texts, null and a name of 64 bytes");
+    T(wire_metrics_find(values, 2, "loss") == 0.5 &&
+          isnan(wire_metrics_find(values, 1, "loss")) &&
+          isnan(wire_metrics_find(values, 2, "los")),
+      "one by its name, NaN where none has it");
     T(!wire_metrics_read(values, "otal\":7,\"loss\":0.5}") &&
           !wire_metrics_read(values, "[1]") && !wire_metrics_read(values, ""),
       "of what is no object there is none");

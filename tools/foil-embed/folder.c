@@ -15,6 +15,11 @@
 
 enum { FILE_MOST = 1 << 26 }; // bytes of a vocabulary
 
+/* The files that only a pair's folder has. */
+enum { PAIR_CONFIG, PAIR_MODEL, PAIR_VOCABULARY, N_OF_PAIRS };
+static const char *const of_pairs[N_OF_PAIRS] = {
+    "open_clip_config.json", "open_clip_model.safetensors", "vocabulary.txt"};
+
 /* A job on its way. */
 struct work {
     const struct embed_folder_job *job;
@@ -284,7 +289,7 @@ copy_vocabulary(const struct work *work)
         die("%s", err.msg);
     while (len && text[len - 1] == '\n')
         text[--len] = 0; // open_clip would count an empty line as a merge
-    write_text(work, "vocabulary.txt", text);
+    write_text(work, of_pairs[PAIR_VOCABULARY], text);
     free(text);
     free(path);
 }
@@ -299,11 +304,11 @@ write_pair(struct work *work)
     if (!work->text.net || !work->timm ||
         strncmp(work->text.spec.arch, "clip:", 5))
         return 0;
-    write_object(work, "open_clip_config.json", describe_pair(work));
+    write_object(work, of_pairs[PAIR_CONFIG], describe_pair(work));
     add_tensors(&all, &work->image, "visual.trunk.", "visual.");
     add_tensors(&all, &work->text, NULL, "");
     add_tensor(&all, "logit_scale", 0, NULL, &scale);
-    write_tensors(work, "open_clip_model.safetensors", &all);
+    write_tensors(work, of_pairs[PAIR_MODEL], &all);
     copy_vocabulary(work);
     return 1;
 }
@@ -334,9 +339,6 @@ open_models(struct work *work)
 static void
 take_folder(const struct work *work)
 {
-    static const char *const of_pairs[] = {"open_clip_config.json",
-                                           "open_clip_model.safetensors",
-                                           "vocabulary.txt"};
     const char *folder = work->job->folder;
     char *card = mem_format("%s/README.md", folder);
     char *ours = mem_format("%s/hubconf.py", folder);
@@ -348,7 +350,7 @@ take_folder(const struct work *work)
             folder);
     if (file_mkdir(folder, 0777, &err))
         die("%s", err.msg);
-    for (size_t i = 0; i < sizeof of_pairs / sizeof *of_pairs; i++) {
+    for (size_t i = 0; i < N_OF_PAIRS; i++) {
         char *path = mem_format("%s/%s", folder, of_pairs[i]);
 
         if (file_exists(path) && file_remove(path, &err))

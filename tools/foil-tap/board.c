@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,12 +63,12 @@ add_metrics(struct tap_board *to, const struct wire_msg *msg)
 {
     struct wire_metrics *m = mem_array(1, sizeof *m);
     struct err err;
+    double total;
 
     if (wire_metrics_get(m, msg, &err))
         die("%s", err.msg);
-    for (size_t i = 0; i < m->n; i++)
-        if (!strcmp(m->values[i].name, "total"))
-            to->when.step = (int64_t)m->values[i].value;
+    total = wire_metrics_find(m->values, m->n, "total");
+    to->when.step = isnan(total) ? to->when.step : (int64_t)total;
     to->when.time = (double)clock_wall() / 1e9;
     for (size_t i = 0; i < m->n; i++) {
         char *tag = mem_format("%s/%s", m->stage, m->values[i].name);

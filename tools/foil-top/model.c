@@ -40,15 +40,6 @@ append_value(struct top *top, const char *name, double x)
     spark_add(&c->spark, x);
 }
 
-static double
-find_metric(const struct wire_metric *value, size_t n, const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(value[i].name, name))
-            return value[i].value;
-    return NAN;
-}
-
 static void
 move_mean(double *mean, double x)
 {
@@ -71,12 +62,12 @@ is_position(const char *name)
 void
 top_step(struct top *top, const struct wire_metric *value, size_t n)
 {
-    const double total = find_metric(value, n, "total"),
-                 images = find_metric(value, n, "images"),
-                 waited = find_metric(value, n, "waited"),
-                 exchanged = find_metric(value, n, "exchanged"),
-                 behind = find_metric(value, n, "behind"),
-                 took = find_metric(value, n, "seconds") + waited;
+    const double total = wire_metrics_find(value, n, "total"),
+                 images = wire_metrics_find(value, n, "images"),
+                 waited = wire_metrics_find(value, n, "waited"),
+                 exchanged = wire_metrics_find(value, n, "exchanged"),
+                 behind = wire_metrics_find(value, n, "behind"),
+                 took = wire_metrics_find(value, n, "seconds") + waited;
 
     if (isnan(total) || total <= (double)top->total)
         return; // read before it was heard
@@ -87,14 +78,14 @@ top_step(struct top *top, const struct wire_metric *value, size_t n)
             move_mean(&top->exchanged, exchanged);
         if (!isnan(behind)) {
             move_mean(&top->behind, behind);
-            top->slowest = find_metric(value, n, "slowest");
+            top->slowest = wire_metrics_find(value, n, "slowest");
         }
     }
-    append_value(top, "loss", find_metric(value, n, "loss"));
+    append_value(top, "loss", wire_metrics_find(value, n, "loss"));
     if (top->images > 0 && took > 0)
         append_value(top, "images/s", (images - top->images) / took);
     top->total = (int64_t)total;
-    top->epoch = (int64_t)find_metric(value, n, "epoch");
+    top->epoch = (int64_t)wire_metrics_find(value, n, "epoch");
     top->images = images;
     for (size_t i = 0; i < n; i++)
         if (!is_position(value[i].name) && strcmp(value[i].name, "loss"))
@@ -156,5 +147,5 @@ top_stage(const struct top *top, const char *name, double now)
 double
 top_value(const struct top_stage *stage, const char *name)
 {
-    return find_metric(stage->status.values, stage->status.n, name);
+    return wire_metrics_find(stage->status.values, stage->status.n, name);
 }

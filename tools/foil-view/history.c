@@ -81,13 +81,11 @@ make_room(struct history *history)
 int
 history_add(struct history *history, const struct wire_metric *value, size_t n)
 {
-    int64_t total = 0;
+    const double steps = wire_metrics_find(value, n, "total");
+    const int64_t total = steps >= 1 ? (int64_t)steps : 0;
     size_t at;
 
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(value[i].name, "total"))
-            total = (int64_t)value[i].value;
-    if (total < 1)
+    if (!total)
         return 0;
     while (history->n && history->total[history->n - 1] >= total)
         history->n--;

@@ -137,19 +137,10 @@ show_values(const struct wire_metric *value, size_t n)
 }
 
 /* NULL: there is none. */
-static const struct wire_metric *
-find_metric(const struct wire_metrics *m, const char *name)
-{
-    for (size_t i = 0; i < m->n; i++)
-        if (!strcmp(m->values[i].name, name))
-            return &m->values[i];
-    return NULL;
-}
-
 static int
 has_plan(const struct wire_metrics *m)
 {
-    return m && find_metric(m, "plan.mean");
+    return m && !isnan(wire_metrics_find(m->values, m->n, "plan.mean"));
 }
 
 /* The newest line waits, or one with figures of a plan, which an epoch has
@@ -158,12 +149,12 @@ static void
 take_metrics(struct watch *watch, const struct wire_msg *msg)
 {
     struct wire_metrics *m = mem_array(1, sizeof *m), *old = watch->untold;
-    const struct wire_metric *tau;
+    double tau;
     struct err ignored;
 
     if (!wire_metrics_get(m, msg, &ignored) && !strcmp(m->stage, "train")) {
-        tau = find_metric(m, "tau");
-        watch->tau = tau ? tau->value : watch->tau;
+        tau = wire_metrics_find(m->values, m->n, "tau");
+        watch->tau = isnan(tau) ? watch->tau : tau;
         if (!has_plan(old) || has_plan(m)) {
             watch->untold = m;
             m = old;
@@ -176,14 +167,14 @@ static void
 tell_metrics(struct watch *watch, double now)
 {
     const struct wire_metrics *m = watch->untold;
-    const struct wire_metric *total = m ? find_metric(m, "total") : NULL;
+    double total;
 
     if (!m || now - watch->told_at < pace)
         return;
+    total = wire_metrics_find(m->values, m->n, "total");
     hub_say(watch->hub, "metrics",
-            json_pack("{s:I s:o}", "total",
-                      (json_int_t)(total ? total->value : 0), "values",
-                      show_values(m->values, m->n)));
+            json_pack("{s:I s:o}", "total", (json_int_t)(total > 0 ? total : 0),
+                      "values", show_values(m->values, m->n)));
     free(watch->untold);
     watch->untold = NULL;
     watch->told_at = now;
