@@ -12,6 +12,12 @@ from curve import is_curve  # noqa: E402
 
 run, url, over = sys.argv[1:]
 
+# pixels of the map of the colour that lies around names in the dark
+DARK = ("(data => { let n = 0; for (let i = 0; i < data.length; i += 4) "
+        "n += data[i] === 25 && data[i + 1] === 33 && data[i + 2] === 44 && data[i + 3] === 255; "
+        "return n; })((c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data)"
+        "(document.querySelector('#map canvas')))")
+
 
 def wait_for(word):
     print(f"# please {word}", flush=True)
@@ -105,8 +111,10 @@ with Browser(1400) as page:
     page.press("p")
     ok("p plays it", page.until(
         "document.querySelector('#map button').ariaPressed == 'true'"))
+    page.until("document.querySelector('#map button').ariaPressed == 'false'")
     page.press("t")
-    ok("t makes it dark or light", page.until("document.documentElement.style.colorScheme != ''"))
+    ok("t makes it dark, and the names of classes on the map, too", page.until(
+        "document.documentElement.style.colorScheme == 'dark'") and page.until(f"{DARK} > 9"))
     ok("the console says nothing", not page.said, page.said)
     if os.environ.get("SHOTS"):
         page.shot(f"{os.environ['SHOTS']}/page.png")

@@ -185,6 +185,37 @@ an_epoch_that_is_done_again_counts_once(struct film *film)
     json_decref(shown);
 }
 
+static json_int_t
+count_of(const struct film *film, const char *name)
+{
+    json_t *shown = film_show(film);
+    const json_int_t count = json_integer_value(json_object_get(shown, name));
+
+    json_decref(shown);
+    return count;
+}
+
+/* Nobody waits for the end of a long epoch. */
+static void
+the_first_comes_within_its_epoch(struct hub *hub)
+{
+    struct film *film = film_open(hub, MOST);
+
+    film_tend(film);
+    take_epoch(film);
+    wait_for_frame(film, 1);
+    T(count_of(film, "within") == 1 && count_of(film, "known") == SIZE &&
+          count_of(film, "wanted") == MOST,
+      "a frame as soon as enough images are known");
+    film_epoch(film, 1);
+    for (int i = 0; i < 12000 && count_of(film, "within"); i++) {
+        film_tend(film);
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    T(!count_of(film, "within"), "one after that epoch takes its place");
+    film_close(film);
+}
+
 int
 main(void)
 {
@@ -193,7 +224,9 @@ main(void)
     json_t *shown = film_show(film);
 
     num_threads(1); // as foil-view
-    T(json_is_null(shown), "before the first epoch there is none");
+    T(json_array_size(json_object_get(shown, "epochs")) == 0 &&
+          json_integer_value(json_object_get(shown, "n")) == 0,
+      "before the first epoch there is none");
     json_decref(shown);
     film_epoch(film, 1);
     T(!film_frame(film, 1, &(size_t){0}) &&
@@ -204,6 +237,7 @@ main(void)
     points_are_spread_over_the_samples(film);
     an_epoch_that_is_done_again_counts_once(film);
     film_close(film);
+    the_first_comes_within_its_epoch(hub);
     hub_close(hub);
     return t_done();
 }

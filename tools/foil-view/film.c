@@ -11,16 +11,19 @@
 
 #include "eval/knn.h"
 #include "eval/tsne.h"
+#include "util/clock.h"
 #include "util/mem.h"
 
 enum { STEPS = 350 };
 
+static const double pace = 2; /* seconds, of what is heard of */
 static const size_t most_bytes = (size_t)512 << 20; // of all embeddings
 
 enum { NEAR = FILM_LOOKED * (1 + FILM_NEAR) };
 
 struct frame {
     int64_t epoch;
+    int within;  /* made in that epoch, not after it */
     int16_t *xy; /* [n,2] */
     int32_t near[NEAR];
 };
@@ -36,8 +39,10 @@ struct film {
     struct hub *hub;
     size_t most;
     size_t size, d;
-    float *table; /* [size,d] */
-    char *known;  /* [size] */
+    float *table;    /* [size,d] */
+    char *known;     /* [size] */
+    size_t heard_of; /* samples that are known */
+    int64_t now;     /* the epoch of the newest embeddings, from 0 */
     size_t n; /* points; which samples they are is fixed by the first frame */
     int64_t *ids; /* [n] */
     float *y;     /* [n,2] the newest frame, or NULL */
@@ -46,6 +51,8 @@ struct film {
     pid_t child; /* that makes a frame; 0: none */
     struct made *made;
     int64_t epoch;
+    int within; /* as in its frame */
+    double told_at;
     size_t heard;  /* rows, and .. */
     size_t before; /* .. known samples, when points were last to be chosen */
 };
@@ -96,35 +103,41 @@ film_take(struct film *film, const struct moment *m, size_t size)
     if (film->size != size || film->d != m->d)
         return;
     film->heard += m->n;
+    film->now = m->epoch;
     for (size_t i = 0; i < m->n; i++)
         if ((size_t)m->ids[i] < size) {
             memcpy(film->table + (size_t)m->ids[i] * m->d, m->z + i * m->d,
                    m->d * sizeof *m->z);
+            film->heard_of += !film->known[m->ids[i]];
             film->known[m->ids[i]] = 1;
         }
 }
 
-/* Known samples, spread evenly, once there are enough of them: all, or as many
- * as are shown, or those to which as many rows as there are samples added
- * nothing: what was lost on the way to us comes in a later epoch. */
+/* Samples that a map is to have. */
+static size_t
+count_wanted(const struct film *film)
+{
+    return film->size < film->most ? film->size : film->most;
+}
+
+/* Known samples, spread evenly, once there are enough of them: as many as are
+ * wanted, or those to which as many rows as there are samples added nothing:
+ * what was lost on the way to us comes in a later epoch. */
 static void
 choose_points(struct film *film)
 {
-    size_t known = 0, at = 0;
-    int enough;
+    const size_t known = film->heard_of, wanted = count_wanted(film);
+    size_t at = 0;
+    const int enough =
+        known >= wanted || (film->heard >= film->size && known == film->before);
 
-    for (size_t i = 0; i < film->size; i++)
-        known += (size_t)film->known[i];
-    enough =
-        known == film->size || (film->heard >= film->size &&
-                                (known >= film->most || known == film->before));
     if (film->heard >= film->size) {
         film->heard = 0;
         film->before = known;
     }
     if (known < FILM_POINTS_LEAST || !enough)
         return;
-    film->n = known < film->most ? known : film->most;
+    film->n = known < wanted ? known : wanted;
     film->ids = mem_array(film->n, sizeof *film->ids);
     for (size_t i = 0, seen = 0; i < film->size; i++)
         if (film->known[i] && seen++ == at * known / film->n)
@@ -181,8 +194,8 @@ share_memory(struct film *film)
     film->made = memory == MAP_FAILED ? NULL : memory;
 }
 
-void
-film_epoch(struct film *film, int64_t epoch)
+static void
+begin_frame(struct film *film, int64_t epoch, int within)
 {
     if (film->child || film->frames == FILM_FRAMES)
         return;
@@ -193,11 +206,18 @@ film_epoch(struct film *film, int64_t epoch)
     if (!film->made)
         return;
     film->epoch = epoch;
+    film->within = within;
     film->child = fork();
     if (!film->child)
         make_frame(film);
     if (film->child < 0)
         film->child = 0;
+}
+
+void
+film_epoch(struct film *film, int64_t epoch)
+{
+    begin_frame(film, epoch, 0);
 }
 
 /* Places in whole numbers, all within +-32000 of the middle; of an epoch that
@@ -214,9 +234,29 @@ add_frame(struct film *film)
         xy[i] = (int16_t)lrintf(film->y[i] / most * 32000);
     while (film->frames && film->frame[film->frames - 1].epoch >= film->epoch)
         free(film->frame[--film->frames].xy);
-    film->frame[film->frames] = (struct frame){.epoch = film->epoch, .xy = xy};
+    film->frame[film->frames] =
+        (struct frame){.epoch = film->epoch, .within = film->within, .xy = xy};
     memcpy(film->frame[film->frames++].near, film->made->near,
            sizeof film->made->near);
+}
+
+static void
+tell_film(struct film *film)
+{
+    hub_say(film->hub, "map", film_show(film));
+    film->told_at = clock_now();
+}
+
+/* The first frame needs no end of an epoch, which may take hours. */
+static void
+begin_early(struct film *film)
+{
+    if (film->n || !film->size)
+        return;
+    if (film->heard_of >= count_wanted(film))
+        begin_frame(film, film->now + 1, 1);
+    if (film->n || clock_now() - film->told_at > pace)
+        tell_film(film);
 }
 
 void
@@ -224,6 +264,7 @@ film_tend(struct film *film)
 {
     int status;
 
+    begin_early(film);
     if (!film->child || waitpid(film->child, &status, WNOHANG) <= 0)
         return;
     film->child = 0;
@@ -233,24 +274,23 @@ film_tend(struct film *film)
         film->y = mem_array(2 * film->n, sizeof *film->y);
     memcpy(film->y, film->made->y, 2 * film->n * sizeof *film->y);
     add_frame(film);
-    hub_say(film->hub, "frame",
-            json_pack("{s:I s:I}", "epoch", (json_int_t)film->epoch, "n",
-                      (json_int_t)film->n));
+    tell_film(film);
 }
 
 json_t *
 film_show(const struct film *film)
 {
     json_t *epochs = json_array();
+    const int within = film->frames && film->frame->within;
 
     for (size_t i = 0; i < film->frames; i++)
         json_array_append_new(epochs,
                               json_integer((json_int_t)film->frame[i].epoch));
-    if (film->frames)
-        return json_pack("{s:I s:o}", "n", (json_int_t)film->n, "epochs",
-                         epochs);
-    json_decref(epochs);
-    return json_null();
+    return json_pack("{s:I s:I s:I s:I s:o}", "n", (json_int_t)film->n,
+                     "wanted", (json_int_t)count_wanted(film), "known",
+                     (json_int_t)film->heard_of, "within",
+                     (json_int_t)(within ? film->frame->epoch : 0), "epochs",
+                     epochs);
 }
 
 const int64_t *

@@ -16,9 +16,9 @@ struct film;
 
 enum {
     FILM_FRAMES = 200,
-    FILM_LOOKED = 10,   /* points whose neighbours are told, or all */
-    FILM_NEAR = 8,      /* so many of each */
-    FILM_POINTS = 4000, /* of a map, where nobody says else */
+    FILM_LOOKED = 10,    /* points whose neighbours are told, or all */
+    FILM_NEAR = 8,       /* so many of each */
+    FILM_POINTS = 10000, /* of a map, where nobody says else */
     FILM_POINTS_LEAST = 32,
     FILM_POINTS_MOST = 100000
 };
@@ -37,11 +37,16 @@ void film_take(struct film *film, const struct moment *moment, size_t size);
  * in the making still, none. */
 void film_epoch(struct film *film, int64_t epoch);
 
-/* film_tend() takes in a frame that is made, and tells pages its epoch. */
+/* film_tend() begins the first frame as soon as enough samples are known, in
+ * the midst of an epoch, too, takes in a frame that is made, and tells pages
+ * what film_show() has. */
 void film_tend(struct film *film);
 
-/* film_show() returns {n, epochs: []}: how many points, and the epochs after
- * which there are frames; null where there is none. */
+/* film_show() returns {n, wanted, known, within, epochs: []}: how many points
+ * there are, 0 before they are chosen, how many are wanted, of how many samples
+ * an embedding was heard, and the epochs, counted from 1, after which there are
+ * frames; within is the one of these, the first, whose frame was made before
+ * its end, or 0. */
 json_t *film_show(const struct film *film);
 
 /* film_points() returns the samples of the points, [n], which stay its own. */

@@ -12,7 +12,7 @@ let plots = [], zoomed = null;      // zoomed: first and last step that are seen
 
 export function startCurves() {
   addDownloads(section, listMetrics, () => isCompared() ? listRuns().map(({ run, metrics }) => ({ run, metrics })) : run.all.metrics);
-  onChange('columns', makePlots);
+  onChange('columns theme', makePlots);
   onChange('metrics', delay(1000, drawPlots));
   makePlots();
 }
@@ -21,7 +21,7 @@ export function startCurves() {
 const listRuns = () => [run.all, ...run.all.beside ?? []];
 const isCompared = () => listRuns().length > 1;
 
-export function makePlots() {
+function makePlots() {
   for (const plot of plots) plot.graph.destroy();
   const groups = run.all.metrics.total.length > 1 ? listGroups() : [];
   axis = makeAxis();

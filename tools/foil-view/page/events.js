@@ -17,7 +17,7 @@ export function connect() {
       status: afterAll(addStatus),
       event: afterAll(addEvent),
       batch: afterAll(addBatch),
-      frame: afterAll(addFrame),
+      map: afterAll(setMap),
       result: afterAll(addResult),
       samples: afterAll(addSamples),
       beside: afterAll(addBeside),
@@ -98,10 +98,8 @@ function addSamples(samples) {
   tell('samples');
 }
 
-/* An epoch that is done again takes the place of what came after it. */
-function addFrame({ epoch, n }) {
-  const { map } = run.all;
-  run.all.map = { n, epochs: [...(map?.epochs ?? []).filter(before => before < epoch), epoch] };
+function setMap(map) {
+  run.all.map = map;
   tell('frame');
 }
 

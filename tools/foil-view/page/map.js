@@ -3,14 +3,14 @@
 
 import { find, formOf, hueOf, make, colourOf, prefersStillness } from './dom.js';
 import { pickImage } from './batch.js';
-import { nameOf, onChange, run, tell } from './model.js';
+import { nameEpoch, nameOf, onChange, run, tell } from './model.js';
 import { makeImage } from './picture.js';
-import { source } from './source.js';
+import { isFile, source } from './source.js';
 
 /* Of more points each is a few pixels, not a path. */
 const MANY = 8000, MANY_CLASSES = 12;
 
-const section = find('#map'), canvas = find('canvas', section), tip = find('.tip', section), slider = find('input', section);
+const section = find('#map'), canvas = find('canvas', section), pins = find('.pins', section), waits = find('.waits', section), tip = find('.tip', section), slider = find('input', section);
 const FRAME = 700;      // milliseconds from one frame of the film to the next
 
 /* What was read of a run: {all, epochs, points, frames}, replaced as a whole when
@@ -25,7 +25,7 @@ export function startMap() {
   canvas.onmouseleave = () => tip.hidden = true;
   canvas.onclick = event => pickNearest(findNearest(event));
   onChange('frame', takeFrames);
-  onChange('anchor', drawPoints);
+  onChange('anchor theme', drawPoints);
   new ResizeObserver(drawPoints).observe(canvas);
   takeFrames();
 }
@@ -36,9 +36,11 @@ const listEpochs = () => film?.epochs ?? [];
 
 /* A reader who looks at the newest frame sees the next one when it comes. */
 async function takeFrames() {
-  const { all } = run, newest = at >= Number(slider.max);
-  section.hidden = !all.map;
-  if (!all.map) return;
+  const { all } = run, { known, wanted, epochs } = all.map, newest = at >= Number(slider.max);
+  section.hidden = !epochs.length && !(all.living && known && !isFile);
+  waits.hidden = epochs.length > 0;
+  waits.textContent = known < wanted ? `${known} of ${wanted} images were heard of; then a map is made.` : 'The first map is being made.';
+  if (!epochs.length) return;
   if (film?.all !== all) await readPoints(all).catch(() => {});
   if (film?.all !== all) return;           // the next frame asks for them again
   film.epochs = all.map.epochs;
@@ -84,7 +86,7 @@ function showFrame(place) {
   const first = findFrame(Math.floor(at)), second = findFrame(Math.ceil(at)), near = Math.round(at);
   if (!first || !second) return;
   mixFrames(first.places, second.places, at - Math.floor(at));
-  find('output', section).textContent = `after epoch ${film.epochs[near]}`;
+  find('output', section).textContent = nameEpoch(film.epochs[near]);
   drawPoints();
   if (playing) return;
   describeFrame(film.epochs[near]);
@@ -204,34 +206,43 @@ function nameClasses(pen) {
   }
 }
 
-/* The anchor, and where its heaviest negatives are. */
+/* The anchor, and where its heaviest negatives are, with their pictures. */
 function markAnchor(pen) {
-  const i = run.anchor ? shown.points.placeOf.get(run.anchor.id) : undefined;
-  if (i === undefined) return;
-  const { negatives = [], drawn } = run.anchor, list = drawn?.negatives.length ? drawn.negatives : negatives;
-  if (!playing) for (const negative of list.slice(0, 6)) drawLine(pen, i, negative, list[0].weight);
-  pen.strokeStyle = colourOf('ink');
-  pen.lineWidth = 2;
-  pen.beginPath();
-  addPoint(pen, i, 8);
-  pen.stroke();
+  const { placeOf } = shown.points, i = run.anchor ? placeOf.get(run.anchor.id) : undefined;
+  const list = i === undefined ? [] : listNegatives().filter(({ id }) => placeOf.has(id) && id !== run.anchor.id).slice(0, 6);
+  for (const negative of list) drawLine(pen, i, negative, list[0].weight);
+  pinImages(i === undefined ? [] : [...list.map(({ id, label }) => ({ id, kind: isOwn(label) ? 'own' : '' })).reverse(), { id: run.anchor.id, kind: 'anchor' }]);
+}
+
+const isOwn = label => label >= 0 && label === run.anchor.label;
+
+function listNegatives() {
+  const { negatives = [], drawn } = run.anchor;
+  return drawn?.negatives.length ? drawn.negatives : negatives;
 }
 
 /* The wider, the more weight; dashed to one of the anchor's own class. */
 function drawLine(pen, i, { id, label, weight }, most) {
-  const j = shown.points.placeOf.get(id), own = label >= 0 && label === run.anchor.label;
-  if (j === undefined || j === i) return;
-  pen.strokeStyle = colourOf(own ? 'false' : 'near');
+  const j = shown.points.placeOf.get(id);
+  pen.strokeStyle = colourOf(isOwn(label) ? 'false' : 'near');
   pen.lineWidth = .6 + 2.4 * weight / most;
-  pen.setLineDash(own ? [5, 3] : []);
+  pen.setLineDash(isOwn(label) ? [5, 3] : []);
   pen.beginPath();
   pen.moveTo(xy[2 * i], xy[2 * i + 1]);
   pen.lineTo(xy[2 * j], xy[2 * j + 1]);
   pen.stroke();
   pen.setLineDash([]);
-  pen.beginPath();
-  addPoint(pen, j, 5);
-  pen.stroke();
+}
+
+/* Pictures at their points, the last one on top. */
+function pinImages(list) {
+  const { placeOf } = shown.points, key = list.map(({ id, kind }) => id + kind).join();
+  if (pins.dataset.key !== key) pins.replaceChildren(...list.map(({ id, kind }) => make('span', { className: kind }, makeImage(id))));
+  pins.dataset.key = key;
+  list.forEach(({ id }, k) => {
+    const i = placeOf.get(id);
+    pins.children[k].style.translate = `calc(${xy[2 * i]}px - 50%) calc(${xy[2 * i + 1]}px - 50%)`;
+  });
 }
 
 /* ---- looking closer ---- */
@@ -265,8 +276,8 @@ function pickNearest(i) {
 function describeFrame(epoch) {
   const { ids, classes } = shown.points;
   const alike = classes.has(-1) ? '' : `${countAlike()} % lie nearest to one of their own class`;
-  canvas.ariaLabel = [`Map of ${ids.length} images after epoch ${epoch}`, alike].filter(Boolean).join(', ');
-  find('output', section).textContent = [`after epoch ${epoch}`, alike].filter(Boolean).join(' · ');
+  canvas.ariaLabel = [`Map of ${ids.length} images ${nameEpoch(epoch)}`, alike].filter(Boolean).join(', ');
+  find('output', section).textContent = [nameEpoch(epoch), alike].filter(Boolean).join(' · ');
 }
 
 /* How many points lie nearest to one of their class; of some hundred points, as

@@ -18,7 +18,7 @@ export const run = {
 
 /* Subjects: metrics, columns (there is a new one, or all are new), status, log,
  * batch, anchor, frame (of the map), near, samples, results, state (held, connected,
- * lost, missed). */
+ * lost, missed), theme (for canvases, which do not know view.css). */
 const listeners = {};
 
 export function onChange(subjects, listener) {
@@ -45,6 +45,9 @@ export async function load() {
 /* ---- words and numbers that several panels need ---- */
 
 export const nameOf = (label, id) => run.all.classes[label] ?? (label >= 0 ? `class ${label}` : `image ${id}`);
+
+/* When a frame of the film was made: the first may have come before its epoch's end. */
+export const nameEpoch = epoch => `${epoch === run.all.map.within ? 'within' : 'after'} epoch ${epoch}`;
 
 /* Steps a second by the trainer's own clock, over the latest 25 steps; 0 when
  * the last one is long ago. */

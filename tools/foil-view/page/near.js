@@ -4,7 +4,7 @@
 import { pickImage } from './batch.js';
 import { addDownloads } from './download.js';
 import { find, make, say } from './dom.js';
-import { delay, nameOf, onChange, run } from './model.js';
+import { delay, nameEpoch, nameOf, onChange, run } from './model.js';
 import { makeImage } from './picture.js';
 
 /* An image and its neighbours. */
@@ -26,11 +26,11 @@ const countAlike = images => splitRows(images).reduce((sum, [id, ...others]) => 
 let shown = '';
 
 function drawNear() {
-  const { epoch, images } = run.near, rows = splitRows(images), key = `${epoch} ${images}`;
+  const { epoch, images } = run.near, rows = splitRows(images), key = `${nameEpoch(epoch)} ${images}`;
   section.hidden = false;
   if (key === shown) return;
   shown = key;
-  find('small', section).textContent = `by the embeddings after epoch ${epoch}`;
+  find('small', section).textContent = `by the embeddings ${nameEpoch(epoch)}`;
   find('.say', section).replaceChildren(...describeNear(rows));
   find('.nearest', section).replaceChildren(...rows.map(drawRow));
 }
@@ -39,7 +39,7 @@ function describeNear(rows) {
   const { epoch, from, images, before, labelOf } = run.near, all = images.length - rows.length;
   if (!rows.some(([id]) => labelOf(id) >= 0)) return ['Each image at the left with those that are nearest to it, the nearest first.'];
   return [...say`${countAlike(images)} of ${all} are of the class of the image at the left, in a solid frame`,
-    ...epoch === from ? ['. '] : say`; after epoch ${from} it was ${countAlike(before)}. `,
+    ...epoch === from ? ['. '] : [`; ${nameEpoch(from)} it was `, ...say`${countAlike(before)}. `],
     'Labels are for looking: training has none.'];
 }
 

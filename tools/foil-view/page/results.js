@@ -17,7 +17,7 @@ let graph = null;
 
 export function startResults() {
   addDownloads(section, () => [['step', 'measure', 'figure', 'value'], ...listFigures()], () => run.all.results);
-  onChange('results', drawResults);
+  onChange('results theme', drawResults);
   drawResults();
 }
 
@@ -27,7 +27,7 @@ function listFigures() {
     .map(key => [line.step ?? 0, line.measure ?? line.protocol ?? '', key, line[key]]));
 }
 
-export function drawResults() {
+function drawResults() {
   const figures = listFigures();
   drawTable(figures);
   drawCurves(figures.filter(([, , key]) => key === 'accuracy' || key === 'top1'));

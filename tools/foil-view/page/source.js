@@ -79,7 +79,7 @@ export function listen(reader) {
   let last = 0;
   events.onopen = () => reader.connected(true);
   events.onerror = () => { last = 0; reader.connected(false); };
-  for (const kind of ['metrics', 'status', 'event', 'batch', 'frame', 'result', 'samples', 'beside', 'again', 'gap'])
+  for (const kind of ['metrics', 'status', 'event', 'batch', 'map', 'result', 'samples', 'beside', 'again', 'gap'])
     events.addEventListener(kind, message => {
       const id = Number(message.lastEventId);
       if (last && id > last + 1) reader.missed(id - last - 1);

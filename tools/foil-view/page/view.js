@@ -4,7 +4,7 @@
 import { nextView, startAnchor } from './anchor.js';
 import { setHeld, showBatch } from './batch.js';
 import { countAcross, moveAnchor, startBoard } from './board.js';
-import { makePlots, startCurves } from './curves.js';
+import { startCurves } from './curves.js';
 import { find } from './dom.js';
 import { connect, takeEarly } from './events.js';
 import { startFlow } from './flow.js';
@@ -12,9 +12,9 @@ import { startHead } from './head.js';
 import { startLog } from './log.js';
 import { changeFilm, startMap } from './map.js';
 import { startMatrix } from './matrix.js';
-import { load, onChange, run } from './model.js';
+import { load, onChange, run, tell } from './model.js';
 import { startNear } from './near.js';
-import { drawResults, startResults } from './results.js';
+import { startResults } from './results.js';
 import { startSamples } from './samples.js';
 import { isFile, source } from './source.js';
 
@@ -31,8 +31,7 @@ function setTheme(theme) {
 
 function changeTheme() {
   setTheme(isDark() ? 'light' : 'dark');
-  makePlots();      // canvases do not know view.css
-  drawResults();
+  tell('theme');
 }
 
 /* ---- keys ---- */
@@ -100,6 +99,7 @@ async function start() {
   for (const startPanel of PANELS) startPanel();
   find('#hold').onclick = () => setHeld(!run.held);
   find('#theme').onclick = changeTheme;
+  matchMedia('(prefers-color-scheme: dark)').onchange = () => tell('theme');
   addEventListener('keydown', takeKey);
   addEventListener('hashchange', followLink);
   onChange('anchor state', writeLink);
