@@ -33,8 +33,8 @@ WIRE_PLAIN(metrics, WIRE_METRICS)
 size_t wire_metrics_read(struct wire_metric *values, const char *line);
 
 /*
- * wire_metrics_find() finds the first of n numbers that has this name: its value,
- * or NaN where none has it.  O(n).
+ * wire_metrics_find() finds the first of n numbers that has this name: its
+ * value, or NaN where none has it.  O(n).
  */
 double wire_metrics_find(const struct wire_metric *values, size_t n,
                          const char *name);
