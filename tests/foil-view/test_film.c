@@ -195,6 +195,16 @@ count_of(const struct film *film, const char *name)
     return count;
 }
 
+static int
+becomes_whole(struct film *film)
+{
+    for (int i = 0; i < 12000 && count_of(film, "within"); i++) {
+        film_tend(film);
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    return !count_of(film, "within");
+}
+
 /* Nobody waits for the end of a long epoch. */
 static void
 the_first_comes_within_its_epoch(struct hub *hub)
@@ -208,11 +218,15 @@ the_first_comes_within_its_epoch(struct hub *hub)
           count_of(film, "wanted") == MOST,
       "a frame as soon as enough images are known");
     film_epoch(film, 1);
-    for (int i = 0; i < 12000 && count_of(film, "within"); i++) {
-        film_tend(film);
-        nanosleep(&(struct timespec){0, 10000000}, NULL);
-    }
-    T(!count_of(film, "within"), "one after that epoch takes its place");
+    T(becomes_whole(film), "one after that epoch takes its place");
+    film_close(film);
+    film = film_open(hub, MOST);
+    take_epoch(film);
+    film_tend(film);
+    film_epoch(film, 1);
+    wait_for_frame(film, 1);
+    T(becomes_whole(film),
+      "also where that epoch ends while the first is made");
     film_close(film);
 }
 

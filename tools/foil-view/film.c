@@ -51,7 +51,8 @@ struct film {
     pid_t child; /* that makes a frame; 0: none */
     struct made *made;
     int64_t epoch;
-    int within; /* as in its frame */
+    int within;    /* as in its frame */
+    int64_t after; /* the epoch that has ended since, of which a frame is due */
     double told_at;
     size_t heard;  /* rows, and .. */
     size_t before; /* .. known samples, when points were last to be chosen */
@@ -217,6 +218,8 @@ begin_frame(struct film *film, int64_t epoch, int within)
 void
 film_epoch(struct film *film, int64_t epoch)
 {
+    if (film->child && film->within)
+        film->after = epoch;
     begin_frame(film, epoch, 0);
 }
 
@@ -275,6 +278,9 @@ film_tend(struct film *film)
     memcpy(film->y, film->made->y, 2 * film->n * sizeof *film->y);
     add_frame(film);
     tell_film(film);
+    if (film->after)
+        film_epoch(film, film->after);
+    film->after = 0;
 }
 
 json_t *

@@ -34,7 +34,8 @@ void film_close(struct film *film);
 void film_take(struct film *film, const struct moment *moment, size_t size);
 
 /* film_epoch() begins a frame: after so many epochs.  Where the one before is
- * in the making still, none. */
+ * in the making still, none; but it follows where that is of within an epoch.
+ */
 void film_epoch(struct film *film, int64_t epoch);
 
 /* film_tend() begins the first frame as soon as enough samples are known, in
