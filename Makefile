@@ -357,7 +357,7 @@ objects: $(patsubst %.c,$(OUT)/%.o,$(filter %.c,$(if $(MPI),$(SOURCES),\
 run-ranks: setup-ranks
 	@$(MAKE) --no-print-directory run-ranked
 run-ranked: $(filter-out %-view %-tap %-embed %-eval %-runs,$(TOOLS)) $(ALONE)
-	$(call prove,$(wildcard tests/cli/ranks*.sh),tap-ranks)
+	$(call prove,$(wildcard tests/cli/ranks*.sh tests/cli/slurm-*.sh),tap-ranks)
 
 # The same in a Debian 13.  Where none can be made, or has not its packages, that is
 # said, and no failure.
