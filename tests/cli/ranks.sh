@@ -7,6 +7,7 @@
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
+terminal=$(cd "${0%/*}" && pwd)/terminal.py
 
 if [[ ! -x $BIN/foil-train-mpi ]] || ! command -v mpirun >/dev/null; then
     skip 'ranks' 'no foil-train-mpi, or no mpirun'
@@ -310,25 +311,35 @@ says_share() {
         grep -q '^rank [01] computes longest, [0-9]*% of a step above the mean' top
 }
 
-# piped SIZE OPTION... : a pipeline of so many ranks, in the background
-piped() {
-    "$BIN/foil" run simclr -r piped --ranks "$1" --epochs 1000 --batch 8 \
-        --augmenters 1 --threads 1 --augment '--size 8' --train \
-        '--arch resnet8 --head 16-8 --checkpoint-every 0' "${@:2}" pics.tar \
-        >piped.train 2>&1 </dev/null &
-    trainer=$!
+# pipe SIZE OPTION... : sets pipeline to one of so many ranks
+pipe() {
+    pipeline=("$BIN/foil" run simclr -r piped --ranks "$1" --epochs 1000 --batch 8
+        --augmenters 1 --threads 1 --augment '--size 8' --train
+        '--arch resnet8 --head 16-8 --checkpoint-every 0' "${@:2}" pics.tar)
 }
-piped 2
+pipe 2
+"${pipeline[@]}" >piped.train 2>&1 </dev/null &
+trainer=$!
 ok '5 steps of a pipeline with two ranks' past piped 5
 ok 'foil-top says what takes its time' becomes_true says_share piped
 kill -TERM "$trainer"
 ok 'it is asked to end: 143' ends_with 143
 ok 'and has saved its last step' has_saved piped
 before=$(steps piped)
-piped 1 --resume
+pipe 1 --resume
+"${pipeline[@]}" >piped.train 2>&1 </dev/null &
+trainer=$!
 ok 'it goes on by one' past piped $((before + 5))
 kill -TERM "$trainer"
 ok 'to where it is asked again' ends_with 143
+pipe 2 --resume
+# interrupted : by Ctrl-C, when rank 0 has said its first words
+interrupted() {
+    /usr/bin/python3 "$terminal" 80 24 '^C' 'resnet8 of' -- "${pipeline[@]}" \
+        >piped.train
+}
+ok 'Ctrl-C on a terminal ends two ranks: 130' exits 130 interrupted
+ok 'which have saved their last step, too' has_saved piped
 
 for aside in "${asides[@]}"; do
     ok "$aside" ended "$aside"
