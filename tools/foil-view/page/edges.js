@@ -3,10 +3,13 @@
 import { find, makeSvg } from './dom.js';
 import { run } from './model.js';
 
-/* A dot takes so long from box to box; no more than so many a second start. */
-const TRAVEL = 900, MOST_DOTS = 8;
+/* A dot takes so many milliseconds from box to box; no more than so many a second
+ * start. They move so often a second: each time a browser without a graphics
+ * processor takes time that a trainer beside it may want. */
+const TRAVEL = 900, MOST_DOTS = 8, MOVES = 15;
 
-let edges = [], svg = null, sent = 0;
+/* dots: {dot, path, length, begun} */
+let edges = [], svg = null, sent = 0, dots = [];
 
 export function drawEdges(box, boxes) {
   svg = find('.edges', box);
@@ -89,8 +92,19 @@ export function sendDots() {
 }
 
 function sendDot(d, kind) {
-  const dot = makeSvg('circle', { r: 3.2, class: `dot ${kind}`, style: `offset-path: path("${d}")` });
+  const dot = makeSvg('circle', { r: 3.2, class: `dot ${kind}` }), path = makeSvg('path', { d });
   svg.insertBefore(dot, find('text', svg));    // names stay readable
-  dot.animate([{ offsetDistance: '0%' }, { offsetDistance: '100%' }], { duration: TRAVEL, easing: 'ease-in-out' })
-    .finished.then(() => dot.remove(), () => dot.remove());
+  dots.push({ dot, path, length: path.getTotalLength(), begun: performance.now() });
+  if (dots.length === 1) moveDots();
+}
+
+function moveDots() {
+  const now = performance.now();
+  for (const { dot, path, length, begun } of dots) {
+    const share = Math.min(1, (now - begun) / TRAVEL), { x, y } = path.getPointAtLength(length * share);
+    dot.setAttribute('transform', `translate(${x} ${y})`);
+    if (share === 1) dot.remove();
+  }
+  dots = dots.filter(({ dot }) => dot.isConnected);
+  if (dots.length) setTimeout(moveDots, 1000 / MOVES);
 }
