@@ -205,6 +205,20 @@ becomes_whole(struct film *film)
     return !count_of(film, "within");
 }
 
+static void
+a_few_samples_have_no_map(struct hub *hub)
+{
+    struct film *film = film_open(hub, MOST);
+    float z[D] = {1};
+    int64_t id = 0;
+    const struct moment m = {.n = 1, .views = 1, .d = D, .ids = &id, .z = z};
+
+    film_take(film, &m, FILM_POINTS_LEAST - 1);
+    T(!count_of(film, "known") && !count_of(film, "wanted"),
+      "of less than 32 samples none is waited for");
+    film_close(film);
+}
+
 /* Nobody waits for the end of a long epoch. */
 static void
 the_first_comes_within_its_epoch(struct hub *hub)
@@ -252,6 +266,7 @@ main(void)
     an_epoch_that_is_done_again_counts_once(film);
     film_close(film);
     the_first_comes_within_its_epoch(hub);
+    a_few_samples_have_no_map(hub);
     hub_close(hub);
     return t_done();
 }

@@ -95,7 +95,8 @@ film_close(struct film *film)
 void
 film_take(struct film *film, const struct moment *m, size_t size)
 {
-    if (!film->size && size && size < most_bytes / (m->d * sizeof(float))) {
+    if (!film->size && size >= FILM_POINTS_LEAST &&
+        size < most_bytes / (m->d * sizeof(float))) {
         film->size = size;
         film->d = m->d;
         film->table = mem_array(size * m->d, sizeof *film->table);

@@ -29,8 +29,8 @@ struct film *film_open(struct hub *hub, size_t most);
 void film_close(struct film *film);
 
 /* film_take() keeps the embeddings of a batch, of view 0.
- *   size  samples in the data set; where all of them would take more than
- *         512 MiB there is no film */
+ *   size  samples in the data set; of less than FILM_POINTS_LEAST, or where all
+ *         of them would take more than 512 MiB, there is no film */
 void film_take(struct film *film, const struct moment *moment, size_t size);
 
 /* film_epoch() begins a frame: after so many epochs.  Where the one before is
