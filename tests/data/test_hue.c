@@ -8,13 +8,14 @@ enum { N = 65536 };
 
 static uint8_t fast[3 * N], plain[3 * N];
 
-/* All 2^24 colours, 64 Ki at a time. */
+/* All 2^24 colours, 64 Ki at a time; in an emulator a seventeenth of them. */
 static void
 all_colours_agree(int shift)
 {
+    const int step = t_emulated() ? 17 : 1;
     size_t wrong = 0;
 
-    for (int red = 0; red < 256; red++) {
+    for (int red = 0; red < 256; red += step) {
         for (int i = 0; i < N; i++) {
             fast[i] = (uint8_t)red;
             fast[N + i] = (uint8_t)i;
