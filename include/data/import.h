@@ -8,7 +8,7 @@
 
 /*
  * Images in the binary forms that older sets come in, one after another; each
- * file may be gzipped.
+ * file may be gzipped, but for the labels of npy.
  *
  *   idx       MNIST's: a file of n images [rows,columns] or
  *             [rows,columns,3], and one of n labels
@@ -16,15 +16,18 @@
  *   cifar100  the same with two labels, coarse before fine
  *   stl10     3 x 96 x 96 bytes a record, each colour by columns; a second
  *             file holds the labels, 1 .. 10
+ *   npy       an array of NumPy (data/npy.h), u1 [n,rows,columns] or
+ *             [n,rows,columns,3], as CIFAR-10-C and CIFAR-100-C have one for
+ *             each corruption; a second, [n], holds the labels, 0 .. 255
  */
-enum data_form { DATA_IDX, DATA_CIFAR10, DATA_CIFAR100, DATA_STL10 };
+enum data_form { DATA_IDX, DATA_CIFAR10, DATA_CIFAR100, DATA_STL10, DATA_NPY };
 
 /* data_form_find() finds a form by its name: 0, or -1 with the list of names.
  */
 int data_form_find(const char *name, enum data_form *form, struct err *err);
 
 /*
- * What to read.  For idx and stl10, file[0] are the images and file[1] the
+ * What to read.  For idx, stl10 and npy, file[0] are the images and file[1] the
  * labels; without file[1], all labels are -1.
  */
 struct data_import_how {

@@ -11,7 +11,8 @@
 /*
  * Arrays in NumPy's .npy format (numpy.lib.format), versions 1 to 3, as
  * numpy.load() and numpy.save() have them.  Little-endian, C order, one or two
- * dimensions, of any type that util/dtype.h has a name for in NumPy.
+ * dimensions (of a head alone, up to four), of any type that util/dtype.h has a
+ * name for in NumPy.
  */
 enum data_npy_type { /* those that are written */
                      DATA_F4 = DTYPE_F4,
@@ -59,6 +60,22 @@ int data_npy_write(const char *path, const struct data_npy *npy,
  */
 int data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
                    struct data_npy *npy, size_t *place, struct err *err);
+
+/*
+ * data_npy_head() judges what stands before the items alone, in the first len
+ * bytes of a file, DATA_NPY_HEAD or as many as it has; what the items make is
+ * not compared with the size of the file, and may overflow.
+ */
+enum { DATA_NPY_HEAD = 4096 + 12 };
+
+struct data_npy_head {
+    enum data_npy_type type;
+    size_t rank, shape[4]; /* 1 .. 4, and so many sizes, each below 10^15 */
+    size_t place;          /* offset of the first item */
+};
+
+int data_npy_head(const uint8_t *start, size_t len, struct data_npy_head *head,
+                  struct err *err);
 
 /* data_npy_item() returns the bytes of an item: 1 .. 8. */
 size_t data_npy_item(enum data_npy_type type);

@@ -4,6 +4,7 @@
 
 #include "data/import.h"
 #include "data/jpeg.h"
+#include "data/npy.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -47,6 +48,7 @@ static const struct form {
                     10,
                     {"airplane", "bird", "car", "cat", "deer", "dog", "horse",
                      "monkey", "ship", "truck"}},
+    [DATA_NPY] = {.name = "npy", .order = PIXELS, .classes = 256},
 };
 
 struct data_import {
@@ -87,15 +89,14 @@ open_next(struct data_import *import, struct err *err)
     return import->file ? 0 : -1;
 }
 
+/* Take the shape that a head tells. */
 static int
-open_idx(struct data_import *import, struct err *err)
+take_size(struct data_import *import, size_t rank, const size_t size[4],
+          struct err *err)
 {
     const char *path = import->how.file[0];
     struct form *form = &import->form;
-    size_t size[4] = {0}, rank;
 
-    if (data_gz_idx_head(import->file, path, size, &rank, err))
-        return -1;
     if (rank < 3 || (rank == 4 && size[3] != 3))
         return err_set(err,
                        "'%s' holds no images: want n x rows x columns, "
@@ -110,6 +111,37 @@ open_idx(struct data_import *import, struct err *err)
     form->width = size[2];
     form->channels = rank == 4 ? 3 : 1;
     return 0;
+}
+
+static int
+open_idx(struct data_import *import, struct err *err)
+{
+    size_t size[4] = {0}, rank;
+
+    if (data_gz_idx_head(import->file, import->how.file[0], size, &rank, err))
+        return -1;
+    return take_size(import, rank, size, err);
+}
+
+static int
+open_npy(struct data_import *import, struct err *err)
+{
+    const char *path = import->how.file[0];
+    uint8_t start[DATA_NPY_HEAD];
+    struct data_npy_head head;
+    struct err why;
+    size_t len;
+
+    if (data_gz_take(import->file, path, start, sizeof start, &len, err))
+        return -1;
+    if (data_npy_head(start, len, &head, &why))
+        return err_set(err, "cannot take '%s' as an array: %s", path, why.msg);
+    if (head.type != (enum data_npy_type)DTYPE_U1)
+        return err_set(err, "'%s' holds no bytes: save .astype('u1') of it",
+                       path);
+    if (gzseek(import->file, (z_off_t)head.place, SEEK_SET) < 0)
+        return err_set(err, "cannot read '%s'", path);
+    return take_size(import, head.rank, head.shape, err);
 }
 
 /* Read all that is there, so that nothing is believed of a count. */
@@ -143,23 +175,75 @@ take_labels(struct data_import *import, gzFile file, const char *path,
 }
 
 static int
-open_labels(struct data_import *import, struct err *err)
+read_gz_labels(struct data_import *import, const char *path, struct err *err)
 {
-    const char *path = import->how.file[1];
     gzFile file = data_gz_open(path, err);
-    size_t highest = 0;
     int rc;
 
     if (!file)
         return -1;
     rc = take_labels(import, file, path, err);
     gzclose(file);
+    return rc;
+}
+
+/* Whole numbers of any type, as bytes. */
+static int
+convert_labels(struct data_import *import, const struct data_npy *npy,
+               struct err *err)
+{
+    struct data_bytes *labels = &import->labels;
+    int64_t *label = data_npy_wholes(npy, err);
+
+    if (!label)
+        return -1;
+    labels->data = mem_array(import->n, 1);
+    for (; labels->len < import->n; labels->len++) {
+        const int64_t x = label[labels->len];
+
+        if (x < 0 || x > 255)
+            break;
+        labels->data[labels->len] = (uint8_t)x;
+    }
+    free(label);
+    if (labels->len == import->n)
+        return 0;
+    return err_set(err, "item %zu is not 0 .. 255", labels->len);
+}
+
+static int
+read_npy_labels(struct data_import *import, const char *path, struct err *err)
+{
+    struct data_npy npy;
+    struct err why;
+    int rc;
+
+    if (data_npy_read(path, &npy, err))
+        return -1;
+    if (npy.rank != 1 || npy.shape[0] != import->n)
+        rc = err_set(&why, "want one for each of %zu images", import->n);
+    else
+        rc = convert_labels(import, &npy, &why);
+    data_npy_release(&npy);
+    return rc ? err_set(err, "'%s' holds no labels: %s", path, why.msg) : 0;
+}
+
+static int
+open_labels(struct data_import *import, struct err *err)
+{
+    const char *path = import->how.file[1];
+    const enum data_form form = import->how.form;
+    size_t highest = 0;
+
+    if (form == DATA_NPY ? read_npy_labels(import, path, err)
+                         : read_gz_labels(import, path, err))
+        return -1;
     for (size_t i = 0; i < import->labels.len; i++)
         if (import->labels.data[i] > highest)
             highest = import->labels.data[i];
-    if (import->how.form == DATA_IDX)
+    if (form != DATA_STL10)
         import->form.classes = highest + 1;
-    return rc;
+    return 0;
 }
 
 /* A class becomes a folder's name. */
@@ -220,13 +304,15 @@ static int
 start_import(struct data_import *import, struct err *err)
 {
     const enum data_form form = import->how.form;
-    const int apart = form == DATA_IDX || form == DATA_STL10;
+    const int apart =
+        form == DATA_IDX || form == DATA_STL10 || form == DATA_NPY;
     size_t pixels;
 
     if (apart && import->how.files > 2)
         return err_set(err, "%s wants a file of images and one of labels",
                        import->form.name);
     if (open_next(import, err) || (form == DATA_IDX && open_idx(import, err)) ||
+        (form == DATA_NPY && open_npy(import, err)) ||
         (apart && import->how.files == 2 && open_labels(import, err)) ||
         name_classes(import, err))
         return -1;

@@ -11,8 +11,8 @@
 #include "util/mem.h"
 
 enum {
-    MAX_HEAD = 4096, // of a header that we read; NumPy writes 118 bytes
-    ALIGN = 64       // what NumPy pads its header to
+    MAX_HEAD = DATA_NPY_HEAD - 12, // NumPy writes 118 bytes
+    ALIGN = 64                     // what NumPy pads its header to
 };
 
 size_t
@@ -35,7 +35,7 @@ skip_word(const char **at, const char *word)
 }
 
 static int
-take_descr(const char **at, struct data_npy *npy)
+take_descr(const char **at, struct data_npy_head *head)
 {
     for (int i = 0; i < DTYPES; i++) {
         const char *descr = dtype_about((enum dtype)i)->npy;
@@ -43,7 +43,7 @@ take_descr(const char **at, struct data_npy *npy)
 
         snprintf(quoted, sizeof quoted, "'%s'", descr ? descr : "");
         if (descr && skip_word(at, quoted)) {
-            npy->type = (enum data_npy_type)i;
+            head->type = (enum data_npy_type)i;
             return 1;
         }
     }
@@ -79,27 +79,25 @@ take_number(const char **at, size_t *number)
     return 1;
 }
 
-/* (7,) or (7, 3) */
+/* (7,) or (7, 3) and so on */
 static int
-take_shape(const char **at, struct data_npy *npy)
+take_shape(const char **at, struct data_npy_head *head)
 {
-    npy->shape[1] = 1;
-    npy->rank = 1;
-    if (!skip_word(at, "(") || !take_number(at, &npy->shape[0]) ||
-        !skip_word(at, ","))
+    if (!skip_word(at, "("))
         return 0;
-    if (skip_word(at, ")"))
-        return 1;
-    npy->rank = 2;
-    if (!take_number(at, &npy->shape[1]))
-        return 0;
-    skip_word(at, ",");
-    return skip_word(at, ")");
+    while (head->rank < 4 && take_number(at, &head->shape[head->rank])) {
+        head->rank++;
+        if (!skip_word(at, ",") && head->rank == 1)
+            return 0;
+        if (skip_word(at, ")"))
+            return 1;
+    }
+    return 0;
 }
 
 /* The dictionary {'descr': '<f4', 'fortran_order': False, 'shape': (7, 3), } */
 static int
-parse_head(const char *at, struct data_npy *npy, struct err *err)
+parse_dictionary(const char *at, struct data_npy_head *head, struct err *err)
 {
     int seen[3] = {0};
 
@@ -107,15 +105,15 @@ parse_head(const char *at, struct data_npy *npy, struct err *err)
         return err_set(err, "its header is no dictionary");
     while (!skip_word(&at, "}")) {
         if (skip_word(&at, "'descr':") && !seen[0]++) {
-            if (!take_descr(&at, npy))
+            if (!take_descr(&at, head))
                 return refuse_descr(at, err);
         } else if (skip_word(&at, "'fortran_order':") && !seen[1]++) {
             if (!skip_word(&at, "False"))
                 return err_set(err, "its order is not C: save "
                                     "numpy.ascontiguousarray() of it");
         } else if (skip_word(&at, "'shape':") && !seen[2]++) {
-            if (!take_shape(&at, npy))
-                return err_set(err, "it has not one or two dimensions");
+            if (!take_shape(&at, head))
+                return err_set(err, "it has not one to four dimensions");
         } else {
             return err_set(err, "its header is damaged");
         }
@@ -128,13 +126,13 @@ parse_head(const char *at, struct data_npy *npy, struct err *err)
 }
 
 int
-data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
-               struct data_npy *npy, size_t *place, struct err *err)
+data_npy_head(const uint8_t *start, size_t len, struct data_npy_head *head,
+              struct err *err)
 {
     char text[MAX_HEAD + 1] = "";
-    size_t head, at, item;
+    size_t n, at;
 
-    *npy = (struct data_npy){0};
+    *head = (struct data_npy_head){0};
     if (len < 12 || memcmp(start, "\x93NUMPY", 6))
         return err_set(err,
                        "it is no .npy file: 'foil embed -o FILE.npy DATA' and "
@@ -142,18 +140,36 @@ data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
     if (start[6] < 1 || start[6] > 3)
         return err_set(err, "it is of version %d, not 1 to 3", start[6]);
     at = start[6] == 1 ? 10 : 12;
-    head = start[8] | (size_t)start[9] << 8;
+    n = start[8] | (size_t)start[9] << 8;
     if (start[6] > 1)
-        head |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
-    if (head > MAX_HEAD || head > len - at)
+        n |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
+    if (n > MAX_HEAD || n > len - at)
         return err_set(err, "its header is cut off or too long");
-    memcpy(text, start + at, head);
-    if (strlen(text) != head)
+    memcpy(text, start + at, n);
+    if (strlen(text) != n)
         return err_set(err, "its header is damaged");
-    if (parse_head(text, npy, err))
+    head->place = at + n;
+    return parse_dictionary(text, head, err);
+}
+
+int
+data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
+               struct data_npy *npy, size_t *place, struct err *err)
+{
+    struct data_npy_head head;
+    size_t item;
+
+    *npy = (struct data_npy){0};
+    if (data_npy_head(start, len, &head, err))
         return -1;
+    if (head.rank > 2)
+        return err_set(err, "it has not one or two dimensions");
+    npy->type = head.type;
+    npy->rank = head.rank;
+    npy->shape[0] = head.shape[0];
+    npy->shape[1] = head.rank == 2 ? head.shape[1] : 1;
+    *place = head.place;
     item = data_npy_item(npy->type);
-    *place = at + head;
     if (npy->shape[1] && npy->shape[0] > SIZE_MAX / item / npy->shape[1])
         return err_set(err, "its shape is too large");
     if (bytes - *place != npy->shape[0] * npy->shape[1] * item)
@@ -164,7 +180,7 @@ data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
 static int
 read_open(int fd, struct data_npy *npy, struct err *err)
 {
-    uint8_t start[MAX_HEAD + 12];
+    uint8_t start[DATA_NPY_HEAD];
     ssize_t len = pread(fd, start, sizeof start, 0);
     struct stat st;
     size_t place, size, have = 0;

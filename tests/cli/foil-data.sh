@@ -496,6 +496,23 @@ ok 'gzipped' "$data" import -o z.tar idx i.gz l
 ok 'gives the same' cmp i.tar z.tar
 ok '--limit' "$data" import -o z.tar -n 1 idx i l
 ok 'takes one' test "$(tar tf z.tar | wc -l)" -eq 1
+ok '--from' "$data" import -o z.tar --from 1 idx i l
+ok 'leaves one out' test "$(tar tf z.tar)" = 0/00000.jpg
+ok 'all left out: 1' refuses 1 'no image to import' \
+    "$data" import -o z.tar --from 2 idx i l
+# as CIFAR-100-C: an array of 2 images, 2 x 2 x 3, and their labels
+npy() {
+    printf '\x93NUMPY\1\0\x48\0%-71s\n' \
+        "{'descr': '|u1', 'fortran_order': False, 'shape': ($1), }"
+}
+{ npy '2, 2, 2, 3' && printf '%s' abcdefghijkl mnopqrstuvwx; } >fog.npy
+{ npy '2, 2, 2, 3' && printf '%s' ABCDEFGHIJKL mnopqrstuvwx; } >frost.npy
+{ npy '2,' && printf '\7\10'; } >labels.npy
+ok 'import npy' "$data" import -o f.tar npy fog.npy labels.npy
+ok 'another corruption' "$data" import -o g.tar npy frost.npy labels.npy
+ok 'one set of both' "$data" index -o both.foil f.tar g.tar
+ok 'has the versions of an image' bash -c "'$data' group --by file -o g.npy both.foil \
+    2>&1 | grep '4 samples in 2 groups'"
 ok 'unknown form: 2' refuses 2 'want one of idx' "$data" import -o z.tar svhn i
 ok 'no idx file: 1' refuses 1 "'a.tar' is no idx file" \
     "$data" import -o z.tar idx a.tar

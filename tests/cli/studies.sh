@@ -145,6 +145,12 @@ cp "$work/out" "$work/out.damaged"
 ok 'of which each has 19 versions' \
     test "$("$BIN/foil-data" list "$work/damaged/damaged.tar" | wc -l)" = 77
 ok 'finds some of them' grep -qE '^R@1 corrupted +mean' "$work/out.damaged"
+ok 'selection on corrupted images of another' study selection --epochs 1 --batch 8 \
+    --images 64 --seeds 1 --protocols epochs --versions "$work/damaged/damaged.tar" \
+    --methods simclr-shuffle --train "$small" -r "$work/versions" "${sets[@]}"
+ok 'finds as many in the same ones' diff \
+    <(grep -EA 1 '^R@1 corrupted +mean' "$work/out.damaged") \
+    <(grep -EA 1 '^R@1 corrupted +mean' "$work/out")
 
 # images with captions, by small encoders
 pair='--arch linear --text bow:8 --embed 8'

@@ -205,6 +205,89 @@ stl_is_read(void)
 }
 
 static void
+put_npy(const char *path, const char *about, const void *items, size_t n)
+{
+    uint8_t all[512] = "\x93NUMPY\1\0";
+    const size_t head = strlen(about);
+
+    REQUIRE(10 + head + n <= sizeof all);
+    all[8] = (uint8_t)head;
+    memcpy(all + 10, about, head);
+    memcpy(all + 10 + head, items, n);
+    REQUIRE(!file_write(path, all, 10 + head + n, &err));
+}
+
+#define NPY(type, shape) \
+    "{'descr': '" type "', 'fortran_order': False, 'shape': " shape ", }"
+
+static void
+npy_is_read(void)
+{
+    static const uint8_t pixel[24] = {1, 2, 3, [12] = 7, 8, 9, [23] = 44};
+    static const int64_t label[] = {11, 3};
+    struct data_import *import;
+    struct data_picture picture;
+
+    put_npy("x.npy", NPY("|u1", "(2, 2, 2, 3)"), pixel, 24);
+    put_npy("l.npy", NPY("<i8", "(2,)"), label, sizeof label);
+    import = open_files(DATA_NPY, "x.npy", "l.npy");
+    T(import && data_import_size(import) == 2 &&
+          data_import_next(import, &picture, &err) == 1 && picture.width == 2 &&
+          picture.height == 2 && picture.channels == 3 &&
+          !memcmp(picture.pixel, pixel, 12) && !strcmp(picture.class, "11"),
+      "npy: the first image in colour, its class");
+    T(import && data_import_next(import, &picture, &err) == 1 &&
+          !memcmp(picture.pixel, pixel + 12, 12) &&
+          !strcmp(picture.class, "03"),
+      "the second");
+    T(import && data_import_next(import, &picture, &err) == 0,
+      "there is no picture more");
+    data_import_close(import);
+    put_npy("x.npy", NPY("|u1", "(2, 3, 4)"), pixel, 24);
+    import = open_files(DATA_NPY, "x.npy", NULL);
+    T(import && data_import_next(import, &picture, &err) == 1 &&
+          !picture.class && picture.channels == 1 && picture.width == 4 &&
+          picture.height == 3,
+      "grey, without labels");
+    data_import_close(import);
+}
+
+static void
+npy_is_judged(void)
+{
+    static const uint8_t pixel[24] = {0};
+    static const int64_t label[] = {0, 256, -1, 0};
+
+    put_npy("x.npy", NPY("|u1", "(2, 3, 4)"), pixel, 24);
+    put_npy("l.npy", NPY("<i8", "(2,)"), label, 16);
+    T(!open_files(DATA_NPY, "x.npy", "l.npy") && strstr(err.msg, "item 1"),
+      "%s", err.msg);
+    put_npy("l.npy", NPY("<i8", "(2,)"), label + 2, 16);
+    T(!open_files(DATA_NPY, "x.npy", "l.npy") && strstr(err.msg, "item 0"),
+      "%s", err.msg);
+    put_npy("l.npy", NPY("<i8", "(3,)"), label, 24);
+    T(!open_files(DATA_NPY, "x.npy", "l.npy") && strstr(err.msg, "2 images"),
+      "%s", err.msg);
+    put_npy("l.npy", NPY("<f8", "(2,)"), label, 16);
+    T(!open_files(DATA_NPY, "x.npy", "l.npy") && strstr(err.msg, "whole"), "%s",
+      err.msg);
+    T(!open_files(DATA_NPY, "l.npy", NULL) && strstr(err.msg, "u1"), "%s",
+      err.msg);
+    T(!open_files(DATA_NPY, "i", NULL) && strstr(err.msg, "no .npy"), "%s",
+      err.msg);
+    put_npy("x.npy", NPY("|u1", "(24,)"), pixel, 24);
+    T(!open_files(DATA_NPY, "x.npy", NULL) && strstr(err.msg, "no images"),
+      "%s", err.msg);
+    put_npy("x.npy", NPY("|u1", "(2, 3, 5)"), pixel, 24);
+    T(count(open_files(DATA_NPY, "x.npy", NULL)) == -1 &&
+          strstr(err.msg, "cut off"),
+      "%s", err.msg);
+    put_npy("x.npy", NPY("|u1", "(9, 99999, 99999)"), pixel, 24);
+    T(!open_files(DATA_NPY, "x.npy", NULL) && strstr(err.msg, "claims"), "%s",
+      err.msg);
+}
+
+static void
 forms_have_names(void)
 {
     enum data_form form;
@@ -213,7 +296,7 @@ forms_have_names(void)
       "a form is found by its name");
     T(data_form_find("svhn", &form, &err) &&
           !strcmp(err.msg, "FORM 'svhn': want one of idx, cifar10, cifar100, "
-                           "stl10"),
+                           "stl10, npy"),
       "another name is refused with the list: %s", err.msg);
 }
 
@@ -228,6 +311,8 @@ main(void)
     cifar_is_read();
     classes_can_be_named();
     stl_is_read();
+    npy_is_read();
+    npy_is_judged();
     if (leave_folder())
         return 1;
     return t_done();
