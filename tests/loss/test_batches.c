@@ -1,7 +1,7 @@
 /*
  * What the theory of mini-batches says (Cho et al. 2023, arXiv:2307.05906), of
  * infonce at temperature 1 and free embeddings of six pairs: propositions 1, 2
- * and 3, corollary 1, theorem 7.
+ * and 3, corollary 1, lemma 2, theorem 7.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -190,6 +190,30 @@ check_linear(void)
            "corollary 1: two linear encoders reach the simplex");
 }
 
+/* Lemma 2: two pairs at the angles a and -a, and those at -a and a, have
+ * between them the two that are one, where the loss is largest. */
+static void
+check_geodesic(void)
+{
+    static const struct batches two = {1, 2, {{0, 1}}};
+    double loss[3];
+
+    for (int i = 0; i < 3; i++) {
+        const double a = (i - 1) * .5; // -.5, 0, .5
+        struct cloud c = {.z = {0}};
+
+        for (size_t r = 0; r < ALL; r++) {
+            c.z[r * DIM] = (float)cos(a);
+            c.z[r * DIM + 1] = (float)(r % PAIRS ? sin(a) : -sin(a));
+        }
+        loss[i] = mean_loss(&c, &two);
+    }
+    T_NEAR(loss[0], 2 * log(1 + exp(cos(1) - 1)), 1e-6, "lemma 2: an end");
+    T_NEAR(loss[2], loss[0], 1e-6, "the other");
+    T_NEAR(loss[1], 2 * log(2), 1e-6, "their middle");
+    T(loss[1] > loss[0] + .1, "lemma 2: a middle is above both of its ends");
+}
+
 /* The weighted loss of osgd, q = 1 of k = 3 out of M: gamma_j = C(M-j,2) /
  * C(M,3), its gap to the least, and the batch that a step takes. */
 static double
@@ -258,6 +282,7 @@ main(void)
     check_multiples();
     check_batches();
     check_linear();
+    check_geodesic();
     check_rate();
     return t_done();
 }
