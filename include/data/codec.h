@@ -42,6 +42,15 @@ int data_codec_decode(struct data_decoder **decoder, const uint8_t *bytes,
                       size_t len, size_t max_pixels, enum data_policy policy,
                       struct data_image *image, struct err *err);
 
+/* data_codec_region() is data_codec_decode() for a caller that reads a region,
+ * or all where it is NULL, as data_jpeg_region(): other forms are decoded
+ * whole.
+ */
+int data_codec_region(struct data_decoder **decoder, const uint8_t *bytes,
+                      size_t len, size_t max_pixels, enum data_policy policy,
+                      const struct data_region *region,
+                      struct data_image *image, struct err *err);
+
 /* data_codec_header() judges the header alone and writes the size as stored,
  * before an EXIF orientation turns the image: 0, or -1 with the reason. */
 int data_codec_header(struct data_decoder **decoder, const uint8_t *bytes,

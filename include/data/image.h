@@ -11,6 +11,23 @@ struct data_image {
     size_t room; /* bytes allocated */
 };
 
+/* A part of an image, in pixels. */
+struct data_box {
+    size_t left, top, width, height;
+};
+
+/* data_box_cover() makes a box the least one that holds another one, too. */
+void data_box_cover(struct data_box *box, const struct data_box *other);
+
+/*
+ * What a caller reads of an image, asked when its size is known: box(of, ...)
+ * returns a box of at least one pixel inside of width x height.
+ */
+struct data_region {
+    struct data_box (*box)(void *of, size_t width, size_t height);
+    void *of;
+};
+
 /* data_image_release() frees the pixels; the image is empty again. */
 void data_image_release(struct data_image *image);
 

@@ -33,6 +33,19 @@ int data_jpeg_decode(struct data_decoder **decoder, const uint8_t *bytes,
 void data_jpeg_free(struct data_decoder *decoder);
 
 /*
+ * data_jpeg_region() is data_jpeg_decode() for a caller that reads a part of
+ * the image: of the others the pixels may be left undefined.  The image has its
+ * whole size, the pixels of the region and the errors are the same: all of the
+ * file is read, and what is spared is to transform, enlarge and convert what
+ * lies outside.  Progressive, CMYK, turned and small images are decoded whole;
+ * so are all where region is NULL, and those of which most is wanted.
+ */
+int data_jpeg_region(struct data_decoder **decoder, const uint8_t *bytes,
+                     size_t len, size_t max_pixels, enum data_policy policy,
+                     const struct data_region *region, struct data_image *image,
+                     struct err *err);
+
+/*
  * data_jpeg_header() judges the header alone and writes the size as stored,
  * before an EXIF orientation turns it: 0, or -1 with the reason.
  */

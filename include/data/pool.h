@@ -39,6 +39,13 @@ void data_pool_free(struct data_pool *pool);
 const struct data_image *data_pool_get(struct data_pool *pool, size_t id,
                                        struct err *err);
 
+/* data_pool_region() is data_pool_get() for a caller that reads a region of the
+ * image, which is all of it where it is NULL: of an image that is not kept the
+ * other pixels may be undefined. */
+const struct data_image *data_pool_region(struct data_pool *pool, size_t id,
+                                          const struct data_region *region,
+                                          struct err *err);
+
 /* data_pool_unread() returns 1 where the latest sample could not be read, 0
  * where it was bad or good. */
 int data_pool_unread(const struct data_pool *pool);

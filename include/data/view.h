@@ -124,6 +124,12 @@ void data_view(const struct data_recipe *recipe, const struct data_image *image,
                uint64_t seed, uint64_t sample, uint64_t epoch, uint64_t view,
                struct data_scratch **scratch, uint8_t *out);
 
+/* data_view_box() returns the part that data_view() reads of an image of that
+ * size, with the same numbers. */
+struct data_box data_view_box(const struct data_recipe *recipe, size_t width,
+                              size_t height, uint64_t seed, uint64_t sample,
+                              uint64_t epoch, uint64_t view);
+
 /*
  * data_plain() writes the view for evaluation: the short side resized to `size`
  * (antialiased bilinear), the long one to trunc(size long / short), the centre

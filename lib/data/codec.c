@@ -40,10 +40,20 @@ data_codec_decode(struct data_decoder **decoder, const uint8_t *bytes,
                   size_t len, size_t max_pixels, enum data_policy policy,
                   struct data_image *image, struct err *err)
 {
+    return data_codec_region(decoder, bytes, len, max_pixels, policy, NULL,
+                             image, err);
+}
+
+int
+data_codec_region(struct data_decoder **decoder, const uint8_t *bytes,
+                  size_t len, size_t max_pixels, enum data_policy policy,
+                  const struct data_region *region, struct data_image *image,
+                  struct err *err)
+{
     switch (data_codec_of(bytes, len)) {
     case DATA_CODEC_JPEG:
-        return data_jpeg_decode(decoder, bytes, len, max_pixels, policy, image,
-                                err);
+        return data_jpeg_region(decoder, bytes, len, max_pixels, policy, region,
+                                image, err);
     case DATA_CODEC_PNG:
         return data_png_decode(bytes, len, max_pixels, image, err);
     case DATA_CODEC_WEBP:

@@ -3,12 +3,8 @@
 
 #include <stddef.h>
 
+#include "data/image.h"
 #include "util/rng.h"
-
-/* A part of an image, in pixels. */
-struct data_box {
-    size_t left, top, width, height;
-};
 
 /*
  * data_crop_draw() draws the box of a random resized crop (torchvision's

@@ -22,19 +22,91 @@ data_gather_begin(struct data_gather *g, const struct data_wanted *want)
         memcpy(g->ids + n, want->extra, want->n_extra * sizeof *g->ids);
 }
 
+/* The views of the sample in work: how they are made, and the epoch. */
+struct views {
+    const struct data_gather *g;
+    const struct data_recipe *recipe;
+    uint64_t seed, epoch;
+};
+
+/* One of them: its epoch and number, and the row that it fills. */
+struct place {
+    uint64_t epoch, view;
+    size_t row;
+};
+
+static size_t
+count_views(const struct views *views)
+{
+    return views->g->at < views->g->want.n ? views->g->want.views : 1;
+}
+
+/* The view of an extra sample: one that is named, or a fresh one. */
+static struct place
+place_extra(const struct data_wanted *w, size_t extra, uint64_t epoch)
+{
+    const int64_t view = w->extra_view ? w->extra_view[extra] : -1;
+    const size_t row = w->views * w->n + extra;
+    uint64_t named = w->extra_epoch ? (uint64_t)w->extra_epoch[extra] : 0;
+
+    return view < 0 ? (struct place){epoch, w->views, row}
+                    : (struct place){named, (uint64_t)view, row};
+}
+
+static struct place
+place_view(const struct views *views, size_t v)
+{
+    const struct data_wanted *w = &views->g->want;
+    const size_t at = views->g->at, row = v * w->n + at;
+
+    if (at >= w->n)
+        return place_extra(w, at - w->n, views->epoch);
+    if (w->variant)
+        return (struct place){0, (uint64_t)w->variant[row], row};
+    return (struct place){views->epoch, v, row};
+}
+
+static struct data_box
+box_of_view(const struct views *views, size_t v, size_t width, size_t height)
+{
+    const uint64_t id = (uint64_t)views->g->ids[views->g->at];
+    const struct place place = place_view(views, v);
+
+    return data_view_box(views->recipe, width, height, views->seed, id,
+                         place.epoch, place.view);
+}
+
+/* What all views of a sample read. */
+static struct data_box
+box_of_views(void *of, size_t width, size_t height)
+{
+    const struct views *views = of;
+    struct data_box all = box_of_view(views, 0, width, height);
+
+    for (size_t v = 1; v < count_views(views); v++) {
+        const struct data_box box = box_of_view(views, v, width, height);
+
+        data_box_cover(&all, &box);
+    }
+    return all;
+}
+
 /* The image of the next sample, or of its substitute. */
 static const struct data_image *
-image_of(struct data_gather *g, struct data_pool *pool, uint64_t seed,
-         uint64_t epoch, struct err *why)
+image_of(struct data_gather *g, struct data_pool *pool, struct views *views,
+         struct err *why)
 {
+    const struct data_region region = {box_of_views, views};
+    const struct data_region *read = g->want.make ? NULL : &region;
     const int64_t wanted = g->ids[g->at];
-    const struct data_image *image = data_pool_get(pool, (size_t)wanted, why);
+    const struct data_image *image =
+        data_pool_region(pool, (size_t)wanted, read, why);
     struct err err;
     int64_t used;
 
     if (image || data_pool_unread(pool))
         return image;
-    used = data_pool_substitute(pool, seed, (size_t)wanted, epoch,
+    used = data_pool_substitute(pool, views->seed, (size_t)wanted, views->epoch,
                                 g->want.n + g->want.n_extra, g->ids, &err);
     if (used < 0) {
         err_set(why, "%s", err.msg);
@@ -44,36 +116,22 @@ image_of(struct data_gather *g, struct data_pool *pool, uint64_t seed,
              sizeof *g->substituted);
     g->substituted[g->n_substituted][0] = wanted;
     g->substituted[g->n_substituted++][1] = g->ids[g->at] = used;
-    return data_pool_get(pool, (size_t)used, &err);
+    return data_pool_region(pool, (size_t)used, read, &err);
 }
 
-/* Makes row `row` of the pixels: view `view` of an epoch. */
 static void
-make_view(struct data_gather *g, const struct data_recipe *recipe,
-          const struct data_image *image, uint64_t seed, uint64_t epoch,
-          uint64_t view, size_t row)
+make_view(struct data_gather *g, const struct views *views,
+          const struct data_image *image, const struct place *place)
 {
     const size_t area = g->want.size * g->want.size * 3;
+    const int64_t id = g->ids[g->at];
 
     if (g->want.make)
-        g->want.make(g->want.of, image, g->ids[g->at], epoch, view, row);
+        g->want.make(g->want.of, image, id, place->epoch, place->view,
+                     place->row);
     else
-        data_view(recipe, image, seed, (uint64_t)g->ids[g->at], epoch, view,
-                  &g->scratch, g->pixel + row * area);
-}
-
-/* The view of an extra sample: one that is named, or a fresh one. */
-static void
-make_extra(struct data_gather *g, const struct data_recipe *recipe,
-           const struct data_image *image, uint64_t seed, uint64_t epoch)
-{
-    const struct data_wanted *w = &g->want;
-    const size_t extra = g->at - w->n;
-    const int64_t view = w->extra_view ? w->extra_view[extra] : -1;
-    uint64_t named = w->extra_epoch ? (uint64_t)w->extra_epoch[extra] : 0;
-
-    make_view(g, recipe, image, seed, view < 0 ? epoch : named,
-              view < 0 ? w->views : (uint64_t)view, w->views * w->n + extra);
+        data_view(views->recipe, image, views->seed, (uint64_t)id, place->epoch,
+                  place->view, &g->scratch, g->pixel + place->row * area);
 }
 
 int
@@ -81,22 +139,20 @@ data_gather_next(struct data_gather *g, struct data_pool *pool,
                  const struct data_recipe *recipe, uint64_t seed,
                  uint64_t epoch, struct err *why)
 {
-    const struct data_wanted *w = &g->want;
+    struct views views = {g, recipe, seed, epoch};
     const struct data_image *image;
 
-    REQUIRE(recipe->size == w->size);
-    if (g->at == w->n + w->n_extra)
+    REQUIRE(recipe->size == g->want.size);
+    if (g->at == g->want.n + g->want.n_extra)
         return 0;
-    image = image_of(g, pool, seed, epoch, why);
+    image = image_of(g, pool, &views, why);
     if (!image)
         return -1;
-    if (g->at >= w->n)
-        make_extra(g, recipe, image, seed, epoch);
-    else
-        for (size_t v = 0; v < w->views; v++)
-            make_view(g, recipe, image, seed, w->variant ? 0 : epoch,
-                      w->variant ? (uint64_t)w->variant[v * w->n + g->at] : v,
-                      v * w->n + g->at);
+    for (size_t v = 0; v < count_views(&views); v++) {
+        const struct place place = place_view(&views, v);
+
+        make_view(g, &views, image, &place);
+    }
     g->at++;
     return 1;
 }

@@ -19,3 +19,17 @@ data_image_size(struct data_image *image, size_t width, size_t height)
     image->width = width;
     image->height = height;
 }
+
+void
+data_box_cover(struct data_box *box, const struct data_box *other)
+{
+    const size_t right = box->left + box->width;
+    const size_t bottom = box->top + box->height;
+    const size_t r = other->left + other->width;
+    const size_t b = other->top + other->height;
+
+    box->left = box->left < other->left ? box->left : other->left;
+    box->top = box->top < other->top ? box->top : other->top;
+    box->width = (right > r ? right : r) - box->left;
+    box->height = (bottom > b ? bottom : b) - box->top;
+}

@@ -13,6 +13,8 @@
 enum {
     MAX_SCANS = 100, // a progressive file of real use has about ten
     ROWS = 4,        // rows asked for at a time: libjpeg gives one or two
+    MARGIN = 4,      // columns beside a region that upsampling reads, and more
+    SMALL = 1 << 14, // pixels of an image that is always decoded whole
     BEHIND = D_MAX_BLOCKS_IN_MCU * DCTSIZE2 * 8 // what pad_on() adds
 };
 
@@ -128,12 +130,13 @@ orientation_of(const struct jpeg_decompress_struct *jpeg)
     return 1;
 }
 
-/* Decode all rows to where `out` says, `stride` bytes apart. */
+/* Decode the rows before `end` to where `out` says, `stride` bytes apart. */
 static void
-read_jpeg_rows(struct jpeg_decompress_struct *jpeg, uint8_t *out, size_t stride)
+read_jpeg_rows(struct jpeg_decompress_struct *jpeg, JDIMENSION end,
+               uint8_t *out, size_t stride)
 {
-    while (jpeg->output_scanline < jpeg->output_height) {
-        JDIMENSION n = jpeg->output_height - jpeg->output_scanline;
+    while (jpeg->output_scanline < end) {
+        JDIMENSION n = end - jpeg->output_scanline;
         JSAMPROW row[ROWS];
 
         if (n > ROWS)
@@ -192,12 +195,62 @@ rgb_from_inks(size_t n, const uint8_t *cmyk, uint8_t *rgb)
             rgb[c] = multiply_bytes(cmyk[c], cmyk[3]);
 }
 
+/*
+ * The box of a region, or all where to decode less is not possible or does not
+ * pay: rows before and after it are read, too, and so are whole MCUs.
+ */
+static struct data_box
+box_to_read(struct jpeg_decompress_struct *jpeg,
+            const struct data_region *region)
+{
+    const size_t w = jpeg->image_width, h = jpeg->image_height;
+    struct data_box box = {0, 0, w, h};
+
+    if (!region || jpeg->num_components == 4 || w * h < SMALL ||
+        jpeg_has_multiple_scans(jpeg))
+        return box;
+    box = region->box(region->of, w, h);
+    REQUIRE(box.width && box.left + box.width <= w);
+    REQUIRE(box.height && box.top + box.height <= h);
+    if (10 * box.width * box.height > 9 * w * h)
+        box = (struct data_box){0, 0, w, h};
+    return box;
+}
+
+/*
+ * Decode a box of the image.  libjpeg would take what follows it for read where
+ * all of it is skipped: so the last row is read, and damage before it is seen.
+ */
 static void
-read_image(struct data_decoder *decoder, struct data_image *image)
+read_box(struct jpeg_decompress_struct *jpeg, const struct data_box *box,
+         struct data_image *image)
+{
+    const size_t w = image->width, end = box->left + box->width + MARGIN;
+    const JDIMENSION last = jpeg->output_height - 1;
+    const JDIMENSION bottom = (JDIMENSION)(box->top + box->height);
+    JDIMENSION left = 0, width = (JDIMENSION)w;
+
+    if (box->width < w) {
+        left = box->left < MARGIN ? 0 : (JDIMENSION)box->left - MARGIN;
+        width = (JDIMENSION)(end < w ? end : w) - left;
+        jpeg_crop_scanline(jpeg, &left, &width);
+    }
+    if (box->top)
+        jpeg_skip_scanlines(jpeg, (JDIMENSION)box->top);
+    read_jpeg_rows(jpeg, bottom, image->pixel + 3 * left, 3 * w);
+    if (bottom < last)
+        jpeg_skip_scanlines(jpeg, last - bottom);
+    read_jpeg_rows(jpeg, last + 1, image->pixel + 3 * left, 3 * w);
+}
+
+static void
+read_image(struct data_decoder *decoder, const struct data_region *region,
+           struct data_image *image)
 {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     const size_t w = jpeg->image_width, h = jpeg->image_height;
     const int inks = jpeg->num_components == 4;
+    const struct data_box box = box_to_read(jpeg, region);
     size_t behind;
 
     jpeg->out_color_space = inks ? JCS_CMYK : JCS_RGB;
@@ -206,10 +259,10 @@ read_image(struct data_decoder *decoder, struct data_image *image)
     data_image_size(image, w, h);
     if (inks) {
         mem_grow(&decoder->inks.data, &decoder->inks.room, w * h * 4, 1);
-        read_jpeg_rows(jpeg, decoder->inks.data, w * 4);
+        read_jpeg_rows(jpeg, jpeg->output_height, decoder->inks.data, w * 4);
         rgb_from_inks(w * h, decoder->inks.data, image->pixel);
     } else {
-        read_jpeg_rows(jpeg, image->pixel, w * 3);
+        read_box(jpeg, &box, image);
     }
     pad_off(decoder, behind);
     jpeg_finish_decompress(jpeg);
@@ -219,6 +272,16 @@ int
 data_jpeg_decode(struct data_decoder **keep, const uint8_t *bytes, size_t len,
                  size_t max_pixels, enum data_policy policy,
                  struct data_image *image, struct err *err)
+{
+    return data_jpeg_region(keep, bytes, len, max_pixels, policy, NULL, image,
+                            err);
+}
+
+int
+data_jpeg_region(struct data_decoder **keep, const uint8_t *bytes, size_t len,
+                 size_t max_pixels, enum data_policy policy,
+                 const struct data_region *region, struct data_image *image,
+                 struct err *err)
 {
     struct data_decoder *decoder = decoder_of(keep);
     int orientation;
@@ -231,9 +294,9 @@ data_jpeg_decode(struct data_decoder **keep, const uint8_t *bytes, size_t len,
     begin_jpeg(decoder, bytes, len, max_pixels);
     orientation = orientation_of(&decoder->jpeg);
     if (orientation == 1) {
-        read_image(decoder, image);
+        read_image(decoder, region, image);
     } else {
-        read_image(decoder, &decoder->turned);
+        read_image(decoder, NULL, &decoder->turned);
         data_exif_turn(orientation, &decoder->turned, image);
     }
     jpeg_destroy_decompress(&decoder->jpeg);

@@ -47,6 +47,30 @@ data_pool_free(struct data_pool *pool)
     free(pool);
 }
 
+static int
+can_keep(const struct data_pool *pool, size_t width, size_t height)
+{
+    return 3 * width * height + sizeof(struct data_image) <=
+           pool->how.keep_bytes - pool->kept_bytes;
+}
+
+/* What a caller reads, but all of an image that will be kept. */
+struct asked {
+    const struct data_pool *pool;
+    const struct data_region *region;
+};
+
+static struct data_box
+box_of_asked(void *of, size_t width, size_t height)
+{
+    const struct asked *asked = of;
+    const struct data_region *region = asked->region;
+
+    if (!region || can_keep(asked->pool, width, height))
+        return (struct data_box){0, 0, width, height};
+    return region->box(region->of, width, height);
+}
+
 /* Keep a copy of the image where there is room for it. */
 static void
 keep_image(struct data_pool *pool, size_t id)
@@ -55,7 +79,7 @@ keep_image(struct data_pool *pool, size_t id)
     size_t bytes = 3 * image->width * image->height;
     struct data_image *copy;
 
-    if (bytes + sizeof *copy > pool->how.keep_bytes - pool->kept_bytes)
+    if (!can_keep(pool, image->width, image->height))
         return;
     copy = mem_array(1, sizeof *copy);
     data_image_size(copy, image->width, image->height);
@@ -67,6 +91,15 @@ keep_image(struct data_pool *pool, size_t id)
 const struct data_image *
 data_pool_get(struct data_pool *pool, size_t id, struct err *err)
 {
+    return data_pool_region(pool, id, NULL, err);
+}
+
+const struct data_image *
+data_pool_region(struct data_pool *pool, size_t id,
+                 const struct data_region *region, struct err *err)
+{
+    struct asked asked = {pool, region};
+    const struct data_region read = {box_of_asked, &asked};
     struct err why;
     int rc;
 
@@ -82,9 +115,9 @@ data_pool_get(struct data_pool *pool, size_t id, struct err *err)
     pool->unread = rc == DATA_UNREAD;
     if (rc)
         goto bad;
-    if (data_codec_decode(&pool->decoder, pool->bytes.data, pool->bytes.len,
-                          pool->how.max_pixels, pool->how.policy, &pool->image,
-                          &why)) {
+    if (data_codec_region(&pool->decoder, pool->bytes.data, pool->bytes.len,
+                          pool->how.max_pixels, pool->how.policy, &read,
+                          &pool->image, &why)) {
         err_set(err, "sample '%s': %s", data_name(pool->set, id), why.msg);
         goto bad;
     }

@@ -53,14 +53,20 @@ draw_ops(const struct data_recipe *recipe, struct rng *rng, struct draw *draw)
     }
 }
 
+static struct data_box
+draw_box(const struct data_recipe *recipe, size_t width, size_t height,
+         struct rng *rng)
+{
+    return data_crop_draw(
+        width, height, (const double[]){recipe->scale_min, recipe->scale_max},
+        (const double[]){recipe->ratio_min, recipe->ratio_max}, rng);
+}
+
 static void
 draw_all(const struct data_recipe *recipe, const struct data_image *image,
          struct rng *rng, struct draw *draw)
 {
-    draw->box = data_crop_draw(
-        image->width, image->height,
-        (const double[]){recipe->scale_min, recipe->scale_max},
-        (const double[]){recipe->ratio_min, recipe->ratio_max}, rng);
+    draw->box = draw_box(recipe, image->width, image->height, rng);
     draw->flip = rng_unit(rng) < recipe->flip;
     draw->jitter = rng_unit(rng) < recipe->jitter;
     draw_jitter(recipe, rng, draw);
@@ -104,6 +110,16 @@ blur_planes(const struct data_recipe *recipe, const struct draw *draw,
         else
             data_blur_box(size, size, draw->sigma, plane + c * n, scratch);
     }
+}
+
+struct data_box
+data_view_box(const struct data_recipe *recipe, size_t width, size_t height,
+              uint64_t seed, uint64_t sample, uint64_t epoch, uint64_t view)
+{
+    struct rng rng;
+
+    rng_init(&rng, seed, RNG_VIEW, sample, epoch, view);
+    return draw_box(recipe, width, height, &rng);
 }
 
 void

@@ -1,10 +1,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "data/pool.h"
-#include "data/view.h"
+#include "data/gather.h"
 #include "util/clock.h"
-#include "util/mem.h"
 
 /*
  * bench_augment DATA N SPEC: images a second of processor time, each read,
@@ -22,12 +20,11 @@ main(int argc, char **argv)
 {
     struct data_pool_how how = {.policy = DATA_REFUSE,
                                 .max_pixels = DATA_MAX_PIXELS};
-    struct data_scratch *scratch = NULL;
+    struct data_gather gather = {0};
     struct data_recipe recipe;
     struct data_pool *pool;
     struct data_set *set;
     struct err err;
-    uint8_t *out;
     size_t n;
     double start;
 
@@ -38,21 +35,19 @@ main(int argc, char **argv)
     if (!set || data_recipe_find(argv[3], &recipe, &err))
         give_up(&err);
     pool = data_pool_new(set, &how);
-    out = mem_array(recipe.size * recipe.size, 3);
     start = clock_cpu();
     for (size_t i = 0; i < n; i++) {
-        size_t id = i % data_size(set);
-        const struct data_image *image = data_pool_get(pool, id, &err);
+        const int64_t id = (int64_t)(i % data_size(set));
 
-        if (!image)
+        data_gather_begin(
+            &gather, &(struct data_wanted){
+                         .n = 1, .views = 2, .size = recipe.size, .ids = &id});
+        if (data_gather_next(&gather, pool, &recipe, 1, 0, &err) < 0)
             give_up(&err);
-        data_view(&recipe, image, 1, id, 0, 0, &scratch, out);
-        data_view(&recipe, image, 1, id, 0, 1, &scratch, out);
     }
     printf("%.0f\n", (double)n / (clock_cpu() - start));
-    free(out);
+    data_gather_release(&gather);
     data_pool_free(pool);
-    data_scratch_free(scratch);
     data_close(set);
     return 0;
 }
