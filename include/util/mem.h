@@ -14,7 +14,9 @@ void *mem_array(size_t n, size_t size);
 
 /*
  * mem_aligned() is mem_array() with the first byte on a 64-byte boundary, as
- * vector loads and oneDNN like it.  To be given to free().
+ * vector loads and oneDNN like it.  From 4 MiB on it begins on a boundary of
+ * 2 MiB, and the kernel is asked for huge pages (madvise(2)).  To be given to
+ * free().
  */
 void *mem_aligned(size_t n, size_t size);
 

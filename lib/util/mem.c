@@ -1,13 +1,16 @@
+#define _DEFAULT_SOURCE // madvise
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "util/err.h"
 #include "util/mem.h"
 
-enum { ALIGN = 64 };
+enum { ALIGN = 64, HUGE_PAGE = 2 << 20 };
 
 _Noreturn static void
 out_of_memory(size_t n, size_t size)
@@ -30,14 +33,17 @@ void *
 mem_aligned(size_t n, size_t size)
 {
     size_t bytes;
+    int large;
     void *p;
 
     if (size && n > (SIZE_MAX - ALIGN) / size)
         out_of_memory(n, size);
     bytes = (n * size + ALIGN) / ALIGN * ALIGN;
-    p = aligned_alloc(ALIGN, bytes);
-    if (!p)
+    large = bytes >= 2 * (size_t)HUGE_PAGE;
+    if (posix_memalign(&p, large ? HUGE_PAGE : ALIGN, bytes))
         out_of_memory(n, size);
+    if (large) // a wish: a kernel without huge pages refuses it
+        madvise(p, bytes, MADV_HUGEPAGE);
     return memset(p, 0, bytes);
 }
 

@@ -51,6 +51,10 @@ arrays(void)
           "%zu x 3 on 64 bytes, zeroed", n);
         free(p);
     }
+    p = mem_aligned((4 << 20) + 1, 1);
+    T((uintptr_t)p % (2 << 20) == 0 && all_zero(p, (4 << 20) + 1),
+      "a large one on a boundary of huge pages, zeroed");
+    free(p);
 }
 
 static void
