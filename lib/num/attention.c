@@ -15,8 +15,9 @@
  * those of num/gemm.h.  Rows of scores are padded to whole vectors, as are rows
  * of d numbers where they do not fill them; what is beyond is zero.
  *
- * Rows are taken four at a time, because a causal block of rows ends at its own
- * last token: what lies beyond is neither computed nor read.
+ * Causal rows are taken four at a time, because such a block ends at its own
+ * last token: what lies beyond is neither computed nor read.  Others are taken
+ * all at once.
  */
 enum { ROWS = PRODUCTS_ROWS };
 
@@ -83,14 +84,16 @@ tokens_seen(const struct task *t, size_t i, size_t rows)
 static size_t
 rows_at(const struct task *t, size_t i)
 {
-    return t->len - i < ROWS ? t->len - i : ROWS;
+    const size_t left = t->len - i;
+
+    return t->causal && left > ROWS ? ROWS : left;
 }
 
 /* s = x y', of which yt is the transpose. */
 static void
 multiply_scores(const struct task *t, struct rows x, const float *yt, float *s)
 {
-    for (size_t i = 0; i < t->len; i += ROWS) {
+    for (size_t i = 0; i < t->len; i += rows_at(t, i)) {
         const size_t rows = rows_at(t, i);
         const struct products_rows p = {
             .a = x.at + i * x.stride,
@@ -123,7 +126,7 @@ copy_to_sink(const struct task *t, const struct sink *out)
 static void
 mix_rows(const struct task *t, const float *p, struct rows x, struct sink out)
 {
-    for (size_t i = 0; i < t->len; i += ROWS) {
+    for (size_t i = 0; i < t->len; i += rows_at(t, i)) {
         const size_t rows = rows_at(t, i);
         const struct products_rows product = {
             .a = p + i * t->wide,
@@ -148,7 +151,7 @@ static void
 mix_rows_back(const struct task *t, const float *p, struct rows x,
               struct sink out)
 {
-    for (size_t j = 0; j < t->len; j += ROWS) {
+    for (size_t j = 0; j < t->len; j += rows_at(t, j)) {
         const struct products_rows product = {
             .a = p + j,
             .ai = 1,
@@ -202,10 +205,20 @@ static UTIL_CLONES(double, sum_row, (const float *s, size_t n), (s, n))
 
 static UTIL_CLONES(float, max_of_row, (const float *s, size_t n), (s, n))
 {
-    float top = s[0];
+    float part[LANES], top;
+    size_t at = 0;
 
-    for (size_t j = 1; j < n; j++)
-        top = s[j] > top ? s[j] : top;
+    for (size_t j = 0; j < LANES; j++)
+        part[j] = s[0];
+    for (; at + LANES <= n; at += LANES)
+        for (size_t j = 0; j < LANES; j++)
+            part[j] = s[at + j] > part[j] ? s[at + j] : part[j];
+    for (size_t half = LANES / 2; half > 0; half /= 2)
+        for (size_t j = 0; j < half; j++)
+            part[j] = part[j + half] > part[j] ? part[j + half] : part[j];
+    top = part[0];
+    for (; at < n; at++)
+        top = s[at] > top ? s[at] : top;
     return top;
 }
 

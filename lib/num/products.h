@@ -9,15 +9,16 @@
 /*
  * The inner loops of attention and of products of halves, made once for each
  * instruction set out of products_loops.h: vectors are as wide as a register,
- * so that sums stay in registers.  Products are not fused with sums, and each
- * sum has the order of k: all give the same bits.
+ * so that sums stay in registers.  Each sum has the order of k.  Products of
+ * halves are not fused with sums: all give the same bits.  Those of rows are
+ * with AVX2 and AVX-512, which give the same bits; others do not.
  */
 enum { PRODUCTS_ROWS = 4, PRODUCTS_COLUMNS = 16 };
 
 /*
- * c = a b for `rows` <= PRODUCTS_ROWS rows and n columns, a multiple of
- * PRODUCTS_COLUMNS, summed over k from `from` to below `to`: a_ik is
- * a[i * ai + k * ak], row k of b is b + k * ldb.
+ * c = a b for `rows` rows, best a multiple of PRODUCTS_ROWS, and n columns, a
+ * multiple of PRODUCTS_COLUMNS, summed over k from `from` to below `to`: a_ik
+ * is a[i * ai + k * ak], row k of b is b + k * ldb.
  */
 struct products_rows {
     const float *a;

@@ -1,14 +1,20 @@
 /*
  * The loops of products.h for one instruction set.  Whoever includes this
  * defines ISA, the struct num_products, and LANES_WIDE, numbers of a register,
- * and gets nothing without.
+ * and gets nothing without; and FUSED, a b + c of a number and two vectors,
+ * where the processor rounds that once.
  */
 #ifdef ISA
 #include "lanes.h"
 #include "products.h"
 
+#ifndef FUSED
+#define FUSED(a, b, c) ((a) * (b) + (c))
+#endif
+
 enum {
     ROWS = PRODUCTS_ROWS,
+    STRIP = LANES_WIDE == 16 ? 2 * ROWS : ROWS, /* rows that fill registers */
     HELD = HALF_PANEL / LANES_WIDE < 8 ? HALF_PANEL / LANES_WIDE : 8
 };
 
@@ -17,7 +23,7 @@ LANES_INLINE void
 multiply_columns(const struct products_rows *p, size_t row, size_t rows,
                  size_t vectors, size_t at)
 {
-    lanes sum[ROWS][2] = {0};
+    lanes sum[STRIP][2] = {0};
 
     for (size_t k = p->from; k < p->to; k++) {
         const float *a = p->a + row * p->ai + k * p->ak;
@@ -28,35 +34,37 @@ multiply_columns(const struct products_rows *p, size_t row, size_t rows,
             column[v] = lanes_at(b + v * LANES_WIDE);
         for (size_t i = 0; i < rows; i++)
             for (size_t v = 0; v < vectors; v++)
-                sum[i][v] += a[i * p->ai] * column[v];
+                sum[i][v] = FUSED(a[i * p->ai], column[v], sum[i][v]);
     }
     for (size_t i = 0; i < rows; i++)
         memcpy(p->c + (row + i) * p->ldc + at, sum[i],
                vectors * sizeof *sum[i]);
 }
 
+/* All rows of one or two vectors of columns, which stay in the first cache. */
 LANES_INLINE void
-all_columns(const struct products_rows *p, size_t row, size_t rows)
+all_rows(const struct products_rows *p, size_t vectors, size_t at)
 {
-    size_t at = 0;
+    size_t row = 0;
 
-    for (; at + 2 * LANES_WIDE <= p->n; at += 2 * LANES_WIDE)
-        multiply_columns(p, row, rows, 2, at);
-    if (at < p->n)
-        multiply_columns(p, row, rows, 1, at);
+    for (; row + STRIP <= p->rows; row += STRIP)
+        multiply_columns(p, row, STRIP, vectors, at);
+    for (; row + ROWS <= p->rows; row += ROWS)
+        multiply_columns(p, row, ROWS, vectors, at);
+    for (; row < p->rows; row++)
+        multiply_columns(p, row, 1, vectors, at);
 }
 
 static void
 rows_product(const struct products_rows *product)
 {
     const struct products_rows p = *product;
+    size_t at = 0;
 
-    if (p.rows == ROWS) {
-        all_columns(&p, 0, ROWS);
-        return;
-    }
-    for (size_t i = 0; i < p.rows; i++)
-        all_columns(&p, i, 1);
+    for (; at + 2 * LANES_WIDE <= p.n; at += 2 * LANES_WIDE)
+        all_rows(&p, 2, at);
+    if (at < p.n)
+        all_rows(&p, 1, at);
 }
 
 /* Both products of a word, one after the other: a row, and HELD vectors of the

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,24 +7,35 @@
 #include "num/products.h"
 #include "t.h"
 
-enum { DEPTH = 21, WIDTH = 3 * PRODUCTS_COLUMNS, LINE = WIDTH + 5 };
+enum {
+    MOST = 3 * PRODUCTS_ROWS + 1,
+    DEPTH = 21,
+    WIDTH = 3 * PRODUCTS_COLUMNS,
+    LINE = WIDTH + 5
+};
 
-/* The sum in the order of k, in f32, is what every instruction set gives. */
+/* The sum in the order of k, in f32, is what every instruction set gives; with
+ * AVX2 and more products are fused with it. */
 static int
 rows_are_sums(const struct num_products *loops, struct products_rows p)
 {
-    float got[PRODUCTS_ROWS * LINE] = {0};
+    const int fused = loops != &num_products_any;
+    float got[MOST * LINE] = {0};
     int good = 1;
 
     p.c = got;
     p.ldc = LINE;
     loops->rows(&p);
-    for (size_t i = 0; i < PRODUCTS_ROWS; i++)
+    for (size_t i = 0; i < MOST; i++)
         for (size_t j = 0; j < LINE; j++) {
             float sum = 0;
 
-            for (size_t k = p.from; k < p.to; k++)
-                sum += p.a[i * p.ai + k * p.ak] * p.b[k * p.ldb + j];
+            for (size_t k = p.from; k < p.to; k++) {
+                const float x = p.a[i * p.ai + k * p.ak];
+                const float y = p.b[k * p.ldb + j];
+
+                sum = fused ? fmaf(x, y, sum) : x * y + sum;
+            }
             if (i >= p.rows || j >= p.n)
                 sum = 0;
             good &= !memcmp(&sum, &got[i * LINE + j], sizeof sum);
@@ -36,7 +48,7 @@ all_rows(const struct num_products *loops, const char *name)
 {
     float *a = normal(DEPTH * DEPTH, 1), *b = normal(DEPTH * LINE, 2);
 
-    for (size_t rows = 1; rows <= PRODUCTS_ROWS; rows++) {
+    for (size_t rows = 1; rows <= MOST; rows++) {
         int good = 1;
 
         for (size_t n = PRODUCTS_COLUMNS; n <= WIDTH; n += PRODUCTS_COLUMNS)
