@@ -75,15 +75,77 @@ look_up(size_t n, const uint8_t table[256], uint8_t *x)
 
 #endif
 
+/* Values for which words_of() is worth its time. */
+enum { ENOUGH = 4096 };
+
+/* A factor in words: 6 bits behind the point, and 16 that follow. */
+struct words {
+    int16_t high, low;
+};
+
+/* f d, cut off downwards */
+static inline int16_t
+multiply_floor(struct words f, int16_t d)
+{
+    const int16_t rest = (int16_t)((int32_t)d * f.low >> 16);
+
+    return (int16_t)((int16_t)(d * f.high + rest) >> 6);
+}
+
+/*
+ * Split a factor; 0 where multiply_floor() is not f d of each d in -255 .. 255,
+ * or where a + f d could be rounded up to a whole number: data_color_mix()
+ * rounds twice.
+ */
+static UTIL_CLONES(int, words_of, (float f, struct words *words), (f, words))
+{
+    const float whole = rintf(64 * f);
+    int wrong = 0;
+
+    if (f >= 1.95f)
+        return 0;
+    words->high = (int16_t)whole;
+    words->low = (int16_t)(int)rintf((64 * f - whole) * 65536);
+    for (int d = -255; d <= 255; d++) {
+        const float rest =
+            f * (float)d - (float)multiply_floor(*words, (int16_t)d);
+
+        wrong |= !(rest >= 0 && rest < 1 - 0x1p-15f);
+    }
+    return !wrong;
+}
+
+static inline uint8_t
+blend_words(int16_t a, int16_t b, struct words f)
+{
+    int16_t x = (int16_t)(a + multiply_floor(f, (int16_t)(b - a)));
+
+    x = x > 0 ? x : 0;
+    return (uint8_t)(x < 255 ? x : 255);
+}
+
+/* blend_each() by words: the same bits in half the time */
+static UTIL_CLONES(void, blend_each_words,
+                   (size_t n, int16_t from, struct words f, uint8_t *x),
+                   (n, from, f, x))
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = blend_words(from, x[i], f);
+}
+
 /* A level becomes the same one everywhere: a processor that can look up 64 at
  * once blends each of the 256 only. */
 static void
 blend_all(size_t n, int from, float f, uint8_t *x)
 {
     uint8_t table[256];
+    struct words words;
 
     if (!data_wide_ok()) {
-        blend_each(n, from, f, x);
+        if (n >= ENOUGH && words_of(f, &words))
+            blend_each_words(n, (int16_t)from, words, x);
+        else
+            blend_each(n, from, f, x);
         return;
     }
     for (int i = 0; i < 256; i++)
@@ -136,55 +198,6 @@ static UTIL_CLONES(void, saturate_plane, (size_t n, float f, uint8_t *plane),
         g[i] = data_color_mix(from, g[i], f);
         b[i] = data_color_mix(from, b[i], f);
     }
-}
-
-/* Pixels for which words_of() is worth its time. */
-enum { ENOUGH = 4096 };
-
-/* A factor in words: 6 bits behind the point, and 16 that follow. */
-struct words {
-    int16_t high, low;
-};
-
-/* f d, cut off downwards */
-static inline int16_t
-multiply_floor(struct words f, int16_t d)
-{
-    const int16_t rest = (int16_t)((int32_t)d * f.low >> 16);
-
-    return (int16_t)((int16_t)(d * f.high + rest) >> 6);
-}
-
-/*
- * Split a factor; 0 where multiply_floor() is not f d of each d in -255 .. 255,
- * or where a + f d could be rounded up to a whole number: data_color_mix()
- * rounds twice.
- */
-static UTIL_CLONES(int, words_of, (float f, struct words *words), (f, words))
-{
-    const float whole = rintf(64 * f);
-    int wrong = 0;
-
-    if (f >= 1.95f)
-        return 0;
-    words->high = (int16_t)whole;
-    words->low = (int16_t)(int)rintf((64 * f - whole) * 65536);
-    for (int d = -255; d <= 255; d++) {
-        const float rest =
-            f * (float)d - (float)multiply_floor(*words, (int16_t)d);
-
-        wrong |= !(rest >= 0 && rest < 1 - 0x1p-15f);
-    }
-    return !wrong;
-}
-
-static inline uint8_t
-blend_words(int16_t a, int16_t b, struct words f)
-{
-    int16_t x = (int16_t)(a + multiply_floor(f, (int16_t)(b - a)));
-
-    x = x > 0 ? x : 0;
-    return (uint8_t)(x < 255 ? x : 255);
 }
 
 /* saturate_plane() by words: the same bits in half the time */

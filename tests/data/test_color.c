@@ -238,6 +238,30 @@ blends_are_cut_off_and_clipped(void)
     T(!wrong, "brightness: trunc(min(f x, 255))");
 }
 
+/* Few pixels and, in another way, many are blended to the same. */
+static void
+many_are_blended_as_few(void)
+{
+    enum { MANY = 5 * N };
+    static uint8_t many[3 * MANY];
+    int wrong = 0;
+
+    for (int k = 0; k < 300; k++) {
+        const double f = k < 100 ? k / 50. : k * .00731;
+
+        noise();
+        for (size_t i = 0; i < 3 * MANY; i++)
+            many[i] = was[i / MANY * N + i % N];
+        data_color_contrast(N, f, plane);
+        data_color_brightness(N, f, plane);
+        data_color_contrast(MANY, f, many);
+        data_color_brightness(MANY, f, many);
+        for (size_t i = 0; i < 3 * MANY; i++)
+            wrong += many[i] != plane[i / MANY * N + i % N];
+    }
+    T(!wrong, "contrast and brightness do not depend on the number of pixels");
+}
+
 /* As PIL blends, in single precision, by many factors below 2 and above; of a
  * few pixels and, in another way, of many. */
 static void
@@ -309,6 +333,7 @@ main(void)
     hue_is_as_pil_has_it();
     blends_are_cut_off_and_clipped();
     saturation_is_a_blend();
+    many_are_blended_as_few();
     any_length_gives_the_same();
     return t_done();
 }
