@@ -6,6 +6,7 @@
 #include "util/err.h"
 #include "util/mem.h"
 
+#include "across.h"
 #include "parts.h"
 #include "resize.h"
 #include "scratch.h"
@@ -233,6 +234,26 @@ mix_lines(const struct data_axis *axis, size_t n, const uint8_t *in,
     }
 }
 
+/* Across, done as down, on the transposed image: lines are contiguous. */
+static void
+mix_across(const struct data_axis *axis, size_t w, size_t h, const uint8_t *in,
+           ptrdiff_t stride, int flip, struct data_scratch **scratch,
+           uint8_t *out)
+{
+    const ptrdiff_t line = 3 * (ptrdiff_t)h;
+    uint8_t *turned, *narrow;
+
+    turned = data_scratch_bytes(scratch, DATA_TURNED, 3 * w * h);
+    transpose_pixels(w, h, in, stride, turned);
+    narrow = data_scratch_bytes(scratch, DATA_NARROW, 3 * axis->n * h);
+    mix_lines(axis, 3 * h, turned, narrow);
+    if (flip)
+        transpose_pixels(h, axis->n, narrow + line * (ptrdiff_t)(axis->n - 1),
+                         -line, out);
+    else
+        transpose_pixels(h, axis->n, narrow, line, out);
+}
+
 void
 data_resize(const struct data_image *image, const struct data_box *box,
             size_t width, size_t height, const struct data_box *part, int flip,
@@ -240,8 +261,9 @@ data_resize(const struct data_image *image, const struct data_box *box,
 {
     const struct data_box all = {0, 0, width, height};
     const struct data_axis *across, *down;
+    const uint8_t *const end = image->pixel + 3 * image->width * image->height;
     const uint8_t *in;
-    uint8_t *turned, *narrow, *upright;
+    uint8_t *upright;
     size_t w, h;
 
     if (!part)
@@ -257,18 +279,14 @@ data_resize(const struct data_image *image, const struct data_box *box,
     w = axis_high(across) - axis_low(across);
     h = axis_high(down) - axis_low(down);
 
-    // across is done as down, on the transposed image: lines are contiguous
     in = image->pixel + 3 * ((box->top + axis_low(down)) * image->width +
                              box->left + axis_low(across));
-    turned = data_scratch_bytes(scratch, DATA_TURNED, 3 * w * h);
-    transpose_pixels(w, h, in, 3 * (ptrdiff_t)image->width, turned);
-    narrow = data_scratch_bytes(scratch, DATA_NARROW, 3 * part->width * h);
-    mix_lines(across, 3 * h, turned, narrow);
     upright = data_scratch_bytes(scratch, DATA_UPRIGHT, 3 * part->width * h);
-    if (flip)
-        transpose_pixels(h, part->width, narrow + 3 * h * (part->width - 1),
-                         -3 * (ptrdiff_t)h, upright);
-    else
-        transpose_pixels(h, part->width, narrow, 3 * (ptrdiff_t)h, upright);
+    if (!data_across(&(struct data_across){across, h, in, 3 * image->width,
+                                           (size_t)(end - in), w, flip,
+                                           upright},
+                     scratch))
+        mix_across(across, w, h, in, 3 * (ptrdiff_t)image->width, flip, scratch,
+                   upright);
     mix_lines(down, 3 * part->width, upright, out);
 }

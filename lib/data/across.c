@@ -1,0 +1,197 @@
+#include <string.h>
+
+#include "util/clones.h"
+
+#include "across.h"
+
+#ifdef UTIL_CLONED
+#include <immintrin.h>
+
+/* Weights of two pixels as pairs of words, k = 256 high + low: what multiplies
+ * pairs and adds the products is one instruction. */
+struct weight_pair {
+    int32_t high, low;
+};
+
+static struct weight_pair
+pair_weights(size_t taps, const int32_t *k)
+{
+    const int32_t a = taps > 0 ? k[0] : 0, b = taps > 1 ? k[1] : 0;
+
+    return (struct weight_pair){(b >> 8) * 65536 + (a >> 8),
+                                (b & 255) * 65536 + (a & 255)};
+}
+
+/* As many pairs for each pixel, some of them zeros: a number that changes from
+ * pixel to pixel would be guessed wrong. */
+static size_t
+count_pairs(const struct data_axis *axis)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < axis->n; i++)
+        most = axis->tap[i].n > most ? axis->tap[i].n : most;
+    return (most + 1) / 2;
+}
+
+/* Pixels made at once. */
+enum { SOME = 4 };
+
+/* What is made of each line: for each pixel, in the order that it is written,
+ * where it reads and its weights. */
+struct plan {
+    size_t n, pairs;
+    const uint32_t *from;           /* [n] bytes behind the first pixel */
+    const struct weight_pair *pair; /* [n,pairs] */
+};
+
+static void
+fill_plan(const struct data_across *job, size_t pairs, struct weight_pair *pair,
+          uint32_t *from)
+{
+    const struct data_axis *axis = job->axis;
+    const size_t n = axis->n;
+
+    for (size_t at = 0; at < n; at++) {
+        const struct data_tap *tap = axis->tap + (job->flip ? n - 1 - at : at);
+
+        from[at] = (uint32_t)(3 * (tap->start - axis->tap[0].start));
+        for (size_t t = 0; t < 2 * pairs; t += 2)
+            *pair++ = pair_weights(tap->n > t ? tap->n - t : 0,
+                                   axis->weight + tap->k + t);
+    }
+}
+
+/* A pixel of either line, as three whole numbers in each half. */
+__attribute__((target("avx2"), always_inline)) static inline __m256i
+sum_pixel(size_t pairs, const struct weight_pair *pair, const uint8_t *a,
+          const uint8_t *b)
+{
+    const __m256i words = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+        0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1));
+    __m256i high = _mm256_setzero_si256(), low = _mm256_set1_epi32(1 << 21);
+
+    for (size_t p = 0; p < pairs; p++, pair++, a += 6, b += 6) {
+        const __m128i x = _mm_loadl_epi64((const void *)a);
+        const __m128i y = _mm_loadl_epi64((const void *)b);
+        const __m256i both = _mm256_shuffle_epi8(_mm256_set_m128i(y, x), words);
+
+        high = _mm256_add_epi32(
+            high, _mm256_madd_epi16(both, _mm256_set1_epi32(pair->high)));
+        low = _mm256_add_epi32(
+            low, _mm256_madd_epi16(both, _mm256_set1_epi32(pair->low)));
+    }
+    low = _mm256_add_epi32(low, _mm256_slli_epi32(high, 8));
+    return _mm256_srai_epi32(low, 22);
+}
+
+/* SOME pixels of either line, in the first twelve bytes of each half. */
+__attribute__((target("avx2"), always_inline)) static inline __m256i
+mix_some(const struct plan *plan, size_t pairs, size_t at, const uint8_t *a,
+         const uint8_t *b)
+{
+    const __m256i squeeze = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+    const struct weight_pair *pair = plan->pair + at * pairs;
+    __m256i x[SOME];
+
+    for (size_t i = 0; i < SOME; i++)
+        x[i] = sum_pixel(pairs, pair + i * pairs, a + plan->from[at + i],
+                         b + plan->from[at + i]);
+    return _mm256_shuffle_epi8(
+        _mm256_packus_epi16(_mm256_packs_epi32(x[0], x[1]),
+                            _mm256_packs_epi32(x[2], x[3])),
+        squeeze);
+}
+
+/* Two lines. What is stored four bytes too far is then written again; where
+ * that would be another line, pixels are stored as they are. The last ones may
+ * have been made before. */
+__attribute__((target("avx2"), always_inline)) static inline void
+mix_two_lines(struct plan plan, size_t pairs, const uint8_t *const in[2],
+              uint8_t *const out[2])
+{
+    const uint8_t *a = in[0], *b = in[1];
+    uint8_t *to_a = out[0], *to_b = out[1];
+    const size_t last = plan.n - SOME;
+
+    for (size_t at = 0; at < plan.n; at += SOME) {
+        const size_t i = at < last ? at : last;
+        const __m256i x = mix_some(&plan, pairs, i, a, b);
+        const __m128i pixel[2] = {_mm256_castsi256_si128(x),
+                                  _mm256_extracti128_si256(x, 1)};
+
+        if (i + SOME + 2 <= plan.n) {
+            _mm_storeu_si128((void *)(to_a + 3 * i), pixel[0]);
+            _mm_storeu_si128((void *)(to_b + 3 * i), pixel[1]);
+        } else {
+            memcpy(to_a + 3 * i, &pixel[0], 3 * SOME);
+            memcpy(to_b + 3 * i, &pixel[1], 3 * SOME);
+        }
+    }
+}
+
+/* A number of pairs that the compiler knows is no loop. */
+__attribute__((target("avx2"))) static void
+mix_lines_by_two(const struct plan *plan, const uint8_t *const in[2],
+                 uint8_t *const out[2])
+{
+    if (plan->pairs == 1)
+        mix_two_lines(*plan, 1, in, out);
+    else if (plan->pairs == 2)
+        mix_two_lines(*plan, 2, in, out);
+    else
+        mix_two_lines(*plan, plan->pairs, in, out);
+}
+
+/* All lines; what is read behind one has no weight, but has to be there: of the
+ * last ones a copy is read. */
+static void
+mix_all(const struct data_across *job, const struct plan *plan, uint8_t *copy)
+{
+    const size_t room = 3 * job->width + 6 * plan->pairs + 8, n = 3 * plan->n;
+
+    for (size_t y = 0; y < job->height; y += 2) {
+        const size_t next = y + 1 < job->height ? y + 1 : y;
+        const uint8_t *in[2] = {job->in + y * job->stride,
+                                job->in + next * job->stride};
+        uint8_t *const out[2] = {job->out + n * y, job->out + n * next};
+
+        if (next * job->stride + room > job->bytes) {
+            in[0] = memcpy(copy, in[0], 3 * job->width);
+            in[1] = memcpy(copy + room, in[1], 3 * job->width);
+        }
+        mix_lines_by_two(plan, in, out);
+    }
+}
+
+int
+data_across(const struct data_across *job, struct data_scratch **scratch)
+{
+    const size_t n = job->axis->n, pairs = count_pairs(job->axis);
+    const size_t room = 3 * job->width + 6 * pairs + 8;
+    struct weight_pair *pair;
+    uint32_t *from;
+
+    if (util_isa() < UTIL_ISA_V3 || n < SOME || job->width > UINT32_MAX / 3)
+        return 0;
+    pair = (void *)data_scratch_bytes(
+        scratch, DATA_TURNED, n * (pairs * sizeof *pair + sizeof *from));
+    from = (void *)(pair + n * pairs);
+    fill_plan(job, pairs, pair, from);
+    mix_all(job, &(struct plan){n, pairs, from, pair},
+            data_scratch_bytes(scratch, DATA_NARROW, 2 * room));
+    return 1;
+}
+
+#else
+
+int
+data_across(const struct data_across *job, struct data_scratch **scratch)
+{
+    (void)job;
+    (void)scratch;
+    return 0;
+}
+
+#endif
