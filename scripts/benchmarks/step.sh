@@ -13,8 +13,9 @@
 #
 # PyTorch is that of the system and, where scripts/debian13 has made a Debian 13
 # in CHROOT and torch is in it, that one, too; the faster of all counts, and its
-# version and BLAS are printed.  The reference BLAS that comes without
-# recommended packages is many times slower:
+# version and BLAS are printed.  Each runs with huge pages, too, which ours asks
+# for itself.  The reference BLAS that comes without recommended packages is many
+# times slower:
 #   chroot /var/tmp/foil-debian13 apt-get install python3-torch \
 #       python3-torchvision libopenblas0
 set -eu
@@ -40,12 +41,16 @@ else
     newer=
 fi
 
-# add_peers SCRIPT ARG... : to peers, a command for each PyTorch there is
+# add_peers SCRIPT ARG... : to peers, commands for each PyTorch there is
 add_peers() {
-    peers+=("$python $here/$*")
-    [[ $newer ]] || return 0
-    cp "$here/$1" "$newer/tmp"
-    peers+=("chroot $newer /usr/bin/python3 /tmp/$*")
+    local pages
+    [[ ! $newer ]] || cp "$here/$1" "$newer/tmp"
+    for pages in 0 1; do
+        pages="env GLIBC_TUNABLES=glibc.malloc.hugetlb=$pages"
+        peers+=("$pages $python $here/$*")
+        [[ ! $newer ]] ||
+            peers+=("$pages chroot $newer /usr/bin/python3 /tmp/$*")
+    done
 }
 
 # measure NAME OURS PEER... : commands; the fastest peer counts
