@@ -38,11 +38,30 @@ box_for(double sigma)
 }
 
 /*
- * m <= RUN pixels of a pass over a padded line or picture: pixel i comes of
- * in[i + t step] with t = 0 .. taps + 1, the first and the last by part, the
- * 2 radius + 1 taps between them as a whole.  A pixel has 16 bits on its
- * way, so that nothing is widened before it is summed.
+ * n pixels of a pass over a padded line or picture: pixel i comes of
+ * in[i + t step] with t = 0 .. 2 radius + 2, the first and the last by part,
+ * those between them as a whole. A pixel has 16 bits on its way, so that
+ * nothing is widened before it is summed. Of a radius of 0 or 1, which is known
+ * here, so that no sum waits in memory.
  */
+static inline void
+box_small(size_t n, const struct box *box, size_t radius,
+          const uint16_t *restrict in, size_t step, uint16_t *restrict out)
+{
+    const size_t last = 2 * (radius + 1) * step;
+    const uint32_t whole = box->whole, part = box->part;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint16_t ends = (uint16_t)(in[i] + in[last + i]);
+        uint16_t all = in[(radius + 1) * step + i];
+
+        if (radius)
+            all = (uint16_t)(all + in[step + i] + in[3 * step + i]);
+        out[i] = (uint16_t)((all * whole + ends * part + HALF) >> 24);
+    }
+}
+
+/* The same of m <= RUN pixels and 3 taps or more between the first and last. */
 static inline void
 box_some(size_t m, const struct box *box, size_t taps,
          const uint16_t *restrict in, size_t step, uint16_t *restrict out)
@@ -50,19 +69,17 @@ box_some(size_t m, const struct box *box, size_t taps,
     uint16_t sum[RUN];
 
     for (size_t j = 0; j < m; j++)
-        sum[j] = in[step + j];
+        sum[j] = (uint16_t)(in[step + j] + in[(taps - 1) * step + j] +
+                            in[taps * step + j]);
     for (size_t t = 2; t + 1 < taps; t += 2)
         for (size_t j = 0; j < m; j++)
             sum[j] =
                 (uint16_t)(sum[j] + in[t * step + j] + in[(t + 1) * step + j]);
     for (size_t j = 0; j < m; j++) {
         const uint16_t ends = (uint16_t)(in[j] + in[(taps + 1) * step + j]);
-        uint16_t all = sum[j];
 
-        if (taps > 1)
-            all = (uint16_t)(all + in[(taps - 1) * step + j] +
-                             in[taps * step + j]);
-        out[j] = (uint16_t)((all * box->whole + ends * box->part + HALF) >> 24);
+        out[j] =
+            (uint16_t)((sum[j] * box->whole + ends * box->part + HALF) >> 24);
     }
 }
 
@@ -80,7 +97,7 @@ box_part(const struct box *box)
     return parts_of((int32_t)(box->part >> 1));
 }
 
-/* Whether box_add() gives the bits of box_some() for each difference, with the
+/* Whether box_add() gives the bits of box_small() for each difference, with the
  * least and the greatest x that it occurs with. */
 static UTIL_CLONES(int, box_is_narrow, (const struct box *box), (box))
 {
@@ -126,8 +143,8 @@ box_narrow(size_t n, const struct box *box, const uint16_t *in, size_t step,
     box_three(n - i, part, in + i, step, out + i);
 }
 
-/* A taps pass; known numbers of pixels, here and below, let the compiler keep
- * a sum in a register. */
+/* A taps pass; a known number of pixels makes each of its loops a few
+ * instructions. */
 static inline void
 box_line(size_t n, const struct box *box, size_t taps, const uint16_t *in,
          size_t step, uint16_t *out)
@@ -147,9 +164,9 @@ static UTIL_CLONES(void, box_pass,
     if (box->narrow)
         box_narrow(n, box, in, step, out);
     else if (box->radius == 0)
-        box_line(n, box, 1, in, step, out);
+        box_small(n, box, 0, in, step, out);
     else if (box->radius == 1)
-        box_line(n, box, 3, in, step, out);
+        box_small(n, box, 1, in, step, out);
     else
         box_line(n, box, 2 * box->radius + 1, in, step, out);
 }
