@@ -14,6 +14,7 @@ enum {
     MAX_SCANS = 100, // a progressive file of real use has about ten
     ROWS = 4,        // rows asked for at a time: libjpeg gives one or two
     MARGIN = 4,      // columns beside a region that upsampling reads, and more
+    COLUMNS = 32, // columns that libjpeg converts at once: a rest takes longer
     SMALL = 1 << 14, // pixels of an image that is always decoded whole
     BEHIND = D_MAX_BLOCKS_IN_MCU * DCTSIZE2 * 8 // what pad_on() adds
 };
@@ -232,7 +233,9 @@ read_box(struct jpeg_decompress_struct *jpeg, const struct data_box *box,
 
     if (box->width < w) {
         left = box->left < MARGIN ? 0 : (JDIMENSION)box->left - MARGIN;
-        width = (JDIMENSION)(end < w ? end : w) - left;
+        left -= left % COLUMNS;
+        width = ((JDIMENSION)end - left + COLUMNS - 1) / COLUMNS * COLUMNS;
+        width = left + width < w ? width : (JDIMENSION)w - left;
         jpeg_crop_scanline(jpeg, &left, &width);
     }
     if (box->top)
