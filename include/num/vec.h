@@ -25,6 +25,17 @@ void num_axpy(size_t n, float alpha, const float *x, float *y);
 /* num_scale() multiplies x by alpha. */
 void num_scale(size_t n, float alpha, float *x);
 
+/*
+ * num_scale_rows() multiplies each row by a number of its own, the rows shared
+ * among threads:
+ *
+ *     y_r = scale_r x_r
+ *
+ *   scale [n]; x, y [n,d], which may be the same array
+ */
+void num_scale_rows(size_t n, size_t d, const float *scale, const float *x,
+                    float *y);
+
 /* num_finite() returns 1 when no element is infinite or NaN. */
 int num_finite(size_t n, const float *x);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "num/conv.h"
+#include "num/vec.h"
 #include "util/mem.h"
 
 #include "plan.h"
@@ -159,8 +160,8 @@ conv_infer(const struct nn_call *call)
 {
     const struct nn_tensor *t = nn_tensor(call, 0);
     const struct nn_op *next = call->step->follower;
-    const float *w = nn_param(call, 0), *b = bias_of(call);
-    size_t out = t->shape[0], each = t->count / out;
+    const float *b = bias_of(call);
+    const size_t out = t->shape[0];
     float *fw = call->state, *scale, *shift;
 
     if (!fw) { // there is none, or it does not scale
@@ -170,12 +171,9 @@ conv_infer(const struct nn_call *call)
     shift = fw + t->count;
     scale = shift + out;
     next->is->fold(call, next, scale, shift);
-    for (size_t o = 0; o < out; o++) {
-        for (size_t j = 0; j < each; j++)
-            fw[o * each + j] = scale[o] * w[o * each + j];
-        if (b)
-            shift[o] += scale[o] * b[o];
-    }
+    num_scale_rows(out, t->count / out, scale, nn_param(call, 0), fw);
+    for (size_t o = 0; b && o < out; o++)
+        shift[o] += scale[o] * b[o];
     num_conv_forward(call->step->made, call->x[0], fw, shift, call->y,
                      call->scratch);
 }

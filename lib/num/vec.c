@@ -80,6 +80,15 @@ num_scale(size_t n, float alpha, float *x)
         x[i] *= alpha;
 }
 
+void
+num_scale_rows(size_t n, size_t d, const float *scale, const float *x, float *y)
+{
+#pragma omp parallel for schedule(static) if (n * d >= 1 << 15)
+    for (size_t r = 0; r < n; r++)
+        for (size_t j = 0; j < d; j++)
+            y[r * d + j] = scale[r] * x[r * d + j];
+}
+
 int
 num_finite(size_t n, const float *x)
 {

@@ -1,9 +1,11 @@
 /* Sums and the largest of vectors of every length, where lanes and rest meet.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "num/vec.h"
 #include "t.h"
+#include "util/mem.h"
 #include "util/rng.h"
 
 enum { LONGEST = 100 };
@@ -54,9 +56,31 @@ the_largest(void)
     T(num_max(LONGEST, x) == INFINITY, "infinity counts");
 }
 
+static void
+rows_are_scaled(size_t n)
+{
+    enum { D = 9 };
+    float *x = mem_array(n * D, sizeof *x),
+          *scale = mem_array(n, sizeof *scale);
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < n * D; i++)
+        x[i] = (float)i;
+    for (size_t r = 0; r < n; r++)
+        scale[r] = (float)r + .5f;
+    num_scale_rows(n, D, scale, x, x);
+    for (size_t i = 0; i < n * D; i++)
+        wrong += x[i] != scale[i / D] * (float)i;
+    T(!wrong, "%zu rows, each by a number of its own, in place", n);
+    free(x);
+    free(scale);
+}
+
 int
 main(void)
 {
+    rows_are_scaled(3);
+    rows_are_scaled(5000);
     sums_are_in_double();
     the_largest();
     return t_done();
