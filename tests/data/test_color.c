@@ -238,20 +238,28 @@ blends_are_cut_off_and_clipped(void)
     T(!wrong, "brightness: trunc(min(f x, 255))");
 }
 
+/* noise(), and its planes five times over */
+enum { MANY = 5 * N };
+static uint8_t many[3 * MANY];
+
+static void
+noise_of_many(void)
+{
+    noise();
+    for (size_t i = 0; i < 3 * MANY; i++)
+        many[i] = was[i / MANY * N + i % N];
+}
+
 /* Few pixels and, in another way, many are blended to the same. */
 static void
 many_are_blended_as_few(void)
 {
-    enum { MANY = 5 * N };
-    static uint8_t many[3 * MANY];
     int wrong = 0;
 
     for (int k = 0; k < 300; k++) {
         const double f = k < 100 ? k / 50. : k * .00731;
 
-        noise();
-        for (size_t i = 0; i < 3 * MANY; i++)
-            many[i] = was[i / MANY * N + i % N];
+        noise_of_many();
         data_color_contrast(N, f, plane);
         data_color_brightness(N, f, plane);
         data_color_contrast(MANY, f, many);
@@ -267,17 +275,13 @@ many_are_blended_as_few(void)
 static void
 saturation_is_a_blend(void)
 {
-    enum { MANY = 5 * N };
-    static uint8_t many[3 * MANY];
     int wrong = 0;
 
     for (int k = 0; k < 700; k++) {
         const float f = k < 256 ? (float)k / 128 : (float)k * .00443f;
 
-        noise();
+        noise_of_many();
         data_color_saturation(N, f, plane);
-        for (size_t i = 0; i < 3 * MANY; i++)
-            many[i] = was[i / MANY * N + i % N];
         data_color_saturation(MANY, f, many);
         for (size_t i = 0; i < 3 * MANY; i++)
             wrong += many[i] != plane[i / MANY * N + i % N];
