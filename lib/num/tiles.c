@@ -6,9 +6,11 @@
 #include "whole.h"
 
 enum {
-    AT_A_TIME = 1 << 19, /* bytes of the rows of a block, */
-    FOR_SUMS = 1 << 20,  /* and of those two that make sums of weights */
-    IMAGES_MOST = 32,    /* that a line is filled up with to whole tiles */
+    AT_A_TIME = 1 << 19,  /* bytes of the rows of a block, */
+    FOR_SUMS = 1 << 20,   /* and of those two that make sums of weights */
+    PARTS = 8,            /* of the sums of weights */
+    PARTS_MOST = 1 << 21, /* bytes of these; else there is one */
+    IMAGES_MOST = 32,     /* that a line is filled up with to whole tiles */
     LINES_MOST = 128,
     KERNEL_MOST = 16,
     PIXELS = 2 * TILE_SIDE, /* of a product */
@@ -43,9 +45,11 @@ struct tiles_pass {
     struct tiles_slots slots;     /* of a line that is read */
     size_t images, lines;         /* of a block */
     size_t depth, panels, blocks; /* planes of 32 channels; of both sides */
-    size_t room, more;            /* words of the rows of a block, and of dy */
+    size_t parts; /* sums of back_weights, each of every parts-th block by one
+                     thread; with one part threads share a block */
+    size_t room, more; /* words of the rows of a block, and of dy */
     uint32_t *weights, *rows;
-    float *total; /* of back_weights, [panel,plane,tap] sums,
+    float *total; /* of back_weights, [part,panel,plane,tap] sums,
                      or with one block those of a thread */
     size_t bytes;
 };
@@ -123,6 +127,45 @@ fill_tiles_of(const struct tiles_pass *pass)
     return best;
 }
 
+static void
+count_blocks(struct tiles_pass *pass)
+{
+    pass->blocks = num_divide_up(pass->read->n, pass->images) *
+                   num_divide_up(pass->write->h, pass->lines);
+}
+
+/* Less images at a time, in steps of `fill`, so that each of so many threads or
+ * parts has as many blocks. */
+static void
+even_blocks(struct tiles_pass *pass, size_t fill, size_t threads)
+{
+    const size_t all = num_divide_up(pass->blocks, threads) * threads;
+
+    if (pass->lines < pass->write->h)
+        return;
+    set_room(pass,
+             num_divide_up(num_divide_up(pass->read->n, all), fill) * fill,
+             pass->lines);
+    count_blocks(pass);
+}
+
+/* Small weights are too few tasks for threads, which then wait for each other
+ * at every block: each has blocks and sums of its own.  Their number does not
+ * depend on that of threads. */
+static void
+choose_parts(struct tiles_pass *pass, size_t fill)
+{
+    const size_t taps = pass->t->spec.kernel * pass->t->spec.kernel;
+    const size_t sums = pass->panels * pass->depth * taps * TILE_SUMS;
+
+    pass->parts = 1;
+    if (sums * PARTS * sizeof(float) > PARTS_MOST)
+        return;
+    even_blocks(pass, fill, PARTS);
+    if (pass->blocks > 1)
+        pass->parts = num_least(PARTS, pass->blocks);
+}
+
 /* Images and lines at a time: whole images, several of them, or some lines. */
 static void
 choose_block(struct tiles_pass *pass)
@@ -144,8 +187,11 @@ choose_block(struct tiles_pass *pass)
         images += fill;
     }
     set_room(pass, images, lines);
-    pass->blocks =
-        num_divide_up(pass->read->n, images) * num_divide_up(h, lines);
+    count_blocks(pass);
+    if (pass->sums)
+        choose_parts(pass, fill);
+    else
+        even_blocks(pass, fill, pass->t->threads);
 }
 
 /* Takes room for so many words. */
@@ -171,7 +217,7 @@ pass_of(const struct num_tiles *t, enum num_conv_pass which, void *scratch)
                               .back = back,
                               .sums = sums,
                               .slots = slots_of(spec, &t->out, back)};
-    size_t room, tiles;
+    size_t room, tiles, holders;
 
     pass.depth = num_divide_up(pass.read->c, TILE_DEPTH);
     pass.panels = num_divide_up(pass.write->c, TILE_DEPTH);
@@ -180,13 +226,14 @@ pass_of(const struct num_tiles *t, enum num_conv_pass which, void *scratch)
     if (sums)
         pass.total = take_words(
             &pass, scratch,
-            (pass.blocks > 1 ? tiles : t->threads * spec->kernel) * TILE_SUMS);
+            (pass.blocks > 1 ? pass.parts * tiles : t->threads * spec->kernel) *
+                TILE_SUMS);
     else
         pass.weights = take_words(&pass, scratch, tiles * 2 * TILE_WORDS);
     room = num_divide_up(pass.room, TILE_SIDE) * TILE_SIDE;
     pass.room = room;
-    pass.rows =
-        take_words(&pass, scratch, sums ? room + pass.more : t->threads * room);
+    holders = sums && pass.parts == 1 ? 1 : t->threads;
+    pass.rows = take_words(&pass, scratch, holders * (room + pass.more));
     return pass;
 }
 
@@ -410,34 +457,45 @@ num_tiles_back_data(const struct num_tiles *t, const void *dy, const float *w,
     run_blocks(&pass, dy, w, &(struct tiles_sink){.map = &t->spec.in, .y = dx});
 }
 
-/* Both sides of a block, x in pairs and dy across, by all threads. */
+/* A thread of those that share a block, or the only one. */
+struct hand {
+    size_t at, of;
+    uint32_t *rows; /* of the block: x in pairs, then dy across */
+};
+
+/* The share of a hand in so many things begins, and with the next one ends. */
+static size_t
+begin_share(const struct hand *hand, size_t things, size_t next)
+{
+    return things * (hand->at + next) / hand->of;
+}
+
+/* Both sides of a block. */
 static void
 gather_both(const struct tiles_pass *pass, const struct block *b, const void *x,
-            const void *dy)
+            const void *dy, const struct hand *hand)
 {
     const struct tiles_lines from = describe_lines(pass, b, x);
     const struct tiles_lines to = {
         pass->write, dy, b->image, b->live, b->now, {1, 1, 0, pass->write->w}};
-    const size_t groups = pass->read->c / TILE_SIDE;
+    const size_t reads = b->read_end - b->read, lines = b->end - b->line;
+    const size_t pairs = pass->read->c / TILE_SIDE * reads;
+    const size_t all = pairs + pass->write->c / TILE_SIDE * lines;
     const size_t line = b->slots * b->now / 2 * TILE_SIDE;
     const size_t chunks = count_chunks(pass, b->now) * TILE_WORDS;
-    uint32_t *more = pass->rows + pass->room;
 
-#pragma omp for schedule(static) collapse(2) nowait
-    for (size_t group = 0; group < groups; group++)
-        for (size_t y = b->read; y < b->read_end; y++)
-            num_tiles_pairs(&from, group, y,
-                            pass->rows + group * b->plane / 2 +
-                                (y - b->read) * line);
-#pragma omp single nowait
-    memset(pass->rows + groups * b->plane / 2, 0,
-           TILE_WORDS * sizeof *pass->rows); // a chunk reads beyond the last
-#pragma omp for schedule(static) collapse(2)
-    for (size_t group = 0; group < pass->write->c / TILE_SIDE; group++)
-        for (size_t y = b->line; y < b->end; y++)
-            num_tiles_across(&to, group, y,
-                             more + (group * (b->end - b->line) + y - b->line) *
-                                        chunks);
+    for (size_t i = begin_share(hand, all, 0); i < begin_share(hand, all, 1);
+         i++)
+        if (i < pairs)
+            num_tiles_pairs(&from, i / reads, b->read + i % reads,
+                            hand->rows + i * line);
+        else
+            num_tiles_across(&to, (i - pairs) / lines,
+                             b->line + (i - pairs) % lines,
+                             hand->rows + pass->room + (i - pairs) * chunks);
+    if (hand->at == 0)
+        memset(hand->rows + pairs * line, 0,
+               TILE_WORDS * sizeof *hand->rows); // a chunk reads beyond
 }
 
 /* A task: a row of taps, of 32 channels of either side. */
@@ -446,12 +504,19 @@ struct tile_task {
     float *sums; /* [kernel], TILE_SUMS each */
 };
 
+static size_t
+count_tasks(const struct tiles_pass *pass)
+{
+    return pass->panels * pass->depth * pass->t->spec.kernel;
+}
+
 /* Where its sums are: with one block, for the time of the task. */
 static struct tile_task
-find_task(const struct tiles_pass *pass, size_t at)
+find_task(const struct tiles_pass *pass, size_t part, size_t at)
 {
     const size_t kernel = pass->t->spec.kernel;
-    const size_t place = pass->blocks > 1 ? at : (size_t)omp_get_thread_num();
+    const size_t place = pass->blocks > 1 ? part * count_tasks(pass) + at
+                                          : (size_t)omp_get_thread_num();
 
     return (struct tile_task){.panel = at / kernel / pass->depth,
                               .plane = at / kernel % pass->depth,
@@ -459,17 +524,17 @@ find_task(const struct tiles_pass *pass, size_t at)
                               .sums = pass->total + place * kernel * TILE_SUMS};
 }
 
-/* Adds a block to its sums. */
+/* Adds a block to its sums, or begins them. */
 static void
 add_block(const struct tiles_pass *pass, const struct block *b,
-          const struct tile_task *task)
+          const struct tile_task *task, const uint32_t *rows, int add)
 {
     const size_t kernel = pass->t->spec.kernel;
     const size_t chunks = count_chunks(pass, b->now);
     const size_t all = (b->end - b->line) * chunks * TILE_WORDS;
     struct tile_term terms[LINES_MOST];
     struct tile_product p = {
-        .a = pass->rows + pass->room + 2 * task->panel * all,
+        .a = rows + pass->room + 2 * task->panel * all,
         .rows = num_least(2, pass->write->c / TILE_SIDE - 2 * task->panel),
         .columns = num_least(2, pass->read->c / TILE_SIDE - 2 * task->plane),
         .a_next = all,
@@ -478,7 +543,7 @@ add_block(const struct tiles_pass *pass, const struct block *b,
         .steps = chunks,
         .a_step = TILE_WORDS,
         .b_step = TILE_WORDS,
-        .add = b->image + b->line > 0,
+        .add = add,
         .c = task->sums};
     size_t read, slot;
 
@@ -489,9 +554,83 @@ add_block(const struct tiles_pass *pass, const struct block *b,
                 (read - b->read) * b->slots * b->now / 2 * TILE_SIDE};
     for (size_t q = 0; q < kernel; q++, p.c += TILE_SUMS) {
         slot_of_tap(pass, 0, q, &slot);
-        p.b =
-            pass->rows + task->plane * b->plane + slot * b->now / 2 * TILE_SIDE;
+        p.b = rows + task->plane * b->plane + slot * b->now / 2 * TILE_SIDE;
         pass->t->kernel->product(&p);
+    }
+}
+
+/* Where gradients go. */
+struct tiles_gradient {
+    struct tiles_weights shape;
+    int accumulate;
+    float *dw;
+};
+
+/* Puts the parts of a task together, in their order. */
+static void
+finish_task(const struct tiles_pass *pass, const struct tile_task *task,
+            const struct tiles_gradient *to)
+{
+    const size_t kernel = pass->t->spec.kernel;
+    const size_t each = count_tasks(pass) * kernel * TILE_SUMS;
+
+    for (size_t part = 1; part < pass->parts; part++)
+        for (size_t i = 0; i < kernel * TILE_SUMS; i++)
+            task->sums[i] += task->sums[part * each + i];
+    num_tiles_gradient(&to->shape, task->sums, task->panel, task->plane,
+                       task->row * kernel, kernel, to->accumulate, to->dw);
+}
+
+/* All threads at each block. */
+static void
+share_blocks(const struct tiles_pass *pass, const void *x, const void *dy,
+             const struct tiles_gradient *to)
+{
+    const struct hand hand = {(size_t)omp_get_thread_num(),
+                              (size_t)omp_get_num_threads(), pass->rows};
+
+    for (size_t at = 0; at < pass->blocks; at++) {
+        const struct block b = block_of(pass, at);
+
+        gather_both(pass, &b, x, dy, &hand);
+#pragma omp barrier
+#pragma omp for schedule(static)
+        for (size_t i = 0; i < count_tasks(pass); i++) {
+            const struct tile_task task = find_task(pass, 0, i);
+
+            add_block(pass, &b, &task, hand.rows, at > 0);
+            if (at + 1 == pass->blocks)
+                finish_task(pass, &task, to);
+        }
+    }
+}
+
+/* Each thread at its own. */
+static void
+divide_blocks(const struct tiles_pass *pass, const void *x, const void *dy,
+              const struct tiles_gradient *to)
+{
+    const size_t room = pass->room + pass->more;
+    const struct hand hand = {0, 1,
+                              pass->rows + (size_t)omp_get_thread_num() * room};
+
+#pragma omp for schedule(static)
+    for (size_t part = 0; part < pass->parts; part++)
+        for (size_t at = part; at < pass->blocks; at += pass->parts) {
+            const struct block b = block_of(pass, at);
+
+            gather_both(pass, &b, x, dy, &hand);
+            for (size_t i = 0; i < count_tasks(pass); i++) {
+                const struct tile_task task = find_task(pass, part, i);
+
+                add_block(pass, &b, &task, hand.rows, at > part);
+            }
+        }
+#pragma omp for schedule(static)
+    for (size_t i = 0; i < count_tasks(pass); i++) {
+        const struct tile_task task = find_task(pass, 0, i);
+
+        finish_task(pass, &task, to);
     }
 }
 
@@ -500,27 +639,15 @@ num_tiles_back_weights(const struct num_tiles *t, const void *x, const void *dy,
                        float *dw, int accumulate, void *scratch)
 {
     const struct tiles_pass pass = pass_of(t, NUM_CONV_BACK_WEIGHTS, scratch);
-    const struct tiles_weights shape = shape_of(&pass);
-    const size_t kernel = t->spec.kernel;
+    const struct tiles_gradient to = {shape_of(&pass), accumulate, dw};
 
 #pragma omp parallel num_threads((int)t->threads)
     {
         t->kernel->begin();
-        for (size_t at = 0; at < pass.blocks; at++) {
-            const struct block b = block_of(&pass, at);
-
-            gather_both(&pass, &b, x, dy);
-#pragma omp for schedule(static)
-            for (size_t i = 0; i < pass.panels * pass.depth * kernel; i++) {
-                const struct tile_task task = find_task(&pass, i);
-
-                add_block(&pass, &b, &task);
-                if (at + 1 == pass.blocks)
-                    num_tiles_gradient(&shape, task.sums, task.panel,
-                                       task.plane, task.row * kernel, kernel,
-                                       accumulate, dw);
-            }
-        }
+        if (pass.parts > 1)
+            divide_blocks(&pass, x, dy, &to);
+        else
+            share_blocks(&pass, x, dy, &to);
         t->kernel->end();
     }
 }

@@ -17,7 +17,7 @@ struct shape {
 /* One pixel, borders on all sides, strides that leave a rest and kernels that
  * leave pixels out or lie outside of the image, half a tile of channels on
  * either side, lines of less and of more than a product, one block of images,
- * several, and some lines of an image. */
+ * several, some lines of an image, and more blocks than parts. */
 static const struct shape shapes[] = {
     {5, 32, 1, 1, 48, 3, 1, 1},    {70, 16, 2, 2, 32, 3, 1, 1},
     {3, 48, 2, 3, 16, 3, 1, 1},    {2, 16, 5, 7, 32, 3, 2, 1},
@@ -27,6 +27,7 @@ static const struct shape shapes[] = {
     {3, 32, 17, 33, 32, 3, 1, 1},  {2, 16, 8, 9, 16, 1, 1, 0},
     {1, 16, 150, 3, 16, 3, 1, 1},  {2, 16, 6, 5, 16, 2, 3, 0},
     {1, 512, 24, 24, 16, 1, 2, 0}, {2, 16, 3, 3, 16, 3, 1, 3},
+    {1, 16, 1100, 3, 16, 3, 1, 1},
 };
 
 static struct num_conv_spec
