@@ -29,7 +29,8 @@ picture_get(const struct file *file, const char *name, struct data_image *image,
     if (a->rank != 3 || a->shape[2] != 3 || !a->count ||
         a->shape[0] > SIDE_MAX || a->shape[1] > SIDE_MAX)
         return err_set(err, "'%s' is no RGB picture", name);
-    *image = (struct data_image){a->data, a->shape[1], a->shape[0], 0};
+    *image = (struct data_image){
+        .pixel = a->data, .width = a->shape[1], .height = a->shape[0]};
     return 0;
 }
 

@@ -8,7 +8,8 @@
 struct data_image {
     uint8_t *pixel;
     size_t width, height;
-    size_t room; /* bytes allocated */
+    size_t room;     /* bytes allocated */
+    uint8_t *memory; /* and where, by data_image_size(): pixel lies in it */
 };
 
 /* A part of an image, in pixels. */
@@ -31,7 +32,11 @@ struct data_region {
 /* data_image_release() frees the pixels; the image is empty again. */
 void data_image_release(struct data_image *image);
 
-/* data_image_size() makes room for width x height; the content is undefined. */
+/*
+ * data_image_size() makes room for width x height; the content is undefined.
+ * The first pixel has an odd address, which libjpeg-turbo fills faster than one
+ * that is a multiple of 32 (lib/data/image.c).
+ */
 void data_image_size(struct data_image *image, size_t width, size_t height);
 
 #endif

@@ -241,6 +241,27 @@ files_stand_alone(void)
     data_image_release(&image);
 }
 
+/* Of images that share memory and of fresh ones. */
+static void
+no_row_begins_where_caches_are_passed(void)
+{
+    static const size_t width[] = {32, 8, 500};
+
+    for (size_t i = 0; i < 3; i++) {
+        struct data_image grown = {0};
+        int odd = 1;
+
+        for (size_t j = i; j < 3; j++) {
+            data_image_size(&grown, width[j], 4);
+            memset(grown.pixel, 0, 3 * 4 * width[j]);
+            for (size_t y = 0; y < 4; y++)
+                odd &= (uintptr_t)(grown.pixel + 3 * width[j] * y) % 2 == 1;
+        }
+        T(odd, "rows of %zu pixels and more begin at odd addresses", width[i]);
+        data_image_release(&grown);
+    }
+}
+
 /* Rows of a 3 x 2 image 1 2 3 / 4 5 6 as each orientation shows them. */
 static void
 orientations_are_applied(void)
@@ -252,7 +273,8 @@ orientations_are_applied(void)
                  {3, "654321"}, {3, "456123"}, {2, "142536"},
                  {2, "415263"}, {2, "635241"}, {2, "362514"}};
     uint8_t pixel[18];
-    struct data_image from = {pixel, 3, 2, 18}, to = {0};
+    struct data_image from = {.pixel = pixel, .width = 3, .height = 2};
+    struct data_image to = {0};
 
     for (size_t i = 0; i < 18; i++)
         pixel[i] = (uint8_t)('1' + i / 3);
@@ -355,6 +377,7 @@ main(void)
     the_end_is_not_passed(0);
     the_end_is_not_passed(1);
     files_stand_alone();
+    no_row_begins_where_caches_are_passed();
     orientations_are_applied();
     orientation_is_applied();
     data_jpeg_free(decoder);

@@ -213,7 +213,8 @@ changed(const char *spec)
 {
     struct data_recipe recipe = {0};
     uint8_t pixel[3 * N], out[3 * N];
-    const struct data_image image = {pixel, SIDE, SIDE, sizeof pixel};
+    const struct data_image image = {
+        .pixel = pixel, .width = SIDE, .height = SIDE};
     struct err err;
     double n = 0;
 

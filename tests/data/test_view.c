@@ -13,7 +13,8 @@ enum { SIDE = 16, BYTES = SIDE * SIDE * 3, MANY = 40000 };
 
 static struct data_scratch *scratch;
 static uint8_t pixel[BYTES];
-static const struct data_image image = {pixel, SIDE, SIDE, BYTES};
+static const struct data_image image = {
+    .pixel = pixel, .width = SIDE, .height = SIDE};
 
 static struct data_recipe
 recipe(const char *spec)
@@ -184,7 +185,7 @@ static void
 plain_is_resize_and_crop(void)
 {
     uint8_t tall[8 * 12 * 3], out[4 * 4 * 3], same[BYTES];
-    struct data_image ramp = {tall, 8, 12, sizeof tall};
+    struct data_image ramp = {.pixel = tall, .width = 8, .height = 12};
     int wrong = 0;
 
     for (size_t i = 0; i < sizeof tall; i++)
@@ -378,8 +379,9 @@ make_view(const void *arg)
 static void
 an_empty_image_is_a_bug_that_is_named(void)
 {
-    static const struct data_image empty[] = {
-        {pixel, 0, SIDE, BYTES}, {pixel, SIDE, 0, BYTES}, {pixel, 0, 0, BYTES}};
+    static const struct data_image empty[] = {{.pixel = pixel, .height = SIDE},
+                                              {.pixel = pixel, .width = SIDE},
+                                              {.pixel = pixel}};
 
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
         struct child plain = child_run(make_plain, &empty[i]);
