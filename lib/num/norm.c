@@ -230,47 +230,68 @@ apply_all(const struct job *job)
         }
 }
 
-/* Whether there are enough groups of channels for all threads; else they share
- * the images of each. */
-static int
-has_groups(const struct job *job)
+/* What a thread has of a batch: all images of some groups of channels, or,
+ * where groups are fewer than threads, some images of each group, together with
+ * the others. */
+struct share {
+    size_t group, group_end, image, image_end;
+    int together;
+};
+
+static struct share
+share_of(const struct job *job)
 {
-    return planes_count(job->map) >= (size_t)omp_get_max_threads();
+    const size_t at = (size_t)omp_get_thread_num();
+    const size_t of = (size_t)omp_get_num_threads();
+    const size_t n = job->map->n, groups = planes_count(job->map);
+
+    if (groups < of)
+        return (struct share){0, groups, n * at / of, n * (at + 1) / of, 1};
+    return (struct share){groups * at / of, groups * (at + 1) / of, 0, n, 0};
 }
 
-/* A thread that has all images of a group goes back through them in the second
- * pass, since the last ones are still in a cache. */
-static size_t
-pick_image(int many, size_t n, size_t i)
+/* Puts the sums of a group together once all are there. */
+static void
+merge_group(const struct job *job, const struct share *share, size_t g,
+            void (*merge)(const struct job *job, size_t g))
 {
-    return many ? n - 1 - i : i;
+    if (!share->together) {
+        merge(job, g);
+        return;
+    }
+#pragma omp barrier
+#pragma omp single
+    merge(job, g);
 }
 
-/*
- * Batch norm goes channel group by channel group, so that the second pass
- * finds the first one's data in a cache: groups are shared among the threads,
- * or, where they are too few, the images of each.
- */
+static void
+measure_group(const struct job *job, const struct share *share, size_t g,
+              void (*merge)(const struct job *job, size_t g))
+{
+    for (size_t i = share->image; i < share->image_end; i++)
+        measure_plane(job, i, g);
+    merge_group(job, share, g, merge);
+}
+
+/* Batch norm goes channel group by channel group, and back through the images
+ * in the second pass, since the last ones are still in a cache. */
 static void
 forward_batch(const struct job *job)
 {
-    size_t n = job->map->n, groups = planes_count(job->map);
-    const int many = has_groups(job);
+#pragma omp parallel
+    {
+        const struct share share = share_of(job);
 
-#pragma omp parallel for schedule(static) if (many)
-    for (size_t g = 0; g < groups; g++) {
-        struct terms t;
+        for (size_t g = share.group; g < share.group_end; g++) {
+            struct terms t;
 
-#pragma omp parallel for schedule(static) if (!many)
-        for (size_t i = 0; i < n; i++)
-            measure_plane(job, i, g);
-        merge_images(job, g);
-        if (!job->norm->y)
-            continue;
-        t = terms_of(job, 0, g);
-#pragma omp parallel for schedule(static) if (!many)
-        for (size_t i = 0; i < n; i++)
-            apply_plane(job, &t, pick_image(many, n, i), g);
+            measure_group(job, &share, g, merge_images);
+            if (!job->norm->y)
+                continue;
+            t = terms_of(job, 0, g);
+            for (size_t i = share.image_end; i-- > share.image;)
+                apply_plane(job, &t, i, g);
+        }
     }
 }
 
@@ -324,11 +345,11 @@ num_norm_apply(const struct num_norm *norm)
 /* Sums of all images and channels of group g, from means and squares about
  * them. */
 static void
-sum_images(const struct job *job, size_t g, double *sums)
+sum_images(const struct job *job, size_t g)
 {
     const size_t c = job->map->c, b = job->map->block;
     const double pixels = pixels_of(job->map);
-    double *sum = sums + g * b, *square = sums + c + g * b;
+    double *sum = job->total[0] + g * b, *square = job->total[1] + g * b;
 
     memset(sum, 0, b * sizeof *sum);
     memset(square, 0, b * sizeof *square);
@@ -344,16 +365,17 @@ sum_images(const struct job *job, size_t g, double *sums)
 void
 num_norm_sums(const struct num_norm *norm, double *sums)
 {
-    const struct job job = job_of(norm);
-    const int many = has_groups(&job);
+    struct job job = job_of(norm);
 
     REQUIRE(norm->kind == NUM_NORM_BATCH);
-#pragma omp parallel for schedule(static) if (many)
-    for (size_t g = 0; g < planes_count(job.map); g++) {
-#pragma omp parallel for schedule(static) if (!many)
-        for (size_t i = 0; i < job.map->n; i++)
-            measure_plane(&job, i, g);
-        sum_images(&job, g, sums);
+    job.total[0] = sums;
+    job.total[1] = sums + norm->map.c;
+#pragma omp parallel
+    {
+        const struct share share = share_of(&job);
+
+        for (size_t g = share.group; g < share.group_end; g++)
+            measure_group(&job, &share, g, sum_images);
     }
 }
 
@@ -476,24 +498,30 @@ static UTIL_CLONES(void, add_images, (const struct job *job, size_t g),
 }
 
 static void
+back_measure_group(const struct job *job, const struct share *share,
+                   const struct terms *t, size_t g)
+{
+    for (size_t i = share->image; i < share->image_end; i++)
+        back_measure_plane(job, t, i, g);
+    merge_group(job, share, g, add_images);
+}
+
+static void
 back_batch(const struct job *job)
 {
-    size_t n = job->map->n, groups = planes_count(job->map);
-    const int many = has_groups(job);
+#pragma omp parallel
+    {
+        const struct share share = share_of(job);
 
-#pragma omp parallel for schedule(static) if (many)
-    for (size_t g = 0; g < groups; g++) {
-        struct terms t = terms_of(job, 0, g);
-        struct back_terms b;
+        for (size_t g = share.group; g < share.group_end; g++) {
+            const struct terms t = terms_of(job, 0, g);
+            struct back_terms b;
 
-#pragma omp parallel for schedule(static) if (!many)
-        for (size_t i = 0; i < n; i++)
-            back_measure_plane(job, &t, i, g);
-        add_images(job, g);
-        b = back_terms_of(job, 0, g);
-#pragma omp parallel for schedule(static) if (!many)
-        for (size_t i = 0; i < n; i++)
-            back_plane(job, &t, &b, pick_image(many, n, i), g);
+            back_measure_group(job, &share, &t, g);
+            b = back_terms_of(job, 0, g);
+            for (size_t i = share.image_end; i-- > share.image;)
+                back_plane(job, &t, &b, i, g);
+        }
     }
 }
 
@@ -581,21 +609,21 @@ void
 num_norm_back_sums(const struct num_norm *norm, double *sums)
 {
     struct job job = job_of(norm);
-    const int many = has_groups(&job);
 
     REQUIRE(norm->kind == NUM_NORM_BATCH && norm->dx != norm->dadd);
     REQUIRE(norm->y || !norm->relu || !norm->dadd);
     job.total[0] = sums;
     job.total[1] = sums + norm->map.c;
     memset(sums, 0, 2 * norm->map.c * sizeof *sums);
-#pragma omp parallel for schedule(static) if (many)
-    for (size_t g = 0; g < planes_count(job.map); g++) {
-        const struct terms t = terms_of(&job, 0, g);
+#pragma omp parallel
+    {
+        const struct share share = share_of(&job);
 
-#pragma omp parallel for schedule(static) if (!many)
-        for (size_t i = 0; i < job.map->n; i++)
-            back_measure_plane(&job, &t, i, g);
-        add_images(&job, g);
+        for (size_t g = share.group; g < share.group_end; g++) {
+            const struct terms t = terms_of(&job, 0, g);
+
+            back_measure_group(&job, &share, &t, g);
+        }
     }
     for (size_t k = 0; k < norm->map.c; k += norm->map.block)
         back_affine(&job, k, norm->map.block);
