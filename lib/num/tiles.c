@@ -42,8 +42,9 @@ struct tiles_pass {
     const struct num_tiles *t;
     const struct num_map *read, *write;
     int back, sums;
-    struct tiles_slots slots;     /* of a line that is read */
-    size_t images, lines;         /* of a block */
+    struct tiles_slots slots; /* of a line that is read */
+    size_t images, lines;     /* of a block, at most */
+    size_t fill, shares;      /* images go together; shares of them, as even */
     size_t depth, panels, blocks; /* planes of 32 channels; of both sides */
     size_t parts; /* sums of back_weights, each of every parts-th block by one
                      thread; with one part threads share a block */
@@ -127,41 +128,45 @@ fill_tiles_of(const struct tiles_pass *pass)
     return best;
 }
 
-static void
-count_blocks(struct tiles_pass *pass)
+/* Image number of share k, with as many images as the others or `fill` less. */
+static size_t
+begin_images(const struct tiles_pass *pass, size_t k)
 {
-    pass->blocks = num_divide_up(pass->read->n, pass->images) *
-                   num_divide_up(pass->write->h, pass->lines);
+    const size_t n = pass->read->n, all = num_divide_up(n, pass->fill);
+
+    return num_least(all * k / pass->shares * pass->fill, n);
 }
 
-/* Less images at a time, in steps of `fill`, so that each of so many threads or
- * parts has as many blocks. */
+/* So many images at a time at most; a multiple of `least` shares, where images
+ * are whole. */
 static void
-even_blocks(struct tiles_pass *pass, size_t fill, size_t threads)
+share_images(struct tiles_pass *pass, size_t images, size_t least)
 {
-    const size_t all = num_divide_up(pass->blocks, threads) * threads;
+    const size_t all = num_divide_up(pass->read->n, pass->fill);
+    const size_t parts = num_divide_up(pass->write->h, pass->lines);
+    size_t shares = num_divide_up(pass->read->n, images);
 
-    if (pass->lines < pass->write->h)
-        return;
-    set_room(pass,
-             num_divide_up(num_divide_up(pass->read->n, all), fill) * fill,
-             pass->lines);
-    count_blocks(pass);
+    if (parts == 1)
+        shares = num_least(num_divide_up(shares, least) * least, all);
+    pass->shares = shares;
+    pass->blocks = shares * parts;
+    set_room(pass, num_divide_up(all, shares) * pass->fill, pass->lines);
 }
 
 /* Small weights are too few tasks for threads, which then wait for each other
  * at every block: each has blocks and sums of its own.  Their number does not
  * depend on that of threads. */
 static void
-choose_parts(struct tiles_pass *pass, size_t fill)
+choose_parts(struct tiles_pass *pass)
 {
     const size_t taps = pass->t->spec.kernel * pass->t->spec.kernel;
     const size_t sums = pass->panels * pass->depth * taps * TILE_SUMS;
 
     pass->parts = 1;
+    share_images(pass, pass->images, 1);
     if (sums * PARTS * sizeof(float) > PARTS_MOST)
         return;
-    even_blocks(pass, fill, PARTS);
+    share_images(pass, pass->images, PARTS);
     if (pass->blocks > 1)
         pass->parts = num_least(PARTS, pass->blocks);
 }
@@ -187,11 +192,11 @@ choose_block(struct tiles_pass *pass)
         images += fill;
     }
     set_room(pass, images, lines);
-    count_blocks(pass);
+    pass->fill = fill;
     if (pass->sums)
-        choose_parts(pass, fill);
+        choose_parts(pass);
     else
-        even_blocks(pass, fill, pass->t->threads);
+        share_images(pass, images, pass->t->threads);
 }
 
 /* Takes room for so many words. */
@@ -257,12 +262,12 @@ block_of(const struct tiles_pass *pass, size_t at)
 {
     const struct num_conv_spec *s = &pass->t->spec;
     const size_t parts = num_divide_up(pass->write->h, pass->lines);
-    struct block b = {.image = at / parts * pass->images,
+    struct block b = {.image = begin_images(pass, at / parts),
                       .line = at % parts * pass->lines,
                       .slots = num_tiles_slots(&pass->slots)};
     size_t low, high;
 
-    b.live = num_least(pass->images, pass->read->n - b.image);
+    b.live = begin_images(pass, at / parts + 1) - b.image;
     b.now = pass->sums ? b.live + b.live % 2 : b.live;
     b.end = num_least(b.line + pass->lines, pass->write->h);
     if (pass->back) {
