@@ -111,7 +111,9 @@ with Browser(1400) as page:
     page.press("p")
     ok("p plays it", page.until(
         "document.querySelector('#map button').ariaPressed == 'true'"))
-    page.until("document.querySelector('#map button').ariaPressed == 'false'")
+    page.press("p")
+    ok("and holds it", page.until(
+        "document.querySelector('#map button').ariaPressed == 'false'"))
     page.press("t")
     ok("t makes it dark, and the names of classes on the map, too", page.until(
         "document.documentElement.style.colorScheme == 'dark'") and page.until(f"{DARK} > 9"))
@@ -153,6 +155,14 @@ def see_export(path, what, points=None):
                pictured(page, "#near .picture") == [90, 0], pictured(page, "#near .picture"))
             ok(f"its map has {points} points", page.value(
                 f"window.FOIL.all.map.n == {points}"))
+            page.value("(slider => { slider.value = slider.max - 1;"
+                       "slider.dispatchEvent(new Event('input')) })"
+                       "(document.querySelector('#map input'))")
+            page.press("p")
+            ok("its film ends with the last map", page.until(
+                "document.querySelector('#map button').ariaPressed == 'false' && "
+                "document.querySelector('#map input').value == "
+                "document.querySelector('#map input').max", 20))
         ok("it asks nobody for anything", page.value(
             "performance.getEntriesByType('resource')"
             ".every(entry => entry.name.startsWith('data:'))"),
