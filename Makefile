@@ -321,7 +321,7 @@ KERNELS := $(foreach r,util num data nn loss sample select eval,\
            $(filter $(OUT)/tests/$(r)/%,$(TESTS)))
 .PHONY: run-bound
 run-bound: $(KERNELS) $(HELPERS) $(ALONE) all
-	$(call prove,$(addprefix tests/cli/,demo.sh recipes.sh filter.sh studies.sh) \
+	$(call prove,$(addprefix tests/cli/,demo.sh recipes.sh filter.sh study-geometry.sh) \
 	    $(filter-out $(OUT)/tests/sample/%,$(KERNELS)) \
 	    $(filter-out $(RELEASE),$(filter $(OUT)/tests/sample/%,$(KERNELS))),tap-$(ISA))
 

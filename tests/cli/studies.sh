@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Every study in its smallest form: it ends, has its table and pictures, and is
-# not trained again when it is called again.  What theory says of the geometry
-# is asserted.
+# not trained again when it is called again.  That of geometry has a test of its
+# own.
 # Trains a study in a minute: for make test-studies, and CI
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
-export OMP_NUM_THREADS=1
+# shellcheck source=tests/studies.sh
+. "${0%/*}/../studies.sh"
 
 for set in train test; do
     "$BIN/foil-data" generate -o "$work/$set.tar" -s "${#set}" 160 2>/dev/null
@@ -14,13 +15,6 @@ done
 sets=("$work/train.tar" "$work/test.tar")
 small='--width 4 --precision f32 --head 8'
 
-# study NAME ARG... : run it in a folder of its own name
-study() {
-    local name=$1
-    shift
-    timeout -k 5 900 "$BIN/foil" run "studies/$name" -r "$work/$name" "$@"
-}
-
 # again NAME ARG... : the same table without any training
 again() {
     local before
@@ -28,16 +22,6 @@ again() {
     study "$@" 2>"$work/said" >/dev/null || return
     test "$before" = "$(cat "$work/$1/table.txt")" || return
     ! grep 'steps,' "$work/said"
-}
-
-# pictures FOLDER NAME... : are there, where there is gnuplot
-pictures() {
-    local name
-    for name in "${@:2}"; do
-        test -s "$work/$1/$name.gp" || return
-        ! command -v gnuplot >/dev/null || test -s "$work/$1/$name.png" ||
-            return
-    done
 }
 
 cat >"$work/alone.list" <<'END'
@@ -174,39 +158,4 @@ for b in 8 16; do
 shuffle,"$name"}-1/latest/model.safetensors
     done
 done
-
-# What the paper of mini-batches says of free embeddings: 8 in 16 dimensions
-# after 500 steps, 4 in 8 dimensions after 100.
-ok 'geometry' study geometry --seeds 1 --points 2 --cases 8:16 --toy-seeds 2 \
-    --methods full-end,fixed,sgd,code --steps 500
-ok 'of the hardest pairs' study geometry --seeds 1 --points 2 --cases 4:8 \
-    --toy-seeds 0 --methods fixed,sgd,osgd --steps 100 -r "$work/few"
-
-# measured RUN MEASURE : of the first seed
-measured() {
-    sed -n "s/^$2\t//p" "$work/$1-1/result.tsv"
-}
-
-eight=geometry/8-16 four=few/4-8
-ok 'a batch of all reaches the simplex' holds \
-    "$(measured $eight/full-end distance) < 1e-3"
-ok 'and the least loss' holds \
-    "($(measured $eight/full-end 'full loss') - 2.346416318) ^ 2 < 1e-12"
-ok 'spectral batches come near in 500 steps' holds \
-    "$(measured $eight/code distance) < 0.2"
-ok 'and near its loss' holds \
-    "$(measured $eight/code 'full loss') - 2.346416318 < 2e-4"
-ok 'random pairs do not' holds "$(measured $eight/sgd distance) > 0.6"
-ok 'a fixed partition never does' \
-    holds "$(measured $eight/fixed distance) > 2.5"
-ok 'the hardest pairs of four come near in 100 steps' holds \
-    "$(measured $four/osgd distance) < 0.3"
-ok 'random pairs do not' holds "$(measured $four/sgd distance) > 0.4"
-ok 'a fixed partition never does' holds "$(measured $four/fixed distance) > 1.5"
-ok 'curves and heat maps' pictures geometry 8-16/curves 8-16/grams toy/curves
-# shellcheck disable=SC2016 # of awk
-ok 'the hardest pairs turn the toy faster than random ones' awk '
-    $1 == "osgd" { osgd = $2 } $1 == "sgd" { sgd = $2 }
-    END { exit !(osgd > 0 && (sgd == "-" || osgd < sgd / 3)) }' \
-    "$work/geometry/toy/table.txt"
 done_testing
