@@ -260,13 +260,17 @@ begin_output(const struct num_dense *a)
     const float *r = a->r, *b = a->b;
     float *y = a->y;
 
-    for (size_t i = 0; i < a->n; i++, y += d) {
+    if (!r && !b)
+        return;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < a->n; i++) {
         const float *row = r ? r + i * d : b;
+        float *to = y + i * d;
 
         for (size_t j = 0; r && b && j < d; j++)
-            y[j] = row[j] + b[j];
-        if (row && row != y && !(r && b))
-            memcpy(y, row, d * sizeof *y);
+            to[j] = row[j] + b[j];
+        if (row && row != to && !(r && b))
+            memcpy(to, row, d * sizeof *to);
     }
 }
 
