@@ -7,7 +7,7 @@
 
 #include "lanes.h"
 
-enum { CHUNK = 4096 };
+enum { CHUNK = 256 };
 
 /* F(x), and F'(x) where it is asked for. */
 struct gate {
@@ -132,13 +132,25 @@ chunk_at(size_t n, size_t at)
     return n - at < CHUNK ? n - at : CHUNK;
 }
 
+/* Asks for what the next chunk reads. */
+static void
+ask_next(size_t n, size_t at, int bf16, const void *x)
+{
+    if (at + 2 * CHUNK <= n)
+        lanes_ask(num_half_at(x, at + CHUNK, bf16),
+                  num_half_bytes(CHUNK, bf16));
+}
+
 void
 num_gelu_forward(enum num_gelu form, size_t n, int bf16, const void *x, void *y)
 {
 #pragma omp parallel for schedule(static)
-    for (size_t at = 0; at < n; at += CHUNK)
+    for (size_t at = 0; at < n; at += CHUNK) {
+        ask_next(n, at, bf16, x);
+        ask_next(n, at, bf16, y);
         forward_chunk(form, chunk_at(n, at), num_half_at(x, at, bf16),
                       num_half_at(y, at, bf16), bf16);
+    }
 }
 
 void
@@ -146,8 +158,11 @@ num_gelu_backward(enum num_gelu form, size_t n, int bf16, const void *x,
                   const void *dy, void *dx)
 {
 #pragma omp parallel for schedule(static)
-    for (size_t at = 0; at < n; at += CHUNK)
+    for (size_t at = 0; at < n; at += CHUNK) {
+        ask_next(n, at, bf16, x);
+        ask_next(n, at, bf16, dy);
         backward_chunk(form, chunk_at(n, at), num_half_at(x, at, bf16),
                        num_half_at(dy, at, bf16), num_half_at(dx, at, bf16),
                        bf16);
+    }
 }

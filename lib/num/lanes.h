@@ -140,6 +140,17 @@ pair_keep(void *data, size_t i, size_t n, struct pair x, int bf16)
     memcpy((char *)data + i * each, all, n * each);
 }
 
+/* lanes_ask() asks for bytes that will be read soon.  Loops that compute much
+ * for a number, or go from row to row, wait for memory without. */
+LANES_INLINE void
+lanes_ask(const void *data, size_t bytes)
+{
+    enum { CACHE_LINE = 64 };
+
+    for (size_t i = 0; i < bytes; i += CACHE_LINE)
+        __builtin_prefetch((const char *)data + i);
+}
+
 /* lanes_cut() sets all but the first n lanes to zero. */
 LANES_INLINE lanes
 lanes_cut(lanes x, size_t n)

@@ -7,7 +7,17 @@
 #include "lanes.h"
 
 /* Partial sums: as many as two registers of AVX-512 hold. */
-enum { PARTS = 16, COLUMNS = 64 };
+enum { PARTS = 16, COLUMNS = 64, ROWS_AHEAD = 8 };
+
+/* Asks for a part of a row that will be read soon. */
+LANES_INLINE void
+ask_ahead(const struct num_layer_norm *a, const void *x, size_t i, size_t from,
+          size_t n)
+{
+    if (i + ROWS_AHEAD < a->n)
+        lanes_ask(num_half_at(x, (i + ROWS_AHEAD) * a->d + from, a->bf16),
+                  num_half_bytes(n, a->bf16));
+}
 
 static double
 total_of_lanes(const double *part)
@@ -63,8 +73,10 @@ void
 num_layer_norm_forward(const struct num_layer_norm *a)
 {
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < a->n; i++)
+    for (size_t i = 0; i < a->n; i++) {
+        ask_ahead(a, a->x, i, 0, a->d);
         forward_row(a, i);
+    }
 }
 
 LANES_INLINE void
@@ -122,6 +134,8 @@ backward_columns_of(const struct num_layer_norm *a, size_t from, int bf16)
         const void *dy = num_half_at(a->dy, i * a->d + from, bf16);
         const float m = a->mean[i], r = a->rstd[i];
 
+        ask_ahead(a, a->x, i, from, n);
+        ask_ahead(a, a->dy, i, from, n);
         for (size_t j = 0; j < n; j++) {
             along[j] += (double)number_at(dy, j, bf16) *
                         ((number_at(x, j, bf16) - m) * r);
@@ -155,6 +169,9 @@ num_layer_norm_backward(const struct num_layer_norm *a)
     if (!a->dx)
         return;
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < a->n; i++)
+    for (size_t i = 0; i < a->n; i++) {
+        ask_ahead(a, a->x, i, 0, a->d);
+        ask_ahead(a, a->dy, i, 0, a->d);
         backward_row(a, i);
+    }
 }

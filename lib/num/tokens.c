@@ -7,7 +7,7 @@
 
 #include "lanes.h"
 
-enum { COLUMNS = 64 };
+enum { COLUMNS = 64, ROWS_AHEAD = 8 };
 
 void
 num_embed(size_t n, size_t d, int bf16, const int32_t *ids, const float *table,
@@ -119,9 +119,13 @@ sum_columns_of(size_t n, size_t d, size_t from, const void *x, int add,
     const size_t wide = d - from < COLUMNS ? d - from : COLUMNS;
     double all[COLUMNS] = {0};
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (i + ROWS_AHEAD < n)
+            lanes_ask(num_half_at(x, (i + ROWS_AHEAD) * d + from, bf16),
+                      num_half_bytes(wide, bf16));
         for (size_t j = 0; j < wide; j++)
             all[j] += number_at(x, i * d + from + j, bf16);
+    }
     for (size_t j = 0; j < wide; j++)
         sum[from + j] = (add ? sum[from + j] : 0) + (float)all[j];
 }
