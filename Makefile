@@ -257,6 +257,8 @@ $(OUT)/tests/foil-%.o: INCLUDES += -Itools
 $(OUT)/tests/fuzz/%: OWN_LDFLAGS += -fsanitize=fuzzer
 # It defines functions of the C library, of which fortified headers have bodies.
 $(GATE) $(OUT)/tests/wire/test_ungated.o: FORTIFY :=
+# Most of what sanitizers run; with -O3 compilers take four times as long.
+$(OUT)/lib/num/%.o: CFLAGS_asan := -O2 -g
 # Loops for one instruction set, which the processor is asked for first.
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 $(OUT)/lib/num/%_avx512.o: OWN_CFLAGS += -mavx512f -mavx512bw -mavx512dq \
