@@ -30,26 +30,19 @@ choose_byte(uint8_t mask, uint8_t yes, uint8_t no)
     return (uint8_t)((yes & mask) | (no & ~mask));
 }
 
-/* x / 255 as a float division has it, |x| <= 255: both products are exact, so
- * that it is rounded once. */
-static inline float
-share_of_255(int x)
-{
-    return (float)x * 0x1.01p-8f + (float)x * 0x1.01p-24f;
-}
-
 enum { CHUNK = 128 };
 
 /* Pixels on their way from RGB to HSV and back, step by step: simple loops over
  * short arrays become wide. */
 struct hues {
     uint8_t max[CHUNK], spread[CHUNK]; /* of the channels */
+    uint8_t top[CHUNK], span[CHUNK];   /* the same, but 1 for 0 */
     int8_t base[CHUNK];                /* PIL's hue in sixths of the circle: */
     int16_t off[CHUNK];                /* base + off / spread */
     uint8_t hue[CHUNK], sat[CHUNK];
-    uint8_t sixth[CHUNK], even[CHUNK]; /* 0 .. 5, and whether it is 0, 2, 4 */
-    int16_t within[CHUNK];             /* how far in it, of 255; < 0 if even */
-    uint8_t low[CHUNK], mid[CHUNK];    /* the levels below max */
+    uint8_t sixth[CHUNK];           /* 0 .. 5 */
+    uint16_t part[CHUNK];           /* what the middle level has of 65025 max */
+    uint8_t low[CHUNK], mid[CHUNK]; /* the levels below max */
 };
 
 /*
@@ -79,6 +72,8 @@ to_order(const uint8_t *red, const uint8_t *green, const uint8_t *blue,
 
         h->max[i] = max;
         h->spread[i] = (uint8_t)(max - min);
+        h->top[i] = larger_byte(max, 1);
+        h->span[i] = larger_byte(h->spread[i], 1);
         h->base[i] = (int8_t)choose_byte(at_r, base_r,
                                          choose_byte(at_g, base_g, base_b));
         h->off[i] = (int16_t)(less ? -off : off);
@@ -90,14 +85,12 @@ static inline void
 to_hsv(struct hues *h)
 {
     for (size_t i = 0; i < CHUNK; i++) {
-        int spread = h->spread[i], max = h->max[i];
-        float turn = (float)h->base[i] +
-                     (float)h->off[i] / (float)(spread + (spread == 0));
+        float turn = (float)h->base[i] + (float)h->off[i] / (float)h->span[i];
         float circle = turn / 6 + (turn < 0 ? 1.f : 0.f);
 
         h->hue[i] = (uint8_t)(int)(circle * 255);
         h->sat[i] =
-            (uint8_t)(int)((float)(255 * spread) / (float)(max + (max == 0)));
+            (uint8_t)(int)((float)h->spread[i] * 255 / (float)h->top[i]);
     }
 }
 
@@ -109,25 +102,24 @@ to_sixth(int shift, struct hues *h)
         // divisions by 255: of less than 65535, cut off and rounded
         uint16_t sixth = (uint16_t)((uint16_t)(hue + 1 + (hue >> 8)) >> 8);
         uint16_t low = (uint16_t)(h->max[i] * (255 - h->sat[i]) + 128);
-        int16_t within = (int16_t)(hue - 255 * sixth);
+        uint16_t within = (uint16_t)(hue - 255 * sixth);
+        uint16_t far = (uint16_t)(sixth % 2 ? within : 255 - within);
 
         h->low[i] = (uint8_t)((uint16_t)(low + (low >> 8)) >> 8);
-        h->even[i] = (uint8_t)(1 - sixth % 2);
-        h->within[i] = (int16_t)(sixth % 2 ? within : -within);
+        h->part[i] = (uint16_t)(65025 - h->sat[i] * far);
         h->sixth[i] = (uint8_t)(sixth < 6 ? sixth : 0);
     }
 }
 
+/* To the nearest: the product has 24 bits, and is a multiple of 3, which an f32
+ * tells apart from the next half. */
 static inline void
 to_mid(struct hues *h)
 {
-    for (size_t i = 0; i < CHUNK; i++) {
-        float far = (float)h->even[i] + share_of_255(h->within[i]);
-
-        h->mid[i] = (uint8_t)(int)((float)h->max[i] *
-                                       (1 - share_of_255(h->sat[i]) * far) +
+    for (size_t i = 0; i < CHUNK; i++)
+        h->mid[i] = (uint8_t)(int)((float)h->max[i] * (float)h->part[i] *
+                                       (1.f / 65025) +
                                    0.5f);
-    }
 }
 
 /* Give each channel its level. */
@@ -178,11 +170,15 @@ UTIL_CLONES(void, data_hue_plain, (size_t n, int shift, uint8_t *plane),
  * bits behind the point, cut off, which are 0 only where it is whole.
  */
 struct tables {
+    int filled;
     uint8_t high[256], low[256], part[256]; /* of 2^8 65280 / n, rounded up */
     uint8_t tie[256];   /* of 255 off / spread: how halves are rounded */
     uint8_t far[256];   /* of a hue: 255 PIL's f or 1 - f */
     uint8_t level[256]; /* of a hue: which channel gets max, which mid */
 };
+
+/* Kept, as they take as long as 2,000 pixels. */
+static _Thread_local struct tables kept;
 
 enum { RED_MAX = 1, GREEN_MAX = 2, BLUE_MAX = 4 };
 enum { RED_MID = 8, GREEN_MID = 16, BLUE_MID = 32 };
@@ -213,7 +209,7 @@ fill_ties(uint8_t tie[256])
 }
 
 static void
-fill_tables(int shift, struct tables *table)
+fill_tables(struct tables *table)
 {
     static const uint8_t level[6] = {RED_MAX | GREEN_MID,  GREEN_MAX | RED_MID,
                                      GREEN_MAX | BLUE_MID, BLUE_MAX | GREEN_MID,
@@ -222,8 +218,7 @@ fill_tables(int shift, struct tables *table)
     fill_ties(table->tie);
     for (unsigned n = 0; n < 256; n++) {
         const unsigned each = n ? ((65280U << 8) + n - 1) / n : 0;
-        const unsigned hue = (uint8_t)(n + (unsigned)shift) * 6U;
-        const unsigned sixth = hue / 255, within = hue % 255;
+        const unsigned sixth = n * 6 / 255, within = n * 6 % 255;
 
         table->high[n] = (uint8_t)(each >> 16);
         table->low[n] = (uint8_t)(each >> 8);
@@ -231,6 +226,7 @@ fill_tables(int shift, struct tables *table)
         table->far[n] = (uint8_t)(sixth % 2 ? within : 255 - within);
         table->level[n] = level[sixth % 6];
     }
+    table->filled = 1;
 }
 
 /* 255 x / n in 256ths */
@@ -320,8 +316,7 @@ low_of(__m512i max, __m512i sat)
                               _mm512_set1_epi16(257));
 }
 
-/* max (65025 - sat far) / 65025 to the nearest: the product has 24 bits, and is
- * a multiple of 3, which an f32 tells apart from the next half. */
+/* max (65025 - sat far) / 65025 to the nearest, as to_mid() has it */
 DATA_WIDE_INLINE __m512i
 mid_of(__m512i max, __m512i sat, __m512i far)
 {
@@ -394,14 +389,16 @@ to_hsv_wide(size_t n, const uint8_t *red, const uint8_t *green,
 }
 
 DATA_WIDE static void
-to_rgb_wide(size_t n, const struct hsv *hsv, const struct tables *table,
-            uint8_t *red, uint8_t *green, uint8_t *blue)
+to_rgb_wide(size_t n, const struct hsv *hsv, int shift,
+            const struct tables *table, uint8_t *red, uint8_t *green,
+            uint8_t *blue)
 {
     const __m512i none = _mm512_setzero_si512();
 
     for (size_t i = 0; i < n; i += 64) {
         const __mmask64 in = wide_first(n - i);
-        const __m512i hue = _mm512_loadu_si512(hsv->hue + i);
+        const __m512i hue = _mm512_add_epi8(_mm512_loadu_si512(hsv->hue + i),
+                                            _mm512_set1_epi8((char)shift));
         const __m512i max = _mm512_loadu_si512(hsv->max + i);
         const __m512i level = wide_look_up(hue, table->level);
         const struct wide_words far =
@@ -424,16 +421,17 @@ to_rgb_wide(size_t n, const struct hsv *hsv, const struct tables *table,
 static void
 turn_wide(size_t n, int shift, uint8_t *plane)
 {
-    struct tables table;
+    struct tables *table = &kept;
     struct hsv hsv;
 
-    fill_tables(shift, &table);
+    if (!table->filled)
+        fill_tables(table);
     for (size_t i = 0; i < n; i += SOME) {
         const size_t m = n - i < SOME ? n - i : SOME;
         uint8_t *r = plane + i, *g = r + n, *b = g + n;
 
-        to_hsv_wide(m, r, g, b, &table, &hsv);
-        to_rgb_wide(m, &hsv, &table, r, g, b);
+        to_hsv_wide(m, r, g, b, table, &hsv);
+        to_rgb_wide(m, &hsv, shift, table, r, g, b);
     }
 }
 
@@ -447,13 +445,10 @@ turn_wide(size_t n, int shift, uint8_t *plane)
 
 #endif
 
-/* Pixels for which the tables, a microsecond, are worth while. */
-enum { ENOUGH = 4096 };
-
 void
 data_hue_turn(size_t n, int shift, uint8_t *plane)
 {
-    if (data_wide_ok() && n >= ENOUGH)
+    if (data_wide_ok())
         turn_wide(n, shift, plane);
     else
         data_hue_plain(n, shift, plane);

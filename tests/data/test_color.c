@@ -5,7 +5,7 @@
 #include "t.h"
 #include "util/rng.h"
 
-enum { N = 1000 };
+enum { N = 600 };
 
 static uint8_t plane[3 * N], was[3 * N];
 

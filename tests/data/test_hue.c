@@ -36,7 +36,7 @@ all_lengths_agree(void)
 {
     int wrong = 0;
 
-    for (size_t n = 4090; n < 5200; n += 11) {
+    for (size_t n = 1; n < 2200; n += 11) {
         for (size_t i = 0; i < 3 * n + 64; i++)
             fast[i] = plain[i] = (uint8_t)(i * i / 7 + i);
         data_hue_turn(n, 40, fast);
