@@ -11,6 +11,7 @@
  * give the same bits; what belongs to a lane repeats after 16. */
 enum {
     LINE = 32,
+    AHEAD = 1024, /* elements before they are read */
     PAIRS = LINE / PAIR,
     TERMS = PAIR < LANES ? LANES / PAIR : 1
 };
@@ -39,14 +40,29 @@ struct sweep {
 typedef void loop_step(struct sweep *sweep, size_t p, size_t at, size_t n,
                        int bf16);
 
+/* Asks for a line of all that a loop reads. */
+LANES_INLINE void
+ask_line(const struct sweep *w, size_t at, int bf16)
+{
+    const size_t each = bf16 ? sizeof(uint16_t) : sizeof(float);
+    const void *all[] = {w->x, w->add, w->flow.dy, w->flow.dy2, w->flow.y};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i])
+            lanes_ask((const char *)all[i] + at * each, LINE * each);
+}
+
 LANES_INLINE void
 each_pair(size_t size, int bf16, loop_step *step, struct sweep *sweep)
 {
     size_t at = 0;
 
-    for (; at + LINE <= size; at += LINE)
+    for (; at + LINE <= size; at += LINE) {
+        if (at + AHEAD + LINE <= size)
+            ask_line(sweep, at + AHEAD, bf16);
         for (size_t p = 0; p < PAIRS; p++)
             step(sweep, p, at + p * PAIR, PAIR, bf16);
+    }
     for (size_t p = 0; p < PAIRS; p++, at += PAIR)
         if (at < size)
             step(sweep, p, at, size - at < PAIR ? size - at : PAIR, bf16);
