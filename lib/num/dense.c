@@ -107,6 +107,24 @@ static UTIL_CLONES(void, deliver_rows,
         deliver_of(sink, i, rows, panel, c, 0);
 }
 
+/* Asks for what deliver_rows() will read and write, while the product is being
+ * made. */
+static void
+ask_rows(const struct dense_sink *sink, size_t i, size_t rows, size_t panel)
+{
+    const size_t from = panel * HALF_PANEL, left = sink->columns - from;
+    const size_t wide = left < HALF_PANEL ? left : HALF_PANEL;
+    const size_t bytes = num_half_bytes(wide, sink->bf16);
+
+    for (; rows > 0; rows--, i++) {
+        const size_t at = i * sink->columns + from;
+
+        lanes_ask(num_half_at(sink->y, at, sink->bf16), bytes);
+        if (sink->r)
+            lanes_ask(num_half_at(sink->r, at, sink->bf16), bytes);
+    }
+}
+
 /* Row i of a: in a panel of its own, or where it lies. */
 static const uint32_t *
 address_of(const struct dense_product *p, size_t i)
@@ -131,6 +149,7 @@ multiply_strip(const struct dense_product *p, size_t panel, size_t from,
         rows = to - i < kernel->rows ? to - i : kernel->rows;
         if (p->block && HALF_PANEL - i % HALF_PANEL < rows)
             rows = HALF_PANEL - i % HALF_PANEL;
+        ask_rows(&p->sink, i, rows, panel);
         kernel->product(&(struct half_product){
             .a = address_of(p, i),
             .row = p->row,

@@ -9,6 +9,8 @@
 #include "lanes.h"
 #include "products.h"
 
+enum { SQUARE = 16 };
+
 size_t
 num_half_depth(size_t k)
 {
@@ -68,28 +70,46 @@ UTIL_CLONES(void, num_half_pack_down,
         pack_down(k, columns, row, x, panel, to, 0);
 }
 
+/* Words at .. at + n of a row of k numbers. */
+LANES_INLINE void
+read_words(size_t k, size_t at, size_t n, const void *x, size_t i,
+           uint32_t *word, int bf16)
+{
+    const size_t whole = 2 * (at + n) <= k ? n : n - 1;
+
+    for (size_t w = 0; w < whole; w++)
+        word[w] = half_at(x, i + 2 * w, bf16) | half_at(x, i + 2 * w + 1, bf16)
+                                                    << 16;
+    if (whole < n)
+        word[whole] = half_at(x, i + 2 * whole, bf16);
+}
+
+/* Squares of SQUARE columns and words are turned. */
 LANES_INLINE void
 pack_across(size_t k, size_t columns, size_t row, const void *x, size_t panel,
             uint32_t *to, int bf16)
 {
     const size_t wide = wide_at(columns, panel), depth = num_half_depth(k);
 
-    for (size_t j = 0; j < HALF_PANEL; j++)
-        for (size_t at = 0; at < depth; at++) {
-            const size_t i = (panel * HALF_PANEL + j) * row + 2 * at;
-            uint32_t word = 0;
+    for (size_t j = 0; j < HALF_PANEL; j += SQUARE)
+        for (size_t at = 0; at < depth; at += SQUARE) {
+            const size_t n = depth - at < SQUARE ? depth - at : SQUARE;
+            uint32_t words[SQUARE][SQUARE] = {{0}};
 
-            if (j < wide)
-                word = half_at(x, i, bf16);
-            if (j < wide && 2 * at + 1 < k)
-                word |= half_at(x, i + 1, bf16) << 16;
-            to[at * HALF_PANEL + j] = word;
+            for (size_t c = 0; c < SQUARE && j + c < wide; c++)
+                read_words(k, at, n, x,
+                           (panel * HALF_PANEL + j + c) * row + 2 * at,
+                           words[c], bf16);
+            for (size_t w = 0; w < n; w++)
+                for (size_t c = 0; c < SQUARE; c++)
+                    to[(at + w) * HALF_PANEL + j + c] = words[c][w];
         }
 }
 
-void
-num_half_pack_across(size_t k, size_t columns, size_t row, int bf16,
-                     const void *x, size_t panel, uint32_t *to)
+UTIL_CLONES(void, num_half_pack_across,
+            (size_t k, size_t columns, size_t row, int bf16, const void *x,
+             size_t panel, uint32_t *to),
+            (k, columns, row, bf16, x, panel, to))
 {
     if (bf16)
         pack_across(k, columns, row, x, panel, to, 1);
@@ -97,9 +117,10 @@ num_half_pack_across(size_t k, size_t columns, size_t row, int bf16,
         pack_across(k, columns, row, x, panel, to, 0);
 }
 
-void
-num_half_pack_lines(size_t k, size_t columns, const uint16_t *x, size_t from,
-                    size_t to, uint32_t *lines)
+UTIL_CLONES(void, num_half_pack_lines,
+            (size_t k, size_t columns, const uint16_t *x, size_t from,
+             size_t to, uint32_t *lines),
+            (k, columns, x, from, to, lines))
 {
     const size_t depth = num_half_depth(k);
 
