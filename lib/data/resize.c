@@ -185,11 +185,26 @@ static UTIL_CLONES(void, mix_words,
         out[i] = (uint8_t)parts_add(in[i], (int16_t)(next[i] - in[i]), part);
 }
 
-/* One line of n bytes from several that follow each other. */
-static UTIL_CLONES(void, mix_many,
-                   (size_t n, size_t taps, const int32_t *k, const uint8_t *in,
-                    uint8_t *out),
-                   (n, taps, k, in, out))
+/* One line of n bytes from several that follow each other: a number of them
+ * that the compiler knows is no loop, and no sum waits in memory. */
+static inline void
+mix_known(size_t n, size_t taps, const int32_t *restrict k,
+          const uint8_t *restrict in, uint8_t *restrict out)
+{
+    for (size_t i = 0; i < n; i++) {
+        int32_t sum = HALF;
+
+        for (size_t t = 0; t < taps; t++)
+            sum += k[t] * in[t * n + i];
+        sum >>= BITS;
+        out[i] = (uint8_t)(sum < 255 ? sum : 255);
+    }
+}
+
+/* The same of any number. */
+static inline void
+mix_any(size_t n, size_t taps, const int32_t *k, const uint8_t *in,
+        uint8_t *out)
 {
     enum { CHUNK = 64 };
 
@@ -211,6 +226,21 @@ static UTIL_CLONES(void, mix_many,
             out[i + j] = (uint8_t)(v < 255 ? v : 255);
         }
     }
+}
+
+static UTIL_CLONES(void, mix_many,
+                   (size_t n, size_t taps, const int32_t *k, const uint8_t *in,
+                    uint8_t *out),
+                   (n, taps, k, in, out))
+{
+    if (taps == 3)
+        mix_known(n, 3, k, in, out);
+    else if (taps == 4)
+        mix_known(n, 4, k, in, out);
+    else if (taps == 5)
+        mix_known(n, 5, k, in, out);
+    else
+        mix_any(n, taps, k, in, out);
 }
 
 /* All lines of an axis; in[0] is line axis_low(), each has n bytes. */

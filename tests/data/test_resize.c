@@ -232,6 +232,33 @@ two_lines_are_mixed(void)
     free(image.pixel);
 }
 
+/* Of three lines to nine each, in a way of its own: the width stays, so that
+ * the mean is rounded once. */
+static void
+several_lines_are_mixed(void)
+{
+    enum { W = 47, H = 12 };
+    uint8_t out[3 * W * H];
+    int wrong = 0;
+
+    for (size_t h = 13; h <= 50; h++) {
+        struct data_image image = noise(W, h, h);
+        struct data_box box = all_of(&image);
+
+        data_resize(&image, &box, W, H, NULL, 0, &scratch, out);
+        for (size_t i = 0; i < sizeof out; i++) {
+            double want = 0;
+
+            for (size_t y = 0; y < h; y++)
+                want += weight(h, H, i / (3 * W), y) *
+                        image.pixel[3 * W * y + i % (3 * W)];
+            wrong += fabs(out[i] - want) > .5001;
+        }
+        free(image.pixel);
+    }
+    T(!wrong, "3 to 9 lines: their weighted mean, rounded");
+}
+
 int
 main(void)
 {
@@ -243,6 +270,7 @@ main(void)
     white_stays_white();
     same_size_is_the_part();
     two_lines_are_mixed();
+    several_lines_are_mixed();
     data_scratch_free(scratch);
     return t_done();
 }
