@@ -11,10 +11,15 @@
  *     Euclidean:  s(q, r) = -|q - r|^2
  *
  * A larger s is nearer; equal ones are ranked by the lower id.  Candidates are
- * found with f32 matrix products, on a processor with AMX for k <= 50 with
- * those of num/split.h, and ranked in double: every reference that rounding
- * could have misplaced is looked at again, so the answer is that of the formula
- * in double and does not depend on processor and number of threads.
+ * found with f32 matrix products, or with faster ones, and ranked in double:
+ * every reference that rounding could have misplaced is looked at again, so the
+ * answer is that of the formula in double and does not depend on processor and
+ * number of threads.
+ *
+ * Faster products are those of num/split.h with AMX, and, for k <= n / 128,
+ * those of num/scaled.h with AVX2.  Queries whose candidates they do not tell
+ * apart are looked for with f32 again, and where these are more than an eighth
+ * of some, first of 64, the rest is looked for with f32 at once.
  */
 enum eval_metric { EVAL_COSINE, EVAL_EUCLIDEAN };
 
@@ -42,8 +47,8 @@ void eval_knn_free(struct eval_knn *knn);
  *                 EVAL_NO_SELF when the sets are different
  *   ids    [m,k]  nearest first
  *   score  [m,k]  s of each; may be NULL, which saves most products in double
- * O(m n d) time; O(k) memory a query for some hundreds of queries at a time,
- * besides a tile of scores of 2 MB.
+ * O(m n d) time, shared among the threads; O(k + d) memory a query for 2,048
+ * queries at a time, besides a tile of scores of 2 MB.
  */
 void eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
                    size_t k, size_t self, uint32_t *ids, double *score);

@@ -161,7 +161,7 @@ data_features_room(struct data_features *features, const struct data_set *set,
 
     *features = (struct data_features){
         .d = d,
-        .x = mem_array(n * d, sizeof *features->x),
+        .x = mem_aligned(n * d, sizeof *features->x),
         .ids = mem_array(n, sizeof *features->ids),
         .classes = data_classes_of(set),
     };

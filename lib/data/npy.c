@@ -191,7 +191,7 @@ read_open(int fd, struct data_npy *npy, struct err *err)
                        err))
         return -1;
     size = npy->shape[0] * npy->shape[1] * data_npy_item(npy->type);
-    npy->data = mem_array(size, 1);
+    npy->data = mem_aligned(size, 1);
     while (have < size) {
         ssize_t n = pread(fd, (char *)npy->data + have, size - have,
                           (off_t)(place + have));
@@ -296,7 +296,7 @@ data_npy_reals(struct data_npy *npy, struct err *err)
         npy->data = NULL;
         return x;
     }
-    x = mem_array(n, sizeof *x);
+    x = mem_aligned(n, sizeof *x);
     if (npy->type == DATA_F8) {
         for (size_t i = 0; i < n; i++)
             x[i] = (float)((const double *)npy->data)[i];

@@ -4,17 +4,44 @@
 
 #include "eval/knn.h"
 #include "num/gemm.h"
+#include "num/scaled.h"
 #include "num/split.h"
 #include "num/vec.h"
 #include "util/clones.h"
 #include "util/err.h"
 #include "util/mem.h"
 
-// a tile of scores is 2 MB: the best of those tried, with one thread or two
-enum { QUERIES = 1024, TILE = 512, GROUP = 8 };
+// a tile of scores is 2 MB: the best of those tried, with one thread or two;
+// half of it where k is large, so that candidates stay in the cache
+enum { QUERIES = 2048, TILE = 256, MANY = 50, GROUP = 8 };
 
 // rows that are asked for before they are needed; bytes of a line of the cache
 enum { AHEAD = 4, LINE = 64 };
+
+/* A faster way to products than f32, of rows and panels that it prepares; its
+ * header tells how far they are from those. */
+struct method {
+    double (*error)(size_t d);
+    double (*rest)(size_t n, size_t d, const float *x);
+    size_t (*words)(size_t n, size_t d);
+    void (*rows)(size_t n, size_t d, const float *x, uint32_t *rows);
+    void (*panels)(size_t n, size_t d, const float *x, uint32_t *panels);
+    void (*product)(size_t m, size_t n, size_t d, const uint32_t *rows,
+                    const uint32_t *panels, float *c);
+};
+
+static const struct method split = {num_split_error,  num_split_rest,
+                                    num_split_words,  num_split_rows,
+                                    num_split_panels, num_split_product},
+                           scaled = {num_scaled_error,  num_scaled_rest,
+                                     num_scaled_words,  num_scaled_rows,
+                                     num_scaled_panels, num_scaled_product};
+
+/* Where k is more than this share of the references, many candidates have to be
+ * compared in double after scaled products, and f32 is as fast; and where more
+ * than this share of a block of queries stay open, for what follows.  So that
+ * this is seen early, the first block is small. */
+enum { SHARE_OF_ALL = 128, SHARE_OF_BLOCK = 8, FIRST = 64 };
 
 /*
  * Products <q, r> become something that ranks references as s does for one
@@ -24,11 +51,11 @@ struct eval_knn {
     size_t n, d;
     const float *ref;
     enum eval_metric metric;
-    float *scale, *shift; /* [n] */
-    double *square;       /* [n] |r|^2 */
-    double longest;       /* largest |r| scale */
-    int split;            /* products are those of num/split.h, */
-    double rest;          /* of all references */
+    float *scale, *shift;    /* [n] */
+    double *square;          /* [n] |r|^2 */
+    double longest;          /* largest |r| scale */
+    const struct method *by; /* products; NULL: f32 */
+    double rest;             /* of all references, by that */
 };
 
 /* What is known about one query: candidates in no order, each an id and its
@@ -57,9 +84,11 @@ eval_knn_new(size_t n, size_t d, const float *ref, enum eval_metric metric)
                              .d = d,
                              .ref = ref,
                              .metric = metric,
-                             .split = num_split_gains()};
-    if (knn->split)
-        knn->rest = num_split_rest(n, d, ref);
+                             .by = num_split_gains()    ? &split
+                                   : num_scaled_gains() ? &scaled
+                                                        : NULL};
+    if (knn->by)
+        knn->rest = knn->by->rest(n, d, ref);
     knn->scale = mem_array(n, sizeof *knn->scale);
     knn->shift = mem_array(n, sizeof *knn->shift);
     knn->square = mem_array(n, sizeof *knn->square);
@@ -114,24 +143,6 @@ prefetch_reference(const struct eval_knn *knn, uint32_t id)
 
     for (size_t i = 0; i < knn->d * sizeof *knn->ref; i += LINE)
         __builtin_prefetch(row + i);
-}
-
-/*
- * The most by which rounding can move a rank in f32: gamma_d |q| |r| for the
- * product in any order of summation (Higham 2002, 3.1), or what num/split.h
- * says, where `rest` is of the query; and a few more for what is done to it.
- */
-static double
-rounding_of_rank(const struct eval_knn *knn, double qq, double rest)
-{
-    const double product = knn->split
-                               ? num_split_error(knn->d) + rest + knn->rest
-                               : ldexp((double)knn->d, -24);
-    double length = sqrt(qq) * knn->longest;
-
-    if (knn->metric == EVAL_EUCLIDEAN)
-        length += knn->longest * knn->longest;
-    return (product + ldexp(8, -24)) * length;
 }
 
 static float
@@ -355,57 +366,24 @@ sort_near(const struct eval_knn *knn, const float *query, double qq,
     }
 }
 
-/*
- * Puts the candidates of a query in the order of their s in double, with s
- * itself where `scored`.  Those that rounding may have put behind the k-th are
- * within twice its bound; where some of them may not be among the candidates,
- * everything is searched.
- */
-static void
-settle_candidates(const struct eval_knn *knn, const float *query, double rest,
-                  size_t k, int scored, const struct nearest *near,
-                  struct neighbour *best)
-{
-    const double qq = num_dot(knn->d, query, query);
-    const double apart = 2 * rounding_of_rank(knn, qq, rest);
-    double limit;
-    size_t count = 0;
-
-    REQUIRE(near->count >= k); // else some products are not finite
-    limit = rank_of(find_bound(near->count, near->key, k, k)) - apart;
-    if (near->threshold >= limit) {
-        search_exactly(knn, query, qq, k, near->self, best);
-        return;
-    }
-    for (size_t i = 0; i < near->count; i++) {
-        const double of = rank_of(near->key[i]);
-
-        if (of >= limit)
-            best[count++] = (struct neighbour){of, near->id[i]};
-    }
-    if (scored)
-        sort_neighbours(knn, query, qq, count, best);
-    else
-        sort_near(knn, query, qq, apart, count, best);
-}
-
 /* How products of queries and a tile of references are made. */
 struct knn_products {
-    size_t d;
-    uint32_t *rows, *panels; /* NULL: in f32 */
-    float *dot;              /* [QUERIES,TILE] */
-    double rest;             /* of queries (num/split.h) */
+    const struct method *by; /* NULL: in f32 */
+    uint32_t *rows, *panels;
+    float *dot;  /* [QUERIES,TILE] */
+    double rest; /* of queries and references */
 };
 
 static struct knn_products
-new_products(size_t d, int split)
+new_products(const struct eval_knn *knn, size_t k)
 {
-    struct knn_products p = {.d = d};
+    const int many = knn->by == &scaled && k > knn->n / SHARE_OF_ALL;
+    struct knn_products p = {.by = many ? NULL : knn->by};
 
     p.dot = mem_aligned(QUERIES * TILE, sizeof *p.dot);
-    if (split) {
-        p.rows = mem_aligned(num_split_words(QUERIES, d), sizeof *p.rows);
-        p.panels = mem_aligned(num_split_words(TILE, d), sizeof *p.panels);
+    if (p.by) {
+        p.rows = mem_aligned(p.by->words(QUERIES, knn->d), sizeof *p.rows);
+        p.panels = mem_aligned(p.by->words(TILE, knn->d), sizeof *p.panels);
     }
     return p;
 }
@@ -419,77 +397,242 @@ release_products(struct knn_products *p)
 }
 
 static void
-begin_queries(struct knn_products *p, size_t m, const float *query)
+begin_queries(const struct eval_knn *knn, struct knn_products *p, size_t m,
+              const float *query)
 {
-    if (!p->rows)
+    if (!p->by)
         return;
-    num_split_rows(m, p->d, query, p->rows);
-    p->rest = num_split_rest(m, p->d, query);
+    p->by->rows(m, knn->d, query, p->rows);
+    p->rest = p->by->rest(m, knn->d, query) + knn->rest;
 }
 
 static void
-make_products(struct knn_products *p, size_t m, const float *query, size_t n,
-              const float *ref)
+make_products(const struct eval_knn *knn, struct knn_products *p, size_t m,
+              const float *query, size_t n, const float *ref)
 {
-    if (!p->rows) {
-        num_gemm_nt(m, n, p->d, 1, query, ref, 0, p->dot);
+    if (!p->by) {
+        num_gemm_nt(m, n, knn->d, 1, query, ref, 0, p->dot);
         return;
     }
-    num_split_panels(n, p->d, ref, p->panels);
-    num_split_product(m, n, p->d, p->rows, p->panels, p->dot);
+    p->by->panels(n, knn->d, ref, p->panels);
+    p->by->product(m, n, knn->d, p->rows, p->panels, p->dot);
+}
+
+/*
+ * The most by which rounding can move a rank in f32: gamma_d |q| |r| for the
+ * product in any order of summation (Higham 2002, 3.1), or what the header of
+ * the method says; and a few more for what is done to it.
+ */
+static double
+rounding_of_rank(const struct eval_knn *knn, const struct knn_products *p,
+                 double qq)
+{
+    const double product =
+        p->by ? p->by->error(knn->d) + p->rest : ldexp((double)knn->d, -24);
+    double length = sqrt(qq) * knn->longest;
+
+    if (knn->metric == EVAL_EUCLIDEAN)
+        length += knn->longest * knn->longest;
+    return (product + ldexp(8, -24)) * length;
+}
+
+/*
+ * Puts the candidates of a query in the order of their s in double, with s
+ * itself where `scored`.  Those that rounding may have put behind the k-th are
+ * within twice its bound; returns 0 where some of them may not be among the
+ * candidates.
+ */
+static int
+settle_candidates(const struct eval_knn *knn, const struct knn_products *p,
+                  const float *query, double qq, size_t k, int scored,
+                  const struct nearest *near, struct neighbour *best)
+{
+    const double apart = 2 * rounding_of_rank(knn, p, qq);
+    double limit;
+    size_t count = 0;
+
+    REQUIRE(near->count >= k); // else some products are not finite
+    limit = rank_of(find_bound(near->count, near->key, k, k)) - apart;
+    if (near->threshold >= limit)
+        return 0;
+    for (size_t i = 0; i < near->count; i++) {
+        const double of = rank_of(near->key[i]);
+
+        if (of >= limit)
+            best[count++] = (struct neighbour){of, near->id[i]};
+    }
+    if (scored)
+        sort_neighbours(knn, query, qq, count, best);
+    else
+        sort_near(knn, query, qq, apart, count, best);
+    return 1;
+}
+
+/* A search for the k nearest of each query. */
+struct search {
+    const struct eval_knn *knn;
+    const float *query; /* [m,d] */
+    size_t k, room, self;
+    uint32_t *ids; /* [m,k] */
+    double *score; /* [m,k], or NULL */
+    struct knn_products products;
+    int32_t *keys;        /* [QUERIES, 2 room + GROUP] */
+    uint32_t *held;       /* as many */
+    struct nearest *near; /* [QUERIES] */
+    float *rows;          /* [QUERIES,d] of open queries */
+    size_t *open;         /* [QUERIES] those that have no answer yet */
+    uint8_t *settled;     /* [QUERIES] */
+};
+
+static void
+prepare_search(struct search *s)
+{
+    const size_t most = 2 * s->room + GROUP;
+
+    s->products = new_products(s->knn, s->k);
+    s->keys = mem_array(QUERIES * most, sizeof *s->keys);
+    s->held = mem_array(QUERIES * most, sizeof *s->held);
+    s->near = mem_array(QUERIES, sizeof *s->near);
+    s->rows = mem_aligned(QUERIES * s->knn->d, sizeof *s->rows);
+    s->open = mem_array(QUERIES, sizeof *s->open);
+    s->settled = mem_array(QUERIES, sizeof *s->settled);
 }
 
 static void
-give_neighbours(size_t k, const struct neighbour *best, uint32_t *ids,
-                double *score)
+end_search(struct search *s)
 {
+    release_products(&s->products);
+    free(s->keys);
+    free(s->held);
+    free(s->near);
+    free(s->rows);
+    free(s->open);
+    free(s->settled);
+}
+
+/* The reference that a query is. */
+static size_t
+self_of_query(const struct search *s, size_t query)
+{
+    return s->self == EVAL_NO_SELF ? s->self : s->self + query;
+}
+
+/* Candidates of the first m open queries. */
+static void
+find_candidates(struct search *s, size_t m)
+{
+    const struct eval_knn *knn = s->knn;
+    const size_t most = 2 * s->room + GROUP, d = knn->d;
+
+    for (size_t i = 0; i < m; i++) {
+        memcpy(s->rows + i * d, s->query + s->open[i] * d, d * sizeof *s->rows);
+        s->near[i] = (struct nearest){.key = s->keys + i * most,
+                                      .id = s->held + i * most,
+                                      .room = s->room,
+                                      .self = self_of_query(s, s->open[i]),
+                                      .threshold = -INFINITY};
+    }
+    begin_queries(knn, &s->products, m, s->rows);
+    for (size_t first = 0; first < knn->n; first += TILE) {
+        const size_t n = knn->n - first < TILE ? knn->n - first : TILE;
+
+        make_products(knn, &s->products, m, s->rows, n, knn->ref + first * d);
+#pragma omp parallel for schedule(static)
+        for (size_t i = 0; i < m; i++)
+            look_through_products(knn, first, n, s->products.dot + i * n,
+                                  &s->near[i]);
+    }
+}
+
+/* Answers query s->open[i] out of its candidates, if they allow it, or of all
+ * references. */
+static int
+answer_query(const struct search *s, size_t i, int exactly,
+             struct neighbour *best)
+{
+    const size_t at = s->open[i], d = s->knn->d, k = s->k;
+    const float *query = s->query + at * d;
+    const double qq = num_dot(d, query, query);
+
+    if (exactly)
+        search_exactly(s->knn, query, qq, k, self_of_query(s, at), best);
+    else if (!settle_candidates(s->knn, &s->products, query, qq, k,
+                                s->score != NULL, &s->near[i], best))
+        return 0;
     for (size_t j = 0; j < k; j++) {
-        ids[j] = best[j].id;
-        if (score)
-            score[j] = best[j].score;
+        s->ids[at * k + j] = best[j].id;
+        if (s->score)
+            s->score[at * k + j] = best[j].score;
     }
+    return 1;
+}
+
+/* Answers the first m open queries; returns how many stay open. */
+static size_t
+answer_queries(struct search *s, size_t m, int exactly)
+{
+    size_t left = 0;
+
+#pragma omp parallel
+    {
+        struct neighbour *best = mem_array(2 * s->room + GROUP, sizeof *best);
+
+#pragma omp for schedule(dynamic, 8)
+        for (size_t i = 0; i < m; i++)
+            s->settled[i] = (uint8_t)answer_query(s, i, exactly, best);
+        free(best);
+    }
+    for (size_t i = 0; i < m; i++) {
+        s->open[left] = s->open[i];
+        left += !s->settled[i];
+    }
+    return left;
+}
+
+/* Answers m queries from `start` on: those that stay open by faster products
+ * are looked for with f32, and what stays open then, in double. */
+static void
+search_block(struct search *s, size_t start, size_t m)
+{
+    const struct method *by = s->products.by;
+    size_t left;
+
+    for (size_t i = 0; i < m; i++)
+        s->open[i] = start + i;
+    find_candidates(s, m);
+    left = answer_queries(s, m, 0);
+    if (left && by) {
+        const int many = left > m / SHARE_OF_BLOCK;
+
+        s->products.by = NULL;
+        find_candidates(s, left);
+        left = answer_queries(s, left, 0);
+        s->products.by = many ? NULL : by;
+    }
+    answer_queries(s, left, 1);
 }
 
 void
 eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
               size_t k, size_t self, uint32_t *ids, double *score)
 {
-    size_t room = k + k / 8 + 4, most = 2 * room + GROUP, d = knn->d;
-    int32_t *keys = mem_array(QUERIES * most, sizeof *keys);
-    uint32_t *held = mem_array(QUERIES * most, sizeof *held);
-    struct neighbour *best = mem_array(most, sizeof *best);
-    struct nearest near[QUERIES];
-    struct knn_products products = new_products(d, knn->split);
+    struct search s = {.knn = knn,
+                       .query = query,
+                       .k = k,
+                       .room = k + k / 8 + 4,
+                       .self = self,
+                       .ids = ids,
+                       .score = score};
+    size_t size;
 
     REQUIRE(k >= 1 && k <= knn->n - (self != EVAL_NO_SELF));
-    for (size_t start = 0; start < m; start += QUERIES) {
-        size_t rows = m - start < QUERIES ? m - start : QUERIES;
-
-        for (size_t i = 0; i < rows; i++)
-            near[i] = (struct nearest){
-                .key = keys + i * most,
-                .id = held + i * most,
-                .room = room,
-                .self = self == EVAL_NO_SELF ? self : self + start + i,
-                .threshold = -INFINITY};
-        begin_queries(&products, rows, query + start * d);
-        for (size_t first = 0; first < knn->n; first += TILE) {
-            size_t n = knn->n - first < TILE ? knn->n - first : TILE;
-
-            make_products(&products, rows, query + start * d, n,
-                          knn->ref + first * d);
-            for (size_t i = 0; i < rows; i++)
-                look_through_products(knn, first, n, products.dot + i * n,
-                                      &near[i]);
-        }
-        for (size_t i = start; i < start + rows; i++) {
-            settle_candidates(knn, query + i * d, products.rest, k,
-                              score != NULL, &near[i - start], best);
-            give_neighbours(k, best, ids + i * k, score ? score + i * k : NULL);
-        }
+    prepare_search(&s);
+    for (size_t start = 0; start < m; start += size) {
+        size = k > MANY ? QUERIES / 2 : QUERIES;
+        if (!start && m > size && s.products.by == &scaled)
+            size = FIRST;
+        size = m - start < size ? m - start : size;
+        search_block(&s, start, size);
     }
-    release_products(&products);
-    free(best);
-    free(held);
-    free(keys);
+    end_search(&s);
 }

@@ -7,13 +7,14 @@
 #include "util/isa.h"
 
 /*
- * The inner loops of attention and of products of halves, made once for each
- * instruction set out of products_loops.h: vectors are as wide as a register,
- * so that sums stay in registers.  Each sum has the order of k.  Products of
- * halves are not fused with sums: all give the same bits.  Those of rows are
- * with AVX2 and AVX-512, which give the same bits; others do not.
+ * The inner loops of attention, of products of halves and of scaled rows, made
+ * once for each instruction set out of products_loops.h: vectors are as wide as
+ * a register, so that sums stay in registers.  Each sum has the order of k.
+ * Products of halves are not fused with sums: all give the same bits.  Those of
+ * rows are with AVX2 and AVX-512, which give the same bits; others do not.
  */
 enum { PRODUCTS_ROWS = 4, PRODUCTS_COLUMNS = 16 };
+enum { SCALED_ROWS = 6, SCALED_PANEL = 16 };
 
 /*
  * c = a b for `rows` rows, best a multiple of PRODUCTS_ROWS, and n columns, a
@@ -30,9 +31,22 @@ struct products_rows {
     size_t rows, n, from, to;
 };
 
+/*
+ * Products of scaled rows (num/scaled.h) with a panel: row i of a is words
+ * a[i * (depth + 1)], the last of them its scale; those of b are at
+ * b[k * SCALED_PANEL + j].  All instruction sets give the same bits.
+ */
+struct scaled_product {
+    const uint32_t *a, *b;
+    size_t rows, depth;
+    float *c; /* [rows,SCALED_PANEL], in lines of so many: */
+    size_t line;
+};
+
 struct num_products {
     void (*rows)(const struct products_rows *product);
     void (*halves)(const struct half_product *product);
+    void (*scaled)(const struct scaled_product *product);
 };
 
 /* num_products_isa() returns those for an instruction set, or the widest below

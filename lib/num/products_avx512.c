@@ -6,6 +6,9 @@
 #define LANES_WIDE 16
 #define FUSED(a, b, c) \
     ((lanes)_mm512_fmadd_ps(_mm512_set1_ps(a), (__m512)(b), (__m512)(c)))
+#define PAIRED(a, b, c)                                                  \
+    ((c) + (lanes_int)_mm512_madd_epi16(_mm512_set1_epi32((int32_t)(a)), \
+                                        (__m512i)(b)))
 #include "products_loops.h"
 #else
 #include "products.h"

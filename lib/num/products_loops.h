@@ -1,8 +1,9 @@
 /*
  * The loops of products.h for one instruction set.  Whoever includes this
  * defines ISA, the struct num_products, and LANES_WIDE, numbers of a register,
- * and gets nothing without; and FUSED, a b + c of a number and two vectors,
- * where the processor rounds that once.
+ * and gets nothing without; FUSED, a b + c of a number and two vectors, where
+ * the processor rounds that once; and PAIRED, c and the sum of both products of
+ * a word and words, where it has an instruction for them.
  */
 #ifdef ISA
 #include "lanes.h"
@@ -12,10 +13,17 @@
 #define FUSED(a, b, c) ((a) * (b) + (c))
 #endif
 
+#ifndef PAIRED
+#define PAIRED(a, b, c)                       \
+    ((c) + (int16_t)(a) * ((b) << 16 >> 16) + \
+     ((int32_t)(a) >> 16) * ((b) >> 16))
+#endif
+
 enum {
     ROWS = PRODUCTS_ROWS,
     STRIP = LANES_WIDE == 16 ? 2 * ROWS : ROWS, /* rows that fill registers */
-    HELD = HALF_PANEL / LANES_WIDE < 8 ? HALF_PANEL / LANES_WIDE : 8
+    HELD = HALF_PANEL / LANES_WIDE < 8 ? HALF_PANEL / LANES_WIDE : 8,
+    SCALED_HELD = SCALED_PANEL / LANES_WIDE
 };
 
 /* So many rows, and one or two vectors of columns. */
@@ -99,6 +107,55 @@ half_product(const struct half_product *product)
             part_of_panel(&p, i, at);
 }
 
-const struct num_products ISA = {.rows = rows_product, .halves = half_product};
+LANES_INLINE void
+store_scaled(const struct scaled_product *p, size_t row, const lanes_int *sum)
+{
+    const uint32_t *scales = p->b + p->depth * SCALED_PANEL;
+    float *c = p->c + row * p->line, own;
+
+    memcpy(&own, p->a + row * (p->depth + 1) + p->depth, sizeof own);
+    for (size_t v = 0; v < SCALED_HELD; v++) {
+        lanes theirs, x;
+
+        memcpy(&theirs, scales + v * LANES_WIDE, sizeof theirs);
+        x = __builtin_convertvector(sum[v], lanes) * own * theirs;
+        memcpy(c + v * LANES_WIDE, &x, sizeof x);
+    }
+}
+
+LANES_INLINE void
+multiply_scaled(const struct scaled_product *p, size_t row, size_t rows)
+{
+    const size_t next = p->depth + 1;
+    const uint32_t *a = p->a + row * next, *b = p->b;
+    lanes_int sum[SCALED_ROWS][SCALED_HELD] = {0};
+
+    for (size_t k = 0; k < p->depth; k++, b += SCALED_PANEL) {
+        lanes_int both[SCALED_HELD];
+
+        for (size_t v = 0; v < SCALED_HELD; v++)
+            memcpy(&both[v], b + v * LANES_WIDE, sizeof both[v]);
+        for (size_t i = 0; i < rows; i++)
+            for (size_t v = 0; v < SCALED_HELD; v++)
+                sum[i][v] = PAIRED(a[i * next + k], both[v], sum[i][v]);
+    }
+    for (size_t i = 0; i < rows; i++)
+        store_scaled(p, row + i, sum[i]);
+}
+
+static void
+scaled_product(const struct scaled_product *product)
+{
+    const struct scaled_product p = *product;
+    size_t row = 0;
+
+    for (; row + SCALED_ROWS <= p.rows; row += SCALED_ROWS)
+        multiply_scaled(&p, row, SCALED_ROWS);
+    for (; row < p.rows; row++)
+        multiply_scaled(&p, row, 1);
+}
+
+const struct num_products ISA = {
+    .rows = rows_product, .halves = half_product, .scaled = scaled_product};
 
 #endif

@@ -237,6 +237,55 @@ scores_do_not_change_the_order(void)
     free(ref);
 }
 
+/*
+ * Queries that faster products than f32 settle, beside some that only f32 does,
+ * and some that are searched in double: more of them than are looked for at a
+ * time, and k a small part of the references.
+ */
+static void
+near_ties_are_in_order(size_t m, size_t ties)
+{
+    enum { FEW = 10 };
+    struct rng rng;
+    float *query = mem_array(m * D, sizeof *query);
+    float *ref = mem_array(N * D, sizeof *ref);
+    uint32_t *ids[2] = {mem_array(m * FEW, sizeof *ids[0]),
+                        mem_array(m * FEW, sizeof *ids[1])};
+    double *score = mem_array(m * FEW, sizeof *score);
+
+    rng_init(&rng, 6, RNG_TEST, 0, 0, 0);
+    draw(&rng, m * D, query);
+    draw(&rng, N * D, ref);
+    for (size_t i = 0; i < N / 2 * D; i++) // around query 0 and its like
+        ref[i] = query[i % D] + ref[i] / 100;
+    for (size_t i = 1; i < m; i++)
+        if (i % ties == 0)
+            memcpy(query + i * D, query, D * sizeof *query);
+    for (int which = 0; which < 2; which++) {
+        struct eval_knn *knn = eval_knn_new(N, D, ref, metrics[which]);
+        size_t wrong = 0;
+
+        num_threads(1);
+        eval_knn_find(knn, m, query, FEW, EVAL_NO_SELF, ids[0], score);
+        num_threads(2);
+        eval_knn_find(knn, m, query, FEW, EVAL_NO_SELF, ids[1], NULL);
+        num_threads(1);
+        for (size_t i = 0; i < m; i += 7)
+            wrong += faults(metrics[which], N, D, query + i * D, ref, FEW,
+                            EVAL_NO_SELF, ids[0] + i * FEW, score + i * FEW);
+        T(!wrong, "%s: %zu queries, each %zu-th with near ties", names[which],
+          m, ties);
+        T(!memcmp(ids[0], ids[1], m * FEW * sizeof *ids[0]),
+          "two threads, without scores: the same");
+        eval_knn_free(knn);
+    }
+    free(query);
+    free(ref);
+    free(ids[0]);
+    free(ids[1]);
+    free(score);
+}
+
 int
 main(void)
 {
@@ -247,5 +296,7 @@ main(void)
     zero_rows_have_no_direction();
     threads_change_nothing();
     scores_do_not_change_the_order();
+    near_ties_are_in_order(2100, 20);
+    near_ties_are_in_order(2100, 2);
     return t_done();
 }

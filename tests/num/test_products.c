@@ -115,6 +115,56 @@ halves_are_sums(const struct num_products *loops, const char *name)
     free(x);
 }
 
+/* Two numbers from -most to most in a word. */
+static uint32_t
+wholes_at(size_t i, int most)
+{
+    const uint32_t wide = 2 * (uint32_t)most + 1, hash = (uint32_t)i * 40503;
+    const int low = i % 7 ? (int)(hash % wide) - most : most;
+    const int high = i % 5 ? (int)((hash >> 3) % wide) - most : -most;
+
+    return (uint16_t)low | (uint32_t)(uint16_t)high << 16;
+}
+
+static void
+scaled_are_exact(const struct num_products *loops, const char *name)
+{
+    enum { ROWS = SCALED_ROWS + 2, DEEP = 2, NEXT = DEEP + 1 };
+    uint32_t a[ROWS * NEXT], b[NEXT * SCALED_PANEL];
+    float got[ROWS * SCALED_PANEL], *scale = normal(ROWS + SCALED_PANEL, 4);
+    int good = 1;
+
+    for (size_t i = 0; i < ROWS * NEXT; i++)
+        a[i] = wholes_at(i, 0x3fff); // sums stay below 2^31
+    for (size_t i = 0; i < NEXT * SCALED_PANEL; i++)
+        b[i] = wholes_at(i + 3, 0x7fff);
+    for (size_t i = 0; i < ROWS; i++)
+        memcpy(a + i * NEXT + DEEP, scale + i, sizeof *scale);
+    memcpy(b + DEEP * SCALED_PANEL, scale + ROWS, SCALED_PANEL * sizeof *scale);
+    loops->scaled(&(struct scaled_product){.a = a,
+                                           .b = b,
+                                           .rows = ROWS,
+                                           .depth = DEEP,
+                                           .c = got,
+                                           .line = SCALED_PANEL});
+    for (size_t at = 0; at < ROWS * SCALED_PANEL; at++) {
+        const size_t i = at / SCALED_PANEL, j = at % SCALED_PANEL;
+        int64_t sum = 0;
+        float c;
+
+        for (size_t k = 0; k < DEEP; k++) {
+            const uint32_t p = a[i * NEXT + k], q = b[k * SCALED_PANEL + j];
+
+            sum += (int64_t)(int16_t)p * (int16_t)q;
+            sum += (int64_t)(int16_t)(p >> 16) * (int16_t)(q >> 16);
+        }
+        c = (float)sum * scale[i] * scale[ROWS + j];
+        good &= !memcmp(&c, &got[at], sizeof c);
+    }
+    T(good, "%s: products of scaled rows are exact sums, scaled", name);
+    free(scale);
+}
+
 int
 main(void)
 {
@@ -123,6 +173,7 @@ main(void)
 
         all_rows(loops, util_isa_name((enum util_isa)isa));
         halves_are_sums(loops, util_isa_name((enum util_isa)isa));
+        scaled_are_exact(loops, util_isa_name((enum util_isa)isa));
     }
     return t_done();
 }
