@@ -110,8 +110,8 @@ is_same(const struct data_bytes *file, enum data_policy policy, int *read)
     const int rc = data_jpeg_decode(&decoder, file->data, file->len, 1 << 20,
                                     policy, &whole, &a);
 
-    if (part.pixel)
-        memset(part.pixel, 0x55, part.room);
+    if (part.memory)
+        memset(part.memory, 0x55, part.room);
     if (data_jpeg_region(&decoder, file->data, file->len, 1 << 20, policy,
                          &region, &part, &b) != rc)
         return 0;
@@ -160,7 +160,7 @@ less_is_written(const struct data_bytes *file)
     size_t written = 0;
     struct err err;
 
-    memset(part.pixel, 0x55, part.room);
+    memset(part.memory, 0x55, part.room);
     T(!data_jpeg_region(&decoder, file->data, file->len, 1 << 20, DATA_REFUSE,
                         &region, &part, &err),
       "a small region");
