@@ -12,7 +12,7 @@
 static inline float *
 normal(size_t n, uint64_t use)
 {
-    float *x = mem_aligned(n, sizeof *x);
+    float *x = mem_array(n, sizeof *x);
     struct rng rng;
 
     rng_init(&rng, 1, RNG_TEST, use, 0, 0);
