@@ -94,15 +94,17 @@ pack_across(size_t k, size_t columns, size_t row, const void *x, size_t panel,
     for (size_t j = 0; j < HALF_PANEL; j += SQUARE)
         for (size_t at = 0; at < depth; at += SQUARE) {
             const size_t n = depth - at < SQUARE ? depth - at : SQUARE;
-            uint32_t words[SQUARE][SQUARE] = {{0}};
 
-            for (size_t c = 0; c < SQUARE && j + c < wide; c++)
-                read_words(k, at, n, x,
-                           (panel * HALF_PANEL + j + c) * row + 2 * at,
-                           words[c], bf16);
-            for (size_t w = 0; w < n; w++)
-                for (size_t c = 0; c < SQUARE; c++)
-                    to[(at + w) * HALF_PANEL + j + c] = words[c][w];
+            for (size_t c = 0; c < SQUARE; c++) {
+                uint32_t word[SQUARE] = {0};
+
+                if (j + c < wide)
+                    read_words(k, at, n, x,
+                               (panel * HALF_PANEL + j + c) * row + 2 * at,
+                               word, bf16);
+                for (size_t w = 0; w < n; w++)
+                    to[(at + w) * HALF_PANEL + j + c] = word[w];
+            }
         }
 }
 
