@@ -50,18 +50,19 @@ feed() {
         2>"$1.select" &
 }
 
-# whole RUN W OPTION... : a run from its beginning to its end
+# whole RUN W OPTION... : a run from its beginning to its end.  Two mpirun of Open
+# MPI 5 that begin at once may both want to make their folder in the same place.
 whole() {
     local code=0 filter=
     by "$2"
-    mkdir -m 700 "$1"
+    mkdir -m 700 "$1" "$1.tmp"
     if [[ ${augment[0]} == --filter ]]; then
         "$BIN/foil-negatives" -r "$1" --filter 2>"$1.negatives" &
         filter=$!
     fi
     feed "$1" 16 2
-    "${line[@]}" -r "$1" --threads 1 --deadline 60 "${@:3}" 2>"$1.train" \
-        </dev/null || code=$?
+    TMPDIR=$PWD/$1.tmp "${line[@]}" -r "$1" --threads 1 --deadline 60 "${@:3}" \
+        2>"$1.train" </dev/null || code=$?
     [[ -z $filter ]] || kill "$filter"
     [[ $code -eq 0 ]] || { cat "$1.train"; return 1; }
 }
