@@ -21,9 +21,9 @@ struct data_across {
  *     out = (2^21 + sum_t k[t] in[start + t]) >> 22,
  *
  * two lines at a time where the processor has AVX2, with fewer instructions
- * where it has AVX-512 VNNI.  Returns 1 when it is done,
- * or 0: the caller has to do it otherwise.  The scratch's DATA_TURNED and
- * DATA_NARROW are overwritten.
+ * where it has AVX-512 VNNI.  Returns 1 when it is done, or 0: the caller has
+ * to do it otherwise.  The scratch's DATA_TURNED and DATA_NARROW are
+ * overwritten.
  */
 int data_across(const struct data_across *job, struct data_scratch **scratch);
 
