@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/vec.h"
 #include "select/score.h"
 #include "util/mem.h"
 
@@ -46,11 +47,9 @@ forbid_pairs(struct block *block, const struct select_task *task)
 {
     const size_t n = block->exchange.n, b = task->layout.batch + 1;
     struct tag *tag = mem_array(n, sizeof *tag);
-    float most = 0;
+    const float most = num_max(n * n, block->w);
     size_t tags = 0;
 
-    for (size_t i = 0; i < n * n; i++)
-        most = block->w[i] > most ? block->w[i] : most;
     block->penalty = 4 * (double)b * most + 1;
 
     for (size_t i = 0; task->group && i < n; i++)
@@ -99,7 +98,7 @@ select_block_init(struct block *block, const struct select_task *task, size_t k,
     block->id = mem_array(n, sizeof *block->id);
     block->item = mem_array(n, sizeof *block->item);
     block->fixed = mem_array(n, sizeof *block->fixed);
-    block->w = mem_aligned(n * n, sizeof *block->w);
+    block->w = mem_unset(n * n, sizeof *block->w);
     for (size_t c = 0; c < k; c++)
         memcpy(block->id + block->start[c],
                ids + select_layout_start(layout, (size_t)step[c]),

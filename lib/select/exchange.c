@@ -22,6 +22,8 @@ struct search {
     uint32_t *batch; /* [n] whose it is */
     uint32_t *slot;  /* [n] item[slot[i]] == i */
     double least;    /* smallest gain that counts */
+    double *within;  /* [k] the weight within each batch, */
+    uint8_t *stale;  /* [k] unless it has changed since */
 
     uint32_t *queue; /* [n] a ring of items that wait to be looked at */
     uint8_t *queued; /* [n] */
@@ -82,6 +84,7 @@ touch_batch(struct search *s, size_t c)
     const struct select_exchange *task = s->task;
     const float *sum = s->sum + c * task->n;
 
+    s->stale[c] = 1;
     for (size_t at = task->start[c]; at < task->start[c + 1]; at++) {
         s->own[task->item[at]] = sum[task->item[at]];
         enqueue_item(s, task->item[at]);
@@ -181,6 +184,32 @@ mix_batches(struct search *s, size_t a, size_t c, struct rng *rng)
     }
 }
 
+static double
+weigh_batch(const struct select_exchange *task, size_t c)
+{
+    double weight = 0;
+
+    for (size_t x = task->start[c]; x < task->start[c + 1]; x++)
+        for (size_t y = task->start[c]; y < x; y++)
+            weight += task->w[task->item[x] * task->n + task->item[y]];
+    return weight;
+}
+
+/* W as it stands, of which only batches that have changed are added up. */
+static double
+renew_weight(struct search *s)
+{
+    double weight = 0;
+
+    for (size_t c = 0; c < s->task->k; c++) {
+        if (s->stale[c])
+            s->within[c] = weigh_batch(s->task, c);
+        s->stale[c] = 0;
+        weight += s->within[c];
+    }
+    return weight;
+}
+
 static void
 kick_batches(struct search *s, double *weight, struct rng *rng)
 {
@@ -190,7 +219,7 @@ kick_batches(struct search *s, double *weight, struct rng *rng)
     s->moves = 0;
     mix_batches(s, a, c + (c >= a), rng);
     settle_queue(s);
-    reached = select_exchange_weight(s->task);
+    reached = renew_weight(s);
     if (reached >= *weight) {
         *weight = reached;
         return;
@@ -221,9 +250,7 @@ select_exchange_weight(const struct select_exchange *task)
     double weight = 0;
 
     for (size_t c = 0; c < task->k; c++)
-        for (size_t x = task->start[c]; x < task->start[c + 1]; x++)
-            for (size_t y = task->start[c]; y < x; y++)
-                weight += task->w[task->item[x] * task->n + task->item[y]];
+        weight += weigh_batch(task, c);
     return weight;
 }
 
@@ -236,6 +263,8 @@ begin_search(struct search *s, const struct select_exchange *task,
     *s = (struct search){.task = task};
     s->sum = mem_aligned(task->k * n, sizeof *s->sum);
     s->own = mem_array(n, sizeof *s->own);
+    s->within = mem_array(task->k, sizeof *s->within);
+    s->stale = mem_array(task->k, sizeof *s->stale);
     s->batch = mem_array(n, sizeof *s->batch);
     s->slot = mem_array(n, sizeof *s->slot);
     s->queue = mem_array(n, sizeof *s->queue);
@@ -259,6 +288,8 @@ end_search(struct search *s)
 {
     free(s->sum);
     free(s->own);
+    free(s->within);
+    free(s->stale);
     free(s->batch);
     free(s->slot);
     free(s->queue);
@@ -278,7 +309,7 @@ select_exchange_run(const struct select_exchange *task, struct rng *rng)
         return weight;
     begin_search(&s, task, weight);
     settle_queue(&s);
-    weight = select_exchange_weight(task);
+    weight = renew_weight(&s);
     for (size_t i = 0; i < task->kicks && s.left; i++)
         kick_batches(&s, &weight, rng);
     end_search(&s);
