@@ -3,12 +3,16 @@
 
 #include "num/exp.h"
 #include "num/gemm.h"
+#include "num/vec.h"
 #include "select/score.h"
 #include "util/clones.h"
 #include "util/mem.h"
 
 /* Rows and columns that are added to their mirror image at a time. */
 enum { SQUARE = 32 };
+
+/* e^z and e^-own are numbers of f32, and so is e^(4 (z - own)). */
+enum { TAME = 40, TAME_APART = 20 };
 
 static void
 gather_features(const float *table, size_t d, size_t n, const int64_t *ids,
@@ -111,12 +115,24 @@ two_terms(float z, float z1, float z2)
     return up + up2 + num_log1p(e + e2 + e * e2);
 }
 
+/* The same of z and its mirror image together, out of e^z, e^-z1 and so on:
+ * one logarithm of a product of four. */
+static inline float
+four_terms(float z, float other, float z1, float z2)
+{
+    const float a = z * z1, b = z * z2, c = other * z1, d = other * z2;
+    const float ab = a + b + a * b, cd = c + d + c * d;
+
+    return num_log1p(ab + cd + ab * cd);
+}
+
 /* A square of Z and its mirror image become one of w and its own.
- *   own [n]  Z_ii - log(b-1);  the square is at rows i.., columns j.. */
+ *   own [n]  Z_ii - log(b-1), or where `tame` e^-own;  the square is at rows
+ *            i.., columns j.. */
 static UTIL_CLONES(void, weigh_square,
-                   (size_t n, const float *own, size_t i, size_t j, size_t rows,
-                    size_t columns, float *z),
-                   (n, own, i, j, rows, columns, z))
+                   (size_t n, int tame, const float *own, size_t i, size_t j,
+                    size_t rows, size_t columns, float *z),
+                   (n, tame, own, i, j, rows, columns, z))
 {
     float mirror[SQUARE][SQUARE];
 
@@ -125,33 +141,65 @@ static UTIL_CLONES(void, weigh_square,
             mirror[r][c] = z[(j + c) * n + i + r];
     for (size_t r = 0; r < rows; r++) {
         float *row = z + (i + r) * n + j, *other = mirror[r];
-        const float mine = own[i + r];
+        const float *theirs = own + j, mine = own[i + r];
 
-        for (size_t c = 0; c < columns; c++) {
-            const float theirs = own[j + c];
-
-            row[c] = two_terms(row[c], mine, theirs) +
-                     two_terms(other[c], mine, theirs);
-        }
+        for (size_t c = 0; tame && c < columns; c++)
+            row[c] = other[c] =
+                four_terms(num_exp(row[c]), num_exp(other[c]), mine, theirs[c]);
+        for (size_t c = 0; !tame && c < columns; c++)
+            row[c] = other[c] = two_terms(row[c], mine, theirs[c]) +
+                                two_terms(other[c], mine, theirs[c]);
     }
     for (size_t c = 0; c < columns; c++)
         for (size_t r = 0; r < rows; r++)
-            z[(j + c) * n + i + r] = z[(i + r) * n + j + c];
+            z[(j + c) * n + i + r] = mirror[r][c];
 }
 
-/* w out of Z, in place; own [n] is scratch. */
+/* w out of Z, in place, no number of which is above `most` or below -most;
+ * own [n] is scratch. */
 static void
-weigh_pairs(size_t batch, size_t n, float *own, float *z)
+weigh_pairs(size_t batch, size_t n, double most, float *own, float *z)
 {
+    float least = INFINITY;
+    int tame;
+
     REQUIRE(batch >= 2);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         own[i] = z[i * n + i] - (float)log((double)batch - 1);
+        least = fminf(least, own[i]);
+    }
+    tame = most <= TAME && least >= -TAME && most - least <= TAME_APART;
+    for (size_t i = 0; tame && i < n; i++)
+        own[i] = num_exp(-own[i]);
     for (size_t i = 0; i < n; i += SQUARE)
         for (size_t j = i; j < n; j += SQUARE)
-            weigh_square(n, own, i, j, n - i < SQUARE ? n - i : SQUARE,
+            weigh_square(n, tame, own, i, j, n - i < SQUARE ? n - i : SQUARE,
                          n - j < SQUARE ? n - j : SQUARE, z);
     for (size_t i = 0; i < n; i++)
         z[i * n + i] = 0;
+}
+
+static double
+longest_row(size_t n, size_t d, const float *x)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, num_dot(d, x + i * d, x + i * d));
+    return sqrt(most);
+}
+
+/* w [n,n]; rows [2,n,d] is scratch. */
+static void
+weigh_samples(const struct select_features *f, double tau, size_t batch,
+              size_t n, const int64_t *ids, float *rows, float *w)
+{
+    double most;
+
+    compute_similarities(f, tau, n, ids, rows, w);
+    most = longest_row(n, f->d, rows);
+    most *= f->u == f->v ? most : longest_row(n, f->d, rows + n * f->d);
+    weigh_pairs(batch, n, most / tau, rows, w);
 }
 
 double
@@ -161,8 +209,7 @@ select_batch_weight(const struct select_features *f, double tau, size_t batch,
     float *w = work, *rest = work + b * b;
     double sum = 0;
 
-    compute_similarities(f, tau, b, ids, rest, w);
-    weigh_pairs(batch, b, rest, w);
+    weigh_samples(f, tau, batch, b, ids, rest, w);
     for (size_t i = 0; i < b * b; i++)
         sum += w[i];
     return sum / 2;
@@ -172,10 +219,9 @@ void
 select_affinity(const struct select_features *f, double tau, size_t batch,
                 size_t n, const int64_t *ids, float *w)
 {
-    float *rows = mem_aligned(2 * n * f->d, sizeof *rows);
+    float *rows = mem_unset(2 * n * f->d, sizeof *rows);
 
-    compute_similarities(f, tau, n, ids, rows, w);
-    weigh_pairs(batch, n, rows, w);
+    weigh_samples(f, tau, batch, n, ids, rows, w);
     free(rows);
 }
 
@@ -185,7 +231,7 @@ select_score(const struct select_features *f, double tau,
              const int64_t *ids)
 {
     const size_t most = layout->batch + (layout->larger > 0);
-    float *work = mem_aligned(select_batch_work(most, f->d), sizeof *work);
+    float *work = mem_unset(select_batch_work(most, f->d), sizeof *work);
     struct select_score score = {.least = INFINITY, .largest = -INFINITY};
 
     REQUIRE(from < to && to <= layout->steps);
