@@ -20,6 +20,10 @@ void *mem_array(size_t n, size_t size);
  */
 void *mem_aligned(size_t n, size_t size);
 
+/* mem_unset() is mem_aligned() whose bytes are any: for what is written before
+ * it is read. */
+void *mem_unset(size_t n, size_t size);
+
 /*
  * mem_grow() makes room for at least `need` items in the array at *items, of
  * which *room says how many fit now; both are updated, the old items kept,

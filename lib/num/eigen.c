@@ -67,13 +67,13 @@ init_lanczos(struct lanczos *l)
 {
     const size_t most = l->most, n = l->n;
 
-    l->basis = mem_aligned((most + BLOCK) * n, sizeof *l->basis);
+    l->basis = mem_unset((most + BLOCK) * n, sizeof *l->basis);
     l->h = mem_array(most * most, sizeof *l->h);
     l->part = mem_array((most + BLOCK) * BLOCK, sizeof *l->part);
     l->small = mem_array(most * most, sizeof *l->small);
     l->theta = mem_array(l->keep, sizeof *l->theta);
     l->s = mem_array(l->keep * most, sizeof *l->s);
-    l->ritz = mem_aligned(l->keep * n, sizeof *l->ritz);
+    l->ritz = mem_unset(l->keep * n, sizeof *l->ritz);
 }
 
 static void
@@ -287,7 +287,7 @@ num_eigen(size_t n, size_t k, const float *a, double tol, struct rng *rng,
     l.rng = rng;
     if (2 * most < n && run_lanczos(&l, tol, value, vector))
         return;
-    copy = mem_aligned(n * n, sizeof *copy);
+    copy = mem_unset(n * n, sizeof *copy);
     memcpy(copy, a, n * n * sizeof *copy);
     solve_dense(n, k, copy, value, vector);
     free(copy);

@@ -61,12 +61,12 @@ init_kmeans(struct kmeans *m, const float *x)
     const size_t n = m->n, d = m->d, k = m->k;
 
     m->tries = 2 + (size_t)log((double)k);
-    m->x = mem_aligned(n * d, sizeof *m->x);
-    m->columns = mem_aligned(n * d, sizeof *m->columns);
+    m->x = mem_unset(n * d, sizeof *m->x);
+    m->columns = mem_unset(n * d, sizeof *m->columns);
     m->mean = mem_array(d, sizeof *m->mean);
     m->norm = mem_array(n, sizeof *m->norm);
     m->product =
-        mem_aligned((k > m->tries ? k : m->tries) * n, sizeof *m->product);
+        mem_unset((k > m->tries ? k : m->tries) * n, sizeof *m->product);
     m->near = mem_array(n, sizeof *m->near);
     m->label = mem_array(n, sizeof *m->label);
     m->centre = mem_aligned(k * d, sizeof *m->centre);

@@ -149,8 +149,8 @@ embed_spectrum(const struct select_task *task, size_t n, size_t k,
 {
     const enum spectral_variant variant =
         (enum spectral_variant)task->value[SPECTRAL_VARIANT];
-    float *w = mem_aligned(n * n, sizeof *w), *q = mem_array(2 * n, sizeof *q);
-    float *vector = mem_aligned(n * k, sizeof *vector), *scale = q + n;
+    float *w = mem_unset(n * n, sizeof *w), *q = mem_array(2 * n, sizeof *q);
+    float *vector = mem_unset(n * k, sizeof *vector), *scale = q + n;
     float *value = mem_array(k, sizeof *value);
 
     select_affinity(task->features, task->value[SELECT_TAU],

@@ -125,8 +125,7 @@ arrange_samples(const struct spectral *b, const uint32_t *to, int64_t *order)
     }
     for (size_t i = 0; i < b->n; i++)
         order[next[to[i]]++] = b->id[i];
-    work =
-        mem_aligned(select_batch_work(most, task->features->d), sizeof *work);
+    work = mem_unset(select_batch_work(most, task->features->d), sizeof *work);
     for (size_t c = 0; c < b->k; from += b->room[c++])
         if (b->room[c])
             loss += select_batch_loss(task->features, task->value[SELECT_TAU],
@@ -142,7 +141,7 @@ search_best_order(struct spectral *b, int64_t *best)
 {
     const size_t restarts = (size_t)b->task->value[SPECTRAL_RESTARTS];
     const size_t d = select_embed_dimension(b->task, b->k);
-    float *x = mem_aligned(b->n * d, sizeof *x);
+    float *x = mem_unset(b->n * d, sizeof *x);
     uint32_t *to = mem_array(b->n, sizeof *to);
     int64_t *order = mem_array(b->n, sizeof *order);
     double most = -1;

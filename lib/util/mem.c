@@ -29,22 +29,34 @@ mem_array(size_t n, size_t size)
     return p;
 }
 
+/* Bytes of n items, and up to the next boundary. */
+static size_t
+aligned_bytes(size_t n, size_t size)
+{
+    if (size && n > (SIZE_MAX - ALIGN) / size)
+        out_of_memory(n, size);
+    return (n * size + ALIGN) / ALIGN * ALIGN;
+}
+
 void *
 mem_aligned(size_t n, size_t size)
 {
-    size_t bytes;
+    return memset(mem_unset(n, size), 0, aligned_bytes(n, size));
+}
+
+void *
+mem_unset(size_t n, size_t size)
+{
+    const size_t bytes = aligned_bytes(n, size);
     int large;
     void *p;
 
-    if (size && n > (SIZE_MAX - ALIGN) / size)
-        out_of_memory(n, size);
-    bytes = (n * size + ALIGN) / ALIGN * ALIGN;
     large = bytes >= 2 * (size_t)HUGE_PAGE;
     if (posix_memalign(&p, large ? HUGE_PAGE : ALIGN, bytes))
         out_of_memory(n, size);
     if (large) // a wish: a kernel without huge pages refuses it
         madvise(p, bytes, MADV_HUGEPAGE);
-    return memset(p, 0, bytes);
+    return p;
 }
 
 void

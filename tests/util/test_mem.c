@@ -55,6 +55,10 @@ arrays(void)
     T((uintptr_t)p % (2 << 20) == 0 && all_zero(p, (4 << 20) + 1),
       "a large one on a boundary of huge pages, zeroed");
     free(p);
+    p = mem_unset(100, 3);
+    memset(p, 0, 300);
+    T((uintptr_t)p % 64 == 0 && all_zero(p, 300), "one to be written first");
+    free(p);
 }
 
 static void
