@@ -2,26 +2,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "num/gemm.h"
 #include "num/kmeans.h"
 #include "num/vec.h"
 #include "util/clones.h"
 #include "util/err.h"
 #include "util/mem.h"
 
+#include "products.h"
+#include "whole.h"
+
+/* STRIP points, a multiple of PRODUCTS_COLUMNS, are compared at a time. */
 enum { ROUNDS = 300, STRIP = 256, LANES = 32 };
 static const double still = 1e-4; // as in the header
+
+/* Numbers of points from which on threads share them. */
+enum { MANY = 1 << 16 };
 
 /* Distances come from products, |x|^2 + |c|^2 - 2 x.c, so that a matrix
  * product does the work; the points are centred to lose little by it. */
 struct kmeans {
     size_t n, d, k, tries;
-    float *x, *columns; /* [n,d] points around their mean, and [d,n] */
+    size_t line;        /* n, and on to a multiple of PRODUCTS_COLUMNS */
+    float *x, *columns; /* [n,d] points around their mean, and [d,line] */
     float *mean;        /* [d] */
     float *norm;        /* [n] |x_i|^2 */
     double variance;    /* of all dimensions together */
-    float *product;     /* [max(k, tries), n] */
+    float *product;     /* [max(k, tries), line] */
     float *near;        /* [n] squared distance from the nearest centre */
+    double *group;      /* [n / LANES] sums of so many of them */
     uint32_t *label;    /* [n] whose that is */
     float *centre;      /* [k,d] */
     float *half;        /* [k] |c|^2 / 2 */
@@ -29,6 +37,25 @@ struct kmeans {
     double *sum;        /* [k,d] */
     size_t *count;      /* [k] points of each centre */
 };
+
+static UTIL_CLONES(void, add_to_doubles,
+                   (size_t n, const float *x, double *sum), (n, x, sum))
+{
+    for (size_t i = 0; i < n; i++)
+        sum[i] += x[i];
+}
+
+/* Points as columns. */
+static void
+turn_points(struct kmeans *m)
+{
+    const size_t n = m->n, d = m->d;
+
+    for (size_t from = 0; from < n; from += PRODUCTS_COLUMNS)
+        for (size_t j = 0; j < d; j++)
+            for (size_t i = from; i < n && i < from + PRODUCTS_COLUMNS; i++)
+                m->columns[j * m->line + i] = m->x[i * d + j];
+}
 
 static void
 centre_points(struct kmeans *m, const float *x)
@@ -38,21 +65,19 @@ centre_points(struct kmeans *m, const float *x)
 
     memset(m->sum, 0, d * sizeof *m->sum);
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < d; j++)
-            m->sum[j] += x[i * d + j];
+        add_to_doubles(d, x + i * d, m->sum);
     for (size_t j = 0; j < d; j++)
         m->mean[j] = (float)(m->sum[j] / (double)n);
     for (size_t i = 0; i < n; i++) {
         float *row = m->x + i * d;
 
-        for (size_t j = 0; j < d; j++) {
+        for (size_t j = 0; j < d; j++)
             row[j] = x[i * d + j] - m->mean[j];
-            m->columns[j * n + i] = row[j];
-        }
         m->norm[i] = (float)num_dot(d, row, row);
         all += m->norm[i];
     }
     m->variance = all / (double)n;
+    turn_points(m);
 }
 
 static void
@@ -61,12 +86,14 @@ init_kmeans(struct kmeans *m, const float *x)
     const size_t n = m->n, d = m->d, k = m->k;
 
     m->tries = 2 + (size_t)log((double)k);
+    m->line = num_divide_up(n, PRODUCTS_COLUMNS) * PRODUCTS_COLUMNS;
     m->x = mem_unset(n * d, sizeof *m->x);
-    m->columns = mem_unset(n * d, sizeof *m->columns);
+    m->columns = mem_aligned(d * m->line, sizeof *m->columns);
     m->mean = mem_array(d, sizeof *m->mean);
     m->norm = mem_array(n, sizeof *m->norm);
     m->product =
-        mem_unset((k > m->tries ? k : m->tries) * n, sizeof *m->product);
+        mem_unset((k > m->tries ? k : m->tries) * m->line, sizeof *m->product);
+    m->group = mem_array(n / LANES, sizeof *m->group);
     m->near = mem_array(n, sizeof *m->near);
     m->label = mem_array(n, sizeof *m->label);
     m->centre = mem_aligned(k * d, sizeof *m->centre);
@@ -86,6 +113,7 @@ release_kmeans(struct kmeans *m)
     free(m->norm);
     free(m->product);
     free(m->near);
+    free(m->group);
     free(m->label);
     free(m->centre);
     free(m->half);
@@ -120,17 +148,55 @@ static UTIL_CLONES(double, distances_with_another,
     return sum;
 }
 
+static UTIL_CLONES(void, sum_groups, (size_t n, const float *x, double *group),
+                   (n, x, group))
+{
+    for (size_t g = 0; g < n / LANES; g++) {
+        double part[LANES / 4] = {0}, sum = 0;
+
+        for (size_t i = 0; i < LANES; i += LANES / 4)
+            for (size_t j = 0; j < LANES / 4; j++)
+                part[j] += x[g * LANES + i + j];
+        for (size_t j = 0; j < LANES / 4; j++)
+            sum += part[j];
+        group[g] = sum;
+    }
+}
+
 /* A point, with probability proportional to its distance. */
 static size_t
 draw_point(const struct kmeans *m, double sum, struct rng *rng)
 {
-    const size_t last = m->n - 1;
+    const size_t last = m->n - 1, groups = m->n / LANES;
     double left = rng_unit(rng) * sum;
-    size_t i = 0;
+    size_t g = 0, i;
 
+    while (g < groups && left >= m->group[g])
+        left -= m->group[g++];
+    i = g * LANES < last ? g * LANES : last;
     while (i < last && (left -= m->near[i]) >= 0)
         i++;
     return i;
+}
+
+/* Products of rows [count,d] with some points. */
+static void
+multiply_points(const struct kmeans *m, size_t count, const float *row,
+                size_t from)
+{
+    const size_t left = m->line - from;
+    const struct products_rows product = {.a = row,
+                                          .ai = m->d,
+                                          .ak = 1,
+                                          .b = m->columns + from,
+                                          .ldb = m->line,
+                                          .c = m->product + from,
+                                          .ldc = m->line,
+                                          .rows = count,
+                                          .n = left < STRIP ? left : STRIP,
+                                          .to = m->d};
+
+    num_products()->rows(&product);
 }
 
 /* Centre c is the best of some draws; sum is that of the distances, with the
@@ -147,12 +213,14 @@ add_centre(struct kmeans *m, size_t c, double sum, struct rng *rng)
 
         memcpy(m->candidate + t * d, m->x + i * d, d * sizeof *m->x);
     }
-    num_gemm_nn(tries, n, d, 1, m->candidate, m->columns, 0, m->product);
+#pragma omp parallel for schedule(static) if (n * d >= MANY)
+    for (size_t from = 0; from < n; from += STRIP)
+        multiply_points(m, tries, m->candidate, from);
     for (size_t t = 0; t < tries; t++) {
         const float *own = m->candidate + t * d;
         const double with = distances_with_another(n, m->near, m->norm,
                                                    (float)num_dot(d, own, own),
-                                                   m->product + t * n);
+                                                   m->product + t * m->line);
 
         if (with < least) {
             least = with;
@@ -160,7 +228,8 @@ add_centre(struct kmeans *m, size_t c, double sum, struct rng *rng)
         }
     }
     memcpy(m->centre + c * d, m->candidate + best * d, d * sizeof *m->centre);
-    memcpy(m->near, m->product + best * n, n * sizeof *m->near);
+    memcpy(m->near, m->product + best * m->line, n * sizeof *m->near);
+    sum_groups(n, m->near, m->group);
     return least;
 }
 
@@ -175,56 +244,56 @@ choose_centres(struct kmeans *m, struct rng *rng)
         sum = add_centre(m, c, sum, rng);
 }
 
-/* The nearest of k centres to each point, and the squared distance.
- *   half [k] |c|^2 / 2;  product [k,n] */
+/* The nearest of k centres to each of n <= STRIP points, and the squared
+ * distance.
+ *   half [k] |c|^2 / 2;  product [k,n], in lines of so many */
 static UTIL_CLONES(void, nearest_centres,
-                   (size_t n, size_t k, const float *half, const float *product,
-                    const float *norm, float *near, uint32_t *label),
-                   (n, k, half, product, norm, near, label))
+                   (size_t n, size_t k, size_t line, const float *half,
+                    const float *product, const float *norm, float *near,
+                    uint32_t *label),
+                   (n, k, line, half, product, norm, near, label))
 {
-    for (size_t from = 0; from < n; from += STRIP) {
-        const size_t count = n - from < STRIP ? n - from : STRIP;
-        float least[STRIP];
-        uint32_t whose[STRIP] = {0};
+    float least[STRIP];
+    uint32_t whose[STRIP] = {0};
 
-        for (size_t i = 0; i < count; i++)
-            least[i] = half[0] - product[from + i];
-        for (size_t c = 1; c < k; c++) {
-            const float *row = product + c * n + from, own = half[c];
+    for (size_t i = 0; i < n; i++)
+        least[i] = half[0] - product[i];
+    for (size_t c = 1; c < k; c++) {
+        const float *row = product + c * line, own = half[c];
 
-            for (size_t i = 0; i < count; i++) {
-                const float x = own - row[i];
+        for (size_t i = 0; i < n; i++) {
+            const float x = own - row[i];
 
-                whose[i] = x < least[i] ? (uint32_t)c : whose[i];
-                least[i] = x < least[i] ? x : least[i];
-            }
+            whose[i] = x < least[i] ? (uint32_t)c : whose[i];
+            least[i] = x < least[i] ? x : least[i];
         }
-        for (size_t i = 0; i < count; i++) {
-            const float x = norm[from + i] + 2 * least[i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        const float x = norm[i] + 2 * least[i];
 
-            near[from + i] = x > 0 ? x : 0;
-            label[from + i] = whose[i];
-        }
+        near[i] = x > 0 ? x : 0;
+        label[i] = whose[i];
     }
 }
 
-/* Points go to their nearest centres; returns the sum of distances. */
-static double
+/* Points go to their nearest centres. */
+static void
 assign_points(struct kmeans *m)
 {
     const size_t n = m->n, d = m->d, k = m->k;
-    double sum = 0;
 
     for (size_t c = 0; c < k; c++) {
         const float *at = m->centre + c * d;
 
         m->half[c] = (float)(num_dot(d, at, at) / 2);
     }
-    num_gemm_nn(k, n, d, 1, m->centre, m->columns, 0, m->product);
-    nearest_centres(n, k, m->half, m->product, m->norm, m->near, m->label);
-    for (size_t i = 0; i < n; i++)
-        sum += m->near[i];
-    return sum;
+#pragma omp parallel for schedule(static) if (n * d >= MANY)
+    for (size_t from = 0; from < n; from += STRIP) {
+        multiply_points(m, k, m->centre, from);
+        nearest_centres(n - from < STRIP ? n - from : STRIP, k, m->line,
+                        m->half, m->product + from, m->norm + from,
+                        m->near + from, m->label + from);
+    }
 }
 
 /* Centre c has no point: it gets the farthest, of a centre with several. */
@@ -257,11 +326,8 @@ move_centres(struct kmeans *m)
     memset(m->sum, 0, k * d * sizeof *m->sum);
     memset(m->count, 0, k * sizeof *m->count);
     for (size_t i = 0; i < m->n; i++) {
-        double *sum = m->sum + m->label[i] * d;
-
         m->count[m->label[i]]++;
-        for (size_t j = 0; j < d; j++)
-            sum[j] += m->x[i * d + j];
+        add_to_doubles(d, m->x + i * d, m->sum + m->label[i] * d);
     }
     for (size_t c = 0; c < k; c++)
         if (!m->count[c])
@@ -281,7 +347,7 @@ num_kmeans(size_t n, size_t d, size_t k, const float *x, struct rng *rng,
            float *centre, uint32_t *label)
 {
     struct kmeans m = {.n = n, .d = d, .k = k};
-    double enough, sum;
+    double enough, sum = 0;
 
     REQUIRE(k >= 1 && k <= n && d >= 1);
     init_kmeans(&m, x);
@@ -292,7 +358,9 @@ num_kmeans(size_t n, size_t d, size_t k, const float *x, struct rng *rng,
         if (move_centres(&m) <= enough)
             break;
     }
-    sum = assign_points(&m);
+    assign_points(&m);
+    for (size_t i = 0; i < n; i++)
+        sum += m.near[i];
     for (size_t c = 0; c < k; c++)
         for (size_t j = 0; j < d; j++)
             centre[c * d + j] = m.centre[c * d + j] + m.mean[j];
