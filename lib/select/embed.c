@@ -17,13 +17,14 @@ static const double loose = 4e-3;
 
 enum { LANES = 32 };
 
-/* w_ij scale_i scale_j, where scale_i is D_i^-1/2. */
+/* w_ij scale_i scale_j - q_i q_j, where scale_i is D_i^-1/2. */
 static UTIL_CLONES(void, normalise_weights,
-                   (size_t n, const float *scale, float *w), (n, scale, w))
+                   (size_t n, const float *scale, const float *q, float *w),
+                   (n, scale, q, w))
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
-            w[i * n + j] = w[i * n + j] * scale[i] * scale[j];
+            w[i * n + j] = w[i * n + j] * scale[i] * scale[j] - q[i] * q[j];
 }
 
 /* exp(w_ij) (D_i D_j)^-1/2 by logarithms, zero diagonal: half_i is that of
@@ -83,7 +84,12 @@ static UTIL_CLONES(void, deflate_weights, (size_t n, const float *q, float *w),
             w[i * n + j] -= q[i] * q[j];
 }
 
-/* D^-1/2 W D^-1/2;  q [n] gets D^1/2, scale [n] is scratch. */
+/*
+ * D^-1/2 W D^-1/2 - q q', where q [n] is D^1/2 of unit length: the first
+ * eigenvector, of eigenvalue 1.  It is taken off, for what is left may be a
+ * thousand times as small and has to be found as precisely.  scale [n] is
+ * scratch.
+ */
 static void
 make_njw(size_t n, float *w, float *q, float *scale)
 {
@@ -93,7 +99,8 @@ make_njw(size_t n, float *w, float *q, float *scale)
         q[i] = (float)sqrt(degree);
         scale[i] = degree > 0 ? (float)(1 / sqrt(degree)) : 0;
     }
-    normalise_weights(n, scale, w);
+    num_unit_rows(1, n, q, q, NULL);
+    normalise_weights(n, scale, q, w);
 }
 
 /* The same of exp(W), both halves of D divided by its largest or smallest:
@@ -113,6 +120,8 @@ make_code(size_t n, float *w, float *q, float *scale)
         q[i] = expf(scale[i] - most);
         scale[i] = expf(least - scale[i]);
     }
+    num_unit_rows(1, n, q, q, NULL);
+    deflate_weights(n, q, w);
 }
 
 /* D - W. */
@@ -125,21 +134,6 @@ make_literal(size_t n, float *w)
         num_scale(n, -1, w + i * n);
         w[i * n + i] = (float)degree;
     }
-}
-
-/*
- * Eigenvectors of a normalised matrix, the first of which is known to be q, of
- * eigenvalue 1.  It is taken off: what is left may be a thousand times as small
- * and has to be found as precisely.
- */
-static void
-find_others(size_t n, size_t k, float *w, float *q, struct rng *rng,
-            float *value, float *vector)
-{
-    num_unit_rows(1, n, q, q, NULL);
-    deflate_weights(n, q, w);
-    memcpy(vector, q, n * sizeof *q);
-    num_eigen(n, k - 1, w, loose, rng, value, vector + n);
 }
 
 /* x [n,k] from eigenvectors. */
@@ -160,7 +154,8 @@ embed_spectrum(const struct select_task *task, size_t n, size_t k,
         num_eigen(n, k, w, loose, rng, value, vector);
     } else {
         (variant == SPECTRAL_CODE ? make_code : make_njw)(n, w, q, scale);
-        find_others(n, k, w, q, rng, value, vector);
+        memcpy(vector, q, n * sizeof *q);
+        num_eigen(n, k - 1, w, loose, rng, value, vector + n);
     }
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < k; c++)
