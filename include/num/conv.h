@@ -107,12 +107,41 @@ struct num_conv_norm {
 };
 
 int num_conv_takes_norm(const struct num_conv *conv);
-void num_conv_norm_forward(const struct num_conv *conv, const void *x,
-                           const struct num_conv_norm *norm, const float *w,
-                           const float *b, void *y, void *scratch);
-void num_conv_norm_back_weights(const struct num_conv *conv, const void *x,
-                                const struct num_conv_norm *norm,
-                                const void *dy, float *dw, float *db,
-                                int accumulate, void *scratch);
+
+/* What is done with image i.  The maps that it reads besides, `bytes` an image,
+ * are brought nearer meanwhile; NULL: no more of them. */
+enum { NUM_CONV_ASKS = 3 };
+
+struct num_conv_task {
+    void (*run)(const void *self, size_t i); /* NULL: nothing */
+    const void *self;
+    const void *asks[NUM_CONV_ASKS];
+    size_t bytes;
+};
+
+/*
+ * What is done beside a pass: a norm before it, and what is done with each
+ * image once it is written, while it is in the caches, by any thread and in any
+ * order.  num_conv_by_image() returns whether a pass writes one image after the
+ * other; else there may be no `after`.
+ */
+struct num_conv_beside {
+    const struct num_conv_norm *norm; /* or NULL */
+    struct num_conv_task after;
+};
+
+int num_conv_by_image(const struct num_conv *conv, enum num_conv_pass pass);
+
+/* num_conv_forward_beside() is num_conv_forward(), num_conv_backward_beside()
+ * both passes back, `after` being for dx, which may be NULL. */
+void num_conv_forward_beside(const struct num_conv *conv,
+                             const struct num_conv_beside *beside,
+                             const void *x, const float *w, const float *b,
+                             void *y, void *scratch);
+void num_conv_backward_beside(const struct num_conv *conv,
+                              const struct num_conv_beside *beside,
+                              const void *x, const void *dy, const float *w,
+                              float *dw, float *db, int accumulate, void *dx,
+                              void *scratch);
 
 #endif

@@ -54,6 +54,10 @@ struct num_norm {
     int accumulate;        /* 1: adds to dgamma and dbeta; 0: overwrites them */
 
     double *work; /* [num_norm_work()] */
+
+    /* Of num_norm_measure() and its like. */
+    int measured;       /* 1: work has the sums of each image */
+    const float *scale; /* [c], of num_norm_scales(), or NULL: made again */
 };
 
 /* num_norm_counts() returns how many means (and variances) there are: c, or
@@ -110,5 +114,20 @@ void num_norm_sums(const struct num_norm *norm, double *sums);
 void num_norm_settle(const struct num_norm *norm, const double *sums);
 void num_norm_back_sums(const struct num_norm *norm, double *sums);
 void num_norm_back_settle(const struct num_norm *norm, const double *sums);
+
+/*
+ * Sums image by image, for whoever has just written one (num/conv.h), BATCH
+ * alone:
+ *
+ *     num_norm_measure()       image i of x, before num_norm_forward() or
+ *                              num_norm_sums()
+ *     num_norm_back_measure()  image i of dy, dy2, x and y, to dadd, before
+ *                              num_norm_backward() or num_norm_back_sums()
+ *
+ * When all images were measured, those with `measured` do the rest, to the bit
+ * what they do without.  Images may be measured at the same time.
+ */
+void num_norm_measure(const struct num_norm *norm, size_t i);
+void num_norm_back_measure(const struct num_norm *norm, size_t i);
 
 #endif

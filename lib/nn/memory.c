@@ -226,6 +226,17 @@ keep_states(struct places *p)
             keep_bytes(p->plan, p->plan->steps[i].needs.state);
 }
 
+static size_t
+most_sums(const struct nn_plan *plan)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < plan->n_steps; i++)
+        if (most < plan->steps[i].needs.sums)
+            most = plan->steps[i].needs.sums;
+    return most;
+}
+
 static void
 keep_values(struct places *p)
 {
@@ -310,15 +321,16 @@ add_gradient_place(struct places *p, struct value *value, size_t place)
     return sum;
 }
 
-/* dy and dy2 of a step, as one where it does not take two. */
+/* dy and dy2 of a step, as one where it does not take two: the latest first,
+ * which may still be in a cache. */
 static void
 receive_gradient(struct places *p, struct nn_step *step)
 {
     const struct value *out = &p->values[step->op.out];
 
     REQUIRE(out->grads > 0);
-    step->dy = out->grad[0];
-    step->dy2 = out->grads > 1 ? out->grad[1] : nn_none;
+    step->dy = out->grad[out->grads - 1];
+    step->dy2 = out->grads > 1 ? out->grad[0] : nn_none;
     if (step->dy2 == nn_none || step->needs.takes_two)
         return;
     step->before = (struct nn_sum){step->dy, step->dy2};
@@ -461,6 +473,7 @@ nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
     all_back_reads(&p);
     if (plan->train)
         keep_states(&p);
+    plan->sums = keep_bytes(plan, most_sums(plan));
     plan->offsets = nn_none;
     if (graph->context)
         plan->offsets = keep_bytes(plan, (plan->n + 1) * sizeof(size_t));

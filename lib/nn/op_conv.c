@@ -116,6 +116,8 @@ conv_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         .reads = 1,
         .over = 2, // what is added
         .takes = plan->train && num_conv_takes_norm(step->made),
+        .by_image = num_conv_by_image(step->made, NUM_CONV_FORWARD),
+        .back_by_image = num_conv_by_image(step->made, NUM_CONV_BACK_DATA),
     };
     return 0;
 }
@@ -134,20 +136,33 @@ bias_of(const struct nn_call *call)
     return set->bias ? nn_param(call, 1) : NULL;
 }
 
+/* What is done beside a pass; what the step before has left to it goes to
+ * `norm`. */
+static struct num_conv_beside
+beside_of(const struct nn_call *call, int back, struct num_conv_norm *norm)
+{
+    const struct nn_step *leader = call->step->leader;
+    const struct nn_call *summed = call->summed;
+    struct num_conv_beside beside = {.norm = NULL};
+
+    if (leader) {
+        *norm = leader->op.is->leave(call);
+        beside.norm = norm;
+    }
+    if (summed)
+        beside.after = summed->step->op.is->sums(summed, back);
+    return beside;
+}
+
 static void
 conv_forward(const struct nn_call *call)
 {
-    const struct nn_step *step = call->step;
+    struct num_conv_norm norm;
+    const struct num_conv_beside beside = beside_of(call, 0, &norm);
 
-    if (step->leader) {
-        const struct num_conv_norm norm = step->leader->op.is->leave(call);
-
-        num_conv_norm_forward(step->made, call->x[0], &norm, nn_param(call, 0),
-                              bias_of(call), call->y, call->scratch);
-    } else {
-        num_conv_forward(step->made, call->x[0], nn_param(call, 0),
-                         bias_of(call), call->y, call->scratch);
-    }
+    num_conv_forward_beside(call->step->made, &beside, call->x[0],
+                            nn_param(call, 0), bias_of(call), call->y,
+                            call->scratch);
 }
 
 /*
@@ -181,22 +196,13 @@ conv_infer(const struct nn_call *call)
 static void
 conv_backward(const struct nn_call *call)
 {
-    const struct num_conv *conv = call->step->made;
-    const struct nn_step *leader = call->step->leader;
+    struct num_conv_norm norm;
+    const struct num_conv_beside beside = beside_of(call, 1, &norm);
     float *dw = nn_grad(call, 0), *db = bias_of(call) ? nn_grad(call, 1) : NULL;
 
-    if (leader) {
-        const struct num_conv_norm norm = leader->op.is->leave(call);
-
-        num_conv_norm_back_weights(conv, call->x[0], &norm, call->dy, dw, db,
-                                   call->add, call->scratch);
-    } else {
-        num_conv_back_weights(conv, call->x[0], call->dy, dw, db, call->add,
-                              call->scratch);
-    }
-    if (call->dx[0])
-        num_conv_back_data(conv, call->dy, nn_param(call, 0), call->dx[0],
-                           call->scratch);
+    num_conv_backward_beside(call->step->made, &beside, call->x[0], call->dy,
+                             nn_param(call, 0), dw, db, call->add, call->dx[0],
+                             call->scratch);
 }
 
 /* The algorithm of each pass. */

@@ -82,7 +82,8 @@ norm_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     const struct num_map map = nn_map(graph, plan, op->out);
     int none = set->kind == NUM_NORM_NONE, add = op->n_in == 2;
     int learnt = add && graph->values[op->in[1]].learnt;
-    int leaves = set->kind == NUM_NORM_BATCH && set->relu && !add;
+    int batch = set->kind == NUM_NORM_BATCH;
+    int leaves = batch && set->relu && !add;
     struct num_norm *norm = mem_array(1, sizeof *norm);
 
     *norm = (struct num_norm){.kind = set->kind,
@@ -91,9 +92,9 @@ norm_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
                               .relu = set->relu};
     step->made = norm;
     step->needs = (struct nn_needs){
-        .scratch = num_norm_work(norm) * sizeof(double),
-        // mean, variance and, for whom it is left to, scale
-        .state = (leaves ? 3 : 2) * num_norm_counts(norm) * sizeof(float),
+        .sums = num_norm_work(norm) * sizeof(double),
+        // mean, variance and, for neighbours, scale
+        .state = (batch ? 3 : 2) * num_norm_counts(norm) * sizeof(float),
         .reads = none ? 0 : 1,
         .over = 1,
         // with a sum, its gradient stays where it arrives
@@ -102,6 +103,7 @@ norm_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         .takes_two = 1,
         .again = !none,
         .leaves = leaves,
+        .sums_by_image = batch,
     };
     // without, the sign of y is found again from x
     if (set->relu && (none || add))
@@ -121,7 +123,7 @@ norm_of(const struct nn_call *call)
     norm.x = call->x[0];
     norm.add = call->x[1];
     norm.y = call->step->left ? NULL : call->y;
-    norm.work = call->scratch;
+    norm.work = call->sums;
     if (norm.kind == NUM_NORM_NONE)
         return norm;
     norm.gamma = nn_param(call, 0);
@@ -132,11 +134,11 @@ norm_of(const struct nn_call *call)
     return norm;
 }
 
-/* For whom it is left to. */
+/* For neighbours. */
 static void
-leave_scales(const struct nn_call *call, const struct num_norm *norm)
+leave_scales(const struct num_norm *norm)
 {
-    if (call->step->left)
+    if (norm->kind == NUM_NORM_BATCH || norm->kind == NUM_NORM_FIXED)
         num_norm_scales(norm, norm->variance + norm->map.c);
 }
 
@@ -155,15 +157,16 @@ norm_leave(const struct nn_call *call)
 static void
 norm_forward(const struct nn_call *call)
 {
-    const struct num_norm norm = norm_of(call);
+    struct num_norm norm = norm_of(call);
     size_t bytes = num_norm_counts(&norm) * sizeof(float);
 
     if (norm.kind == NUM_NORM_FIXED) { // where backward looks for them
         memcpy(norm.mean, nn_param(call, 2), bytes);
         memcpy(norm.variance, nn_param(call, 3), bytes);
     }
+    norm.measured = call->step->summed;
     num_norm_forward(&norm);
-    leave_scales(call, &norm);
+    leave_scales(&norm);
 }
 
 static size_t
@@ -177,8 +180,9 @@ norm_shared(const struct nn_call *call)
 static void
 norm_forward_begin(const struct nn_call *call, double *sums)
 {
-    const struct num_norm norm = norm_of(call);
+    struct num_norm norm = norm_of(call);
 
+    norm.measured = call->step->summed;
     num_norm_sums(&norm, sums);
 }
 
@@ -190,7 +194,7 @@ norm_forward_end(const struct nn_call *call, const double *sums)
     num_norm_settle(&norm, sums);
     if (norm.y)
         num_norm_apply(&norm);
-    leave_scales(call, &norm);
+    leave_scales(&norm);
 }
 
 /* Those of the rows, of the unbiased variance. */
@@ -221,6 +225,7 @@ back_norm_of(const struct nn_call *call)
     norm.dx = call->dx[0] ? call->dx[0] : (void *)call->dy;
     norm.dadd = call->dx[1];
     norm.accumulate = call->add;
+    norm.measured = call->step->back_summed;
     if (norm.kind != NUM_NORM_NONE) {
         norm.dgamma = nn_grad(call, 0);
         norm.dbeta = nn_grad(call, 1);
@@ -234,6 +239,42 @@ norm_backward(const struct nn_call *call)
     const struct num_norm norm = back_norm_of(call);
 
     num_norm_backward(&norm);
+}
+
+static void
+sum_image(const void *call, size_t i)
+{
+    const struct num_norm norm = norm_of(call);
+
+    if (norm.kind == NUM_NORM_BATCH)
+        num_norm_measure(&norm, i);
+}
+
+static void
+sum_back_image(const void *call, size_t i)
+{
+    struct num_norm norm = back_norm_of(call);
+
+    norm.scale = norm.variance + norm.map.c;
+    num_norm_back_measure(&norm, i);
+}
+
+static struct num_conv_task
+norm_sums(const struct nn_call *call, int back)
+{
+    const struct num_map map = nn_map_out(call);
+    struct num_conv_task task = {.run = back ? sum_back_image : sum_image,
+                                 .self = call,
+                                 .bytes = num_map_bytes(&map) / map.n};
+
+    if (back) {
+        const struct num_norm norm = back_norm_of(call);
+
+        task.asks[0] = norm.x;
+        task.asks[1] = norm.dy2 ? norm.dy2 : norm.y;
+        task.asks[2] = norm.dy2 ? norm.y : NULL;
+    }
+    return task;
 }
 
 static void
@@ -361,5 +402,6 @@ const struct nn_operator nn_op_norm = {
     .measure = norm_measure,
     .affine = norm_affine,
     .fold = norm_fold,
+    .sums = norm_sums,
     .leave = norm_leave,
 };

@@ -40,6 +40,12 @@ struct nn_needs {
     /* It can be left to the operator that alone reads its output; and it can
      * do that for the one before. */
     int leaves, takes;
+
+    /* Bytes for sums of images, which stay from a neighbour's function to its
+     * own; whether a neighbour can make these; and whether the passes write one
+     * image after the other, in which a neighbour's can be made. */
+    size_t sums;
+    int sums_by_image, by_image, back_by_image;
 };
 
 enum { NN_READS_OUT = 1 << NN_INPUTS };
@@ -58,6 +64,10 @@ struct nn_step {
      * output: then that has the place of its input, and nothing is written. */
     int left;
     const struct nn_step *leader; /* the one that left it to this; or NULL */
+
+    /* In training, its sums of images are made by the step before, forward,
+     * and by the one behind, on the way back. */
+    int summed, back_summed;
 
     void *made; /* by prepare(), for the operator's other functions */
     struct nn_needs needs;
@@ -86,7 +96,7 @@ struct nn_call {
 
     const void *x[NN_INPUTS];
     void *y;
-    void *state, *scratch;
+    void *state, *scratch, *sums;
     const void *leader; /* the state of the step's leader */
     const float *params;
     float *statistics;
@@ -94,7 +104,8 @@ struct nn_call {
     const void *dy, *dy2;
     void *dx[NN_INPUTS]; /* NULL where no gradient is wanted */
     float *grads;
-    int add; /* to grads, instead of overwriting them */
+    int add;                      /* to grads, instead of overwriting them */
+    const struct nn_call *summed; /* whose sums this makes; or NULL */
 };
 
 /* How an operator acts in evaluation on each channel, if it is no more than
@@ -157,6 +168,10 @@ struct nn_operator {
     int (*affine)(const struct nn_op *op, struct nn_affine *form);
     void (*fold)(const struct nn_call *call, const struct nn_op *op,
                  float *scale, float *shift);
+
+    /* What makes its sums of an image that a neighbour has written: its input
+     * forward, or with `back` the gradient of its output. */
+    struct num_conv_task (*sums)(const struct nn_call *call, int back);
 
     /* In the call of the operator to which it is left: what that has to do. */
     struct num_conv_norm (*leave)(const struct nn_call *call);

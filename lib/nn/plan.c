@@ -56,6 +56,26 @@ leave_to(const struct nn_graph *graph, struct nn_plan *plan, size_t i)
     step->leader = before;
 }
 
+/*
+ * Sums of an image are made while it is in the caches: those of step i by the
+ * step before, which writes its input, and back those of the step before by
+ * step i, if that writes the last gradient of its output, and what else is read
+ * is there: an input that is not made again.
+ */
+static void
+share_sums(const struct nn_graph *graph, struct nn_plan *plan, size_t i)
+{
+    struct nn_step *step = &plan->steps[i], *before = step - 1;
+    const size_t v = step->op.in[0];
+
+    if (graph->values[v].writer != i - 1)
+        return;
+    step->summed = step->needs.sums_by_image && before->needs.by_image;
+    before->back_summed = before->summed && step->needs.back_by_image &&
+                          graph->values[v].readers <= 2 &&
+                          !nn_graph_is_given(graph, v);
+}
+
 struct nn_plan *
 nn_plan_new(const struct nn_graph *graph, struct nn_plan what)
 {
@@ -78,6 +98,8 @@ nn_plan_new(const struct nn_graph *graph, struct nn_plan what)
         }
         if (plan->train)
             leave_to(graph, plan, i);
+        if (plan->train && i > 0)
+            share_sums(graph, plan, i);
     }
     nn_plan_memory(plan, graph);
     return plan;

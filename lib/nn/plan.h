@@ -22,6 +22,7 @@ struct nn_plan {
     size_t n_steps;
     struct nn_again *again; /* [n_again], in the order of backward */
     size_t n_again;
+    size_t sums; /* the most that a step wants: their place */
     size_t input, offsets, feature, output, dz; /* offsets */
     size_t bytes;                               /* of the block */
 };

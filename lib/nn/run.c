@@ -25,6 +25,7 @@ call_of(const struct nn_run *run, const struct nn_step *step)
         .y = pointer_at(run, step->out),
         .state = step->needs.state ? pointer_at(run, step->state) : NULL,
         .scratch = pointer_at(run, step->scratch),
+        .sums = pointer_at(run, run->plan->sums),
         .params = run->params,
         .statistics = run->statistics,
     };
@@ -155,6 +156,20 @@ nn_run_final(const struct nn_graph *graph, size_t *final)
     }
 }
 
+/* A step's call, and in it that of the next one, whose sums it makes. */
+static struct nn_call
+forward_call_of(const struct nn_run *run, size_t i, struct nn_call *next)
+{
+    const struct nn_step *step = &run->plan->steps[i];
+    struct nn_call call = call_of(run, step);
+
+    if (i + 1 < run->graph->n_ops && step[1].summed) {
+        *next = call_of(run, step + 1);
+        call.summed = next;
+    }
+    return call;
+}
+
 static void
 forward_step(const struct nn_runs *runs, size_t i)
 {
@@ -163,7 +178,8 @@ forward_step(const struct nn_runs *runs, size_t i)
 
     for (size_t p = 0; p < runs->n; p++) {
         const struct nn_run *run = runs->run + p;
-        const struct nn_call call = call_of(run, &run->plan->steps[i]);
+        struct nn_call next;
+        const struct nn_call call = forward_call_of(run, i, &next);
 
         if (n)
             is->forward_halves.begin(&call, runs->sums + p * n);
@@ -262,6 +278,20 @@ back_call_of(const struct nn_run *run, const struct nn_step *step)
     return call;
 }
 
+/* The same backward, with the one before. */
+static struct nn_call
+backward_call_of(const struct nn_run *run, size_t i, struct nn_call *before)
+{
+    const struct nn_step *step = &run->plan->steps[i];
+    struct nn_call call = back_call_of(run, step);
+
+    if (i > 0 && step[-1].back_summed) {
+        *before = back_call_of(run, step - 1);
+        call.summed = before;
+    }
+    return call;
+}
+
 /* The values that are made again before a step, of which *again were. */
 static void
 prepare_back(const struct nn_run *run, size_t i, size_t *again)
@@ -293,7 +323,8 @@ backward_step(const struct nn_runs *runs, size_t i)
 
     for (size_t p = 0; p < runs->n; p++) {
         const struct nn_run *run = runs->run + p;
-        const struct nn_call call = back_call_of(run, &run->plan->steps[i]);
+        struct nn_call before;
+        const struct nn_call call = backward_call_of(run, i, &before);
 
         prepare_back(run, i, runs->again + p);
         if (n)

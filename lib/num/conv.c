@@ -330,23 +330,48 @@ num_conv_takes_norm(const struct num_conv *conv)
            conv->by[NUM_CONV_BACK_WEIGHTS] == &by_winograd;
 }
 
-void
-num_conv_norm_forward(const struct num_conv *conv, const void *x,
-                      const struct num_conv_norm *norm, const float *w,
-                      const float *b, void *y, void *scratch)
+int
+num_conv_by_image(const struct num_conv *conv, enum num_conv_pass pass)
 {
-    REQUIRE(num_conv_takes_norm(conv));
-    num_winograd_norm_forward(&conv->winograd, x, norm, w, b, y, scratch);
+    return conv->by[pass] == &by_winograd &&
+           num_winograd_by_image(&conv->winograd, pass);
 }
 
 void
-num_conv_norm_back_weights(const struct num_conv *conv, const void *x,
-                           const struct num_conv_norm *norm, const void *dy,
-                           float *dw, float *db, int accumulate, void *scratch)
+num_conv_forward_beside(const struct num_conv *conv,
+                        const struct num_conv_beside *beside, const void *x,
+                        const float *w, const float *b, void *y, void *scratch)
 {
-    REQUIRE(num_conv_takes_norm(conv));
-    num_winograd_norm_back_weights(&conv->winograd, x, norm, dy, dw, accumulate,
-                                   scratch);
-    if (conv->spec.bias)
-        sum_bias(&conv->spec, dy, db, accumulate);
+    if (conv->by[NUM_CONV_FORWARD] == &by_winograd) {
+        num_winograd_forward_beside(&conv->winograd, beside, x, w, b, y,
+                                    scratch);
+    } else {
+        REQUIRE(!beside->norm && !beside->after.run);
+        num_conv_forward(conv, x, w, b, y, scratch);
+    }
+}
+
+void
+num_conv_backward_beside(const struct num_conv *conv,
+                         const struct num_conv_beside *beside, const void *x,
+                         const void *dy, const float *w, float *dw, float *db,
+                         int accumulate, void *dx, void *scratch)
+{
+    if (conv->by[NUM_CONV_BACK_WEIGHTS] == &by_winograd) {
+        num_winograd_norm_back_weights(&conv->winograd, x, beside->norm, dy, dw,
+                                       accumulate, scratch);
+        if (conv->spec.bias)
+            sum_bias(&conv->spec, dy, db, accumulate);
+    } else {
+        REQUIRE(!beside->norm);
+        num_conv_back_weights(conv, x, dy, dw, db, accumulate, scratch);
+    }
+    if (dx && conv->by[NUM_CONV_BACK_DATA] == &by_winograd) {
+        num_winograd_back_data_beside(&conv->winograd, beside, dy, w, dx,
+                                      scratch);
+    } else {
+        REQUIRE(!beside->after.run);
+        if (dx)
+            num_conv_back_data(conv, dy, w, dx, scratch);
+    }
 }

@@ -191,18 +191,20 @@ scale_of(const struct num_norm *norm, size_t k, size_t own)
 static struct terms
 terms_of(const struct job *job, size_t i, size_t g)
 {
+    const struct num_norm *norm = job->norm;
+    const size_t block = job->map->block;
     struct terms t = {{0}, {0}, {0}};
 
     for (size_t l = 0; l < LANES; l++) {
-        size_t k = g * job->map->block + l % job->map->block;
-        size_t own = count_of(job->norm, i, k);
+        const size_t k = g * block + (l & (block - 1)); // block divides 16
+        const size_t own = count_of(norm, i, k);
 
         t.scale[l] = 1;
-        if (job->norm->kind == NUM_NORM_NONE)
+        if (norm->kind == NUM_NORM_NONE)
             continue;
-        t.scale[l] = scale_of(job->norm, k, own);
-        t.centre[l] = job->norm->mean[own];
-        t.shift[l] = job->norm->beta[k];
+        t.scale[l] = norm->scale ? norm->scale[k] : scale_of(norm, k, own);
+        t.centre[l] = norm->mean[own];
+        t.shift[l] = norm->beta[k];
     }
     return t;
 }
@@ -269,7 +271,8 @@ measure_group(const struct job *job, const struct share *share, size_t g,
               void (*merge)(const struct job *job, size_t g))
 {
     for (size_t i = share->image; i < share->image_end; i++)
-        measure_plane(job, i, g);
+        if (!job->norm->measured)
+            measure_plane(job, i, g);
     merge_group(job, share, g, merge);
 }
 
@@ -325,6 +328,15 @@ num_norm_forward(const struct num_norm *norm)
         forward_group(&job);
     else if (norm->y)
         apply_all(&job);
+}
+
+void
+num_norm_measure(const struct num_norm *norm, size_t i)
+{
+    const struct job job = job_of(norm);
+
+    for (size_t g = 0; g < planes_count(job.map); g++)
+        measure_plane(&job, i, g);
 }
 
 void
@@ -502,7 +514,8 @@ back_measure_group(const struct job *job, const struct share *share,
                    const struct terms *t, size_t g)
 {
     for (size_t i = share->image; i < share->image_end; i++)
-        back_measure_plane(job, t, i, g);
+        if (!job->norm->measured)
+            back_measure_plane(job, t, i, g);
     merge_group(job, share, g, add_images);
 }
 
@@ -603,6 +616,18 @@ num_norm_backward(const struct num_norm *norm)
     (norm->kind == NUM_NORM_GROUP ? back_group : back_batch)(&job);
     for (size_t k = 0; k < norm->map.c; k += norm->map.block)
         back_affine(&job, k, norm->map.block);
+}
+
+void
+num_norm_back_measure(const struct num_norm *norm, size_t i)
+{
+    const struct job job = job_of(norm);
+
+    for (size_t g = 0; g < planes_count(job.map); g++) {
+        const struct terms t = terms_of(&job, i, g);
+
+        back_measure_plane(&job, &t, i, g);
+    }
 }
 
 void

@@ -1,6 +1,45 @@
+#include "util/err.h"
+
 #include "winograd_work.h"
 
-enum { PASSING = 128 }; /* channels of weights that are used once */
+enum {
+    PASSING = 128,  /* channels of weights that are used once */
+    CACHE_LINE = 64 /* bytes */
+};
+
+/* What is asked for between products: so many bytes of each map at a time. */
+struct winograd_ask {
+    const char *maps[NUM_CONV_ASKS];
+    size_t bytes, at, step;
+};
+
+/* What is to be read when tiles first..end are done. */
+static struct winograd_ask
+ask_for(const struct winograd_work *work, size_t first, size_t end)
+{
+    const struct num_conv_task *task = &work->beside.after;
+    const size_t each = work->wino->down * work->wino->across;
+    const size_t products = num_divide_up(end - first, work->p->group) *
+                            work->p->panels * work->wino->points;
+    struct winograd_ask ask = {.bytes = (end - first) / each * task->bytes};
+
+    for (size_t k = 0; k < NUM_CONV_ASKS && task->asks[k]; k++)
+        ask.maps[k] = (const char *)task->asks[k] + first / each * task->bytes;
+    ask.step = num_divide_up(ask.bytes, products);
+    ask.step = num_divide_up(ask.step, CACHE_LINE) * CACHE_LINE;
+    return ask;
+}
+
+static void
+ask_more(struct winograd_ask *ask)
+{
+    const size_t end = num_least(ask->at + ask->step, ask->bytes);
+
+    for (size_t k = 0; k < NUM_CONV_ASKS && ask->maps[k]; k++)
+        for (size_t at = ask->at; at < end; at += CACHE_LINE)
+            __builtin_prefetch(ask->maps[k] + at, 0, 2); // the second cache
+    ask->at = end;
+}
 
 /* Channels that are read: from..to. */
 struct range {
@@ -58,7 +97,7 @@ multiply_point(const struct winograd_work *work, size_t point,
 static void
 make_panel(const struct winograd_work *work, size_t group, size_t count,
            size_t panel, struct range part, const float *v, const float *u,
-           float *m)
+           float *m, struct winograd_ask *ask)
 {
     const struct num_winograd *wino = work->wino;
     const struct winograd_pass *p = work->p;
@@ -69,7 +108,8 @@ make_panel(const struct winograd_work *work, size_t group, size_t count,
         const struct winograd_tiles tiles =
             num_winograd_tiles(wino, &p->to, group + at, now);
 
-        for (size_t i = 0; i < wino->points; i++)
+        for (size_t i = 0; i < wino->points; i++) {
+            ask_more(ask);
             multiply_point(work, i, part,
                            (struct winograd_product){
                                .a = v + i * winograd_points_plane(p) +
@@ -83,6 +123,7 @@ make_panel(const struct winograd_work *work, size_t group, size_t count,
                                .add = part.from > 0,
                                .next = u + (i + 1) * weights_plane(work, part),
                                .ahead = weights_plane(work, part)});
+        }
         if (part.to == p->c)
             (winograd_strided(wino)
                  ? wino->isa->strided_tiles
@@ -98,12 +139,13 @@ pass_panel(const struct winograd_work *work, size_t group, size_t count,
 {
     const size_t c = work->p->c;
     const size_t each = count > winograd_results(work->p) ? c : PASSING;
+    struct winograd_ask none = {.at = 0};
 
     for (size_t from = 0; from < c; from += each) {
         const struct range part = {from, num_least(from + each, c)};
 
         make_weights(work, panel, part, u);
-        make_panel(work, group, count, panel, part, work->points, u, m);
+        make_panel(work, group, count, panel, part, work->points, u, m, &none);
     }
 }
 
@@ -124,30 +166,46 @@ all_weights(const struct winograd_work *work)
                      work->weights + panel * panel_weights(work));
 }
 
-/* Each thread with groups of its own. */
+static void
+run_group(const struct winograd_work *work, size_t group, size_t count,
+          struct winograd_ask *ask)
+{
+    const struct winograd_pass *p = work->p;
+
+    num_winograd_points(work, group, 0, count, winograd_my_points(work));
+    for (size_t panel = 0; panel < p->panels; panel++)
+        make_panel(work, group, count, panel, (struct range){0, p->c},
+                   winograd_my_points(work),
+                   work->weights + panel * panel_weights(work),
+                   winograd_my_results(work), ask);
+}
+
+/* Tiles first..end, of whole images where something is done with those. */
+static void
+run_tiles(const struct winograd_work *work, size_t first, size_t end)
+{
+    const struct num_conv_task *after = &work->beside.after;
+    const size_t each = work->wino->down * work->wino->across;
+    struct winograd_ask ask = ask_for(work, first, end);
+
+    for (size_t at = first; at < end; at += work->p->group)
+        run_group(work, at, num_least(work->p->group, end - at), &ask);
+    for (size_t i = first / each; after->run && i < end / each; i++)
+        after->run(after->self, i);
+}
+
+/* Each thread with tiles of its own. */
 static void
 run_apart(const struct winograd_work *work)
 {
-    const struct winograd_pass *p = work->p;
-    const size_t groups = winograd_groups(work->wino, p);
-    const size_t each = panel_weights(work);
+    const size_t tiles = work->wino->tiles, take = work->p->take;
 
 #pragma omp parallel num_threads((int)work->wino->threads)
     {
         all_weights(work);
 #pragma omp for schedule(dynamic)
-        for (size_t i = 0; i < groups; i++) {
-            const size_t group = i * p->group,
-                         count = winograd_count(work, group);
-
-            num_winograd_points(work, group, 0, count,
-                                winograd_my_points(work));
-            for (size_t panel = 0; panel < p->panels; panel++)
-                make_panel(work, group, count, panel, (struct range){0, p->c},
-                           winograd_my_points(work),
-                           work->weights + panel * each,
-                           winograd_my_results(work));
-        }
+        for (size_t first = 0; first < tiles; first += take)
+            run_tiles(work, first, num_least(first + take, tiles));
     }
 }
 
@@ -175,7 +233,8 @@ run_together(const struct winograd_work *work)
                     make_panel(work, group, winograd_count(work, group), panel,
                                (struct range){0, p->c}, work->points,
                                work->weights + panel * each,
-                               winograd_my_results(work));
+                               winograd_my_results(work),
+                               &(struct winograd_ask){.at = 0});
         }
     }
 }
@@ -183,6 +242,7 @@ run_together(const struct winograd_work *work)
 static void
 run_winograd(const struct winograd_work *work)
 {
+    REQUIRE(work->p->by_image || !work->beside.after.run);
     if (work->p->together)
         run_together(work);
     else
@@ -193,19 +253,22 @@ void
 num_winograd_forward(const struct num_winograd *wino, const void *x,
                      const float *w, const float *b, void *y, void *scratch)
 {
-    num_winograd_norm_forward(wino, x, NULL, w, b, y, scratch);
+    const struct num_conv_beside none = {.norm = NULL};
+
+    num_winograd_forward_beside(wino, &none, x, w, b, y, scratch);
 }
 
 void
-num_winograd_norm_forward(const struct num_winograd *wino, const void *x,
-                          const struct num_conv_norm *norm, const float *w,
-                          const float *b, void *y, void *scratch)
+num_winograd_forward_beside(const struct num_winograd *wino,
+                            const struct num_conv_beside *beside, const void *x,
+                            const float *w, const float *b, void *y,
+                            void *scratch)
 {
     struct winograd_work work =
         num_winograd_work(wino, NUM_CONV_FORWARD, scratch);
 
+    work.beside = *beside;
     work.from = x;
-    work.norm = norm;
     work.w = w;
     work.sink = (struct winograd_sink){y, b, wino->spec.add, wino->spec.relu};
     run_winograd(&work);
@@ -215,9 +278,21 @@ void
 num_winograd_back_data(const struct num_winograd *wino, const void *dy,
                        const float *w, void *dx, void *scratch)
 {
+    const struct num_conv_beside none = {.norm = NULL};
+
+    num_winograd_back_data_beside(wino, &none, dy, w, dx, scratch);
+}
+
+void
+num_winograd_back_data_beside(const struct num_winograd *wino,
+                              const struct num_conv_beside *beside,
+                              const void *dy, const float *w, void *dx,
+                              void *scratch)
+{
     struct winograd_work work =
         num_winograd_work(wino, NUM_CONV_BACK_DATA, scratch);
 
+    work.beside.after = beside->after;
     work.from = dy;
     work.w = w;
     work.sink = (struct winograd_sink){.y = dx};

@@ -60,6 +60,8 @@ struct winograd_pass {
     size_t c, o, panels;     /* panels: of 2 x lanes of o */
     size_t depth;            /* c, of all phases */
     size_t group;            /* tiles at a time */
+    size_t take;             /* tiles that a thread takes, of some groups */
+    int by_image;            /* those are whole images */
     int together;            /* threads share a group; else each has its own */
 };
 
@@ -98,10 +100,20 @@ void num_winograd_back_weights(const struct num_winograd *wino, const void *x,
                                const void *dy, float *dw, int accumulate,
                                void *scratch);
 
-/* As num_conv_norm_forward() and its like, with stride 1; norm may be NULL. */
-void num_winograd_norm_forward(const struct num_winograd *wino, const void *x,
-                               const struct num_conv_norm *norm, const float *w,
-                               const float *b, void *y, void *scratch);
+/* Whether a pass writes one image after the other, which it does with up to 32
+ * channels or so and enough images for all threads. */
+int num_winograd_by_image(const struct num_winograd *wino,
+                          enum num_conv_pass pass);
+
+/* The same with what is done beside it (num/conv.h): a norm with stride 1. */
+void num_winograd_forward_beside(const struct num_winograd *wino,
+                                 const struct num_conv_beside *beside,
+                                 const void *x, const float *w, const float *b,
+                                 void *y, void *scratch);
+void num_winograd_back_data_beside(const struct num_winograd *wino,
+                                   const struct num_conv_beside *beside,
+                                   const void *dy, const float *w, void *dx,
+                                   void *scratch);
 void num_winograd_norm_back_weights(const struct num_winograd *wino,
                                     const void *x,
                                     const struct num_conv_norm *norm,

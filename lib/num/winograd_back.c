@@ -166,7 +166,7 @@ num_winograd_norm_back_weights(const struct num_winograd *wino, const void *x,
     const struct gradient g = {dy, dw, accumulate};
 
     work.from = x;
-    work.norm = norm;
+    work.beside.norm = norm;
     if (work.p->together)
         gradient_together(&work, &g);
     else

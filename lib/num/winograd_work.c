@@ -6,7 +6,9 @@ enum {
     TILE = WINOGRAD_TILE,
     APART = 256 * 256, /* weights, c x o, up to which threads work apart */
     APART_GRADIENT = 128 * 128,
+    BY_IMAGE = 32 * 64,        /* weights that leave an image in the cache */
     TILES_APART = 32,          /* of a group then */
+    ENOUGH = 4,                /* parts of a batch for each thread */
     POINTS_TOGETHER = 3 << 19, /* floats of a group's points otherwise */
     POINTS_GRADIENT = 3 << 20, /* the same for back_weights */
     ALIGN = 64
@@ -37,6 +39,29 @@ numbers_of_tile(const struct num_winograd *wino)
     return sum;
 }
 
+/* What threads take that work apart: images, but groups where there are few
+ * images, none is written, or weights would drive them out of the cache. */
+static void
+part_tiles(const struct num_winograd *wino, enum num_conv_pass pass,
+           struct winograd_pass *p)
+{
+    const size_t each = wino->down * wino->across;
+    const size_t most = wino->spec.in.n / (ENOUGH * wino->threads);
+    const size_t want = each < TILES_APART ? TILES_APART / each : 1;
+    size_t groups = num_divide_up(wino->tiles, TILES_APART);
+
+    p->by_image = most > 0 && pass != NUM_CONV_BACK_WEIGHTS &&
+                  p->depth * p->o <= BY_IMAGE;
+    if (p->by_image) {
+        p->take = each * num_least(most, want);
+        p->group = num_divide_up(p->take, num_divide_up(p->take, TILES_APART));
+        return;
+    }
+    if (groups < wino->threads)
+        groups = wino->threads;
+    p->group = p->take = num_divide_up(wino->tiles, groups);
+}
+
 static struct winograd_pass
 pass_of(const struct num_winograd *wino, enum num_conv_pass pass)
 {
@@ -54,11 +79,9 @@ pass_of(const struct num_winograd *wino, enum num_conv_pass pass)
     p.together = p.depth * p.o > (gradient ? APART_GRADIENT : APART);
     groups = gradient ? POINTS_GRADIENT : POINTS_TOGETHER;
     groups = num_divide_up(wino->tiles * numbers_of_tile(wino) * p.c, groups);
+    p.group = p.take = num_divide_up(wino->tiles, groups);
     if (!p.together)
-        groups = num_divide_up(wino->tiles, TILES_APART);
-    if (!p.together && groups < wino->threads)
-        groups = wino->threads;
-    p.group = num_divide_up(wino->tiles, groups);
+        part_tiles(wino, pass, &p);
     return p;
 }
 
@@ -85,6 +108,12 @@ num_winograd_init(struct num_winograd *wino, const struct num_conv_spec *spec,
         if (num_winograd_does(wino, (enum num_conv_pass)i))
             wino->pass[i] = pass_of(wino, (enum num_conv_pass)i);
     return 0;
+}
+
+int
+num_winograd_by_image(const struct num_winograd *wino, enum num_conv_pass pass)
+{
+    return wino->pass[pass].by_image;
 }
 
 int
@@ -180,7 +209,7 @@ num_winograd_points(const struct winograd_work *work, size_t group,
     if (winograd_strided(work->wino))
         isa->strided_points(&tiles, work->from, v + first * row, row, plane);
     else
-        isa->points(&tiles, work->from, work->norm, v + first * row, row,
+        isa->points(&tiles, work->from, work->beside.norm, v + first * row, row,
                     plane);
 }
 

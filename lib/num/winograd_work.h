@@ -96,7 +96,7 @@ struct winograd_work {
     int back;
     const float *w;
     const void *from;
-    const struct num_conv_norm *norm; /* of what is read, or NULL */
+    struct num_conv_beside beside;
     struct winograd_sink sink;
 };
 

@@ -5,7 +5,7 @@
  * A norm with ReLU that only a convolution by Winograd reads is left to that:
  * in training it is not written, and nothing else changes, to the bit.
  */
-enum { CHANNELS = 32, SIDE = 9 };
+enum { CHANNELS = 32, SIDE = 9, MANY = 5 };
 
 /* conv(act(norm(conv(x)))); where the norm is the feature, it is written. */
 static struct net
@@ -110,10 +110,59 @@ others_are_written(void)
     net_free(&strided);
 }
 
+/* A residual block between convolutions: norms that two, one and one read, the
+ * second one left, the third one with a sum. */
+static struct net
+block_of(int beside)
+{
+    const struct num_map map = {MANY, 16, SIDE, SIDE, num_map_block(16), 0};
+    size_t x, y;
+    struct net net = net_start(MANY, map, 0, &x);
+
+    net.winograd = 1;
+    x = conv_of(&net.graph, x, 3, 1, 0);
+    x = norm_of(&net.graph, x, NUM_NORM_BATCH, nn_none, 1);
+    y = conv_of(&net.graph, x, 3, 1, 0);
+    y = norm_of(&net.graph, y, NUM_NORM_BATCH, nn_none, 1);
+    y = conv_of(&net.graph, y, 3, 1, 0);
+    y = norm_of(&net.graph, y, NUM_NORM_BATCH, x, 1);
+    net_end(&net, conv_of(&net.graph, y, 3, 1, 1));
+    for (size_t i = 0; i < net.plan->n_steps && !beside; i++)
+        net.plan->steps[i].summed = net.plan->steps[i].back_summed = 0;
+    return net;
+}
+
+/* Sums of images that neighbours make are those of the norm itself. */
+static void
+sums_are_the_same(void)
+{
+    struct net beside = block_of(1), alone = block_of(0);
+    int summed = 0;
+
+    for (size_t i = 0; i < beside.plan->n_steps; i++)
+        summed +=
+            beside.plan->steps[i].summed + beside.plan->steps[i].back_summed;
+    T(summed == 6, "neighbours make all sums of three norms");
+    for (int mode = 0; mode < 2; mode++) {
+        value(&beside, mode ? NN_FIXED : NN_ENCODE);
+        value(&alone, mode ? NN_FIXED : NN_ENCODE);
+        T(same_output(&beside, &alone), "the same output, %s",
+          mode ? "fixed" : "of the batch");
+        backward(&beside, 0);
+        backward(&alone, 0);
+        T(!memcmp(beside.grads, alone.grads,
+                  beside.graph.params * sizeof(float)),
+          "and the same gradients");
+    }
+    net_free(&beside);
+    net_free(&alone);
+}
+
 int
 main(void)
 {
     num_threads(1);
+    sums_are_the_same();
     bits_are_the_same();
     others_are_written();
     return t_done();

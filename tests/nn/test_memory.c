@@ -17,7 +17,8 @@ struct note {
     size_t at, bytes, what;
 };
 
-enum { SCRATCH = 1 << 20, GRADIENT = 1 << 21 }; /* GRADIENT + a value */
+/* GRADIENT + a value, SUMS + an operator */
+enum { SCRATCH = 1 << 20, GRADIENT = 1 << 21, SUMS = 1 << 22 };
 
 struct walk {
     const struct nn_graph *graph;
@@ -74,6 +75,18 @@ reads_value(struct walk *w, size_t at, size_t value)
     reads(w, at, bytes_of(w, value), what_of(w, value));
 }
 
+/* Sums of images of step i, that a neighbour has made or the step itself. */
+static void
+sums(struct walk *w, size_t i, int made)
+{
+    const size_t bytes = w->plan->steps[i].needs.sums;
+
+    if (!made)
+        writes(w, w->plan->sums, bytes, SUMS + i);
+    else if (bytes)
+        reads(w, w->plan->sums, bytes, SUMS + i);
+}
+
 static void
 forward(struct walk *w)
 {
@@ -88,12 +101,15 @@ forward(struct walk *w)
             writes(w, s->state, s->needs.state, SCRATCH);
         for (size_t k = 0; k < s->op.n_in; k++)
             reads_value(w, s->in[k], s->op.in[k]);
+        sums(w, i, s->summed);
         if (s->left)
             continue;
         writes(w, s->out, bytes_of(w, s->op.out), s->op.out);
         for (size_t k = 0; k < s->op.n_in; k++) // is read meanwhile
             if (s->in[k] != s->out)
                 reads_value(w, s->in[k], s->op.in[k]);
+        if (i + 1 < w->graph->n_ops && s[1].summed)
+            sums(w, i + 1, 0);
     }
     reads_value(w, w->plan->output, w->graph->output);
     reads_value(w, w->plan->feature, w->graph->feature);
@@ -134,9 +150,24 @@ add_up(struct walk *w, size_t value, struct nn_sum sum)
     reads(w, sum.from, bytes_of(w, value), GRADIENT + value);
 }
 
+/* Step i makes the sums of the one before, of what that reads. */
 static void
-back_step(struct walk *w, const struct nn_step *s)
+sums_before(struct walk *w, size_t i)
 {
+    const struct nn_step *s = &w->plan->steps[i - 1];
+    const size_t out = bytes_of(w, s->op.out);
+
+    reads_values(w, s);
+    reads(w, s->dy, out, GRADIENT + s->op.out);
+    if (s->dy2 != nn_none)
+        reads(w, s->dy2, out, GRADIENT + s->op.out);
+    sums(w, i - 1, 0);
+}
+
+static void
+back_step(struct walk *w, size_t i)
+{
+    const struct nn_step *s = &w->plan->steps[i];
     const size_t out = bytes_of(w, s->op.out);
 
     add_up(w, s->op.out, s->before);
@@ -148,6 +179,9 @@ back_step(struct walk *w, const struct nn_step *s)
     for (size_t k = 0; k < s->op.n_in; k++)
         writes(w, s->dx[k], bytes_of(w, s->op.in[k]), GRADIENT + s->op.in[k]);
     reads_values(w, s); // meanwhile
+    sums(w, i, s->back_summed);
+    if (i > 0 && s[-1].back_summed)
+        sums_before(w, i);
     for (size_t k = 0; k < s->op.n_in; k++)
         add_up(w, s->op.in[k], s->after[k]);
 }
@@ -163,7 +197,7 @@ backward(struct walk *w)
         while (next < w->plan->n_again && w->plan->again[next].before == i)
             makes_again(w, &w->plan->again[next++]);
         if (w->plan->steps[i].dy != nn_none)
-            back_step(w, &w->plan->steps[i]);
+            back_step(w, i);
     }
     w->wrong += next < w->plan->n_again;
 }

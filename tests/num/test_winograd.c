@@ -137,18 +137,18 @@ takes_a_norm(const struct shape *s, const struct winograd_isa *isa)
 
     REQUIRE(!num_winograd_init(&wino, &spec, isa));
     for (int written = 0; written < 2; written++) {
-        const struct num_conv_norm *before = written ? NULL : &norm;
+        const struct num_conv_beside beside = {.norm = written ? NULL : &norm};
         void *scratch = scratch_of(&wino, NUM_CONV_FORWARD);
 
         if (written)
             normalise(s, &norm, x);
         in = packed(&spec.in, x);
-        num_winograd_norm_forward(&wino, in, before, w, NULL, y[written],
-                                  scratch);
+        num_winograd_forward_beside(&wino, &beside, in, w, NULL, y[written],
+                                    scratch);
         free(scratch);
         scratch = scratch_of(&wino, NUM_CONV_BACK_WEIGHTS);
-        num_winograd_norm_back_weights(&wino, in, before, dy, dw[written], 0,
-                                       scratch);
+        num_winograd_norm_back_weights(&wino, in, beside.norm, dy, dw[written],
+                                       0, scratch);
         free(scratch);
         free(in);
     }
@@ -174,6 +174,84 @@ norms_are_taken(void)
         for (size_t i = 0; i < WINOGRAD_ISAS; i++)
             if (shapes[k].c % num_winograd_isa(i)->lanes == 0)
                 takes_a_norm(&shapes[k], num_winograd_isa(i));
+}
+
+/* What a task does with an image: it takes a copy. */
+struct copies {
+    const char *from;
+    char *to;
+    size_t each;
+    int calls[16];
+};
+
+static void
+copy_image(const void *self, size_t i)
+{
+    struct copies *copies = *(struct copies *const *)self;
+
+#pragma omp atomic
+    copies->calls[i]++;
+    memcpy(copies->to + i * copies->each, copies->from + i * copies->each,
+           copies->each);
+}
+
+/* Behind each image of a pass a task finds it written. */
+static void
+images_are_whole(const struct shape *s, enum num_conv_pass pass, int threads)
+{
+    const int back = pass == NUM_CONV_BACK_DATA;
+    const struct num_conv_spec spec = spec_of(s, num_winograd_isa(0), 0);
+    const struct num_map out = num_conv_out(&spec);
+    const struct num_map *to = back ? &spec.in : &out;
+    float *x = normal(num_map_size(back ? &out : &spec.in), 1);
+    float *w = normal(s->o * s->c * 9, 2);
+    void *in = packed(back ? &out : &spec.in, x), *got = empty(to);
+    struct copies copies = {got, empty(to), num_map_bytes(to) / s->n, {0}};
+    struct copies *self = &copies;
+    const struct num_conv_beside beside = {
+        .after = {copy_image, &self, {in}, copies.each}};
+    struct num_winograd wino;
+    int once = 1;
+    void *scratch;
+
+    num_threads(threads);
+    REQUIRE(!num_winograd_init(&wino, &spec, num_winograd_isa(0)));
+    T(num_winograd_by_image(&wino, pass), "%d threads: by image", threads);
+    scratch = scratch_of(&wino, pass);
+    if (back)
+        num_winograd_back_data_beside(&wino, &beside, in, w, got, scratch);
+    else
+        num_winograd_forward_beside(&wino, &beside, in, w, NULL, got, scratch);
+    for (size_t i = 0; i < s->n; i++)
+        once &= copies.calls[i] == 1;
+    T(once && !memcmp(got, copies.to, num_map_bytes(to)),
+      "%zux%zu, %s: each image is whole, once", s->h, s->w,
+      back ? "back" : "forward");
+    num_threads(1);
+    free(x);
+    free(w);
+    free(in);
+    free(got);
+    free(copies.to);
+    free(scratch);
+}
+
+static void
+works_by_image(void)
+{
+    static const struct shape some[] = {{13, 16, 3, 3, 32, 3, 1, 1},
+                                        {13, 32, 25, 25, 16, 3, 1, 1}};
+    const struct num_conv_spec few =
+        spec_of(&shapes[1], num_winograd_isa(0), 0);
+    struct num_winograd wino;
+
+    for (size_t k = 0; k < 2; k++)
+        for (int threads = 1; threads <= 3; threads++) {
+            images_are_whole(&some[k], NUM_CONV_FORWARD, threads);
+            images_are_whole(&some[k], NUM_CONV_BACK_DATA, threads);
+        }
+    REQUIRE(!num_winograd_init(&wino, &few, num_winograd_isa(0)));
+    T(!num_winograd_by_image(&wino, NUM_CONV_FORWARD), "few images: in groups");
 }
 
 static void
@@ -223,6 +301,7 @@ main(void)
     all_agree(sizeof shapes / sizeof *shapes, shapes, bound);
     stride_2_agrees();
     norms_are_taken();
+    works_by_image();
     does_forward_alone_with_stride_2();
     return t_done();
 }
