@@ -143,7 +143,7 @@ init_assign(struct assign *a, size_t n)
         all += a->centre[c].space;
     }
     a->points = mem_array(all, sizeof *a->points);
-    a->moves = mem_array(all * k, sizeof *a->moves);
+    a->moves = mem_unset(all * k, sizeof *a->moves);
     a->steps = mem_array(k * k, sizeof *a->steps);
     a->movers = mem_array(k * k, sizeof *a->movers);
     a->price = mem_array(k, sizeof *a->price);

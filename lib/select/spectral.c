@@ -13,8 +13,9 @@
 #include "spectral.h"
 #include "stream.h"
 
-/* Samples in a block. */
-enum { MOST = 20000 };
+/* Samples in a block; points and centres that are compared at a time. */
+enum { MOST = 20000, ROWS = 4, LANES = 8 };
+typedef float lanes __attribute__((vector_size(LANES * 4)));
 
 /* The batches that are planned together, without what stays in its place. */
 struct spectral {
@@ -60,28 +61,58 @@ spectral_release(struct spectral *b)
     free(b->room);
 }
 
+/* Squared distances of some points from LANES centres, in registers. */
+static inline __attribute__((always_inline)) void
+distances_to_lanes(size_t rows, size_t k, size_t d, const float *x,
+                   const float *column, float *cost)
+{
+    lanes sum[ROWS] = {0}, centre;
+
+    for (size_t j = 0; j < d; j++) {
+        memcpy(&centre, column + j * k, sizeof centre);
+        for (size_t r = 0; r < rows; r++) {
+            const lanes apart = x[r * d + j] - centre;
+
+            sum[r] += apart * apart;
+        }
+    }
+    for (size_t r = 0; r < rows; r++)
+        memcpy(cost + r * k, &sum[r], sizeof sum[r]);
+}
+
+static float
+square_apart(size_t k, size_t d, const float *x, const float *column)
+{
+    float sum = 0;
+
+    for (size_t j = 0; j < d; j++)
+        sum += (x[j] - column[j * k]) * (x[j] - column[j * k]);
+    return sum;
+}
+
 /* |x_i - centre_c|;  column [d,k] has a centre in each column. */
 static UTIL_CLONES(void, distances_to_centres,
                    (size_t n, size_t k, size_t d, const float *x,
                     const float *column, float *cost),
                    (n, k, d, x, column, cost))
 {
-    for (size_t i = 0; i < n; i++) {
-        float *row = cost + i * k;
+    const size_t whole = k / LANES * LANES;
 
-        memset(row, 0, k * sizeof *row);
-        for (size_t j = 0; j < d; j++) {
-            const float own = x[i * d + j], *theirs = column + j * k;
+    for (size_t c = 0; c < whole; c += LANES) {
+        size_t i = 0;
 
-            for (size_t c = 0; c < k; c++) {
-                const float apart = own - theirs[c];
-
-                row[c] += apart * apart;
-            }
-        }
-        for (size_t c = 0; c < k; c++)
-            row[c] = sqrtf(row[c]);
+        for (; i + ROWS <= n; i += ROWS)
+            distances_to_lanes(ROWS, k, d, x + i * d, column + c,
+                               cost + i * k + c);
+        for (; i < n; i++)
+            distances_to_lanes(1, k, d, x + i * d, column + c,
+                               cost + i * k + c);
     }
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = whole; c < k; c++)
+            cost[i * k + c] = square_apart(k, d, x + i * d, column + c);
+    for (size_t i = 0; i < n * k; i++)
+        cost[i] = sqrtf(cost[i]);
 }
 
 /* Which batch each point [n,d] comes into: to [n].  Batches are dealt out to
@@ -92,7 +123,7 @@ divide_into_batches(struct spectral *b, size_t d, const float *x, uint32_t *to)
     const size_t n = b->n, k = b->k;
     float *centre = mem_array(k * d, sizeof *centre);
     float *column = mem_array(k * d, sizeof *column);
-    float *cost = mem_array(n * k, sizeof *cost);
+    float *cost = mem_unset(n * k, sizeof *cost);
     int64_t *whose = mem_array(k, sizeof *whose);
 
     num_kmeans(n, d, k, x, &b->rng, centre, NULL);
