@@ -7,20 +7,19 @@
 #include "util/isa.h"
 
 /*
- * The inner loops of attention, of dense layers, of products of halves and of
- * scaled rows, made once for each instruction set out of products_loops.h:
- * vectors are as wide as a register, so that sums stay in registers.  Each sum
- * has the order of k. Products of halves are not fused with sums: all give the
- * same bits.  Those of rows are with AVX2 and AVX-512, which give the same
- * bits; others do not.
+ * The inner loops of attention, of products of halves and of scaled rows, made
+ * once for each instruction set out of products_loops.h: vectors are as wide as
+ * a register, so that sums stay in registers.  Each sum has the order of k.
+ * Products of halves are not fused with sums: all give the same bits.  Those of
+ * rows are with AVX2 and AVX-512, which give the same bits; others do not.
  */
 enum { PRODUCTS_ROWS = 4, PRODUCTS_COLUMNS = 16 };
 enum { SCALED_ROWS = 6, SCALED_PANEL = 16 };
 
 /*
- * c = a b for `rows` rows and n columns, a multiple of PRODUCTS_COLUMNS, summed
- * over k from `from` to below `to`: a_ik is a[i * ai + k * ak], one of the two
- * being 1; row k of b is b + k * ldb.
+ * c = a b for `rows` rows, best a multiple of PRODUCTS_ROWS, and n columns, a
+ * multiple of PRODUCTS_COLUMNS, summed over k from `from` to below `to`: a_ik
+ * is a[i * ai + k * ak], row k of b is b + k * ldb.
  */
 struct products_rows {
     const float *a;
@@ -30,9 +29,6 @@ struct products_rows {
     float *c;
     size_t ldc;
     size_t rows, n, from, to;
-    const float *ask; /* or NULL: rows like those of c, ld_ask apart, that are
-                         written next: they are brought near meanwhile */
-    size_t ld_ask;
 };
 
 /*
@@ -48,7 +44,6 @@ struct scaled_product {
 };
 
 struct num_products {
-    size_t rows_best; /* of a product with 32 columns */
     void (*rows)(const struct products_rows *product);
     void (*halves)(const struct half_product *product);
     void (*scaled)(const struct scaled_product *product);

@@ -8,7 +8,6 @@
 #ifdef ISA
 #include "lanes.h"
 #include "products.h"
-#include "whole.h"
 
 #ifndef FUSED
 #define FUSED(a, b, c) ((a) * (b) + (c))
@@ -21,134 +20,59 @@
 #endif
 
 enum {
-    STRIP = LANES_WIDE == 16  ? 14
-            : LANES_WIDE == 8 ? 6
-                              : 4, /* fill registers */
-    STEPS_AHEAD = 32,              /* of a across, to be asked for early */
-    PARTS = 4,                     /* of what is asked for */
-    CACHE_LINE = 16,               /* floats */
+    ROWS = PRODUCTS_ROWS,
+    STRIP = LANES_WIDE == 16 ? 2 * ROWS : ROWS, /* rows that fill registers */
     HELD = HALF_PANEL / LANES_WIDE < 8 ? HALF_PANEL / LANES_WIDE : 8,
     SCALED_HELD = SCALED_PANEL / LANES_WIDE
 };
 
-/* Asks for a part of the rows that are wanted next. */
+/* So many rows, and one or two vectors of columns. */
 LANES_INLINE void
-ask_part(const size_t rows, const size_t vectors, const struct products_rows *p,
-         size_t row, size_t at, size_t part)
+multiply_columns(const struct products_rows *p, size_t row, size_t rows,
+                 size_t vectors, size_t at)
 {
-    for (size_t i = rows * part / PARTS; i < rows * (part + 1) / PARTS; i++)
-        for (size_t v = 0; v < vectors * LANES_WIDE; v += CACHE_LINE)
-            __builtin_prefetch(p->ask + (row + i) * p->ld_ask + at + v, 1);
-}
+    lanes sum[STRIP][2] = {0};
 
-/* So many rows, and one or two vectors of columns.  A pointer to each third row
- * makes addresses cheap; steps across are too wide to be foreseen.  Rows are
- * asked for in parts, or what is read meanwhile would wait for them. */
-LANES_INLINE void
-multiply_columns(const size_t rows, const size_t vectors, const int across,
-                 const struct products_rows *p, size_t row, size_t at)
-{
-    const size_t ai = across ? 1 : p->ai, ak = across ? p->ak : 1;
-    const size_t parts = p->ask ? PARTS : 1, depth = p->to - p->from;
-    const float *a[(STRIP + 2) / 3], *b = p->b + p->from * p->ldb + at;
-    lanes sum[STRIP][2];
-    size_t k = 0;
+    for (size_t k = p->from; k < p->to; k++) {
+        const float *a = p->a + row * p->ai + k * p->ak;
+        const float *b = p->b + k * p->ldb + at;
+        lanes column[2];
 
-#pragma GCC unroll 14
-    for (size_t i = 0; i < rows; i++)
-        sum[i][0] = sum[i][1] = (lanes){0};
-    for (size_t i = 0; i < rows; i += 3)
-        a[i / 3] = p->a + (row + i) * ai + p->from * ak;
-    for (size_t part = 0; part < parts; part++) {
-        const size_t below = depth * (part + 1) / parts;
-
-        if (p->ask)
-            ask_part(rows, vectors, p, row, at, part);
-        for (; k < below; k++, b += p->ldb) {
-            lanes column[2];
-
-            for (size_t v = 0; v < vectors; v++)
-                column[v] = lanes_at(b + v * LANES_WIDE);
-            if (across) {
-                __builtin_prefetch(a[0] + STEPS_AHEAD * ak);
-                if (STRIP > 6) // most lie in two lines
-                    __builtin_prefetch(a[0] + STEPS_AHEAD * ak + rows - 1);
-            }
-#pragma GCC unroll 14
-            for (size_t i = 0; i < rows; i++)
-                for (size_t v = 0; v < vectors; v++)
-                    sum[i][v] =
-                        FUSED(a[i / 3][i % 3 * ai], column[v], sum[i][v]);
-            for (size_t i = 0; i < rows; i += 3)
-                a[i / 3] += ak;
-        }
-    }
-#pragma GCC unroll 14
-    for (size_t i = 0; i < rows; i++)
         for (size_t v = 0; v < vectors; v++)
-            memcpy(p->c + (row + i) * p->ldc + at + v * LANES_WIDE, &sum[i][v],
-                   sizeof sum[i][v]);
+            column[v] = lanes_at(b + v * LANES_WIDE);
+        for (size_t i = 0; i < rows; i++)
+            for (size_t v = 0; v < vectors; v++)
+                sum[i][v] = FUSED(a[i * p->ai], column[v], sum[i][v]);
+    }
+    for (size_t i = 0; i < rows; i++)
+        memcpy(p->c + (row + i) * p->ldc + at, sum[i],
+               vectors * sizeof *sum[i]);
 }
 
-#define BLOCK(rows)                                                     \
-    static void block_##rows(const struct products_rows *p, size_t row, \
-                             size_t at)                                 \
-    {                                                                   \
-        const int two = at + 2 * LANES_WIDE <= p->n;                    \
-                                                                        \
-        if (p->ai == 1 && two)                                          \
-            multiply_columns(rows, 2, 1, p, row, at);                   \
-        else if (p->ai == 1)                                            \
-            multiply_columns(rows, 1, 1, p, row, at);                   \
-        else if (two)                                                   \
-            multiply_columns(rows, 2, 0, p, row, at);                   \
-        else                                                            \
-            multiply_columns(rows, 1, 0, p, row, at);                   \
-    }
-BLOCK(1)
-BLOCK(2)
-BLOCK(3)
-BLOCK(4)
-#if LANES_WIDE > 4
-BLOCK(5)
-BLOCK(6)
-#endif
-#if LANES_WIDE > 8
-BLOCK(7)
-BLOCK(8)
-BLOCK(9)
-BLOCK(10)
-BLOCK(11)
-BLOCK(12)
-BLOCK(13)
-BLOCK(14)
-#endif
+/* All rows of one or two vectors of columns, which stay in the first cache. */
+LANES_INLINE void
+all_rows(const struct products_rows *p, size_t vectors, size_t at)
+{
+    size_t row = 0;
 
-static void (*const blocks[STRIP + 1])(const struct products_rows *p,
-                                       size_t row, size_t at) = {
-    NULL,    block_1, block_2, block_3,  block_4,
-#if LANES_WIDE > 4
-    block_5, block_6,
-#endif
-#if LANES_WIDE > 8
-    block_7, block_8, block_9, block_10, block_11, block_12, block_13, block_14,
-#endif
-};
+    for (; row + STRIP <= p->rows; row += STRIP)
+        multiply_columns(p, row, STRIP, vectors, at);
+    for (; row + ROWS <= p->rows; row += ROWS)
+        multiply_columns(p, row, ROWS, vectors, at);
+    for (; row < p->rows; row++)
+        multiply_columns(p, row, 1, vectors, at);
+}
 
-/* One or two vectors of columns at a time, which stay in the first cache, for
- * all rows, in blocks of nearly the same size. */
 static void
 rows_product(const struct products_rows *product)
 {
     const struct products_rows p = *product;
-    const size_t n = num_divide_up(p.rows, STRIP);
+    size_t at = 0;
 
-    for (size_t at = 0; at < p.n; at += 2 * LANES_WIDE)
-        for (size_t i = 0; i < n; i++) {
-            const size_t from = p.rows * i / n, to = p.rows * (i + 1) / n;
-
-            blocks[to - from](&p, from, at);
-        }
+    for (; at + 2 * LANES_WIDE <= p.n; at += 2 * LANES_WIDE)
+        all_rows(&p, 2, at);
+    if (at < p.n)
+        all_rows(&p, 1, at);
 }
 
 /* Both products of a word, one after the other: a row, and HELD vectors of the
@@ -231,9 +155,7 @@ scaled_product(const struct scaled_product *product)
         multiply_scaled(&p, row, 1);
 }
 
-const struct num_products ISA = {.rows_best = LANES_WIDE == 16 ? STRIP : 24,
-                                 .rows = rows_product,
-                                 .halves = half_product,
-                                 .scaled = scaled_product};
+const struct num_products ISA = {
+    .rows = rows_product, .halves = half_product, .scaled = scaled_product};
 
 #endif

@@ -8,7 +8,7 @@
 #include "t.h"
 
 enum {
-    MOST = 2 * 14 + 1, /* more than two blocks, of any */
+    MOST = 3 * PRODUCTS_ROWS + 1,
     DEPTH = 21,
     WIDTH = 3 * PRODUCTS_COLUMNS,
     LINE = WIDTH + 5
@@ -46,7 +46,7 @@ rows_are_sums(const struct num_products *loops, struct products_rows p)
 static void
 all_rows(const struct num_products *loops, const char *name)
 {
-    float *a = normal(MOST * DEPTH, 1), *b = normal(DEPTH * LINE, 2);
+    float *a = normal(DEPTH * DEPTH, 1), *b = normal(DEPTH * LINE, 2);
 
     for (size_t rows = 1; rows <= MOST; rows++) {
         int good = 1;
@@ -55,15 +55,13 @@ all_rows(const struct num_products *loops, const char *name)
             for (size_t across = 0; across < 2; across++) {
                 const struct products_rows p = {.a = a,
                                                 .ai = across ? 1 : DEPTH,
-                                                .ak = across ? MOST : 1,
+                                                .ak = across ? DEPTH : 1,
                                                 .b = b,
                                                 .ldb = LINE,
                                                 .rows = rows,
                                                 .n = n,
                                                 .from = across ? 3 : 0,
-                                                .to = DEPTH,
-                                                .ask = across ? NULL : b,
-                                                .ld_ask = DEPTH};
+                                                .to = DEPTH};
 
                 good &= rows_are_sums(loops, p);
             }
