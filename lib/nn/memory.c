@@ -321,16 +321,15 @@ add_gradient_place(struct places *p, struct value *value, size_t place)
     return sum;
 }
 
-/* dy and dy2 of a step, as one where it does not take two: the latest first,
- * which may still be in a cache. */
+/* dy and dy2 of a step, as one where it does not take two. */
 static void
 receive_gradient(struct places *p, struct nn_step *step)
 {
     const struct value *out = &p->values[step->op.out];
 
     REQUIRE(out->grads > 0);
-    step->dy = out->grad[out->grads - 1];
-    step->dy2 = out->grads > 1 ? out->grad[0] : nn_none;
+    step->dy = out->grad[0];
+    step->dy2 = out->grads > 1 ? out->grad[1] : nn_none;
     if (step->dy2 == nn_none || step->needs.takes_two)
         return;
     step->before = (struct nn_sum){step->dy, step->dy2};
