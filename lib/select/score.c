@@ -160,15 +160,13 @@ static UTIL_CLONES(void, weigh_square,
 static void
 weigh_pairs(size_t batch, size_t n, double most, float *own, float *z)
 {
-    float least = INFINITY;
-    int tame;
+    int tame = most <= TAME;
 
     REQUIRE(batch >= 2);
     for (size_t i = 0; i < n; i++) {
         own[i] = z[i * n + i] - (float)log((double)batch - 1);
-        least = fminf(least, own[i]);
+        tame &= own[i] >= -TAME && most - own[i] <= TAME_APART; // no NaN is
     }
-    tame = most <= TAME && least >= -TAME && most - least <= TAME_APART;
     for (size_t i = 0; tame && i < n; i++)
         own[i] = num_exp(-own[i]);
     for (size_t i = 0; i < n; i += SQUARE)
