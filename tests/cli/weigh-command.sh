@@ -36,6 +36,7 @@ killed() {
     weigh "$1" --weigh-command "$pid"
     expect 'at step 30' past "$1" 30
     kill -9 "$(tail -n 1 "$work/$1.program")"
+    expect 'its program again' becomes_true grep -q 'it is started again' "$work/$1/log"
     expect 'at step 45' past "$1" 45
     kill_now "$trainer"
     train "$1" --objective emc2 --resume
