@@ -41,7 +41,8 @@ struct eval_pairs_figures {
 /*
  * eval_pairs_measure() measures the graph so far.
  *   near  [samples,k] the ids of each sample's k hardest negatives; k may be 0
- * O(sum of the squares of batches + samples k + 2,000 total) time.
+ * O(sum of the squares of batches + samples k + 1,000 total) time, most often
+ * far less.
  */
 struct eval_pairs_figures eval_pairs_measure(const struct eval_pairs *pairs,
                                              size_t k, const uint32_t *near);

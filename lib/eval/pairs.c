@@ -9,9 +9,9 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
-enum { ROUNDS = 2000 };
+enum { ROUNDS = 1000 };
 
-static const double small_change = 1e-7;
+static const double small_residual = 1e-6; // the value is off by its square
 
 void
 eval_pairs_init(struct eval_pairs *pairs, size_t samples)
@@ -139,8 +139,9 @@ apply_graph(const struct eval_pairs *pairs, const double *root, const double *x,
     }
 }
 
-/* Takes the eigenvector of the eigenvalue 1 out of x, makes it of length 1. */
-static void
+/* Takes the eigenvector of the eigenvalue 1 out of x, makes it of length 1;
+ * returns the length that it had. */
+static double
 clear_first(size_t n, const double *root, double *x)
 {
     const double along =
@@ -152,33 +153,85 @@ clear_first(size_t n, const double *root, double *x)
     length = sqrt(num_dot_doubles(n, x, x));
     for (size_t i = 0; i < n; i++)
         x[i] /= length > 0 ? length : 1;
+    return length;
 }
 
-/* By powers of (P + 1) / 2, whose eigenvalues are 0 .. 1. */
+/* Lanczos' matrix: symmetric, tridiagonal, [m,m] after m rounds.  Its largest
+ * eigenvalue tends to the graph's second. */
+struct tridiagonal {
+    double diagonal[ROUNDS], off[ROUNDS]; // off[k] joins k and k + 1
+};
+
+/* Whether t - x is negative definite: by its m pivots, all of them if it is. */
+static int
+is_above(const struct tridiagonal *t, size_t m, double x, double *pivot)
+{
+    for (size_t k = 0; k < m; k++) {
+        pivot[k] = t->diagonal[k] - x -
+                   (k ? t->off[k - 1] * t->off[k - 1] / pivot[k - 1] : 0);
+        if (!(pivot[k] < 0))
+            return 0;
+    }
+    return 1;
+}
+
+/*
+ * The largest eigenvalue of t, which is in -1 .. 1, by bisection.
+ *   last  the last number of its eigenvector of length 1
+ */
+static double
+find_largest(const struct tridiagonal *t, size_t m, double *last)
+{
+    double low = -1, high = 1 + 1e-9, s = 1, sum = 1, pivot[ROUNDS];
+
+    for (int bit = 0; bit < 50; bit++) {
+        const double x = (low + high) / 2;
+
+        *(is_above(t, m, x, pivot) ? &high : &low) = x;
+    }
+    is_above(t, m, high, pivot);
+    for (size_t k = m - 1; k-- > 0; sum += s * s)
+        s *= -t->off[k] / pivot[k];
+    *last = 1 / sqrt(sum);
+    return high;
+}
+
+/*
+ * The largest eigenvalue but the first: Lanczos' method without the first
+ * eigenvector, until the residual |A x - value x| is small.  Vectors lose
+ * their right angles to early ones, which only finds the value again.
+ */
 static double
 find_second(const struct eval_pairs *pairs, const double *root)
 {
     const size_t n = pairs->samples;
-    double *x = mem_array(n, sizeof *x), *y = mem_array(n, sizeof *y);
-    double value = -1, before;
+    double *v = mem_array(n, sizeof *v), *before = mem_array(n, sizeof *before);
+    double *next = mem_array(n, sizeof *next), *oldest, value = -1, last;
+    struct tridiagonal t;
     struct rng rng;
 
     rng_init(&rng, 1, RNG_EVAL, 0, 0, 0);
     for (size_t i = 0; i < n; i++)
-        x[i] = rng_normal(&rng);
-    clear_first(n, root, x);
-    for (int round = 0; round < ROUNDS; round++) {
-        before = value;
-        apply_graph(pairs, root, x, y);
-        value = num_dot_doubles(n, x, y);
-        if (round > 20 && fabs(value - before) < small_change)
-            break;
+        v[i] = rng_normal(&rng);
+    clear_first(n, root, v);
+    for (size_t m = 0; m < ROUNDS; m++) {
+        apply_graph(pairs, root, v, next);
+        t.diagonal[m] = num_dot_doubles(n, v, next);
         for (size_t i = 0; i < n; i++)
-            x[i] = (x[i] + y[i]) / 2;
-        clear_first(n, root, x);
+            next[i] -=
+                t.diagonal[m] * v[i] + (m ? t.off[m - 1] : 0) * before[i];
+        t.off[m] = clear_first(n, root, next);
+        value = find_largest(&t, m + 1, &last);
+        if (t.off[m] * last < small_residual)
+            break;
+        oldest = before;
+        before = v;
+        v = next;
+        next = oldest;
     }
-    free(y);
-    free(x);
+    free(next);
+    free(before);
+    free(v);
     return value;
 }
 
