@@ -120,8 +120,8 @@ int data_index_write(struct data_index *index, const char *path,
 
 /*
  * data_index_skipped() returns how many files were skipped so far because their
- * names do not end as a sample's; captions, labels and names that begin with a
- * dot do not count.
+ * names do not end as a sample's, or that have captions or a label of no image;
+ * captions and labels of images, and names that begin with a dot, do not count.
  *   pictures  1: images of other forms (.gif and the like); 0: other files
  *   first     the name of the first of them, owned by the index, or NULL
  */

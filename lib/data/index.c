@@ -84,6 +84,22 @@ data_index_columns(struct data_index *index, const char *spec, struct err *err)
     return data_columns_parse(&index->columns, spec, err);
 }
 
+/* Ends a group of files that belong together; without an image, its captions
+ * and classes are skipped files, such as a readme.txt. */
+static void
+end_siblings(struct data_index *index)
+{
+    const struct data_bytes *files = &index->siblings.files;
+    const char *name = (const char *)files->data;
+
+    if (index->siblings.first < index->parts.samples)
+        return;
+    for (size_t at = 0; at < files->len; at += strlen(name + at) + 1) {
+        data_skipped_count(&index->skipped, DATA_KIND_OTHER, name + at);
+        index->beside--;
+    }
+}
+
 /* Nothing more comes from the input. */
 static void
 end_input(struct data_index *index)
@@ -99,6 +115,7 @@ end_input(struct data_index *index)
     index->hidden += data_input_hidden(index->input);
     data_input_close(index->input);
     index->input = NULL;
+    end_siblings(index);
     data_siblings_leave(&index->siblings, parts->samples);
 }
 
@@ -266,11 +283,14 @@ note_bad_file(struct data_index *index, const char *name, int rc,
               struct err *err)
 {
     struct err reason = *err;
-    const char *hint = data_input_is_list(index->input) && strpbrk(name, " ,")
-                           ? ": between path and label a list has a tab, or a "
-                             "comma if its name ends in .csv"
-                           : "";
+    const char *hint = "";
 
+    if (data_input_is_list(index->input) && strpbrk(name, " ,"))
+        hint = ": between path and label a list has a tab, or a comma if its "
+               "name ends in .csv";
+    else if (data_input_is_list(index->input) &&
+             data_kind_of(name) == DATA_KIND_OTHER)
+        hint = ": a list has paths of files, with their endings, such as .jpg";
     if (!index->how.skip_bad || rc == DATA_UNREAD) {
         err_set(err, "'%s' in '%s': %s%s", name, data_input_root(index->input),
                 reason.msg, hint);
@@ -303,7 +323,10 @@ take_file(struct data_index *index, const struct input_item *item,
         return take_image(index, item, err);
     rc = kind == DATA_KIND_CLASS ? take_class(index, item, err)
                                  : take_captions(index, item, kind, err);
-    index->beside += !rc;
+    if (!rc) {
+        data_siblings_file(&index->siblings, item->name);
+        index->beside++;
+    }
     return rc;
 }
 
@@ -327,8 +350,11 @@ data_index_next(struct data_index *index, struct err *err)
     kind = list ? DATA_KIND_IMAGE : data_kind_of(item.name);
     index->files += !list && kind != DATA_KIND_HIDDEN;
     index->hidden += kind == DATA_KIND_HIDDEN;
-    if (kind < DATA_KIND_PICTURE && !list)
+    if (kind < DATA_KIND_PICTURE && !list &&
+        !data_siblings_has(&index->siblings, item.name)) {
+        end_siblings(index);
         data_siblings_enter(&index->siblings, item.name, index->parts.samples);
+    }
     rc = take_file(index, &item, kind, err);
     if (!rc)
         return 1;

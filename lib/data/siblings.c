@@ -23,8 +23,17 @@ data_siblings_leave(struct siblings *siblings, size_t samples)
     siblings->first = samples;
     siblings->caption = siblings->class = 0;
     siblings->lines.len = 0;
+    siblings->files.len = 0;
     siblings->has_text = 0;
     siblings->notes = (struct data_index_captions){0};
+}
+
+int
+data_siblings_has(const struct siblings *siblings, const char *name)
+{
+    const size_t len = key_length(name);
+
+    return siblings->len == len && len && !memcmp(siblings->key, name, len);
 }
 
 void
@@ -32,12 +41,21 @@ data_siblings_enter(struct siblings *siblings, const char *name, size_t samples)
 {
     const size_t len = key_length(name);
 
-    if (siblings->len == len && len && !memcmp(siblings->key, name, len))
-        return;
     data_siblings_leave(siblings, samples);
     mem_grow(&siblings->key, &siblings->room, len, 1);
     memcpy(siblings->key, name, len);
     siblings->len = len;
+}
+
+void
+data_siblings_file(struct siblings *siblings, const char *name)
+{
+    struct data_bytes *files = &siblings->files;
+    const size_t len = strlen(name) + 1;
+
+    mem_grow(&files->data, &files->room, files->len + len, 1);
+    memcpy(files->data + files->len, name, len);
+    files->len += len;
 }
 
 void
@@ -87,5 +105,6 @@ data_siblings_release(struct siblings *siblings)
 {
     free(siblings->key);
     data_bytes_release(&siblings->lines);
+    data_bytes_release(&siblings->files);
     *siblings = (struct siblings){0};
 }

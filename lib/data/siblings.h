@@ -19,16 +19,21 @@ struct siblings {
     uint64_t caption, class; /* in the text of the index; 0: none so far */
     struct data_bytes lines; /* captions, until there is an image */
     int has_text;            /* they are of a .txt */
+    struct data_bytes files; /* names of files with class or captions, each
+                                ended by a zero byte */
     struct data_index_captions notes; /* of these */
 };
 
-/*
- * data_siblings_enter() begins with others where a file has another name;
- * data_siblings_leave() in any case.
- */
+/* data_siblings_has() returns 1 where a file of that name belongs to them;
+ * data_siblings_enter() begins with others, which that file belongs to;
+ * data_siblings_leave() with none. */
+int data_siblings_has(const struct siblings *siblings, const char *name);
 void data_siblings_enter(struct siblings *siblings, const char *name,
                          size_t samples);
 void data_siblings_leave(struct siblings *siblings, size_t samples);
+
+/* data_siblings_file() adds the name of a file with a class or captions. */
+void data_siblings_file(struct siblings *siblings, const char *name);
 
 /* data_siblings_text() and data_siblings_json() take captions of a .txt and of
  * a .json, of n bytes; the former replace the latter. */

@@ -288,8 +288,10 @@ data_table_read(struct layout_parts *parts, const char *path,
     if (!rc && !table.n)
         rc = err_set(err,
                      "no line of '%s' names a sample and has a caption: want "
-                     "name<tab>caption",
-                     path);
+                     "name<tab>caption, a name such as '%s'",
+                     path,
+                     parts->samples ? parts->text + parts->sample->name
+                                    : "a/1.jpg");
     if (!rc)
         give_captions(&table, parts, captions);
     for (enum way way = NAME; way < WAYS; way++) {

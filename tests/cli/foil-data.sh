@@ -392,6 +392,9 @@ mkdir -p tree/x tree/y
 tar xf a.tar
 cp 000000.jpg tree/x/0.jpg
 cp 000001.jpg tree/y/1.jpg
+printf "id,label\nx/0,frog\ny/1,bee\n" >ids.csv
+ok 'a list of names without endings: 1' \
+    refuses 1 'paths of files, with their endings, such as .jpg' "$data" index ids.csv
 echo 'no image' >tree/y/2.jpg
 ok 'not a JPEG: 1' refuses 1 "'y/2.jpg' in 'tree': is not a JPEG" \
     "$data" index tree
@@ -441,14 +444,15 @@ ok 'a link in a circle is left out' "$data" index --bad skip links
 ok 'one image of the folder is taken' is 1 samples links
 rm links/loop
 touch links/b/{1,2}.gif links/b/3.bmp links/readme
+echo 'read me' >links/readme.txt
 ok 'a folder with other files is indexed' bash -c "'$data' index links 2>skipped"
 ok 'images of other forms are counted' grep -F \
     "3 images are not JPEG, PNG or WebP: skipped (.gif 2, .bmp 1; such as 'b/1.gif')" \
     skipped
 ok 'other files are counted apart' grep -F \
-    "1 file is no image: skipped (without an ending 1; such as 'readme')" skipped
+    "2 files are no images: skipped (without an ending 1, .txt 1; such as 'readme" skipped
 ok 'and all files add up' grep -F \
-    '5 files: 1 image, 0 with captions or labels beside them, 4 skipped, 0 left' skipped
+    '6 files: 1 image, 0 with captions or labels beside them, 5 skipped, 0 left' skipped
 ok 'a class that lost all its images is named' grep -F \
     "class 'b' has no sound image: left out" skipped
 ok 'a folder of other images says what is there and wanted: 1' \

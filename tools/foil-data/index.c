@@ -26,7 +26,7 @@ const struct opt index_opts[] = {
     {"columns", 0, OPT_TEXT, &columns, 0, 0, "SPEC",
      "what they hold, of the table or else of file lists: name=A,label=B"},
     {"decode", 0, OPT_FLAG, &decode, 0, 0, NULL,
-     "decode each image in full, not only its header"},
+     "decode each image in full, not only its header: finds cut-off files"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
      "refuse images with more pixels"},
     {0},
