@@ -18,7 +18,7 @@
  *         ... dz goes back through the encoder ...
  *     train_objective_save(loss, folder, &err);
  *
- * All 21 objectives of lib/algorithms.md are there, by loss/objective.h.  Those
+ * All objectives of lib/algorithms.md are there, by loss/objective.h.  Those
  * that want weights of negatives take them from the caller.
  *
  * Whatever values a caller passes, a function returns an error with a sentence,

@@ -25,9 +25,9 @@ static const struct param params[] = {
 };
 
 static double
-rho_of(const struct loss_batch *batch, const struct loss_settings *set)
+rho_of(size_t b, const struct loss_settings *set)
 {
-    return log((double)(batch->b - 1)) - set->value[RHO_GAP];
+    return log((double)(b - 1)) - set->value[RHO_GAP];
 }
 
 static void
@@ -35,7 +35,7 @@ move_temperature(const struct loss_batch *batch,
                  const struct loss_settings *set, double slope, float *state)
 {
     const double g =
-        fmin(fmax(slope + rho_of(batch, set), -steepest), steepest);
+        fmin(fmax(slope + rho_of(batch->b, set), -steepest), steepest);
     const double beta_u = set->value[BETA_U];
     const double momentum = (1 - beta_u) * state[RUNNING_MOMENTUM] + beta_u * g;
     const double tau = state[RUNNING_TAU] - set->value[ETA] * momentum;
@@ -65,7 +65,7 @@ isogclr_bimodal_run(const struct loss_batch *batch,
     const size_t n = 2 * batch->b;
 
     loss_bimodal_run(batch, set, move_temperature, state, s, report);
-    loss_report_more(report, "rho", rho_of(batch, set));
+    loss_report_more(report, "rho", rho_of(batch->b, set));
     loss_running_temperatures_report(n, state, report);
     report_floor(set, n, state, report);
 }
@@ -74,7 +74,6 @@ static int
 isogclr_bimodal_check(const struct loss_settings *set, size_t b,
                       struct err *err)
 {
-    (void)b;
     if (loss_running_check(set, 0, LOSS_CROSS_NEGATIVES, err))
         return -1;
     if (!set->reference && !(set->value[RHO_GAP] > 0))
@@ -83,6 +82,12 @@ isogclr_bimodal_check(const struct loss_settings *set, size_t b,
                        "far from uniform, so every temperature would slide to "
                        "tau-min: give more than 0",
                        set->value[RHO_GAP]);
+    if (!set->reference && b && rho_of(b, set) <= 0)
+        return err_set(err,
+                       "rho-gap %g leaves no rho above 0 in batches of %zu, so "
+                       "every temperature would rise to tau-max: give less "
+                       "than log(%zu) = %.3g, or larger batches",
+                       set->value[RHO_GAP], b, b - 1, log((double)(b - 1)));
     return 0;
 }
 

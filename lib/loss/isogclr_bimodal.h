@@ -13,10 +13,12 @@
  *     rho   = log(b - 1) - rho_gap.
  *
  * rho is the divergence from uniform that temperatures keep; no softmax over
- * b - 1 others is further than log(b - 1), so rho_gap, --rho-gap, is above 0.
- * At .4, the published setting's regime, temperatures sink to tau_min on small
- * data; 1.5 is the default.  Qiu and others 2023, "Not All Semantics are
- * Created Equal", algorithm 2; lib/algorithms.md 3.8.
+ * b - 1 others is further than log(b - 1), so rho_gap, --rho-gap, is above 0;
+ * at log(b - 1) or more, as the default is where b <= 5, every temperature
+ * would rise to tau_max: refused. At .4, the published setting's regime,
+ * temperatures sink to tau_min on small data; 1.5 is the default.  Qiu and
+ * others 2023, "Not All Semantics are Created Equal", algorithm 2;
+ * lib/algorithms.md 3.8.
  *
  * Columns {log_u, seen, momentum, tau} for each side.  Reports rho and, of the
  * temperatures of both sides, mean, least, largest, quartiles, and the share

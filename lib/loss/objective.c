@@ -93,8 +93,6 @@ loss_objective_check(const struct loss_objective *objective,
     return objective->check ? objective->check(set, b, err) : 0;
 }
 
-/* v and lengths, S or W with what loss_similarity_backward() and run() want
- * besides, and what direct() wants. */
 size_t
 loss_objective_states(const struct loss_objective *objective, size_t b)
 {

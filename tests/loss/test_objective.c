@@ -319,6 +319,34 @@ defaults_are_sound(const struct loss_objective *o)
     }
 }
 
+/* rho = log(b - 1) - rho_gap is 0 .. log(b - 1), both ends left out. */
+static void
+rho_has_a_range(void)
+{
+    struct err err;
+    const struct loss_objective *o =
+        loss_objective_find("isogclr_bimodal", &err);
+    struct loss_settings set = loss_settings_of(o);
+    double *gap = &set.value[param_find(o->params, "rho-gap") - o->params];
+
+    T(!loss_objective_check(o, &set, 0, 128, &err) &&
+          !loss_objective_check(o, &set, 6, 128, &err),
+      "rho-gap 1.5 can work in batches of 6");
+    T(loss_objective_check(o, &set, 5, 128, &err) && strstr(err.msg, "tau-max"),
+      "and not in those of 5: %s", err.msg);
+    *gap = log(255);
+    T(loss_objective_check(o, &set, 256, 128, &err),
+      "nor log(b - 1) in batches of b");
+    set.reference = 1;
+    T(!loss_objective_check(o, &set, 256, 128, &err),
+      "the reference takes what it is given");
+    set.reference = 0;
+    *gap = 0;
+    T(loss_objective_check(o, &set, 256, 128, &err) &&
+          strstr(err.msg, "tau-min"),
+      "0 is refused: %s", err.msg);
+}
+
 /* FlatNCE's gradient is that of dcl, by its definition. */
 static void
 flatclr_has_the_weights_of_dcl(void)
@@ -497,6 +525,7 @@ main(void)
     }
     scalars_stand_for_parameters();
     clip_is_half_of_infonce();
+    rho_has_a_range();
     flatclr_has_the_weights_of_dcl();
     reports_the_spread();
     similarities_may_be_given();
