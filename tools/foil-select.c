@@ -16,6 +16,8 @@
 
 NUM_ROOM_FIRST
 
+enum { FEW = 100 }; // images, that no encoder learns much from
+
 static void
 open_data(struct selector *s)
 {
@@ -142,6 +144,10 @@ run_selector(struct selector *s)
     if (!wire)
         die("%s", err.msg);
     open_data(s);
+    if (data_size(s->set) < FEW)
+        say("%zu image%s: too few to learn an encoder from, below some 500 a "
+            "pretrained one is better",
+            data_size(s->set), plural(data_size(s->set)));
     open_outlet(s, wire);
     if (o->command)
         open_command(s);
