@@ -28,7 +28,21 @@
 # cover fuzz.  ISA=x86-64-v3 or x86-64 binds what is tested to that instruction
 # set (foil(7)), OpenBLAS with it.  V=1 shows the commands that build.  CC, CFLAGS, CPPFLAGS, LDFLAGS
 # and PKG_CONFIG are yours.  DEVELOPER=1 makes warnings errors; lint, check and
-# ci set it.
+# ci set it.  Without -jN it builds on all processors.
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS) $(shell echo "$$MAKEFLAGS")),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
+# Several goals of one command are made one after the other, each by a make of its
+# own: lint compiles the files of all again, and clean deletes them.
+ifneq ($(and $(filter 0,$(MAKELEVEL)),$(word 2,$(MAKECMDGOALS)),\
+       $(filter-out %/%,$(MAKECMDGOALS))),)
+.PHONY: $(MAKECMDGOALS)
+.NOTPARALLEL:
+$(MAKECMDGOALS):
+	+@$(MAKE) --no-print-directory $@
+else
+
 B       ?= release
 BUILDS  := release debug asan tsan cover fuzz
 ifeq ($(filter $(BUILDS),$(B)),)
@@ -505,3 +519,5 @@ print-%:
 	@echo $($*)
 
 -include $(wildcard $(OUT)/*/*.d $(OUT)/*/*/*.d)
+
+endif # one goal
