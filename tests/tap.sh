@@ -87,11 +87,13 @@ nap() {
     read -rt "$1" -u "$nothing" || true
 }
 
-# becomes_true COMMAND... : the command succeeds within three minutes (three tenths
-# of the test's LIMIT), however busy the machine is: what hangs is told from what is
-# slow, nothing is timed
+# Seconds after which a check has failed, three tenths of the test's LIMIT: a limit
+# for what hangs, and not for what a busy machine makes slow
+export patience=$((${LIMIT:-600} * 3 / 10))
+
+# becomes_true COMMAND... : the command succeeds before $patience is over
 becomes_true() {
-    local until=$((SECONDS + ${LIMIT:-600} * 3 / 10 + 1))
+    local until=$((SECONDS + patience + 1))
     until "$@"; do
         [[ $SECONDS -lt $until ]] || return
         nap 0.02

@@ -18,12 +18,12 @@ all_gone() {
     done
     [[ ${#numbers[@]} -eq $1 ]]
 }
-# alone_is CODE N PROGRAM... : within $limit seconds, with half a second's grace; N
-# processes have been there, and are gone
-limit=100
+# alone_is CODE N PROGRAM... : within $limit seconds, with $grace; N processes have
+# been there, and are gone
+limit=100 grace=.5
 alone_is() {
     rm -f numbers
-    exits "$1" "$alone" "$limit" .5 "${@:3}" 2>said && cat said && all_gone "$2"
+    exits "$1" "$alone" "$limit" "$grace" "${@:3}" 2>said && cat said && all_gone "$2"
 }
 cd "$work" || exit 1
 
@@ -50,7 +50,7 @@ ok 'and says so' grep -x '# did not end' said
 ok 'names it' grep '^# left behind: .*sleep 1000' said
 limit=100
 brief='bash -c "echo \$\$ >numbers; sleep .2" & while [[ ! -s numbers ]]; do :; done'
-ok 'waits for one that ends in time' alone_is 0 1 bash -c "$brief"
+grace=100 ok 'waits for one that ends in time' alone_is 0 1 bash -c "$brief"
 ok 'and says nothing' test ! -s said
 leaves="for i in 1 2 3; do setsid bash -c '$deaf' & done
 while [[ ! -s numbers || \$(wc -l <numbers) -lt 3 ]]; do :; done"

@@ -169,7 +169,7 @@ while not is_over():
 
 def says_end(sock, stage):
     """Waits for the end that an augmenter passes on: what it says."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if sock.poll(200):
             _, kind, head, _ = hear(sock, stage)
@@ -184,7 +184,7 @@ for stage, peer in known:
 passed = [says_end(batch, "train")]
 # What a peer has not read when the connection ends is lost: wait for them.
 batch.setsockopt(zmq.ROUTER_MANDATORY, 1)
-deadline = time.monotonic() + 5
+deadline = time.monotonic() + 60
 for stage, peer in known:
     while stage == "train" and time.monotonic() < deadline:
         try:

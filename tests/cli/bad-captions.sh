@@ -51,7 +51,7 @@ ok 'sensible captions' trains good good.foil good.txt "${bow[@]}"
 # ------------------------------------------------------------- no caption
 
 ok 'a data set without any: 1' refuses 1 "'mute' has no captions" \
-    timeout 20 "$BIN/foil-augment" -r none -v 1 --size 8 --vocabulary good.txt \
+    timeout "$patience" "$BIN/foil-augment" -r none -v 1 --size 8 --vocabulary good.txt \
     mute
 plain 1 | told some
 ok 'a sample without any: trained without it' \
@@ -123,7 +123,7 @@ ok 'a vocabulary that is not that of the checkpoint: 1' refuses 1 \
     'vocabulary.txt' "$BIN/foil-embed" --captions -o x.npy swapped good.foil
 echo 'no merges' >broken.txt
 ok 'what is no vocabulary: 1' refuses 1 "broken.txt" \
-    timeout 20 "$BIN/foil-augment" -r none -v 1 --size 8 --vocabulary broken.txt good.foil
+    timeout "$patience" "$BIN/foil-augment" -r none -v 1 --size 8 --vocabulary broken.txt good.foil
 
 # ------------------------------------------------- weights of another shape
 

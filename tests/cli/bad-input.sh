@@ -71,7 +71,7 @@ short=(--seed 5 --threads 1 --batch 8 --epochs 10 --augmenters 1
     --train '--warmup 0 --tau 0.5 --checkpoint-every 100 --deadline 20')
 
 run() {
-    timeout 120 "$BIN/foil" run simclr "${short[@]}" "$@"
+    timeout "$patience" "$BIN/foil" run simclr "${short[@]}" "$@"
 }
 
 ok 'a run' run -r "$work/calm" "$data"
@@ -141,7 +141,7 @@ if has_python zmq msgpack; then
     wait "$trainer"
 
     "$python" "$work/two.py" bind "ipc://$work/v2/plan" &
-    ok 'a selector of version 3: 1' refuses 1 'version' timeout 20 \
+    ok 'a selector of version 3: 1' refuses 1 'version' timeout "$patience" \
         "$BIN/foil-augment" -r "$work/v2" --size 8 "$data"
     wait $!
 

@@ -12,7 +12,7 @@ foil-data split --share 0.5 set.tar train.foil test.foil 2>/dev/null
 
 # clip RUN ARG... : a run of seconds at most
 clip() {
-    timeout -k 5 100 foil run clip -r "$@" --batch 12 --augmenters 1 --threads 1 \
+    timeout -k 5 "$patience" foil run clip -r "$@" --batch 12 --augmenters 1 --threads 1 \
         --size 16 --train '--arch linear --text bow:8 --embed 8'
 }
 
@@ -87,10 +87,10 @@ ok 'killed, nothing is left behind either' becomes_true rmdir files
 
 # half of it, killed, and the rest: the same encoders
 ok 'a run of four epochs' clip whole train.foil --epochs 4
-timeout -k 5 100 foil run clip -r half train.foil --epochs 4 --batch 12 \
+timeout -k 5 "$patience" foil run clip -r half train.foil --epochs 4 --batch 12 \
     --augmenters 1 --threads 1 --size 16 --train \
     '--arch linear --text bow:8 --embed 8 --steps 5' >/dev/null 2>&1
-ok 'the same in two parts' timeout -k 5 100 foil run clip --resume -r half \
+ok 'the same in two parts' timeout -k 5 "$patience" foil run clip --resume -r half \
     --train '--steps 8'
 for file in model text head; do
     ok "the same $file" cmp {whole,half}/latest/$file.safetensors

@@ -12,14 +12,12 @@
 # ranks are started by themselves
 program="/usr/bin/python3 '$encoders'"
 
-# none_left WORD : of the processes whose command line has it
+# none_left WORD : of the processes here whose command line has it
 none_left() {
-    for _ in {1..50}; do
-        pgrep -f "$1" >/dev/null || return 0
-        sleep 0.1
+    local pid
+    for pid in $(pgrep -f "$1"); do
+        [[ $(readlink "/proc/$pid/cwd") != "$work" ]] || return
     done
-    pgrep -af "$1"
-    return 1
 }
 
 ok 'two ranks, in micro-batches' torch micro 'linear ranks=2' --micro-batch 5
@@ -41,6 +39,6 @@ for rank in 0 1; do
         "linear ranks=2 stops=$rank" --command-limit 12
     ok 'a sentence says so' \
         grep -q 'encoder: .* did not answer in time' "stops-$rank.err"
-    ok 'no process is left' none_left "stops=$rank"
+    ok 'no process is left' becomes_true none_left "stops=$rank"
 done
 done_testing

@@ -19,13 +19,12 @@ node() {
         "--master_addr 127.0.0.1 --master_port $2 '$example' 8"
 }
 
+# no port that the kernel gives to others, nor that of another test
+port=$((20000 + $$ % 5000 * 2))
+
 # by_two RUN OPTION... : the trainer with the first, the other in the background, $other
 by_two() {
-    local port
-    port=$(/usr/bin/python3 -c 'import socket
-with socket.socket() as s:
-    s.bind(("127.0.0.1", 0))
-    print(s.getsockname()[1])')
+    port=$((port + 1))
     bash -c "$(node 1 "$port")" >"$1.other" 2>&1 &
     other=$!
     trained "$1" --encoder "FOIL_MEMORY=/proc/\$\$/fd/3 $(node 0 "$port")" "${@:2}" \
@@ -44,7 +43,8 @@ select_with=(--batch 16 --epochs 100000) train_with[-1]=1000000 # steps
 begun lost by_two lost
 ok 'a step of two machines' becomes_true has_steps lost 1
 for pid in $(pgrep -f "^[^ ]*python3 -u $example 8\$"); do
-    ! grep -qxz RANK=1 "/proc/$pid/environ" || kill -KILL "$pid"
+    ! grep -qxz RANK=1 "/proc/$pid/environ" ||
+        [[ $(readlink "/proc/$pid/cwd") != "$work" ]] || kill -KILL "$pid"
 done
 ok 'one is lost: the run ends' exits 1 ended lost
 ok 'and says so' grep -q 'foil-train: encoder: ' lost.err

@@ -94,7 +94,7 @@ ok 'a loss that the program does not have: 1' exits 1 \
     trained none --encoder "$program" --objective own
 ok '--objective own without a program: 2' refuses 2 'wants --encoder' \
     foil-train -r no --objective own
-ok 'the kit, with a program in the trainer' timeout 120 bash -c "
+ok 'the kit, with a program in the trainer' timeout "$patience" bash -c "
     foil-train -r kit --threads 1 --encoder \"$program\" 2>kit.err &
     foil-tap check train -r kit || { cat kit.err; exit 1; }"
 done_testing

@@ -41,7 +41,7 @@ warm "${modules[@]}"
 
 # pairs [NAME=VALUE ...] : the answers as JSON lines
 pairs() {
-    timeout 60 "$python" "$here/pairs.py" "ipc://$work/run/negatives" "$@"
+    timeout "$patience" "$python" "$here/pairs.py" "ipc://$work/run/negatives" "$@"
 }
 
 # sums FILE : the rows of w sum to one, the own image has no weight
@@ -162,11 +162,11 @@ data=$work/data.tar
 run() {
     local at=(-r "$work/$1")
     mkdir -p "$work/$1"
-    timeout 90 "$BIN/foil-select" "${at[@]}" -b 4 -e "$2" "$data" \
+    timeout "$patience" "$BIN/foil-select" "${at[@]}" -b 4 -e "$2" "$data" \
         2>"$work/$1.select" &
-    timeout 90 "$BIN/foil-augment" "${at[@]}" --size 8 "$data" \
+    timeout "$patience" "$BIN/foil-augment" "${at[@]}" --size 8 "$data" \
         2>"$work/$1.augment" &
-    timeout 90 "$BIN/foil-train" "${at[@]}" --arch linear --head 8 \
+    timeout "$patience" "$BIN/foil-train" "${at[@]}" --arch linear --head 8 \
         --objective "${3-emc2}" --tau 0.2 "${@:4}" --threads 1 --lr 0.01 2>"$work/$1.train"
 }
 

@@ -20,7 +20,7 @@ list() {
 # runs OPTION... : the list, what it says in $work/said, in a minute
 runs() {
     local code=0
-    timeout -k 5 60 "$foil_run" "$@" list 2>said || code=$?
+    timeout -k 5 "$patience" "$foil_run" "$@" list 2>said || code=$?
     cat said
     return "$code"
 }

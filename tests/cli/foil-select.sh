@@ -41,7 +41,7 @@ else
     for tool in 'select --list strategies' 'eval knn none'; do
         # shellcheck disable=SC2086 # words
         ok "little address space ends foil-$tool: 1" refuses 1 'ulimit -v' \
-            bash -c "ulimit -v 200000; exec timeout 20 '$BIN'/foil-$tool"
+            bash -c "ulimit -v 200000; exec timeout "$patience" '$BIN'/foil-$tool"
     done
 fi
 
@@ -59,7 +59,7 @@ select_() {
 
 # ask [NAME=VALUE ...] : items as JSON lines
 ask() {
-    timeout 40 "$python" "$here/asker.py" "ipc://$work/run/plan" "$@"
+    timeout "$patience" "$python" "$here/asker.py" "ipc://$work/run/plan" "$@"
 }
 
 # asks [NAME=VALUE ...] : the same, and when it fails there is no selector
@@ -163,7 +163,7 @@ ok 'a version-3 peer is refused by name' refuses 1 'version 3' \
 ok 'so is another data set' refuses 1 'data set' \
     ask size=14 digest=00000000000000000000000000000000
 # itself, not in a shell that would be killed alone: it would find the next one
-timeout 40 "$python" "$here/asker.py" "ipc://$work/run/plan" epoch=7 \
+timeout "$patience" "$python" "$here/asker.py" "ipc://$work/run/plan" epoch=7 \
     >/dev/null 2>&1 &
 asker=$!
 wait "$selector"

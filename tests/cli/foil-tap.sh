@@ -212,7 +212,7 @@ ok 'and wrote it down' bash -c \
 page=${0%/*}/../../tools/foil-wire.5
 mandoc -T ascii "$page" | col -bx | sed -n '/^ *import msg/,/^ *context.des/p' |
     sed 's/^     //' >"$work/select.py"
-timeout 60 "$python" "$work/select.py" "ipc://$work/shuffle" &
+timeout "$patience" "$python" "$work/select.py" "ipc://$work/shuffle" &
 select=$!
 ok 'the selector in foil-wire(5), as it stands there' \
     "$python" "$work/stage.py" augmenter "ipc://$work/shuffle" any
@@ -220,7 +220,7 @@ ok 'plans two epochs of two steps' grep -qxF '[0, 1, 0, 1]' "$work/out"
 ok 'ends with the run' wait "$select"
 
 "$python" "$work/stage.py" publisher "ipc://$work/events" &
-ok 'events of a publisher in Python' timeout 30 bash -c \
+ok 'events of a publisher in Python' timeout "$patience" bash -c \
     "'$tap' -r '$work' -k metrics -n 3 events >'$work/lines' 2>'$work/err'"
 ok 'with their numbers' bash -c "jq -c .header.values.loss <'$work/lines' |
     paste -sd' ' | grep -x '4.5 3.5 0.5'"
@@ -229,7 +229,7 @@ ok 'a gap is noticed' grep -q 'messages lost on the way to us: 2' "$work/err"
 # a listener ends with the run, and --follow hears the next one too
 hears() (
     set -o pipefail
-    timeout 30 "$tap" -r "$work/run" "$@" events |
+    timeout "$patience" "$tap" -r "$work/run" "$@" events |
         jq -r 'select(.header.what == "stop").header.reason' | paste -sd' '
 )
 trains() {

@@ -34,7 +34,7 @@ mkdir rogue
 awk 'BEGIN { for (i = 1; i <= 100000; i++)
     printf "{\"total\":%d,\"epoch\":0,\"loss\":1,\"k\\u001b[31m\\u009b%d\":2}\n", i, i
 }' >rogue/metrics.jsonl
-ok '10^5 names are read, of which some are shown: 0' timeout 60 bash -c \
+ok '10^5 names are read, of which some are shown: 0' timeout "$patience" bash -c \
     "'$top' --once -r rogue >rogue.shown"
 ok 'with no escape in them' exits 1 grep -qP '\x1b|\xc2\x9b' rogue.shown
 ok 'but what is legible' grep -q '^k?\[31m??1 ' rogue.shown

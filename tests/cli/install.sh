@@ -59,7 +59,7 @@ offers_among() {
 # becomes WANT LINE : what zsh makes of a line
 becomes() {
     rm -f "$work/line"
-    PATH=$root/bin:$PATH timeout 60 tests/complete.zsh "$root/share" \
+    PATH=$root/bin:$PATH timeout "$patience" tests/complete.zsh "$root/share" \
         "$work/line" "$2"
     grep -qx -e "$1 \?" "$work/line" || { cat "$work/line"; return 1; }
 }
@@ -150,10 +150,10 @@ data=$work/data.tar
 mkdir -m 700 "$work/run"
 "$work/sampler" "ipc://$work/run/negatives" 2>/dev/null &
 sampler=$!
-timeout 60 "$root/bin/foil-train" -r "$work/run" --arch linear --head 8 \
+timeout "$patience" "$root/bin/foil-train" -r "$work/run" --arch linear --head 8 \
     --threads 1 --objective emc2 --deadline 30 >"$work/train.log" 2>&1 &
 trainer=$!
-timeout 60 "$work/watch" "ipc://$work/run/events" >"$work/watched" &
+timeout "$patience" "$work/watch" "ipc://$work/run/events" >"$work/watched" &
 watch=$!
 ok 'a watcher of a run is connected' becomes_true is_heard run
 "$root/bin/foil-select" -r "$work/run" -b 8 -e 2 "$data" 2>/dev/null &

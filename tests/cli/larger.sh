@@ -20,7 +20,7 @@ augmenter=$!
 "$BIN/foil-train" -r "$work/run" --arch linear --head 8 --threads 1 --window 1 \
     2>"$work/train.err" &
 trainer=$!
-ok 'the selector is told of its item' timeout 120 "$python" \
+ok 'the selector is told of its item' timeout "$patience" "$python" \
     "${0%/*}/larger.py" "ipc://$work/run/plan"
 ok 'by its place, with the reason' \
     grep -q '^item 0 3 .*a batch of 16 .* this run has up to 8' "$work/out"
@@ -34,7 +34,7 @@ ok 'after three steps' test "$(steps run)" -eq 3
 
 mkdir -m 700 "$work/shard"
 "$python" "${0%/*}/augmenter.py" "ipc://$work/shard/batch" shard=1 >"$work/said" &
-ok 'a shard is not trained as its item' timeout 120 "$BIN/foil-train" \
+ok 'a shard is not trained as its item' timeout "$patience" "$BIN/foil-train" \
     -r "$work/shard" --arch linear --head 8 --threads 1 --steps 2
 ok 'its augmenter hears why, and brings all of it' grep -q \
     '^shard 0 of 2 of an item: .* batches have to be whole' "$work/said"

@@ -78,7 +78,7 @@ mkdir -m 700 "$work/first"
 trainer=$!
 becomes_true test -S "$work/first/batch"
 if has_python msgpack; then
-    ok 'sixteen greeted peers send what they like' timeout 120 "$python" \
+    ok 'sixteen greeted peers send what they like' timeout "$patience" "$python" \
         "${0%/*}/greedy.py" "$work/first/batch" "$trainer"
     ok 'before there is a batch it is bounded, too' \
         holds "$(tail -n 1 "$work/out") < $most"

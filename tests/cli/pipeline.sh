@@ -59,7 +59,7 @@ begin() {
 
 try() {
     local code=0
-    timeout -k 5 60 "$work/bin/foil" run try "$@" -r "$work/run" \
+    timeout -k 5 "$patience" "$work/bin/foil" run try "$@" -r "$work/run" \
         2>"$work/said" || code=$?
     cat "$work/said" >&2
     return "$code"
@@ -139,7 +139,7 @@ ok 'as the trainer is told' grep -q '^train .*--resume' "$work/started"
 mkdir "$work/own"
 cp "$pipelines/try.list" "$work/own/mine.list"
 own() {
-    (cd "$work/own" && timeout -k 5 60 "$work/bin/foil" run "$@")
+    (cd "$work/own" && timeout -k 5 "$patience" "$work/bin/foil" run "$@")
 }
 begin "train=$all_up exit 0"
 ok 'a list of the user'\''s own is a pipeline' own ./mine.list DATA --seed 3
@@ -265,7 +265,7 @@ ok 'SIGKILL of the pipeline: nothing is left' killed
 steps() {
     printf '%s\n' '# Steps.' 'pipeline [DATA]' 'option size N 3 "of it"' \
         'option way in|out in "which"' "${@//RUN/$work/run}" >"$work/own/steps"
-    (cd "$work/own" && timeout -k 5 60 "$work/bin/foil" run ./steps "${more[@]}" -r "$work/run")
+    (cd "$work/own" && timeout -k 5 "$patience" "$work/bin/foil" run ./steps "${more[@]}" -r "$work/run")
 }
 more=(here --size 04)
 begin

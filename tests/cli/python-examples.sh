@@ -42,7 +42,7 @@ fi
 mkdir -m 700 "$work/c"
 "$python" "$examples/watch.py" "$work/c" "$data" >"$work/watch" 2>"$work/watched" &
 watch=$!
-timeout 120 foil-train -r "$work/c" --arch linear --head 8 --threads 1 \
+timeout "$patience" foil-train -r "$work/c" --arch linear --head 8 --threads 1 \
     --objective emc2 --keep-features 1 2>"$work/train" &
 train=$!
 ok 'a listener in Python is connected' becomes_true is_heard c

@@ -32,9 +32,9 @@ meet_at() {
     local keys=(--keys "$work/keys/$2.key_secret" --allow "$work/friends")
     if [[ $2 == train ]]; then train=("${keys[@]}"); fi
     if [[ $2 == augment ]]; then augment=("${keys[@]}"); fi
-    timeout 90 "$BIN/foil-train" -r "$work/$2" --batches "$at" --arch linear \
+    timeout "$patience" "$BIN/foil-train" -r "$work/$2" --batches "$at" --arch linear \
         "${train[@]}" 2>/dev/null &
-    timeout 90 "$BIN/foil-augment" -r "$work/$2" --batches "$at" \
+    timeout "$patience" "$BIN/foil-augment" -r "$work/$2" --batches "$at" \
         "${augment[@]}" "$data" 2>"$work/keys-$2.err" &
 }
 meet_at "$(endpoint 0)" train
@@ -47,10 +47,10 @@ meets() {
     [[ -z ${augmenter-} ]] || wait "$augmenter"
     rm -rf "$work/run"
     mkdir "$work/run"
-    timeout 60 "$BIN/foil-augment" -r "$work/run" --size 8 --seed 3 "$data" \
+    timeout "$patience" "$BIN/foil-augment" -r "$work/run" --size 8 --seed 3 "$data" \
         2>"$work/augment.err" &
     augmenter=$!
-    timeout 60 "$python" "$here/wrong.py" "$work/run" 16 "$@" >"$work/told"
+    timeout "$patience" "$python" "$here/wrong.py" "$work/run" 16 "$@" >"$work/told"
 }
 
 # told MISTAKE PATTERN : the sender got an error with that reason, which names
@@ -108,13 +108,13 @@ done
 # ----------------------- a batch of more than the trainer receives: 1.5 MiB
 
 mkdir "$work/large"
-timeout 60 "$BIN/foil-train" -r "$work/large" --arch linear --max-batch 1 \
+timeout "$patience" "$BIN/foil-train" -r "$work/large" --arch linear --max-batch 1 \
     --deadline 20 2>"$work/large/train.err" &
 trainer=$!
-timeout 60 "$BIN/foil-select" -r "$work/large" --batch 16 "$data" \
+timeout "$patience" "$BIN/foil-select" -r "$work/large" --batch 16 "$data" \
     2>"$work/large/select.err" &
 selector=$!
-timeout 60 "$BIN/foil-augment" -r "$work/large" --size 128 "$data" \
+timeout "$patience" "$BIN/foil-augment" -r "$work/large" --size 128 "$data" \
     2>"$work/large/augment.err" &
 large='a batch of 32 images of 128 x 128 has 2 MiB, the trainer takes 1'
 ok 'an augmenter refuses an item whose batch would be too large' \

@@ -50,7 +50,7 @@ key stranger augment # who knows the selector, and whom it does not
 
 # select_far OPTIONS... : in the far namespace, its number in $selector
 select_far() {
-    timeout 60 ip netns exec "$far" "$BIN/foil-select" --plan "$plan" \
+    timeout "$patience" ip netns exec "$far" "$BIN/foil-select" --plan "$plan" \
         --keys "$work/select.key_secret" --allow "$work/friends" -b 4 -e 3 \
         "$data" 2>"$work/select.err" &
     selector=$!
@@ -58,14 +58,14 @@ select_far() {
 
 # augment_near HOLDER : in the near namespace, for the background
 augment_near() {
-    exec timeout 60 ip netns exec "$near" "$BIN/foil-augment" \
+    exec timeout "$patience" ip netns exec "$near" "$BIN/foil-augment" \
         -r "$work/run" --plan "$plan" --keys "$work/$1.key_secret" \
         --allow "$work/friends" --size 8 "$data"
 }
 
 # train : until the plan is done
 train() {
-    timeout 60 "$BIN/foil-train" -r "$work/run" --arch linear --head 8 \
+    timeout "$patience" "$BIN/foil-train" -r "$work/run" --arch linear --head 8 \
         --threads 1 2>"$work/train.err"
 }
 
@@ -75,8 +75,8 @@ checkpoint() {
 }
 
 # the reference: everything on one machine
-timeout 60 "$BIN/foil-select" -r "$work/run" -b 4 -e 3 "$data" 2>/dev/null &
-timeout 60 "$BIN/foil-augment" -r "$work/run" --size 8 "$data" 2>/dev/null &
+timeout "$patience" "$BIN/foil-select" -r "$work/run" -b 4 -e 3 "$data" 2>/dev/null &
+timeout "$patience" "$BIN/foil-augment" -r "$work/run" --size 8 "$data" 2>/dev/null &
 ok 'a run on one machine' train
 checkpoint >"$work/here"
 wait
@@ -108,7 +108,7 @@ epochs=18
 
 # piped RUN OPTIONS... : the pipeline, plans from features
 piped() {
-    timeout 120 ip netns exec "$near" "$BIN/foil" run remote-selector \
+    timeout "$patience" ip netns exec "$near" "$BIN/foil" run remote-selector \
         "$work/more.tar" -r "$work/$1" --strategy swap --seed 5 --batch 8 \
         --epochs "$epochs" --threads 1 --augment '--size 8' \
         --train '--arch linear --head 32-16 --checkpoint-every 500' "${@:2}"

@@ -17,7 +17,7 @@ net='--arch linear --head 16-9'
 # simclr RUN ARG... : a run of seconds at most, what it says in $work/said
 simclr() {
     local code=0
-    timeout -k 5 60 foil run simclr -r "$@" 2>said || code=$?
+    timeout -k 5 "$patience" foil run simclr -r "$@" 2>said || code=$?
     cat said
     return "$code"
 }
@@ -44,7 +44,7 @@ done < <(jq -r '"\(.name) \(.keep_features)"' strategies.json)
 train_each() {
     local i
     for i in "${!objective[@]}"; do
-        timeout -k 5 100 foil run simclr train.foil -r "each-$i" --epochs 1 \
+        timeout -k 5 "$patience" foil run simclr train.foil -r "each-$i" --epochs 1 \
             --batch 4 --objective "${objective[i]}" --train "$net" "${tiny[@]}" \
             --select "--strategy ${strategy[i % ${#strategy[@]}]} --draws 9" \
             >"each-$i.said" 2>&1 &
@@ -75,7 +75,7 @@ ok '--train takes the objective, too' simclr by-train train.foil --epochs 1 \
 ok 'with defaults of its own' \
     jq -e '.options | .objective == "hcl" and .tau == 0.5 and .beta == 0.5' \
     by-train/latest/config.json
-ok 'another objective does not get the tau of emc2' timeout 60 foil run emc2 \
+ok 'another objective does not get the tau of emc2' timeout "$patience" foil run emc2 \
     -r other train.foil --epochs 1 --batch 8 --objective dcl --train "$net" \
     "${tiny[@]}"
 ok 'but its own' jq -e '.options.tau == 0.1' other/latest/config.json
@@ -143,7 +143,7 @@ feeders() {
     find parts/plan parts/log -printf '%p %i %T@\n' | sort
 }
 feeders >before
-ok 'a finished run, resumed: 0' timeout 60 foil run --resume -r parts
+ok 'a finished run, resumed: 0' timeout "$patience" foil run --resume -r parts
 ok 'says in one line that it is, and where everything is' \
     test "$(grep -c "was over before.*'parts' has " out)/$(wc -l <out)" = 1/1
 ok 'starts no feeder' cmp before <(feeders)
@@ -196,7 +196,7 @@ ok 'by its name' grep -q 'DATA is .*test.foil, but .*train.foil .*override DATA'
 ok 'what foil-train remembers' exits 1 refused_by --lr 0.2
 ok 'in its words' grep -q 'foil-train: --lr is 0.2, but 0.1 in the checkpoint' \
     said
-ok 'another pipeline' exits 1 timeout 20 foil run emc2 --resume -r parts
+ok 'another pipeline' exits 1 timeout "$patience" foil run emc2 --resume -r parts
 ok '--override without --resume: 2' refuses 2 'belongs to --resume' \
     foil run simclr set.tar -r new --override batch
 ok 'an override of what nobody remembers: 2' exits 2 refused_by \
@@ -340,7 +340,7 @@ second() {
     shift
     find "$run/log" "$run/command" -type f -exec cksum {} + >before
     cp living.said living.before
-    timeout 20 foil run "$@" -r "$run" 2>said || code=$?
+    timeout "$patience" foil run "$@" -r "$run" 2>said || code=$?
     cat said
     find "$run/log" "$run/command" -type f -exec cksum {} + | cmp before - &&
         cmp living.said living.before && return "$code"

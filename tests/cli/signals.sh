@@ -50,7 +50,7 @@ ended() {
     becomes_true ready "$pid" "$tool" "$4"
     test "$want" -eq 0 || as_nice "$pid" || waited_for=''
     kill "-$signal" "$pid"
-    timeout 20 tail --pid="$pid" -s 0.05 -f /dev/null || kill -KILL "$pid"
+    timeout "$patience" tail --pid="$pid" -s 0.05 -f /dev/null || kill -KILL "$pid"
     wait "$pid" || got=$?
     echo "$signal: $got, want $want"
     cat err

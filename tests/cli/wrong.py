@@ -136,7 +136,7 @@ for _ in range(200):
 wait(lambda: errors)
 turn(2)
 print("flood", len(errors), sep="\t", flush=True)
-step, until = 0, time.monotonic() + 20
+step, until = 0, time.monotonic() + 60
 while came < 2 and time.monotonic() < until:
     plan.send_multipart([augmenter, *item(step % 8)])
     step += 1

@@ -29,8 +29,8 @@ binder_restarts(void)
 
     T(!send_to_server(client, next_of(9, 1, 2, 1)),
       "nobody is told before a greeting");
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 5), "the peer has joined");
-    T(client_sees(a, b, client, FLOW_JOINED, &news, 5), "both");
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "the peer has joined");
+    T(client_sees(a, b, client, FLOW_JOINED, &news, 60), "both");
     T(send_to_server(client, next_of(9, 1, 2, 5)) &&
           server_is_asked(a, b, server, client, &next),
       "the binder is asked");
@@ -42,7 +42,7 @@ binder_restarts(void)
     server = selector_at(a, "again");
     T(server != NULL, "another binder at the same address");
     T(both_see(a, b, server, client, FLOW_JOINED, &news), "joined again");
-    T(client_sees(a, b, client, FLOW_JOINED, &news, 5),
+    T(client_sees(a, b, client, FLOW_JOINED, &news, 60),
       "which the client's tool hears");
 
     close_ends(a, b, server, client);
@@ -61,8 +61,8 @@ beat_is_kept(void)
     struct flow_news news;
     uint64_t peer;
 
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 5) &&
-          client_sees(a, b, client, FLOW_JOINED, &news, 5),
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 60) &&
+          client_sees(a, b, client, FLOW_JOINED, &news, 60),
       "a peer joins");
     peer = flow_server_peer(server, 0);
     T(!flow_server_beat(server, peer + 1), "nobody says nothing");
@@ -112,7 +112,7 @@ stranger_is_told(void)
         wire_msg_free(msg);
     }
     T(hellos == 2, "told that it is not known, it says hello again");
-    T(client_sees(a, b, client, FLOW_JOINED, &news, 5), "and joins");
+    T(client_sees(a, b, client, FLOW_JOINED, &news, 60), "and joins");
     wire_msg_free(reply[0]);
     wire_msg_free(reply[1]);
     flow_client_close(client);
@@ -250,10 +250,10 @@ ends(void)
 
     T(both_see(a, b, server, client, FLOW_JOINED, &news), "the peer joins");
     flow_server_send(server, news.peer, msg[0]);
-    T(client_sees(a, b, client, FLOW_ENDED, &news, 5) && news.at.epoch == 1,
+    T(client_sees(a, b, client, FLOW_ENDED, &news, 60) && news.at.epoch == 1,
       "the plan ends at a place");
     flow_server_send(server, flow_server_peer(server, 0), msg[1]);
-    T(client_sees(a, b, client, FLOW_OVER, &news, 5), "the run is over");
+    T(client_sees(a, b, client, FLOW_OVER, &news, 60), "the run is over");
     wire_msg_free(msg[0]);
     wire_msg_free(msg[1]);
     close_ends(a, b, server, client);
@@ -274,7 +274,7 @@ snapshots(void)
 
     T(both_see(a, b, server, client, FLOW_JOINED, &news), "the peer joins");
     flow_server_send(server, news.peer, msg);
-    T(client_sees(a, b, client, FLOW_MESSAGE, &news, 5) &&
+    T(client_sees(a, b, client, FLOW_MESSAGE, &news, 60) &&
           flow_client_snapshot(client)->serial == 4 &&
           flow_client_snapshot(client)->at.step == 3,
       "and gets a snapshot");

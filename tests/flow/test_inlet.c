@@ -59,7 +59,7 @@ is_told(struct edge *e)
 {
     struct flow_news news;
 
-    return client_sees(e->a, e->b, e->client, FLOW_MESSAGE, &news, 5);
+    return client_sees(e->a, e->b, e->client, FLOW_MESSAGE, &news, 60);
 }
 
 static void
@@ -68,7 +68,7 @@ greets(struct edge *e)
     const struct wire_hello *hello = flow_server_hello(e->inlet->server);
     struct flow_news news;
 
-    T(inlet_sees(e->a, e->b, e->inlet, FLOW_JOINED, &news, 5),
+    T(inlet_sees(e->a, e->b, e->inlet, FLOW_JOINED, &news, 60),
       "an augmenter joins");
     T(hello->size == 10 && !strcmp(hello->recipe, "cifar"),
       "data set and recipe are the first comer's");
@@ -101,7 +101,7 @@ takes_a_batch(struct edge *e)
     struct err err = {""};
 
     T(flow_client_send(e->client, msg) == 1, "a batch is sent");
-    T(inlet_sees(e->a, e->b, e->inlet, FLOW_MESSAGE, &news, 5),
+    T(inlet_sees(e->a, e->b, e->inlet, FLOW_MESSAGE, &news, 60),
       "the batch comes");
     T(!wire_batch_get(&batch, news.msg, 10, &err), "the batch decodes: %s",
       err.msg);
@@ -131,7 +131,7 @@ tells(struct edge *e)
       "and what is trained");
     T(flow_inlet_patience(e->inlet) > 0.1, "then there is time");
     flow_server_over(e->inlet->server, &done);
-    T(client_sees(e->a, e->b, e->client, FLOW_OVER, &news, 5),
+    T(client_sees(e->a, e->b, e->client, FLOW_OVER, &news, 60),
       "[consumer: the run is over] the run is over");
 }
 
@@ -144,7 +144,7 @@ turns_away(struct edge *e)
 
     strcpy(e->augmenter.hello.recipe, "emc2");
     other = flow_client_open(e->b, &e->augmenter, &err);
-    T(inlet_sees(e->a, e->b, e->inlet, FLOW_REPORT, &news, 5),
+    T(inlet_sees(e->a, e->b, e->inlet, FLOW_REPORT, &news, 60),
       "who has another recipe is refused: %s", news.why.msg);
     T(flow_server_peers(e->inlet->server) == 1, "who is refused is not there");
     flow_client_close(other);
@@ -182,9 +182,9 @@ ends(void)
     struct wire_sock *sock = join(b, sc.endpoint, "x");
     struct flow_news news;
 
-    T(inlet_sees(a, b, inlet, FLOW_JOINED, &news, 5), "an augmenter joins");
+    T(inlet_sees(a, b, inlet, FLOW_JOINED, &news, 60), "an augmenter joins");
     tell(sock, next_of(1, 0, 0, 1));
-    T(inlet_sees(a, b, inlet, FLOW_REPORT, &news, 5),
+    T(inlet_sees(a, b, inlet, FLOW_REPORT, &news, 60),
       "what has no use here is refused: %s", news.why.msg);
     T(flow_consumer_ended(inlet->consumer) == FLOW_NONE_ENDED,
       "the plan goes on");

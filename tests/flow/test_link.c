@@ -44,22 +44,22 @@ items_between(struct wire *a, struct wire *b, struct flow_server *server,
     struct flow_news news;
 
     send_item(server, &place, "r", 11);
-    T(client_sees(a, b, client, FLOW_REPORT, &news, 5) &&
+    T(client_sees(a, b, client, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "select: item: data set of 11"),
       "an item of another data set is refused: %s", news.why.msg);
-    T(server_sees(a, b, server, FLOW_UNWANTED, &news, 5) && !news.at.step &&
+    T(server_sees(a, b, server, FLOW_UNWANTED, &news, 60) && !news.at.step &&
           strstr(news.why.msg, "refuses our item of epoch 0, step 0: item: "
                                "data set of 11"),
       "its sender hears why, and says who: %s", news.why.msg);
     send_item(server, &place, "other", 10);
-    T(client_sees(a, b, client, FLOW_REPORT, &news, 5) &&
+    T(client_sees(a, b, client, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "of run 'other', this is run 'r'"),
       "an item of another run is refused: %s", news.why.msg);
-    T(server_sees(a, b, server, FLOW_UNWANTED, &news, 5) &&
+    T(server_sees(a, b, server, FLOW_UNWANTED, &news, 60) &&
           strstr(news.why.msg, "of run 'other'"),
       "and its sender hears that, too");
     send_item(server, &place, "", 10);
-    T(client_sees(a, b, client, FLOW_MESSAGE, &news, 5) &&
+    T(client_sees(a, b, client, FLOW_MESSAGE, &news, 60) &&
           flow_client_item(client)->ids[2] == 3,
       "a good one is taken");
 }
@@ -78,7 +78,7 @@ items(void)
 
     T(both_see(a, b, server, client, FLOW_JOINED, &news),
       "the peer has joined");
-    client_sees(a, b, client, FLOW_JOINED, &news, 5);
+    client_sees(a, b, client, FLOW_JOINED, &news, 60);
     items_between(a, b, server, client);
     T(flow_server_peers(server) == 1, "nobody had to go");
     close_ends(a, b, server, client);
@@ -104,18 +104,18 @@ peer_errs(struct wire *a, struct wire *b, struct flow_server *server,
     struct flow_news news;
 
     wire_sock_soon(sock, beat);
-    T(server_sees(a, b, server, FLOW_REPORT, &news, 5) &&
+    T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "sent beat before it said hello"),
       "what comes before hello is counted and said: %s", news.why.msg);
     T(strstr(news.why.msg, "/batch"), "of which edge");
     wire_msg_free(beat);
     tell(sock, wire_hello_put(&mine));
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 5), "it joins");
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "it joins");
     tell(sock, item_of(&(struct wire_place){9, 0, 0}, "", 10));
-    T(server_sees(a, b, server, FLOW_REPORT, &news, 5), "refused: %s",
+    T(server_sees(a, b, server, FLOW_REPORT, &news, 60), "refused: %s",
       news.why.msg);
     tell(sock, wire_error_put(&no));
-    T(server_sees(a, b, server, FLOW_REPORT, &news, 5) &&
+    T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "no such place"),
       "an error of a peer is said: %s", news.why.msg);
 }

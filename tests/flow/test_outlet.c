@@ -88,14 +88,14 @@ open_plan(void)
 static int
 sees(struct plan *p, enum flow_what what, struct flow_news *news)
 {
-    return outlet_sees(p->a, p->b, p->outlet, what, news, 8);
+    return outlet_sees(p->a, p->b, p->outlet, what, news, 60);
 }
 
 /* The same of the client. */
 static int
 hears(struct plan *p, enum flow_what what, struct flow_news *news)
 {
-    return client_sees(p->a, p->b, p->client, what, news, 5);
+    return client_sees(p->a, p->b, p->client, what, news, 60);
 }
 
 static void
@@ -229,21 +229,21 @@ claims(void)
     struct flow_news news;
 
     tell(sock, next_of(6, 0, 3, 1));
-    T(outlet_sees(a, b, outlet, FLOW_MOVED, &news, 5),
+    T(outlet_sees(a, b, outlet, FLOW_MOVED, &news, 60),
       "a peer names a session");
     tell(sock, next_of(INT64_C(1) << 62, 0, 0, 1));
-    T(outlet_sees(a, b, outlet, FLOW_REPORT, &news, 5) &&
+    T(outlet_sees(a, b, outlet, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "ahead of this machine's clock"),
       "a session of the year 2116 is refused: %s", news.why.msg);
     T(flow_producer_place(outlet->producer).session == 6,
       "the session before stays");
     tell(sock, next_of(6, 0, 11, 2));
-    T(outlet_sees(a, b, outlet, FLOW_REPORT, &news, 5) &&
+    T(outlet_sees(a, b, outlet, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "beyond ten"),
       "a place that the tool does not believe: %s", news.why.msg);
     T(flow_producer_place(outlet->producer).step == 3, "the place stays");
     tell(sock, next_of(6, 0, 10, 3));
-    T(outlet_sees(a, b, outlet, FLOW_PASSED, &news, 5),
+    T(outlet_sees(a, b, outlet, FLOW_PASSED, &news, 60),
       "one that the tool believes moves it");
 
     wire_sock_close(sock);
@@ -272,7 +272,7 @@ late(void)
     int until = 1000;
 
     tell(sock, next_of(6, 0, 0, 1));
-    T(outlet_sees(a, b, outlet, FLOW_MOVED, &news, 5), "a session begins");
+    T(outlet_sees(a, b, outlet, FLOW_MOVED, &news, 60), "a session begins");
     fill(outlet);
     T(flow_producer_turn(outlet->producer, clock_now(), &turn) &&
           flow_outlet_give(outlet, &turn, msg),

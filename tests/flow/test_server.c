@@ -31,7 +31,7 @@ greetings(void)
     struct flow_news news;
     uint64_t peer;
 
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 5),
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 60),
       "[unknown: hello that fits] the peer has joined");
     peer = news.peer;
     strcpy(hello.peer, "x");
@@ -40,14 +40,14 @@ greetings(void)
       "[known: hello that fits] a second hello changes nothing");
     hello.size = 11;
     tell(sock, wire_hello_put(&hello));
-    T(server_sees(a, b, server, FLOW_REPORT, &news, 5) &&
+    T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "of 11") && flow_server_peers(server) == 1,
       "[known: hello that does not fit] the reason is said, the peer stays");
     back = join(b, at("greetings"), "x");
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 5) && news.peer != peer,
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 60) && news.peer != peer,
       "[unknown: hello of a name that is known] on another connection it is "
       "somebody new");
-    T(server_sees(a, b, server, FLOW_LEFT, &news, 5) && news.peer == peer &&
+    T(server_sees(a, b, server, FLOW_LEFT, &news, 60) && news.peer == peer &&
           flow_server_peers(server) == 1,
       "and the old one is gone");
     peer = flow_server_peer(server, 0);
@@ -55,7 +55,7 @@ greetings(void)
     wire_sock_close(back);
     for (int i = 0; i < 500 && flow_server_reaches(server, peer); i++)
         turn(a, b);
-    T(server_sees(a, b, server, FLOW_LEFT, &news, 5) && news.peer == peer,
+    T(server_sees(a, b, server, FLOW_LEFT, &news, 60) && news.peer == peer,
       "[known: it cannot be sent to] it has left");
     flow_server_close(server);
     wire_close(a);
@@ -106,7 +106,7 @@ nonsense(void)
     struct flow_news news;
     int away = 0, told = 0;
 
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 5), "the peer has joined");
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "the peer has joined");
     for (int i = 0; i < 80; i++) {
         if (i % 60 == 0)
             tell(sock, wire_reject_put(&reject));
@@ -126,10 +126,10 @@ nonsense(void)
       (intmax_t)error.of.at.step, (intmax_t)error.count);
     for (int i = 0; i < 64; i++)
         tell(sock, useless_item());
-    while (!away && server_sees(a, b, server, FLOW_REPORT, &news, 5))
+    while (!away && server_sees(a, b, server, FLOW_REPORT, &news, 60))
         away = strstr(news.why.msg, "sent away") != NULL;
     T(away, "64 in a row, and it is sent away: %s", news.why.msg);
-    T(server_sees(a, b, server, FLOW_LEFT, &news, 5),
+    T(server_sees(a, b, server, FLOW_LEFT, &news, 60),
       "who is sent away is gone");
     wire_sock_close(sock);
     flow_server_close(server);
@@ -151,7 +151,7 @@ refused_item(void)
     struct wire_error error;
     int said = 0, n = 0;
 
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 5), "the peer has joined");
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "the peer has joined");
     for (int i = 0; i < 5; i++)
         tell(sock, wire_error_put(&no));
     while (server_sees(a, b, server, FLOW_UNWANTED, &news, n < 5 ? 5 : 0.1)) {
@@ -179,14 +179,14 @@ last_word_heard(void)
     struct flow_client *client =
         client_at(b, "last", WIRE_EDGE_BATCH, "augment");
     struct flow_news news;
-    int heard = server_sees(a, b, server, FLOW_JOINED, &news, 5) &&
-                client_sees(a, b, client, FLOW_JOINED, &news, 5);
+    int heard = server_sees(a, b, server, FLOW_JOINED, &news, 60) &&
+                client_sees(a, b, client, FLOW_JOINED, &news, 60);
 
     flow_server_over(server, &place);
     flow_server_close(server);
     wire_close(a);
     a = wire_open(NULL, &err);
-    heard = heard && client_sees(a, b, client, FLOW_OVER, &news, 3);
+    heard = heard && client_sees(a, b, client, FLOW_OVER, &news, 60);
     flow_client_close(client);
     wire_close(a);
     wire_close(b);

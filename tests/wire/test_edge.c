@@ -115,7 +115,7 @@ static int
 is_refused(enum wire_edge edge, enum wire_side from,
            const struct wire_limits *limits, size_t part)
 {
-    return is_closed(edge, from, limits, part, 20);
+    return is_closed(edge, from, limits, part, 60);
 }
 
 static int

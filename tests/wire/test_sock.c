@@ -402,7 +402,7 @@ idlers(void)
         open += !connect(fd[i], (struct sockaddr *)&addr, sizeof addr);
     }
     client = flow_client_open(b, &cc, &err);
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 5),
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 60),
       "joined among %d that say nothing", open);
     for (int i = 0; i < IDLERS; i++)
         close(fd[i]);

@@ -126,7 +126,7 @@ wrong_role(void)
     int told = 0;
 
     wire_sock_soon(sock, msg);
-    T(server_sees(a, b, server, FLOW_REPORT, &news, 5), "refused: %s",
+    T(server_sees(a, b, server, FLOW_REPORT, &news, 60), "refused: %s",
       news.why.msg);
     for (int i = 0; i < 500 && !told; i++) {
         turn(a, b);
