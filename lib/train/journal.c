@@ -11,27 +11,48 @@
 #include "util/json.h"
 #include "util/mem.h"
 
-/* How much of the text are whole lines of steps up to `total`. */
-static size_t
-length_of_lines(const char *text, size_t len, int64_t total)
+enum { LINE_MAX_BYTES = 1 << 15 }; // many times the longest line of a step
+
+/* The step of the last line before `end`, 0 where that is none, and where the
+ * line begins.  Of a line that no step has, `start` is within it. */
+static int
+read_last_line(int file, off_t end, off_t *start, int64_t *step)
 {
-    size_t keep = 0;
+    char text[LINE_MAX_BYTES];
+    const size_t n = end < LINE_MAX_BYTES ? (size_t)end : LINE_MAX_BYTES;
+    size_t at = n - 1;
+    json_t *object = NULL;
 
-    while (keep < len) {
-        const char *line = text + keep, *end = memchr(line, '\n', len - keep);
-        json_t *object;
-        json_int_t step;
+    if (pread(file, text, n, end - (off_t)n) != (ssize_t)n)
+        return -1;
+    while (at && text[at - 1] != '\n')
+        at--;
+    if (text[n - 1] == '\n')
+        object = json_loadb(text + at, n - at, 0, NULL);
+    *step = json_integer_value(json_object_get(object, "total"));
+    json_decref(object);
+    *start = end - (off_t)(n - at);
+    return 0;
+}
 
-        if (!end)
+/* Cuts the lines behind that of step `total`.  They are read from the end on,
+ * for the file of a long run is larger than the memory. */
+static int
+cut_lines(int file, int64_t total)
+{
+    const off_t size = lseek(file, 0, SEEK_END);
+    off_t end = size, start = 0;
+
+    while (end > 0) {
+        int64_t step;
+
+        if (read_last_line(file, end, &start, &step))
+            return -1;
+        if (step >= 1 && step <= total)
             break;
-        object = json_loadb(line, (size_t)(end - line), 0, NULL);
-        step = json_integer_value(json_object_get(object, "total"));
-        json_decref(object);
-        if (step < 1 || step > total)
-            break;
-        keep += (size_t)(end - line) + 1;
+        end = start;
     }
-    return keep;
+    return size < 0 || (end < size && ftruncate(file, end)) ? -1 : 0;
 }
 
 void
@@ -45,8 +66,7 @@ int
 train_journal_open(struct train_journal *journal, const char *run,
                    const struct train_state *state, struct err *err)
 {
-    char *path = mem_format("%s/metrics.jsonl", run), *text = NULL;
-    size_t len = 0;
+    char *path = mem_format("%s/metrics.jsonl", run);
     int rc = -1;
 
     journal->run = run;
@@ -55,20 +75,12 @@ train_journal_open(struct train_journal *journal, const char *run,
     journal->first = state->total;
     journal->first_images = state->images;
     journal->file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (journal->file < 0) {
+    if (journal->file < 0)
         err_sys(err, "cannot open '%s'", path);
-        goto out;
-    }
-    text = file_read(path, SIZE_MAX / 4, &len, err);
-    if (!text)
-        goto out;
-    if (ftruncate(journal->file,
-                  (off_t)length_of_lines(text, len, state->total)))
+    else if (cut_lines(journal->file, state->total))
         err_sys(err, "cannot cut '%s'", path);
     else
         rc = 0;
-out:
-    free(text);
     free(path);
     return rc;
 }
