@@ -150,10 +150,17 @@ ok 'another tau: 1' refuses 1 '--tau is 0.2, but 0.5 in the checkpoint' \
 cp -r "$work/c" "$work/d"
 cp -r "$work/c" "$work/e"
 cp -r "$work/c" "$work/f"
+cp -r "$work/c" "$work/moved"
+rm "$work"/moved/{metrics.jsonl,batches.*}
 small=(--resume)
 ok 'goes on from there' with "$work/c" --
 ok 'goes on from there, to the same bits' diff -r "$work/a/latest/" "$work/c/latest/"
 ok 'and the same metrics' same_metrics a c
+ok 'goes on where its metrics and batches are moved away' with "$work/moved" --
+ok 'to the same bits' diff -r "$work/a/latest/" "$work/moved/latest/"
+ok 'with the metrics of its own steps' \
+    diff <(timeless a | tail -n 3) <(timeless moved)
+ok 'and rows for them' jq -e '.first == 6 and .offset == 0' "$work/moved/batches.jsonl"
 ok 'another tau on request' with "$work/d" -- --tau 0.2 --override tau
 ok 'is remembered' jq -e '.options.tau == 0.2' "$work/d/latest/config.json"
 ok 'another data set: 1' refuses 1 'digest cdcdcdcd; the checkpoint is of' \

@@ -50,12 +50,20 @@ for file in view.js view.css dygraph.js dygraph.css; do
     ok "$file is in it" asked "$file"
 done
 
-# events SECONDS : into the file events
+# events KIND... : into the file events, until there is one of each
 events() {
-    curl -sN -m "$1" "${at}events" >events
-    test -s events
+    curl -sN -m "$patience" "${at}events" >events &
+    local reader=$!
+    becomes_true heard "$@"
+    kill "$reader"
 }
-ok 'it is told of what happens' events 4
+heard() {
+    local kind
+    for kind; do
+        grep -q "^event: $kind" events || return
+    done
+}
+ok 'it is told of what happens' events metrics status batch
 for kind in metrics status batch; do
     ok "of $kind" grep -q "^event: $kind" events
 done
