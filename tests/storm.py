@@ -21,10 +21,16 @@ is a command of pipelines/commands, or the encoder is that of pipelines/examples
 command-train, command-select, command-augment (of all), command-negatives,
 command-all. There a strike may also hit the program of a stage.
 
+--all takes both kinds and a third one: ranks, where there is foil-train-mpi, two
+of them, of which a strike kills one. A quarter of the kills ask a stage to end
+(SIGTERM) and start it again, and pages come and are killed: foil-view, a reader of
+its events, and one that does not read.
+
 A run must end by itself with the checkpoint and the metrics of an undisturbed
 one, bit for bit (times apart), and never stand still for a minute in which all
 of its stages may run: foil-select has the lowest priority, and beside other work
-a plan takes many seconds. Prints TAP and, at the end, figures. BIN is the folder
+a plan takes many seconds. Once the last fault has ended no step may take longer
+than --calm seconds. Prints TAP and, at the end, figures. BIN is the folder
 of the tools. A run that fails keeps its folder: its name is printed.
 """
 import argparse
@@ -48,6 +54,10 @@ parser.add_argument("--seed", type=int, default=os.environ.get("SEED", 1))
 parser.add_argument("--stage", default="", help="strike this stage alone")
 parser.add_argument("--commands", action="store_true",
                     help="a command behind each stage in turn")
+parser.add_argument("--all", action="store_true",
+                    help="commands or not, ranks, pages, SIGTERM")
+parser.add_argument("--calm", type=float, default=60, metavar="SECONDS",
+                    help="a step may take when all faults are over")
 parser.add_argument("--pause", metavar="LOW-HIGH",
                     default=os.environ.get("PAUSE", "0.5-3"),
                     help="seconds for which stages are stopped")
@@ -93,6 +103,7 @@ OPTIONS = {
         "command-augment": "--objective simclr",
         "command-negatives": "--objective emc2 --tau 0.3",
         "command-all": "--objective emc2 --tau 0.3 " + ENCODER,
+        "ranks": "--objective simclr --shards 2",
     },
     "augment": {
         "command-augment": VIEW, "command-all": VIEW,
@@ -110,6 +121,22 @@ OPTIONS = {
         "command-negatives": WEIGH, "command-all": WEIGH,
     },
 }
+
+MPI = os.access(BIN + "/foil-train-mpi", os.X_OK) and shutil.which("mpirun")
+RANKS = dict(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+             OMPI_MCA_rmaps_base_oversubscribe="1",
+             OMPI_MCA_hwloc_base_binding_policy="none",
+             OMPI_MCA_btl_tcp_if_include="lo", OMPI_MCA_oob_tcp_if_include="lo",
+             PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
+             PRTE_MCA_hwloc_default_binding_policy="none")
+
+
+def kinds_of_runs():
+    return [kind for kind in OPTIONS["train"] if kind and
+            (MPI if kind == "ranks" else
+             told.all or kind.startswith("command") == told.commands)
+            and (told.all or kind != "ranks")]
+
 
 def timeless(step):
     """A line of the metrics without what depends on the clock."""
@@ -129,7 +156,12 @@ class Run:
         with open(self.clock, "wb") as clock:
             clock.write(bytes(8))
         self.env = dict(env, LD_PRELOAD=CLOCK, SKEWED_CLOCK=self.clock)
+        if kind == "ranks":
+            self.env.update(RANKS, TMPDIR=self.folder + ".tmp")
+            os.mkdir(self.folder + ".tmp", 0o700)
         self.process, self.stopped = {}, set()
+        self.asked, self.deaf = set(), []  # to end, and what did not
+        self.pages = []     # of foil-view and its readers
         self.started = {}  # when, or when it went on
         self.last = 0  # when the last step was seen
         self.names = ["train", "select"] + \
@@ -147,6 +179,10 @@ class Run:
         command = [f"{BIN}/foil-{tool}", "-r", self.folder, *shlex.split(options)]
         if tool in ("augment", "select"):
             command.append(data)
+        if name == "train" and self.kind == "ranks":
+            command[0] += "-mpi"
+            command[:0] = ["mpirun", "-n", "2"]
+        self.asked.discard(name)
         self.started[name] = time.monotonic()
         with open(f"{self.folder}/{name}.log", "ab") as log:
             self.process[name] = subprocess.Popen(
@@ -159,13 +195,83 @@ class Run:
         with open(self.clock, "r+b") as clock:
             clock.write(seconds.to_bytes(8, sys.byteorder, signed=True))
 
+    def pids(self, name):
+        """The stage, or its ranks."""
+        pid = self.process[name].pid
+        if name != "train" or self.kind != "ranks":
+            return [pid]
+        return [int(rank) for rank in
+                subprocess.run(["pgrep", "-f", f"/foil-train-mpi -r {self.folder} "],
+                               capture_output=True, text=True, check=False)
+                .stdout.split() if int(rank) != pid]
+
+    def signal(self, pids, number):
+        for pid in pids:
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                pass
+
     def kill(self, name):
+        """Of ranks one: the others end by themselves, and mpirun."""
+        pids = self.pids(name) or [self.process[name].pid]
+        until = time.monotonic() + GIVE_UP
         self.stopped.discard(name)
-        self.process[name].kill()
+        self.signal([pids[self.steps() % len(pids)]], signal.SIGKILL)
+        if name == "train" and self.kind == "ranks":
+            self.signal(pids, signal.SIGCONT)
+            while self.alive(name) or self.pids(name):
+                time.sleep(0.02)
+                if time.monotonic() > until:
+                    self.deaf.append(name)
+                    self.signal(self.pids(name) + [self.process[name].pid],
+                                signal.SIGKILL)
+                    break
         self.process[name].wait()
+
+    def ask(self, name):
+        """To end well."""
+        self.go_on(name)
+        self.asked.add(name)
+        ranks = name == "train" and self.kind == "ranks"
+        self.signal([self.process[name].pid],
+                    signal.SIGUSR1 if ranks else signal.SIGTERM)
+        try:
+            self.process[name].wait(GIVE_UP)
+        except subprocess.TimeoutExpired:
+            self.deaf.append(name)
+            self.kill(name)
+
+    def open_page(self):
+        with open(f"{self.folder}.page", "wb") as at, \
+                open(f"{self.folder}/view.log", "ab") as log:
+            self.pages.append(subprocess.Popen(
+                [f"{BIN}/foil-view", "--port", "0", "-r", self.folder], env=self.env,
+                stdin=subprocess.DEVNULL, stdout=at, stderr=log))
+
+    def read_page(self, reads):
+        """A browser that listens to its events, or connects and never reads."""
+        with open(f"{self.folder}.page", encoding="utf-8") as file:
+            at, _, token = file.read().strip().partition("?")
+        if not at:
+            return  # it still starts
+        reader = subprocess.Popen(["curl", "-sN", f"{at}events?{token}"],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        if not reads:
+            reader.send_signal(signal.SIGSTOP)
+        self.pages.append(reader)
+
+    def close_pages(self):
+        for page in self.pages:
+            page.kill()
+            page.wait()
+        self.pages = []
 
     def kill_program(self, name):
         """Of a stage with a command: 1 when one was there."""
+        if name == "train" and self.kind == "ranks":
+            return 0  # its children are ranks
         try:
             with open(f"/proc/{self.process[name].pid}/task/"
                       f"{self.process[name].pid}/children") as pids:
@@ -178,13 +284,13 @@ class Run:
 
     def stop(self, name):
         self.stopped.add(name)
-        self.process[name].send_signal(signal.SIGSTOP)
+        self.signal(self.pids(name), signal.SIGSTOP)
 
     def go_on(self, name):
         if name in self.stopped:
             self.stopped.remove(name)
             self.started[name] = time.monotonic()
-            self.process[name].send_signal(signal.SIGCONT)
+            self.signal(self.pids(name), signal.SIGCONT)
 
     def alive(self, name):
         return self.process[name].poll() is None
@@ -206,7 +312,8 @@ class Run:
     def end(self):
         """The trainer has ended: so must all others, by themselves."""
         ended = time.monotonic()
-        left, until = [], ended + 40
+        left, until = self.deaf, ended + 40
+        self.close_pages()
         servers = [self.started[name] for name in self.process
                    if not name.startswith("augment")]
         for name, process in self.process.items():
@@ -245,7 +352,10 @@ class Strikes:
         self.run, self.rng = run, rng
         self.kills_left = kills
         self.kinds = [self.kill] * kills + [self.stop, *[self.jump] * JUMPS]
-        self.kinds += [self.kill_programs] * (4 * told.commands)
+        if told.commands or told.all:
+            self.kinds += [self.kill_programs] * 4
+        if told.all:
+            self.kinds += [self.page] * 2
         self.kinds = self.kinds if kills else []
         rng.shuffle(self.kinds)
         self.due = time.monotonic() + rng.uniform(0.1, 0.5)
@@ -259,7 +369,10 @@ class Strikes:
 
     def kill(self, now):
         for name in self.victims():
-            self.run.kill(name)
+            if told.all and self.rng.random() < 0.25:
+                self.run.ask(name)
+            else:
+                self.run.kill(name)
             self.kills_left -= 1
             again = now + self.rng.choice((0, 0, 0.2, 1))
             self.mending.append((again, self.start, name))
@@ -270,7 +383,8 @@ class Strikes:
 
     def start(self, name):
         # whatever starts stages sees that the run is over, and starts no more
-        if name == "train" or self.run.process["select"].poll() != 0:
+        if name == "train" or "select" in self.run.asked or \
+                self.run.process["select"].poll() != 0:
             self.run.start(name)
 
     def stop(self, now):
@@ -281,6 +395,20 @@ class Strikes:
 
     def jump(self, _now):
         self.run.set_clock(self.rng.choice((-3600, 3600)))
+
+    def page(self, now):
+        """A page is opened, read by one and not read by another, and killed."""
+        if self.run.pages:
+            return
+        self.run.open_page()
+        for reads in True, False:
+            self.mending.append((now + 1, self.run.read_page, reads))
+        self.mending.append((now + self.rng.uniform(2, 4),
+                             lambda _: self.run.close_pages(), ""))
+
+    def over(self):
+        """No fault will come, and none is there."""
+        return not self.kinds and not self.run.stopped and not self.mending
 
     def strike(self, now):
         """Whether something was hit."""
@@ -293,27 +421,32 @@ class Strikes:
         return True
 
     def mend(self, now):
-        """Whether something goes on that stood still."""
+        """Whether a stage goes on that stood still."""
         due = [one for one in self.mending if one[0] <= now]
         self.mending = [one for one in self.mending if one[0] > now]
         for _, how, name in due:
             how(name)
-        return bool(due)
+        return any(name in self.run.names for _, _, name in due)
 
     def hold(self, name):
         return any(name == one for _, _, one in self.mending)
 
 
 def watch(run, rng, kills):
-    """Lets a run go to its end under strikes; returns kills, longest stall."""
-    strikes, longest = Strikes(run, rng, kills), 0.0
-    steps, since = 0, time.monotonic()
+    """Lets a run go to its end under strikes; returns kills, the longest time
+    without a step, and that when all was over."""
+    strikes, longest, calm = Strikes(run, rng, kills), 0.0, 0.0
+    steps, since, over_at = 0, time.monotonic(), None
     while True:
         time.sleep(0.02)
         now, at = time.monotonic(), run.steps()
         went_on = at != steps
         if went_on:
             steps, run.last = at, now
+        if went_on and over_at:
+            calm, over_at = max(calm, now - over_at), now
+        if not over_at and strikes.over():
+            over_at = now
         mended = strikes.mend(now)
         struck = at > 20 and strikes.strike(now)
         if went_on or mended or struck or run.stopped:
@@ -324,19 +457,17 @@ def watch(run, rng, kills):
         if over or now - since > GIVE_UP:
             for name in list(run.stopped):
                 run.go_on(name)
-            return kills - strikes.kills_left, max(longest, now - since)
+            return kills - strikes.kills_left, max(longest, now - since), calm
 
 
 class Storm:
     """Undisturbed runs of each kind, then disturbed ones, two at a time."""
 
     def __init__(self):
-        self.kinds = [
-            kind for kind in OPTIONS["train"]
-            if kind and kind.startswith("command") == told.commands]
+        self.kinds = kinds_of_runs()
         self.calm = {}
         self.number, self.killed, self.runs, self.bad = 0, 0, 0, 0
-        self.longest = 0.0
+        self.longest, self.calmest = 0.0, 0.0
 
     def report(self, good, what, run):
         self.number += 1
@@ -358,21 +489,26 @@ class Storm:
         run = Run(f"run{number}", kind, rng.randint(1, 8))
         return run, watch(run, rng, kills), run.end()
 
-    def judge(self, run, done, stall, left):
+    def judge(self, run, done, stall, calm, left):
         code = run.process["train"].returncode
         same = code == 0 and run.result() == self.calm[run.kind]
-        good = same and not left and stall < STALL
+        good = same and not left and stall < STALL and calm < told.calm
         self.runs, self.killed = self.runs + 1, self.killed + done
         self.longest = max(self.longest, stall)
+        self.calmest = max(self.calmest, calm)
         augmenters = sum(n.startswith("augment") for n in run.names)
         self.report(
             good, f"{run.kind}, {augmenters} augmenters, {done} kills: "
             + ("same bits" if same else f"other bits, exit code {code}")
             + f", at most {stall:.1f} s without a step"
+            + f", {calm:.1f} s when all was over"
             + (f", left: {' '.join(left)}" if left else ""), run)
         if good:
             shutil.rmtree(run.folder)
             os.unlink(run.clock)
+            shutil.rmtree(run.folder + ".tmp", ignore_errors=True)
+            if os.path.exists(run.folder + ".page"):
+                os.unlink(run.folder + ".page")
 
     def blow(self, pool):
         for run, good in pool.map(self.undisturbed, self.kinds):
@@ -385,8 +521,8 @@ class Storm:
             several = [pool.submit(self.disturbed, self.runs + i, each)
                        for i in range(told.together)]
             for one in several:
-                run, (done, stall), left = one.result()
-                self.judge(run, done, stall, left)
+                run, (done, stall, calm), left = one.result()
+                self.judge(run, done, stall, calm, left)
 
 
 def main():
@@ -398,7 +534,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(told.together) as pool:
         storm.blow(pool)
     print(f"# {storm.runs} runs, {storm.killed} kills, {storm.bad} bad, "
-          f"longest time without a step {storm.longest:.1f} s, seed {told.seed}")
+          f"longest time without a step {storm.longest:.1f} s, "
+          f"{storm.calmest:.1f} s when all was over, seed {told.seed}")
     print(f"1..{storm.number}")
     if not storm.bad:
         shutil.rmtree(work)
