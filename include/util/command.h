@@ -25,12 +25,14 @@
  * does not reach: the stage brings its work to an end first.  The program finds
  * the memory at the path in FOIL_MEMORY, descriptor 3, which it may map or
  * open; the stage has to tell it the size.  Each line of its standard error is
- * printed with its name before it while the stage waits for it or sends.  When
- * the stage's process ends, in whatever way, the program's input ends, and a
- * second later its group is killed.
+ * printed with its name before it while the stage waits for it or sends: 200 in
+ * ten seconds; of those above, their number and the last ten.  When the stage's
+ * process ends, in whatever way, the program's input ends, and a second later
+ * its group is killed.
  *
- * Nothing the program does harms the stage: it is waited for so long and no
- * longer, its lines are bounded, and it cannot make the memory smaller.
+ * Nothing the program does harms the stage: an answer has to be complete in so
+ * many seconds, whatever comes before, its lines are bounded, and it cannot
+ * make the memory smaller.
  * SIGPIPE is ignored from the first command_open() on, as by stop_fd().
  *
  * One thread at a time has a command; each may have its own.
@@ -40,7 +42,7 @@ struct command;
 struct command_config {
     const char *name; /* before its lines, and in sentences: "strategy" */
     const char *line; /* for sh -c */
-    double first;     /* seconds it may take for its first answer, */
+    double first;     /* seconds that its first answer may take, whole, */
     double patience;  /* for each further one */
     size_t longest;   /* bytes of a line of an answer */
     size_t most;      /* lines of an answer before its last one */

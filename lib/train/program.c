@@ -5,7 +5,7 @@
 #include "program.h"
 #include "util/mem.h"
 
-enum { LONGEST = 4096, TENSORS = 100000, ALIGN = 64 };
+enum { LONGEST = 4096, TENSORS = 10000, ALIGN = 64 };
 
 struct train_program {
     struct command *command;

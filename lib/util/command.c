@@ -22,12 +22,16 @@
 enum {
     HELD = 65536,    // bytes without the end of a line that are kept
     SHOWN = 1024,    // bytes of a line of its standard error that are printed
+    BURST = 200,     // such lines that are printed in a period
+    LATEST = 10,     // and of those above, the latest ones
+    READS = 16,      // of its standard error at once
     LOOK_MS = 100,   // between two looks whether the program still lives
     DESCRIPTOR = 10, // ours have at least this number: 0 to 3 are the program's
 };
 
 static const double moment = 3; // to end by itself
 static const double second = 1; // to end after SIGTERM, or after its output did
+static const double period = 10; // over which lines are counted
 
 struct command {
     struct command_config config; // name and line are copies
@@ -35,9 +39,14 @@ struct command {
     struct group group;
     int in, out, said; // our ends of its descriptors 0, 1, 2; -1: closed
     struct bytes to, answer, words;
-    size_t owed;  // answers
-    size_t lines; // of the answer that comes
-    int answered; // once
+    double since;         // when the period began
+    size_t shown;         // lines of its standard error in it,
+    size_t left_out;      // and those above BURST,
+    char *latest[LATEST]; // line i of which is [i % LATEST]
+    size_t owed;          // answers
+    size_t lines;         // of the answer that comes
+    int answered;         // once
+    int late; // the time is over, and what the pipe had then is read
     int lost, unasked;
     int memory;
     void *map;
@@ -54,9 +63,52 @@ close_end(int *fd)
 
 /* ------------------------------------------------------- standard error */
 
+/* Prints a line and frees it. */
+static void
+print_line(const struct command *c, char *line)
+{
+    c->config.print(c->config.tool, line);
+    free(line);
+}
+
+/* Prints the count of lines that were left out, and the latest of them, which
+ * say why a program ended. */
+static void
+end_period(struct command *c)
+{
+    const size_t n = c->left_out,
+                 first = n > LATEST ? n - LATEST : 0; // that is still there
+
+    c->left_out = c->shown = 0;
+    c->since = clock_now();
+    if (first)
+        print_line(c, mem_format("%s: %zu line%s of its standard error left "
+                                 "out",
+                                 c->config.name, first, plural(first)));
+    for (size_t i = first; i < n; i++) {
+        print_line(c, c->latest[i % LATEST]);
+        c->latest[i % LATEST] = NULL;
+    }
+}
+
+static void
+print_or_leave_out(struct command *c, char *line)
+{
+    char **latest = &c->latest[c->left_out % LATEST];
+
+    if (c->shown < BURST) {
+        c->shown++;
+        print_line(c, line);
+        return;
+    }
+    free(*latest);
+    *latest = line;
+    c->left_out++;
+}
+
 /* Of what a terminal would draw over itself, the last state. */
 static void
-print_last_state(const struct command *c, char *text)
+print_last_state(struct command *c, char *text)
 {
     char *again, *line;
 
@@ -68,8 +120,7 @@ print_last_state(const struct command *c, char *text)
         return;
     line = mem_format("%s: %.*s", c->config.name, SHOWN, text);
     defuse(line);
-    c->config.print(c->config.tool, line);
-    free(line);
+    print_or_leave_out(c, line);
 }
 
 /* Passes on what it has said so far; a line without end when it is long. */
@@ -80,7 +131,9 @@ pass_on_messages(struct command *c)
     size_t n;
     int more = 1;
 
-    while (c->said >= 0 && more > 0) {
+    if (clock_now() - c->since >= period)
+        end_period(c);
+    for (int i = 0; i < READS && c->said >= 0 && more > 0; i++) {
         more = bytes_read(c->said, &c->words);
         while ((line = bytes_line(&c->words, &n)))
             print_last_state(c, line);
@@ -167,6 +220,7 @@ end_program(struct command *c)
     }
     group_end(&c->group);
     pass_on_messages(c);
+    end_period(c);
     close_end(&c->out);
     close_end(&c->said);
 }
@@ -350,53 +404,48 @@ wait_for_event(struct command *c, int stop, double until)
     return fd[0].revents != 0;
 }
 
-/* Looks for a line of the answer in what is there: 1 with one, 0 without, -1
- * when none will follow, -2 with why it is none. */
+/* Looks for a line of the answer in what was read: 1 with one, 0 without, -1
+ * with why it is none. */
 static int
 find_line(struct command *c, char **line, struct err *why)
 {
     const size_t longest = c->config.longest;
-    int more = 1;
     size_t n;
 
-    while (!(*line = bytes_line(&c->answer, &n)) && more > 0) {
+    *line = bytes_line(&c->answer, &n);
+    if (!*line)
         n = c->answer.n - c->answer.from;
-        if (n > longest)
-            break;
-        more = bytes_read(c->out, &c->answer);
-    }
     if (n > longest)
-        err_set(why, "answered a line of over %zu bytes", longest);
-    else if (*line && strlen(*line) < n)
-        err_set(why, "answered a line with a byte of zero in it");
-    else
-        return *line ? 1 : more < 0 ? -1 : 0;
-    return -2;
+        return err_set(why, "answered a line of over %zu bytes", longest);
+    if (*line && strlen(*line) < n)
+        return err_set(why, "answered a line with a byte of zero in it");
+    return *line != NULL;
 }
 
-/* Waits for one, COMMAND_OK when *line is it. */
+/* Waits for one, COMMAND_OK when *line is it.  Clock and stop are asked before
+ * each read, whatever comes: a program may write for ever. */
 static enum command_came
 wait_line(struct command *c, int stop, double until, char **line,
           struct err *err)
 {
     struct err why;
+    int found;
 
-    for (;;) {
+    while (!(found = find_line(c, line, &why))) {
         // whether it has ended is asked before what it has left is read
         const int ended = group_ended(&c->group);
-        const int found = find_line(c, line, &why);
+        int more;
 
-        if (found > 0)
-            return COMMAND_OK;
-        if (found < -1)
-            return lose_program(c, err, why.msg);
-        if (found < 0 || ended)
-            return lose_ended(c, err);
-        if (clock_now() >= until)
+        if (c->late)
             return lose_program(c, err, "did not answer in time");
-        if (wait_for_event(c, stop, until))
+        c->late = clock_now() >= until;
+        more = bytes_read(c->out, &c->answer);
+        if (more < 0 || (!more && ended))
+            return lose_ended(c, err);
+        if (wait_for_event(c, stop, more ? 0 : until))
             return COMMAND_STOPPED;
     }
+    return found > 0 ? COMMAND_OK : lose_program(c, err, why.msg);
 }
 
 /* Returns what stands behind a word that begins a line, or NULL. */
@@ -451,6 +500,7 @@ command_take(struct command *c, int stop, struct command_answer *answer,
     char *line;
 
     answer->ok = NULL;
+    c->late = 0;
     if (c->lost)
         return lose_program(c, err, "has ended");
     REQUIRE(c->owed);

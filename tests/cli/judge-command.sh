@@ -78,6 +78,11 @@ ok 'what is no JSON: 1' wrong 'which is no object in JSON' 'read x; echo good; e
 ok 'no object: 1' wrong 'which is no object in JSON' 'read x; echo 7; echo ok'
 ok 'none: 1' wrong 'answered no line of JSON' 'read x; echo ok'
 ok 'two: 1' wrong 'more than 1 line' 'read x; echo "{}"; echo "{}"; echo ok'
+ok 'lines without end: 1' wrong 'more than 1 line' 'read x; exec yes "{}"'
+ok 'a line without end: 1' wrong 'answered a line of over 1048576 bytes' \
+    'read x; exec tr "\0" x </dev/zero'
+ok 'messages without end: 1' wrong 'did not answer in time' 'read x; yes >&2; :' \
+    --command-limit 0.2
 ok 'no answer in time: 1' wrong 'did not answer in time' 'read x; sleep 1000' \
     --command-limit 0.2
 "$eval" follow -r curve --judge-command 'read x; echo >asked; sleep 1000' \

@@ -73,6 +73,12 @@ ok 'what is no id: 1' says "answered 'loading' where the ids of batch 0" loading
 ok 'an error of its own: 1' says 'no such epoch' 'error no such epoch'
 ok 'an end: it is started again, then 1' refuses 1 'with code 3.*started again' \
     scored 'exit 3'
+ok 'lines without end: 1' refuses 1 'answered 1 ids as batch 0, which has 29' \
+    scored 'read x; exec yes 1'
+ok 'a line without end: 1' refuses 1 'answered a line of over [0-9]* bytes' \
+    scored 'read x; exec tr "\0" 1 </dev/zero'
+ok 'messages without end: 1' refuses 1 'did not answer in time' \
+    scored 'read x; yes >&2; :' --command-limit 0.1
 ok 'no answer in time: 1' refuses 1 'did not answer in time' \
     scored 'read x; echo "$$" >"'"$work"'/hangs"; sleep 1000' --command-limit 0.1
 ok 'whose program is killed' becomes_true gone "$(<"$work/hangs")"

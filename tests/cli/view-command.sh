@@ -108,6 +108,12 @@ ok 'its own error: 1' refuses 1 'views: no images today' \
     fails 'read x; echo error no images today'
 ok 'what is no answer: 1' refuses 1 "answered 'hello' where 'ok' or" \
     fails 'read x; echo hello'
+ok 'lines without end: 1' refuses 1 "answered 'y' where 'ok' or" \
+    fails 'read x; exec yes'
+ok 'a line without end: 1' refuses 1 'answered a line of over 4096 bytes' \
+    fails 'read x; exec tr "\0" x </dev/zero'
+ok 'messages without end: 1' refuses 1 'did not answer in time' \
+    fails 'read x; yes >&2; :' --command-limit 0.2
 ok 'no answer in time: 1' refuses 1 'did not answer in time' \
     fails 'read x; sleep 1000' --command-limit 0.2
 ok 'a recipe beside it: 2' refuses 2 'takes the place of --recipe' \

@@ -80,6 +80,11 @@ says() {
 ok 'one that is not there' says '.* code 127.*no such command' /none/such
 ok 'its own error' says 'no weights today' 'read x; echo error no weights today'
 ok 'what is no answer' says ".* answered 'hello' where 'ok' or" 'read x; echo hello'
+ok 'lines without end' says ".* answered 'y' where 'ok' or" 'read x; exec yes'
+ok 'a line without end' says '.* answered a line of over 4096 bytes' \
+    'read x; exec tr "\0" x </dev/zero'
+ok 'messages without end' says '.* did not answer in time' 'read x; yes >&2; :' \
+    --command-limit 0.2
 ok 'rows that do not sum to 1' says '.* wrote a row 0 that sums to 0: want 1' \
     'read x; echo ok'
 ok 'words that are no numbers' says ".* answered 'x' where up to 16 NAME=NUMBER" \

@@ -1,3 +1,4 @@
+#include <stdint.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -335,6 +336,85 @@ it_starts_again(void)
     command_close(c);
 }
 
+static int
+take_any(void *of, const char *line, struct err *why)
+{
+    (void)of;
+    (void)line;
+    (void)why;
+    return 0;
+}
+
+static void
+an_endless_answer_ends(void)
+{
+    const struct command_config config = {.name = "mine",
+                                          .line = "read x; yes",
+                                          .first = 0.2,
+                                          .patience = 0.2,
+                                          .longest = 1000,
+                                          .most = SIZE_MAX};
+    struct command *c = command_open(&config, &err);
+    struct command_answer answer = {.take = take_any};
+    int fd[2];
+
+    REQUIRE(c && !pipe(fd) && write(fd[1], "", 1) == 1);
+    T(command_ask(c, "go", fd[0], &answer, &err) == COMMAND_STOPPED,
+      "a stop ends the wait for an answer without end");
+    T(command_take(c, -1, &answer, &err) == COMMAND_LOST &&
+          strstr(err.msg, "did not answer in time"),
+      "so does the limit: %s", err.msg);
+    command_close(c);
+    close(fd[0]);
+    close(fd[1]);
+    T(once("read x; yes >&2; :", 0.2) == COMMAND_LOST &&
+          strstr(err.msg, "did not answer in time"),
+      "messages without end do not delay it");
+}
+
+/* What was printed: how many lines, some of them. */
+struct ends {
+    size_t lines;
+    char first[80], count[80], last[80];
+};
+
+static void
+print_ends(void *tool, const char *line)
+{
+    struct ends *ends = tool;
+
+    if (!ends->lines++)
+        snprintf(ends->first, sizeof ends->first, "%s", line);
+    if (strstr(line, "left out"))
+        snprintf(ends->count, sizeof ends->count, "%s", line);
+    snprintf(ends->last, sizeof ends->last, "%s", line);
+}
+
+static void
+messages_are_limited(void)
+{
+    struct ends ends = {0};
+    const struct command_config config = {
+        .name = "mine",
+        .line = "read x; seq 100000 >&2; echo its end >&2; echo ok",
+        .first = 60,
+        .longest = 1000,
+        .print = print_ends,
+        .tool = &ends};
+    struct command *c = command_open(&config, &err);
+    struct command_answer answer = {0};
+
+    REQUIRE(c);
+    T(command_ask(c, "go", -1, &answer, &err) == COMMAND_OK, "it answers");
+    free(answer.ok);
+    command_close(c);
+    T(ends.lines < 2000, "%zu lines of 100,001 are printed", ends.lines);
+    T(!strcmp(ends.first, "mine: 1") && !strcmp(ends.last, "mine: its end"),
+      "the first and the last are: %s, %s", ends.first, ends.last);
+    T(strstr(ends.count, " lines of its standard error left out"),
+      "the others are counted: %s", ends.count);
+}
+
 int
 main(void)
 {
@@ -355,5 +435,7 @@ main(void)
     a_stop_ends_the_wait();
     memory_is_shared();
     it_starts_again();
+    an_endless_answer_ends();
+    messages_are_limited();
     return t_done();
 }
