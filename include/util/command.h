@@ -28,7 +28,8 @@
  * printed with its name before it while the stage waits for it or sends: 200 in
  * ten seconds; of those above, their number and the last ten.  When the stage's
  * process ends, in whatever way, the program's input ends, and a second later
- * its group is killed.
+ * its group is killed, and all processes that have its FOIL_GROUP in their
+ * environment.
  *
  * Nothing the program does harms the stage: an answer has to be complete in so
  * many seconds, whatever comes before, its lines are bounded, and it cannot

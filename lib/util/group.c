@@ -3,25 +3,45 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "group.h"
 
-/* The program may end by itself meanwhile: its input has ended, too. */
-static char keeper[] = "trap '' HUP INT TERM; read line; sleep 1; "
-                       "kill -s KILL 0";
-static char program[] =
-    "FOIL_MEMORY=/proc/self/fd/3; export FOIL_MEMORY; exec sh -c \"$1\"";
+/*
+ * Kills all processes with the group's mark, $1, in their environment, whatever
+ * their session and parent.  One that starts another between the search and its
+ * end is found by the next search; the number of these is limited, as a process
+ * that waits for a disk is killed late.
+ */
+#define KILL_MARKED                                                          \
+    "i=0; while [ $((i += 1)) -le 20 ] && "                                  \
+    "set -- \"$1\" $(grep -lsz \"^FOIL_GROUP=$1\\$\" /proc/[0-9]*/environ) " \
+    "&& "                                                                    \
+    "[ $# -gt 1 ]; do for at in \"$@\"; do at=${at%/environ}; "              \
+    "case $at in /proc/*) kill -s KILL \"${at#/proc/}\";; esac; done; "      \
+    "set -- \"$1\"; done 2>/dev/null; "
+
+/* The program may end by itself in the second after ours: its input has ended,
+ * too. */
+static char keeper[] =
+    "trap '' HUP INT TERM; read line; sleep 1; " KILL_MARKED "kill -s KILL 0";
+static char marked[] = KILL_MARKED;
+static char program[] = "FOIL_MEMORY=/proc/self/fd/3 FOIL_GROUP=$1; "
+                        "export FOIL_MEMORY FOIL_GROUP; exec sh -c \"$2\"";
 
 /* Starts a shell in the group `leader`, 0 for one of its own; 0, or errno.
- *   fd  [n] what it has as descriptors 0 to n - 1 */
+ *   mark, line  the script's $1 and $2
+ *   fd          [n] what it has as descriptors 0 to n - 1 */
 static int
-spawn_shell(pid_t *pid, pid_t leader, char *script, char *line, const int *fd,
-            int n)
+spawn_shell(pid_t *pid, pid_t leader, char *script, char *mark, char *line,
+            const int *fd, int n)
 {
     char name[] = "sh", option[] = "-c";
-    char *argv[] = {name, option, script, name, line, NULL};
+    char *argv[] = {name, option, script, name, mark, line, NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     sigset_t none, pipes;
@@ -66,7 +86,7 @@ start_keeper(struct group *group)
     if (fd[0] < 0 || fd[1] < 0)
         rc = errno;
     else
-        rc = spawn_shell(&group->keeper, 0, keeper, NULL, fd, 3);
+        rc = spawn_shell(&group->keeper, 0, keeper, group->mark, NULL, fd, 3);
     for (int i = 0; i < 2; i++)
         if (fd[i] >= 0)
             close(fd[i]);
@@ -84,12 +104,17 @@ start_keeper(struct group *group)
 int
 group_start(struct group *group, char *line, const int fd[4], struct err *err)
 {
+    struct timespec now;
     int rc;
 
     *group = (struct group){.keep = -1};
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(group->mark, sizeof group->mark, "%jd.%jd.%09ld",
+             (intmax_t)getpid(), (intmax_t)now.tv_sec, now.tv_nsec);
     rc = start_keeper(group);
     if (!rc) {
-        rc = spawn_shell(&group->pid, group->keeper, program, line, fd, 4);
+        rc = spawn_shell(&group->pid, group->keeper, program, group->mark, line,
+                         fd, 4);
         if (rc) {
             group->pid = 0;
             group_end(group);
@@ -124,11 +149,15 @@ wait_for_process(pid_t pid, int *status)
 void
 group_end(struct group *group)
 {
+    pid_t shell = 0;
+
     if (!group->keeper)
         return;
     kill(-group->keeper, SIGKILL);
     wait_for_process(group->pid, &group->status);
     wait_for_process(group->keeper, NULL);
+    if (!spawn_shell(&shell, 0, marked, group->mark, NULL, NULL, 0))
+        wait_for_process(shell, NULL);
     close(group->keep);
     group->pid = group->keeper = 0;
 }

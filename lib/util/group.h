@@ -12,11 +12,17 @@
  * the group: PR_SET_PDEATHSIG would kill it at the end of the thread that
  * started it.  As long as we have not waited for the keeper, no other group has
  * that number.
+ *
+ * A process that has left the group, by a session of its own, is found by the
+ * group's mark, FOIL_GROUP in its environment.  To be a subreaper would make
+ * the stage wait for processes of others, find nothing after the stage's own
+ * SIGKILL, and not tell them from its own children.
  */
 struct group {
     pid_t keeper, pid; /* 0: there is none */
     int keep;          /* the keeper reads its other end */
     int status;        /* of the program, as of waitpid() */
+    char mark[64];
 };
 
 /*
@@ -33,8 +39,8 @@ int group_ended(struct group *group);
 /* group_ask() sends the program and all that it has started SIGTERM. */
 void group_ask(const struct group *group);
 
-/* group_end() kills what is left and waits for it: SIGKILL has no delay.
- * Harmless on an empty one. */
+/* group_end() kills what is left, and processes that have left the group, and
+ * waits for the group: SIGKILL has no delay.  Harmless on an empty one. */
 void group_end(struct group *group);
 
 #endif

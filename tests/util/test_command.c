@@ -1,5 +1,8 @@
+#include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -415,6 +418,58 @@ messages_are_limited(void)
       "the others are counted: %s", ends.count);
 }
 
+/* Starts a program that leaves a process with a session of its own: its
+ * number. */
+static pid_t
+leave_session(struct command **c)
+{
+    struct text text = {{0}, 0};
+    char ok[64];
+
+    *c = start("read x; setsid sh -c 'echo $$; echo ok; exec sleep 1000' & "
+               "wait",
+               NULL, 60);
+    REQUIRE(ask(*c, "go", &text, ok) == COMMAND_OK);
+    return (pid_t)strtol(text.at, NULL, 10);
+}
+
+/* It may be a process that has ended and that nobody has waited for yet. */
+static int
+becomes_gone(pid_t pid)
+{
+    const struct timespec soon = {.tv_nsec = 5000000};
+
+    for (int i = 0; i < 6000 && !kill(pid, 0); i++)
+        nanosleep(&soon, NULL);
+    return kill(pid, 0) && errno == ESRCH;
+}
+
+static void
+sessions_end(void)
+{
+    struct command *c;
+    pid_t pid = leave_session(&c), stage;
+    int fd[2];
+
+    T(getsid(pid) == pid && !kill(pid, 0),
+      "a process with a session of its own");
+    command_close(c);
+    T(becomes_gone(pid), "ends with the program");
+    REQUIRE(!pipe(fd));
+    stage = fork();
+    if (!stage) {
+        pid = leave_session(&c);
+        if (write(fd[1], &pid, sizeof pid) == sizeof pid)
+            raise(SIGKILL);
+        _exit(1);
+    }
+    REQUIRE(read(fd[0], &pid, sizeof pid) == sizeof pid);
+    waitpid(stage, NULL, 0);
+    T(becomes_gone(pid), "and after a stage that was killed");
+    close(fd[0]);
+    close(fd[1]);
+}
+
 int
 main(void)
 {
@@ -437,5 +492,6 @@ main(void)
     it_starts_again();
     an_endless_answer_ends();
     messages_are_limited();
+    sessions_end();
     return t_done();
 }
