@@ -225,22 +225,29 @@ static int
 process_norm(void *self, double *length, struct err *err)
 {
     struct process *e = self;
+    static const struct train_number norm = {"norm", 0, INFINITY, 0};
+    static const struct train_number steady = {"steady", 0, 1, 1};
     struct command_answer answer = {0};
-    double steady = 0;
-    int rc = train_program_ask(e->program, mem_format("norm %s", e->tower),
-                               &answer, err);
+    double is_steady = 0;
+    int found = 0, rc;
 
-    if (!rc && !(train_program_number(answer.ok, "norm", length) &&
-                 train_program_number(answer.ok, "steady", &steady))) {
+    rc = train_program_ask(e->program, mem_format("norm %s", e->tower), &answer,
+                           err);
+    if (!rc)
+        found = train_program_number(e->program, answer.ok, &norm, length, err);
+    if (found > 0)
+        found = train_program_number(e->program, answer.ok, &steady, &is_steady,
+                                     err);
+    if (!rc && !found) {
         err_set(err,
                 "encoder: '%.100s' answered 'ok %.60s' to norm: want norm=X "
                 "steady=0|1",
                 train_program_line(e->program), answer.ok);
         rc = train_program_fail(e->program, err);
     }
-    e->steady = steady > 0;
+    e->steady = is_steady > 0;
     free(answer.ok);
-    return rc;
+    return rc || found < 0 ? -1 : 0;
 }
 
 static int
@@ -301,14 +308,16 @@ blocks_of(const struct process *e)
 static int
 fetch_blocks(struct process *e, const char *what, long *steps, struct err *err)
 {
+    static const struct train_number seen = {"steps", 0, 0x1p53, 1};
     struct command_answer answer = {0};
     double number = 0;
-    const int rc = train_program_ask(
+    int rc = train_program_ask(
         e->program, mem_format("get %s what=%s", e->tower, what), &answer, err);
 
-    if (!rc)
-        train_program_number(answer.ok, "steps", &number);
-    *steps = number > 0 ? (long)number : 0;
+    if (!rc &&
+        train_program_number(e->program, answer.ok, &seen, &number, err) < 0)
+        rc = -1;
+    *steps = rc ? 0 : (long)number;
     free(answer.ok);
     return rc;
 }
@@ -471,14 +480,17 @@ describe_encoder(const struct process *e, const struct train_encoder_spec *spec,
 static int
 take_open(struct process *e, const char *ok, struct err *err)
 {
+    static const struct train_number width = {"dim", 1, 1 << 20, 1};
+    static const struct train_number made = {"products", 0, 1, 1};
     const char *engine = strstr(ok, "engine=");
-    double dim = 0, products = 0;
+    double dim, products;
+    const int found = train_program_number(e->program, ok, &width, &dim, err);
 
-    train_program_number(ok, "dim", &dim);
-    train_program_number(ok, "products", &products);
+    if (found < 0 ||
+        train_program_number(e->program, ok, &made, &products, err) < 0)
+        return -1;
     e->products = products > 0;
-    if (!(dim >= 1 && dim <= 1 << 20 && dim == floor(dim)) ||
-        !e->tensors.params)
+    if (!found || !e->tensors.params)
         return err_set(err,
                        "encoder: '%.100s' answered 'ok %.60s' and %zu tensors "
                        "to open: want dim=D and one parameter at least",

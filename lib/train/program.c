@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,19 +164,42 @@ train_program_fail(struct train_program *p, const struct err *err)
     return -1;
 }
 
-int
-train_program_number(const char *words, const char *name, double *number)
+static int
+is_in_range(double x, const struct train_number *want)
 {
-    const size_t n = strlen(name);
+    return !(x < want->low || x > want->high) &&
+           (isfinite(x) || isinf(want->high)) &&
+           (!want->whole || x == floor(x));
+}
 
-    for (const char *at = words; at && *at; at = strchr(at, ' ')) {
-        char *end;
+int
+train_program_number(struct train_program *p, const char *words,
+                     const struct train_number *want, double *number,
+                     struct err *err)
+{
+    const size_t n = strlen(want->name);
+    char *end, range[64];
+    int len;
 
-        at += *at == ' ';
-        if (strncmp(at, name, n) || at[n] != '=')
-            continue;
-        *number = strtod(at + n + 1, &end);
-        return end > at + n + 1 && (!*end || *end == ' ');
+    *number = 0;
+    for (words += strspn(words, " "); *words; words += strspn(words, " ")) {
+        if (!strncmp(words, want->name, n) && words[n] == '=')
+            break;
+        words += strcspn(words, " ");
     }
-    return 0;
+    if (!*words)
+        return 0;
+    *number = strtod(words + n + 1, &end);
+    if (end > words + n + 1 && (!*end || *end == ' ') &&
+        is_in_range(*number, want))
+        return 1;
+    len = (int)strcspn(words, " ");
+    if (isinf(want->high))
+        snprintf(range, sizeof range, "%.0f or more", want->low);
+    else
+        snprintf(range, sizeof range, "%.0f to %.0f", want->low, want->high);
+    err_set(err, "encoder: '%.100s' answered %.*s: want a %s, %s", p->line,
+            len < 60 ? len : 60, words, want->whole ? "whole number" : "number",
+            range);
+    return train_program_fail(p, err);
 }

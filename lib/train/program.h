@@ -31,7 +31,18 @@ size_t train_program_size(const struct train_program *program);
 size_t train_program_grow(struct train_program *program, size_t bytes,
                           struct err *err);
 
-/* train_program_number() finds NAME=NUMBER among words: 1. */
-int train_program_number(const char *words, const char *name, double *number);
+/* A number of an answer, from `low` to `high`. */
+struct train_number {
+    const char *name;
+    double low, high; /* INFINITY: a number that is not finite is allowed */
+    int whole;
+};
+
+/* train_program_number() finds NAME=NUMBER among words: 1, 0 where it is not
+ * there, or -1 with a sentence where it is none or out of range: all fails
+ * then. */
+int train_program_number(struct train_program *program, const char *words,
+                         const struct train_number *want, double *number,
+                         struct err *err);
 
 #endif

@@ -454,7 +454,13 @@ what_a_program_does_wrong_is_a_sentence(void)
                   "4 numbers at most");
     opening_fails("open:tensor a parameter 3;tensor a parameter 4;ok dim=6",
                   "two tensors 'a'");
-    opening_fails("open:tensor a parameter 3;ok dim=0", "want dim=D");
+    opening_fails("open:tensor a parameter 3;ok", "want dim=D");
+    opening_fails("open:tensor a parameter 3;ok dim=0",
+                  "answered dim=0: want a whole number, 1 to 1048576");
+    opening_fails("open:tensor a parameter 3;ok dim=1e9",
+                  "answered dim=1e9: want a whole number, 1 to 1048576");
+    opening_fails("open:tensor a parameter 3;ok dim=6 products=2",
+                  "answered products=2: want a whole number, 0 to 1");
     opening_fails("open:tensor a parameter 3;ok dim=6",
                   "has no tensor 'conv1.weight'");
     opening_fails("layout:error no memory", "no memory");
@@ -463,6 +469,17 @@ what_a_program_does_wrong_is_a_sentence(void)
     a_step_fails("forward:what?", "answered 'what?'");
     a_step_fails("backward:die", "ended with code 3");
     a_step_fails("norm:ok", "want norm=X");
+    a_step_fails("norm:ok norm=-1 steady=1",
+                 "answered norm=-1: want a number, 0 or more");
+    a_step_fails("norm:ok norm=1e steady=1",
+                 "answered norm=1e: want a number, 0 or more");
+    a_step_fails("norm:ok norm=1 steady=7",
+                 "answered steady=7: want a whole number, 0 to 1");
+    a_step_fails(
+        "get:ok steps=-3",
+        "answered steps=-3: want a whole number, 0 to 9007199254740992");
+    a_step_fails("get:ok steps=99999999999999999999999",
+                 "answered steps=99999999999999999999999: want a whole number");
     a_step_fails("update:error no optimiser", "no optimiser");
 }
 
