@@ -1,8 +1,11 @@
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "nn/checkpoint.h"
 #include "util/digest.h"
@@ -60,20 +63,44 @@ nn_folder_names_free(char **names, size_t n)
     free(names);
 }
 
-/* Size and digest of a file, as the manifest says them. */
+/* Opens a regular file, which a pipe in its place does not delay; a link is
+ * none of a checkpoint that is written. */
+static FILE *
+open_regular(const char *path, int flags, struct err *err)
+{
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags);
+    struct stat st;
+    FILE *file = NULL;
+
+    if (fd < 0 && errno != ELOOP)
+        err_sys(err, "cannot open '%s'", path);
+    else if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+        err_set(err, "'%s' is no regular file", path);
+    else if (!(file = fdopen(fd, "rb")))
+        err_sys(err, "cannot open '%s'", path);
+    if (fd >= 0 && !file)
+        close(fd);
+    return file;
+}
+
+/* Size and digest of a file, as the manifest says them; it is synced first
+ * where the checkpoint is written. */
 static json_t *
-describe_file(const char *path, struct err *err)
+describe_file(const char *path, int written, struct err *err)
 {
     struct digest_stream *stream;
     char buffer[65536], hex[DIGEST_HEX];
-    FILE *file = fopen(path, "rb");
+    FILE *file = open_regular(path, written ? O_NOFOLLOW : 0, err);
     struct digest digest;
     json_int_t size = 0;
     size_t got;
     int failed;
 
-    if (!file) {
-        err_sys(err, "cannot open '%s'", path);
+    if (!file)
+        return NULL;
+    if (written && fsync(fileno(file))) {
+        err_sys(err, "cannot sync '%s'", path);
+        fclose(file);
         return NULL;
     }
     stream = digest_new();
@@ -106,9 +133,9 @@ describe_self(json_t *manifest)
     return json_string(digest_hex(&digest, hex));
 }
 
-/* Describes every file of the folder; syncs them first when asked to. */
+/* Describes every file of the folder. */
 static json_t *
-describe_folder(const char *folder, int sync, struct err *err)
+describe_folder(const char *folder, int written, struct err *err)
 {
     size_t n;
     char **names = nn_folder_names(folder, &n, err);
@@ -120,9 +147,7 @@ describe_folder(const char *folder, int sync, struct err *err)
         json_t *file;
 
         if (strcmp(names[i], NN_MANIFEST)) {
-            if (sync)
-                rc = file_sync(path, err);
-            file = rc ? NULL : describe_file(path, err);
+            file = describe_file(path, written, err);
             rc = file ? json_object_set_new(files, names[i], file) : -1;
         }
         free(path);

@@ -217,10 +217,11 @@ train_encoder_save(struct train_encoder *encoder, const char *folder,
     struct nn_weights blocks;
     long steps;
 
-    if (verbs->get(encoder->self, &blocks, &steps, err) ||
-        nn_weights_save(folder, &blocks, steps, err))
+    // a program may have written more than its own file
+    if (verbs->save(encoder->self, folder, err) ||
+        verbs->get(encoder->self, &blocks, &steps, err))
         return -1;
-    return verbs->save(encoder->self, folder, err);
+    return nn_weights_save(folder, &blocks, steps, err);
 }
 
 int

@@ -1,7 +1,11 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "nn/average.h"
 #include "program.h"
@@ -362,15 +366,45 @@ save_mean(struct process *e, const char *folder, struct err *err)
     return rc;
 }
 
+/* A file that the program says it has saved. */
+static int
+check_saved(const struct process *e, const char *path, struct err *err)
+{
+    const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int why = errno;
+    struct stat st;
+    int rc = 0;
+
+    if (fd < 0 && why == ENOENT)
+        rc = err_set(err,
+                     "encoder: '%.100s' answered ok to save, but wrote no "
+                     "file '%s'",
+                     train_program_line(e->program), path);
+    else if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+        rc = err_set(err,
+                     "encoder: '%.100s' answered ok to save, but '%s' is "
+                     "no regular file that can be read",
+                     train_program_line(e->program), path);
+    if (fd >= 0)
+        close(fd);
+    return rc ? train_program_fail(e->program, err) : 0;
+}
+
 static int
 process_save(void *self, const char *folder, struct err *err)
 {
     struct process *e = self;
+    char *path;
+    int rc;
 
     if (e->mean && save_mean(e, folder, err))
         return -1;
-    return ask_for_ok(
-        e, mem_format("save %s %s/%s.state", e->tower, folder, e->tower), err);
+    path = mem_format("%s/%s.state", folder, e->tower);
+    rc = ask_for_ok(e, mem_format("save %s %s", e->tower, path), err);
+    if (!rc)
+        rc = check_saved(e, path, err);
+    free(path);
+    return rc;
 }
 
 static int
