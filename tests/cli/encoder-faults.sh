@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Programs of --encoder that do something wrong, faulty_encoder.py: foil-train ends in
+# time, with the sentence of the row, or trains; it leaves neither process nor file.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+# no warm Python: descriptors and children are to be the program's own, and without
+# `site` it starts in 10 ms
+faulty=$(cd "${0%/*}" && pwd)/faulty_encoder.py
+cd "$work" || exit
+data=$work/data.tar
+"$BIN/foil-data" generate --size 8 -o "$data" 64 2>/dev/null
+"$BIN/foil-data" index "$data" 2>/dev/null
+augment_with=(--size 8)
+select_with=(--batch 8 --epochs 2)
+train_with=(--warmup 0 --lr 0.01 --checkpoint-every 4 --steps 8)
+
+# is_clean RUN : there are checkpoints and no parts of others
+is_clean() {
+    local left
+    left=$(find "$1" -name '.step-*' -o -name '*.new')
+    test -z "$left" || { echo "left: $left"; return 1; }
+}
+
+# attempt WAY CODE LIMIT SENTENCE
+attempt() {
+    local code=0
+    trained "$1" --encoder "exec /usr/bin/python3 -SE '$faulty' $1" \
+        --command-limit "$3" 2>"$1.err" || code=$?
+    tail -n 20 "$1.err"
+    [[ $code -eq $2 ]] || { echo "exit code $code, want $2"; return 1; }
+    grep -q "^foil-train: .*$4" "$1.err" || { echo "no '$4'"; return 1; }
+    is_clean "$1"
+}
+
+# WAY CODE LIMIT SENTENCE: seconds are few where the program is silent, and the sentence
+# is the same wherever these are over
+ways=() begun=0
+while read -r way code limit sentence; do
+    ways+=("$way")
+    rows[${#ways[@]}]="$way $code $limit $sentence"
+done <<'END'
+good             0 60 8 steps
+no-dim           1 60 want dim=D and one parameter
+dim-zero         1 60 answered dim=0: want a whole number, 1 to 1048576
+dim-negative     1 60 answered dim=-5: want a whole number, 1 to 1048576
+dim-huge         1 60 answered dim=1[0]*: want a whole number, 1 to 1048576
+shape-huge       1 60 want 'tensor NAME
+shape-overflows  1 60 want 'tensor NAME
+shape-zero       1 60 want 'tensor NAME
+shape-negative   1 60 want 'tensor NAME
+same-name        1 60 has two tensors 'a'
+odd-name         0 60 8 steps
+many-tensors     1 60 answered more than 10000 lines and no 'ok'
+same-line        1 60 answered 'hello': want 'tensor NAME
+long-line        1 60 answered a line of over 4096 bytes
+long-engine      1 60 answered a line of over 4096 bytes
+escapes          1 60 encoder: ?\[31mred?\]0;title?$
+zero-byte        1 60 answered a line with a byte of zero in it
+many-answers     1 60 answered what it was not asked
+silent-open      1 .5 did not answer in time
+smaller-memory   0 60 8 steps
+larger-memory    0 60 8 steps
+junk-memory      1 60 not finite
+nan              1 60 not finite
+infinite         1 60 not finite
+silent           1 .5 did not answer in time
+stopped          1 .5 did not answer in time
+ends             1 60 ended with code 0 before it answered
+killed           1 60 was ended by signal 9
+closes-output    1 60 has closed its output without an answer
+closes-input     1 .5 did not answer in time
+leaves-session   1 60 ended with code 3 before it answered
+unasked          1 60 answered what it was not asked
+floods           1 .5 did not answer in time
+norm-nan         1 60 not finite
+norm-infinite    1 60 not finite
+norm-negative    1 60 answered norm=-1: want a number, 0 or more
+norm-junk        1 60 answered norm=1e: want a number, 0 or more
+norm-long        1 60 answered a line of over 4096 bytes
+steady-7         1 60 answered steady=7: want a whole number, 0 to 1
+steps-negative   1 60 answered steps=-3: want a whole number, 0 to 9007199254740992
+steps-huge       1 60 answered steps=1[0]*: want a whole number, 0 to 9007199254740992
+saves-nothing    1 60 answered ok to save, but wrote no file '.*image.state'
+saves-folder     1 60 answered ok to save, but '.*image.state' is no regular file
+saves-link       1 60 answered ok to save, but '.*image.state' is no regular file
+saves-pipe       1 60 answered ok to save, but '.*image.state' is no regular file
+pipe-beside      0 60 image.state.more' is no regular file
+saves-more       0 60 8 steps
+END
+# some at a time: most of a run is waiting
+readonly at_once=6
+for ((i = 1; i <= ${#ways[@]} + at_once; i++)); do
+    if ((i > at_once)); then
+        read -r way code limit sentence <<<"${rows[i - at_once]}"
+        ok "$way: $code, $sentence" ended "$way"
+    fi
+    if ((i <= ${#ways[@]})); then
+        read -r way code limit sentence <<<"${rows[i]}"
+        begun "$way" attempt "$way" "$code" "$limit" "$sentence"
+    fi
+done
+train_with=(--resume --steps 12 --override encoder)
+ok 'what a program writes beside its file is not in a checkpoint of ours' \
+    trained saves-more \
+    --encoder "exec /usr/bin/python3 -SE '$faulty' good"
+done_testing
