@@ -3,6 +3,7 @@
  * contrasted with which, its dataflow and its curves.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static const struct opt opts[] = {
     {"address", 0, OPT_TEXT, &address, 0, 0, "ADDRESS",
      "where to listen; 0.0.0.0: for other machines, too"},
     {"token", 0, OPT_TEXT, &token, 0, 0, "WORD",
-     "what the page's address must have; made up where others may ask"},
+     "path of the page [random]; '': none, any user may read it"},
     {"points", 0, OPT_WHOLE, &points, FILM_POINTS_LEAST, FILM_POINTS_MOST, "N",
      "images on the map"},
     {"export", 0, OPT_TEXT, &file, 0, 0, "FILE",
@@ -59,14 +60,18 @@ static const struct opt_tool tool = {
 
 enum { TOKEN = 16 }; // bytes
 
+static const char token_characters[] = "abcdefghijklmnopqrstuvwxyz"
+                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789-_";
+
 static const double beat = 5, glance = 1, patience = 10; // seconds
 
-/* A word that nobody guesses, to be given to free(). */
-static char *
+/* A random word. */
+static const char *
 make_token(void)
 {
+    static char word[2 * TOKEN + 1];
     uint8_t byte[TOKEN];
-    char *word = mem_array(2 * TOKEN + 1, 1);
 
     if (getrandom(byte, sizeof byte, 0) != sizeof byte)
         die("no random numbers: %s", strerror(errno));
@@ -97,7 +102,8 @@ answer_pages(struct serve *serve, struct watch *watch, struct hub *hub,
     struct err err;
 
     while (!stop_asked()) {
-        if (wire_wait(watch->wire, due, glance, &err) < 0)
+        if (wire_wait(watch->wire, due, fmin(glance, serve_due(serve)), &err) <
+            0)
             die("%s", err.msg);
         watch_hear(watch);
         if (clock_now() - beaten > beat) {
@@ -134,22 +140,20 @@ write_page(struct watch *watch, int stop)
 static void
 serve_page(struct watch *watch, struct hub *hub, int stop)
 {
-    char *made = NULL;
     struct serve *serve;
     struct err err;
 
-    if (!token && strncmp(address, "127.", 4))
-        token = made = make_token();
+    if (!token)
+        token = make_token();
     serve = serve_open(&(struct serve_how){address, (uint16_t)port, token},
                        watch, hub, &err);
     if (!serve)
         die("%s", err.msg);
-    printf("http://%s:%d/%s%s\n", address, serve_port(serve),
-           token ? "?token=" : "", token ? token : "");
+    printf("http://%s:%d/%s%s\n", address, serve_port(serve), token,
+           *token ? "/" : "");
     fflush(stdout);
     answer_pages(serve, watch, hub, stop);
     serve_close(serve);
-    free(made);
 }
 
 static void
@@ -181,6 +185,8 @@ main(int argc, char **argv)
     if (file && token)
         opt_misuse("--token belongs to a page that is served: leave it out, or "
                    "--export");
+    if (token && token[strspn(token, token_characters)])
+        opt_misuse("--token '%s': want letters, digits, - and _", token);
     opt_together(&where.keys, &where.allow);
     check_runs();
     stop = stop_fd(&err);

@@ -12,16 +12,17 @@ here=$(cd "${0%/*}" && pwd)
 cd "$work" || exit 1
 foil-data generate -o set.tar 40 2>/dev/null && foil-data index set.tar 2>/dev/null
 
-# served NAME OPTION... : a page; its address in $at
+# served NAME OPTION... : a page; its address in $at, its port in $port
 served() {
     local name=$1
     foil-view --port 0 "${@:2}" >"$name.at" 2>"$name.err" &
     page=$!
     becomes_true test -s "$name.at" && at=$(<"$name.at")
+    port=${at#*:*:} port=${port%%/*}
 }
 # asked PATH [CURL-OPTION...] : what it answers; its code in $work/code
 asked() {
-    curl -s -m 20 -o answer -w '%{http_code}' "${@:2}" "$at$1" >code
+    curl -s --path-as-is -m 20 -o answer -w '%{http_code}' "${@:2}" "$at$1" >code
     cat code
     test "$(<code)" = 200
 }
@@ -36,6 +37,7 @@ ok 'nor one beside it: 1' refuses 1 "there is no run 'nope'" foil-view -r . --be
 eight=(--beside={.,.,.,.,.,.,.,.})
 ok 'too many beside it: 2' refuses 2 '7 runs at most' foil-view -r . "${eight[@]}"
 ok 'no address: 1' refuses 1 "'nowhere' is no address" foil-view -r . --address nowhere
+ok 'a token that is no part of an address: 2' refuses 2 "'a/b'" foil-view -r . --token a/b
 
 # ------------------------------------------------------------- a run that goes
 foil run simclr set.tar -r run --augmenters 1 --threads 1 --batch 8 --epochs 100000 \
@@ -43,7 +45,8 @@ foil run simclr set.tar -r run --augmenters 1 --threads 1 --batch 8 --epochs 100
 training=$!
 becomes_true test -s run/metrics.jsonl
 ok 'a page of it is served' served living -r run
-ok 'at this machine' grep -q '^http://127.0.0.1:[0-9]*/$' living.at
+ok 'at this machine, with a random token' \
+    grep -qx 'http://127.0.0.1:[0-9]*/[0-9a-f]\{32\}/' living.at
 ok 'the page' asked ''
 ok 'is HTML' grep -qi '<!doctype html>' answer
 for file in view.js view.css dygraph.js dygraph.css; do
@@ -121,23 +124,44 @@ for path in view 'view?v=' 'view?v=1.2' 'view?v=1.2.3,' 'view?v=a.b.c' "view?v=$
     ok "${path:0:40}: 400" refused 400 "$path"
 done
 ok 'a name of elsewhere: 403' refused 403 all -H 'Host: evil.example'
-ok 'with our port, too' refused 403 all -H "Host: evil.example:${at//[^0-9]/}"
-ok 'no name' refused 403 all -H 'Host:'
-ok 'as localhost' asked all -H 'Host: localhost:1'
+ok 'with our port, too' refused 403 all -H "Host: evil.example:$port"
+ok 'no name: 400' refused 400 all -H 'Host:'
+ok 'a name behind an address: 403' refused 403 all -H "Host: 127.0.0.1.evil.example"
+for host in localhost:1 '[::1]' "127.0.0.1:$port"; do
+    ok "as $host" asked all -H "Host: $host"
+done
 for method in POST PUT DELETE OPTIONS; do
     ok "$method: 405" refused 405 all -X "$method"
 done
 ok 'what is posted is thrown away: 405' refused 405 all --data-binary @set.tar
 # shellcheck disable=SC2016 # not this shell's
 ok 'nonsense' eval 'head -c 20000 /dev/urandom | timeout 5 bash -c \
-    "cat >/dev/tcp/127.0.0.1/${at//[!0-9]/}" 2>/dev/null; asked all'
+    "cat >/dev/tcp/127.0.0.1/$port" 2>/dev/null; asked all'
+# has_headers CODE PATH [CURL-OPTION...] : an answer of that code has all of them
+has_headers() {
+    ! asked "${@:2}" -D headers || [[ $1 = 200 ]] || return
+    for header in Cache-Control:.no-store X-Content-Type-Options Referrer-Policy \
+        Cross-Origin-Resource-Policy:.same-origin Content-Security-Policy; do
+        has_line "^$header" headers || { echo "no $header"; return 1; }
+    done
+    test "$(<code)" = "$1"
+}
+while read -r code path; do
+    # shellcheck disable=SC2086 # a path and options
+    ok "an answer of $code says how it may be used" has_headers "$code" $path
+done <<'END'
+200 all
+204 frame?epoch=99999999
+400 image/x
+403 all -H Host:evil.example
+404 nope
+405 all -X POST
+END
 
 # -------------------------------------------------------------- pages that wait
 # twenty that never read
-port=${at##*:}
-port=${port%/}
 for _ in {1..20}; do
-    bash -c "exec 3<>/dev/tcp/127.0.0.1/$port; printf 'GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n' >&3; kill -STOP \$\$" &
+    bash -c "exec 3<>/dev/tcp/127.0.0.1/$port; printf 'GET /${at#*:*/}events HTTP/1.1\r\nHost: localhost\r\n\r\n' >&3; kill -STOP \$\$" &
 done
 cost=$(ps -o rss= -p "$page")
 before=$(wc -l <run/metrics.jsonl)
@@ -145,6 +169,26 @@ ok 'twenty pages that do not read: the run goes on' becomes_true \
     has_steps run $((before + 100))
 ok 'another page is answered' asked all
 ok 'memory stays' test "$(ps -o rss= -p "$page")" -lt "$((cost + 40000))"
+# half N : so many connections with half a request, in this shell
+half() {
+    local fd
+    halves=()
+    while ((${#halves[@]} < $1)); do
+        exec {fd}<>"/dev/tcp/127.0.0.1/$port" || return
+        halves+=("$fd")
+        printf 'GET /all HTTP/1.1\r\nHost: loc' >&"$fd" || return
+    done
+}
+close_halves() {
+    local fd
+    for fd in "${halves[@]}"; do exec {fd}>&-; done
+}
+ok '300 half requests' half 300
+ok 'keep out no whole one' asked all
+close_halves
+ok '500 more' half 500
+close_halves
+ok 'that are closed leave nothing behind' asked all
 jobs -p | while read -r job; do
     [[ $(ps -o stat= -p "$job") != T* ]] || kill -KILL "$job"
 done
@@ -171,6 +215,14 @@ ok 'its stages are as they were when it ended' jq -e '.status |
     ."train 1".values.steps == 500000 and ."select 1".values.augmenters == 1 and
     any(.stage == "augment" and .values.made > 0)' answer
 read -r epoch step < <(jq -r '.batch | "\(.epoch) \(.step)"' answer)
+# too_long SIZE : a header of so many bytes has an answer, that it is too long
+too_long() {
+    printf 'X: %*s' "$1" x | tr ' ' x >long
+    ! asked all -H @long && test "$(<code)" = 431 && test -s answer
+}
+ok 'a header of 30 kB is read' asked all -H "X: $(printf '%030000d' 0)"
+ok 'one of 40 kB: 431' too_long 40000
+ok 'one of 1 MB: 431' too_long 1000000
 ok 'no map: 404' refused 404 map
 ok 'any of its steps' asked 'batch?epoch=1&step=2'
 cp answer step.json
@@ -207,16 +259,31 @@ kill -TERM "$page"
 wait "$page"
 
 # --------------------------------------------------------------------- a token
-ok 'for other machines, with a token that is made up' served open -r run \
-    --address 0.0.0.0
-ok 'which the address has' grep -q '^http://0.0.0.0:[0-9]*/?token=[0-9a-f]\{32\}$' \
-    open.at
-token=${at#*=} at=${at%\?*} at=${at/0.0.0.0/127.0.0.1}
-ok 'without it: 403' refused 403 all
-ok 'with another: 403' refused 403 'all?token=0123456789abcdef0123456789abcdef'
-ok 'with it' asked "all?token=$token"
-ok 'and as a cookie' asked all -b "foil-token=$token"
-ok 'who does not know it is not told it' bash -c "! curl -si '${at}all' | grep -i cookie"
+ok 'for other machines' served open -r run --address 0.0.0.0
+token=${at%/} token=${token##*/}
+ok 'with a token, too' grep -qx "http://0.0.0.0:$port/[0-9a-f]\{32\}/" open.at
+for host in 127.0.0.1 127.0.0.2 $(hostname -I); do
+    at=http://$host:$port/$token/
+    [[ $host = *:* ]] || ok "by the address $host" asked all
+done
+at=http://127.0.0.1:$port/
+last=$([[ $token = *0 ]] && echo 1 || echo 0)
+for path in '' all view.js export "$token" "${token%?}/all" "${token}0/all" \
+    "${token%?}$last/all" "all?token=$token" "/$token/all" "x/../$token/all"; do
+    ok "/${path//"$token"/TOKEN}: 403" refused 403 "$path"
+done
+ok 'as a cookie: 403' refused 403 all -b "foil-token=$token"
+ok 'who does not know it is not told it' eval "! curl -si '${at}all' | grep '$token'"
+kill -TERM "$page"
+wait "$page"
+ok 'with a token of mine' served mine -r run --token mine_-1
+ok 'it is the path' grep -qx "http://127.0.0.1:$port/mine_-1/" mine.at
+ok 'which is answered' asked all
+kill -TERM "$page"
+wait "$page"
+ok 'without any' served bare -r run --token ''
+ok 'there is no path' grep -qx "http://127.0.0.1:$port/" bare.at
+ok 'all is answered' asked all
 kill -TERM "$page"
 wait "$page"
 done_testing

@@ -1,9 +1,11 @@
 #ifndef FOIL_VIEW_ASK_H
 #define FOIL_VIEW_ASK_H
 
+#include <arpa/inet.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* What strangers ask for, read out of their texts. */
 
@@ -53,31 +55,41 @@ ask_names(const char *text, struct picture_name name[PICTURE_LIST])
     return 0;
 }
 
-/* The host that is asked is one of ours, without its port. */
+/* A Host, without its port, is an address in numbers or one of our names. */
 static inline int
-ask_host(const char *host, char *const *ours, size_t n_ours)
+ask_host(const char *host, char *const *names, size_t n_names)
 {
-    const char *port = host ? strrchr(host, ':') : NULL;
-    const size_t n = !host ? 0
-                     : port && port[strspn(port, ":0123456789")] == 0
-                         ? (size_t)(port - host)
+    const char *colon = strrchr(host, ':');
+    const size_t n = colon && !colon[1 + strspn(colon + 1, "0123456789")]
+                         ? (size_t)(colon - host)
                          : strlen(host);
+    char name[256];
+    struct in6_addr address;
 
-    for (size_t i = 0; i < n_ours && n; i++)
-        if (ours[i] && strlen(ours[i]) == n && !strncmp(ours[i], host, n))
+    if (n >= sizeof name)
+        return 0;
+    memcpy(name, host, n);
+    name[n] = '\0';
+    if (inet_pton(AF_INET, name, &address) == 1)
+        return 1;
+    for (size_t i = 0; i < n_names; i++)
+        if (names[i] && !strcasecmp(names[i], name))
             return 1;
-    return 0;
+    if (*name != '[' || name[n - 1] != ']')
+        return 0;
+    name[n - 1] = '\0';
+    return inet_pton(AF_INET6, name + 1, &address) == 1;
 }
 
-/* Compares all of both, however soon they differ. */
+/* Compares all of it, in a time that depends on the length of `got` alone. */
 static inline int
-ask_token(const char *want, const char *got)
+ask_token(const char *want, const char *got, size_t n_got)
 {
     const size_t n = strlen(want);
-    unsigned differ = got && strlen(got) == n ? 0 : 1;
+    size_t differ = n ^ n_got;
 
-    for (size_t i = 0; i < n && !differ; i++)
-        differ |= (unsigned char)want[i] ^ (unsigned char)got[i];
+    for (size_t i = 0; i < n_got; i++)
+        differ |= (unsigned char)(want[i % (n + !n)] ^ got[i]);
     return !differ;
 }
 

@@ -2,11 +2,14 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "ask.h"
 #include "export.h"
@@ -14,14 +17,23 @@
 #include "util/asset.h"
 #include "util/mem.h"
 
-enum { CONNECTIONS = 128, IDLE = 120, MEMORY = 32768, HOSTS = 4 };
+enum {
+    CONNECTIONS = 256,
+    OF_ADDRESS = 192, /* connections of one address */
+    STRANGERS = 64,   /* connections without a request that is answered */
+    IDLE = 120,       /* seconds */
+    MEMORY = 32768,   /* of a request's header, and of an answer's */
+    NAMES = 2
+};
 
 struct serve {
     struct MHD_Daemon *daemon;
     struct watch *watch;
     struct hub *hub;
     char *token;
-    char *host[HOSTS]; /* names by which we may be asked */
+    char *name[NAMES];       /* of this host, besides its addresses */
+    int stranger[STRANGERS]; /* sockets; -1: none */
+    size_t oldest;           /* of them, which the next one replaces */
 };
 
 /* What is answered: a code, and a body of that type, which is given away. */
@@ -260,55 +272,64 @@ answer_path(struct serve *serve, struct MHD_Connection *connection,
     return answer_asset(path);
 }
 
+/* What is asked behind the token, or NULL. */
+static const char *
+find_path(const struct serve *serve, const char *url)
+{
+    const char *path = url + (*url == '/');
+    const size_t n = strcspn(path, "/");
+
+    if (!*serve->token)
+        return path;
+    return ask_token(serve->token, path, n) && path[n] ? path + n + 1 : NULL;
+}
+
 /* A code for what is not answered, or 0. */
 static unsigned
 check_request(struct serve *serve, struct MHD_Connection *connection,
-              const char *method, const char **why)
+              const char *method, const char *path, const char **why)
 {
     const char *host =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
-    const char *token =
-        MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token");
-    const char *cookie =
-        MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, "foil-token");
 
+    *why = "a request names its host";
+    if (!host)
+        return MHD_HTTP_BAD_REQUEST;
     *why = "only GET is answered";
     if (strcmp(method, "GET"))
         return MHD_HTTP_METHOD_NOT_ALLOWED;
     *why = "this is not the host of that name";
-    if (!ask_host(host, serve->host, HOSTS))
+    if (!ask_host(host, serve->name, NAMES))
         return MHD_HTTP_FORBIDDEN;
-    *why = "the address wants ?token=..., as foil view said it";
-    if (serve->token && !ask_token(serve->token, token) &&
-        !ask_token(serve->token, cookie))
+    *why = "the address is http://HOST:PORT/TOKEN/, as foil view printed it";
+    if (!path)
         return MHD_HTTP_FORBIDDEN;
     return 0;
 }
 
 static void
-add_headers(struct serve *serve, struct MHD_Response *response,
-            const char *type)
+add_headers(struct MHD_Response *response, unsigned code, const char *type)
 {
-    MHD_add_response_header(response, "Content-Type", type);
-    MHD_add_response_header(response, "Cache-Control", "no-store");
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-    MHD_add_response_header(response, "Content-Security-Policy",
-                            "default-src 'self'; img-src 'self' data: blob:; "
-                            "style-src 'self' 'unsafe-inline'; "
-                            "frame-ancestors 'none'");
-    if (serve->token) {
-        char *cookie = mem_format("foil-token=%s; HttpOnly; SameSite=Strict",
-                                  serve->token);
+    static const char *const header[][2] = {
+        {"Cache-Control", "no-store"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+        {"Content-Security-Policy",
+         "default-src 'self'; img-src 'self' data: blob:; "
+         "style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"},
+    };
 
-        MHD_add_response_header(response, "Set-Cookie", cookie);
-        free(cookie);
-    }
+    for (size_t i = 0; i < sizeof header / sizeof *header; i++)
+        MHD_add_response_header(response, header[i][0], header[i][1]);
+    if (*type)
+        MHD_add_response_header(response, "Content-Type", type);
+    if (code == MHD_HTTP_METHOD_NOT_ALLOWED)
+        MHD_add_response_header(response, "Allow", "GET");
 }
 
 static enum MHD_Result
-send_answer(struct serve *serve, struct MHD_Connection *connection,
-            const struct answer *answer)
+send_answer(struct MHD_Connection *connection, const struct answer *answer)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(
         answer->size, answer->body, MHD_RESPMEM_MUST_FREE);
@@ -318,9 +339,7 @@ send_answer(struct serve *serve, struct MHD_Connection *connection,
         free(answer->body);
         return MHD_NO;
     }
-    // who did not know the token is not told it
-    if (answer->code == MHD_HTTP_OK)
-        add_headers(serve, response, answer->type);
+    add_headers(response, answer->code, answer->type);
     rc = MHD_queue_response(connection, answer->code, response);
     MHD_destroy_response(response);
     return rc;
@@ -336,12 +355,50 @@ send_events(struct serve *serve, struct MHD_Connection *connection)
         const struct answer full = refuse_request(MHD_HTTP_SERVICE_UNAVAILABLE,
                                                   "too many pages listen");
 
-        return send_answer(serve, connection, &full);
+        return send_answer(connection, &full);
     }
-    add_headers(serve, response, "text/event-stream");
+    add_headers(response, MHD_HTTP_OK, "text/event-stream");
     rc = MHD_queue_response(connection, MHD_HTTP_OK, response);
     MHD_destroy_response(response);
     return rc;
+}
+
+static int
+find_socket(struct MHD_Connection *connection)
+{
+    return MHD_get_connection_info(connection,
+                                   MHD_CONNECTION_INFO_CONNECTION_FD)
+        ->connect_fd;
+}
+
+static void
+forget_stranger(struct serve *serve, struct MHD_Connection *connection)
+{
+    const int fd = find_socket(connection);
+
+    for (int i = 0; i < STRANGERS; i++)
+        if (serve->stranger[i] == fd)
+            serve->stranger[i] = -1;
+}
+
+/* Replaces the oldest stranger by a new one, so that half requests lock out no
+ * whole one.  MHD closes a connection when its socket was shut down. */
+static void
+note_connection(void *self, struct MHD_Connection *connection, void **ours,
+                enum MHD_ConnectionNotificationCode code)
+{
+    struct serve *serve = self;
+    int *at = serve->stranger + serve->oldest;
+
+    (void)ours;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        forget_stranger(serve, connection);
+        return;
+    }
+    if (*at >= 0)
+        shutdown(*at, SHUT_RDWR);
+    *at = find_socket(connection);
+    serve->oldest = (serve->oldest + 1) % STRANGERS;
 }
 
 static enum MHD_Result
@@ -350,8 +407,8 @@ answer_request(void *self, struct MHD_Connection *connection, const char *url,
                size_t *upload_size, void **state)
 {
     struct serve *serve = self;
-    const char *why;
-    const unsigned code = check_request(serve, connection, method, &why);
+    const char *path = find_path(serve, url), *why;
+    const unsigned code = check_request(serve, connection, method, path, &why);
     struct answer answer;
 
     (void)version;
@@ -361,11 +418,13 @@ answer_request(void *self, struct MHD_Connection *connection, const char *url,
         *upload_size = 0;
         return MHD_YES;
     }
-    if (!code && !strcmp(url, "/events"))
+    if (!code)
+        forget_stranger(serve, connection);
+    if (!code && !strcmp(path, "events"))
         return send_events(serve, connection);
-    answer = code ? refuse_request(code, why)
-                  : answer_path(serve, connection, url + (*url == '/'));
-    return send_answer(serve, connection, &answer);
+    answer =
+        code ? refuse_request(code, why) : answer_path(serve, connection, path);
+    return send_answer(connection, &answer);
 }
 
 /* The address to listen at, of the port in *size bytes; -1 for no address. */
@@ -386,11 +445,9 @@ name_hosts(struct serve *serve, const char *address)
 {
     char host[256] = "";
 
-    serve->host[0] = mem_text("127.0.0.1");
-    serve->host[1] = mem_text("localhost");
-    serve->host[2] = mem_text(address);
-    if (strcmp(address, "127.0.0.1") && !gethostname(host, sizeof host - 1))
-        serve->host[3] = mem_text(host);
+    serve->name[0] = mem_text("localhost");
+    if (strncmp(address, "127.", 4) && !gethostname(host, sizeof host - 1))
+        serve->name[1] = mem_text(host);
 }
 
 struct serve *
@@ -402,7 +459,9 @@ serve_open(const struct serve_how *how, struct watch *watch, struct hub *hub,
 
     serve->watch = watch;
     serve->hub = hub;
-    serve->token = how->token ? mem_text(how->token) : NULL;
+    serve->token = mem_text(how->token);
+    for (int i = 0; i < STRANGERS; i++)
+        serve->stranger[i] = -1;
     name_hosts(serve, how->address);
     errno = 0;
     if (!read_address(how, &address, err) &&
@@ -410,6 +469,8 @@ serve_open(const struct serve_how *how, struct watch *watch, struct hub *hub,
               MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, how->port, NULL, NULL,
               answer_request, serve, MHD_OPTION_SOCK_ADDR, &address,
               MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+              MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)OF_ADDRESS,
+              MHD_OPTION_NOTIFY_CONNECTION, note_connection, serve,
               MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE,
               MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
               MHD_OPTION_END)))
@@ -429,8 +490,8 @@ serve_close(struct serve *serve)
         MHD_run(serve->daemon);
         MHD_stop_daemon(serve->daemon);
     }
-    for (int i = 0; i < HOSTS; i++)
-        free(serve->host[i]);
+    for (int i = 0; i < NAMES; i++)
+        free(serve->name[i]);
     free(serve->token);
     free(serve);
 }
@@ -446,6 +507,15 @@ serve_fd(const struct serve *serve)
 {
     return MHD_get_daemon_info(serve->daemon, MHD_DAEMON_INFO_EPOLL_FD)
         ->epoll_fd;
+}
+
+double
+serve_due(const struct serve *serve)
+{
+    MHD_UNSIGNED_LONG_LONG ms;
+
+    return MHD_get_timeout(serve->daemon, &ms) == MHD_YES ? (double)ms / 1000
+                                                          : INFINITY;
 }
 
 void
