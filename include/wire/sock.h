@@ -205,7 +205,8 @@ int wire_sock_trouble(const struct wire_sock *sock, struct err *why);
  * wire_refused() returns 1 when connections were refused since it was asked
  * last and that is to be printed (the 1st, 2nd, 4th ... of all), with the last
  * reason: unknown key, no key, the other end does not know ours, a peer that
- * sent too much, too many connections.
+ * sent too much, too many connections.  It also does so, once, when a tcp
+ * endpoint was bound without keys: any user of this machine can connect to it.
  */
 int wire_refused(struct wire *wire, struct err *why);
 

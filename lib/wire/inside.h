@@ -22,6 +22,8 @@ struct wire {
     struct tally refused;   /* connections */
     struct err why;         /* the last of them that is to be printed */
     int say;
+    struct err open; /* the first tcp endpoint without keys, to be printed; */
+    int opened;      /* there is one */
 };
 
 struct wire_sock {

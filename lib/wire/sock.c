@@ -156,6 +156,21 @@ is_taken(const char *endpoint)
     return taken;
 }
 
+/* Without keys nothing but its address guards a tcp endpoint. */
+static void
+note_open(struct wire_sock *sock)
+{
+    struct wire *wire = sock->wire;
+
+    if (wire->keys || wire->opened || !wire_address_is_tcp(sock->endpoint))
+        return;
+    wire->opened = 1;
+    err_set(&wire->open,
+            "anyone on this machine can connect to '%s': use ipc://PATH, or "
+            "--keys and --allow",
+            sock->endpoint);
+}
+
 static int
 bind_it(struct wire_sock *sock, struct err *err)
 {
@@ -189,6 +204,7 @@ bind_it(struct wire_sock *sock, struct err *err)
             "another way, or too many files are open",
             sock->endpoint);
     zmq_getsockopt(sock->socket, ZMQ_LAST_ENDPOINT, sock->endpoint, &size);
+    note_open(sock);
     return 0;
 }
 

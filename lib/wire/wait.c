@@ -122,6 +122,11 @@ wire_refused(struct wire *wire, struct err *why)
             read_gate(s);
     for (unsigned n = wire->zap ? wire_zap_refused(wire->zap, &key) : 0; n; n--)
         note_refusal(wire, &key);
+    if (*wire->open.msg) {
+        *why = wire->open;
+        *wire->open.msg = '\0';
+        return 1;
+    }
     if (!wire->say)
         return 0;
     wire->say = 0;
@@ -159,6 +164,9 @@ read_monitor(struct wire_sock *sock)
         err_set(&why,
                 what == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
                     ? "%s does not allow our key"
+                : what == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
+                    ? "a peer at %s left during the handshake: it has ended, "
+                      "or has no keys"
                     : "no handshake at %s: only one end has keys, or they are "
                       "not each other's",
                 sock->endpoint);

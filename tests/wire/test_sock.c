@@ -86,6 +86,23 @@ endpoints(struct wire *wire)
     T(!opens(wire, 1, long_path), "a path that is too long is refused");
 }
 
+/* One sentence for all endpoints of tcp without keys, none for others. */
+static void
+open_to_all(void)
+{
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+
+    T(opens(wire, 1, at("guarded")) && !wire_refused(wire, &err),
+      "ipc is open to those that its folder lets in");
+    T(opens(wire, 1, "tcp://127.0.0.1:*") && wire_refused(wire, &err) &&
+          strstr(err.msg, "anyone on this machine can connect to 'tcp://127."),
+      "tcp without keys is open to anyone: %s", err.msg);
+    T(opens(wire, 1, "tcp://127.0.0.1:*") && !wire_refused(wire, &err),
+      "which is said once");
+    wire_close(wire);
+}
+
 static void
 defaults(void)
 {
@@ -437,6 +454,7 @@ main(void)
     wire = wire_open(NULL, &err);
     endpoints(wire);
     defaults();
+    open_to_all();
     waiting(wire);
     wire_close(wire);
     wire_close(NULL);

@@ -1,3 +1,8 @@
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "t.h"
 #include "wire/batch.h"
 
@@ -51,6 +56,8 @@ keys_of(const char *name)
     return keys;
 }
 
+static struct err reported;
+
 /* A peer with a key (or without) meets foil-select; what does that see? */
 static int
 meets(const char *name, enum flow_what what, double seconds)
@@ -80,7 +87,7 @@ meets(const char *name, enum flow_what what, double seconds)
     client = flow_client_open(b, &cc, &err);
     seen = server_sees(a, b, server, what, &news, seconds);
     if (what == FLOW_REPORT && seen)
-        printf("# %s\n", news.why.msg);
+        reported = news.why;
     close_ends(a, b, server, client);
     wire_keys_release(&mine);
     wire_keys_release(&theirs);
@@ -255,6 +262,35 @@ roles(void)
     wire_keys_release(&mine);
 }
 
+/* A connection that is closed before the handshake ends: no attack. */
+static void
+hang_up(void)
+{
+    static const struct wire_limits limits = {0};
+    struct wire_keys mine = keys_of("select");
+    struct err err = {""};
+    struct wire *wire = wire_open(&mine, &err);
+    struct wire_sock *sock =
+        wire_sock_bind(wire, WIRE_ROUTER, "tcp://127.0.0.1:*", &limits, &err);
+    const char *port = strrchr(wire_sock_endpoint(sock), ':') + 1;
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port =
+                                 htons((uint16_t)strtol(port, NULL, 10)),
+                             .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int said = 0;
+
+    if (connect(fd, (struct sockaddr *)&to, sizeof to))
+        abort();
+    close(fd);
+    while (!said && wire_wait(wire, -1, 1, &err) > 0)
+        said = wire_refused(wire, &err);
+    T(said && strstr(err.msg, "it has ended, or has no keys"),
+      "a peer that leaves during the handshake may have ended: %s", err.msg);
+    wire_close(wire);
+    wire_keys_release(&mine);
+}
+
 int
 main(void)
 {
@@ -263,8 +299,11 @@ main(void)
     roles();
     busy_binder();
     T(meets("augment", FLOW_JOINED, 5), "an allowed key comes in");
-    T(meets("stranger", FLOW_REPORT, 5), "an unknown key is refused and named");
-    T(meets(NULL, FLOW_REPORT, 5), "a peer without key is refused");
+    T(meets("stranger", FLOW_REPORT, 5), "an unknown key is refused: %s",
+      reported.msg);
+    T(meets(NULL, FLOW_REPORT, 5), "a peer without key is refused: %s",
+      reported.msg);
+    hang_up();
     T(!meets("stranger", FLOW_JOINED, 0.3), "the unknown does not get in");
     T(!meets(NULL, FLOW_JOINED, 0.3), "nor does plain text");
     wrong_role();

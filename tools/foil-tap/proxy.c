@@ -20,6 +20,8 @@ tap_proxy(struct tap *tap, const char *here, const char *there)
     while (!over && (rc = wire_wait(tap->wire, tap->stop, 1, &err)) > 0) {
         struct wire_record from = {0};
 
+        while (wire_refused(tap->wire, &err))
+            say("%s", err.msg);
         while (!over && (rc = wire_proxy_next(proxy, &from.from, &msg, &err))) {
             if (rc < 0) {
                 tap_complain(err.msg);
