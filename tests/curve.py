@@ -5,7 +5,7 @@ import sys
 
 
 def is_curve(totals, shown, path):
-    """Each step, or the least and the most of several at a time."""
+    """Each step, or the least and the most of several at a time, in their order."""
     with open(path, encoding="ascii") as file:
         known = {x["total"]: x["loss"] for x in map(json.loads, file) if "loss" in x}
     each = 2 if totals[-1] > len(totals) else 1
@@ -13,8 +13,9 @@ def is_curve(totals, shown, path):
         steps = range(totals[i], totals[i + each - 1] + 1)
         if not all(t in known for t in steps):
             return False
-        near = [float("%.6g" % known[t]) for t in steps]
-        if [min(near), max(near)][:each] != shown[i:i + each]:
+        near = [known[t] for t in steps]
+        bounds = sorted((near.index(min(near)), near.index(max(near))))
+        if [float("%.6g" % near[k]) for k in bounds[:each]] != shown[i:i + each]:
             return False
     return len(totals) > 5
 

@@ -76,6 +76,69 @@ no_peak_is_lost(size_t steps, size_t most)
     history_release(&history);
 }
 
+/* What falls does not rise between two points of a bucket. */
+static void
+what_falls_does_not_rise(void)
+{
+    struct history history = {0};
+    int falls = 1;
+    json_t *all;
+
+    for (int64_t total = 1; total <= 1000; total++)
+        add_step(&history, total, 0);
+    all = history_show(&history, 100);
+    for (size_t i = 1; i < 100; i++)
+        falls &= number_at(all, "loss", i) <= number_at(all, "loss", i - 1);
+    T(falls, "a loss that falls at each step falls at each point");
+    json_decref(all);
+    history_release(&history);
+}
+
+/* A run of months. */
+static void
+memory_is_bounded(void)
+{
+    const int64_t steps = 1000000, peak = 70007;
+    struct history history = {0};
+    const double *loss, *odd;
+    double highest = 0;
+    int rises = 1, known = 1;
+    size_t most = 0;
+    json_t *last;
+
+    for (int64_t total = 1; total <= steps; total++) {
+        add_step(&history, total, peak);
+        most = history.room > most ? history.room : most;
+    }
+    loss = history_column(&history, "loss");
+    odd = history_column(&history, "odd");
+    for (size_t i = 0; i < history.n; i++) {
+        highest = fmax(highest, loss[i]);
+        known &= odd[i] >= (double)history.total[i] - (double)history.bucket;
+        rises &= !i || history.total[i] >= history.total[i - 1];
+    }
+    T(history.n > HISTORY_MOST / 4 && history.n <= HISTORY_MOST &&
+          most <= 2 * HISTORY_MOST,
+      "%jd steps are %zu rows", (intmax_t)steps, history.n);
+    T(rises && known && highest == 1e3 && history.total[0] == 1 &&
+          history.total[history.n - 1] == steps,
+      "from the first step to the last, with the peak of one step");
+    last = history_last(&history);
+    T(json_integer_value(json_object_get(last, "total")) == steps &&
+          fabs(json_number_value(
+                   json_object_get(json_object_get(last, "values"), "loss")) *
+                   (double)steps -
+               1) < 1e-4,
+      "the last step is as it was");
+    json_decref(last);
+    add_step(&history, 500000, 0);
+    T(history.total[history.n - 1] == 500000 &&
+          history.total[history.n - 3] < 500000 &&
+          history.total[history.n - 3] >= 500000 - 2 * history.bucket,
+      "steps from 500,000 on again: those before it stay");
+    history_release(&history);
+}
+
 /* A run that was resumed does steps again. */
 static void
 steps_that_are_done_again_count_once(void)
@@ -143,6 +206,8 @@ main(void)
     no_peak_is_lost(1000, 100);
     no_peak_is_lost(1001, 400);
     no_peak_is_lost(200000, 4000);
+    what_falls_does_not_rise();
+    memory_is_bounded();
     steps_that_are_done_again_count_once();
     files_are_read();
     return t_done();

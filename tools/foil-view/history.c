@@ -28,6 +28,7 @@ history_read(struct history *history, const char *run)
             add_line(history, line);
         } else {
             history->n = 0;
+            history->bucket = history->filled = 0;
             again = 1;
         }
     return again;
@@ -49,6 +50,7 @@ find_column(struct history *history, const char *name)
     column->x = mem_array(history->room, sizeof *column->x);
     for (size_t i = 0; i < history->n; i++)
         column->x[i] = NAN;
+    column->last = NAN;
     return column;
 }
 
@@ -78,26 +80,107 @@ make_room(struct history *history)
     }
 }
 
+/* Finds the least and the most of x[first] to x[end - 1] that are numbers, in
+ * their order; NaN where none is. */
+static void
+find_bounds(const double *x, size_t first, size_t end, double bound[2])
+{
+    size_t least = first, most = first;
+
+    for (size_t i = first; i < end; i++) {
+        if (x[i] < x[least] || isnan(x[least]))
+            least = i;
+        if (x[i] > x[most] || isnan(x[most]))
+            most = i;
+    }
+    bound[0] = x[least < most ? least : most];
+    bound[1] = x[least < most ? most : least];
+}
+
+/* Four rows become two. */
+static void
+thin_rows(struct history *history)
+{
+    const size_t n = history->n / 4;
+
+    for (size_t i = 0; i < n; i++) {
+        history->total[2 * i] = history->total[4 * i];
+        history->total[2 * i + 1] = history->total[4 * i + 3];
+    }
+    for (size_t k = 0; k < history->columns; k++) {
+        double *x = history->column[k].x, bound[2];
+
+        for (size_t i = 0; i < n; i++) {
+            find_bounds(x, 4 * i, 4 * i + 4, bound);
+            memcpy(x + 2 * i, bound, sizeof bound);
+        }
+    }
+    history->n = 2 * n;
+    history->bucket = history->bucket ? 2 * history->bucket : 4;
+    history->filled = history->bucket;
+}
+
+/* Adds rows for the last step of a column: one, or a new bucket, or none. */
+static void
+add_rows(struct history *history, int64_t total)
+{
+    const size_t rows = history->bucket ? 2 : 1;
+
+    history->filled = 1;
+    for (size_t i = 0; i < rows; i++) {
+        make_room(history);
+        history->total[history->n] = total;
+        for (size_t k = 0; k < history->columns; k++)
+            history->column[k].x[history->n] = history->column[k].last;
+        history->n++;
+    }
+}
+
+/* Takes the last step into the last bucket. */
+static void
+fill_bucket(struct history *history, int64_t total)
+{
+    const size_t at = history->n - 2;
+
+    history->filled++;
+    history->total[at + 1] = total;
+    for (size_t k = 0; k < history->columns; k++) {
+        double *x = history->column[k].x + at;
+        const double three[] = {x[0], x[1], history->column[k].last};
+
+        find_bounds(three, 0, 3, x);
+    }
+}
+
+static void
+forget_steps(struct history *history, int64_t from)
+{
+    while (history->n && history->total[history->n - 1] >= from) {
+        history->n -= history->bucket ? 2 : 1;
+        history->filled = history->bucket;
+    }
+}
+
 int
 history_add(struct history *history, const struct wire_metric *value, size_t n)
 {
     const double steps = wire_metrics_find(value, n, "total");
     const int64_t total = steps >= 1 ? (int64_t)steps : 0;
-    size_t at;
 
     if (!total)
         return 0;
-    while (history->n && history->total[history->n - 1] >= total)
-        history->n--;
-    make_room(history);
-    at = history->n;
-    history->total[at] = total;
+    forget_steps(history, total);
     for (size_t i = 0; i < history->columns; i++)
-        history->column[i].x[at] = NAN;
+        history->column[i].last = NAN;
     for (size_t i = 0; i < n; i++)
         if (strcmp(value[i].name, "total"))
-            find_column(history, value[i].name)->x[at] = value[i].value;
-    history->n++;
+            find_column(history, value[i].name)->last = value[i].value;
+    if (history->n == HISTORY_MOST && history->filled >= history->bucket)
+        thin_rows(history);
+    if (history->filled < history->bucket)
+        fill_bucket(history, total);
+    else
+        add_rows(history, total);
     return 1;
 }
 
@@ -111,15 +194,12 @@ show_column(const struct history *history, const double *x, size_t buckets)
     for (size_t b = 0; b < buckets; b++) {
         const size_t first = b * history->n / buckets;
         const size_t end = (b + 1) * history->n / buckets;
-        double least = NAN, most = NAN;
+        double bound[2];
 
-        for (size_t i = first; i < end; i++) {
-            least = fmin(least, x[i]); // of a number and NaN, the number
-            most = fmax(most, x[i]);
-        }
-        json_array_append_new(list, number_show(least));
+        find_bounds(x, first, end, bound);
+        json_array_append_new(list, number_show(bound[0]));
         if (buckets < history->n)
-            json_array_append_new(list, number_show(most));
+            json_array_append_new(list, number_show(bound[1]));
     }
     return list;
 }
@@ -157,14 +237,14 @@ history_show(const struct history *history, size_t most)
 json_t *
 history_last(const struct history *history)
 {
-    const size_t last = history->n - 1;
     json_t *values = json_object();
 
     for (size_t i = 0; i < history->columns; i++)
         json_object_set_new(values, history->column[i].name,
-                            number_show(history->column[i].x[last]));
-    return json_pack("{s:I s:o}", "total", (json_int_t)history->total[last],
-                     "values", values);
+                            number_show(history->column[i].last));
+    return json_pack("{s:I s:o}", "total",
+                     (json_int_t)history->total[history->n - 1], "values",
+                     values);
 }
 
 void
