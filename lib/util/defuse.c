@@ -3,6 +3,13 @@
 
 #include "util/defuse.h"
 
+/* Whether a character turns the text behind it around, as U+202E does. */
+static int
+changes_direction(uint32_t c)
+{
+    return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
 /* Returns the bytes of the character of UTF-8 that begins here, or 0. */
 static size_t
 character_length(const unsigned char *at)
@@ -23,7 +30,9 @@ character_length(const unsigned char *at)
     }
     if (!n || c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
         return 0;
-    return c < ' ' || (c >= 0x7f && c < 0xa0) ? 0 : n;
+    if (c < ' ' || (c >= 0x7f && c < 0xa0) || changes_direction(c))
+        return 0;
+    return n;
 }
 
 void

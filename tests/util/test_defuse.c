@@ -31,6 +31,12 @@ main(void)
               "a\xc0\xaf\xed\xa0\x80\xf5\x80\x80\x80",
               "??a?????????"),
       "nor does what is no UTF-8");
+    T(becomes("a\xe2\x80\xae"
+              "b\xe2\x81\xa6"
+              "c",
+              "a???b???c") &&
+          becomes("\xe2\x80\x8f\xe2\x80\xaf", "\xe2\x80\x8f\xe2\x80\xaf"),
+      "nor do those that turn text around, unlike their neighbours");
     T(becomes("a\xe2\x82", "a??"), "nor does a character that is cut");
     return t_done();
 }
