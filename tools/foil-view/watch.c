@@ -78,6 +78,18 @@ count_steps(const struct watch *watch)
     return (json_int_t)(said > 0 ? said : known);
 }
 
+/* What happened so far, as the folder has it. */
+static void
+read_log(struct watch *watch)
+{
+    const int living = lock_held(watch->where.run);
+
+    history_read(&watch->history, watch->where.run);
+    json_decref(watch->log);
+    watch->log = past_log(watch->where.run, &watch->history, living,
+                          count_steps(watch), LOG);
+}
+
 void
 watch_open(struct watch *watch, const struct watch_where *where,
            struct hub *hub)
@@ -98,9 +110,8 @@ watch_open(struct watch *watch, const struct watch_where *where,
     watch->status = watch->is_past ? past_stages(where->run, &watch->history)
                                    : json_object();
     beside_open(&watch->beside, where->beside, where->n_beside);
-    watch->log = past_log(where->run, &watch->history, lock_held(where->run),
-                          count_steps(watch), LOG);
     open_listeners(watch);
+    read_log(watch);
 }
 
 void
@@ -207,6 +218,42 @@ take_status(struct watch *watch, const struct wire_msg *msg, double now)
     free(name);
 }
 
+static const char *
+find_name(const json_t *line)
+{
+    const char *path = json_string_value(json_object_get(line, "path"));
+    const char *slash = path ? strrchr(path, '/') : NULL;
+
+    return slash ? slash + 1 : path ? path : "";
+}
+
+/* Whether two lines of the log are of one epoch, or of one checkpoint, whose
+ * path may be written in two ways. */
+static int
+is_same_line(const json_t *a, const json_t *b)
+{
+    const char *what = json_string_value(json_object_get(a, "what"));
+
+    if (!json_equal(json_object_get(a, "what"), json_object_get(b, "what")))
+        return 0;
+    return strcmp(what, "epoch") ? !strcmp(what, "checkpoint") &&
+                                       !strcmp(find_name(a), find_name(b))
+                                 : json_equal(json_object_get(a, "epoch"),
+                                              json_object_get(b, "epoch"));
+}
+
+/* Adds a line, which may be in the log from the folder already. */
+static void
+log_line(struct watch *watch, json_t *line)
+{
+    for (size_t i = json_array_size(watch->log); i--;)
+        if (is_same_line(json_array_get(watch->log, i), line))
+            json_array_remove(watch->log, i);
+    json_array_append(watch->log, line);
+    if (json_array_size(watch->log) > LOG)
+        json_array_remove(watch->log, 0);
+}
+
 static void
 take_event(struct watch *watch, const struct wire_msg *msg)
 {
@@ -221,9 +268,7 @@ take_event(struct watch *watch, const struct wire_msg *msg)
                      (json_int_t)time(NULL), "what", event.what, "epoch",
                      (json_int_t)event.epoch, "step", (json_int_t)event.step,
                      "path", event.path, "reason", event.reason);
-    json_array_append(watch->log, line);
-    if (json_array_size(watch->log) > LOG)
-        json_array_remove(watch->log, 0);
+    log_line(watch, line);
     hub_say(watch->hub, "event", line);
     if (!strcmp(event.what, "epoch"))
         film_epoch(watch->film, event.epoch);
@@ -341,12 +386,26 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
     wire_features_release(&f);
 }
 
+/* With the first message, nothing is lost from now on; what happened until now
+ * is in the folder, and may have been published before we were connected. */
+static void
+note_connection(struct watch *watch)
+{
+    if (watch->connected)
+        return;
+    watch->connected = 1;
+    read_log(watch);
+    hub_say(watch->hub, "again", json_object());
+}
+
 /* Takes over the message. */
 static void
 take_message(struct watch *watch, struct wire_msg *msg)
 {
     const double now = clock_now();
 
+    if (wire_msg_kind(msg) == WIRE_STATUS || wire_msg_kind(msg) == WIRE_EVENT)
+        note_connection(watch);
     switch (wire_msg_kind(msg)) {
     case WIRE_FEATURES:
         take_features(watch, msg, now);

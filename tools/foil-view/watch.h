@@ -40,6 +40,7 @@ struct watch {
     struct beside beside;
     struct samples samples;
     struct ways ways;
+    int connected;       /* events come, or a status */
     int is_past;         /* stages are as they were when the run ended */
     double looked_at;    /* when the folder was looked into */
     struct moment drawn; /* the newest of which it is known what was drawn, and
