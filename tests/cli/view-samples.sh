@@ -8,7 +8,11 @@ export OMP_NUM_THREADS=1
 PATH=$BIN:$PATH
 here=$(cd "${0%/*}" && pwd)
 cd "$work" || exit 1
-foil-data generate -o set.tar 40 2>/dev/null && mkdir set && tar -xf set.tar -C set
+foil-data generate -o set.tar 40 2>/dev/null
+mkdir -p set/a "set/b"$'\u202e'c
+tar -xf set.tar -C set/a
+rm set/a/*.cls
+mv set/a/00003* "set/b"$'\u202e'c
 foil-data index set 2>/dev/null
 broken=$(foil-data list set | awk -F'\t' '$1 == 7 { print $7 }')
 ok 'an image is broken' test -s "set/$broken"
@@ -19,6 +23,7 @@ foil-view --port 0 -r run >address 2>view.err &
 page=$!
 becomes_true test -s address
 curl -s -m 20 -o all.json "$(<address)all"
+ok 'a name of a class turns no text around' jq -e '.classes == ["a", "b???c"]' all.json
 # shellcheck disable=SC2016 # not this shell's
 ok 'the image that was replaced is told, and why' jq -e --arg name "$broken" '
     .samples.replaced | .n == 1 and (.list[0] | .id == 7 and .times == 3 and

@@ -585,7 +585,7 @@ show_classes(const struct data_set *set)
     json_t *list = json_array();
 
     for (size_t i = 0; set && i < data_classes(set); i++)
-        json_array_append_new(list, json_string(data_class_name(set, i)));
+        json_array_append_new(list, json_name(data_class_name(set, i)));
     return list;
 }
 
