@@ -56,9 +56,7 @@ class Browser:
         self.send("Page.enable")
         self.send("Runtime.enable")
         self.send("Log.enable")
-        # a window is never narrower than 500 pixels
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                  deviceScaleFactor=1, mobile=False)
+        self.resize(width, height)
 
     def __enter__(self):
         return self
@@ -103,6 +101,11 @@ class Browser:
                 raise RuntimeError(f"{method}: {answer['error']}")
             else:
                 return answer["result"]
+
+    def resize(self, width, height):
+        """Of the page: a window is never narrower than 500 pixels."""
+        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=1, mobile=False)
 
     def open(self, url):
         self.send("Page.navigate", url=url)

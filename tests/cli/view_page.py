@@ -46,6 +46,30 @@ def becomes_curve(page):
     return True
 
 
+# pairs of cards that lie over one another, at five places of the page
+OVERLAPS = """(() => {
+  const cards = [...document.querySelectorAll('main section')].filter(e => e.checkVisibility());
+  const far = document.documentElement.scrollHeight - innerHeight, over = [];
+  for (const share of [0, .25, .5, .75, 1]) {
+    scrollTo(0, share * far);
+    const boxes = cards.map(e => e.getBoundingClientRect());
+    boxes.forEach((a, i) => boxes.slice(0, i).forEach((b, j) => {
+      if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+          Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1)
+        over.push([share, cards[j].id, cards[i].id]);
+    }));
+  }
+  scrollTo(0, 0);
+  return over })()"""
+
+
+def see_cards(page, what):
+    for width in 1400, 1000, 400:
+        page.resize(width, 800)
+        over = page.value(OVERLAPS)
+        ok(f"{what}: no card covers another, {width} pixels wide", over == [], over)
+
+
 with Browser(1400) as page:
     page.open(url)
     ok("the page comes up", page.until("document.querySelectorAll('#board .tile').length == 8"),
@@ -80,6 +104,8 @@ with Browser(1400) as page:
     ok("the held batch stays", page.text("#board .which") == held)
     ok("no part is wider than the page",
        page.value("document.documentElement.scrollWidth <= innerWidth"))
+    see_cards(page, "a run that trains")
+    page.resize(1400, 1000)
 
     wait_for("kill")
     before = answer(page, "a.metrics.total.at(-1)")
@@ -188,5 +214,6 @@ with Browser(400, 800) as page:
     ok("no part is wider than the page",
        page.value("document.documentElement.scrollWidth <= innerWidth"),
        page.value("document.documentElement.scrollWidth"))
+    see_cards(page, "a run that is over")
     ok("the console says nothing", not page.said, page.said)
 plan()
