@@ -63,6 +63,42 @@ OVERLAPS = """(() => {
   return over })()"""
 
 
+# before a page's own scripts: it knows its graphs
+HOOKS = """window.graphs = [];
+let real;
+Object.defineProperty(window, 'Dygraph', { set: value => real = value, get: () => real &&
+  class extends real { constructor(...all) { super(...all); window.graphs.push(this); } } });"""
+
+
+def count_colour(page, figure, red, green, blue):
+    """Opaque pixels of about a colour on the canvases of a figure."""
+    return page.value(
+        f"[...document.querySelectorAll({json.dumps(figure)} + ' canvas')].reduce((n, c) => {{"
+        "const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+        "const near = (i, x) => Math.abs(d[i] - x) < 40;"
+        "for (let i = 0; i < d.length; i += 4) "
+        f"n += d[i + 3] > 200 && near(i, {red}) && near(i + 1, {green}) && near(i + 2, {blue});"
+        "return n }, 0)")
+
+
+def see_curves(page):
+    page.value("document.querySelector('#curves').scrollIntoView()")  # who sees none, waits
+    ok("two lines that coincide are both seen", page.until(
+        "document.querySelectorAll('#curves figure:first-child canvas').length > 1") and
+       count_colour(page, "#curves figure:first-child", 0, 114, 178) > 20 and
+       count_colour(page, "#curves figure:first-child", 217, 130, 0) > 20,
+       [count_colour(page, "#curves figure:first-child", *c) for c in ((0, 114, 178), (217, 130, 0))])
+    rows = page.value(
+        "(g => Array.from({ length: g.numRows() }, (_, i) => [g.getValue(i, 1), g.getValue(i, 2)]))"
+        "(window.graphs.findLast(g => g.graphDiv.closest('figure')?.textContent"
+        ".startsWith('Learning rates')))")
+    ok("a schedule is drawn as it is", len(rows) > 1 and all(a == b for a, b in rows),
+       [row for row in rows if row[0] != row[1]][:5])
+    raw = page.value("[...document.querySelectorAll('#curves figcaption')].map(e => e.textContent)"
+                     ".filter(words => /[a-z][_.][a-z]/.test(words))")
+    ok("each curve has a name for people", raw == [], raw)
+
+
 def see_cards(page, what):
     for width in 1400, 1000, 400:
         page.resize(width, 800)
@@ -71,6 +107,7 @@ def see_cards(page, what):
 
 
 with Browser(1400) as page:
+    page.send("Page.addScriptToEvaluateOnNewDocument", source=HOOKS)
     page.open(url)
     ok("the page comes up", page.until("document.querySelectorAll('#board .tile').length == 8"),
        page.said)
@@ -106,6 +143,7 @@ with Browser(1400) as page:
        page.value("document.documentElement.scrollWidth <= innerWidth"))
     see_cards(page, "a run that trains")
     page.resize(1400, 1000)
+    see_curves(page)
 
     wait_for("kill")
     before = answer(page, "a.metrics.total.at(-1)")

@@ -1,9 +1,10 @@
-/* Curves of all numbers of the steps: raw values faint, and their moving mean.
+/* Curves of all numbers of the steps: raw values faint, and their moving mean;
+ * what is exact, such as a schedule, as it is.
  * All share one window of steps and one step that is pointed at. */
 
 import { addDownloads } from './download.js';
 import { find, formatNumber, make } from './dom.js';
-import { groupColumns } from './groups.js';
+import { groupColumns, wordOf } from './groups.js';
 import { delay, onChange, run } from './model.js';
 import { makeGraph, makeKey, styleOf } from './plot.js';
 
@@ -35,7 +36,8 @@ function makePlots() {
 function listGroups() {
   const groups = groupColumns(run.all.metrics.columns);
   return !isCompared() ? groups : groups.flatMap(group =>
-    group.names.map(name => ({ ...group, title: group.names.length > 1 ? `${group.title}: ${name}` : group.title, names: [name] })));
+    group.names.map(name => ({ ...group, names: [name], title: group.title +
+      (group.names.length > 1 ? `: ${wordOf(name)}` : '') })));
 }
 
 /* Plots that nobody sees wait until the page is scrolled to them. */
@@ -44,7 +46,7 @@ function drawPlots() {
   if (!plots.length) makePlots();
   axis = makeAxis();
   for (const plot of plots.filter(isSeen)) {
-    plot.graph.updateOptions({ file: makeRows(plot.lines) });
+    plot.graph.updateOptions({ file: makeRows(plot) });
     showValues(plot, lastRow());
   }
 }
@@ -81,7 +83,8 @@ const lastRow = () => axis.steps.length - 1;
 /* The lines of a plot: names of one run, or runs that have the name. */
 const listLines = ({ names }) => isCompared()
   ? listRuns().filter(({ metrics }) => metrics.columns[names[0]]).map(({ run: word, metrics }) => ({ word, metrics, name: names[0] }))
-  : names.map(name => ({ word: name, metrics: run.all.metrics, name }));
+  : names.map(name =>
+    ({ word: wordOf(name), metrics: run.all.metrics, name }));
 
 const columnOf = ({ metrics, name }) => metrics.columns[name] ?? [];
 
@@ -91,7 +94,7 @@ function makePlot(group) {
   const keys = lines.map(({ word }, i) => makeKey(word, hues[i], values[i]));
   box.append(make('figure', {}, make('figcaption', {}, make('strong', {}, group.title), ...keys), canvas));
   const plot = { group, lines, values, canvas };
-  plot.graph = makeGraph(canvas, makeRows(lines), {
+  plot.graph = makeGraph(canvas, makeRows(plot), {
     ...nameSeries(hues), dateWindow: zoomed, logscale: group.logarithmic, connectSeparatedPoints: isCompared(),
     highlightCallback: (event, step, points, row) => selectStep(row),
     unhighlightCallback: () => selectStep(null),
@@ -101,7 +104,8 @@ function makePlot(group) {
   return plot;
 }
 
-/* Two series for each line: Dygraph wants different names for them. */
+/* Two series for each line, the raw ones below: Dygraph wants different names
+ * for them. */
 function nameSeries(hues) {
   const series = {}, opacity = lastRow() > 1000 ? .1 : .25;    // many points make a band
   hues.forEach((hue, i) => {
@@ -109,12 +113,17 @@ function nameSeries(hues) {
     series[`${i} raw`] = { color: style.color.replace('rgb(', 'rgba(').replace(')', `, ${opacity})`), strokeWidth: 1, highlightCircleSize: 0 };
     series[`${i}`] = style;
   });
-  return { series, labels: ['step', ...hues.flatMap((_, i) => [`${i} raw`, `${i}`])] };
+  const names = hues.map((_, i) => `${i}`);
+  const labels = ['step', ...names.map(name => `${name} raw`), ...names];
+  return { series, labels };
 }
 
-/* Rows of Dygraph: [step, raw, mean, raw, mean, ...]. */
-function makeRows(lines) {
-  const series = lines.flatMap(line => [columnOf(line), smooth(columnOf(line))].map(column => spreadOut(line.metrics, column)));
+/* Rows of Dygraph: [step, raw, raw, ..., mean, mean, ...]. */
+function makeRows({ group, lines }) {
+  const draw = work => lines.map(line =>
+    spreadOut(line.metrics, work(columnOf(line))));
+  const change = group.exact ? raw => raw : smooth;
+  const series = [...draw(raw => raw), ...draw(change)];
   return axis.steps.map((step, i) => [step, ...series.map(column => column[i])]);
 }
 

@@ -1,13 +1,25 @@
 /* What all plots by Dygraph have in common. */
 
-import { colourOf, make } from './dom.js';
+import { colourOf, make, makeSvg } from './dom.js';
 
-/* Five hues in two forms, as for classes: the second five are dashed. */
-export const styleOf = i => ({ color: colourOf(`hue-${i % 5}`), strokePattern: i >= 5 ? [5, 3] : null, strokeWidth: 2 });
+/* Five hues, and dashes: where lines coincide, those below show in the gaps. */
+const DASHES = [null, [9, 7], [3, 5], [12, 4, 3, 4]];
 
-/* A line of the key: the hue, the name, the value in an element of the caller. */
-export const makeKey = (name, i, value) => make('span', {},
-  make('i', { className: i >= 5 ? 'dashed' : '', style: `--hue: var(--hue-${i % 5})` }), `${name} `, value);
+const dashesOf = i => DASHES[i % DASHES.length];
+
+export const styleOf = i => ({
+  color: colourOf(`hue-${i % 5}`), strokePattern: dashesOf(i), strokeWidth: 2,
+});
+
+/* A line of the key: how it is drawn, the name, the value in an element of the
+ * caller. */
+export function makeKey(name, i, value) {
+  const style = `stroke: var(--hue-${i % 5})`;
+  const dashes = dashesOf(i)?.join(' ') ?? 'none';
+  const stroke = makeSvg('svg', { viewBox: '0 0 28 4', 'aria-hidden': true },
+    makeSvg('path', { d: 'M0 2H28', style, 'stroke-dasharray': dashes }));
+  return make('span', {}, stroke, `${name} `, value);
+}
 
 export function makeGraph(element, rows, options) {
   const axis = { axisLabelFormatter: shortenNumber };
