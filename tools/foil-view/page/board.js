@@ -103,7 +103,8 @@ function countFirst(cosines) {
 
 function makeTiles(batch) {
   if (tiles.length !== batch.ids.length)
-    tiles = batch.ids.map((_, place) => make('button', { className: 'tile', onclick: () => pickAnchor(place) }));
+    tiles = batch.ids.map((_, place) => make('button',
+      { className: 'tile', tabIndex: -1, onclick: () => pickAnchor(place) }));
   tiles.forEach((tile, place) => {
     if (tile.children.length !== batch.pictures || batch.texts)
       tile.replaceChildren(...Array.from({ length: batch.pictures }, () => make('i', { className: 'picture' })),
@@ -180,16 +181,16 @@ function drawClasses({ labels }) {
 
 function markAnchor() {
   const { anchor, batch } = run;
-  if (!anchor) return;
-  const place = placeOf(anchor.row);
-  const heaviest = anchor.negatives?.slice(0, 6) ?? [];
+  const place = anchor ? placeOf(anchor.row) : -1;
+  const tabbed = anchor ? place : batch.order[0];
+  const heaviest = anchor?.negatives?.slice(0, 6) ?? [];
   const near = new Map(heaviest.map(({ id, same }) => [batch.ids.indexOf(id), same]));
   tiles.forEach((tile, i) => {
     tile.classList.toggle('chosen', i === place);
     tile.classList.toggle('near', near.has(i));
     tile.classList.toggle('false', Boolean(near.get(i)));
     tile.ariaCurrent = i === place;
-    tile.tabIndex = i === place ? 0 : -1;
+    tile.tabIndex = i === tabbed ? 0 : -1;    // arrows go to the others
   });
 }
 

@@ -4,6 +4,7 @@
 import { find, formatNumber, make, prefersStillness } from './dom.js';
 import { delay, lastStop, onChange, run, stepRate } from './model.js';
 import { drawEdges, sendDots } from './edges.js';
+import { nameMeasure } from './results.js';
 import { isFile } from './source.js';
 
 /* More augmenters than this are counted in the box of the last. */
@@ -58,7 +59,8 @@ function fillStage(stage, { name, kind, right = '', words, slots = 0, full = 0, 
   const element = boxes[stage];
   if (!element) return;
   element.className = `stage ${kind}`;
-  element.replaceChildren(make('b', {}, name, make('span', {}, right)), make('em', { title: words }, words));
+  element.replaceChildren(make('b', {}, name, make('span', {}, right)),
+    make('em', {}, words));
   if (slots > 0) element.append(makeSlots(Math.min(slots, 32), full, ready));
 }
 
@@ -131,5 +133,6 @@ function drawSaved() {
   const any = checkpoint || Object.keys(run.all.options).length;    // options are those of a checkpoint
   const words = step ? `checkpoint of step ${formatNumber(step)}` : any ? 'a checkpoint' : 'no checkpoint yet';
   fillStage('saved', { name: 'saved', kind: any ? 'on' : 'gone', words });
-  if (result) boxes.saved.append(make('em', {}, `${result.measure ?? 'accuracy'} ${result.accuracy.toFixed(3)}`));
+  if (result) boxes.saved.append(make('em', {},
+    `${nameMeasure(result) || 'accuracy'} ${result.accuracy.toFixed(3)}`));
 }

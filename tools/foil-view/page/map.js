@@ -8,7 +8,7 @@ import { makeImage } from './picture.js';
 import { isFile, source } from './source.js';
 
 /* Of more points each is a few pixels, not a path. */
-const MANY = 8000, MANY_CLASSES = 12;
+const MANY = 8000, MANY_CLASSES = 12, LINE = 17;
 
 const section = find('#map'), canvas = find('canvas', section), pins = find('.pins', section), waits = find('.waits', section), tip = find('.tip', section), slider = find('input', section);
 const FRAME = 700;      // milliseconds from one frame of the film to the next
@@ -190,20 +190,39 @@ function packColour(text) {
   return new Uint32Array(bytes.buffer)[0];
 }
 
-/* The names of a few classes, each in the middle of its points. */
+/* The names of a few classes, each in the middle of its points, or a few lines
+ * above or below, so that none lies on another. */
 function nameClasses(pen) {
   const { points, hues } = shown;
   if (playing || points.classes.size > MANY_CLASSES) return;
   Object.assign(pen, { font: '600 12px system-ui, sans-serif', textAlign: 'center', textBaseline: 'middle', lineWidth: 4, lineJoin: 'round', strokeStyle: colourOf('faint') });
   const taken = [];
   for (const [label, own] of points.classes) {
-    const [x, y] = [0, 1].map(k => own.reduce((sum, i) => sum + xy[2 * i + k], 0) / own.length);
-    if (label < 0 || taken.some(other => Math.abs(other.x - x) < 64 && Math.abs(other.y - y) < 15)) continue;    // it would hide another
-    taken.push({ x, y });
+    if (label < 0) continue;
+    const mean = k =>
+      own.reduce((sum, i) => sum + xy[2 * i + k], 0) / own.length;
+    const { width } = pen.measureText(nameOf(label));
+    const place = findSpace(mean(0), mean(1), width, taken);
+    if (!place) continue;
+    taken.push(place);
     pen.fillStyle = hues.get(label);
-    pen.strokeText(nameOf(label), x, y);
-    pen.fillText(nameOf(label), x, y);
+    pen.strokeText(nameOf(label), place.x, place.y);
+    pen.fillText(nameOf(label), place.x, place.y);
   }
+}
+
+/* The nearest place for a name so wide that touches neither another one nor the
+ * edges; undefined where all is full. */
+function findSpace(x, y, width, taken) {
+  const half = width / 2 + 4;
+  const inside = (at, rim, size) => Math.max(rim, Math.min(size - rim, at));
+  const touches = place => taken.some(other =>
+    Math.abs(other.x - place.x) < other.half + place.half &&
+    Math.abs(other.y - place.y) < LINE);
+  return [0, -1, 1, -2, 2, -3, 3, -4, 4, -5, 5, -6, 6]
+    .map(lines => ({ half, x: inside(x, half, canvas.clientWidth),
+      y: inside(y + lines * LINE, LINE / 2, canvas.clientHeight) }))
+    .find(place => !touches(place));
 }
 
 /* The anchor, and where its heaviest negatives are, with their pictures. */

@@ -21,10 +21,14 @@ export function startResults() {
   drawResults();
 }
 
+/* Of a line of results.jsonl. */
+export const nameMeasure = ({ measure, protocol, k }) =>
+  (measure ?? protocol ?? '') + (typeof k === 'number' ? `, k = ${k}` : '');
+
 /* [step, measure, figure, value] of all lines. */
 function listFigures() {
   return run.all.results.flatMap(line => FIGURES.filter(key => typeof line[key] === 'number')
-    .map(key => [line.step ?? 0, line.measure ?? line.protocol ?? '', key, line[key]]));
+    .map(key => [line.step ?? 0, nameMeasure(line), key, line[key]]));
 }
 
 function drawResults() {
