@@ -36,7 +36,7 @@ attempt() {
 
 # WAY CODE LIMIT SENTENCE: seconds are few where the program is silent, and the sentence
 # is the same wherever these are over
-ways=() begun=0
+ways=() rows=()
 while read -r way code limit sentence; do
     ways+=("$way")
     rows[${#ways[@]}]="$way $code $limit $sentence"
@@ -87,6 +87,7 @@ saves-folder     1 60 answered ok to save, but '.*image.state' is no regular fil
 saves-link       1 60 answered ok to save, but '.*image.state' is no regular file
 saves-pipe       1 60 answered ok to save, but '.*image.state' is no regular file
 pipe-beside      0 60 image.state.more' is no regular file
+link-beside      0 60 image.state.more' is no regular file
 saves-more       0 60 8 steps
 END
 # some at a time: most of a run is waiting

@@ -188,6 +188,8 @@ WAYS = {
                    save_as(lambda path: os.symlink("/etc/hostname", path))),
     "saves-pipe": ("save", 1, save_as(os.mkfifo)),
     "pipe-beside": ("save", 1, lambda encoder, path: os.mkfifo(path + ".more")),
+    "link-beside": ("save", 1,
+                    lambda encoder, path: os.symlink(__file__, path + ".more")),
     "saves-more": ("save", 1, save_beside),
 }
 
