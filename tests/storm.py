@@ -141,7 +141,7 @@ def kinds_of_runs():
 def timeless(step):
     """A line of the metrics without what depends on the clock."""
     for part in (step, step.get("plan", {})):
-        for key in ("seconds", "waited", "time"):
+        for key in ("seconds", "waited", "time", "exchanged", "slowest", "behind"):
             part.pop(key, None)
     return json.dumps(step, sort_keys=True)
 
@@ -161,6 +161,7 @@ class Run:
             os.mkdir(self.folder + ".tmp", 0o700)
         self.process, self.stopped = {}, set()
         self.asked, self.deaf = set(), []  # to end, and what did not
+        self.dismissed = False  # by a trainer that was asked
         self.pages = []     # of foil-view and its readers
         self.started = {}  # when, or when it went on
         self.last = 0  # when the last step was seen
@@ -233,6 +234,7 @@ class Run:
         """To end well."""
         self.go_on(name)
         self.asked.add(name)
+        self.dismissed = self.dismissed or name == "train"
         ranks = name == "train" and self.kind == "ranks"
         self.signal([self.process[name].pid],
                     signal.SIGUSR1 if ranks else signal.SIGTERM)
@@ -383,8 +385,9 @@ class Strikes:
 
     def start(self, name):
         # whatever starts stages sees that the run is over, and starts no more
-        if name == "train" or "select" in self.run.asked or \
-                self.run.process["select"].poll() != 0:
+        over = self.run.process["select"].poll() == 0 and \
+            "select" not in self.run.asked and not self.run.dismissed
+        if name == "train" or not over:
             self.run.start(name)
 
     def stop(self, now):
@@ -420,6 +423,13 @@ class Strikes:
         self.due = now + self.rng.uniform(0.05, 0.5)
         return True
 
+    def bring_back(self):
+        """A trainer that was asked to end has ended the others with it."""
+        for name in self.run.names:
+            if self.run.dismissed and self.run.alive("train") and \
+                    self.run.process[name].poll() == 0 and not self.hold(name):
+                self.run.start(name)
+
     def mend(self, now):
         """Whether a stage goes on that stood still."""
         due = [one for one in self.mending if one[0] <= now]
@@ -447,6 +457,7 @@ def watch(run, rng, kills):
             calm, over_at = max(calm, now - over_at), now
         if not over_at and strikes.over():
             over_at = now
+        strikes.bring_back()
         mended = strikes.mend(now)
         struck = at > 20 and strikes.strike(now)
         if went_on or mended or struck or run.stopped:
