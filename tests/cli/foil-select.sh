@@ -41,7 +41,7 @@ else
     for tool in 'select --list strategies' 'eval knn none'; do
         # shellcheck disable=SC2086 # words
         ok "little address space ends foil-$tool: 1" refuses 1 'ulimit -v' \
-            bash -c "ulimit -v 200000; exec timeout "$patience" '$BIN'/foil-$tool"
+            bash -c "ulimit -v 200000; exec timeout $patience '$BIN'/foil-$tool"
     done
 fi
 
