@@ -27,6 +27,7 @@ open_data(struct selector *s)
     s->set = data_open_parts_or_die(s->options->operand[0]);
     s->task = select_options_task(s->options, data_size(s->set));
     s->plan = select_plan_new(s->options->strategy, &s->task);
+    select_options_say(s->options, s->said);
     if (s->options->features != FEATURES_EVAL)
         return;
     if (select_layout_make(data_size(s->set), (size_t)s->options->batch,

@@ -29,6 +29,13 @@ const int64_t *select_plan_batch(struct select_plan *plan, uint64_t epoch,
                                  uint64_t step, size_t *n);
 
 /*
+ * select_plan_name() returns a digest of an epoch's batches and their order, as
+ * digits; it is the plan's, as above.  Epochs have the same one just where each
+ * step has the same samples.
+ */
+const char *select_plan_name(struct select_plan *plan, uint64_t epoch);
+
+/*
  * select_plan_put() copies the order of an epoch into the plan, ids
  * [select_layout_total()]; select_plan_has() returns 1 while an epoch is kept;
  * select_plan_clear() forgets all.

@@ -17,6 +17,7 @@ enum {
 struct wire_batch {
     struct wire_place at;
     int64_t steps, epochs;          /* of the item */
+    char plan[256], order[33];      /* of the item */
     size_t n, n_views;              /* b, 1 .. WIRE_BATCH_MAX; v, >= 1 */
     size_t height, width, channels; /* h, w, c of every view, 1 ..
                                      * WIRE_SIDE_MAX */

@@ -12,6 +12,8 @@ struct wire_item {
     int64_t size;         /* images in the data set, >= 1; every id is below */
     int64_t steps;        /* in this epoch, > step */
     int64_t epochs;       /* planned in all, > epoch */
+    char plan[256];       /* the options of the selector, for people; or "" */
+    char order[33];       /* a digest of the order of this epoch; or "" */
     int encode_only;      /* features are wanted, nothing is trained */
     size_t n, n_extra;    /* b, 1 .. WIRE_BATCH_MAX; r, the same, or 0 */
     const int64_t *ids;   /* [b] samples that are trained, each once */

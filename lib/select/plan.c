@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "select/plan.h"
+#include "util/digest.h"
 #include "util/mem.h"
 
 struct select_plan {
@@ -13,6 +14,7 @@ struct select_plan {
         int64_t *ids;
         uint64_t epoch;
         int filled;
+        char name[DIGEST_HEX]; /* "": not computed yet */
     } kept[2];
 };
 
@@ -47,6 +49,7 @@ place_of_epoch(struct select_plan *plan, uint64_t epoch)
 {
     plan->kept[epoch % 2].epoch = epoch;
     plan->kept[epoch % 2].filled = 1;
+    plan->kept[epoch % 2].name[0] = '\0';
     return plan->kept[epoch % 2].ids;
 }
 
@@ -81,4 +84,26 @@ select_plan_batch(struct select_plan *plan, uint64_t epoch, uint64_t step,
     }
     return plan->kept[epoch % 2].ids +
            select_layout_start(&plan->task.layout, step);
+}
+
+const char *
+select_plan_name(struct select_plan *plan, uint64_t epoch)
+{
+    const struct select_layout *layout = &plan->task.layout;
+    const uint64_t form[] = {layout->size, layout->steps, layout->batch,
+                             layout->larger};
+    char *name = plan->kept[epoch % 2].name;
+    struct digest_stream *stream;
+    struct digest digest;
+    const int64_t *ids;
+    size_t n;
+
+    ids = select_plan_batch(plan, epoch, 0, &n);
+    if (*name)
+        return name;
+    stream = digest_new();
+    digest_add(stream, form, sizeof form);
+    digest_add(stream, ids, select_layout_total(layout) * sizeof *ids);
+    digest = digest_end(stream);
+    return digest_hex(&digest, name);
 }

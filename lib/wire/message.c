@@ -111,6 +111,7 @@ static const struct wire_field item_fields[] = {
     {TEXT(item, "run", run)},
     {WHOLE(item, "size", size, 1, WIRE_SIZE_MAX)},
     OF_EPOCH(item),
+    OF_PLAN(item),
     {IDS(item, "ids", ids, "b"), .once = 1},
     {IDS(item, "extra", extra, "r"), .optional = 1},
     {EXTRA_TEXTS(item)},
@@ -136,6 +137,7 @@ static const struct wire_check item_checks[] = {
 static const struct wire_field batch_fields[] = {
     PLACE(batch),
     OF_EPOCH(batch),
+    OF_PLAN(batch),
     {SIDE(batch, height)},
     {SIDE(batch, width)},
     {SIDE(batch, channels)},

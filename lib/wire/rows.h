@@ -70,6 +70,11 @@
         WHOLE(x, "epochs", epochs, 1, WIRE_EPOCH_MAX),                       \
             ABOVE(x, "epoch", at.epoch)                                      \
     }
+#define OF_PLAN(x)                                          \
+    {TEXT(x, "plan", plan), .least = 1, .optional = 1},     \
+    {                                                       \
+        TEXT(x, "order", order), .least = 1, .optional = 1, \
+    }
 
 /* What wire/views.h says. */
 #define EACH(x, key, m, most) \

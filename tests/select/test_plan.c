@@ -30,6 +30,39 @@ steps_come_in_any_order(struct select_plan *plan, struct select_task *task)
     T(same, "any step of any epoch, in any order");
 }
 
+/* The name of an epoch's order, of a plan of its own. */
+static void
+name_order(const struct select_task *task, uint64_t epoch, char name[64])
+{
+    struct err err;
+    struct select_plan *plan =
+        select_plan_new(select_strategy_find("shuffle", &err), task);
+
+    snprintf(name, 64, "%s", select_plan_name(plan, epoch));
+    select_plan_free(plan);
+}
+
+static void
+orders_have_names(struct select_task task)
+{
+    char name[5][64];
+    struct err err;
+
+    name_order(&task, 3, name[0]);
+    name_order(&task, 3, name[1]);
+    name_order(&task, 4, name[2]);
+    task.seed++;
+    name_order(&task, 3, name[3]);
+    task.seed--;
+    select_layout_make(N, B + 1, SELECT_KEEP, &task.layout, &err);
+    name_order(&task, 3, name[4]);
+    T(strlen(name[0]) == 32 && !strcmp(name[0], name[1]),
+      "the same order has the same name");
+    T(strcmp(name[0], name[2]) && strcmp(name[0], name[3]) &&
+          strcmp(name[0], name[4]),
+      "that of another epoch, seed or batch has another");
+}
+
 int
 main(void)
 {
@@ -37,17 +70,21 @@ main(void)
     struct select_plan *plan;
     struct err err;
     int64_t own[N];
+    char name[64];
     size_t count;
 
     T(!select_layout_make(N, B, SELECT_KEEP, &task.layout, &err), "layout");
     plan = select_plan_new(select_strategy_find("shuffle", &err), &task);
 
     steps_come_in_any_order(plan, &task);
+    orders_have_names(task);
 
     T(select_plan_has(plan, 3) && !select_plan_has(plan, 1), "two are kept");
     for (int i = 0; i < N; i++)
         own[i] = N - 1 - i;
+    snprintf(name, sizeof name, "%s", select_plan_name(plan, 5));
     select_plan_put(plan, 5, own);
+    T(strcmp(name, select_plan_name(plan, 5)), "another order, another name");
     T(select_plan_has(plan, 5), "one that was made elsewhere");
     T(!memcmp(select_plan_batch(plan, 5, 1, &count), own + 4, 4 * sizeof *own),
       "is handed out");

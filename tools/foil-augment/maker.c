@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/open.h"
 #include "data/png.h"
@@ -265,6 +266,8 @@ augment_maker_make(struct augment_maker *maker, const struct wire_item *item)
         .variants = choose_variants(maker, item),
     };
 
+    memcpy(batch.plan, item->plan, sizeof batch.plan);
+    memcpy(batch.order, item->order, sizeof batch.order);
     make_views(maker, item, batch.variants.variant);
     batch.rejected = (int64_t)g->n_substituted;
     batch.n_substituted = g->n_substituted;

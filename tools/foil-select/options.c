@@ -1,3 +1,5 @@
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,4 +183,55 @@ select_options_task(const struct select_options *options, size_t size)
     if (options->avoid)
         task.group = read_groups(options->avoid, size);
     return task;
+}
+
+/* Adds text, or as much of it as there is room for. */
+static void __attribute__((format(printf, 2, 3)))
+append_words(char text[256], const char *fmt, ...)
+{
+    const size_t len = strlen(text);
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text + len, 256 - len, fmt, ap);
+    va_end(ap);
+}
+
+/* Adds the parameters that are not as they are by default. */
+static void
+add_params(char text[256], const struct param *own, const double *value)
+{
+    for (size_t i = 0; own[i].name; i++) {
+        int length;
+        const char *word;
+
+        if (value[i] == own[i].value)
+            continue;
+        append_words(text, ",%s", own[i].name);
+        if (own[i].kind == OPT_CHOICE) {
+            word = opt_word(own[i].arg, (int)value[i], &length);
+            append_words(text, "=%.*s", length, word);
+        } else if (own[i].kind != OPT_FLAG) {
+            append_words(text, "=%.12g", value[i]);
+        }
+    }
+}
+
+void
+select_options_say(const struct select_options *options, char text[256])
+{
+    *text = '\0';
+    if (options->command)
+        append_words(text, "--strategy-command '%s'", options->command);
+    else
+        append_words(text, "--strategy %s", options->strategy->name);
+    add_params(text, options->strategy->params, options->value);
+    append_words(text, " -b %ld -s %ld", options->batch, options->seed);
+    if (options->remainder != SELECT_KEEP)
+        append_words(text, " --remainder %s", opt_choice(&o.remainder));
+    if (options->avoid)
+        append_words(text, " --avoid %s", options->avoid);
+    if (select_options_wants(options, options->strategy))
+        append_words(text, " --features %s --lag %ld", opt_choice(&o.features),
+                     options->lag);
 }

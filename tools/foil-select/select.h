@@ -56,6 +56,9 @@ const struct select_options *select_options_get(int argc, char **argv);
 struct select_task select_options_task(const struct select_options *options,
                                        size_t size);
 
+/* select_options_say() writes what a plan depends on, as options. */
+void select_options_say(const struct select_options *options, char text[256]);
+
 /* 1 when a strategy under these options plans from features. */
 int select_options_wants(const struct select_options *options,
                          const struct select_strategy *of);
@@ -218,6 +221,7 @@ struct selector {
     struct data_set *set;
     struct select_task task;
     struct select_plan *plan;
+    char said[256]; /* what items say of it */
     struct flow_outlet *outlet;
     struct progress progress;
     int over;

@@ -331,6 +331,9 @@ item_of(struct selector *s, const struct wire_place *at)
     };
 
     item.ids = ids_of(s, at, &item.n);
+    memcpy(item.plan, s->said, sizeof item.plan);
+    snprintf(item.order, sizeof item.order, "%s",
+             select_plan_name(s->plan, (uint64_t)at->epoch));
     return wire_item_put(&item);
 }
 
