@@ -32,6 +32,23 @@ is_finished(const struct train *t)
            (t->trained && s->epoch >= s->epochs);
 }
 
+/* Trains a batch: 1, 0 when asked to stop within it, -1 on error. */
+static int
+train_one(struct train *t, const struct wire_batch *batch, struct err *err)
+{
+    int rc;
+
+    if (!t->trained && train_meet(t, batch, err))
+        return -1;
+    rc = train_step(t, batch, err);
+    if (rc > 0) {
+        t->trained = 1;
+        if (!batch->encode_only)
+            train_save_if_due(t);
+    }
+    return rc;
+}
+
 static int
 run_steps(struct train *t, struct err *err)
 {
@@ -45,14 +62,11 @@ run_steps(struct train *t, struct err *err)
         rc = train_source_next(t, &batch, err);
         if (rc <= 0)
             break;
-        if (!t->trained && train_meet(t, &batch, err))
-            rc = -1;
-        if (rc > 0)
-            rc = train_step(t, &batch, err);
-        if (rc > 0) {
-            t->trained = 1;
-            if (!batch.encode_only)
-                train_save_if_due(t);
+        if (train_plan_fits(t, &batch)) {
+            train_plan_note(t, &batch);
+            rc = train_one(t, &batch, err);
+        } else {
+            rc = train_plan_change(t, &batch, err) ? -1 : 1;
         }
         train_leave(t, &batch);
     }

@@ -26,8 +26,8 @@
  * is the view of the number and the epoch beside it.  In place of a sample that
  * could not be used stands its substitute.
  *
- * batches.jsonl says where rows are and how views are made, a line for each
- * start of the trainer:
+ * batches.jsonl says where rows are, by what plan, and how views are made, a
+ * line for each start of the trainer and each change of the plan:
  *
  *     version        1
  *     first, offset  the row of step `first` is so many bytes from the start;
@@ -36,6 +36,7 @@
  *     images, views, fixed, extra   the sizes; fixed: there are variants
  *     digest         of the data set
  *     making         what an augmenter said of itself (foil-wire(5)); or none
+ *     plan           the options of the selector (foil-wire(5)); or none
  *
  * The last line whose `first` is at most N is that of step N.
  */
@@ -49,6 +50,7 @@ struct train_shown {
     const int64_t *extra_view;  /* [n_extra] number of the view; -1, or NULL for
                                    all: number `views` of this epoch */
     const int64_t *extra_epoch; /* [n_extra] epoch of that view; NULL: 0 */
+    const char *plan;           /* written only; NULL or "": as before */
 };
 
 /* Where rows are: members of a line of batches.jsonl. */
@@ -62,7 +64,8 @@ struct train_rows {
 struct train_batches {
     int rows, lines; /* descriptors, or -1 */
     struct train_rows at;
-    int known;      /* 1: `at` is written down */
+    int known; /* 1: `at` and `plan` are written down */
+    char plan[256];
     int64_t newest; /* the last step that came, of `at` */
     int64_t end;    /* of the rows, in bytes; -1: not known */
     int32_t *row;
@@ -81,13 +84,12 @@ void train_batches_close(struct train_batches *batches);
 /*
  * train_batches_put() writes the row of a step.  A line comes before it where
  * the row is the first one since the files were opened, does not fit the form
- * of the last line, or is of a step before that line's.  Each is one write, so
- * that a reader sees whole ones; a row that a full disk has no room for is cut
- * off.
- *   most    further images that a batch may have, where this one has some
- *   digest  of the data set
- *   making  a JSON object, as augmenters say it; any other text counts as none
- * Returns 0; -1 where it could not be written, or has numbers above 2^31 - 1.
+ * of the last line, is of another plan, or of a step before that line's.  Each
+ * is one write, so that a reader sees whole ones; a row that a full disk has no
+ * room for is cut off. most    further images that a batch may have, where this
+ * one has some digest  of the data set making  a JSON object, as augmenters say
+ * it; any other text counts as none Returns 0; -1 where it could not be
+ * written, or has numbers above 2^31 - 1.
  */
 int train_batches_put(struct train_batches *batches,
                       const struct train_shown *shown, size_t most,

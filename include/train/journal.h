@@ -48,8 +48,11 @@ struct train_journal {
                                      there are none.  Set by the caller */
     double exchanged;             /* *exchanging at the last line */
     struct train_slowest slowest; /* of several ranks; set by the caller */
-    int64_t first, first_images;  /* total and images when it was opened */
-    struct loss_report last;      /* of the last step that was applied */
+    int64_t ended_epoch, ended_step; /* the epoch that another plan has ended
+                                        since the last line, before which step;
+                                        0: none.  Set by the caller */
+    int64_t first, first_images;     /* total and images when it was opened */
+    struct loss_report last;         /* of the last step that was applied */
 };
 
 /* train_journal_init() makes a journal without files, which can only say

@@ -15,11 +15,15 @@ struct train_state {
     int64_t substituted;   /* of these, substitutes for unusable ones */
     int64_t skipped;       /* steps that were not applied: not finite */
     int64_t alone;         /* steps without their negatives service */
+    char plan[256];        /* the options of the last step's plan; or "" */
+    char order[33]; /* a digest of the order of `epoch`, where it has begun and
+                     * its plan names it; else "" */
 };
 
 /* train_state_put() returns it as an object, to be given to json_decref(), with
- * a whole number for each field; train_state_get() reads one back: 0, or -1
- * where a number is missing or out of range. */
+ * a whole number for each count, and the texts that are not "";
+ * train_state_get() reads one back: 0, or -1 where a number is missing or out
+ * of range, or a text is none. */
 json_t *train_state_put(const struct train_state *state);
 int train_state_get(struct train_state *state, const json_t *object,
                     struct err *err);

@@ -170,6 +170,13 @@ larger_of(int64_t a, size_t b)
     return a > (int64_t)b ? a : (int64_t)b;
 }
 
+/* Whether a step names a plan other than that of the last line. */
+static int
+has_other_plan(const struct train_batches *b, const struct train_shown *shown)
+{
+    return shown->plan && *shown->plan && strcmp(shown->plan, b->plan) != 0;
+}
+
 static int
 has_room(const struct train_rows *at, const struct train_shown *shown)
 {
@@ -205,6 +212,10 @@ begin_rows(struct train_batches *b, const struct train_shown *shown,
 
     if (made)
         json_object_set_new(line, "making", made);
+    if (has_other_plan(b, shown))
+        snprintf(b->plan, sizeof b->plan, "%s", shown->plan);
+    if (*b->plan)
+        json_object_set_new(line, "plan", json_string(b->plan));
     text = json_line(line);
     b->known = !file_append(b->lines, text, strlen(text), "batches.jsonl", err);
     if (b->known)
@@ -273,7 +284,7 @@ train_batches_put(struct train_batches *b, const struct train_shown *shown,
 {
     int64_t at, bytes;
 
-    if (!(b->known && has_room(&b->at, shown)) &&
+    if (!(b->known && has_room(&b->at, shown) && !has_other_plan(b, shown)) &&
         begin_rows(b, shown, most, digest, making, err))
         return -1;
     b->newest = shown->total;

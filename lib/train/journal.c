@@ -223,6 +223,12 @@ train_journal_step(struct train_journal *journal, const struct train_batch *b,
     if (result->reason)
         json_object_set_new(line, "refused", json_string(result->reason));
     add_values(line, &values, &result->values);
+    if (journal->ended_step)
+        json_object_set_new(line, "ended",
+                            json_pack("{s:I, s:I}", "epoch",
+                                      (json_int_t)journal->ended_epoch, "step",
+                                      (json_int_t)journal->ended_step));
+    journal->ended_step = 0;
     if (plan)
         add_plan(line, &values, plan);
     add_count(line, &values, "images", state->images);

@@ -1,4 +1,5 @@
 #include <stddef.h>
+#include <stdio.h>
 
 #include "train/state.h"
 
@@ -17,6 +18,16 @@ static const struct {
     {"alone", offsetof(struct train_state, alone)},
 };
 
+static const struct {
+    const char *name;
+    size_t offset, room;
+} texts[] = {
+    {"plan", offsetof(struct train_state, plan),
+     sizeof((struct train_state *)0)->plan},
+    {"order", offsetof(struct train_state, order),
+     sizeof((struct train_state *)0)->order},
+};
+
 json_t *
 train_state_put(const struct train_state *state)
 {
@@ -27,6 +38,12 @@ train_state_put(const struct train_state *state)
             object, fields[i].name,
             json_integer(
                 *(const int64_t *)((const char *)state + fields[i].offset)));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *text = (const char *)state + texts[i].offset;
+
+        if (*text)
+            json_object_set_new(object, texts[i].name, json_string(text));
+    }
     return object;
 }
 
@@ -39,6 +56,15 @@ train_state_get(struct train_state *state, const json_t *object,
 
         if (json_get_whole(object, fields[i].name, 0, INT64_MAX, field, err))
             return -1;
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char *to = (char *)state + texts[i].offset;
+        const char *text = "";
+
+        if (json_object_get(object, texts[i].name) &&
+            json_get_text(object, texts[i].name, &text, err))
+            return -1;
+        snprintf(to, texts[i].room, "%s", text);
     }
     return 0;
 }

@@ -153,6 +153,67 @@ steps_that_are_done_again_are_cut(void)
       "a run that begins anew begins anew");
 }
 
+/* The plan that the line of a step names, "" for none. */
+static const char *
+plan_of(int64_t total)
+{
+    static char plan[256];
+    struct train_shown shown;
+    int64_t *memory;
+    json_t *line;
+    struct err err;
+
+    if (train_batches_get(".", total, &shown, &line, &memory, &err))
+        return "unknown";
+    snprintf(plan, sizeof plan, "%s",
+             json_is_string(json_object_get(line, "plan"))
+                 ? json_string_value(json_object_get(line, "plan"))
+                 : "");
+    json_decref(line);
+    free(memory);
+    return plan;
+}
+
+/* How many lines the file has. */
+static size_t
+count_lines(const char *path)
+{
+    struct err err;
+    size_t len, n = 0;
+    char *text = file_read(path, 1 << 20, &len, &err);
+
+    for (size_t i = 0; text && i < len; i++)
+        n += text[i] == '\n';
+    free(text);
+    return n;
+}
+
+static void
+each_step_has_its_plan(void)
+{
+    static const char *const plan[] = {NULL, "a", "a", "b", "", "b"};
+    struct train_batches batches = {.rows = -1, .lines = -1};
+    struct err err;
+
+    train_batches_open(&batches, ".", 0, &err);
+    for (int64_t total = 1; total <= 6; total++) {
+        int64_t ids[IMAGES];
+        struct train_shown shown = batch_of(total, ids);
+
+        shown.plan = plan[total - 1];
+        put_shown(&batches, &shown);
+    }
+    train_batches_close(&batches);
+    T(!*plan_of(1), "no plan is named");
+    T(!strcmp(plan_of(2), "a") && !strcmp(plan_of(3), "a"), "the first plan");
+    T(!strcmp(plan_of(4), "b") && !strcmp(plan_of(5), "b") &&
+          !strcmp(plan_of(6), "b"),
+      "the second, a step that names none included");
+    T(count_lines("batches.jsonl") == 3, "a line for each");
+    T(is_known(1, &err) && is_known(3, &err) && is_known(6, &err),
+      "of each step is known what was in its batch");
+}
+
 /* Zeros are no step. */
 static void
 a_run_may_have_begun_without(void)
@@ -352,6 +413,7 @@ main(void)
     steps_that_are_done_again_are_cut();
     a_run_may_have_begun_without();
     a_step_may_be_left_out();
+    each_step_has_its_plan();
     all_is_as_it_was();
     lines_say_what_changes();
     a_full_disk_breaks_no_row();

@@ -14,7 +14,8 @@ static const struct train_shape shape = {.digest = "0123456789abcdef",
                                          .width = TINY_SIDE,
                                          .channels = 3,
                                          .views = 2};
-static const struct train_state state = {1, 2, 30, 4, 50, 600, 7, 8, 9};
+static const struct train_state state = {1, 2, 30, 4,      50,  600,
+                                         7, 8, 9,  "-b 4", "0f"};
 
 static int
 never(const char *key)

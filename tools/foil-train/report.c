@@ -72,6 +72,7 @@ keep_batch(struct train *t, const struct wire_batch *b)
         .extra_ids = b->extra_ids,
         .extra_view = b->of_extra.view,
         .extra_epoch = b->of_extra.epoch,
+        .plan = b->plan,
     };
     struct err why;
 

@@ -78,14 +78,31 @@ release_batch(struct wire_batch *batch)
     free(batch);
 }
 
-void
-train_source_close(struct train *t)
+static void
+drop_batches(struct train_source *s)
 {
-    struct train_source *s = &t->source;
     struct wire_batch *batch;
 
     while (s->inlet && (batch = flow_consumer_drop(s->inlet->consumer)))
         release_batch(batch);
+}
+
+void
+train_source_restart(struct train *t)
+{
+    const struct wire_place at = train_at(t);
+
+    drop_batches(&t->source);
+    flow_consumer_begin(t->source.inlet->consumer, &at);
+    t->source.over = 0;
+}
+
+void
+train_source_close(struct train *t)
+{
+    struct train_source *s = &t->source;
+
+    drop_batches(s);
     flow_inlet_close(s->inlet);
     *s = (struct train_source){0};
 }

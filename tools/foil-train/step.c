@@ -73,7 +73,8 @@ train_meanwhile(void *tool)
     wire_batch_release(&t->left);
     train_source_serve(t);
     found = train_source_find(t, &next);
-    if (found) {
+    // one that will not be trained must not wait in a program's memory
+    if (found && train_plan_fits(t, found)) {
         train_batch_of(found, &batch);
         train_learner_expect(&t->learner, &batch);
     }

@@ -37,6 +37,7 @@
  *   session.c    the number by which others know a newer trainer
  *   cost.c       what a run will take, before it takes it
  *   source.c     batches from augmenters, in the order of the plan
+ *   plan.c       by which plan an epoch is trained
  *   desk.c       who is at the sockets while a step computes
  *   batch.c      what the library is to know of a batch
  *   step.c       one step, and what is done about what became of it
@@ -114,6 +115,7 @@ struct wire_place train_at(const struct train *t);
  * its end or when asked to stop, -1 when it is given up.  train_source_serve()
  * takes what has come meanwhile, greets and answers, and waits for nothing.
  * train_source_find() returns the batch of a later place, where it has come.
+ * train_source_restart() begins a new session: no batch of the old one counts.
  */
 int train_source_open(struct train *t, struct err *err);
 int train_source_next(struct train *t, struct wire_batch *batch,
@@ -121,7 +123,21 @@ int train_source_next(struct train *t, struct wire_batch *batch,
 void train_source_serve(struct train *t);
 const struct wire_batch *train_source_find(const struct train *t,
                                            const struct wire_place *at);
+void train_source_restart(struct train *t);
 void train_source_close(struct train *t);
+
+/*
+ * plan.c: train_plan_fits() returns 1 where a batch begins an epoch, is in the
+ * order that the running epoch began with, or one of them names none.
+ * train_plan_note() notes the plan of a batch that will be trained, and says
+ * when it is another one.  train_plan_change() ends the epoch before a batch
+ * that does not fit, which would train samples of it again and leave others
+ * out: the next epoch begins in a new session.
+ */
+int train_plan_fits(const struct train *t, const struct wire_batch *batch);
+void train_plan_note(struct train *t, const struct wire_batch *batch);
+int train_plan_change(struct train *t, const struct wire_batch *batch,
+                      struct err *err);
 
 /*
  * begin.c: train_wire_up() tells each object whom it needs; it comes first.

@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# A selector that is started again in the middle of an epoch, with the plan that it
+# had or with another one.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+export OMP_NUM_THREADS=1
+
+# 32 steps an epoch
+data=$work/data.tar epochs=3 batch=4
+"$BIN/foil-data" generate -o "$data" --size 8 128 2>/dev/null
+"$BIN/foil-data" index "$data" 2>/dev/null
+options=(--arch linear --head 16) filtered=()
+
+train() {
+    mkdir -p "$work/$1"
+    "$BIN/foil-train" -r "$work/$1" "${options[@]}" --lr 0.1 --warmup 0 --threads 1 \
+        --checkpoint-every 20 --deadline 60 "${@:2}" 2>>"$work/$1/log" &
+    trainer=$!
+}
+
+augment() {
+    "$BIN/foil-augment" -r "$work/$1" "${filtered[@]}" --size 8 "${@:2}" "$data" \
+        2>>"$work/$1/log" &
+}
+
+plan() {
+    "$BIN/foil-select" -r "$work/$1" -b "$batch" -e "$epochs" "${@:2}" "$data" \
+        2>>"$work/$1/log" &
+    selector=$!
+}
+
+# half RUN TRAINER-OPTION... : a run that has come to epoch 1, step 8, and waits there
+half() {
+    train "$@"
+    augment "$1" --max-items 40
+    plan "$1"
+    expect '40 steps' past "$1" 40
+    kill_now "$selector"
+}
+
+# swapped RUN SELECT-OPTION... : such a run, ended with another selector
+swapped() {
+    half "$1" --keep-features 2
+    augment "$1"
+    plan "$@"
+    wait "$trainer"
+}
+
+# smaller RUN : the same, ended with smaller batches
+smaller() {
+    half "$1" --keep-features 2
+    augment "$1"
+    batch=3
+    plan "$1"
+    wait "$trainer"
+}
+
+# resumed RUN SELECT-OPTION... : the same, the trainer killed as well
+resumed() {
+    half "$1" --keep-features 2
+    expect 'their checkpoint' becomes_true test -e "$work/$1/step-00000040"
+    kill_now "$trainer"
+    train "$1" --resume
+    augment "$1"
+    plan "$@"
+    wait "$trainer"
+}
+
+# filter RUN SELECT-OPTION... : the same, with samples that a filter adds
+filter() {
+    options=(--arch linear --head 16 --objective emc2) filtered=(--filter)
+    mkdir "$work/$1"
+    "$BIN/foil-negatives" -r "$work/$1" --filter 2>>"$work/$1.negatives" &
+    swapped "$@"
+}
+
+# counts RUN : how many samples its epochs trained twice, and never
+counts() {
+    /usr/bin/python3 - "$work/$1" <<'END'
+import json, struct, sys
+lines = [json.loads(line) for line in open(sys.argv[1] + "/batches.jsonl")]
+rows = open(sys.argv[1] + "/batches.i32", "rb").read()
+total, epochs = 0, {}
+for line, after in zip(lines, lines[1:] + [{"first": 2**60}]):
+    at = line["offset"]
+    while total + 1 < after["first"] and at < len(rows):
+        row = struct.unpack_from(f"<{line['width']}i", rows, at)
+        at, total = at + 4 * line["width"], total + 1
+        assert row[0] == total, row
+        ids = row[3:3 + line["images"]]
+        epochs.setdefault(row[1], []).extend(i for i in ids if i >= 0)
+for epoch, ids in sorted(epochs.items()):
+    print(f"epoch {epoch}: {len(ids) - len(set(ids))} twice, {128 - len(set(ids))} never")
+END
+}
+
+# left_out RUN : epoch 1 has its first 8 steps, and the other epochs all samples once
+left_out() {
+    diff <(counts "$1") - <<END
+epoch 0: 0 twice, 0 never
+epoch 1: 0 twice, 96 never
+epoch 2: 0 twice, 0 never
+END
+}
+
+# plans RUN FILTER : jq says so of the lines of batches.jsonl
+plans() {
+    jq -ces "map(.plan) | $2" "$work/$1/batches.jsonl"
+}
+
+# says RUN PATTERN : its log has a line of that
+says() {
+    cat "$work/$1/log"
+    has_line "$2" "$work/$1/log"
+}
+
+one="--strategy shuffle -b 4 -s 0"
+declare -A other=(
+    [batch]='--strategy shuffle -b 3 -s 0'
+    [seed]='--strategy shuffle -b 4 -s 7'
+    [strategy]='--strategy swap -b 4 -s 0 --features steps --lag 0'
+)
+
+train whole --keep-features 2
+augment whole
+plan whole
+ok 'an undisturbed run' wait "$trainer"
+ok 'its plan is in batches.jsonl' plans whole ". == [\"$one\"]"
+
+begun same swapped same
+begun batch smaller batch
+begun seed swapped seed -s 7
+begun strategy swapped strategy --strategy swap --lag 0
+begun resume resumed resume -s 7
+begun again resumed again
+begun filter filter filter -s 7
+
+ok 'the same selector, started again in mid-epoch' ended same
+ok 'nothing is said' bash -c "! grep 'another plan' '$work/same/log'"
+ok 'checkpoint and metrics are those of the undisturbed run' \
+    bash -c "diff -r '$work/whole/latest/' '$work/same/latest/'"
+ok 'each sample once in each epoch' diff <(counts whole) <(counts same)
+ok 'nor after a resume' ended again
+ok 'is anything said' bash -c "! grep 'another plan' '$work/again/log'"
+ok 'nor trained twice' diff <(counts whole) <(counts again)
+
+for run in batch seed strategy; do
+    ok "another $run in mid-epoch" ended "$run"
+    ok 'the trainer says so' says "$run" \
+        "epoch 1, step 8: another plan: '${other[$run]}', before it '$one'; epoch 1 ends here"
+    ok 'once' test "$(grep -c 'another plan' "$work/$run/log")" -eq 1
+    ok 'no epoch trains a sample twice, and the next one has all' left_out "$run"
+    ok 'the metrics have where the epoch ended' jq -es \
+        'map(select(.ended)) | length == 1 and .[0].total == 41 and
+        .[0].ended == {epoch: 1, step: 8} and .[0].epoch == 2' \
+        "$work/$run/metrics.jsonl"
+    ok 'batches.jsonl has both plans' plans "$run" ". == [\"$one\", \"${other[$run]}\"]"
+done
+
+ok 'another seed at a resume' ended resume
+ok 'the trainer says so' says resume \
+    "epoch 1, step 8: another plan: '${other[seed]}', before it '$one'; epoch 1 ends here"
+ok 'no epoch trains a sample twice, and the next one has all' left_out resume
+ok 'behind a filter' ended filter
+ok 'the trainer says so' says filter \
+    "epoch 1, step [0-9]+: another plan: '${other[seed]}', before it '$one'; epoch 1 ends here"
+counts filter >"$work/counts"
+ok 'no epoch trains a sample twice' test "$(grep -c ': 0 twice' "$work/counts")" -eq 3
+ok 'the next one has all' grep -qx 'epoch 2: 0 twice, 0 never' "$work/counts"
+
+done_testing
