@@ -48,8 +48,8 @@ void eval_tsne_step(struct eval_tsne *map);
  * belong to the map. */
 const float *eval_tsne_points(const struct eval_tsne *map);
 
-/* eval_tsne_divergence() returns KL as above: over the 3u nearest, which is more
- * than over all pairs, and with far points taken together in Z. */
+/* eval_tsne_divergence() returns KL as above: over the 3u nearest, which is
+ * more than over all pairs, and with far points taken together in Z. */
 double eval_tsne_divergence(struct eval_tsne *map);
 
 /*

@@ -86,10 +86,11 @@ void train_batches_close(struct train_batches *batches);
  * the row is the first one since the files were opened, does not fit the form
  * of the last line, is of another plan, or of a step before that line's.  Each
  * is one write, so that a reader sees whole ones; a row that a full disk has no
- * room for is cut off. most    further images that a batch may have, where this
- * one has some digest  of the data set making  a JSON object, as augmenters say
- * it; any other text counts as none Returns 0; -1 where it could not be
- * written, or has numbers above 2^31 - 1.
+ * room for is cut off.
+ *   most    further images that a batch may have, where this one has some
+ *   digest  of the data set
+ *   making  a JSON object, as augmenters say it; any other text counts as none
+ * Returns 0; -1 where it could not be written, or has numbers above 2^31 - 1.
  */
 int train_batches_put(struct train_batches *batches,
                       const struct train_shown *shown, size_t most,
