@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "data/jpeg.h"
+#include "data/view.h"
 #include "foil-embed/folder.h"
 #include "foil-embed/image_job.h"
 #include "foil-embed/text_job.h"
@@ -19,7 +20,7 @@ static const char *output, *recipe_spec;
 static int head, skip; // --layer, --bad
 static const char *lines, *classes, *templates, *vocabulary, *export, *onnx;
 static const char *licence, *shard, *projector;
-static int raw, descriptor, untrained, average, captions;
+static int raw, descriptor, untrained, average, captions, dry;
 static long size, seed, view, batch = 256, threads;
 static long max_pixels = DATA_MAX_PIXELS;
 
@@ -72,6 +73,8 @@ static const struct opt opts[] = {
      "an image with more pixels is bad"},
     {"threads", 0, OPT_WHOLE, &threads, 0, 1024, "N",
      "threads to use; 0: all cores"},
+    {"dry-run", 0, OPT_FLAG, &dry, 0, 0, NULL,
+     "check the options, open no file, and end"},
     {0},
 };
 
@@ -117,7 +120,8 @@ embed_texts(char **operand)
         opt_misuse(!whole     ? "wants DATA alone"
                    : captions ? "wants CHECKPOINT and DATA"
                               : "wants CHECKPOINT alone");
-    embed_text_job(&job);
+    if (!dry)
+        embed_text_job(&job);
     return 1;
 }
 
@@ -169,13 +173,19 @@ static void
 embed_images(char **operand)
 {
     const int whole = !raw && !descriptor; // a checkpoint, too
+    struct data_recipe recipe;
     long part = 1, parts = 1;
+    struct err err;
 
     read_shard(&part, &parts);
 
     if ((operand[1] != NULL) != whole || raw + descriptor + untrained > 1)
         opt_misuse("wants CHECKPOINT and DATA, or DATA alone and --raw or "
                    "--descriptor");
+    if (recipe_spec && data_recipe_find(recipe_spec, &recipe, &err))
+        opt_misuse("%s", err.msg);
+    if (dry)
+        return;
     embed_image_job(&(struct embed_image_job){
         .checkpoint = whole ? operand[0] : NULL,
         .descriptor = descriptor,
@@ -217,6 +227,8 @@ export_encoder(char **operand)
         opt_misuse("--onnx and --export DIR/ are for encoders of images");
     if (licence && !folder)
         opt_misuse("--licence is for --export DIR/");
+    if (dry)
+        return 1;
     if (folder) {
         embed_folder_job(&(struct embed_folder_job){
             .checkpoint = operand[0],

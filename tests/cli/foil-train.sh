@@ -393,7 +393,7 @@ ok 'emc2 across images and captions, with its own chains' \
 ok 'chains are of images and of each caption' \
     grep -q 'sampler' "$work/cross/latest/samples.safetensors"
 ok 'batches without captions are sent away' refuses 1 \
-    'want at least 2 images in 1 view, with captions' again bare
+    'want 1, with captions, by foil-augment --views 1' again bare
 ok 'so are captions that do not end' refuses 1 'does not end in the token' \
     again endless
 ok 'and those that are too long' refuses 1 'this run has --context 4' again long
@@ -492,8 +492,8 @@ dry() {
 done=$(wc -l <"$work/m/metrics.jsonl")
 ok 'a dry run of a new run' dry "$work/new" --objective cache
 ok 'says what it needs, and that nothing is done' jq -e '. == {objective:
-    "cache", precision: "f32", negatives: "cache", outside: true, epoch: 0,
-    step: 0, total: 0, enough: false}' "$work/out"
+    "cache", precision: "f32", negatives: "cache", outside: true, views: 2,
+    epoch: 0, step: 0, total: 0, enough: false}' "$work/out"
 ok 'no service with chains of its own' dry "$work/new" --objective emc2 \
     --sampler fresh
 ok 'says so' jq -e '.negatives == null' "$work/out"

@@ -16,7 +16,8 @@ for tool in train augment select negatives; do
 #!/usr/bin/env bash
 declare -A answer=(
     [train]='{"negatives":null,"outside":false,"epoch":0,"total":0,"enough":false}'
-    [select]='{"keep_features":0,"samples":64,"largest":32,"least":32}')
+    [select]='{"keep_features":0,"samples":64,"largest":32,"least":32}'
+    [augment]='{"views":2}' [negatives]='{}')
 stage=${0##*foil-}
 if [[ " $* " == *' --dry-run '* ]]; then
     dry=${answer[$stage]}

@@ -281,6 +281,27 @@ ok 'by its option' grep -q \
 ok 'options of a tool behind another command are judged' exits 2 simclr new \
     "${own[@]}" --train-command 'nice -n 1 foil-train' --train=--nonsense
 ok 'nothing is made' exits 1 test -e new
+# A wrong option of any stage is refused before any is started, by that stage.
+while read -r stage pattern options; do
+    ok "$stage $options is refused" refuses "${pattern%%:*}" "${pattern#*:}" \
+        foil run emc2 train.foil test.foil -r new --epochs 1 --batch 8 \
+        --train "$net" "${tiny[@]::4}" "--$stage" "$options"
+    ok 'nothing is made' exits 1 test -e new
+done <<'END'
+select 2:foil-select:.*--remainder --remainder=neither
+negatives 2:foil-negatives:.*--command-limit --command-limit=3
+negatives 2:foil-negatives:.*--beta --beta=-3
+augment 1:foil-augment.makes.6.views.*takes.2:.want.--views.2 -v 6
+augment 2:foil-augment:.*no.recipe.'cifr' --recipe cifr
+embed 2:foil-embed:.*no.option.'--nonsense' --nonsense
+embed 2:foil-embed:.*no.recipe.'cifr' --recipe cifr
+END
+ok 'a command that weighs takes the place of the method and its images' \
+    timeout 60 foil run emc2 train.foil -r weighed --epochs 1 --batch 8 \
+    --train "$net" "${tiny[@]}" \
+    --weigh-command "perl '$here/../../pipelines/commands/weigh.pl'"
+ok 'and is asked in each step' jq -se 'length == 2 and all(.alone | not)' \
+    weighed/metrics.jsonl
 ok 'a command that is not there is refused: 1' exits 1 simclr new \
     "${own[@]}" --negatives-command nope --objective emc2
 ok 'by name' grep -q "^foil run simclr: .*no command 'nope' for 'negatives'" said

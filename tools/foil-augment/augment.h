@@ -19,7 +19,7 @@ struct augment_options {
     enum data_policy policy;
     long views, augmentations, seed, max_pixels, cache, room, max_items, rows,
         columns;
-    int filter;
+    int filter, dry;
     double max_bad;
 };
 

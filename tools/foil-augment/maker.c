@@ -42,7 +42,7 @@ augment_maker_open(struct augment_maker *maker,
     maker->pool = data_pool_new(maker->set, &how);
     augment_text_open(&maker->text, options, maker->set);
     maker->stop = -1;
-    if (options->command)
+    if (options->command && !options->dry)
         maker->command = augment_command_open(options, maker->seed);
 }
 

@@ -80,6 +80,8 @@ static const struct opt opts[] = {
      "samples across it"},
     {"list", 0, OPT_CHOICE, &list, 0, 0, "recipes|fields",
      "print all recipes, or their fields, as JSON, one a line, and end"},
+    {"dry-run", 0, OPT_FLAG, &options.dry, 0, 0, NULL,
+     "check options and DATA, print what views are made, and end"},
     WIRE_KEYS_OPT(&options.keys),
     WIRE_ALLOW_OPT(&options.allow),
     {0},

@@ -12,7 +12,7 @@
 static struct negatives_options options = {.lease = 10, .limit = 600};
 static int method;            /* of sample_sampler_methods() */
 static const char *proposals; /* NULL: the method's first */
-static int list = -1;
+static int list = -1, dry;
 static long max_state = SAMPLE_STORE_MOST >> 30;
 
 /* The table: these, the samplers with their parameters, which come from
@@ -45,6 +45,8 @@ static const struct opt rest[] = {
      "time after which an item goes to another augmenter"},
     {"list", 0, OPT_CHOICE, &list, 0, 0, "samplers",
      "print all samplers as JSON, one a line, and end"},
+    {"dry-run", 0, OPT_FLAG, &dry, 0, 0, NULL,
+     "check the options, print what they come to, and end"},
     WIRE_KEYS_OPT(&options.keys),
     WIRE_ALLOW_OPT(&options.allow),
     {0},
@@ -182,5 +184,11 @@ negatives_options_get(int argc, char **argv)
     }
     choose_sampler(&options.how);
     check_options(&options.how);
+    if (dry) {
+        json_print(json_pack("{s:s?, s:b}", "method",
+                             options.command ? NULL : opt_choice(&method),
+                             "filter", options.filter));
+        exit(EXIT_OK);
+    }
     return &options;
 }

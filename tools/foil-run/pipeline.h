@@ -141,9 +141,10 @@ int is_overridden(const struct pipeline *p, const char *name);
 
 /* ---------------------------------------------------------------- stages */
 
-/* stages_ask() asks selector (where there is data) and trainer what they make
- * of their options; stages_text() returns the list of stages.  merge_options()
- * adds those of a stage that the user's do not replace, and these. */
+/* stages_ask() asks the trainer, and where there is data all other stages, what
+ * they make of their options: a wrong one is refused before any is started.
+ * stages_text() returns the list of stages.  merge_options() adds those of a
+ * stage that the user's do not replace, and these. */
 void stages_ask(struct pipeline *p, const char *data);
 char *stages_text(struct pipeline *p, const char *data);
 void merge_options(const struct pipeline *p, int stage,

@@ -176,21 +176,25 @@ find_method(const struct pipeline *p)
     return json_string_value(json_object_get(p->trains, "negatives"));
 }
 
-/* Where negatives come from outside of the batch, the service stands before the
- * augmenters. */
+/* A sampler that adds images from outside of the batch passes on the items of
+ * the augmenters; a command that weighs takes the place of the sampler. */
 static void
 words_of_negatives(const struct pipeline *p, struct word_list *words)
 {
     const char *filter = var(p, "filter");
+    int outside = *filter ? !strcmp(filter, "yes")
+                          : json_is_true(json_object_get(p->trains, "outside"));
     struct word_list own = {0};
 
     word_list_put(words, "--seed", var(p, "seed"), (char *)NULL);
     word_list_join(&own, &p->defaults[NEGATIVES]);
-    word_list_put(&own, "--method", find_method(p), (char *)NULL);
     merge_options(p, NEGATIVES, &own, words);
-    if ((*filter ? !strcmp(filter, "yes")
-                 : json_is_true(json_object_get(p->trains, "outside"))) &&
-        !word_list_has(words, "--filter"))
+    if (word_list_has(words, "--weigh-command")) {
+        outside = !strcmp(filter, "yes") && setting_get(&p->said, "filter");
+    } else if (!word_list_has(words, "--method")) {
+        word_list_put(words, "--method", find_method(p), (char *)NULL);
+    }
+    if (outside && !word_list_has(words, "--filter"))
         word_list_add(words, "--filter");
 }
 
@@ -320,6 +324,61 @@ ask_tool(const struct word_list *words)
     return answer;
 }
 
+/* Returns what our tool of a stage makes of its options, which it refuses as it
+ * would when it is started; NULL where the stage is a program of another kind.
+ */
+static json_t *
+ask_stage(const struct pipeline *p, int stage, const struct word_list *options)
+{
+    struct word_list words = {0};
+
+    if (!runs_ours(p, stage))
+        return NULL;
+    word_list_put(&words, keep("foil-%s", pipeline_stages[stage]), "--dry-run",
+                  "-r", var(p, "RUN"), (char *)NULL);
+    word_list_join(&words, options);
+    return ask_tool(&words);
+}
+
+/* The augmenters make the views that the trainer takes. */
+static void
+ask_augmenters(const struct pipeline *p, const char *data)
+{
+    struct word_list augment = {0};
+    json_int_t views, wants;
+    json_t *answer;
+
+    words_of_augment(p, data, &augment);
+    answer = ask_stage(p, AUGMENT, &augment);
+    views = json_integer_value(json_object_get(answer, "views"));
+    wants = json_integer_value(json_object_get(p->trains, "views"));
+    json_decref(answer);
+    if (views && wants && views != wants)
+        die("--augment: foil-augment makes %jd views of each image, and "
+            "foil-train takes %jd: want --views %jd",
+            (intmax_t)views, (intmax_t)wants, (intmax_t)wants);
+}
+
+/* The stages beside selector and trainer, and the judge, which runs last. */
+static void
+ask_others(const struct pipeline *p, const char *data)
+{
+    struct word_list negatives = {0}, embed = {0};
+
+    if (find_method(p)) {
+        words_of_negatives(p, &negatives);
+        json_decref(ask_stage(p, NEGATIVES, &negatives));
+    }
+    ask_augmenters(p, data);
+    if (!*var(p, "embed"))
+        return;
+    word_list_put(&embed, "foil-embed", "--dry-run", "-o",
+                  run_path(p, "features.npy"), (char *)NULL);
+    merge_options(p, EMBED, &p->defaults[EMBED], &embed);
+    word_list_put(&embed, run_path(p, "latest"), data, (char *)NULL);
+    step_capture(embed.word);
+}
+
 /* A checkpoint that another kind of trainer wrote says itself how far it is. */
 static void
 ask_checkpoint(struct pipeline *p)
@@ -363,6 +422,8 @@ stages_ask(struct pipeline *p, const char *data)
     p->trains = ask_tool(&train);
     if (p->asks_elsewhere)
         ask_checkpoint(p);
+    if (*data)
+        ask_others(p, data);
     p->asks_elsewhere = p->selects_ours = 0;
     if (json_is_true(json_object_get(p->trains, "enough")) ||
         json_integer_value(json_object_get(p->trains, "epoch")) >=

@@ -130,20 +130,29 @@ learn_data(struct train_shape *shape, const struct wire_hello *hello)
     shape->size = hello->size;
 }
 
+size_t
+train_views_wanted(const struct train_options *options)
+{
+    return options->text ? 1 : 2;
+}
+
 /* What a first batch says of all; and what makes no sense for anybody. */
 static int
 learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
 {
     const struct wire_hello *hello = flow_server_hello(t->source.inlet->server);
     struct train_shape *shape = &t->shape;
-    const size_t views = t->options->text ? 1 : 2;
+    const size_t views = train_views_wanted(t->options);
 
-    if (b->n_views != views || b->n < 2)
+    if (b->n_views != views)
         return err_set(err,
-                       "a batch of %zu image%s in %zu view%s: want at "
-                       "least 2 images in %s",
-                       b->n, plural(b->n), b->n_views, plural(b->n_views),
-                       views == 1 ? "1 view, with captions" : "2 views");
+                       "a batch of %zu view%s of each image: want %zu%s, by "
+                       "foil-augment --views %zu",
+                       b->n_views, plural(b->n_views), views,
+                       t->options->text ? ", with captions" : "", views);
+    if (b->n < 2)
+        return err_set(err, "a batch of 1 image: want at least 2 images, by "
+                            "foil-select --batch");
     if (shape->images && (t->encoder.verbs || b->n <= shape->images))
         return 0; // until the net is built the largest counts
     learn_data(shape, hello);

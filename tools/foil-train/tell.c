@@ -37,10 +37,11 @@ tell_needs(struct train *t, struct err *err)
         return -1;
     method = o->sampler == TRAIN_SERVICE ? t->objective->wants_weights : NULL;
     json_print(json_pack(
-        "{s:s, s:s, s:o, s:b, s:I, s:I, s:I, s:b}", "objective", o->objective,
-        "precision", o->bf16 ? "bf16" : "f32", "negatives",
+        "{s:s, s:s, s:o, s:b, s:I, s:I, s:I, s:I, s:b}", "objective",
+        o->objective, "precision", o->bf16 ? "bf16" : "f32", "negatives",
         text_or_null(method), "outside", method && t->objective->wants_outside,
-        "epoch", (json_int_t)s->epoch, "step", (json_int_t)s->step, "total",
+        "views", (json_int_t)train_views_wanted(o), "epoch",
+        (json_int_t)s->epoch, "step", (json_int_t)s->step, "total",
         (json_int_t)s->total, "enough", o->steps && s->total >= o->steps));
     return 0;
 }

@@ -116,6 +116,7 @@ struct wire_place train_at(const struct train *t);
  * takes what has come meanwhile, greets and answers, and waits for nothing.
  * train_source_find() returns the batch of a later place, where it has come.
  * train_source_restart() begins a new session: no batch of the old one counts.
+ * train_views_wanted() is the number of views of each image in a batch.
  */
 int train_source_open(struct train *t, struct err *err);
 int train_source_next(struct train *t, struct wire_batch *batch,
@@ -125,6 +126,7 @@ const struct wire_batch *train_source_find(const struct train *t,
                                            const struct wire_place *at);
 void train_source_restart(struct train *t);
 void train_source_close(struct train *t);
+size_t train_views_wanted(const struct train_options *options);
 
 /*
  * plan.c: train_plan_fits() returns 1 where a batch begins an epoch, is in the
