@@ -90,7 +90,8 @@ is_number(const char *text)
     char *end;
 
     (void)strtod(text, &end);
-    return !*text || (end != text && (!*end || !strcmp(end, "%")));
+    return !*text || !strcmp(text, "-") ||
+           (end != text && (!*end || !strcmp(end, "%")));
 }
 
 static struct layout

@@ -82,6 +82,16 @@ ok 'with what runs have, what was measured, and options that differ' grep -qE \
     '^run +state +epoch +steps +time +loss +knn 1 +knn 3 +.*lr' screen
 ok 'lists among them' grep -q ' run/a/latest/model.safetensors' screen
 ok 'but not those that are the same' exits 1 grep -q arch screen
+mkdir -p swapped/{a,b,c}
+printf 'pipeline simclr\nselect --strategy balance\naugment \nTEST \n' >swapped/a/command
+printf 'pipeline simclr\nselect \naugment \nTEST \n' >swapped/b/command
+printf 'pipeline simclr\naugment \nTEST t.tar\naugment-command mine.py\n' >swapped/c/command
+ok 'runs of which one has another stage' drawn 200 swapped
+ok 'show it, and a dash for the others' test "$(awk '{ $1 = $1 } 1' screen)" = \
+    'run state epoch steps time loss select TEST augment-command
+swapped/a stopped --strategy balance - -
+swapped/b stopped - - -
+swapped/c stopped - t.tar mine.py'
 ok '--all has them, too' drawn 200 --all run/a run/more
 ok 'below, where there is no room' grep -q arch screen
 ok 'a narrow terminal gets the columns below each other' drawn 40 run/a run/more

@@ -122,22 +122,23 @@ add_checkpoint(json_t *object, const char *run, json_t *options)
     free(folder);
 }
 
-/* What foil run was told; the trainer's options are known from its checkpoint.
- */
+/* What foil run was told; a checkpoint of our trainer knows its options. */
 static void
 add_command(const char *run, json_t *options)
 {
     char *path = mem_format("%s/command", run);
+    const int trained = json_object_size(options) > 0;
     struct settings told = {0};
     struct err ignored;
 
     if (!setting_read(&told, path, &ignored))
         for (size_t i = 0; i < told.n; i++) {
-            const char *name = told.item[i].name, *value = told.item[i].value;
+            const char *name = told.item[i].name;
 
-            if (*value && strcmp(name, "train") &&
+            if ((!trained || strcmp(name, "train")) &&
                 !json_object_get(options, name))
-                json_object_set_new(options, name, json_name(value));
+                json_object_set_new(options, name,
+                                    json_name(told.item[i].value));
         }
     setting_release(&told);
     free(path);

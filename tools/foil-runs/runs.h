@@ -42,7 +42,8 @@ json_t *runs_gather(const char *run);
 int runs_label(const json_t *result, char label[64], double *figure);
 
 /* runs_show() prints runs, an array of such objects, as a table for so many
- * columns; 0: any.  Options are shown where they differ between runs, or all.
+ * columns; 0: any.  Options are shown where they differ between runs, or one
+ * has none ("-") though its checkpoint and its command are known, or all.
  */
 void runs_show(const json_t *runs, int all, int width);
 

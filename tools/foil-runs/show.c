@@ -136,35 +136,80 @@ put_results(struct table *table, const json_t *run)
     }
 }
 
-/* Whether two runs that have an option have it with different values. */
+static const json_t *
+option_of(const json_t *run, const char *name)
+{
+    return json_object_get(json_object_get(run, "options"), name);
+}
+
+/* Where the options of a run are known from: a checkpoint, RUN/command, both.
+ */
+static size_t
+sources_of(const json_t *run)
+{
+    return (option_of(run, "optim") ? 1 : 0) |
+           (option_of(run, "pipeline") ? 2 : 0);
+}
+
+/* Whether two runs have different values of an option, or one has none though
+ * it has the sources of one that does. */
 static int
 differs_in(const json_t *runs, const char *name)
 {
     const json_t *first = NULL;
+    int have[4] = {0}, lack[4] = {0};
     json_t *run;
     size_t i;
 
     json_array_foreach(runs, i, run)
     {
-        const json_t *value =
-            json_object_get(json_object_get(run, "options"), name);
+        const json_t *value = option_of(run, name);
 
         if (value && first && !json_equal(value, first))
             return 1;
+        (value ? have : lack)[sources_of(run)] = 1;
         first = first ? first : value;
     }
+    for (i = 0; i < 16; i++)
+        if (have[i / 4] && lack[i % 4] && !(i / 4 & ~(i % 4)))
+            return 1;
     return 0;
 }
 
+/* Returns the options to show, in the order in which runs have them, as keys.
+ */
+static json_t *
+choose_options(const json_t *runs, int all)
+{
+    json_t *chosen = json_object(), *run, *value;
+    const char *name;
+    size_t i;
+
+    json_array_foreach(runs, i, run)
+    {
+        json_object_foreach(json_object_get(run, "options"), name, value)
+        {
+            if (all || differs_in(runs, name))
+                json_object_set_new(chosen, name, json_null());
+        }
+    }
+    return chosen;
+}
+
 static void
-put_options(struct table *table, const json_t *runs, const json_t *run, int all)
+put_options(struct table *table, const json_t *run, json_t *chosen)
 {
     const char *name;
-    json_t *value;
+    json_t *ignored;
 
-    json_object_foreach(json_object_get(run, "options"), name, value)
+    json_object_foreach(chosen, name, ignored)
     {
-        if (all || differs_in(runs, name))
+        const json_t *value = option_of(run, name);
+        const char *text = json_string_value(value);
+
+        if (!value || (text && !*text))
+            table_put(table, name, "-");
+        else
             put_cell(table, name, value);
     }
 }
@@ -198,8 +243,8 @@ make_columns(struct table *table, const json_t *runs)
 void
 runs_show(const json_t *runs, int all, int width)
 {
+    json_t *chosen = choose_options(runs, all), *run;
     struct table table = {0};
-    json_t *run;
     size_t i;
 
     make_columns(&table, runs);
@@ -208,8 +253,9 @@ runs_show(const json_t *runs, int all, int width)
         table_row(&table);
         put_run(&table, run);
         put_results(&table, run);
-        put_options(&table, runs, run, all);
+        put_options(&table, run, chosen);
     }
+    json_decref(chosen);
     table_print(&table, 1, width, stdout);
     table_release(&table);
 }
