@@ -22,16 +22,19 @@
 
 enum { NOBODY = 3 }; // exit code: nobody trains there
 
+static const char *folder; // of the run
 static int no_wait;
 
 static const struct opt opts[] = {
+    {"run", 'r', OPT_TEXT, &folder, 0, 0, "RUN",
+     "run directory, in place of the operand"},
     {"no-wait", 0, OPT_FLAG, &no_wait, 0, 0, NULL,
      "ask, and end without waiting for the end of the run"},
     {0},
 };
 
 static const struct opt_tool tool = {
-    "foil-stop", "end a run after its step, saved", "RUN", 1, 1, opts,
+    "foil-stop", "end a run after its step, saved", "[RUN]", 0, 1, opts,
 };
 
 /* How a lock of the run stands; dies where that cannot be seen. */
@@ -130,9 +133,13 @@ int
 main(int argc, char **argv)
 {
     static const char *const locks[] = {"log/lock", "lock"};
-    const char *run = opt_parse(&tool, argc, argv)[0];
+    const char *run;
     struct lock lock;
 
+    opt_parse(&tool, argc, argv);
+    run = folder;
+    if (!run)
+        opt_misuse("which run? want RUN, its directory");
     if (!file_exists(run))
         die("no run '%s': there is no such folder", run);
     for (int i = 0; i < 2; i++) {

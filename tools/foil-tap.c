@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "foil-tap/tap.h"
+#include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
@@ -88,6 +89,16 @@ list_verbs(void)
     exit(EXIT_USAGE);
 }
 
+/* A run directory where a verb is meant. */
+static int
+is_run(const char *path)
+{
+    for (size_t i = 0; i < VERBS; i++)
+        if (!strcmp(verbs[i].name, path))
+            return 0;
+    return file_exists(path);
+}
+
 static const struct verb *
 find_verb(const char *name, int operands)
 {
@@ -124,7 +135,9 @@ main(int argc, char **argv)
         list_verbs();
     a = operand[1];
     b = a ? operand[2] : NULL;
-    verb = find_verb(operand[0], !!a + !!b);
+    if (!a && !tap.run && is_run(operand[0])) // events of RUN
+        tap.run = operand[0];
+    verb = tap.run == operand[0] ? &verbs[0] : find_verb(operand[0], !!a + !!b);
     tap.to = opt_choice(&to);
     tap.role = opt_choice(&role);
     verb->run(&tap, a, b);

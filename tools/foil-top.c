@@ -34,7 +34,8 @@ static const struct opt opts[] = {
 };
 
 static const struct opt_tool tool = {
-    "foil-top", "watch a run: stages, rates, queues, curves", NULL, 0, 0, opts,
+    "foil-top", "watch a run: stages, rates, queues, curves", "[RUN]", 0, 1,
+    opts,
 };
 
 enum { PLAIN = 80 }; // columns where there is no terminal
@@ -141,7 +142,7 @@ main(int argc, char **argv)
 
     opt_parse(&tool, argc, argv);
     if (!where.run && !where.events)
-        opt_misuse("which run? -r DIR, or --events ENDPOINT");
+        opt_misuse("which run? want RUN, its directory, or --events ENDPOINT");
     opt_together(&where.keys, &where.allow);
     if (where.run && !file_exists(where.run))
         die("there is no run '%s'", where.run);

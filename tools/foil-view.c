@@ -55,7 +55,7 @@ static const struct opt opts[] = {
 };
 
 static const struct opt_tool tool = {
-    "foil-view", "show a run as a page in a browser", NULL, 0, 0, opts,
+    "foil-view", "show a run as a page in a browser", "[RUN]", 0, 1, opts,
 };
 
 enum { TOKEN = 16 }; // bytes
@@ -181,7 +181,7 @@ main(int argc, char **argv)
 
     opt_parse(&tool, argc, argv);
     if (!where.run)
-        opt_misuse("which run? -r RUN");
+        opt_misuse("which run? want RUN, its directory");
     if (file && token)
         opt_misuse("--token belongs to a page that is served: leave it out, or "
                    "--export");

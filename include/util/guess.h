@@ -27,6 +27,13 @@ void guess_try(struct guess *guess, const char *word);
 const char *guess_words(struct guess *guess);
 
 /*
+ * guess_other() returns foil's name of an option that other programs call
+ * `word`, "lr" for "learning_rate", or NULL; "" is a device, which foil has no
+ * choice of.
+ */
+const char *guess_other(const char *word);
+
+/*
  * guess_changes() returns how many letters have to be inserted, removed,
  * changed or swapped with the next one to turn a into b (the optimal string
  * alignment distance); both must have less than 64 bytes.

@@ -68,7 +68,8 @@ enum { OPT_MOST = 128 }; /* rows of a table */
 struct opt_tool {
     const char *name;     /* "foil-train" */
     const char *summary;  /* one line, small first letter, no full stop */
-    const char *operands; /* as in the usage line, "DATA ..."; or NULL */
+    const char *operands; /* as in the usage line, "DATA ..."; or NULL; "[RUN]"
+                             sets --run */
     int at_least, at_most;
     const struct opt *opts;
 };

@@ -208,16 +208,23 @@ read_open(int fd, struct data_npy *npy, struct err *err)
 int
 data_npy_read(const char *path, struct data_npy *npy, struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+    int fd = open(path, O_RDONLY | O_CLOEXEC), rc, is_folder;
+    struct stat st;
     struct err why;
 
     *npy = (struct data_npy){0};
     if (fd < 0)
         return err_sys(err, "cannot open '%s'", path);
     rc = read_open(fd, npy, &why);
+    is_folder = !fstat(fd, &st) && S_ISDIR(st.st_mode);
     close(fd);
     if (!rc)
         return 0;
+    if (is_folder)
+        return err_set(err,
+                       "'%s' is a folder, not an array: 'foil embed -o x.npy' "
+                       "makes one of the features of images",
+                       path);
     data_npy_release(npy);
     return err_set(err, "cannot take '%s' as an array: %s", path, why.msg);
 }

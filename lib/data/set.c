@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
@@ -103,7 +104,10 @@ has_known_size(const struct data_set *set, size_t i, struct err *err)
     char *mend;
 
     if (stat(path, &st))
-        return err_sys(err, "cannot find the data '%s'", path);
+        return err_set(err,
+                       "cannot find the data '%s' of '%s': %s; where they have "
+                       "moved, 'foil data index' makes the index again",
+                       path, set->path, strerror(errno));
     if (file->kind == LAYOUT_FOLDER && S_ISDIR(st.st_mode))
         return 0;
     if (file->kind == LAYOUT_TAR && S_ISREG(st.st_mode) &&

@@ -66,8 +66,10 @@ start_archive(struct data_tar *tar, struct err *err)
     archive_read_support_filter_none(tar->archive);
     archive_read_support_format_tar(tar->archive);
     if (archive_read_open_fd(tar->archive, tar->fd, READ_AHEAD))
-        return err_set(err, "'%s' is not a tar archive: %s", tar->path,
-                       archive_error_string(tar->archive));
+        return err_set(err,
+                       "'%s' is not a tar archive (%s): want a tar, a folder "
+                       "of images or a table",
+                       tar->path, archive_error_string(tar->archive));
     return 0;
 }
 

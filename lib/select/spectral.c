@@ -264,7 +264,8 @@ select_spectral_fit(struct select_layout *layout, const double *value,
     const size_t k = block < layout->steps ? block : layout->steps;
 
     if (block < 2)
-        return err_set(err, "spectral plans two batches together or more");
+        return err_set(err, "spectral plans two batches together or "
+                            "more: want --block 2 or more");
     if (k > MOST / most)
         return err_set(err,
                        "%zu batches of %zu are too many to plan together by "

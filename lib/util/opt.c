@@ -16,6 +16,7 @@
 static const struct opt *tool_opts;
 static const struct opt_tool *tool_verbs; // or NULL
 static char given[OPT_MOST];              // by index in tool_opts
+static const char *values[OPT_MOST];      // that were given, so
 static size_t parameters[2]; // those from the first to before the second
 // by index: of OPT_METHOD, cut at its commas; of OPT_CHOICE, the word
 static char *texts[OPT_MOST];
@@ -64,6 +65,20 @@ refuse_for_verb(const char *name, char letter)
     free(have);
 }
 
+/* Refuses an option by the name that other programs give it. */
+static void
+refuse_other(const struct opt_tool *tool, const char *name)
+{
+    const char *ours = guess_other(name);
+
+    if (ours && !*ours)
+        opt_misuse("no option '--%s': foil computes on processors (CPUs) "
+                   "alone, leave it out",
+                   name);
+    if (ours && option_named(tool, ours))
+        opt_misuse("no option '--%s': it is --%s", name, ours);
+}
+
 static const struct opt *
 find_option(const struct opt_tool *tool, const char *name, size_t n)
 {
@@ -76,6 +91,7 @@ find_option(const struct opt_tool *tool, const char *name, size_t n)
     if (found)
         return found;
     refuse_for_verb(word, 0);
+    refuse_other(tool, word);
     for (const struct opt *o = tool->opts; o->name; o++)
         guess_try(&guess, o->name);
     guess_try(&guess, "help");
@@ -198,8 +214,14 @@ set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
 static void
 set_option(const struct opt_tool *tool, const struct opt *o, const char *value)
 {
-    if (given[o - tool->opts]++ && o->kind != OPT_LIST)
+    const size_t row = (size_t)(o - tool->opts);
+
+    if (given[row]++ && o->kind != OPT_LIST && value && values[row])
+        opt_misuse("--%s is given twice: as '%s' and as '%s'", o->name,
+                   values[row], value);
+    else if (given[row] > 1 && o->kind != OPT_LIST)
         opt_misuse("--%s is given twice", o->name);
+    values[row] = value;
     set_value(tool, o, value);
 }
 
@@ -323,6 +345,17 @@ take_config(const struct opt_tool *tool, const char *path)
     opt_reads(NULL, 0);
 }
 
+/* Takes the only operand as --run, where the table says [RUN]: 1 when it did.
+ */
+static int
+take_run(const struct opt_tool *tool, int n, char **argv)
+{
+    if (n != 1 || !tool->operands || strcmp(tool->operands, "[RUN]"))
+        return 0;
+    set_option(tool, find_option(tool, "run", 3), argv[0]);
+    return 1;
+}
+
 static void
 check_environment(void)
 {
@@ -352,6 +385,7 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
     }
     if (config)
         take_config(tool, config);
+    n -= take_run(tool, n, argv);
     argv[n] = NULL;
     check_environment();
     if (n > tool->at_most)

@@ -318,6 +318,63 @@ ok 'has the options of ours, and those meant for it' jq -e '.[0] == "mine" and
 ok 'a failing one: its exit code' exits 4 simclr fails "${own[@]}" \
     --train-command "sh -c 'exit 4'"
 
+# ----------------------------------------------- what to do is in the sentence
+
+while read -r ours theirs; do
+    ok "$theirs is $ours" refuses 2 "no option '$theirs': it is $ours\$" \
+        foil run simclr train.foil -r new "$theirs" 1
+done <<'END'
+--lr --learning-rate
+--lr --learning_rate
+--tau --temperature
+--batch --batch-size
+--augmenters --workers
+--augmenters --num-workers
+--epochs --num-epochs
+--arch --model
+END
+ok 'there is no device to choose' refuses 2 "no option '--device': .*processors" \
+    foil run simclr train.foil -r new --device cuda
+ok 'nor by a flag' refuses 2 "no option '--gpu': .*leave it out" \
+    foil train -r new --gpu
+ok 'an option given twice is said with both values' refuses 2 \
+    "lr is given twice: as '1' and as '2'" foil train -r new --lr 1 --lr=2
+ok 'also where one is within --train' refuses 2 "given twice: as '1' and as '2'" \
+    foil run simclr train.foil -r new --lr 1 --train '--lr 2'
+mkdir -p photos
+ok 'a folder that is no run' refuses 1 "'photos' is no run of 'foil run'.*starts one" \
+    foil run --resume -r photos
+ok 'nor for a pipeline' refuses 1 "'photos' is no run: .*without --resume" \
+    timeout 60 foil run simclr train.foil --resume -r photos
+cp -r whole moved
+sed -i 's/^DATA .*/DATA \/nowhere\/train.foil/' moved/command
+ok 'data that are not there any more' refuses 1 \
+    "no '/nowhere/train.foil'.* PLACE --resume -r moved --override DATA" \
+    foil run --resume -r moved
+echo >>moved/latest/model.safetensors
+last=$(readlink moved/latest)
+ok 'a damaged checkpoint' refuses 1 "'rm -r moved/$last' and --resume continue after step" \
+    foil run simclr train.foil --resume -r moved --override DATA
+ok 'the only one' refuses 1 'no other checkpoint' bash -c "
+    ls -d moved/step-* | grep -v $last | xargs rm -r
+    foil run simclr train.foil --resume -r moved --override DATA"
+ok 'a picture as data' refuses 1 "'image.jpg' is not a tar.*want a tar, a folder" \
+    foil data index image.jpg
+ok 'a folder as features' refuses 1 "'photos/' is a folder.*foil embed" \
+    foil eval knn photos/
+ok 'blocks of nothing' refuses 1 'want --block 2 or more' \
+    foil run spectral train.foil -r new --block 0
+ok 'nothing is made' exits 1 test -e new
+ok 'foil top RUN' foil top whole --once
+ok 'is as with -r' cmp out <(foil top -r whole --once)
+ok 'foil view RUN' foil view whole --export whole.html
+ok 'foil stop RUN' refuses 3 "nobody trains in 'whole'" foil stop whole
+ok 'and with -r' refuses 3 "nobody trains in 'whole'" foil stop -r whole
+ok 'one that is named both ways is refused' refuses 2 \
+    "run is given twice: as 'whole' and as 'parts'" foil view -r whole parts
+ok 'foil tap RUN prints events' refuses 1 "nothing has come from 'ipc://whole/events'" \
+    foil tap whole
+
 # options of stages that stand for themselves
 listed() {
     foil run simclr train.foil -r new --stages --lr .1 --max-batch=64 --no-nesterov \

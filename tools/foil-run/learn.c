@@ -95,11 +95,22 @@ check_run(const struct pipeline *p, const char *test)
                         test);
 }
 
+/* The data of a run that is resumed are where they were. */
+static void
+check_place(const struct pipeline *p, const char *data)
+{
+    if (p->resume && *data && p->operand.n && !file_exists(data))
+        die("there is no '%s', the data of the run: where they have moved, "
+            "'foil run %s PLACE --resume -r %s --override %s' names the place",
+            data, p->name, var(p, "RUN"), p->operand.word[0]);
+}
+
 void
 pipeline_prepare(struct pipeline *p, const char *data, const char *test)
 {
     p->learnt = LEARNT_NOT;
     check_run(p, test);
+    check_place(p, data);
     hold_run(p);
     if (*data)
         pipeline_index(p, data);

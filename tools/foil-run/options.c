@@ -103,13 +103,32 @@ has_option(const char *help, const char *name, int *flag)
     return 0;
 }
 
+/* Whether the pipeline or one of the stages has an option. */
+static int
+is_known(const struct pipeline *p, const char *name)
+{
+    int flag, known = pipeline_is_key(p, name) || !strcmp(name, "run");
+
+    for (int i = 0; i < N_STAGES; i++)
+        known = known || has_option(help_of_stage(i), name, &flag);
+    return known;
+}
+
 /* Says that there is no such option, and which one was meant. */
 _Noreturn static void
 refuse_option(struct pipeline *p, const char *name)
 {
     struct guess guess = {.word = name, .lead = "--"};
     const struct word_list keys = pipeline_keys(p);
+    const char *ours = guess_other(name);
 
+    if (ours && !*ours)
+        pipeline_misuse(p,
+                        "no option '--%s': foil computes on processors (CPUs) "
+                        "alone, leave it out",
+                        name);
+    if (ours && is_known(p, ours))
+        pipeline_misuse(p, "no option '--%s': it is --%s", name, ours);
     guess_try(&guess, "run");
     for (size_t i = 0; i < N_OTHERS; i++)
         guess_try(&guess, others[i].name);
@@ -220,7 +239,8 @@ take_back(struct pipeline *p, int stage, const char *one, const char *other)
             continue;
         }
         if (setting_get(&p->said, name))
-            pipeline_misuse(p, "--%s is given twice", name);
+            pipeline_misuse(p, "--%s is given twice: by itself and in --%s",
+                            name, option);
         pipeline_take(p, name,
                       all.word[i][n] ? all.word[i] + n + 1 : all.word[i + 1]);
     }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "pipeline.h"
+#include "util/file.h"
 #include "util/opt.h"
 
 static int
@@ -133,6 +134,10 @@ recall_run(struct pipeline *p)
     struct settings was = {0};
     struct err err;
 
+    if (!remembers && !run_has(p, "latest") && file_exists(var(p, "RUN")))
+        die("'%s' is no run: it has neither 'command' nor a checkpoint; "
+            "another -r names the run, without --resume one is started",
+            var(p, "RUN"));
     if (!remembers && run_has(p, "latest"))
         say("'%s' is of an older foil and does not remember its command: it "
             "goes on with the options given now",

@@ -154,11 +154,31 @@ check_table(struct train *t, struct err *err)
     return rc;
 }
 
+/* A checkpoint is damaged: says how the one before it is resumed from. */
+static int
+add_way_out(const char *run, const char *folder, struct err *err)
+{
+    struct err damage = *err, ignored;
+    size_t n;
+    long *step = nn_checkpoint_steps(run, &n, &ignored);
+
+    if (step && n > 1)
+        err_set(err, "%.200s: 'rm -r %s' and --resume continue after step %ld",
+                damage.msg, folder, step[n - 2]);
+    else
+        err_set(err,
+                "%.200s: there is no other checkpoint, so start again in "
+                "another -r",
+                damage.msg);
+    free(step);
+    return -1;
+}
+
 static int
 resume_run(struct train *t, const char *folder, struct err *err)
 {
     if (nn_checkpoint_verify(folder, err))
-        return -1;
+        return add_way_out(t->options->run, folder, err);
     t->config = train_config_read(folder, err);
     if (!t->config ||
         train_options_take(json_object_get(t->config, "options"), err) ||

@@ -136,6 +136,10 @@ pipelines_remembered(const char *run)
 
     if (access(run, F_OK))
         die("there is no run '%s'", run);
+    if (access(path, F_OK))
+        die("'%s' is no run of 'foil run': it has no 'command'; another -r "
+            "names the run, or 'foil run PIPELINE DATA' starts one",
+            run);
     if (setting_read(&was, path, &err))
         die("%s: name the pipeline of the run", err.msg);
     if (!setting_get(&was, "pipeline"))
