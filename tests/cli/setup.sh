@@ -38,7 +38,10 @@ play dpkg-query 'for name in "${@:4}"; do
 done
 exit "${none:-0}"'
 # shellcheck disable=SC2016
-play apt-get 'echo "$*" >>"$work/told"'
+play apt-get 'echo "$*" >>"$work/told"
+[[ $* == *" install "* ]] || exit 0
+echo "debconf: delaying package configuration, since" >&2
+echo "dlstatus:1:20.5:Retrieving file 1 of 2"; [[ ! -e $work/broken ]] || { echo "E: no room" >&2; exit 100; }'
 play id 'echo 0'
 
 ok 'nothing is missing' set_up demo test lint
@@ -51,6 +54,8 @@ ok 'which are some' test "${#all[@]}" -ge 8
 
 missing=' gcc gnuplot-nox shellcheck mandoc strace '
 ok 'the demo' set_up demo
+ok 'how many packages is said, and no more' \
+    cmp "$work/out" <(echo 'setup: installing 2 packages: gcc gnuplot-nox')
 ok 'wants no tools of tests and lint' \
     told '-qq install -y --no-install-recommends gcc gnuplot-nox'
 ok 'the tests' set_up test
@@ -58,6 +63,17 @@ ok 'want what the demo wants, but not what lint does' told \
     '-qq install -y --no-install-recommends gcc gnuplot-nox strace mandoc'
 ok 'lint and tests' set_up lint test
 ok 'name no package twice' told '-qq install -y --no-install-recommends gcc mandoc shellcheck gnuplot-nox strace'
+on_terminal() {
+    : >"$work/told"
+    PATH=$stubs /usr/bin/python3 "${0%/*}/terminal.py" 80 24 -- "$setup" demo >"$work/screen" &&
+        grep 'setup: 20 %  Retrieving file 1 of 2' "$work/screen" &&
+        told '-o APT::Status-Fd=1 -qq install -y --no-install-recommends gcc gnuplot-nox'
+}
+ok 'on a terminal it is said how far it is' on_terminal
+touch "$work/broken"
+ok 'an apt-get that fails: its code, and its words' exits 100 set_up demo
+ok 'and its words' grep -qx 'E: no room' "$work/out"
+rm "$work/broken"
 ok 'no list: 2' refuses 2 "no list 'strace': there are .*lint" set_up strace
 
 play id 'echo 1000'
