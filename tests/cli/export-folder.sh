@@ -61,10 +61,13 @@ names() {
 ok 'its tensors have the names of timm and torchvision' names resnet.d \
     model.safetensors 100
 ok 'the card has licence, data set, settings and the lines' grep -qz \
-    '^---.license: mit.*| data set | 24 images.*| objective | "simclr".*local-dir:resnet.d' \
+    '^---.license: mit.*| data set | 24 images.*| objective | simclr |.*local-dir:resnet.d' \
     resnet.d/README.md
 
+printf 'pipeline simclr\nDATA /home/author/set.tar\nepochs 3\n' >vit/command
 ok 'a folder of a transformer' foil-embed --export vit.d/ vit
+ok 'its card has the command, and no path of the author' bash -c \
+    "grep -qx 'DATA set.tar' vit.d/README.md && ! grep -q author vit.d/README.md"
 ok 'its config' has vit.d/config.json '.architecture == "vit_base_patch16_224" and
     .model_args == {img_size: [32, 32], patch_size: 8, embed_dim: 32, depth: 2,
     num_heads: 1} and .global_pool == "token" and .pretrained_cfg.fixed_input_size'

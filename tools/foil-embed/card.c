@@ -70,7 +70,8 @@ put_option(FILE *to, const json_t *config, const char *name)
                      : NULL;
 
     if (text)
-        fprintf(to, "| %s | %s |\n", name, text);
+        fprintf(to, "| %s | %s |\n", name,
+                json_is_string(value) ? json_string_value(value) : text);
     free(text);
 }
 
@@ -144,15 +145,27 @@ put_lines(FILE *to, const struct embed_card *card)
     fprintf(to, "```\n\n");
 }
 
-/* What trained it, as the run remembers it; a line KEY VALUE each. */
+/* What trained it, as the run remembers it; a line KEY VALUE each, of an
+ * absolute path, which is the author's, the last part alone. */
 static void
 put_command(FILE *to, const struct nn_model *model)
 {
-    char *text = read_of_run(model, "command");
+    char *text = read_of_run(model, "command"), *rest;
 
-    if (text)
-        fprintf(to, "## Command\n\n`%s/../command` has:\n\n```\n%s```\n\n",
-                model->folder, text);
+    if (!text)
+        return;
+    fputs("## Command\n\n`command` of the run has:\n\n```\n", to);
+    for (char *line = strtok_r(text, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        const size_t key = strcspn(line, " ");
+        const char *last = strrchr(line, '/');
+
+        if (last && line[key] && line[key + 1] == '/')
+            fprintf(to, "%.*s %s\n", (int)key, line, last + 1);
+        else
+            fprintf(to, "%s\n", line);
+    }
+    fputs("```\n\n", to);
     free(text);
 }
 
