@@ -397,6 +397,11 @@ ok 'without its value: 2' refuses 2 '--lr wants a value' \
     foil run simclr train.foil -r new --lr
 ok '--stages of a pipeline that makes its data: 2' refuses 2 'given its data' \
     foil run quickstart -r new --stages
+ok 'quickstart' timeout 200 foil run quickstart -r quick --epochs 1 --augmenters 1 --threads 1
+ok 'ends on a pipe in a sentence' grep -qxE \
+    'The 10 nearest .*: accuracy 0?\.[0-9]+, where guessing has 0.125.' out
+ok 'and prints no line above 200 characters' awk 'length > 200 { exit 1 }' out
+ok 'the whole result is kept' jq -e '.measure == "knn" and .k == 10' quick/knn.json
 examples=$(cd "$here/../../pipelines/examples" && pwd)
 if has_python numpy; then
     ok 'a strategy of another kind' simclr python "${own[@]}" \
