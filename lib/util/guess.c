@@ -49,50 +49,52 @@ guess_try(struct guess *guess, const char *word)
     guess->changes = changes;
 }
 
+/* Names of other programs, and ours. */
+static const char *const others[][2] = {
+    {"learning-rate", "lr"},
+    {"temperature", "tau"},
+    {"batch-size", "batch"},
+    {"workers", "augmenters"},
+    {"num-workers", "augmenters"},
+    {"num-epochs", "epochs"},
+    {"max-epochs", "epochs"},
+    {"max-steps", "steps"},
+    {"num-threads", "threads"},
+    {"model", "arch"},
+    {"backbone", "arch"},
+    {"loss", "objective"},
+    {"optimizer", "optim"},
+    {"optimiser", "optim"},
+    {"wd", "weight-decay"},
+    {"scheduler", "schedule"},
+    {"lr-scheduler", "schedule"},
+    {"warmup-epochs", "warmup"},
+    {"accumulate-grad-batches", "accumulate"},
+    {"gradient-accumulation-steps", "accumulate"},
+    {"amp", "precision"},
+    {"fp16", "precision"},
+    {"pretrained", "init"},
+    {"image-size", "size"},
+    {"img-size", "size"},
+    {"random-seed", "seed"},
+    {"output-dir", "run"},
+    {"device", ""},
+    {"gpu", ""},
+    {"gpus", ""},
+    {"cuda", ""},
+};
+
 const char *
 guess_other(const char *word)
 {
-    static const char *const names[][2] = {
-        {"learning-rate", "lr"},
-        {"temperature", "tau"},
-        {"batch-size", "batch"},
-        {"workers", "augmenters"},
-        {"num-workers", "augmenters"},
-        {"num-epochs", "epochs"},
-        {"max-epochs", "epochs"},
-        {"max-steps", "steps"},
-        {"num-threads", "threads"},
-        {"model", "arch"},
-        {"backbone", "arch"},
-        {"loss", "objective"},
-        {"optimizer", "optim"},
-        {"optimiser", "optim"},
-        {"wd", "weight-decay"},
-        {"scheduler", "schedule"},
-        {"lr-scheduler", "schedule"},
-        {"warmup-epochs", "warmup"},
-        {"accumulate-grad-batches", "accumulate"},
-        {"gradient-accumulation-steps", "accumulate"},
-        {"amp", "precision"},
-        {"fp16", "precision"},
-        {"pretrained", "init"},
-        {"image-size", "size"},
-        {"img-size", "size"},
-        {"random-seed", "seed"},
-        {"output-dir", "run"},
-        {"device", ""},
-        {"gpu", ""},
-        {"gpus", ""},
-        {"cuda", ""},
-    };
     char name[LONGEST];
 
     snprintf(name, sizeof name, "%s", word);
     for (char *at = name; (at = strchr(at, '_'));)
         *at = '-';
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i][0]))
-            return names[i][1];
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(name, others[i][0]))
+            return others[i][1];
     return NULL;
 }
 

@@ -372,8 +372,12 @@ ok 'foil stop RUN' refuses 3 "nobody trains in 'whole'" foil stop whole
 ok 'and with -r' refuses 3 "nobody trains in 'whole'" foil stop -r whole
 ok 'one that is named both ways is refused' refuses 2 \
     "run is given twice: as 'whole' and as 'parts'" foil view -r whole parts
-ok 'foil tap RUN prints events' refuses 1 "nothing has come from 'ipc://whole/events'" \
-    foil tap whole
+foil tap whole 2>tapped &
+tap=$!
+ok 'foil tap RUN waits for its events' becomes_true \
+    grep -q "nothing has come from 'ipc://whole/events'" tapped
+kill "$tap"
+wait "$tap"
 
 # options of stages that stand for themselves
 listed() {
