@@ -31,20 +31,24 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
         device = torch.device("cuda", team.rank)
     if products is None:
         products = device.type == "cuda"
-    modules = {"image": (nets["net"], nets["head"]),
-               "text": (nets["text"], nets["text_head"])}
-    towers, about = {}, types.SimpleNamespace(epoch=0, step=0)
+    owned = loss if isinstance(loss, torch.nn.Module) else torch.nn.Module()
+    modules = {"image": (nets["net"], nets["head"], owned),
+               "text": (nets["text"], nets["text_head"], torch.nn.Module())}
+    saved = {p for m in (*nets.values(), owned) if m is not None
+             for p in m.parameters()}
+    towers = {}
+    about = _Batch(epoch=0, step=0, _towers=towers)
     for line in sys.stdin:
         verb, name, rest = (line.rstrip("\n") + " ").split(" ", 2)
         said = vars(foil._words(rest))
         asked = said.get("products") and not team.rank
         try:
             if verb == "open":
-                if said["loss"] and not loss:
+                if said["loss"] and loss is None:
                     raise ValueError("--objective own and own-weighed want "
                                      "encode(loss=...)")
-                towers[name] = _Tower(*modules[name], optim, device, autocast,
-                                      team, about)
+                towers[name] = _Tower(*modules[name], saved, optim, device,
+                                      autocast, team, about)
             tower, answer = towers[name], None
             if verb == "backward" and asked:
                 tower.backward_of_products()
@@ -68,6 +72,15 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
         team.say(f"{lines}\nok {last}" if lines and not team.rank
                  else f"ok {last}".rstrip())
     team.close()
+
+
+class _Batch(types.SimpleNamespace):
+    """What a loss gets besides the embeddings."""
+
+    @property
+    def x(self):
+        """The images of all rows, as net gets them."""
+        return self._towers["image"].all_images()
 
 
 def _loss_of(loss, towers, about):
@@ -173,10 +186,15 @@ class _Joined(torch.nn.Module):
 
 
 class _Tower:
-    def __init__(self, net, head, optim, device, autocast, team, about):
+    """An encoder, and with that of images the loss, where it is a module.  No
+    optimiser may hold a parameter outside of `saved`."""
+
+    def __init__(self, net, head, loss, saved, optim, device, autocast, team,
+                 about):
         if net is None:
             raise ValueError("encode() was given no module for this tower")
-        self.both = _Joined(net, head).to(device)
+        self.both, self.loss = _Joined(net, head).to(device), loss.to(device)
+        self.saved = saved
         self.device, self.autocast, self.optim = device, autocast, optim
         self.team, self.about, self.cuda = team, about, device.type == "cuda"
         named = net.state_dict(keep_vars=True)
@@ -205,7 +223,11 @@ class _Tower:
             self.autocast = torch.bfloat16
         if o["locked"]:
             self.both.requires_grad_(False)
-        self.params = [p for p in self.both.parameters() if p.requires_grad]
+            if any(p.requires_grad for p in self.loss.parameters()):
+                raise ValueError("--lock: the parameters of the loss move with "
+                                 "the encoder of images, which is locked")
+        self.params = [p for m in (self.both, self.loss)
+                       for p in m.parameters() if p.requires_grad]
         self.ddp, self.moves = self.both, bool(self.params)
         if self.params:
             self._begin_optimiser()
@@ -215,7 +237,7 @@ class _Tower:
         where = torch.cuda.get_device_name(self.device).replace(" ", "-") \
             if self.cuda else "cpu"
         return "".join(
-            f"tensor {name} {kind} {'x'.join(map(str, _shape(t)))}\n"
+            f"tensor {name} {kind} {_by_x(t)}\n"
             for kind, part in zip(("parameter", "statistic"), self.named)
             for name, t in part.items()) + \
             f"dim={self.dim} engine=torch-{torch.__version__}-{where}-{n}"
@@ -227,6 +249,13 @@ class _Tower:
             self.team.optim = self.optim
         else:
             self.optim = (self.optim or self._usual)(self.params)
+        for group in self.optim.param_groups:
+            for p in group["params"]:
+                if p not in self.saved:
+                    raise ValueError(
+                        f"the optimiser has a parameter [{_by_x(p)}] that is in "
+                        "no module of encode(), so that no checkpoint would "
+                        "have it: give a loss that has parameters as a module")
         rates = [g["lr"] for g in self.optim.param_groups]
         self.ratios = [r / rates[0] if rates[0] else 1. for r in rates]
 
@@ -327,15 +356,15 @@ class _Tower:
     def expect(self, o):
         slot, side = o["slot"], self.side if self.cuda else None
         with torch.cuda.stream(side):
-            self.next = slot, self._rows(slot, 0, o["n"])
+            self.next = slot, self._rows(slot, self._mine(0, o["n"]))
 
     def _mine(self, a, b):
         """Which of the rows are computed here."""
         return slice(a + self.team.rank, b, self.team.n)
 
-    def _rows(self, slot, a, b):
+    def _rows(self, slot, rows):
         """Those, where they are computed."""
-        rows, there = self._mine(a, b), self.slots[slot]
+        there = self.slots[slot]
         if self.o["input"] != "tokens":
             return there[rows].to(self.device, non_blocking=True),
         at, tokens = there
@@ -356,23 +385,33 @@ class _Tower:
                     here.wait_stream(self.side)
                     self.x[0].record_stream(here)
         if self.x is None or self.team.n > 1 and a:
-            x = self._rows(slot, a, b)
+            x = self._rows(slot, self._mine(a, b))
         else:
             first = a if self.team.n == 1 else 0
             x = [t[first:first + len(self.z[self._mine(a, b)])] for t in self.x]
+        return self._ready(x)
+
+    def _ready(self, x):
+        """For net."""
         if self.o["input"] == "pixels":
             return x[0].permute(0, 3, 1, 2).float() * self.scale + self.shift,
         return (x[0].long(), *x[1:])
+
+    def all_images(self):
+        return self._ready(self._rows(self.slot, slice(self.n)))[0]
 
     def forward(self, o):
         a, b, mode = o["from"], o["to"], o["mode"]
         again, train = o["again"], mode == "train"
         x = self._input(o["slot"], a, b, a == 0 and not again)
-        buffers = list(self.both.buffers())
-        kept = [t.clone() for t in buffers] if mode == "encode" or \
-            train and self.before is None else None
+        moving = _moving(self.both)
+        kept = [t.clone() for t in moving] if mode == "encode" else None
         if train and self.before is None:
-            self.before = kept
+            self.before = [t.clone() for t in _moving(self.both, self.loss)]
+        if train and not again:  # a step begins
+            self.slot = o["slot"]
+            self.both.zero_grad(set_to_none=True)
+            self.loss.zero_grad(set_to_none=True)
         # by the place alone, so that rows that come again, and a run that is
         # resumed, draw the same
         torch.manual_seed(hash((self.o["seed"], self.about.epoch,
@@ -383,13 +422,11 @@ class _Tower:
                 enabled=bool(self.autocast)):
             self.out = (self.ddp if train else self.both)(*x)
         if mode == "encode":
-            _copy(buffers, kept)
+            _copy(moving, kept)
         if not again:
             self.n, self.z[self._mine(a, b)] = b, self.out.detach().float().cpu()
 
     def backward(self, o):
-        if not o["add"]:
-            self.both.zero_grad(set_to_none=True)
         dz = self.dz[self._mine(o["from"], o["to"])].to(
             self.device, non_blocking=True)
         # DistributedDataParallel takes the mean over the ranks
@@ -435,7 +472,7 @@ class _Tower:
 
     def undo(self, o):
         if self.before:
-            _copy(self.both.buffers(), self.before)
+            _copy(_moving(self.both, self.loss), self.before)
         self.before = None
 
     def take_weights(self, o):
@@ -483,13 +520,15 @@ class _Tower:
                 "optim": self.optim.state_dict() if self.moves else None,
                 "counts": self.counts, "steps": self.steps, "sum": self.sum,
                 "pending": self.pending, "mean": self.mean,
-                "averaged": self.averaged}, path)
+                "averaged": self.averaged,
+                "loss": self.loss.state_dict()}, path)
 
     def load(self, path):
         state = torch.load(path, map_location="cpu")
         if self.moves:
             self.optim.load_state_dict(state["optim"])
         _copy(self.counts.values(), state["counts"].values())
+        self.loss.load_state_dict(state.get("loss", {}))
         self.sum, self.mean = ([t.to(self.device) for t in state[k]]
                                for k in ("sum", "mean"))
         self.steps, self.pending, self.averaged = (
@@ -501,7 +540,14 @@ def _copy(to, of):
         t.copy_(x)
 
 
-def _shape(t):
-    """In one to four numbers."""
-    return (*t.shape[:3], math.prod(t.shape[3:])) if t.ndim > 4 \
+def _by_x(t):
+    """Its shape in one to four numbers, as 64x3x7x7."""
+    shape = (*t.shape[:3], math.prod(t.shape[3:])) if t.ndim > 4 \
         else t.shape or (1,)
+    return "x".join(map(str, shape))
+
+
+def _moving(*modules):
+    """What a forward may change: buffers, and parameters that no optimiser has."""
+    return [t for m in modules for t in (
+        *m.buffers(), *(p for p in m.parameters() if not p.requires_grad))]

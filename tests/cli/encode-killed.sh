@@ -18,7 +18,7 @@ killed() {
     foil-select -r "$run" "${select_with[@]}" "$data" 2>"$run.select" &
     for at in 13 34 55 80; do
         foil-train -r "$run" --threads 1 --deadline 60 "${train_with[@]}" \
-            "${@:2}" "${resume[@]}" --encoder "$program dropout" 2>>"$run.err" &
+            "${@:2}" "${resume[@]}" --encoder "$encoder" 2>>"$run.err" &
         trainer=$!
         [[ $at -lt 80 ]] || break
         past "$run" "$at" || { cat "$run.err"; return 1; }
@@ -28,10 +28,13 @@ killed() {
     wait "$trainer" || { cat "$run.err"; return 1; }
 }
 
-for objective in isogclr emc2; do
-    options=(--objective "$objective")
+for objective in isogclr emc2 own; do
+    options=(--objective "$objective") encoder="$program dropout"
     [[ $objective != emc2 ]] || options+=(--sampler fresh)
-    ok "$objective, undisturbed" torch "$objective-calm" dropout "${options[@]}"
+    # its loss is a module
+    [[ $objective != own ]] || encoder="${program/encoders.py/siamese.py} encode"
+    ok "$objective, undisturbed" trained "$objective-calm" --encoder "$encoder" \
+        "${options[@]}"
     ok 'killed three times' killed "$objective-killed" "${options[@]}"
     ok 'has all steps once, with the same losses' \
         diff <(timeless "$objective-calm") <(timeless "$objective-killed")

@@ -88,6 +88,29 @@ ok 'the same, in two parts' halves
 ok 'has the same losses' diff <(timeless calm) <(timeless halves)
 ok 'and the same checkpoint' diff -r calm/latest/ halves/latest/
 
+# siamese RUN "KIND NAME=VALUE..." OPTION... : with a loss that has parameters
+siamese() {
+    trained "$1" --encoder "${program/encoders.py/siamese.py} $2" --objective own \
+        --schedule constant "${@:3}" 2>"$1.err" || { cat "$1.err"; return 1; }
+}
+# as_loop RUN NAME=VALUE... : it has the losses of an ordinary loop, to 1e-5
+as_loop() {
+    "$python" "${encoders/encoders.py/siamese.py}" loop "data=$data" "run=$1" \
+        "${@:2}" >"$1.loop" || return
+    jq '.loss // empty' "$1/metrics.jsonl" >"$1.losses"
+    jq -ens --slurpfile a "$1.loop" --slurpfile b "$1.losses" \
+        '($a | length) >= 11 and ($a | length) == ($b | length) and
+        all(range($a | length); $a[.] - $b[.] | fabs <= 1e-5)' ||
+        { paste "$1.loop" "$1.losses"; return 1; }
+}
+ok 'a loss with parameters of its own' siamese own encode
+ok 'is that of an ordinary loop' as_loop own
+ok 'one that is once no number' siamese once 'encode nan=5' --nan skip
+ok 'is that of a loop without that step: nothing in it has moved' as_loop once nan=5
+ok 'an optimiser of what no checkpoint has: 1' refuses 1 \
+    'parameter \[8x16\] that is in no module of encode' trained foreign \
+    --encoder "${program/encoders.py/siamese.py} foreign" --objective own
+
 # bad KIND SENTENCE OPTION...
 bad() {
     refuses 1 "$2" trained bad --encoder "$program $1" "${@:3}"
