@@ -230,6 +230,15 @@ describe_job(const struct work *work, size_t skipped)
     return how;
 }
 
+static void
+check_view(const struct work *work)
+{
+    if (work->job->view && !work->job->recipe && !work->ids)
+        opt_misuse("--view %ld is a random view: --recipe says by what it is "
+                   "made",
+                   work->job->view);
+}
+
 static size_t
 size_without_encoder(const struct embed_image_job *job)
 {
@@ -255,6 +264,7 @@ embed_image_job(const struct embed_image_job *job)
         open_model(&work);
     else
         work.size = size_without_encoder(job);
+    check_view(&work);
     work.images.recipe.size = work.size;
     skipped = embed_all(&work, &features);
     features.about = describe_job(&work, skipped);
