@@ -2,7 +2,8 @@
  * foil: the dispatcher.  `foil train` runs foil-train, `foil run NAME` runs
  * pipelines/NAME.list, `foil run ./SCRIPT` a script and `foil run ./LIST` gives
  * foil-run a list of stages, each with the folder of this program first on
- * PATH, so that a checkout, an installation and a copy never mix.
+ * PATH, so that a checkout, an installation and a copy never mix, and with
+ * that of foil.py last on PYTHONPATH.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -157,6 +158,7 @@ main(int argc, char **argv)
         return EXIT_OK;
     }
     lead_path(folder);
+    pipelines_offer_python(folder);
     if (!strcmp(argv[1], "help"))
         become_help(folder, argv[2] ? argv[2] : mem_text("foil"));
     if (!strcmp(argv[1], "run"))

@@ -37,6 +37,11 @@ ok 'a command gets its arguments as they are' \
 ok 'an option behind a command is the command'\''s' \
     prints '<--help>' "$foil" echo --help
 ok 'the exit code is the command'\''s' exits 3 "$foil" three
+program "$work/bin/foil-python" "echo \"\$PYTHONPATH\""
+ours=$work/bin/../share/foil/pipelines/python
+ok 'a command finds foil.py' prints "$ours" env -u PYTHONPATH "$foil" python
+ok "behind the user's own folders" prints "/a:/b:$ours" env PYTHONPATH=/a:/b "$foil" python
+ok 'once' prints "/a:$ours" env PYTHONPATH="/a:$ours" "$foil" python
 ok 'a pipeline finds the tools' prints '<DATA><-r>' "$foil" run try DATA -r
 ok 'alone it lists' "$foil"
 ok 'the stages' grep -q '^  augment  *turn plan items' "$work/out"

@@ -7,7 +7,7 @@
 . "${0%/*}/../runs.sh"
 root=$(cd "${0%/*}/../.." && pwd)
 export PATH=$BIN:/usr/bin:$PATH OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
-export PYTHONPATH=$root/pipelines/python
+unset PYTHONPATH # foil has foil.py found
 
 # commands : those of the page, each behind a line "=", as a shell reads them
 commands() {

@@ -17,10 +17,11 @@ enum { N_FOLDERS = sizeof folders / sizeof *folders };
 
 /*
  * Returns the folder of the pipelines, to be given to free(): that of the
- * installation, or of the checkout that has this program in build/x/bin.
+ * installation, or of the checkout that has this program in build/x/bin; NULL
+ * where there is none.
  */
 static char *
-pipelines_near(const char *folder)
+find_pipelines(const char *folder)
 {
     static const char *const places[] = {
         "../share/foil/pipelines",
@@ -35,7 +36,34 @@ pipelines_near(const char *folder)
             return path;
         free(path);
     }
-    die("no pipelines near '%s'", folder);
+    return NULL;
+}
+
+static char *
+pipelines_near(const char *folder)
+{
+    char *pipelines = find_pipelines(folder);
+
+    if (!pipelines)
+        die("no pipelines near '%s'", folder);
+    return pipelines;
+}
+
+void
+pipelines_offer_python(const char *folder)
+{
+    const char *before = getenv("PYTHONPATH");
+    const int any = before && *before;
+    char *pipelines = find_pipelines(folder);
+    char *path = pipelines ? mem_format("%s%s%s/python", any ? before : "",
+                                        any ? ":" : "", pipelines)
+                           : NULL;
+
+    if (path && !(any && strstr(before, strrchr(path, ':') + 1)) &&
+        setenv("PYTHONPATH", path, 1))
+        die("cannot set PYTHONPATH: %s", strerror(errno));
+    free(path);
+    free(pipelines);
 }
 
 void

@@ -33,6 +33,10 @@ int pipelines_is_script(const char *path);
  * pipeline. */
 void pipelines_tell(const char *folder);
 
+/* pipelines_offer_python() adds the folder of foil.py to the end of PYTHONPATH,
+ * where programs of the user's own look for it. */
+void pipelines_offer_python(const char *folder);
+
 /* pipelines_remembered() returns the name or path in RUN/command, to be given
  * to free(); it dies when there is none. */
 char *pipelines_remembered(const char *run);
