@@ -407,13 +407,61 @@ process_save(void *self, const char *folder, struct err *err)
     return rc;
 }
 
+/* Returns the first of two blocks' tensors that differs, or NULL. */
+static const char *
+find_changed(const struct process *e, const float *params,
+             const float *statistics)
+{
+    const struct nn_weights now = blocks_of(e);
+
+    for (size_t i = 0; i < now.n; i++) {
+        const struct nn_tensor *t = now.tensor + i;
+
+        if (memcmp((t->statistic ? now.statistics : now.params) + t->offset,
+                   (t->statistic ? statistics : params) + t->offset,
+                   t->count * sizeof(float)) != 0)
+            return t->name;
+    }
+    return NULL;
+}
+
+/* Weights that the program has changed, such as rounded, are no checkpoint's:
+ * the run would not be the one that was saved. */
+static int
+check_put(struct process *e, struct err *err)
+{
+    const struct nn_weights put = blocks_of(e);
+    const size_t params = e->tensors.params,
+                 all = params + e->tensors.statistics;
+    float *copy = mem_array(all, sizeof *copy);
+    const char *changed;
+    int rc;
+
+    memcpy(copy, put.params, params * sizeof *copy);
+    memcpy(copy + params, put.statistics, (all - params) * sizeof *copy);
+    e->known = 0;
+    rc = fetch_blocks(e, "weights", &e->steps, err);
+    changed = rc ? NULL : find_changed(e, copy, copy + params);
+    free(copy);
+    if (changed) {
+        err_set(err,
+                "encoder: '%.100s' answers get with another '%.100s' than was "
+                "put: it must hold weights in floats of 32 bits, as "
+                "checkpoints do",
+                train_program_line(e->program), changed);
+        return train_program_fail(e->program, err);
+    }
+    e->known = !rc;
+    return rc;
+}
+
 static int
 process_load(void *self, const char *folder, struct err *err)
 {
     struct process *e = self;
+    char *line = mem_format("load %s %s/%s.state", e->tower, folder, e->tower);
 
-    return ask_for_ok(
-        e, mem_format("load %s %s/%s.state", e->tower, folder, e->tower), err);
+    return ask_for_ok(e, line, err) ? -1 : check_put(e, err);
 }
 
 static int

@@ -16,7 +16,7 @@ for line in sys.stdin:
         rows, shape = n["rows"], (n["height"], n["width"], n["channels"])
         pixels = int(np.prod(shape))
         rng = np.random.default_rng(n["seed"])
-        w = rng.normal(size=(D, pixels)).astype("f4") / np.sqrt(pixels)
+        w = rng.normal(size=(D, pixels)).astype("f4") / np.float32(np.sqrt(pixels))
         moved = np.zeros_like(w)
         print(f"tensor fc.weight parameter {D}x{pixels}")
         said = f"dim={D}"

@@ -94,6 +94,12 @@ ok 'a loss that the program does not have: 1' exits 1 \
     trained none --encoder "$program" --objective own
 ok '--objective own without a program: 2' refuses 2 'wants --encoder' \
     foil-train -r no --objective own
+train_with=(--lr 0.1 --warmup 0)
+sed 's/= there.copy()/= there.astype("f2").astype("f4")/' "$examples/encoder.py" >rounds.py
+rounds="/usr/bin/python3 '$work/rounds.py'"
+ok 'a program that rounds weights' trained rounds --encoder "$rounds" --steps 5
+ok 'cannot resume them: 1' refuses 1 "another 'fc.weight' than was put" \
+    trained rounds --encoder "$rounds" --steps 8 --resume
 ok 'the kit, with a program in the trainer' timeout "$patience" bash -c "
     foil-train -r kit --threads 1 --encoder \"$program\" 2>kit.err &
     foil-tap check train -r kit || { cat kit.err; exit 1; }"
