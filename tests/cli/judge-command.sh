@@ -41,6 +41,14 @@ ok 'it judges beside the others' follow --judge-command "${fair/0\./0.9}" \
     --best command half.foil other.foil
 ok 'all of them' jq -se 'length == 4 and all(.knn and .probe and .command > 0.9)' \
     "$work/out"
+rm curve/best
+ok 'one that has no accuracy' follow --judge-command 'while read -r x; do
+    echo "{\"lengths\": 1}"; echo ok; done'
+ok 'names no best' jq -se 'length == 4 and all(has("best") | not)' "$work/out"
+ok 'and links none' test ! -e curve/best
+ok 'where that is asked for: 1' refuses 1 "no number 'accuracy', by which --best command" \
+    follow --best command --judge-command 'while read -r x; do
+    echo "{\"length\": 1}"; echo ok; done'
 ok 'features by a shell script' follow --judge-command \
     "sh '$examples/judge.sh' set.tar"
 ok 'as results' judged '.[-4:] | all(.uniformity < 0)'

@@ -339,7 +339,8 @@ take_measures(const struct judge *judge, const char *checkpoint, long step)
     return rc;
 }
 
-/* Points `best` to the best of those that are there; of equals, the first. */
+/* Points `best` to the best of those that are there; of equals, the first.
+ * Returns its step, or -1 where none has an accuracy. */
 static long
 point_best(const struct judge *judge, const json_t *results)
 {
@@ -355,7 +356,12 @@ point_best(const struct judge *judge, const json_t *results)
         const json_t *one = result_of(judge, results, steps[i],
                                       manifest_of(judge, steps[i], hex), by);
 
-        if (one && (!best || accuracy_of(one) > accuracy_of(best))) {
+        if (one && judge->by >= 0 && !has_accuracy(one))
+            die("the result of step %ld has no number 'accuracy', by which "
+                "--best %s goes",
+                steps[i], measures[by].name);
+        if (one && has_accuracy(one) &&
+            (!best || accuracy_of(one) > accuracy_of(best))) {
             best = one;
             at = steps[i];
         }
@@ -391,7 +397,8 @@ tell_results(const struct judge *judge, long step)
         json_object_set_new(line, measures[i].name,
                             json_real(accuracy_of(one)));
     }
-    json_object_set_new(line, "best", json_integer(best));
+    if (best >= 0)
+        json_object_set_new(line, "best", json_integer(best));
     if (people)
         puts(best == step ? "  best" : "");
     else
