@@ -281,7 +281,11 @@ ok 'a command is run in the end' test -e "$work/run/last"
 printf '%s\n' '# A part.' 'to $RUN/part run echo $2 $1' >"$pipelines/parts/part.list"
 ok 'a part has words of its own' eval "steps 'use part x \"y z\"' &&
     grep -qx 'y z x' '$work/run/part'"
-rm "$work/run/last"
+mkdir "$work/own/parts"
+echo 'to $RUN/part run echo mine $1' >"$work/own/parts/part.list"
+ok 'one beside the list comes first' eval "steps 'use part x' &&
+    grep -qx 'mine x' '$work/run/part'"
+rm -r "$work/run/last" "$work/own/parts"
 ok 'a step that fails is the last: its exit code' exits 3 steps \
     'finally touch RUN/last' 'run sh -c "exit 3"' 'run touch RUN/not'
 ok 'but for that of the end' test -e "$work/run/last" -a ! -e "$work/run/not"
@@ -302,7 +306,7 @@ done <<'END'
 1|./steps:6: '.nobody' is not|run echo $nobody
 1|./steps:6: 'let' wants 2 words|let a
 1|no command 'nope' for 'nope'|run nope
-1|cannot open .*parts/nope.list|use nope
+1|no part 'nope': neither './parts/nope.list' nor .*|use nope
 1|parts/twin.list' uses itself|use twin again
 1|parts/twice.list' uses itself|use twice
 1|./steps:6: the line ends early|if

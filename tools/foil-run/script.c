@@ -136,13 +136,29 @@ do_index(struct pipeline *p, const struct word_list *word)
     pipeline_index(p, word->word[0]);
 }
 
+/* Returns the file of a part: beside the list, or of foil. */
+static const char *
+find_part(const struct pipeline *p, const char *name)
+{
+    const char *slash = strrchr(p->path, '/');
+    const int n = slash ? (int)(slash - p->path) + 1 : 0;
+    const char *own = keep("%.*sparts/%s.list", n, p->path, name);
+    const char *ours = keep("%s/%s.list", var(p, "parts"), name);
+
+    if (file_exists(own))
+        return own;
+    if (!file_exists(ours))
+        die("no part '%s': neither '%s' nor '%s' is there", name, own, ours);
+    return ours;
+}
+
 /* PART ARG...: the lines of parts/PART.list, in which the arguments are $1 ..
  */
 static void
 read_part(struct pipeline *p, const struct word_list *word,
           void (*read)(struct pipeline *, const char *name, const char *text))
 {
-    const char *path = keep("%s/%s.list", var(p, "parts"), word->word[0]);
+    const char *path = find_part(p, word->word[0]);
     const struct pipeline_part part = {path, *word, p->part};
     struct err err;
     size_t len;
