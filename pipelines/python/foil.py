@@ -170,7 +170,7 @@ def judge_checkpoints(judge):
     what is to be kept of a checkpoint, a dict for JSON."""
     def answer(line):
         _, step, folder = line.split(" ", 2)
-        return [json.dumps(judge(folder, int(step)))], ""
+        return [json.dumps(judge(folder, _words(step).step))], ""
     _serve(answer)
 
 

@@ -70,39 +70,57 @@ ok 'watch.py ends with the run' wait "$watch"
 ok 'and has an accuracy of each epoch' jq -se \
     'map(.epoch) == [1, 2] and all(.[]; .knn1 >= 0)' "$work/watch" ||
     sed 's/^/# /' "$work/watched"
+
+# each command of foil.py in a run of one's own; what they import is found by foil
+cd "$work" || exit
+cp "$examples"/{curriculum,sampler}.py .
+cat >view.py <<'end'
+import foil
+foil.make_views(lambda image, size, rng: rng.permutation(image.reshape(-1, 3)).reshape(
+    -1, size, 3)[:size])
+end
+cat >judge.py <<'end'
+import json, foil
+def judge(folder, step):
+    with open(folder + "/config.json") as f:
+        return {"total": json.load(f)["state"]["total"], "asked": step}
+foil.judge_checkpoints(judge)
+end
+cat >encode.py <<'end'
+import foil, torch
+torch.set_num_threads(1)
+foil.encode(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 16 * 16, 8)))
+end
+encoder='--arch linear --head 8'
+if has_python torch; then
+    encoder='--encoder "python3 encode.py"'
+else
+    skip 'encode() by foil run' 'no python3-torch'
+fi
+# the judge ends when it has judged the last checkpoint
+cat >all.list <<end
+judge      main  never     foil-eval follow -r \$RUN --judge-command "python3 judge.py"
+train      1     never     foil-train -r \$RUN $encoder --threads 1 --objective emc2 \
+                           --keep-features 1 --checkpoint-every 4
+negatives  1     killed,3  foil-negatives -r \$RUN --weigh-command "python3 sampler.py 4"
+augment    1     killed,3  foil-augment -r \$RUN --size 16 --view-command "python3 view.py" \
+                           $data
+select     1     killed,3  foil-select -r \$RUN -b 16 -e 2 --lag 0 \
+                           --strategy-command "python3 curriculum.py $data" $data
+end
+ok 'foil run starts each command of foil.py' env -u PYTHONPATH PATH="$BIN:/usr/bin:$PATH" \
+    timeout 200 foil run ./all.list -r each
+ok 'all steps are trained' all each
+ok 'with what the sampler says' jq -e .hardest each/metrics.jsonl
+ok 'and the checkpoints are judged' jq -se \
+    'length > 0 and all(.[]; .total == .step and .asked == .step) and last.step == 8' \
+    each/results.jsonl
+ok 'of which none is the best where the judge has no accuracy' test ! -e each/best
+
 if ! has_python torch torchvision; then
-    skip 'examples in PyTorch' 'no python3-torch'
+    skip 'loader.py' 'no python3-torch'
     done_testing
 fi
-
-# README's lines that load the encoder of its own command, and fine-tune it
-cd "$work" || exit
-foil run simclr data.tar -r run/photos --epochs 1 --batch 32 --augment '--size 16' \
-    2>"$work/photos.said" || cat "$work/photos.said"
-foil-embed --export encoder/ run/photos 2>/dev/null
-foil-embed --raw --size 16 -o raw.npy data.tar 2>/dev/null
-sed -n '/^    import torch$/,/^$/s/^    //p' "$examples/../../README.md" >readme.py
-{
-    echo 'import foil, torch
-x = torch.from_numpy(foil.features("raw.npy").x).view(-1, 16, 16, 3)
-about = foil.checkpoint("run/photos").config["encoder"]
-x = (x - torch.tensor(about["mean"])) / torch.tensor(about["deviation"])
-x, y = x.permute(0, 3, 1, 2), torch.arange(len(x)) % 10'
-    cat readme.py - <<'end'
-first = torch.nn.functional.cross_entropy(net(x), y)
-for _ in range(4):
-    optim.zero_grad()
-    loss = torch.nn.functional.cross_entropy(net(x), y)
-    loss.backward()
-    optim.step()
-print("from", first, "to", loss)
-assert loss < first
-end
-} >load.py
-ok 'README opens and fine-tunes the encoder of its command, five lines' \
-    test "$(wc -l <readme.py)" -eq 5
-ok 'which learns' env PYTHONPATH="$examples" "$python" load.py
-
 ok 'loader.py, an ordinary loop' timeout 200 "$python" "$examples/loader.py" \
     --epochs 2 --batch 16 --size 8 "$data"
 ok 'has a line of each epoch' test "$(grep -c '^epoch' out)" -eq 2
