@@ -370,7 +370,8 @@ class objective:
         value, dz = loss(ids, z)        # z [2b,d]: view 0 of all, then view 1
         z.backward(dz)
 
-    z is of numpy or PyTorch, and so is dz.  state is a dictionary of arrays by
+    z is of numpy or PyTorch, and so is dz; loss.tensor(ids, z) is the value as a
+    tensor, for PyTorch to go backward from.  state is a dictionary of arrays by
     sample, metrics one of numbers, scalars one of (value, slope) of those that an
     optimiser is to move, by set(name=value), which also sets parameters.
     """
@@ -420,6 +421,11 @@ class objective:
             raise FloatingPointError("loss, gradient or state is not finite; "
                                      "nothing that is kept has moved")
         return value.value, dz if isinstance(z, np.ndarray) else _like(dz, z)
+
+    def tensor(self, ids, z, **how):
+        """The value as a scalar of PyTorch, whose gradient goes on to z."""
+        import foil_torch
+        return foil_torch.objective_value(self, ids, z, how)
 
     def _list(self, what, *kinds):
         """(name, number ...) of each, of these kinds"""
@@ -513,7 +519,8 @@ class Batch:
 
 
 def _numbers(x, dtype):
-    x = x.detach().cpu() if hasattr(x, "detach") else x
+    if hasattr(x, "detach"):  # NumPy has no bfloat16
+        x = x.detach().float().cpu() if dtype == "f4" else x.detach().cpu()
     return np.ascontiguousarray(x, dtype)
 
 

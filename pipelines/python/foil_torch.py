@@ -1,5 +1,5 @@
-"""The encoder of foil-train --encoder in PyTorch: foil.encode() of foil-python(7),
-which speaks foil-encoder(5).
+"""What foil.py does by PyTorch: foil.encode() of foil-python(7), the encoder of
+foil-train --encoder, which speaks foil-encoder(5), and objective.tensor().
 
 _Ranks are the processes that compute it, and _Tower is an encoder of images or of
 texts, with a function for each request.
@@ -533,6 +533,23 @@ class _Tower:
                                for k in ("sum", "mean"))
         self.steps, self.pending, self.averaged = (
             state[k] for k in ("steps", "pending", "averaged"))
+
+
+class _Value(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, z, objective, ids, how):
+        value, dz = objective(ids, z, **how)
+        rest = z.new_zeros(len(z) - len(dz), z.shape[1])  # constant rows
+        ctx.save_for_backward(torch.cat([dz, rest]))
+        return z.new_tensor(value, dtype=torch.float32)
+
+    @staticmethod
+    def backward(ctx, slope):
+        return slope * ctx.saved_tensors[0], None, None, None
+
+
+def objective_value(objective, ids, z, how):
+    return _Value.apply(z, objective, ids, how)
 
 
 def _copy(to, of):

@@ -1,6 +1,7 @@
 """foil.objective: losses in process, against formulas in numpy.
 usage: test_objective.py SCRATCH-FOLDER, with libfoil in LIBFOIL
 """
+import importlib.util
 import os
 import sys
 
@@ -94,6 +95,30 @@ def others():
     ok(dz.shape == Z.shape, "constant rows have no gradient")
 
 
+def tensors():
+    if not importlib.util.find_spec("torch"):
+        return print("# no python3-torch: no tensors")
+    import torch
+    loss, z = foil.objective("simclr", tau=0.3), torch.tensor(Z, requires_grad=True)
+    value = 2 * loss.tensor(IDS, z) + (z ** 2).sum()
+    value.backward()
+    ok(abs(value.item() - 2 * simclr(Z, 0.3) - (Z ** 2).sum()) < 1e-3,
+       "a value as a tensor adds up with others")
+    dz = loss(IDS, Z)[1]
+    ok(np.abs(z.grad.numpy() - 2 * dz - 2 * Z).max() < 1e-5,
+       "its gradient goes backward, too")
+    half = torch.tensor(Z).bfloat16().requires_grad_()
+    ids = torch.from_numpy(IDS)
+    loss.tensor(ids, half).backward()
+    ok(half.grad.dtype == torch.bfloat16 and
+       np.abs(half.grad.float().numpy() - dz).max() < 0.02 and
+       loss(ids, half)[1].dtype == torch.bfloat16, "embeddings may be of bfloat16")
+    more = torch.tensor(np.concatenate([Z, Z[:3] + 1]), requires_grad=True)
+    loss.tensor(IDS, more, extra=3, constant=3).backward()
+    ok(more.grad[:-3].any() and not more.grad[-3:].any(),
+       "constant rows have a gradient of zero")
+
+
 def mistakes():
     loss = foil.objective("sogclr", n=N)
     for what, error, words, call in (
@@ -112,4 +137,4 @@ def mistakes():
     ok(not any(x.any() for x in loss.state.values()), "and nothing has moved")
 
 
-run(values, states, scalars, others, mistakes)
+run(values, states, scalars, others, tensors, mistakes)
