@@ -58,30 +58,50 @@ def _words(line):
                                     for k, v in words})
 
 
-def _own_output():
-    """Standard output for answers alone: what is printed goes to standard
-    error."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    return answers
+class _Printed:
+    """Standard output of a command: what is printed goes to standard error.  An
+    answer that is printed would be lost there, so it is an error until a function
+    of ours answers."""
+
+    def __init__(self):
+        self.answers = os.fdopen(os.dup(1), "w")
+        self.stdout = sys.stdout
+        os.dup2(2, 1)
+
+    def write(self, text):
+        if not _ours and text.split()[:1] in (["ok"], ["error"]):
+            raise RuntimeError(
+                f"'{text.strip()}' is printed as an answer, but what is printed goes "
+                "to standard error behind 'import foil': print(..., "
+                "file=foil.answers) answers")
+        return self.stdout.write(text)
+
+    def __getattr__(self, name):
+        return getattr(self.stdout, name)
 
 
-_answers = _own_output() if "FOIL_MEMORY" in os.environ else sys.stdout
+_ours = False  # whether a function of ours answers
+answers = sys.stdout
+if "FOIL_MEMORY" in os.environ:
+    sys.stdout = _Printed()
+    answers = sys.stdout.answers
 
 
 def _serve(answer):
     """Answers each line of standard input, by answer(line): what stands behind
     "ok", or (lines, that).  An exception is an error of the stage."""
+    global _ours
+    _ours = True
     for line in sys.stdin:
         try:
             got = answer(line.rstrip("\n"))
         except Exception as e:
             traceback.print_exc()
             why = f"{type(e).__name__}: {e}".splitlines()[0]
-            print("error", why, file=_answers, flush=True)
+            print("error", why, file=answers, flush=True)
             continue
         lines, ok = got if isinstance(got, tuple) else ((), got)
-        print(*lines, f"ok {ok}".rstrip(), sep="\n", file=_answers, flush=True)
+        print(*lines, f"ok {ok}".rstrip(), sep="\n", file=answers, flush=True)
 
 
 def _memory():

@@ -24,6 +24,7 @@ import foil
 def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
            products=None):
     """foil.encode(), whose nets are net, head, text and text_head by name."""
+    foil._ours = True
     sys.stdout.reconfigure(line_buffering=True)
     device = torch.device(device)
     team = _Ranks(ranks, device, backend, timeout)
@@ -155,7 +156,7 @@ class _Ranks:
             peer.answers.get()
 
     def say(self, text):
-        print(text, file=foil._answers, flush=True)
+        print(text, file=foil.answers, flush=True)
 
     def fail(self, why, peer=None):
         """Ends with a sentence.  What rank 0 felt of another one's end waits, for

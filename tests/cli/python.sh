@@ -37,6 +37,14 @@ if [[ -e $BIN/../libfoil.so.1 ]]; then # the build for tests with sanitizers has
 fi
 ok 'foil.py imports torch inside of functions alone' \
     exits 1 grep -nE '^(import|from) +torch' "$PYTHONPATH/foil.py"
+# printed TEXT... : by a command that imports foil.py and answers nothing by it
+printed() {
+    env FOIL_MEMORY=/dev/null "$python" - "$@" <<<'import sys, foil
+print(*sys.argv[1:])'
+}
+ok 'what a command prints goes to standard error' refuses 0 fine printed fine
+ok 'an answer that it prints is an error: 1' refuses 1 \
+    "'ok' is printed as an answer" printed ok dim=3
 # no example has more than 40 lines, or a line of more than 88 columns
 short() {
     local bad
