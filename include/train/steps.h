@@ -22,13 +22,15 @@
  * does again, and may have written further ones before the next look.  So each
  * time the last line that was returned is looked for at its offset: where it is
  * not there any more (each line has its own time), all lines are returned
- * again.  Not for two threads at once.
+ * again.  A pipe or a device is no file, and a line of 1 MiB or more has no
+ * end. Not for two threads at once.
  */
 struct train_steps {
     FILE *file;  /* open between two lines, or NULL */
     long offset; /* behind the last line that was returned */
-    char *last;  /* that line, or NULL */
-    size_t len;  /* its bytes, with its end */
+    char *last;  /* that line */
+    char *next;  /* room for the one behind it */
+    size_t len;  /* bytes of the last one, with its end; 0: there is none */
 };
 
 /*

@@ -14,6 +14,14 @@
 void *file_read(const char *path, size_t max, size_t *len, struct err *err);
 
 /*
+ * file_open() opens a regular file to read it, to be given to fclose(), without
+ * waiting where a pipe or a device is in its place: these are refused.  NULL on
+ * error.
+ *   flags  of open(2), besides: 0, or O_NOFOLLOW to refuse a link
+ */
+FILE *file_open(const char *path, int flags, struct err *err);
+
+/*
  * file_write() writes a file all or nothing: under a temporary name beside
  * it, fsynced, renamed, the folder fsynced.  On error nothing is left behind
  * and a file that was there stays.

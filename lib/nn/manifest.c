@@ -63,26 +63,6 @@ nn_folder_names_free(char **names, size_t n)
     free(names);
 }
 
-/* Opens a regular file, which a pipe in its place does not delay; a link is
- * none of a checkpoint that is written. */
-static FILE *
-open_regular(const char *path, int flags, struct err *err)
-{
-    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags);
-    struct stat st;
-    FILE *file = NULL;
-
-    if (fd < 0 && errno != ELOOP)
-        err_sys(err, "cannot open '%s'", path);
-    else if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
-        err_set(err, "'%s' is no regular file", path);
-    else if (!(file = fdopen(fd, "rb")))
-        err_sys(err, "cannot open '%s'", path);
-    if (fd >= 0 && !file)
-        close(fd);
-    return file;
-}
-
 /* Size and digest of a file, as the manifest says them; it is synced first
  * where the checkpoint is written. */
 static json_t *
@@ -90,7 +70,7 @@ describe_file(const char *path, int written, struct err *err)
 {
     struct digest_stream *stream;
     char buffer[65536], hex[DIGEST_HEX];
-    FILE *file = open_regular(path, written ? O_NOFOLLOW : 0, err);
+    FILE *file = file_open(path, written ? O_NOFOLLOW : 0, err);
     struct digest digest;
     json_int_t size = 0;
     size_t got;

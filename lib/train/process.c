@@ -1,14 +1,12 @@
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "nn/average.h"
 #include "program.h"
+#include "util/file.h"
 #include "util/mem.h"
 
 #include "process.h"
@@ -370,24 +368,16 @@ save_mean(struct process *e, const char *folder, struct err *err)
 static int
 check_saved(const struct process *e, const char *path, struct err *err)
 {
-    const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    const int why = errno;
-    struct stat st;
-    int rc = 0;
+    struct err why;
+    FILE *file = file_open(path, O_NOFOLLOW, &why);
 
-    if (fd < 0 && why == ENOENT)
-        rc = err_set(err,
-                     "encoder: '%.100s' answered ok to save, but wrote no "
-                     "file '%s'",
-                     train_program_line(e->program), path);
-    else if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
-        rc = err_set(err,
-                     "encoder: '%.100s' answered ok to save, but '%s' is "
-                     "no regular file that can be read",
-                     train_program_line(e->program), path);
-    if (fd >= 0)
-        close(fd);
-    return rc ? train_program_fail(e->program, err) : 0;
+    if (file) {
+        fclose(file);
+        return 0;
+    }
+    err_set(err, "encoder: '%.100s' answered ok to save, but %s",
+            train_program_line(e->program), why.msg);
+    return train_program_fail(e->program, err);
 }
 
 static int

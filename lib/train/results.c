@@ -2,6 +2,7 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "nn/checkpoint.h"
@@ -133,9 +134,10 @@ train_results_read(const char *run, struct err *err)
 {
     char *path = mem_format("%s/results.jsonl", run), *text = NULL;
     json_t *all = json_array();
+    struct stat file;
     size_t len = 0;
 
-    if (file_exists(path) &&
+    if (!stat(path, &file) && S_ISREG(file.st_mode) &&
         !(text = file_read(path, SIZE_MAX / 4, &len, err))) {
         json_decref(all);
         all = NULL;

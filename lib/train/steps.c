@@ -2,39 +2,38 @@
 #include <string.h>
 
 #include "train/steps.h"
+#include "util/file.h"
 #include "util/mem.h"
 
-/* The last line that was told is at its place still. */
+enum { LINE_MOST = 1 << 20 }; // bytes; a file with a longer one is none of ours
+
+/* Whether the last line that was returned is at its offset. */
 static int
 holds_last(const struct train_steps *steps)
 {
     const long n = (long)steps->len;
-    char *text;
-    int holds;
 
-    if (!steps->last)
-        return 1;
-    text = mem_array(steps->len, 1);
-    holds = !fseek(steps->file, steps->offset - n, SEEK_SET) &&
-            fread(text, 1, steps->len, steps->file) == steps->len &&
-            !memcmp(text, steps->last, steps->len - 1) && text[n - 1] == '\n';
-    free(text);
-    return holds;
+    return !n ||
+           (!fseek(steps->file, steps->offset - n, SEEK_SET) &&
+            fread(steps->next, 1, steps->len, steps->file) == steps->len &&
+            !memcmp(steps->next, steps->last, steps->len - 1) &&
+            steps->next[n - 1] == '\n');
 }
 
-/* Opens the file; 1 where it is to be told from its first line again. */
+/* Opens the file; 1 where its lines are to be returned from the first on. */
 static int
 open_again(struct train_steps *steps, const char *run)
 {
     char *path = mem_format("%s/metrics.jsonl", run);
+    struct err ignored;
     int again;
 
-    steps->file = fopen(path, "r");
+    steps->file = file_open(path, 0, &ignored);
     free(path);
-    again = steps->file ? !holds_last(steps) : steps->last != NULL;
+    again = steps->file ? !holds_last(steps) : steps->len > 0;
     if (again) {
-        free(steps->last);
-        *steps = (struct train_steps){.file = steps->file};
+        steps->offset = 0;
+        steps->len = 0;
     }
     if (steps->file && fseek(steps->file, steps->offset, SEEK_SET)) {
         fclose(steps->file);
@@ -46,26 +45,29 @@ open_again(struct train_steps *steps, const char *run)
 int
 train_steps_next(struct train_steps *steps, const char *run, const char **line)
 {
-    char *next = NULL;
-    size_t room = 0;
-    ssize_t n = 0;
+    char *next;
+    size_t n = 0;
 
     *line = NULL;
+    if (!steps->next) {
+        steps->last = mem_array(LINE_MOST, 1);
+        steps->next = mem_array(LINE_MOST, 1);
+    }
     if (!steps->file && open_again(steps, run))
         return 1;
-    if (steps->file)
-        n = getline(&next, &room, steps->file);
-    if (n <= 0 || next[n - 1] != '\n') { // it has no end yet
-        free(next);
+    next = steps->next;
+    if (steps->file && fgets(next, LINE_MOST, steps->file))
+        n = strlen(next);
+    if (!n || next[n - 1] != '\n') { // it has no end yet
         if (steps->file)
             fclose(steps->file);
         steps->file = NULL;
         return 0;
     }
-    free(steps->last);
+    steps->next = steps->last;
     steps->last = next;
-    steps->len = (size_t)n;
-    steps->offset += n;
+    steps->len = n;
+    steps->offset += (long)n;
     next[n - 1] = 0;
     *line = next;
     return 1;
@@ -77,5 +79,6 @@ train_steps_release(struct train_steps *steps)
     if (steps->file)
         fclose(steps->file);
     free(steps->last);
+    free(steps->next);
     *steps = (struct train_steps){0};
 }

@@ -43,6 +43,24 @@ file_read(const char *path, size_t max, size_t *len, struct err *err)
     return NULL;
 }
 
+FILE *
+file_open(const char *path, int flags, struct err *err)
+{
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags);
+    struct stat st;
+    FILE *file = NULL;
+
+    if (fd < 0 && errno != ELOOP)
+        err_sys(err, "cannot open '%s'", path);
+    else if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+        err_set(err, "'%s' is no regular file", path);
+    else if (!(file = fdopen(fd, "rb")))
+        err_sys(err, "cannot open '%s'", path);
+    if (fd >= 0 && !file)
+        close(fd);
+    return file;
+}
+
 int
 file_append(int file, const void *data, size_t len, const char *name,
             struct err *err)

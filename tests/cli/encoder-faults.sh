@@ -82,7 +82,7 @@ norm-long        1 60 answered a line of over 4096 bytes
 steady-7         1 60 answered steady=7: want a whole number, 0 to 1
 steps-negative   1 60 answered steps=-3: want a whole number, 0 to 9007199254740992
 steps-huge       1 60 answered steps=1[0]*: want a whole number, 0 to 9007199254740992
-saves-nothing    1 60 answered ok to save, but wrote no file '.*image.state'
+saves-nothing    1 60 answered ok to save, but cannot open '.*image.state': No such file
 saves-folder     1 60 answered ok to save, but '.*image.state' is no regular file
 saves-link       1 60 answered ok to save, but '.*image.state' is no regular file
 saves-pipe       1 60 answered ok to save, but '.*image.state' is no regular file

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "t.h"
@@ -83,6 +84,29 @@ begins_anew_where_lines_are_cut_off(void)
     train_steps_release(&steps);
 }
 
+static void
+reads_files_alone(void)
+{
+    enum { LONG = 1 << 20 };
+    struct train_steps steps = {0};
+    char *text = malloc(LONG + 6);
+
+    T(!mkfifo(path, 0600) && !strcmp(tell(&steps), ""),
+      "a pipe has no line, and is not waited for");
+    unlink(path);
+    T(!symlink("/dev/zero", path) && !strcmp(tell(&steps), ""),
+      "nor has a device");
+    unlink(path);
+    memset(text, 'x', LONG);
+    strcpy(text + LONG, "\ntwo\n");
+    write_text("w", "one\n");
+    write_text("a", text);
+    T(!strcmp(tell(&steps), "one|"), "a line of 1 MiB has no end");
+    unlink(path);
+    train_steps_release(&steps);
+    free(text);
+}
+
 int
 main(void)
 {
@@ -91,6 +115,7 @@ main(void)
     snprintf(path, sizeof path, "%s/metrics.jsonl", folder);
     tells_what_is_new();
     begins_anew_where_lines_are_cut_off();
+    reads_files_alone();
     rmdir(folder);
     return t_done();
 }

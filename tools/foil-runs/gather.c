@@ -81,9 +81,9 @@ add_metrics(json_t *object, const char *run)
             exchanged += number_of(line, ",\"exchanged\":");
             add_delay(&delays, line);
         }
-    step = steps.last ? json_loads(steps.last, 0, NULL) : NULL;
+    step = steps.len ? json_loads(steps.last, 0, NULL) : NULL;
     loss = json_object_get(step, "loss");
-    if (steps.last) {
+    if (steps.len) {
         json_object_set(object, "step", json_object_get(step, "total"));
         json_object_set_new(object, "seconds", json_real(seconds));
         if (exchanged > 0)

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "train.h"
+#include "util/file.h"
 #include "util/mem.h"
 
 static char *
@@ -41,11 +42,12 @@ train_results_tell(struct train *t)
     char *path = name_results(t), *line = NULL;
     FILE *file = NULL;
     struct stat now;
+    struct err ignored;
     size_t room = 0;
     ssize_t n;
 
     if (!stat(path, &now) && now.st_size > t->results)
-        file = fopen(path, "r");
+        file = file_open(path, 0, &ignored);
     if (file && !fseeko(file, t->results, SEEK_SET))
         while ((n = getline(&line, &room, file)) > 0 && line[n - 1] == '\n') {
             tell_line(t, line, (size_t)n);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "util/file.h"
 #include "util/mem.h"
 
 enum { RESULTS = 500 };
@@ -25,7 +26,8 @@ void
 results_read(struct results *results, const char *run, struct hub *hub)
 {
     char *path = mem_format("%s/results.jsonl", run), *line = NULL;
-    FILE *file = fopen(path, "r");
+    struct err ignored;
+    FILE *file = file_open(path, 0, &ignored);
     size_t room = 0;
     ssize_t n;
 
