@@ -69,6 +69,11 @@ run_steps(struct train *t, struct err *err)
             rc = train_plan_change(t, &batch, err) ? -1 : 1;
         }
         train_leave(t, &batch);
+        if (rc > 0 && lock_removed())
+            rc = err_set(err,
+                         "'%s' was removed while it was trained in: nothing "
+                         "more can be saved there",
+                         t->options->run);
     }
     if (rc >= 0 && !t->trained) {
         say_stopped();

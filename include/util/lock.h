@@ -29,6 +29,10 @@ struct lock {
  */
 int lock_take(const char *path, struct err *err);
 
+/* lock_removed() returns 1 where a file that this process holds has no name any
+ * more: its folder was removed. */
+int lock_removed(void);
+
 /* lock_note_stopping() writes that this process was asked to end, in the files
  * that it holds: another signal would end it at once.  Thread-safe. */
 void lock_note_stopping(void);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -60,6 +61,17 @@ lock_take(const char *path, struct err *err)
         n_held++;
     }
     return 1;
+}
+
+int
+lock_removed(void)
+{
+    struct stat st;
+
+    for (int i = 0; i < n_held; i++)
+        if (!fstat(held[i], &st) && !st.st_nlink)
+            return 1;
+    return 0;
 }
 
 void

@@ -182,6 +182,28 @@ ok 'an augmenter without a trainer: the run ends, and it too' ended lonely
 ok 'an augmenter without a trainer: the run ends, and it too, to the same bits' \
     like_calm lonely
 
+# removes_run : the folder of a run, while it is trained
+removes_run() {
+    local run=$work/removed code=0 others
+    mkdir -m 700 "$run"
+    "$BIN/foil-train" -r "$run" --arch linear --head 32-16 --lr 0.1 --warmup 0 \
+        --threads 1 2>"$work/removed.said" &
+    trainer=$!
+    "$BIN/foil-select" -r "$run" --batch 8 --epochs 100000 "$data" 2>/dev/null &
+    others=$!
+    "$BIN/foil-augment" -r "$run" --size 8 "$data" 2>/dev/null &
+    others+=" $!"
+    past removed 20 || return 1
+    rm -rf "$run"
+    wait "$trainer" || code=$?
+    # shellcheck disable=SC2086 # two
+    kill $others 2>/dev/null
+    cat "$work/removed.said"
+    [[ $code -eq 1 ]] && grep -q "removed' was removed while it was trained in" \
+        "$work/removed.said"
+}
+ok 'a run whose folder is removed ends, and says why: 1' removes_run
+
 # ------------------------------------------------------------- the pipeline
 
 begun stopped stopped

@@ -112,6 +112,9 @@ main(void)
     put("");
     T(!lock_look("lock", &lock, &err) && !lock.held && lock.here,
       "an empty file: of an older foil");
+    T(lock_take("own", &err) == 1 && !lock_removed() && !unlink("own") &&
+          lock_removed(),
+      "a file that is held is missed when it is removed");
     T(lock_look(folder, &lock, &err) == -1, "a folder is no such file");
     T(lock_take("none/lock", &err) == -1, "nor is one in no folder");
     if (chdir("/") || file_remove(folder, &err))
