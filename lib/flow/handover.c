@@ -63,6 +63,12 @@ change_owner(struct flow_stand *stand, uint64_t peer, const char *name)
     snprintf(stand->name, sizeof stand->name, "%s", name);
 }
 
+int
+flow_stand_begins(const struct flow_stand *stand, const struct wire_place *at)
+{
+    return !at->epoch && !at->step && stand->next.session < at->session;
+}
+
 void
 flow_stand_greeted(struct flow_stand *stand, uint64_t peer, const char *name)
 {

@@ -245,6 +245,17 @@ done
 ok 'rows come from outside of the batch' jq -se 'map(.outside) | max > 0' \
     "$work/by-exact-own/metrics.jsonl"
 
+# ------------------------------------------------------------------- owners
+
+if has_python zmq msgpack; then
+    mkdir -m 700 "$work/owner"
+    filter owner
+    select_batches owner
+    pass_on /usr/bin/python3 "${0%/*}/filter_owner.py" "$work/owner"
+else
+    skip 'a session begins late' 'no python3-zmq, python3-msgpack'
+fi
+
 # --------------------------------------------------------------- refusals
 
 negatives() {

@@ -86,6 +86,33 @@ owners(void)
     T(s.owner == 8, "the same on another connection is not");
 }
 
+/* A trainer that has no first batch yet hands nothing over. */
+static void
+beginning(void)
+{
+    struct wire_place at = {5, 0, 0};
+    struct flow_stand s;
+
+    flow_stand_init(&s);
+    T(flow_stand_begins(&s, &at), "without any state the first session begins");
+    flow_stand_begin(&s, &at);
+    T(!flow_stand_begins(&s, &at) && flow_stand_fits(&s, &at),
+      "it begins once");
+    at.step = 3;
+    flow_stand_weighed(&s, &at, 1, "a");
+    at = (struct wire_place){6, 0, 0};
+    T(flow_stand_begins(&s, &at), "[a newer session begins, the owner is gone] "
+                                  "it needs no state");
+    flow_stand_begin(&s, &at);
+    T(flow_stand_fits(&s, &at) && !s.owner, "and then belongs to none");
+    at.session = 5;
+    T(!flow_stand_begins(&s, &at), "an older one does not begin");
+    at = (struct wire_place){7, 0, 1};
+    T(!flow_stand_begins(&s, &at), "nor does one that is at a later step,");
+    at = (struct wire_place){7, 1, 0};
+    T(!flow_stand_begins(&s, &at), "or epoch: its trainer has a state");
+}
+
 static void
 pieces(void)
 {
@@ -136,6 +163,7 @@ main(void)
 {
     keeper();
     owners();
+    beginning();
     pieces();
     return t_done();
 }

@@ -18,6 +18,10 @@ enum { VIEWS = 2 };
  * word that the run is over, and between two looks for it. */
 static const double parting = 1, glance = 0.05;
 
+/* Seconds between two attempts to begin a session while the trainer of the one
+ * before seems to be connected. */
+static const double attempt = 0.5;
+
 /* The one peer of the passage's consumer. */
 enum { SELECTOR = 1 };
 
@@ -59,10 +63,20 @@ begin_session(struct filter *filter, const struct wire_place *at)
 {
     passage_begin(&filter->passage, at);
     filter->ended = filter->over = 0;
-    // what has not begun needs no state
-    if (!at->epoch && !at->step &&
-        filter->sampler->stand.next.session < at->session)
-        sampler_begin(filter->sampler, at);
+    filter->begins = 0;
+}
+
+/* What has not begun needs no state.  The trainer before may have ended just
+ * now, and its connection not: then the next attempt succeeds. */
+static void
+begin_sampler(struct filter *filter, const struct wire_place *at)
+{
+    const double now = clock_now();
+
+    if (now < filter->begins || !flow_stand_begins(&filter->sampler->stand, at))
+        return;
+    filter->begins = now + attempt;
+    sampler_begin(filter->sampler, at);
 }
 
 static void
@@ -297,6 +311,7 @@ filter_turn(struct filter *filter)
     trained = flow_producer_place(filter->items->producer);
     if (trained.session < 0)
         return;
+    begin_sampler(filter, &trained);
     passage_move(&filter->passage, filter->sampler, &trained);
     give_items(filter);
     ask_selector(filter);
