@@ -77,9 +77,10 @@ void flow_stand_init(struct flow_stand *stand);
  * owner. */
 void flow_stand_begin(struct flow_stand *stand, const struct wire_place *at);
 
-/* flow_stand_begins() returns 1 while a trainer of a newer session than the
- * state's is before its first step: it may have nothing to hand over, so call
- * flow_stand_begin() as soon as the owner is not connected. */
+/* flow_stand_begins() returns 1 while a trainer is before the first step of
+ * another session than the state's, which may be an older one where a peer
+ * lied: it may have nothing to hand over, so call flow_stand_begin() as soon as
+ * the owner is not connected. */
 int flow_stand_begins(const struct flow_stand *stand,
                       const struct wire_place *at);
 

@@ -66,7 +66,7 @@ change_owner(struct flow_stand *stand, uint64_t peer, const char *name)
 int
 flow_stand_begins(const struct flow_stand *stand, const struct wire_place *at)
 {
-    return !at->epoch && !at->step && stand->next.session < at->session;
+    return !at->epoch && !at->step && stand->next.session != at->session;
 }
 
 void

@@ -28,6 +28,7 @@ book_empty(struct source *s)
 {
     memset(s->holder, 0, sizeof s->holder);
     memset(s->had, 0, sizeof s->had);
+    s->low = -1;
 }
 
 static void
@@ -177,7 +178,8 @@ check_choice(struct world *w, const struct source *s, const struct link *taker,
              int k)
 {
     const int binder = taker->binder;
-    int any = 1, low = s->place, high = s->fresh - 1, room;
+    int any = 1, low = s->place < s->low ? s->low : s->place,
+        high = s->fresh - 1, room;
 
     for (int i = 0; i < w->n_links; i++)
         any &= !is_taker(s, binder, &w->link[i]) || w->link[i].late;
@@ -195,8 +197,8 @@ check_choice(struct world *w, const struct source *s, const struct link *taker,
             fail(w, "%s gets place %d, and it is the turn of %s",
                  name_of(taker->client), k, name_of(l->client));
     }
-    if (high >= s->place + s->window)
-        high = s->place + s->window - 1;
+    if (high >= low + s->window)
+        high = low + s->window - 1;
     while (low < high && (s->had[low] || s->holder[low]))
         low++;
     while (high > low && (s->had[high] || s->holder[high]))
@@ -212,14 +214,15 @@ book_give(struct world *w, struct source *s, const struct flow_turn *turn,
           struct link *link)
 {
     const size_t room = (size_t)link->room;
-    const int k = count(w, &turn->at);
+    const int k = count(w, &turn->at),
+              low = s->place < s->low ? s->low : s->place;
 
     check_choice(w, s, link, k);
     link->served = ++w->turns;
     if (turn->at.session != s->session)
         fail(w, "an item of session %jd goes out in session %jd",
              (intmax_t)turn->at.session, (intmax_t)s->session);
-    if (k < s->place || k >= s->place + s->window || s->had[k])
+    if (k < s->place || k >= low + s->window || s->had[k])
         fail(w, "place %d goes out and is not wanted", k);
     if (s->holder[k])
         fail(w, "place %d goes out twice", k);
@@ -244,11 +247,12 @@ has_room(const struct source *s, const struct link *link, int any)
 static void
 check_idle(struct world *w, const struct source *s, int binder)
 {
-    int first = s->place, there = 0, taker = -1;
+    int first = s->place < s->low ? s->low : s->place, there = 0, taker = -1;
 
     while (first < s->fresh && (s->had[first] || s->holder[first]))
         first++;
-    if (first >= s->fresh || first >= s->place + s->window)
+    if (first >= s->fresh ||
+        first >= (s->place < s->low ? s->low : s->place) + s->window)
         return;
     for (int i = 0; i < w->n_links; i++)
         there += w->link[i].binder == binder && w->link[i].number &&

@@ -8,6 +8,7 @@
  */
 #include "flow/check_relay.h"
 #include "flow/sources.h"
+#include "flow/weighing.h"
 
 enum { FILTERS = 1 }; /* there are some */
 
@@ -173,7 +174,14 @@ trainer_turn(struct world *w)
 
         w->holds[w->trained - 1] = 0;
         flow_consumer_go(w->trainer, &next);
-        w->training = 0;
+        w->training = w->weighing = 0;
+        w->moved = fmax(w->moved, w->now);
+    }
+    if (w->asker.asks) {
+        ask_again(w);
+        if (w->threaded)
+            trainer_says(w, 0);
+        return;
     }
     batch = w->trained < w->wanted ? flow_consumer_take(w->trainer) : NULL;
     if (batch) {
@@ -182,19 +190,24 @@ trainer_turn(struct world *w)
             fail(w, "%jd:%d is trained in place of %jd:%d",
                  (intmax_t)batch->session, batch->k, (intmax_t)session(w),
                  w->trained);
-        w->training = 1;
-        w->busy = w->now + 0.01 + some(w, w->pace);
-        tick(w, TRAINER, w->busy);
+        w->weighing = 1;
+        w->asker.built = 1;
+        if (w->weighs)
+            ask_service(w);
+        else
+            begin_step(w);
     } else {
         flow_consumer_wait(w->trainer, w->now);
         look_at_end(w);
+        if (w->weighs)
+            meet_service(w);
     }
     free(batch);
-    if (flow_consumer_held(w->trainer) + (size_t)w->training >
+    if (flow_consumer_held(w->trainer) + (size_t)w->weighing >
         (size_t)w->window)
         fail(w, "more is held than the window");
     check_ended(w);
-    trainer_says(w, w->training);
+    trainer_says(w, w->weighing);
     if (w->over)
         trainer_ends(w);
 }
@@ -239,6 +252,10 @@ join(struct world *w, const struct link *link)
         flow_producer_join(w->selector.flow, link->number);
     else if (link->binder == FILTER)
         flow_producer_join(w->filter_out.flow, link->number);
+    else if (link->binder == SERVICE)
+        flow_stand_greeted(
+            &w->stand, link->number,
+            flow_roll_by_number(&w->roll[SERVICE], link->number)->hello.peer);
     else
         flow_consumer_join(w->trainer, link->number);
 }
@@ -250,7 +267,7 @@ leave(struct world *w, struct link *link)
     if (link->binder == TRAINER) {
         flow_consumer_leave(w->trainer, link->number);
         end_leaves(w, link);
-    } else {
+    } else if (link->binder != SERVICE) {
         struct source *s =
             link->binder == SELECTOR ? &w->selector : &w->filter_out;
 
@@ -275,13 +292,18 @@ start(struct world *w, int party)
         w->filter_in = flow_consumer_new(&at, 1, 1 + (int64_t)(1e6 * w->now));
         flow_consumer_join(w->filter_in, 1);
         w->drawn = w->plan_end = -1;
+        flow_stand_init(&w->stand);
+        w->begins = 0;
+        w->answered = 0;
+        w->roll[SERVICE].patient = 1;
     } else if (party == TRAINER) {
         w->early |= w->trained == w->wanted;
         w->trained -= w->trained % w->checkpoint;
         begin_session(w);
         from = place(w, session(w), w->trained);
         w->trainer = flow_consumer_new(&from, (size_t)w->window, 1);
-        w->training = 0;
+        w->training = w->weighing = 0;
+        begin_asking(w);
         w->all_ended = 0;
         w->busy = w->now;
         trainer_start(w);
@@ -322,6 +344,10 @@ met(struct world *w, struct link *link)
     if (link->client == FILTER) {
         flow_consumer_leave(w->filter_in, 1);
         flow_consumer_join(w->filter_in, 1);
+    } else if (link->client == TRAINER) {
+        w->asker.service = w->party[FILTER].starts;
+        if (w->asker.asks)
+            say_request(w);
     } else if (link->binder == TRAINER) {
         flow_relay_lost(w->relay[link->client - RELAY].flow);
         copy_lost(&w->relay[link->client - RELAY]);
@@ -349,6 +375,8 @@ client_hears(struct world *w, struct link *link, const struct event *e)
 
     if (link->client >= RELAY)
         relay_hears(w, link->client, e);
+    else if (link->client == TRAINER)
+        trainer_hears(w, e);
     else if (e->what == ITEM)
         hold(w, w->filter_in, &e->said);
     else if (e->what == END && e->said.over)
@@ -363,7 +391,9 @@ binder_hears(struct world *w, struct link *link, const struct event *e)
 {
     const struct wire_place at = place(w, e->said.session, e->said.k);
 
-    if (e->what == NEXT && link->binder == SELECTOR)
+    if (link->binder == SERVICE)
+        service_hears(w, e);
+    else if (e->what == NEXT && link->binder == SELECTOR)
         source_next(w, &w->selector, link, &e->said);
     else if (e->what == NEXT)
         filter_next(w, source_next(w, &w->filter_out, link, &e->said));
@@ -436,6 +466,8 @@ lie(struct world *w)
     switch (dice(w, 4)) {
     case 0:
         said.session++;
+        if (w->weighs && rng_u32(&w->more) % 2)
+            said.k = 0;
         break;
     case 1:
         said.session = INT64_MAX;

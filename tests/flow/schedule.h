@@ -26,7 +26,9 @@ connect_to(struct world *w, int client, int binder)
 static int
 exists(const struct world *w, int party)
 {
-    return party == FILTER ? w->filtered : party < RELAY + w->relays;
+    return party == FILTER    ? w->filtered
+           : party == SERVICE ? 0
+                              : party < RELAY + w->relays;
 }
 
 /* Whether the trainer stops before the plan ends.  What is drawn here draws
@@ -69,8 +71,14 @@ begin(struct world *w, uint64_t seed, int trace)
     w->pace = dice(w, 8) ? 0.1 : 1;
     w->threaded = dice(w, 2);
     draw_end(w);
+    rng_init(&w->more, seed, RNG_TEST, 4, 0, 0);
+    w->weighs = w->filtered ? (int)(rng_u32(&w->more) % 4) : 0;
+    w->horizon =
+        1 + (int)(rng_u32(&w->more) % 2 ? WINDOW_MAX : rng_u32(&w->more) % 4);
     if (w->filtered)
         connect_to(w, FILTER, SELECTOR);
+    if (w->weighs)
+        connect_to(w, TRAINER, SERVICE);
     for (int i = 0; i < w->relays; i++) {
         connect_to(w, RELAY + i, binder_of_items(w));
         connect_to(w, RELAY + i, TRAINER);
@@ -100,7 +108,7 @@ tend_link(struct world *w, int i)
 
     if (!can_run(w, link->client))
         return;
-    if (w->party[link->binder].left && w->now > link->last[0] &&
+    if (w->party[process_of(link->binder)].left && w->now > link->last[0] &&
         link->greeting.state != FLOW_OUT) {
         flow_greeting_lost(&link->greeting);
         lost(w, link);
@@ -143,7 +151,9 @@ hear_silence(struct world *w, int binder)
 static void
 cut(struct world *w, struct link *link, double seconds)
 {
-    link->connection++;
+    link->gone[link->connection++ % CUTS] =
+        fmax(w->now, w->party[process_of(link->binder)].stopped) +
+        (rng_u32(&w->more) % 2 ? 0 : rng_u32(&w->more) % 1000 * w->slow * 4e-3);
     if (link->back < w->now + seconds)
         link->back = w->now + seconds;
     link->last[0] = link->last[1] = link->back;
@@ -162,13 +172,15 @@ kill_party(struct world *w, int party)
     for (int i = 0; i < w->n_links; i++) {
         struct link *link = &w->link[i];
 
-        if (link->client == party || link->binder == party)
+        if (link->client == party || process_of(link->binder) == party)
             cut(w, link, seconds);
-        if (link->binder == party)
+        if (process_of(link->binder) == party)
             link->number = 0;
     }
     if (party < BINDERS)
         flow_roll_release(&w->roll[party]);
+    if (party == FILTER)
+        flow_roll_release(&w->roll[SERVICE]);
     finish(w, party);
     start(w, party); // which runs from then on
     w->party[party].back = w->now + seconds;
@@ -211,6 +223,55 @@ hang(struct world *w, struct relay *r, int party)
     w->allowed += 2 * w->lease + 4;
 }
 
+static unsigned
+pick(struct world *w, unsigned n)
+{
+    return rng_u32(&w->more) % n;
+}
+
+/* Several parties at the same moment, any of them twice. */
+static void
+storm(struct world *w)
+{
+    const unsigned n = 2 + pick(w, 4);
+
+    tell(w, "a storm");
+    w->allowed += 30;
+    for (unsigned i = 0; i < n; i++) {
+        const unsigned one = pick(w, 3 + (unsigned)w->relays);
+        const int party = one < 3 ? (int)one : RELAY + (int)one - 3;
+
+        if (!exists(w, party))
+            continue;
+        if (pick(w, 3))
+            kill_party(w, party);
+        else
+            stop_party(w, party);
+    }
+    for (int lies = w->trained && pick(w, 3) ? 0 : 8; lies > 0; lies--)
+        lie(w);
+}
+
+/* After the last fault and all that it has brought, seconds within which a step
+ * has to be trained: each peer that hangs costs a lease, and may be late by it.
+ */
+static void
+check_alive(struct world *w)
+{
+    double since = w->moved;
+
+    if (w->over || w->trained == w->wanted)
+        return;
+    for (int party = 0; party < PARTIES; party++)
+        since =
+            fmax(since, fmax(w->party[party].back, w->party[party].stopped));
+    for (int i = 0; i < w->relays; i++)
+        if (w->relay[i].hangs < 1e6)
+            since = fmax(since, w->relay[i].hangs);
+    if (w->now - since > 60 + 5 * w->lease * w->relays + w->losses)
+        fail(w, "no step for %.1f s, and nothing is wrong", w->now - since);
+}
+
 static void
 fault(struct world *w)
 {
@@ -218,6 +279,11 @@ fault(struct world *w)
     struct relay *r = &w->relay[relay - RELAY];
     double seconds;
 
+    w->moved = w->now;
+    if (w->weighs && !pick(w, 3)) {
+        storm(w);
+        return;
+    }
     switch (dice(w, 9)) {
     case 0:
     case 1:
@@ -259,7 +325,7 @@ fault(struct world *w)
 static double
 readable(const struct world *w, int party)
 {
-    const struct party *p = &w->party[party];
+    const struct party *p = &w->party[process_of(party)];
     double at = p->back > p->stopped ? p->back : p->stopped;
 
     if (party == TRAINER && w->busy > at && !w->threaded)
@@ -283,14 +349,6 @@ to_client(struct world *w, struct link *link, const struct event *e)
         client_hears(w, link, e);
 }
 
-/* By which a binder knows a connection. */
-static struct wire_id
-id_of(int link, unsigned connection)
-{
-    return (struct wire_id){
-        3, {(uint8_t)link, (uint8_t)(connection >> 8), (uint8_t)connection}};
-}
-
 /* A hello: where the connection is new, its peer begins anew. */
 static void
 greet(struct world *w, struct link *link, const struct event *e)
@@ -300,7 +358,8 @@ greet(struct world *w, struct link *link, const struct event *e)
     struct flow_greeted *peer;
     enum flow_entry entry;
 
-    snprintf(hello.peer, sizeof hello.peer, "%s", name_of(link->client));
+    snprintf(hello.peer, sizeof hello.peer, "%s%d", name_of(link->client),
+             link->client == TRAINER ? w->party[TRAINER].starts : 0);
     entry = flow_roll_greet(&w->roll[link->binder], &id, &hello, w->now, &peer);
     strike_off(w, link->binder, 0); // what it was on another connection
     if (entry == FLOW_ENTERED) {
@@ -331,7 +390,8 @@ to_binder(struct world *w, const struct event *e)
     if (e->what == HELLO) {
         greet(w, link, e);
     } else if (!peer) {
-        if (flow_roll_again(roll, &id, w->now))
+        if (flow_roll_again(roll, &id, w->now) &&
+            e->connection == link->connection)
             post(w, e->link, 0, AGAIN, NULL);
     } else {
         peer->heard = w->now;
@@ -339,14 +399,28 @@ to_binder(struct world *w, const struct event *e)
     }
 }
 
+/* A message arrives where its connection is there; of one that was lost a
+ * binder may read it still, also after what comes on the next one. */
+static int
+is_there(const struct world *w, const struct link *link, const struct event *e,
+         uint64_t order)
+{
+    return e->connection == link->connection ||
+           (e->up && order % 4 == 0 &&
+            e->starts == w->party[process_of(link->binder)].starts);
+}
+
 static void
 arrive(struct world *w, const struct due *due, const struct event *e)
 {
     struct link *link = &w->link[e->link];
     const int party = e->up ? link->binder : link->client;
-    const double at = readable(w, party);
+    double at = readable(w, party);
 
-    if (e->connection != link->connection || w->party[party].left)
+    // a trainer that waits for its service reads nothing else
+    if (party == TRAINER && e->up && w->asker.asks && !w->threaded)
+        at = fmax(at, 0.05 * ceil(w->now / 0.05 + 0.01));
+    if (!is_there(w, link, e, due->order) || w->party[process_of(party)].left)
         return;
     if (at > w->now) { // it stays in the queue, and in order
         link->last[e->up] = fmax(link->last[e->up], at);
@@ -361,7 +435,7 @@ arrive(struct world *w, const struct due *due, const struct event *e)
     if (party == TRAINER && w->n_due && w->due[0].at <= w->now &&
         w->event[w->due[0].event].what != TICK)
         return; // all is read before anything is said
-    turn(w, party);
+    turn(w, process_of(party));
 }
 
 static void
@@ -379,7 +453,8 @@ look_up(struct world *w, int party)
     for (int i = 0; i < w->n_links; i++)
         if (w->link[i].client == party)
             tend_link(w, i);
-    if (party < RELAY && readable(w, party) <= w->now)
+    if (party < RELAY && readable(w, party) <= w->now &&
+        (party != TRAINER || !w->asker.asks || w->threaded))
         hear_silence(w, party);
     turn(w, party);
     tick(w, party, w->now + patience(w, party));
@@ -418,6 +493,8 @@ run(struct world *w, uint64_t seed, int trace)
             fault(w);
             put_off_end(w);
         }
+        if (e.what == TICK && e.link == TRAINER)
+            check_alive(w);
         if (e.what == TICK)
             look_up(w, e.link);
         else

@@ -8,6 +8,9 @@
 #include "flow/check_trainer.h"
 #include "flow/ending.h"
 
+static void begin_weighing(struct world *w);
+static int may_draw(struct world *w);
+
 /* ---- snapshots ---------------------------------------------------------- */
 
 static struct said
@@ -286,6 +289,7 @@ filter_next(struct world *w, enum flow_what heard)
     if (heard == FLOW_MOVED || heard == FLOW_BACK) {
         drop_items(w->filter_in);
         flow_consumer_begin(w->filter_in, &at);
+        w->begins = 0;
         w->drawn = w->plan_end = -1;
     }
     if (at.session < 0)
@@ -303,6 +307,10 @@ filter_turn(struct world *w)
 {
     struct source *s = &w->filter_out;
 
+    if (s->session >= 0 && w->weighs)
+        begin_weighing(w);
+    if (s->session >= 0)
+        may_draw(w);
     while (s->session >= 0 && flow_producer_short(s->flow)) {
         const struct wire_place at = place(w, s->session, w->drawn),
                                 behind = place(w, s->session, w->drawn + 1);
@@ -312,8 +320,10 @@ filter_turn(struct world *w)
             s->closed = 1;
             break;
         }
-        if (!flow_consumer_find(w->filter_in, &at))
+        if (!flow_consumer_find(w->filter_in, &at) || !may_draw(w))
             break;
+        if (s->low < 0)
+            s->low = w->drawn;
         flow_producer_add(s->flow, &at, &behind);
         s->fresh = ++w->drawn;
     }

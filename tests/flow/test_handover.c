@@ -101,12 +101,13 @@ beginning(void)
     at.step = 3;
     flow_stand_weighed(&s, &at, 1, "a");
     at = (struct wire_place){6, 0, 0};
-    T(flow_stand_begins(&s, &at), "[a newer session begins, the owner is gone] "
+    T(flow_stand_begins(&s, &at), "[another session begins, the owner is gone] "
                                   "it needs no state");
     flow_stand_begin(&s, &at);
     T(flow_stand_fits(&s, &at) && !s.owner, "and then belongs to none");
     at.session = 5;
-    T(!flow_stand_begins(&s, &at), "an older one does not begin");
+    T(flow_stand_begins(&s, &at),
+      "also an older one, where the newer one was never true");
     at = (struct wire_place){7, 0, 1};
     T(!flow_stand_begins(&s, &at), "nor does one that is at a later step,");
     at = (struct wire_place){7, 1, 0};

@@ -8,8 +8,8 @@
  * seed.
  *
  * Links go from who connects to who binds: relay to producer, relay to trainer,
- * filter to selector.  Messages of one connection arrive in the order in which
- * they were sent.
+ * filter to selector, trainer to service.  Messages of one connection arrive in
+ * the order in which they were sent.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -19,8 +19,10 @@
 
 #include "flow/consumer.h"
 #include "flow/greeting.h"
+#include "flow/handover.h"
 #include "flow/producer.h"
 #include "flow/relay.h"
+#include "flow/request.h"
 #include "flow/roll.h"
 #include "util/mem.h"
 #include "util/rng.h"
@@ -30,22 +32,38 @@ enum {
     RELAYS_MAX = 8,
     WINDOW_MAX = 8,
     PLACES_MAX = 40,
-    LINKS_MAX = 2 * RELAYS_MAX + 1,
+    LINKS_MAX = 2 * RELAYS_MAX + 2,
     FAULTS_MAX = 8,
+    CUTS = 64, /* of a link, that are remembered */
     SERIALS_MAX = 1024
 };
 
-/* Parties; a relay is RELAY + i. */
+/* Parties; a relay is RELAY + i.  The service is an end of the filter's
+ * process, see process_of(). */
 enum {
     SELECTOR,
     FILTER,
     TRAINER,
+    SERVICE,
     BINDERS,
     RELAY = BINDERS,
     PARTIES = RELAY + RELAYS_MAX
 };
 
-enum what { HELLO, AGAIN, NEXT, ITEM, BATCH, END, BEAT, TICK };
+enum what {
+    HELLO,
+    AGAIN,
+    NEXT,
+    ITEM,
+    BATCH,
+    END,
+    BEAT,
+    ASK,
+    PUT,
+    ANSWER,
+    DENIED,
+    TICK
+};
 
 /* Seconds: silence after which a peer is gone, signs of life. */
 static const double silence = 3.2, life = 1;
@@ -62,6 +80,7 @@ struct event {
     enum what what;
     int link, up; /* which, and whether to who binds; of a TICK the party */
     unsigned connection;
+    int starts; /* of who binds, when it was sent */
     struct said said;
 };
 
@@ -90,11 +109,12 @@ struct link {
     uint64_t served; /* when it got an item last, in turns */
     double told;     /* when the snapshot went this way last */
     struct said tells;
-    int ended, end;  /* it said end, at that place */
-    int over;        /* it said that the run is */
-    int asks;        /* it asked since it heard that the plan ends, */
-    double end_told; /* which it did last then */
-    unsigned silent; /* it fell silent on this connection */
+    int ended, end;    /* it said end, at that place */
+    int over;          /* it said that the run is */
+    int asks;          /* it asked since it heard that the plan ends, */
+    double end_told;   /* which it did last then */
+    unsigned silent;   /* it fell silent on this connection */
+    double gone[CUTS]; /* when the binder sees the end of a connection */
 };
 
 struct party {
@@ -135,11 +155,24 @@ struct source {
     int end_left; /* who said that the run is over has left */
     int closed;   /* all places are in the book, or before it */
     int place, window, fresh;
+    int low; /* the book begins there, or later; -1: it is empty */
     char had[PLACES_MAX + 1];
     uint64_t holder[PLACES_MAX + 1];
     double given[PLACES_MAX + 1];
     int gives; /* items that went out */
     int over;  /* of the filter: the selector was told that the run is */
+};
+
+/* The trainer as client of the service: tests/flow/weighing.h. */
+struct asker {
+    struct flow_asking asking;
+    struct flow_keeper keeper;
+    int built;       /* it has a network, and so a state */
+    int asks, meets; /* for an answer; of a state between two steps */
+    enum what what;
+    struct said out; /* the request; its serial is the id */
+    double renews;   /* a new connection is made then; 0: it is not */
+    int service;     /* that greeted it last */
 };
 
 struct world {
@@ -168,13 +201,24 @@ struct world {
     unsigned loss, twice; /* one message in so many; 0: none */
     double slow;          /* one message in fifty takes up to so long */
 
+    int weighs;  /* the filter is a service of the trainer, too */
+    int horizon; /* and draws so many places at most before they are weighed */
+    struct rng more; /* chance of all that has to do with it */
+    struct flow_stand stand;
+    double begins;    /* it may try to begin a session then */
+    int64_t answered; /* the last request */
+    enum what answer;
+    struct asker asker;
+    double moved; /* when the last step was trained, or fault ended */
+
     struct source selector, filter_out;
     struct flow_consumer *filter_in, *trainer;
     int64_t session; /* of the trainer, which keeps it */
     struct relay relay[RELAYS_MAX];
 
     int drawn, plan_end; /* of the filter: places before are drawn; -1 */
-    int training;        /* the trainer has a batch under way */
+    int weighing;        /* the trainer has a batch under way, */
+    int training;        /* and computes with it */
     double busy;         /* until then */
     int trained, over;
     double ended;     /* when it was */
@@ -215,24 +259,26 @@ name_of(int party)
         snprintf(to, sizeof text[0], "relay%d", party - RELAY);
     else
         snprintf(to, sizeof text[0], "%s",
-                 party == SELECTOR ? "selector"
-                 : party == FILTER ? "filter"
-                                   : "trainer");
+                 party == SELECTOR  ? "selector"
+                 : party == FILTER  ? "filter"
+                 : party == SERVICE ? "service"
+                                    : "trainer");
     return to;
 }
 
 static void
 tell_message(struct world *w, const struct event *e, const char *how)
 {
-    static const char *const names[] = {"hello", "again", "next", "item",
-                                        "batch", "end",   "beat"};
+    static const char *const names[] = {"hello",     "again",  "next",  "item",
+                                        "batch",     "end",    "beat",  "pairs",
+                                        "state.put", "answer", "denied"};
     const struct link *link = &w->link[e->link];
     char more[96] = "";
     int n = 0;
 
     if (!w->trace)
         return;
-    if (e->what >= NEXT && e->what <= END)
+    if (e->what >= NEXT && e->what != BEAT)
         n = snprintf(more, sizeof more, " %jd:%d%s", (intmax_t)e->said.session,
                      e->said.k, e->said.over ? ", over" : "");
     if (e->what == NEXT)
@@ -323,6 +369,13 @@ tick(struct world *w, int party, double at)
     push(w, at, UINT64_MAX / 2 + w->order++, &e);
 }
 
+/* The party as which it is killed and stopped. */
+static int
+process_of(int party)
+{
+    return party == SERVICE ? FILTER : party;
+}
+
 /* ---- links -------------------------------------------------------------- */
 
 static int
@@ -337,8 +390,11 @@ send_copy(struct world *w, int link, int up, enum what what,
           const struct said *said, int second)
 {
     struct link *l = &w->link[link];
-    struct event e = {
-        .what = what, .link = link, .up = up, .connection = l->connection};
+    struct event e = {.what = what,
+                      .link = link,
+                      .up = up,
+                      .connection = l->connection,
+                      .starts = w->party[process_of(l->binder)].starts};
     double at;
 
     at = w->now + 0.0001 + some(w, dice(w, 50) ? 0.02 : w->slow);
@@ -372,7 +428,8 @@ post(struct world *w, int link, int up, enum what what, const struct said *said)
 {
     struct event e = {.what = what, .link = link, .up = up};
 
-    if (!is_up(w, &w->link[link]))
+    if (!is_up(w, &w->link[link]) ||
+        (!up && what != AGAIN && w->link[link].met != w->link[link].connection))
         return 0;
     if (up && what != HELLO &&
         w->link[link].greeted != w->link[link].connection)
@@ -394,6 +451,14 @@ post(struct world *w, int link, int up, enum what what, const struct said *said)
         send_copy(w, link, up, what, said, 1);
     }
     return 1;
+}
+
+/* By which a binder knows a connection. */
+static struct wire_id
+id_of(int link, unsigned connection)
+{
+    return (struct wire_id){
+        3, {(uint8_t)link, (uint8_t)(connection >> 8), (uint8_t)connection}};
 }
 
 /* The link between two parties, or -1. */
