@@ -152,13 +152,17 @@ int flow_producer_over(const struct flow_producer *producer, double now);
  * known, flow_producer_window() its window, flow_producer_fresh() the first
  * place behind those in the book, flow_producer_holder() the peer that has an
  * item, or had it last, 0 for none, and flow_producer_out() the number of
- * leases.
+ * leases.  flow_producer_missing() returns the peer that has the item of the
+ * consumer's place where the consumer waits for it, or 0: a consumer that waits
+ * makes a snapshot each second.
  */
 struct wire_place flow_producer_place(const struct flow_producer *producer);
 size_t flow_producer_window(const struct flow_producer *producer);
 struct wire_place flow_producer_fresh(const struct flow_producer *producer);
 uint64_t flow_producer_holder(const struct flow_producer *producer,
                               const struct wire_place *at);
+uint64_t flow_producer_missing(const struct flow_producer *producer,
+                               double now);
 size_t flow_producer_out(const struct flow_producer *producer);
 
 #endif

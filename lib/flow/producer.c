@@ -322,6 +322,17 @@ flow_producer_holder(const struct flow_producer *p, const struct wire_place *at)
     return lease ? lease->peer : 0;
 }
 
+uint64_t
+flow_producer_missing(const struct flow_producer *p, double now)
+{
+    const struct flow_lease *lease =
+        flow_leases_find(&p->leases, &p->newest.at);
+
+    return lease && lease->state == FLOW_LEASED && now - p->came < FLOW_LAPSE
+               ? lease->peer
+               : 0;
+}
+
 size_t
 flow_producer_out(const struct flow_producer *p)
 {

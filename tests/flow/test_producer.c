@@ -202,6 +202,22 @@ does_not_lapse(void)
     flow_producer_free(p);
 }
 
+/* The consumer that waits makes a snapshot each second. */
+static void
+missing(void)
+{
+    struct flow_producer *p = with_peers(1, 2);
+
+    T(!flow_producer_missing(p, 0), "nobody has an item");
+    next(p, 1, 2, 0, "", 2, 1);
+    hand_out(p, 1);
+    T(flow_producer_missing(p, 2) == 1, "one has what the consumer waits for");
+    T(!flow_producer_missing(p, 6), "which does not wait, or would say so");
+    next(p, 1, 3, 0, "0", 2, 7);
+    T(!flow_producer_missing(p, 7), "and here it has the item");
+    flow_producer_free(p);
+}
+
 static void
 goes_back(void)
 {
@@ -342,6 +358,7 @@ main(void)
     lapses(5);
     does_not_lapse();
     goes_back();
+    missing();
     leaves();
     refuses();
     cannot_be_sent();

@@ -33,13 +33,16 @@ struct augmenter {
     struct flow_client *plan, *batches;
     struct progress progress;
     long sent;
-    double glanced;     /* when we looked last */
-    double told;        /* when the trainer was told how we are */
-    int stop;           /* descriptor */
-    int64_t refused;    /* batches, by the trainer */
-    struct tally older; /* snapshots of an older session */
-    int over;           /* the run is, says the trainer, */
-    int dismissed;      /* or the selector */
+    double glanced;       /* when we looked last */
+    double told;          /* when the trainer was told how we are */
+    double spoke;         /* when the trainer sent something last */
+    struct wire_place at; /* of the trainer, and */
+    double moved;         /* since when */
+    int stop;             /* descriptor */
+    int64_t refused;      /* batches, by the trainer */
+    struct tally older;   /* snapshots of an older session */
+    int over;             /* the run is, says the trainer, */
+    int dismissed;        /* or the selector */
 };
 
 /*
@@ -184,6 +187,7 @@ hear_trainer(struct augmenter *a)
     int rc;
 
     while ((rc = flow_client_next(a->batches, &news, &err)) > 0) {
+        a->spoke = clock_now();
         if (news.what == FLOW_JOINED)
             flow_relay_lost(a->relay);
         if (news.what == FLOW_MESSAGE)
@@ -341,21 +345,48 @@ connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
     return client;
 }
 
-/* Say it from time to time when nobody is there, or lets us in. */
-static void
-tell_waiting(const struct augmenter *a, double *since)
+/* Whether the trainer waits for an item that the selector does not hand out:
+ * to nobody, as the trainer stays where it is. */
+static int
+lacks_item(struct augmenter *a, double now)
 {
+    const struct wire_place at = flow_relay_place(a->relay);
+
+    if (at.session != a->at.session || wire_place_cmp(&at, &a->at) ||
+        flow_relay_items(a->relay) || !flow_relay_waits(a->relay)) {
+        a->at = at;
+        a->moved = now;
+    }
+    return now - a->moved >= PATIENCE;
+}
+
+/* Say it from time to time when nobody is there, lets us in, or does anything.
+ */
+static void
+tell_waiting(struct augmenter *a, double *since)
+{
+    const double now = clock_now();
     struct err plan, batches;
     const int no_plan = flow_client_trouble(a->plan, &plan),
-              no_batches = flow_client_trouble(a->batches, &batches);
+              no_batches = flow_client_trouble(a->batches, &batches),
+              is_silent = !no_batches && now - a->spoke >= PATIENCE,
+              no_item = !no_plan && !is_silent && lacks_item(a, now);
 
-    if ((no_plan || no_batches) && clock_now() - *since < PATIENCE)
+    if ((no_plan || no_batches || is_silent || no_item) &&
+        now - *since < PATIENCE)
         return;
-    *since = clock_now();
+    *since = now;
     if (no_plan)
         say("still waiting for a selector: %s", plan.msg);
     if (no_batches)
         say("still waiting for a trainer: %s", batches.msg);
+    if (is_silent)
+        say("still waiting for trainer '%s': it is connected and sends nothing",
+            flow_client_who(a->batches)->peer);
+    if (no_item)
+        say("still waiting for an item: foil-%s '%s' is connected and hands "
+            "out none",
+            flow_client_who(a->plan)->stage, flow_client_who(a->plan)->peer);
 }
 
 /* The selector hears that the run is over: a lost one as soon as it is back, if
@@ -415,6 +446,7 @@ augment_serve(struct augment_maker *maker, const struct wire_keys *keys)
 
     maker->watcher = (struct augment_watcher){tell_substitute, show_life,
                                               somebody_waits, &a};
+    a.spoke = a.moved = since;
     a.relay = flow_relay_new((size_t)a.options->room);
     open_ends(&a, keys);
     maker->stop = a.stop;

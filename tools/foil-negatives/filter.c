@@ -22,6 +22,9 @@ static const double parting = 1, glance = 0.05;
  * before seems to be connected. */
 static const double attempt = 0.5;
 
+/* Seconds between two times that the filter says for whom it waits. */
+static const double patience = 10;
+
 /* The one peer of the passage's consumer. */
 enum { SELECTOR = 1 };
 
@@ -299,8 +302,66 @@ ask_selector(struct filter *filter)
     }
 }
 
-void
-filter_turn(struct filter *filter)
+/* For whom the filter waits: 1 and who, or 0. */
+static int
+name_wait(const struct filter *filter, struct err *who)
+{
+    const struct flow_outlet *items = filter->items;
+    const struct passage *passage = &filter->passage;
+    struct wire_place at;
+    struct err why;
+    uint64_t peer;
+
+    if (flow_client_trouble(filter->plan, &why))
+        return err_set(who, "a selector: %.400s", why.msg) != 0;
+    if (!items)
+        return 0;
+    if (!flow_server_peers(items->server))
+        return err_set(who, "augmenters: none is there") != 0;
+    at = flow_producer_place(items->producer);
+    if (at.session < 0)
+        return err_set(who, "a trainer: augmenters are there, and know of "
+                            "none") != 0;
+    if (filter->sampler->stand.next.session != at.session)
+        return err_set(who, "the trainer: it has not handed over the state of "
+                            "its session") != 0;
+    peer = flow_producer_missing(items->producer, clock_now());
+    if (peer)
+        return err_set(who, "augmenter '%s', which has epoch %jd, step %jd",
+                       flow_server_who(items->server, peer)->peer,
+                       (intmax_t)at.epoch, (intmax_t)at.step) != 0;
+    if (!flow_producer_short(items->producer) ||
+        flow_consumer_find(passage->consumer, &passage->next) ||
+        (filter->ended && wire_place_cmp(&passage->next, &filter->end) >= 0))
+        return 0;
+    return err_set(who, "selector '%s', which hands out no epoch %jd, step %jd",
+                   flow_client_who(filter->plan)->peer,
+                   (intmax_t)passage->next.epoch,
+                   (intmax_t)passage->next.step) != 0;
+}
+
+/* Says it from time to time when the trainer stays where it is. */
+static void
+tell_waiting(struct filter *filter)
+{
+    const struct wire_place at =
+        filter->items ? flow_producer_place(filter->items->producer)
+                      : filter->stays;
+    const double now = clock_now();
+    struct err who;
+
+    if (at.session != filter->stays.session ||
+        wire_place_cmp(&at, &filter->stays) || !name_wait(filter, &who)) {
+        filter->stays = at;
+        filter->since = now;
+    } else if (now - filter->since >= patience) {
+        filter->since = now;
+        say("still waiting for %s", who.msg);
+    }
+}
+
+static void
+pass_items(struct filter *filter)
 {
     struct wire_place trained;
 
@@ -315,6 +376,13 @@ filter_turn(struct filter *filter)
     passage_move(&filter->passage, filter->sampler, &trained);
     give_items(filter);
     ask_selector(filter);
+}
+
+void
+filter_turn(struct filter *filter)
+{
+    pass_items(filter);
+    tell_waiting(filter);
 }
 
 double
@@ -360,6 +428,8 @@ filter_open(struct filter *filter, struct wire *wire)
     struct err err;
 
     filter->wire = wire;
+    filter->since = clock_now();
+    filter->stays.session = -1;
     config.endpoint = at;
     filter->plan = flow_client_open(wire, &config, &err);
     if (!filter->plan)

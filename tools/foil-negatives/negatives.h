@@ -173,8 +173,10 @@ struct filter {
     struct passage passage;
     struct wire_place end; /* nothing is at or after it, when ended */
     int ended;
-    double begins; /* when the sampler may try to begin a session */
-    int over;      /* the selector was told that the run is over */
+    struct wire_place stays; /* where the trainer was last, and */
+    double since;            /* since when, or when that was said */
+    double begins;           /* when the sampler may try to begin a session */
+    int over;                /* the selector was told that the run is over */
     int64_t *variant;
     size_t variant_room;
     uint64_t seed; /* of the choice of fixed views */

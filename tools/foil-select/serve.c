@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,13 @@
 #include "util/opt.h"
 #include "wire/item.h"
 #include "wire/reject.h"
+
+/* Where the trainer is, since when, and for how long it was at one place at
+ * most; when that was said. */
+struct waiting {
+    struct wire_place at;
+    double moved, longest, said;
+};
 
 /* Seconds between two looks at a plan that somebody waits for, and between two
  * times that we say whom we wait for. */
@@ -396,21 +404,55 @@ show_progress(struct selector *s)
     progress_show(&s->progress, steps_before(s, &done), more);
 }
 
-/* Says it from time to time when nobody asks for items. */
-static void
-tell_waiting(struct selector *s, double *since)
+/* For whom the selector waits: 1 and who, or 0. */
+static int
+name_wait(const struct selector *s, struct err *who)
 {
-    const double now = clock_now();
-    const size_t peers = flow_server_peers(s->outlet->server);
+    const struct flow_producer *producer = s->outlet->producer;
+    const struct flow_server *server = s->outlet->server;
+    const struct wire_place at = place_of(s);
+    const uint64_t peer = flow_producer_missing(producer, clock_now());
 
-    if (peers && place_of(s).session >= 0) {
-        *since = now;
-    } else if (now - *since >= patience) {
-        *since = now;
-        say_between(
-            s, peers ? "still waiting for a trainer: augmenters are there, and "
-                       "have heard of none"
-                     : "still waiting for augmenters: none is there");
+    if (!flow_server_peers(server))
+        return err_set(who, "augmenters: none is there") != 0;
+    if (at.session < 0)
+        return err_set(who, "a trainer: augmenters are there, and have heard "
+                            "of none") != 0;
+    if (peer)
+        return err_set(who, "'%s', which has epoch %" PRId64 ", step %" PRId64,
+                       flow_server_who(server, peer)->peer, at.epoch,
+                       at.step) != 0;
+    if (flow_producer_short(producer))
+        return 0;
+    return err_set(who,
+                   "the trainer, which says nothing new and is at epoch "
+                   "%" PRId64 ", step %" PRId64,
+                   at.epoch, at.step) != 0;
+}
+
+/* Says it from time to time when the trainer stays where it is, for twice as
+ * long as its longest step so far. */
+static void
+tell_waiting(struct selector *s, struct waiting *waiting)
+{
+    const struct wire_place at = place_of(s);
+    const double now = clock_now();
+    struct err who;
+
+    if (at.session != waiting->at.session ||
+        wire_place_cmp(&at, &waiting->at)) {
+        if (waiting->at.session >= 0)
+            waiting->longest = fmax(waiting->longest, now - waiting->moved);
+        waiting->at = at;
+        waiting->moved = waiting->said = now;
+    } else if (!name_wait(s, &who)) {
+        waiting->said = now;
+    } else if (now - waiting->said >= patience &&
+               (at.session < 0 ||
+                now - waiting->moved >= 2 * waiting->longest)) {
+        waiting->said = now;
+        progress_clear(&s->progress);
+        say("still waiting for %s", who.msg);
     }
 }
 
@@ -419,7 +461,7 @@ select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
 {
     struct flow_news news;
     struct err words;
-    double since = clock_now();
+    struct waiting waiting = {.at.session = -1, .said = clock_now()};
     int rc = 1;
 
     while (!s->over && rc > 0) {
@@ -434,7 +476,7 @@ select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
         look_at_planner(s);
         give_items(s);
         show_progress(s);
-        tell_waiting(s, &since);
+        tell_waiting(s, &waiting);
     }
     progress_clear(&s->progress);
     say_stopped();

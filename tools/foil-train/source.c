@@ -337,19 +337,32 @@ is_over(struct train *t, double now)
     return was_over(t, said, now) || (s->over && now - s->over >= WIRE_SILENCE);
 }
 
-/* Whether all augmenters say that they get no items. */
-static int
-lacks_selector(const struct flow_server *server)
+/* For whom the augmenters wait, or the trainer for one of them. */
+static void
+name_wait(const struct flow_server *server, struct err *text)
 {
-    size_t n = 0;
+    const size_t n = flow_server_peers(server);
+    const char *source = "";
+    size_t known = 0;
 
-    for (size_t i = 0; i < flow_server_peers(server); i++) {
-        const struct wire_beat *beat =
-            flow_server_beat(server, flow_server_peer(server, i));
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t peer = flow_server_peer(server, i);
+        const struct wire_beat *beat = flow_server_beat(server, peer);
 
-        n += beat->room && !*beat->source;
+        if (beat->items) {
+            err_set(text, "; '%.64s' has %jd items to make",
+                    flow_server_who(server, peer)->peer, (intmax_t)beat->items);
+            return;
+        }
+        known += beat->room > 0;
+        if (*beat->source)
+            source = beat->source;
     }
-    return n == flow_server_peers(server);
+    *text->msg = '\0';
+    if (known == n && !*source)
+        err_set(text, "; no selector hands out items to them");
+    else if (known == n)
+        err_set(text, "; they wait for items from foil-%s", source);
 }
 
 /* Says that nothing comes; -1 when it has lasted too long. */
@@ -360,6 +373,7 @@ say_waiting(struct train *t, double now, struct err *err)
     const double lasted = now - s->waiting;
     const size_t peers = flow_server_peers(s->inlet->server);
     const char *again = "; start selector and augmenters again if they ended";
+    struct err who;
 
     if (lasted >= t->options->deadline)
         return err_set(err,
@@ -370,6 +384,7 @@ say_waiting(struct train *t, double now, struct err *err)
     if (now - s->said < patience || lasted < patience)
         return 0;
     s->said = now;
+    name_wait(s->inlet->server, &who);
     if (!peers)
         train_journal_say(&t->journal,
                           "no augmenter is there: waiting for %.0f seconds%s",
@@ -380,10 +395,7 @@ say_waiting(struct train *t, double now, struct err *err)
                           "from %zu augmenters; %zu later batches are there%s",
                           lasted, (intmax_t)t->state.epoch,
                           (intmax_t)t->state.step, peers,
-                          flow_consumer_held(s->inlet->consumer),
-                          lacks_selector(s->inlet->server)
-                              ? "; no selector hands out items to them"
-                              : "");
+                          flow_consumer_held(s->inlet->consumer), who.msg);
     return 0;
 }
 
