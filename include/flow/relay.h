@@ -42,6 +42,10 @@ void flow_relay_free(struct flow_relay *relay);
  * news; then call flow_relay_stale(). */
 int flow_relay_next(struct flow_relay *relay, const struct wire_next *next);
 
+/* flow_relay_forget() forgets the newest snapshot, which cannot be true: an
+ * older one may be the next. */
+void flow_relay_forget(struct flow_relay *relay);
+
 /* flow_relay_met() says that the producer does not know us, or has forgotten
  * us: the snapshot is to be sent to it again. */
 void flow_relay_met(struct flow_relay *relay);

@@ -60,7 +60,8 @@ WIRE_PLAIN(beat, WIRE_BEAT)
  * wire_session_begin() returns the session of a trainer that starts: the clock,
  * or before + 1 where that is larger, as the clock may have been set back.  A
  * `before` more than a day ahead of the clock does not count, as peers would
- * refuse a later one.
+ * refuse a later one, and forget that one; but with a clock before 2025, which
+ * was never set, they refuse nothing.
  *   before   the run's last session; 0: it had none
  *   clock    nanoseconds since 1970
  */

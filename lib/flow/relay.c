@@ -95,6 +95,12 @@ flow_relay_next(struct flow_relay *r, const struct wire_next *next)
     return 1;
 }
 
+void
+flow_relay_forget(struct flow_relay *r)
+{
+    r->newest.at.session = -1;
+}
+
 /* The session counts: an item of the one before may be in the making still. */
 static int
 is_same(const struct wire_place *a, const struct wire_place *b)

@@ -1,17 +1,17 @@
 #include "wire/next.h"
 #include "util/clock.h"
 
-/* Nanoseconds. */
-static const int64_t day = (int64_t)86400 * 1000000000;
+/* Nanoseconds; clocks before that were never set. */
+static const int64_t day = (int64_t)86400 * 1000000000,
+                     year_2025 = (int64_t)1735689600 * 1000000000;
 
 int
 wire_session_check(int64_t session, struct err *err)
 {
-    static const double year_2025 = 1735689600e9;
     const double now = (double)clock_wall(),
                  ahead = ((double)session - now) / (double)day;
 
-    if (ahead <= 1 || now < year_2025)
+    if (ahead <= 1 || now < (double)year_2025)
         return 0;
     return err_set(err,
                    "session %jd lies %.0f days ahead of this machine's clock",
@@ -21,7 +21,9 @@ wire_session_check(int64_t session, struct err *err)
 int64_t
 wire_session_begin(int64_t before, int64_t clock)
 {
-    return before < clock || before - clock > day ? clock : before + 1;
+    return before < clock || (before - clock > day && clock >= year_2025)
+               ? clock
+               : before + 1;
 }
 
 int

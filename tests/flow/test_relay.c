@@ -278,6 +278,25 @@ waits_are_known(void)
     empty(r);
 }
 
+/* The clock was set back, and the trainer has begun an older session. */
+static void
+forgets(void)
+{
+    struct flow_relay *r = flow_relay_new(2);
+    struct wire_next older = {.at = {6, 0, 0}, .serial = 1, .window = 8};
+    void *it, *made;
+
+    next(r, 9, 0, "");
+    take(r, 1);
+    T(!flow_relay_next(r, &older), "an older session changes nothing");
+    flow_relay_forget(r);
+    T(flow_relay_next(r, &older) && flow_relay_place(r).session == 6,
+      "[relay: next, older, where the newest is a day ahead] it counts");
+    T(flow_relay_stale(r, &it, &made) && it == &item[1],
+      "and what came before is dropped");
+    flow_relay_free(r);
+}
+
 int
 main(void)
 {
@@ -289,5 +308,6 @@ main(void)
     cannot_be_sent();
     lost();
     waits_are_known();
+    forgets();
     return t_done();
 }

@@ -23,6 +23,8 @@ sessions(void)
       "where the clock was set back, one more than the session before");
     T(wire_session_begin(now + 25 * hour, now) == now,
       "which others would refuse if it were a day ahead");
+    T(wire_session_begin(now, hour) == now + 1,
+      "but not where clocks were never set");
 }
 
 static void

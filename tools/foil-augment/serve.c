@@ -137,8 +137,9 @@ pass_refusal(struct augmenter *a, const struct flow_news *news)
         say("%s", news->why.msg);
 }
 
-/* What the trainer said last.  Nobody has restarted it into the past but a
- * clock that was set back. */
+/* The trainer's snapshot.  Nothing restarts a trainer into the past but a clock
+ * that was set back: the session before was true by the clock of that time, and
+ * is forgotten where it cannot be by ours. */
 static void
 take_snapshot(struct augmenter *a)
 {
@@ -146,13 +147,16 @@ take_snapshot(struct augmenter *a)
     const struct wire_place newest = flow_relay_place(a->relay);
     struct err why;
 
+    if (next->at.session < newest.session &&
+        wire_session_check(newest.session, &why))
+        flow_relay_forget(a->relay);
     flow_relay_next(a->relay, next);
-    if (next->at.session >= newest.session)
+    if (next->at.session >= flow_relay_place(a->relay).session)
         return;
     err_set(&why,
             "the trainer is of an older session, %jd, than one before it, %jd, "
-            "and gets nothing: if its clock was set back, start us and the "
-            "selector again",
+            "and gets nothing: set the clock of its machine, which is behind, "
+            "or start us and the selector again",
             (intmax_t)next->at.session, (intmax_t)newest.session);
     if (tally_add(&a->older, &why))
         say("%s", why.msg);

@@ -33,7 +33,8 @@ train_session(struct train *t, struct err *err)
     t->session = wire_session_begin(before, clock);
     if (before > t->session)
         say("the clock of this machine is days behind the one that '%s' was "
-            "trained by: start its selector and augmenters again, too",
+            "trained by: set the clock, here or where stages refuse the "
+            "session",
             t->options->run);
     n = snprintf(text, sizeof text, "%jd\n", (intmax_t)t->session);
     rc = file_write(path, text, (size_t)n, err);

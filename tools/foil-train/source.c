@@ -432,6 +432,29 @@ take_next(struct train *t, struct wire_batch *batch)
     return 1;
 }
 
+/* Where the clock was set back by more than a day peers refuse our session, and
+ * forget it for one that is true by the clock of now. */
+static int
+renew_session(struct train *t, struct err *err)
+{
+    struct flow_consumer *consumer = t->source.inlet->consumer;
+    struct wire_batch *batch;
+    struct wire_place at;
+    struct err why;
+
+    if (!wire_session_check(t->session, &why))
+        return 0;
+    train_journal_say(&t->journal, "%s: a new session begins", why.msg);
+    if (train_session(t, err))
+        return -1;
+    while ((batch = flow_consumer_drop(consumer)))
+        release_batch(batch);
+    at = train_at(t);
+    flow_consumer_begin(consumer, &at);
+    flow_keeper_behind(&t->service.keeper);
+    return 0;
+}
+
 int
 train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
 {
@@ -445,6 +468,8 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
         double now, pause;
         int rc;
 
+        if (renew_session(t, err))
+            return -1;
         take_batches(t);
         now = clock_now();
         if (!stop_asked() && take_next(t, batch)) {
