@@ -177,16 +177,19 @@ turn_away(struct flow_server *server, const struct wire_id *from,
     return tally_add(&server->link.refused, &news->why);
 }
 
-/* A peer that has not said hello is asked to; a binder that was restarted meets
- * all of its peers like that. */
+/* A peer that has not said hello is asked to.  All peers of a binder that was
+ * restarted are like that, so a message that would be good is no alarm. */
 static int
 ask_stranger(struct flow_server *server, const struct wire_id *from,
-             const char *kind, struct flow_news *news)
+             const char *kind, int is_good, struct flow_news *news)
 {
     if (flow_roll_again(&server->peers, from, clock_now()))
         flow_link_error(&server->link, from, greet_us,
                         "who are you? say hello");
-    err_set(&news->why, "a peer at '%.200s' sent %s before it said hello",
+    err_set(&news->why,
+            is_good ? "a peer at '%.200s' is asked to say hello again, as "
+                      "after a restart or a pause: it sent %s"
+                    : "a peer at '%.200s' sent '%s' before it said hello",
             wire_sock_endpoint(server->link.sock), kind);
     news->what = FLOW_REPORT;
     return tally_add(&server->strangers, &news->why);
@@ -203,7 +206,7 @@ on_unread(struct flow_server *server, const struct wire_id *from,
         return refuse_message(server, peer, subject, news);
     if (subject->version)
         return turn_away(server, from, news);
-    return ask_stranger(server, from, subject->kind, news);
+    return ask_stranger(server, from, subject->kind, 0, news);
 }
 
 /* ---- what comes in: 1 when there is news ------------------------------- */
@@ -326,7 +329,9 @@ on_message(struct flow_server *server, const struct wire_id *from,
     if (kind == WIRE_HELLO)
         return on_hello(server, from, msg, news);
     if (!peer)
-        return ask_stranger(server, from, wire_kind_name(kind), news);
+        return ask_stranger(
+            server, from, wire_kind_name(kind),
+            wire_edge_may(server->link.edge, WIRE_CONNECTS, kind), news);
     peer->heard = clock_now();
     news->peer = peer->number;
     if (flow_link_check(&server->link, kind, &subject, &news->why) ||

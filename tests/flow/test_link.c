@@ -105,10 +105,15 @@ peer_errs(struct wire *a, struct wire *b, struct flow_server *server,
 
     wire_sock_soon(sock, beat);
     T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
-          strstr(news.why.msg, "sent beat before it said hello"),
-      "what comes before hello is counted and said: %s", news.why.msg);
+          strstr(news.why.msg, "say hello again, as after a restart") &&
+          strstr(news.why.msg, "it sent beat"),
+      "who lives and is not known is asked calmly: %s", news.why.msg);
     T(strstr(news.why.msg, "/batch"), "of which edge");
     wire_msg_free(beat);
+    tell(sock, item_of(&(struct wire_place){9, 0, 0}, "", 10));
+    T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
+          strstr(news.why.msg, "sent 'item' before it said hello"),
+      "what has no use there is not: %s", news.why.msg);
     tell(sock, wire_hello_put(&mine));
     T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "it joins");
     tell(sock, item_of(&(struct wire_place){9, 0, 0}, "", 10));
