@@ -154,6 +154,8 @@ cut(struct world *w, struct link *link, double seconds)
     link->gone[link->connection++ % CUTS] =
         fmax(w->now, w->party[process_of(link->binder)].stopped) +
         (rng_u32(&w->more) % 2 ? 0 : rng_u32(&w->more) % 1000 * w->slow * 4e-3);
+    w->allowed +=
+        link->binder == SERVICE ? 12 : 0; // a request is lost, or refused
     if (link->back < w->now + seconds)
         link->back = w->now + seconds;
     link->last[0] = link->last[1] = link->back;
