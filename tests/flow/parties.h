@@ -159,9 +159,35 @@ trainer_says(struct world *w, int begins)
 }
 
 static void
+end_step(struct world *w)
+{
+    const struct wire_place next = place(w, session(w), ++w->trained);
+
+    w->holds[w->trained - 1] = 0;
+    flow_consumer_go(w->trainer, &next);
+    w->training = w->weighing = 0;
+    w->moved = fmax(w->moved, w->now);
+}
+
+/* The batch of its place is there. */
+static void
+take_batch(struct world *w, const struct thing *batch)
+{
+    tell(w, "trainer trains %d", batch->k);
+    if (batch->k != w->trained || batch->session != session(w))
+        fail(w, "%jd:%d is trained in place of %jd:%d",
+             (intmax_t)batch->session, batch->k, (intmax_t)session(w),
+             w->trained);
+    w->weighing = w->asker.built = 1;
+    if (w->weighs)
+        ask_service(w);
+    else
+        begin_step(w);
+}
+
+static void
 trainer_turn(struct world *w)
 {
-    const struct wire_place at = flow_consumer_place(w->trainer);
     struct thing *batch;
 
     if (w->busy > w->now) {
@@ -169,14 +195,8 @@ trainer_turn(struct world *w)
             trainer_says(w, 0);
         return;
     }
-    if (w->training) {
-        const struct wire_place next = place(w, at.session, ++w->trained);
-
-        w->holds[w->trained - 1] = 0;
-        flow_consumer_go(w->trainer, &next);
-        w->training = w->weighing = 0;
-        w->moved = fmax(w->moved, w->now);
-    }
+    if (w->training)
+        end_step(w);
     if (w->asker.asks) {
         ask_again(w);
         if (w->threaded)
@@ -185,17 +205,7 @@ trainer_turn(struct world *w)
     }
     batch = w->trained < w->wanted ? flow_consumer_take(w->trainer) : NULL;
     if (batch) {
-        tell(w, "trainer trains %d", batch->k);
-        if (batch->k != w->trained || batch->session != session(w))
-            fail(w, "%jd:%d is trained in place of %jd:%d",
-                 (intmax_t)batch->session, batch->k, (intmax_t)session(w),
-                 w->trained);
-        w->weighing = 1;
-        w->asker.built = 1;
-        if (w->weighs)
-            ask_service(w);
-        else
-            begin_step(w);
+        take_batch(w, batch);
     } else {
         flow_consumer_wait(w->trainer, w->now);
         look_at_end(w);

@@ -44,6 +44,20 @@ draw_end(struct world *w)
 }
 
 static void
+connect_all(struct world *w)
+{
+    if (w->filtered)
+        connect_to(w, FILTER, SELECTOR);
+    if (w->weighs)
+        connect_to(w, TRAINER, SERVICE);
+    for (int i = 0; i < w->relays; i++) {
+        connect_to(w, RELAY + i, binder_of_items(w));
+        connect_to(w, RELAY + i, TRAINER);
+        w->relay[i].deaf = !dice(w, 3);
+    }
+}
+
+static void
 begin(struct world *w, uint64_t seed, int trace)
 {
     static const double leases[] = {LEASE, LEASE, 3, 0.5};
@@ -75,15 +89,7 @@ begin(struct world *w, uint64_t seed, int trace)
     w->weighs = w->filtered ? (int)(rng_u32(&w->more) % 4) : 0;
     w->horizon =
         1 + (int)(rng_u32(&w->more) % 2 ? WINDOW_MAX : rng_u32(&w->more) % 4);
-    if (w->filtered)
-        connect_to(w, FILTER, SELECTOR);
-    if (w->weighs)
-        connect_to(w, TRAINER, SERVICE);
-    for (int i = 0; i < w->relays; i++) {
-        connect_to(w, RELAY + i, binder_of_items(w));
-        connect_to(w, RELAY + i, TRAINER);
-        w->relay[i].deaf = !dice(w, 3);
-    }
+    connect_all(w);
     tell(w, "seed %ju: %d relays%s, window %d, room %d, %d places",
          (uintmax_t)seed, w->relays, w->filtered ? " and a filter" : "",
          w->window, w->room, w->places);
@@ -281,11 +287,6 @@ fault(struct world *w)
     struct relay *r = &w->relay[relay - RELAY];
     double seconds;
 
-    w->moved = w->now;
-    if (w->weighs && !pick(w, 3)) {
-        storm(w);
-        return;
-    }
     switch (dice(w, 9)) {
     case 0:
     case 1:
@@ -448,6 +449,8 @@ look_up(struct world *w, int party)
 
     if (p->tick > w->now || p->left)
         return;
+    if (party == TRAINER)
+        check_alive(w);
     if (at > w->now) {
         tick(w, party, at);
         return;
@@ -462,10 +465,15 @@ look_up(struct world *w, int party)
     tick(w, party, w->now + patience(w, party));
 }
 
-/* After the run was over something was killed, stopped or cut off. */
+/* A fault or a storm; after the run was over it puts the end off. */
 static void
-put_off_end(struct world *w)
+strike(struct world *w)
 {
+    if (w->weighs && !pick(w, 3))
+        storm(w);
+    else
+        fault(w);
+    w->moved = w->now;
     if (w->over)
         w->end_by = fmax(w->end_by, w->now + 80);
 }
@@ -492,11 +500,8 @@ run(struct world *w, uint64_t seed, int trace)
             if (when[i] > w->now)
                 continue;
             when[i] = when[done++];
-            fault(w);
-            put_off_end(w);
+            strike(w);
         }
-        if (e.what == TICK && e.link == TRAINER)
-            check_alive(w);
         if (e.what == TICK)
             look_up(w, e.link);
         else

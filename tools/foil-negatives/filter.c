@@ -304,7 +304,7 @@ ask_selector(struct filter *filter)
 
 /* For whom the filter waits: 1 and who, or 0. */
 static int
-name_wait(const struct filter *filter, struct err *who)
+name_awaited(const struct filter *filter, struct err *who)
 {
     const struct flow_outlet *items = filter->items;
     const struct passage *passage = &filter->passage;
@@ -342,7 +342,7 @@ name_wait(const struct filter *filter, struct err *who)
 
 /* Says it from time to time when the trainer stays where it is. */
 static void
-tell_waiting(struct filter *filter)
+tell_awaited(struct filter *filter)
 {
     const struct wire_place at =
         filter->items ? flow_producer_place(filter->items->producer)
@@ -351,7 +351,7 @@ tell_waiting(struct filter *filter)
     struct err who;
 
     if (at.session != filter->stays.session ||
-        wire_place_cmp(&at, &filter->stays) || !name_wait(filter, &who)) {
+        wire_place_cmp(&at, &filter->stays) || !name_awaited(filter, &who)) {
         filter->stays = at;
         filter->since = now;
     } else if (now - filter->since >= patience) {
@@ -382,7 +382,7 @@ void
 filter_turn(struct filter *filter)
 {
     pass_items(filter);
-    tell_waiting(filter);
+    tell_awaited(filter);
 }
 
 double

@@ -437,9 +437,6 @@ take_next(struct train *t, struct wire_batch *batch)
 static int
 renew_session(struct train *t, struct err *err)
 {
-    struct flow_consumer *consumer = t->source.inlet->consumer;
-    struct wire_batch *batch;
-    struct wire_place at;
     struct err why;
 
     if (!wire_session_check(t->session, &why))
@@ -447,11 +444,8 @@ renew_session(struct train *t, struct err *err)
     train_journal_say(&t->journal, "%s: a new session begins", why.msg);
     if (train_session(t, err))
         return -1;
-    while ((batch = flow_consumer_drop(consumer)))
-        release_batch(batch);
-    at = train_at(t);
-    flow_consumer_begin(consumer, &at);
     flow_keeper_behind(&t->service.keeper);
+    train_source_restart(t);
     return 0;
 }
 
