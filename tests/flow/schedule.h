@@ -281,9 +281,8 @@ check_alive(struct world *w)
 }
 
 static void
-fault(struct world *w)
+fault(struct world *w, int relay)
 {
-    const int relay = RELAY + dice(w, (unsigned)w->relays);
     struct relay *r = &w->relay[relay - RELAY];
     double seconds;
 
@@ -469,10 +468,12 @@ look_up(struct world *w, int party)
 static void
 strike(struct world *w)
 {
+    const int relay = RELAY + dice(w, (unsigned)w->relays);
+
     if (w->weighs && !pick(w, 3))
         storm(w);
     else
-        fault(w);
+        fault(w, relay);
     w->moved = w->now;
     if (w->over)
         w->end_by = fmax(w->end_by, w->now + 80);
