@@ -45,7 +45,7 @@ train_each() {
     local i
     for i in "${!objective[@]}"; do
         timeout -k 5 "$patience" foil run simclr train.foil -r "each-$i" --epochs 1 \
-            --batch 4 --objective "${objective[i]}" --train "$net" "${tiny[@]}" \
+            --batch 8 --objective "${objective[i]}" --train "$net" "${tiny[@]}" \
             --select "--strategy ${strategy[i % ${#strategy[@]}]} --draws 9" \
             >"each-$i.said" 2>&1 &
         [[ $((i % 4)) -ne 3 ]] || wait
