@@ -117,6 +117,7 @@ become_help(const char *folder, char *topic)
             topic);
     if (!page)
         opt_misuse("no page about '%s'%s", topic, guess_command(&guess));
+    setenv("MANROFFOPT", "-Wbreak", 0); // an option's choices are a long word
     execlp("man", "man", "-l", page, (char *)NULL);
     execlp("mandoc", "mandoc", "-a", page, (char *)NULL);
     die("no 'man' is here to show '%s': as root, 'apt-get install man-db' "

@@ -65,6 +65,7 @@ for file in model head optim; do
     ok "leave the same $file" cmp {one,two}/latest/$file.safetensors
 done
 printf 'nowhere slots=2\n' >hosts
-ok 'a host that there is not ends the run' exits 255 piped none --ranks 2 --hosts hosts
-ok 'and is named' grep -q nowhere out
+ok 'a host that there is not ends the run: 1' exits 1 piped none --ranks 2 --hosts hosts
+ok 'in a sentence' grep -q "mpirun starts no processes: '.*' says why" out
+ok 'before a stage is started' test ! -e none
 done_testing

@@ -319,6 +319,11 @@ pipe() {
         '--arch resnet8 --head 16-8 --checkpoint-every 0' "${@:2}" pics.tar)
 }
 pipe 2
+if [[ $(id -u) -eq 0 ]]; then
+    ok 'as root, which Open MPI refuses by itself: 1' \
+        refuses 1 'mpirun starts no processes: .*OMPI_ALLOW_RUN_AS_ROOT=1' \
+        env -u OMPI_ALLOW_RUN_AS_ROOT -u OMPI_ALLOW_RUN_AS_ROOT_CONFIRM "${pipeline[@]}"
+fi
 "${pipeline[@]}" >piped.train 2>&1 </dev/null &
 trainer=$!
 ok '5 steps of a pipeline with two ranks' past piped 5

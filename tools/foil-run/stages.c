@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pipeline.h"
 #include "util/file.h"
@@ -233,17 +234,34 @@ add_elsewhere(const struct pipeline *p, struct word_list *words)
         pipeline_split(p, words, "at", var(p, "at"));
 }
 
-/* Returns what starts the trainer as several processes. */
+/* Returns what starts a program as several processes. */
 static const char *
-words_of_ranks(const struct pipeline *p)
+words_of_ranks(const struct pipeline *p, const char *program)
 {
     struct word_list words = {0};
 
     word_list_put(&words, "mpirun", "-n", var(p, "ranks"), (char *)NULL);
     if (*var(p, "hosts"))
         word_list_put(&words, "--hostfile", var(p, "hosts"), (char *)NULL);
-    word_list_add(&words, "foil-train-mpi");
+    word_list_add(&words, program);
     return word_list_text(words.word, words.n);
+}
+
+/* mpirun has pages for what it refuses: as root, or a machine without a way to
+ * it. */
+static void
+try_ranks(const struct pipeline *p)
+{
+    const char *line = words_of_ranks(p, "true");
+    char *word[] = {(char[]){"sh"}, (char[]){"-c"},
+                    keep("%s >/dev/null 2>&1 || echo no", line), NULL};
+
+    if (*step_capture(word))
+        die("mpirun starts no processes: '%s' says why%s", line,
+            geteuid() || getenv("OMPI_ALLOW_RUN_AS_ROOT")
+                ? ""
+                : ", as root mostly for want of OMPI_ALLOW_RUN_AS_ROOT=1 and "
+                  "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
 }
 
 /* Adds a line of the list: copies as it has them, and how the stage is started,
@@ -261,7 +279,7 @@ put_stage(const struct pipeline *p, FILE *list, int stage, const char *copies,
     fprintf(list, "%-10s %-7s  %-8s %s%s", pipeline_stages[stage], copies,
             restart, word_list_text(there.word, there.n), there.n ? " " : "");
     if (stage == TRAIN && runs_ranks(p))
-        fputs(words_of_ranks(p), list);
+        fputs(words_of_ranks(p, "foil-train-mpi"), list);
     else
         fputs(command_of(p, stage), list);
     fprintf(list, " -r %s %s\n", *run ? word_list_text(&run, 1) : "$RUN",
@@ -424,6 +442,8 @@ stages_ask(struct pipeline *p, const char *data)
         ask_checkpoint(p);
     if (*data)
         ask_others(p, data);
+    if (*data && runs_ranks(p))
+        try_ranks(p);
     p->asks_elsewhere = p->selects_ours = 0;
     if (json_is_true(json_object_get(p->trains, "enough")) ||
         json_integer_value(json_object_get(p->trains, "epoch")) >=
