@@ -358,6 +358,15 @@ ask_stage(const struct pipeline *p, int stage, const struct word_list *options)
     return ask_tool(&words);
 }
 
+/* Whether the vocabulary is a file of the run that is not there yet. */
+static int
+makes_vocabulary(const struct pipeline *p)
+{
+    const char *run = var(p, "RUN"), *path = var(p, "captions");
+
+    return !strncmp(path, run, strlen(run)) && !file_exists(path);
+}
+
 /* The augmenters make the views that the trainer takes. */
 static void
 ask_augmenters(const struct pipeline *p, const char *data)
@@ -366,6 +375,8 @@ ask_augmenters(const struct pipeline *p, const char *data)
     json_int_t views, wants;
     json_t *answer;
 
+    if (makes_vocabulary(p))
+        return;
     words_of_augment(p, data, &augment);
     answer = ask_stage(p, AUGMENT, &augment);
     views = json_integer_value(json_object_get(answer, "views"));
