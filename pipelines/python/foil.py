@@ -627,22 +627,23 @@ def views(data, batch=128, epochs=1, size=0, seed=0, augmenters=1, window=8,
                        str(size), *(["--recipe", recipe] if recipe else []),
                        *texts("-v", "1"), *shlex.split(augment), data)
         loader = _Loader(dim, keep_features > 0, "text" if vocabulary else "image")
-        said = {"loss": lambda: loader.said, "norm": lambda: "norm=0 steady=1"}
+        said = {"open": f"dim={dim}", "norm": "norm=0 steady=1"}
         for line in link.requests():
             (word, tower), o = line.split()[:2], _words(line)
             if word == "open":
                 loader.open(tower, o)
-                link.answer(f"tensor none parameter 1\nok dim={dim}")
-                continue
-            if word == "layout":
+                link.answer("tensor none parameter 1")
+            elif word == "layout":
                 loader.layout(tower, o, link.memory)
             elif word == "batch":
                 loader.place = o
+            elif word == "save":  # nothing, in the file that foil-train wants
+                open(line.split(" ", 2)[2], "wb").close()
             elif word == "forward":
                 if made := loader.give(tower, o):
                     yield made
                     loader.take(made)
-            link.answer("ok " + said.get(word, str)())
+            link.answer("ok " + said.get(word, loader.said if word == "loss" else ""))
 
 
 def _away(fd):

@@ -137,7 +137,7 @@ ok 'nor is that of the studies: 2' refuses 2 "no pipeline 'studies/lib'" \
     "$foil" run studies/lib
 ok 'nor their folder: 2' refuses 2 "no pipeline 'studies/'" \
     "$foil" run studies/
-ok 'a run that remembers no pipeline: 1' refuses 1 'name the pipeline' \
+ok 'a run that remembers no pipeline: 1' refuses 1 "is no run of 'foil run': it has no 'command'" \
     "$foil" run --resume -r "$work/run"
 ok 'a run that is not there: 1' refuses 1 "there is no run 'nix'" \
     "$foil" run --resume -r nix
