@@ -112,7 +112,7 @@ end
     'foil train -r hand'*) # each in a terminal of its own
         # shellcheck disable=SC2016 # of the block
         {
-            echo 'trap "kill \$(jobs -p) 2>/dev/null" EXIT'
+            echo 'trap "kill \$(jobs -p) 2>/dev/null || true" EXIT'
             sed 's/$/ \&/; s/foil train/& --threads 1/' block
             echo 'wait %?train && wait %?augment && wait %?select'
         } >terminals

@@ -60,7 +60,7 @@ begin() {
 
 try() {
     local code=0
-    timeout -k 5 "$patience" "$work/bin/foil" run try "$@" -r "$work/run" \
+    (cd "$work" && timeout -k 5 "$patience" bin/foil run try "$@" -r "$work/run") \
         2>"$work/said" || code=$?
     cat "$work/said" >&2
     return "$code"
@@ -133,6 +133,7 @@ ok 'where he says so' grep -q '^train .* --nesterov --keep-features 5$' \
 mkdir -p "$work/run/latest"
 ok 'a run is not overwritten: 1' \
     refuses 1 "holds a run: --resume goes on with it" try DATA
+touch "$work/DATA" # a run that is resumed looks for its data
 ok 'but resumed' try DATA --resume
 ok 'as the trainer is told' grep -q '^train .*--resume' "$work/started"
 
@@ -150,6 +151,7 @@ ok 'which remembers where it is' \
     grep -qx "pipeline $work/own/mine.list" "$work/own/run/mine/command"
 begin "train=$all_up exit 0"
 mkdir "$work/own/run/mine/latest"
+touch "$work/own/DATA"
 ok 'so that it is resumed alone' own --resume -r run/mine
 ok 'with the options of the run' grep -q '^train .*--seed 3.* --resume' \
     "$work/started"
