@@ -32,7 +32,8 @@ is_finished(const struct train *t)
            (t->trained && s->epoch >= s->epochs);
 }
 
-/* Trains a batch: 1, 0 when asked to stop within it, -1 on error. */
+/* Trains a batch, or not yet where its session is over: 1, 0 when asked to stop
+ * within it, -1 on error. */
 static int
 train_one(struct train *t, const struct wire_batch *batch, struct err *err)
 {
@@ -46,7 +47,7 @@ train_one(struct train *t, const struct wire_batch *batch, struct err *err)
         if (!batch->encode_only)
             train_save_if_due(t);
     }
-    return rc;
+    return rc < 0 || stop_asked() ? rc : 1;
 }
 
 static int

@@ -44,7 +44,8 @@ enum train_nonfinite {
 enum train_outcome {
     TRAIN_FAILED,      /* no weights came, or an encoder could not go on: the
                           sentence says why */
-    TRAIN_INTERRUPTED, /* the process was asked to stop; nothing has changed */
+    TRAIN_INTERRUPTED, /* the wait for weights was stopped; nothing has
+                          changed */
     TRAIN_APPLIED,     /* weights, columns and samplers have moved */
     TRAIN_SKIPPED,     /* not finite: nothing has moved, the next may come */
     TRAIN_ROLLBACK,    /* the same, but the caller is to go back to the weights

@@ -56,15 +56,21 @@ ask_service(struct train_service *s, struct wire_msg *request, int64_t id)
     wire_msg_free(request);
 }
 
-/* Waits for what comes of a request; what will not do is said. */
+/* Waits for what comes of a request; what will not do is said.  Where the clock
+ * was set back a service refuses our session for good: stopped, for the step is
+ * done again in another one. */
 static enum flow_answer
 hear_service(struct train_service *s, struct wire_msg **answer, struct err *err)
 {
     enum flow_answer what;
+    struct err why;
 
     while ((what = flow_service_wait(s->service, s->stop, answer, err)) ==
-           FLOW_ODD)
+           FLOW_ODD) {
         train_journal_say(s->journal, "%s", err->msg);
+        if (wire_session_check(*s->session, &why))
+            return FLOW_STOPPED;
+    }
     return what;
 }
 
