@@ -1,6 +1,7 @@
 #include "towers.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -30,14 +31,20 @@ towers_find(struct towers *towers, const char *path)
     return texts;
 }
 
-/* Waits until nobody has the other end of the pipe, and removes the folder. */
+/* Makes the folder, sends its name to `name`, waits until no process has the
+ * other end of `life`, and removes the folder. */
 _Noreturn static void
-guard_folder(const char *folder, int life)
+guard_folder(char *folder, int name, int life)
 {
     struct err err;
     char none;
 
     setsid(); // a signal to all of our group is not for it
+    signal(SIGPIPE, SIG_IGN);
+    if (!mkdtemp(folder))
+        _exit(errno);
+    if (write(name, folder, strlen(folder)) > 0)
+        close(name);
     while (read(life, &none, 1) < 0 && errno == EINTR)
         continue;
     if (!file_remove(folder, &err))
@@ -46,27 +53,35 @@ guard_folder(const char *folder, int life)
     _exit(1);
 }
 
-/* Makes a folder for the files.  A process of its own removes it: the pipe is
- * closed by towers_remove(), or by the kernel where we and foil-embed, which
- * has it, too, are killed. */
+/* Makes a folder for the files.  A process of its own makes and removes it: the
+ * pipe is closed by towers_remove(), or by the kernel where we and foil-embed,
+ * which has it, too, are killed, at whatever time. */
 static char *
 make_folder(struct towers *towers)
 {
     const char *base = getenv("TMPDIR");
     char *folder = mem_format("%s/foil-XXXXXX", base ? base : "/tmp");
-    int life[2];
+    const ssize_t len = (ssize_t)strlen(folder);
+    int life[2], name[2], status = 0;
 
-    if (pipe(life) || !mkdtemp(folder))
-        die("cannot make '%s': %s", folder, strerror(errno));
+    if (pipe(life) || pipe(name))
+        die("cannot make a pipe: %s", strerror(errno));
     fflush(NULL);
     towers->guard = fork();
     if (towers->guard < 0)
         die("cannot start a process: %s", strerror(errno));
     if (!towers->guard) {
         close(life[1]);
-        guard_folder(folder, life[0]);
+        close(name[0]);
+        guard_folder(folder, name[1], life[0]);
     }
     close(life[0]);
+    close(name[1]);
+    if (read(name[0], folder, (size_t)len) != len) {
+        waitpid((pid_t)towers->guard, &status, 0);
+        die("cannot make '%s': %s", folder, strerror(WEXITSTATUS(status)));
+    }
+    close(name[0]);
     towers->life = life[1];
     return folder;
 }
