@@ -99,8 +99,8 @@ read_gate(struct wire_sock *sock)
 {
     static const char *const said[WIRE_GATE_REFUSALS] = {
         [WIRE_GATE_CROWDED] =
-            "turned away: a stage has room for about 940 connections, fewer "
-            "where ulimit -n is below 1024",
+            ("turned away: a stage has room for about 940 connections, fewer "
+             "where ulimit -n is below 1024"),
         [WIRE_GATE_GREEDY] = "cut off: it sent more than it may have under way",
         [WIRE_GATE_STUCK] = "cut off: it does not read what is sent",
     };
