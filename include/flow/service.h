@@ -92,8 +92,11 @@ int flow_service_refuse(struct flow_service *service, struct err *why);
 int flow_service_poll(struct flow_service *service, struct err *err);
 int flow_service_joined(const struct flow_service *service);
 
-/* flow_service_retries() returns how many requests had to be sent again. */
+/* flow_service_retries() returns how many requests had to be sent again,
+ * flow_service_greetings() how often a service has greeted us: once more on
+ * each connection. */
 uint64_t flow_service_retries(const struct flow_service *service);
+uint64_t flow_service_greetings(const struct flow_service *service);
 
 /* flow_service_who() returns the service's hello, lent; its stage is "" before
  * the service has greeted us. */

@@ -16,6 +16,7 @@ struct flow_service {
     struct wire_subject subject; /* of the answer that the caller has */
     struct err unfit; /* why the request cannot be sent; "": it can */
     uint64_t retries;
+    uint64_t greetings;
     double said; /* when it was said last that no answer has come */
 };
 
@@ -78,6 +79,12 @@ const struct wire_hello *
 flow_service_who(const struct flow_service *service)
 {
     return flow_client_who(service->client);
+}
+
+uint64_t
+flow_service_greetings(const struct flow_service *service)
+{
+    return service->greetings;
 }
 
 static void
@@ -150,8 +157,10 @@ read_answers(struct flow_service *service, enum flow_answer *what,
     int rc;
 
     while ((rc = flow_client_read(service->client, &news, err)) > 0) {
-        if (news.what == FLOW_JOINED)
+        if (news.what == FLOW_JOINED) {
+            service->greetings++;
             send_request(service);
+        }
         if (news.what == FLOW_REPORT) {
             *err = news.why;
             *what = FLOW_ODD;

@@ -490,7 +490,8 @@ lie(struct world *w)
         break;
     }
     tell(w, "%s lies", name_of(w->link[i].client));
-    w->early |= said.k >= w->places;
+    // that all is trained, or has come: with its peers lost, the run is over
+    w->early |= said.k + said.n >= w->places;
     post(w, i, 1, NEXT, &said);
     w->allowed += FLOW_LAPSE + 4;
 }

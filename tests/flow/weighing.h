@@ -150,7 +150,8 @@ ask_service(struct world *w)
     say_request(w);
 }
 
-/* Between two steps: a service that it has not met gets the state. */
+/* Between two steps: a service that it has not met, or that is connected anew,
+ * gets the state: it may have begun a session that a peer made up. */
 static void
 meet_service(struct world *w)
 {
@@ -158,8 +159,12 @@ meet_service(struct world *w)
     char name[16];
 
     snprintf(name, sizeof name, "service%d", a->service);
-    if (!a->built || asking_link(w)->greeting.state != FLOW_IN ||
-        !flow_keeper_meets(&a->keeper, name))
+    if (!a->built || asking_link(w)->greeting.state != FLOW_IN)
+        return;
+    if (a->connection != asking_link(w)->connection)
+        flow_keeper_behind(&a->keeper);
+    a->connection = asking_link(w)->connection;
+    if (!flow_keeper_meets(&a->keeper, name))
         return;
     a->meets = 1;
     ask_service(w);

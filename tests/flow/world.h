@@ -170,9 +170,10 @@ struct asker {
     int built;       /* it has a network, and so a state */
     int asks, meets; /* for an answer; of a state between two steps */
     enum what what;
-    struct said out; /* the request; its serial is the id */
-    double renews;   /* a new connection is made then; 0: it is not */
-    int service;     /* that greeted it last */
+    struct said out;     /* the request; its serial is the id */
+    double renews;       /* a new connection is made then; 0: it is not */
+    int service;         /* that greeted it last */
+    unsigned connection; /* by which it met that */
 };
 
 struct world {

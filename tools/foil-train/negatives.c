@@ -415,8 +415,12 @@ train_service_meet(struct train_service *s, struct err *err)
 
     if (train_service_greet(s, err))
         return -1;
-    if (!flow_service_joined(s->service) ||
-        !flow_keeper_meets(&s->keeper, version_met(s)))
+    if (!flow_service_joined(s->service))
+        return 0;
+    if (s->greetings != flow_service_greetings(s->service))
+        flow_keeper_behind(&s->keeper);
+    s->greetings = flow_service_greetings(s->service);
+    if (!flow_keeper_meets(&s->keeper, version_met(s)))
         return 0;
     what = give_state(s, err);
     rc = flow_keeper_next(&s->keeper, what, version_met(s));

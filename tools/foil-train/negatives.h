@@ -35,7 +35,8 @@ struct train_service {
     float *in_batch; /* weights of a batch without the service */
     size_t in_batch_room;
     struct flow_keeper keeper;
-    double again; /* --policy in-batch: not asked before then */
+    uint64_t greetings; /* of the service, when it was met last */
+    double again;       /* --policy in-batch: not asked before then */
 };
 
 /* train_service_open() connects, once the shape is known.
@@ -54,9 +55,10 @@ struct train_negatives train_service_negatives(struct train_service *service);
 int train_service_greet(struct train_service *service, struct err *err);
 
 /*
- * train_service_meet() hands its tables to a service that was started again and
- * asks for nothing yet, since a filter lets no item pass without: 0, or -1 when
- * it refuses.
+ * train_service_meet() hands its tables to a service that was started again, or
+ * is connected again, since it may have begun another session; and asks for
+ * nothing yet, since a filter lets no item pass without: 0, or -1 when it
+ * refuses.
  */
 int train_service_meet(struct train_service *service, struct err *err);
 
