@@ -24,7 +24,7 @@ enum {
     SHOWN = 1024,    // bytes of a line of its standard error that are printed
     BURST = 200,     // such lines that are printed in a period
     LATEST = 10,     // and of those above, the latest ones
-    READS = 16,      // of its standard error at once
+    READS = 2,       // of its standard error at once: all that a pipe holds
     LOOK_MS = 100,   // between two looks whether the program still lives
     DESCRIPTOR = 10, // ours have at least this number: 0 to 3 are the program's
 };
