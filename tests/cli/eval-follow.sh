@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # foil eval follow: the checkpoints of a run are judged while it trains.
+# Not for sanitizers: its verbs are in foil-eval.sh.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # foil-select on a machine of its own: a network namespace, tcp with CURVE.
 # The addresses exist only in the two namespaces that this test makes.
+# Not for sanitizers: its stages are in others.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Runs that are killed, and gone on with, give what undisturbed ones give: the
 # same checkpoint and the same metrics, bit for bit.
+# Not for sanitizers: kills are in faults.sh, its stages in others.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every stage that waits says for whom, also where that one is there and does
 # nothing: stages are stopped in turn, and the others name them.
+# Not for sanitizers: its stages are in others.
 # Mostly waits, 40 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
