@@ -377,7 +377,7 @@ def run(*command):
     """What a program says; one that does not end in a minute says nothing."""
     try:
         return subprocess.run(command, capture_output=True, text=True,
-                              timeout=60).stdout
+                              errors="replace", timeout=60).stdout
     except subprocess.TimeoutExpired:
         return ""
 
