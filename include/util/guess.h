@@ -33,6 +33,9 @@ const char *guess_words(struct guess *guess);
  */
 const char *guess_other(const char *word);
 
+/* What to do about a device, as the end of a sentence. */
+extern const char guess_device[];
+
 /*
  * guess_changes() returns how many letters have to be inserted, removed,
  * changed or swapped with the next one to turn a into b (the optimal string

@@ -84,6 +84,10 @@ static const char *const others[][2] = {
     {"cuda", ""},
 };
 
+const char guess_device[] =
+    "foil computes on processors (CPUs), leave it out; foil-python(7) has "
+    "encoders on a GPU";
+
 const char *
 guess_other(const char *word)
 {

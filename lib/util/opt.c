@@ -72,9 +72,7 @@ refuse_other(const struct opt_tool *tool, const char *name)
     const char *ours = guess_other(name);
 
     if (ours && !*ours)
-        opt_misuse("no option '--%s': foil computes on the processor (CPU), "
-                   "leave it out; foil-python(7) has encoders on a GPU",
-                   name);
+        opt_misuse("no option '--%s': %s", name, guess_device);
     if (ours && option_named(tool, ours))
         opt_misuse("no option '--%s': it is --%s", name, ours);
 }

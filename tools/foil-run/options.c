@@ -123,10 +123,7 @@ refuse_option(struct pipeline *p, const char *name)
     const char *ours = guess_other(name);
 
     if (ours && !*ours)
-        pipeline_misuse(p,
-                        "no option '--%s': foil computes on processors (CPUs) "
-                        "alone, leave it out",
-                        name);
+        pipeline_misuse(p, "no option '--%s': %s", name, guess_device);
     if (ours && is_known(p, ours))
         pipeline_misuse(p, "no option '--%s': it is --%s", name, ours);
     guess_try(&guess, "run");
