@@ -22,7 +22,11 @@ ok 'a run' foil run simclr set -r run --objective isogclr --augmenters 1 --threa
 foil-view --port 0 -r run >address 2>view.err &
 page=$!
 becomes_true test -s address
-curl -s -m 20 -o all.json "$(<address)all"
+# The page answers before it has read the data set.
+has_classes() {
+    curl -s -m 20 -o all.json "$(<address)all" && jq -e .classes all.json
+}
+becomes_true has_classes
 ok 'a name of a class turns no text around' jq -e '.classes == ["a", "b???c"]' all.json
 # shellcheck disable=SC2016 # not this shell's
 ok 'the image that was replaced is told, and why' jq -e --arg name "$broken" '
