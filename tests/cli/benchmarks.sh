@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Each program of tests/bench is run for a moment, so that none breaks unseen.
+# Not for sanitizers: it measures, what it calls is in tests of its own.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 here=$(cd "${0%/*}/.." && pwd)

@@ -3,6 +3,7 @@
 # foil top and a selector join it all the same, and a key of another role does not.
 # The step takes a minute of processor time, and is never waited for: that it goes
 # on is seen by the metrics, which have no line yet.
+# Not for sanitizers: its stages and keys are in others.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -2,6 +2,7 @@
 # foil.encode(): runs that are killed three times and resumed end as undisturbed ones,
 # to the byte.
 # Mostly waits, 20 s
+# Not for sanitizers: kills are in faults.sh, its stages in encode.sh.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

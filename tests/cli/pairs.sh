@@ -2,6 +2,7 @@
 # Images with one, three and eight captions, trained by two towers: whatever is
 # killed, and whoever keeps the chains, the run ends with the checkpoint and the
 # metrics of an undisturbed one, bit for bit; so does one from a recording.
+# Not for sanitizers: kills are in faults.sh, captions in clip.sh.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -3,6 +3,7 @@
 # one that takes items and never delivers, one that says too early that the run
 # is over. The run must go on without it, and end with the same bits.
 # Mostly waits, 25 s
+# Not for sanitizers: its stages are in faults.sh, what they refuse in tests/flow.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

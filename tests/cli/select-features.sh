@@ -2,6 +2,7 @@
 # Plans from features: the same to the bit whatever is killed when; late plans;
 # how hard a plan from files is.
 # Mostly waits, 40 s
+# Not for sanitizers: its stages are in foil-select.sh, plans in tests/select.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -2,6 +2,7 @@
 # foil-select --strategy-command: plans by a program of the user's, the same to the
 # bit whatever is killed when; what it answers wrongly is told.
 # Mostly waits, 5 s
+# Not for sanitizers: plans by a program are in python-examples.sh.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
