@@ -273,9 +273,9 @@ $(OUT)/tests/fuzz/%: OWN_LDFLAGS += -fsanitize=fuzzer
 $(GATE) $(OUT)/tests/wire/test_ungated.o: FORTIFY :=
 # Most of what sanitizers run; with -O3 compilers take four times as long.
 $(OUT)/lib/num/%.o: CFLAGS_asan := -O2 -g
-# Tests take half of the time to compile that they take with -O3.
+# Tests take half of the time to compile that they take with -O3; some compute.
 $(OUT)/tests/%.o: CFLAGS_release := -O1 -g
-$(OUT)/tests/bench/%.o: CFLAGS_release := -O3 -g
+$(OUT)/tests/bench/%.o $(OUT)/tests/sample/%.o: CFLAGS_release := -O3 -g
 # Loops for one instruction set, which the processor is asked for first.
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 $(OUT)/lib/num/%_avx512.o: OWN_CFLAGS += -mavx512f -mavx512bw -mavx512dq \

@@ -9,10 +9,10 @@ PATH=$BIN:$PATH
 here=$(cd "${0%/*}" && pwd)
 cd "$work" || exit 1
 foil-data generate -o set.tar 40 2>/dev/null
-mkdir -p set/a "set/b"$'\u202e'c
+mkdir -p set/a "set/b"$'\xe2\x80\xae'c
 tar -xf set.tar -C set/a
 rm set/a/*.cls
-mv set/a/00003* "set/b"$'\u202e'c
+mv set/a/00003* "set/b"$'\xe2\x80\xae'c
 foil-data index set 2>/dev/null
 broken=$(foil-data list set | awk -F'\t' '$1 == 7 { print $7 }')
 ok 'an image is broken' test -s "set/$broken"
