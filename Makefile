@@ -165,9 +165,11 @@ CLI     := $(filter-out $(STUDIES),$(wildcard tests/cli/*.sh))
 HEADERS := $(wildcard include/*/*.h)
 SOURCES := $(HEADERS) $(wildcard lib/*/*.c lib/*/*.h tools/*.c tools/*/*.[ch] \
            tests/*.[ch] tests/*/*.[ch])
+# Scripts of foil run, whose first line names no shell.
+PIPELINES := $(shell grep -lsx '\#!/usr/bin/env foil-run' pipelines/* pipelines/studies/*)
 SCRIPTS := $(filter-out %.md $(patsubst %/,%,$(wildcard scripts/*/)),$(wildcard scripts/*)) \
            $(wildcard scripts/benchmarks/*.sh scripts/pictures/*.sh pipelines/*/*.sh \
-           tests/*.sh tests/cli/*.sh tools/*.sh) tools/foil.bash .ci/run
+           pipelines/by-hand $(filter-out %.sh,$(wildcard pipelines/bin/*)) tests/*.sh tests/cli/*.sh tools/*.sh) tools/foil.bash .ci/run
 MAN     := $(wildcard tools/*.[157])
 
 .PHONY: all help setup demo test times test-studies check ci lint fmt cover \

@@ -1,12 +1,15 @@
 /*
  * foil-run: starts the stages of a list, keeps a log of each, starts them
- * again, and ends them all when the run is over, however it ends.
+ * again, and ends them all when the run is over, however it ends; or runs the
+ * script of a pipeline.
  */
 #include <errno.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "foil-run/commands.h"
 #include "foil-run/hold.h"
 #include "foil-run/keep.h"
 #include "foil-run/list.h"
@@ -61,6 +64,26 @@ read_list(struct list *list, const char *path)
             die("%s", err.msg);
 }
 
+/* Runs a pipeline, by `foil run` where that has not set what is around one. */
+_Noreturn static void
+run_pipeline(int argc, char **argv)
+{
+    char **words = keep_array((size_t)argc + 2, sizeof *words), *folder;
+    struct err err;
+
+    if (getenv("FOIL_PIPELINES"))
+        pipeline_main(argv);
+    folder = file_own_folder(&err);
+    if (!folder)
+        die("%s", err.msg);
+    words[0] = keep("%s/foil", folder);
+    words[1] = keep("run");
+    words[2] = keep("%s%s", strchr(argv[1], '/') ? "" : "./", argv[1]);
+    memcpy(words + 3, argv + 2, (size_t)(argc - 2) * sizeof *words);
+    execv(words[0], words);
+    die("cannot run '%s': %s", words[0], strerror(errno));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -69,8 +92,10 @@ main(int argc, char **argv)
     const char *path;
     int alone;
 
+    if (argc > 1)
+        commands_main(argv);
     if (argc > 1 && pipeline_is(argv[1]))
-        pipeline_main(argv);
+        run_pipeline(argc, argv);
     path = opt_parse(&tool, argc, argv)[0];
     if (!run && path)
         run = hold_name(basename(keep("%s", path)));

@@ -1,9 +1,9 @@
 /*
  * foil: the dispatcher.  `foil train` runs foil-train, `foil run NAME` runs
- * pipelines/NAME.list, `foil run ./SCRIPT` a script and `foil run ./LIST` gives
- * foil-run a list of stages, each with the folder of this program first on
- * PATH, so that a checkout, an installation and a copy never mix, and with
- * that of foil.py last on PYTHONPATH.
+ * pipelines/NAME, `foil run ./SCRIPT` a script of the user's and `foil run
+ * ./LIST` gives foil-run a list of stages, each with the folder of this program
+ * first on PATH, so that a checkout, an installation and a copy never mix, and
+ * with that of foil.py last on PYTHONPATH.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -43,6 +43,9 @@ void setting_set(struct settings *settings, const char *name,
  */
 int setting_read(struct settings *settings, const char *path, struct err *err);
 
+/* setting_text() returns the lines of such a file, to be given to free(). */
+char *setting_text(const struct settings *settings);
+
 /* setting_write() writes a file, all or nothing as file_write(). */
 int setting_write(const struct settings *settings, const char *path,
                   struct err *err);

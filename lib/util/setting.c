@@ -97,13 +97,11 @@ setting_read(struct settings *settings, const char *path, struct err *err)
     return text ? 0 : -1;
 }
 
-int
-setting_write(const struct settings *settings, const char *path,
-              struct err *err)
+char *
+setting_text(const struct settings *settings)
 {
     char *text = NULL;
     size_t n = 0, room = 0;
-    int rc;
 
     mem_grow(&text, &room, 1, 1);
     for (size_t i = 0; i < settings->n; i++) {
@@ -111,7 +109,7 @@ setting_write(const struct settings *settings, const char *path,
         const size_t length = strlen(name);
 
         mem_grow(&text, &room,
-                 n + length + 2 * strlen(settings->item[i].value) + 2, 1);
+                 n + length + 2 * strlen(settings->item[i].value) + 3, 1);
         memcpy(text + n, name, length);
         n += length;
         text[n++] = ' ';
@@ -122,7 +120,17 @@ setting_write(const struct settings *settings, const char *path,
         }
         text[n++] = '\n';
     }
-    rc = file_write(path, text, n, err);
+    text[n] = 0;
+    return text;
+}
+
+int
+setting_write(const struct settings *settings, const char *path,
+              struct err *err)
+{
+    char *text = setting_text(settings);
+    const int rc = file_write(path, text, strlen(text), err);
+
     free(text);
     return rc;
 }

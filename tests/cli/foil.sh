@@ -19,9 +19,9 @@ program() {
 
 program "$work/bin/foil-echo" 'printf "<%s>" "$@"'
 program "$work/bin/foil-three" 'exit 3'
-program "$work/share/foil/pipelines/studies/far.list" '# Try a study.'
-program "$work/share/foil/pipelines/studies/as-long-as-that-one.list" '# Long.'
-program "$work/share/foil/pipelines/try.list" '# Try the dispatcher.' \
+program "$work/share/foil/pipelines/studies/far" '# Try a study.'
+program "$work/share/foil/pipelines/studies/as-long-as-that-one" '# Long.'
+program "$work/share/foil/pipelines/try" '# Try the dispatcher.' \
     'foil-echo "$@"'
 
 # prints WANT COMMAND... : exactly this text on stdout
@@ -178,10 +178,6 @@ ok 'and foil-run those of a list' prints '<./list><--help>' \
     bash -c "touch list && '$foil' help ./list"
 ok 'a path where nothing is: 1' refuses 1 "no pipeline './nothing'" \
     "$foil" help ./nothing
-# shellcheck disable=SC2016 # of the script
-program old '. "$FOIL_PIPELINES/lib.sh"'
-ok 'one that reads the shell library of before: 1' refuses 1 \
-    "'./old' reads lib.sh.*foil-run\(1\)" "$foil" run ./old
 chmod a-x mine
 ok 'one that may not be run: 1' refuses 1 "'chmod \+x ./mine' allows it" \
     "$foil" run ./mine

@@ -201,7 +201,7 @@ ok 'a word that a stage lists' offers spectral foil run simclr --strategy spec
 ok 'a pipeline' offers simclr foil run sim
 ok 'nothing else behind foil run' exits 1 offers_among 'select\|--help' foil run ''
 ok 'a study' offers studies/geometry foil run studies/geo
-ok 'options of other stages of a pipeline' offers '--train --train-command --trainer' \
+ok 'options of other stages of a pipeline' offers '--train --train-command --trace --trainer' \
     foil run simclr --tra
 ok 'an objective, which --list has' offers emc2_bimodal foil train --objective emc2_
 ok 'also of a pipeline' offers emc2_bimodal foil run simclr --objective emc2_

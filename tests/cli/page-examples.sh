@@ -29,7 +29,7 @@ cp "$root"/pipelines/python/{encoder,curriculum}.py .
 smaller() {
     sed -E ':a; /\\$/ { N; s/\\\n *//; ba }
         s/device="cuda"/device="cpu"/; s/batch=128/batch=16/; s/epochs=50/epochs=1/
-        s/-b 256 -e 50/-b 16 -e 1/; s/--warmup 5/--warmup 0.1/
+        s/--warmup 5/--warmup 0.1/
         s/--epochs 50/--epochs 1 --batch 16 --size 32/
         /^foil run photos /!s/^(foil run .*)/\1 --epochs 1 --batch 16/
         s/^foil run .*/& --augmenters 1 --threads 1/; s/ +#.*//'
@@ -109,14 +109,16 @@ foil.plan_batches(lambda o: range(o.samples) and __import__("numpy").arange(o.sa
 end
         ok "$first" runs block
         ;;
-    'foil train -r hand'*) # each in a terminal of its own
+    'foil-select -r run'*) # the stages of pipelines/by-hand
         # shellcheck disable=SC2016 # of the block
         {
             echo 'trap "kill \$(jobs -p) 2>/dev/null || true" EXIT'
-            sed 's/$/ \&/; s/foil train/& --threads 1/' block
-            echo 'wait %?train && wait %?augment && wait %?select'
-        } >terminals
-        ok "$first" runs terminals
+            sed 's/--epochs 10/--epochs 1/; s/--batch 64/--batch 16/; s/&.*/\&/
+                s/foil-augment/& --size 32/
+                s/foil-train/& --threads 1 --arch resnet8 --width 8/' block
+        } >stages
+        mkdir -p by-hand && cp -r photos photos.foil by-hand
+        ok "$first" runs <(echo "cd by-hand; . ../stages")
         ;;
     'foil run '* | 'foil embed '*) ok "$first" runs block ;;
     *) ok "$first: a block that this test does not know" false ;;

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# What a pipeline's list promises, with stages that do as they are told: a fake
-# runs the commands in $work/do/STAGE, or else waits to be ended.
-# shellcheck disable=SC2016 # the fakes expand what stands in their commands
+# What a pipeline's script promises, with fake stages: each runs the commands in
+# $work/do/STAGE, or else waits to be ended.
+# shellcheck disable=SC2016,SC1003 # the fakes expand what stands in their commands
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 
 pipelines=$work/share/foil/pipelines
 mkdir -p "$work/bin" "$work/do" "$pipelines"
 cp "$BIN/foil" "$BIN/foil-run" "$work/bin"
-cp -r "${0%/*}/../../pipelines/parts" "$pipelines"
+cp -r "${0%/*}/../../pipelines/"{bin,parts} "$pipelines"
 export work real=$BIN
 
 for tool in train augment select negatives; do
@@ -36,17 +36,19 @@ END
 done
 printf '#!/bin/sh\n' >"$work/bin/foil-data"
 chmod 755 "$work/bin/foil-data"
-cat >"$pipelines/try.list" <<'END'
+cat >"$pipelines/try" <<'END'
+#!/usr/bin/env foil-run
 # Try the stages.
 #
 # They are not real.
-pipeline DATA [TEST]
-set grace 1
-train --lr 0.5 --nesterov
+#: operands DATA [TEST]
+#: default  grace 1
+#: train    --lr 0.5 --nesterov
 
-learn $DATA
-run echo "learnt from $DATA"
+learn "$DATA"
+echo "learnt from $DATA"
 END
+chmod 755 "$pipelines/try"
 
 # begin STAGE=COMMANDS... : forget the last run and say what the fakes do
 begin() {
@@ -137,18 +139,18 @@ touch "$work/DATA" # a run that is resumed looks for its data
 ok 'but resumed' try DATA --resume
 ok 'as the trainer is told' grep -q '^train .*--resume' "$work/started"
 
-# a list of the user's own, far from the pipelines
+# a script of the user's own, far from the pipelines
 mkdir "$work/own"
-cp "$pipelines/try.list" "$work/own/mine.list"
+cp "$pipelines/try" "$work/own/mine.sh"
 own() {
     (cd "$work/own" && timeout -k 5 "$patience" "$work/bin/foil" run "$@")
 }
 begin "train=$all_up exit 0"
-ok 'a list of the user'\''s own is a pipeline' own ./mine.list DATA --seed 3
+ok 'a script of the user'\''s own is a pipeline' own ./mine.sh DATA --seed 3
 ok 'which goes on behind its training' grep -q '^learnt from DATA$' "$work/out"
 ok 'with a run by its name' test -d "$work/own/run/mine"
 ok 'which remembers where it is' \
-    grep -qx "pipeline $work/own/mine.list" "$work/own/run/mine/command"
+    grep -qx "pipeline $work/own/mine.sh" "$work/own/run/mine/command"
 begin "train=$all_up exit 0"
 mkdir "$work/own/run/mine/latest"
 touch "$work/own/DATA"
@@ -156,9 +158,9 @@ ok 'so that it is resumed alone' own --resume -r run/mine
 ok 'with the options of the run' grep -q '^train .*--seed 3.* --resume' \
     "$work/started"
 ok 'its messages have its path: 2' refuses 2 \
-    "^foil run ./mine.list: no option '--nonsense'" own ./mine.list --nonsense x
+    "^foil run ./mine.sh: no option '--nonsense'" own ./mine.sh --nonsense x
 ok 'the run of one is not that of another: 1' refuses 1 \
-    "is a run of '$work/own/mine.list'" "$work/bin/foil" run try DATA --resume \
+    "is a run of '$work/own/mine.sh'" "$work/bin/foil" run try DATA --resume \
     -r "$work/own/run/mine"
 
 # ----------------------------------------------------------------- faults
@@ -233,7 +235,7 @@ ok 'the trainer saved' grep -q saved "$work/do/saved"
 ok 'the trainer saved, nothing is left' nothing_left
 
 # What Ctrl-C does to the pipeline; the stages are out of its reach.
-begin "train=$saves kill -INT \$(ps -o ppid= \$PPID)"
+begin "train=$saves kill -INT \$(ps -o ppid= \$(ps -o ppid= \$PPID))"
 ok 'SIGINT: 130' exits 130 try DATA
 ok 'and how to go on' grep -qF \
     "foil run try: stopped; 'foil run --resume -r $work/run' goes on" \
@@ -262,58 +264,106 @@ killed() {
 }
 ok 'SIGKILL of the pipeline: nothing is left' killed
 
-# --------------------------------------------------------- steps of a list
+killed_shell() {
+    "$work/bin/foil" run try DATA -r "$work/run" 2>"$work/said" &
+    local pid=$! code=0
+    becomes_true test -e "$work/do/ready" || return
+    pkill -KILL -s "$(pgrep -P "$pid" -x sh)" -x sh
+    wait "$pid" || code=$?
+    cat "$work/said"
+    test "$code" -eq 137 && becomes_true nothing_left
+}
+begin "train=$all_up touch \"\$work/do/ready\""
+ok 'SIGKILL of its shell: 137, nothing is left' killed_shell
+ok 'which is said' grep -qx 'foil run try: the shell was killed by signal 9' \
+    "$work/said"
 
-# steps LINE... : a list of these lines, run with $work/run
-steps() {
-    printf '%s\n' '# Steps.' 'pipeline [DATA]' 'option size N 3 "of it"' \
-        'option way in|out in "which"' "${@//RUN/$work/run}" >"$work/own/steps"
+killed_step() {
+    "$work/bin/foil" run try DATA -r "$work/run" &
+    local pid=$! code=0
+    becomes_true test -e "$work/do/ready" || return
+    pkill -KILL -f -- '^foil-run --learn DATA'
+    wait "$pid" || code=$?
+    test "$code" -eq 137 && becomes_true nothing_left
+}
+begin "train=$all_up touch \"\$work/do/ready\""
+ok 'SIGKILL of learn: 137, nothing is left' killed_step
+
+# ------------------------------------------------------------ other scripts
+
+# script LINE... : a script of these lines behind a header, run with $work/run
+script() {
+    printf '%s\n' '#!/usr/bin/env foil-run' '# Steps.' '#: operands [DATA]' \
+        '#: option size N 3 "of it"' '#: option way in|out in \' '#: "which"' \
+        '' "$@" >"$work/own/steps"
+    chmod 755 "$work/own/steps"
     (cd "$work/own" && timeout -k 5 "$patience" "$work/bin/foil" run ./steps "${more[@]}" -r "$work/run")
 }
 more=(here --size 04)
 begin
-ok 'words, guards, loops and files' steps 'set name a' 'let text echo b c' \
-    'if $DATA unless "" run mkdir -p RUN' 'if "" run false $nobody' \
-    'without RUN run false' 'for i 1,2 onto RUN/said run echo $i "$name $text" $text...' \
-    'for i "" run false' 'to RUN/size run echo $size $way' \
-    'finally touch RUN/last'
-ok 'are as they are told' test "$(cat "$work/run/said" "$work/run/size")" = \
-    $'1 a b c b c\n2 a b c b c\n4 in'
-ok 'a command is run in the end' test -e "$work/run/last"
-printf '%s\n' '# A part.' 'to $RUN/part run echo $2 $1' >"$pipelines/parts/part.list"
-ok 'a part has words of its own' eval "steps 'use part x \"y z\"' &&
-    grep -qx 'y z x' '$work/run/part'"
-mkdir "$work/own/parts"
-echo 'to $RUN/part run echo mine $1' >"$work/own/parts/part.list"
-ok 'one beside the list comes first' eval "steps 'use part x' &&
-    grep -qx 'mine x' '$work/run/part'"
-rm -r "$work/run/last" "$work/own/parts"
-ok 'a step that fails is the last: its exit code' exits 3 steps \
-    'finally touch RUN/last' 'run sh -c "exit 3"' 'run touch RUN/not'
-ok 'but for that of the end' test -e "$work/run/last" -a ! -e "$work/run/not"
-ok 'a command whose words are wanted fails: its exit code' exits 4 steps \
-    'let a sh -c "exit 4"' 'fail no'
+ok 'operands, options and RUN are variables' script \
+    'echo "$DATA $SIZE $WAY $EPOCHS" >"$RUN/values"' 'trap "touch $RUN/last" EXIT'
+ok 'with their values' grep -qx 'here 4 in 100' "$work/run/values"
+ok 'a trap is run in the end' test -e "$work/run/last"
+rm "$work/run/last"
+ok 'a command that fails is the last: its exit code' exits 3 script \
+    'trap "touch $RUN/last" EXIT' 'sh -c "exit 3"' 'touch "$RUN/not"'
+ok 'but for a trap' test -e "$work/run/last" -a ! -e "$work/run/not"
+ok 'a variable that is not set fails' refuses 2 'nobody' script 'echo $nobody'
+ok 'a script works by its first line' env PATH="$work/bin:$PATH" \
+    "$work/own/steps" --help
+ok '--trace shows the commands' eval "more+=(--trace)
+    script 'echo \"size \$SIZE\"' 2>'$work/said' && grep -q '+ echo size 4' '$work/said'"
+more=(here)
+rm -rf "$work/run"
+ok 'nothing is left where nothing was made' exits 3 script 'exit 3'
+ok 'not even the run directory' test ! -e "$work/run"
+more=(here --stages)
+ok 'nothing is made by --stages' script 'make-key "$RUN/keys" train' 'learn "$DATA"' \
+    'touch "$RUN/not"'
+ok 'but the list of stages' grep -q "^train  *main  *never  *foil-train -r " "$work/out"
+ok 'not even the run directory, by --stages' test ! -e "$work/run"
+
+# in a loop, each in a folder of its own, and each once
+more=(here)
+begin "train=mkdir -p \$RUN/latest; $all_up exit 0"
+loop='for tau in 0.1 0.2; do
+    RUN=$FOIL_RUN/$tau
+    learn "$DATA" --train.tau "$tau" --augmenters 1
+done'
+sed -i 's/-ge 4/-ge 3/' "$work/do/train"
+ok 'a loop of trainings' script "$loop"
+ok 'each with its option' test "$(grep -c '^train .*/run/0.[12] .* --tau 0.[12]$' \
+    "$work/started")" -eq 2
+more+=(--resume)
+touch "$work/own/here"
+ok 'that goes on' script "$loop"
+more=(here)
+
 for wrong in "2|want one of in.out|--way|up" '2|want a whole number|--size|x'; do
     IFS='|' read -r code why option value <<<"$wrong"
     more=(here "$option" "$value")
-    ok "a wrong value of an option: $code" refuses "$code" "$why" steps
+    ok "a wrong value of an option: $code" refuses "$code" "$why" script
 done
 more=()
-echo 'if $1 use twin' >"$pipelines/parts/twin.list"
-echo 'use twice' >"$pipelines/parts/twice.list"
 while IFS='|' read -r code why line; do
-    ok "refused: $line" refuses "$code" "$why" steps '' "$line"
+    ok "refused: $line" refuses "$code" "$why" script "$line"
 done <<'END'
-1|./steps:6: no step 'lern'|lern data
-1|./steps:6: '.nobody' is not|run echo $nobody
-1|./steps:6: 'let' wants 2 words|let a
-1|no command 'nope' for 'nope'|run nope
-1|no part 'nope': neither './parts/nope.list' nor .*|use nope
-1|parts/twin.list' uses itself|use twin again
-1|parts/twice.list' uses itself|use twice
-1|./steps:6: the line ends early|if
-1|./steps:6: the line ends early|finally
+1|./steps:8: no header line 'lern'|#: lern data
+1|./steps:8: 'default' wants 2 words|#: default a
+1|./steps:8: a quote is not closed|#: train '
+1|'path' is no name for an option|#: option path FILE '' 'of it'
+1|'run' is no name for an option|#: default run x
+1|method 'a': want STAGE=OPTIONS, not 'lr=1'|#: method a simclr lr=1
+1|nope.*: No such file|#: include nope
+127|nope|nope
 1|^foil run ./steps: my word$|fail 'my word'
 2|^foil run ./steps: my word$|misuse 'my word'
+1|learn wants the data set|learn
+1|what is 'b' for|learn a b
+2|no option '--nonsense'|learn --nonsense a
 END
+printf '%s\n' '# Steps.' 'pipeline DATA' 'learn $DATA' >"$work/own/old.list"
+ok 'a list of steps: 1' refuses 1 \
+    "'./old.list' is a list of steps, which this foil does not run" own ./old.list x
 done_testing

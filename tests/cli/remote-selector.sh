@@ -152,4 +152,30 @@ ok 'the same weights' diff -r "$work/home/latest/" "$work/cut/latest/"
 ok 'the same plans, and all else' diff <(timeless home) <(timeless cut)
 ok 'with a policy nothing is lost' ends policy
 
+# A connection that is closed by SIGKILL here.  As by ssh, what runs there is in another
+# session, and its standard input ends with the connection.
+cat >"$work/ssh" <<'END'
+#!/usr/bin/env bash
+exec 3<&0
+setsid -w "$@" < <(exec cat <&3)
+END
+chmod 755 "$work/ssh"
+mkdir "$work/there_tmp"
+killed_here() {
+    TMPDIR=$work/there_tmp "$BIN/foil" run remote-selector "$work/more.tar" \
+        -r "$work/gone" --at "$work/ssh" --batch 8 --epochs 999 --threads 1 \
+        --plan-port 7005 --features-port 7006 --augment '--size 8' \
+        --train '--arch linear --head 32-16' &
+    local pid=$!
+    becomes_true has_steps gone 20 || return
+    pgrep -f "until-closed.sh $work/there_tmp" >/dev/null || return
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null
+    becomes_true nothing_there
+}
+nothing_there() {
+    ! pgrep -f "$work/there_tmp" >/dev/null && test -z "$(ls "$work/there_tmp")"
+}
+ok 'a closed connection ends the selector there, and its folder goes' killed_here
+
 done_testing

@@ -24,17 +24,55 @@ again() {
     ! grep 'steps,' "$work/said"
 }
 
-cat >"$work/alone.list" <<'END'
-# Nobody else has the folder from open to each.
-pipeline
-study
-method a simclr
-open 1
-run sh -c '! flock -n "$1" true' - $study/lock
-each run flock -n $study/lock true
+cat >"$work/alone" <<'END'
+#!/usr/bin/env foil-run
+# Nobody else has the folder from study to the first trial, nor from gather on.
+#: study
+#: method a simclr
+held() {
+    ! flock -n "$1" true || fail "'$1' is open to all"
+}
+one() {
+    flock -n "$STUDY/lock" true
+    held "$RUN"
+    printf 'x\t1\n' >"$RUN/result.new"
+}
+study 1
+held "$STUDY/lock"
+trials one
+gather
+held "$STUDY/lock"
 END
 ok 'calls that begin at once prepare one by one' \
-    "$BIN/foil" run "$work/alone.list" -r "$work/alone"
+    "$BIN/foil" run "$work/alone" -r "$work/study"
+ok 'results are gathered' diff "$work/study/results.tsv" \
+    <(printf 'a\t%d\tx\t1\n' 1 2 3 4 5)
+
+cat >"$work/fails" <<'END'
+#!/usr/bin/env foil-run
+# A trial without a result, or one that fails when it has one.
+#: option trial none|half none 'which one'
+#: study
+none() { :; }
+half() {
+    printf 'x\t1\n' >"$RUN/result.new"
+    false
+    say 'goes on'
+}
+study
+trial "$TRIAL" "$TRIAL"
+END
+fails() {
+    "$BIN/foil" run "$work/fails" -r "$work/failed" --trial "$1"
+}
+ok 'a trial without a result: 1' refuses 1 \
+    "none/result.new' is empty: none has written no result" fails none
+ok 'a trial that fails: 1' refuses 1 ': half$' fails half
+ok 'ends there' test "$(grep -c 'goes on' "$work/refuses.err") $(ls \
+    "$work/failed/half")" = '0 result.new'
+ok 'a trial that another call works at: 1' refuses 1 \
+    "another foil run uses '.*/half'" flock "$work/failed/half" \
+    "$BIN/foil" run "$work/fails" -r "$work/failed" --trial half
 
 ok 'unknown method: 2' refuses 2 "no method 'x'" study small-batch \
     --methods x "${sets[@]}"

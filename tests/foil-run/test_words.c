@@ -1,28 +1,15 @@
-/* Words with variables of our own, and as a list reads them again. */
+/* Words with variables of the environment, and as a list reads them again. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "foil-run/words.h"
 #include "t.h"
 
-static const char *
-value_of(const void *of, const char *name)
-{
-    return !strcmp(name, "list")   ? of
-           : !strcmp(name, "a-b")  ? "dashed"
-           : !strcmp(name, "none") ? ""
-                                   : NULL;
-}
-
 /* Returns 1 when these are the words of a text, as a list reads them. */
 static int
 are(const char *text, const char *want)
 {
-    struct words words = {.name = "l",
-                          .at = text,
-                          .line = 1,
-                          .value = value_of,
-                          .of = "one 'two three' $x # y"};
+    struct words words = {.name = "l", .at = text, .line = 1};
     struct word_list list = {0};
     struct err err = {""};
     char *got = NULL;
@@ -39,19 +26,17 @@ are(const char *text, const char *want)
 }
 
 static void
-variables_are_ours(void)
+variables_are_replaced(void)
 {
     setenv("FOIL_A", "x  y", 1);
-    T(are("$none ${a-b} $FOIL_A", "'' dashed 'x  y'"),
-      "a variable is ours, or the environment's");
-    T(are("$list", "'one '\\''two three'\\'' $x # y'"), "it is one word");
-    T(are("a $list... b", "a one 'two three' '$x' '#' y b"),
-      "with three dots it is its words, in which nothing is replaced");
-    T(are("$none...", ""), "of which there may be none");
-    T(are("$list...b", "'one '\\''two three'\\'' $x # y...b'"),
-      "dots in a word are dots");
-    T(are("$nobody... b", "l:1: '$nobody' is not in the environment"),
+    setenv("FOIL_B", "", 1);
+    T(are("$FOIL_B a-${FOIL_A}", "'' 'a-x  y'"), "a variable is one word");
+    T(are("'$FOIL_A' \"$FOIL_A\" # c", "'$FOIL_A' 'x  y'"),
+      "not in single quotes");
+    T(are("$nobody b", "l:1: '$nobody' is not in the environment"),
       "one that is not there is named");
+    T(are("${FOIL_A", "l:1: a '$' wants a name behind it, or quotes"),
+      "a brace that stays open is refused");
 }
 
 static void
@@ -75,7 +60,7 @@ texts_are_split_and_quoted(void)
 int
 main(void)
 {
-    variables_are_ours();
+    variables_are_replaced();
     texts_are_split_and_quoted();
     return t_done();
 }

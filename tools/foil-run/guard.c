@@ -12,55 +12,64 @@
 
 enum { PAUSE_MS = 20 };
 
+struct group {
+    pid_t pid; // below zero: it is to be forgotten
+    int is_script;
+};
+
 /* The groups that it watches. */
 struct groups {
-    pid_t *pid;
+    struct group *group;
     size_t n, room;
 };
 
 static void
-drop_group(struct groups *groups, pid_t group)
+drop_group(struct groups *groups, pid_t pid)
 {
     for (size_t i = 0; i < groups->n; i++)
-        if (groups->pid[i] == group)
-            groups->pid[i--] = groups->pid[--groups->n];
+        if (groups->group[i].pid == pid)
+            groups->group[i--] = groups->group[--groups->n];
 }
 
-/* Listen until the other end is closed: a group, or one below zero that is to
- * be forgotten. */
+/* Reads what is to be watched and forgotten until the other end is closed. */
 static void
-listen_to(int fd, struct groups *groups)
+read_groups(int fd, struct groups *groups)
 {
-    pid_t group;
+    struct group group;
     ssize_t n;
 
     while ((n = read(fd, &group, sizeof group)) > 0 || (n && errno == EINTR)) {
         if (n != sizeof group)
             continue; // none is torn: they are shorter than PIPE_BUF
-        if (group < 0) {
-            drop_group(groups, -group);
+        if (group.pid < 0) {
+            drop_group(groups, -group.pid);
         } else {
-            mem_grow(&groups->pid, &groups->room, groups->n + 1, sizeof group);
-            groups->pid[groups->n++] = group;
+            mem_grow(&groups->group, &groups->room, groups->n + 1,
+                     sizeof group);
+            groups->group[groups->n++] = group;
         }
     }
 }
 
-/* Kill what is left of each group when its leader is gone, or in time. */
+/* Kills what is left of each group when its leader is gone, or in time. */
 static void
 end_groups(struct groups *groups, double grace)
 {
     const double until = clock_now() + grace;
 
+    for (size_t i = 0; i < groups->n; i++)
+        if (groups->group[i].is_script)
+            kill(-groups->group[i].pid, SIGTERM);
     while (groups->n) {
         for (size_t i = 0; i < groups->n; i++) {
-            const pid_t group = groups->pid[i];
+            const struct group group = groups->group[i];
+            const pid_t all = group.is_script ? -group.pid : group.pid;
 
-            if (kill(group, 0) && errno == ESRCH)
-                kill(-group, SIGKILL);
-            else if (clock_now() < until || !kill(-group, SIGKILL))
+            if (kill(all, 0) && errno == ESRCH)
+                kill(-group.pid, SIGKILL);
+            else if (clock_now() < until || !kill(-group.pid, SIGKILL))
                 continue;
-            drop_group(groups, group);
+            drop_group(groups, group.pid);
             i--;
         }
         poll(NULL, 0, PAUSE_MS);
@@ -81,7 +90,7 @@ stand_guard(int fd, double grace)
     for (int i = 0; i < (most < 256 ? most : 256); i++)
         if (i != fd)
             close(i);
-    listen_to(fd, &groups);
+    read_groups(fd, &groups);
     end_groups(&groups, grace);
     _exit(0);
 }
@@ -104,7 +113,7 @@ guard_open(struct guard *guard, double grace, struct err *err)
 }
 
 static void
-tell_guard(const struct guard *guard, pid_t group)
+write_group(const struct guard *guard, struct group group)
 {
     ssize_t n;
 
@@ -114,15 +123,15 @@ tell_guard(const struct guard *guard, pid_t group)
 }
 
 void
-guard_watch(const struct guard *guard, pid_t group)
+guard_watch(const struct guard *guard, pid_t group, int is_script)
 {
-    tell_guard(guard, group);
+    write_group(guard, (struct group){group, is_script});
 }
 
 void
 guard_forget(const struct guard *guard, pid_t group)
 {
-    tell_guard(guard, -group);
+    write_group(guard, (struct group){-group, 0});
 }
 
 void

@@ -10,7 +10,8 @@
  * ends without having told it that they are gone, killed by kill -9 say, it
  * kills them: what a stage has started itself as well, which no parent-death
  * signal reaches.  Leaders have got SIGTERM by that signal, and have `grace`
- * seconds; the rest of a group ends with its leader.
+ * seconds; the rest of a group ends with its leader.  Of the group of a script
+ * the guard asks all to end, and all have these seconds.
  */
 struct guard {
     pid_t pid;
@@ -21,9 +22,10 @@ struct guard {
  * thread may run.  -1 on error. */
 int guard_open(struct guard *guard, double grace, struct err *err);
 
-/* guard_watch() tells it of a group, guard_forget() that nothing is left of
- * it.  A guard that was killed itself is passed over in silence. */
-void guard_watch(const struct guard *guard, pid_t group);
+/* guard_watch() tells it of a group, which is a script's or not, guard_forget()
+ * that nothing is left of it.  A guard that was killed itself is passed over in
+ * silence. */
+void guard_watch(const struct guard *guard, pid_t group, int is_script);
 void guard_forget(const struct guard *guard, pid_t group);
 
 /* guard_close() ends it and waits for that. */

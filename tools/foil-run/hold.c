@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 
@@ -8,6 +9,8 @@
 #include "util/file.h"
 #include "util/lock.h"
 #include "util/opt.h"
+
+enum { LONGEST_RUN = 97 }; // bytes, for the names of the sockets in it
 
 char *
 hold_name(const char *name)
@@ -44,6 +47,23 @@ hold_folder(const char *path)
     if (flock(fd, LOCK_EX | LOCK_NB))
         die("another foil run uses '%s'", path);
     return fd;
+}
+
+void
+hold_run(const char *run)
+{
+    const char *held = getenv("FOIL_HELD");
+
+    if (strlen(run) > LONGEST_RUN)
+        die("-r has %zu bytes: a run directory has at most %d, for the names "
+            "of the sockets in it",
+            strlen(run), LONGEST_RUN);
+    if (held && !strcmp(run, held))
+        return;
+    hold_make(run);
+    hold_folder(run); // as long as we live
+    if (setenv("FOIL_HELD", run, 1))
+        die("cannot set FOIL_HELD: %s", strerror(errno));
 }
 
 void

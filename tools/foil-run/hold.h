@@ -17,6 +17,11 @@ void hold_make(const char *path);
  * returns is open. */
 int hold_folder(const char *path);
 
+/* hold_run() makes the run directory of a pipeline and keeps others out of it
+ * until this process ends, unless FOIL_HELD names it: the process that started
+ * this one keeps others out then. */
+void hold_run(const char *run);
+
 /* hold_logs() says in the folder of the logs who has them, and is to be asked
  * to end. */
 void hold_logs(const char *logs);

@@ -1,33 +1,34 @@
 #include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "commands.h"
 #include "hold.h"
 #include "pipeline.h"
 #include "process.h"
+#include "step.h"
+#include "supervise.h"
 #include "util/file.h"
 #include "util/opt.h"
 
-enum { LONGEST_RUN = 97 }; // bytes, for the names of the sockets in it
+/* ------------------------------------------------------------------ checks */
 
-void
-pipeline_index(struct pipeline *p, const char *data)
+static void
+index_data(const char *data)
 {
-    const size_t n = strlen(data);
-    const size_t slashes = n && data[n - 1] == '/';
-    struct word_list words = {0};
+    char *word[] = {keep("index"), keep("%s", data), NULL};
 
-    word_list_put(&words, "foil-data", "index", data, (char *)NULL);
-    if (!file_exists(keep("%.*s.foil", (int)(n - slashes), data)) &&
-        (n < 5 || strcmp(data + n - 5, ".foil")))
-        step_run(p, &words);
+    step_run(word);
 }
 
 /* Refuses data that does not fit together, and says what is to be known of it:
  * a line for each by parts/fits.sh, of which the first word says which. */
 static void
-check_fit(struct pipeline *p, const char *data, const char *test)
+check_fit(const struct pipeline *p, const char *data, const char *test)
 {
     struct word_list words = {0};
     char *text, *rest;
@@ -44,33 +45,16 @@ check_fit(struct pipeline *p, const char *data, const char *test)
     }
 }
 
-/* Whether the last of the measures was taken. */
-static int
-was_judged(const struct pipeline *p)
-{
-    struct err ignored;
-    size_t len;
-    char *text =
-        file_read(run_path(p, "results.jsonl"), 1 << 26, &len, &ignored);
-    const int was =
-        text && strstr(text, *var(p, "captions") ? "{\"measure\":\"captions\""
-                                                 : "{\"measure\":\"probe\"");
-
-    free(text);
-    return was;
-}
-
 /* The list of stages can be read, and its commands are there. */
 static void
-check_stages(const struct pipeline *p)
+check_stages(const struct pipeline *p, struct list *list)
 {
-    struct list list;
     struct err err;
 
-    if (list_read(&list, "stages", p->stages, &err))
+    if (list_read(list, "stages", p->stages, &err))
         die("%s", err.msg);
-    for (size_t i = 0; i < list.n; i++)
-        if (process_findable(&list.stage[i], "stages", &err))
+    for (size_t i = 0; i < list->n; i++)
+        if (process_findable(&list->stage[i], "stages", &err))
             die("%s", err.msg);
 }
 
@@ -80,10 +64,6 @@ check_run(const struct pipeline *p, const char *test)
 {
     const char *run = var(p, "RUN");
 
-    if (strlen(run) > LONGEST_RUN)
-        die("-r has %zu bytes: a run directory has at most %d, for the names "
-            "of the sockets in it",
-            strlen(run), LONGEST_RUN);
     if (run_has(p, "latest") && !p->resume)
         die("'%s' holds a run: --resume goes on with it, -r takes another",
             run);
@@ -105,39 +85,71 @@ check_place(const struct pipeline *p, const char *data)
             data, p->name, var(p, "RUN"), p->operand.word[0]);
 }
 
-void
-pipeline_prepare(struct pipeline *p, const char *data, const char *test)
+/* Whether this is the run of the pipeline itself, not one of many in it. */
+static int
+is_whole_run(const struct pipeline *p)
 {
-    p->learnt = LEARNT_NOT;
+    const char *run = getenv("FOIL_RUN");
+
+    return !p->is_study && run && !strcmp(run, var(p, "RUN"));
+}
+
+/* Returns the data set that the encoder is evaluated on, which has to fit the
+ * one that the whole pipeline is for. */
+static const char *
+test_of(const struct pipeline *p, const char *data)
+{
+    return is_whole_run(p) && p->operand.n &&
+                   !strcmp(data, var(p, p->operand.word[0]))
+               ? var(p, "TEST")
+               : "";
+}
+
+/* Makes the run directory, and has that of the pipeline remember the command.
+ */
+static void
+make_run(const struct pipeline *p)
+{
+    const char *text = getenv("FOIL_COMMAND"), *whole = getenv("FOIL_RUN");
+    struct err err;
+
+    hold_run(var(p, "RUN"));
+    if (chmod(var(p, "RUN"), 0700))
+        die("cannot change '%s': %s", var(p, "RUN"), strerror(errno));
+    if (!p->is_study && whole && text &&
+        file_write(keep("%s/command", whole), text, strlen(text), &err))
+        die("%s", err.msg);
+    hold_make(run_path(p, "log"));
+}
+
+/* Makes ready for a training on data, or with "" for what comes before one. */
+static void
+prepare_run(struct pipeline *p, const char *data, struct list *list)
+{
+    const char *test = test_of(p, data);
+
+    if (!is_whole_run(p))
+        p->resume = run_has(p, "latest");
     check_run(p, test);
     check_place(p, data);
-    hold_run(p);
     if (*data)
-        pipeline_index(p, data);
+        index_data(data);
     if (*test)
-        pipeline_index(p, test);
+        index_data(test);
     if (*data && (*test || *var(p, "captions")))
         check_fit(p, data, test);
     stages_ask(p, data);
     p->stages = *data ? stages_text(p, data) : NULL;
     if (p->stages)
-        check_stages(p);
+        check_stages(p, list);
+    if (p->lists && !*data)
+        pipeline_misuse(p, "--stages is for a pipeline that is given its data");
     if (p->lists) {
-        if (!*data)
-            pipeline_misuse(
-                p, "--stages is for a pipeline that is given its data");
         fputs(p->stages, stdout);
         close_stdout();
-        exit(EXIT_OK);
+        exit(EXIT_LISTED);
     }
-    hold_make(var(p, "RUN"));
-    if (chmod(var(p, "RUN"), 0700))
-        die("cannot change '%s': %s", var(p, "RUN"), strerror(errno));
-    hold_run(p);
-    if (!p->is_study)
-        remember_run(p);
-    hold_make(run_path(p, "log"));
-    p->prepared = keep("%s %s in %s", data, test, var(p, "RUN"));
+    make_run(p);
 }
 
 /* --------------------------------------------------------------- training */
@@ -176,22 +188,89 @@ announce_run(const struct pipeline *p, const char *data)
         var(p, "threads"), plural_of(var(p, "threads")));
 }
 
-void
-pipeline_learn(struct pipeline *p, const char *data, const char *test)
+/* [OPTION...] DATA */
+_Noreturn static void
+train_encoder(struct pipeline *p, char **argv)
 {
-    const char *as = keep("%s %s in %s", data, test, var(p, "RUN"));
-    int judges;
+    const char *data = pipeline_arguments(p, argv), *logs;
+    struct list list;
 
-    if (!p->prepared || strcmp(as, p->prepared))
-        pipeline_prepare(p, data, test);
-    p->prepared = NULL;
-    if (p->learnt == LEARNT_NOT) {
-        if (!p->is_study)
-            announce_run(p, data);
-        step_list(p, stages_text(p, data)); // options may have been set since
-        p->learnt = LEARNT_NOW;
+    if (!*data)
+        die("learn wants the data set to train on");
+    prepare_run(p, data, &list);
+    if (p->learnt)
+        exit(EXIT_OK);
+    if (!p->is_study)
+        announce_run(p, data);
+    if (getenv("SHOW") && *getenv("SHOW"))
+        step_show_list(&list);
+    logs = run_path(p, "log");
+    hold_logs(logs);
+    exit(supervise(&list, logs, strtod(var(p, "grace"), NULL)));
+}
+
+/* [OPTION...] [DATA] */
+_Noreturn static void
+prepare_only(struct pipeline *p, char **argv)
+{
+    struct list list;
+
+    prepare_run(p, pipeline_arguments(p, argv), &list);
+    exit(EXIT_OK);
+}
+
+/* STAGE [--method NAME] */
+_Noreturn static void
+print_options(struct pipeline *p, char **argv)
+{
+    const int stage = *argv ? stage_named(*argv, strlen(*argv)) : -1;
+    struct word_list words = {0};
+
+    if (stage >= 0) {
+        pipeline_arguments(p, argv + 1);
+        merge_options(p, stage, &p->defaults[stage], &words);
+        puts(word_list_text(words.word, words.n));
+        close_stdout();
+        exit(EXIT_OK);
     }
-    judges =
-        *test && (p->learnt == LEARNT_NOW || p->judge_anew || !was_judged(p));
-    set_var(p, "judge", judges ? "yes" : "");
+    die("options wants one of select, augment, negatives, train and embed");
+}
+
+/* COMMAND... */
+_Noreturn static void
+show_command(struct pipeline *p, char **argv)
+{
+    (void)p;
+    if (!*argv)
+        die("show wants a command");
+    step_show(argv, "");
+    execvp(*argv, argv);
+    die("cannot run '%s': %s", *argv, strerror(errno));
+}
+
+static const struct {
+    const char *name;
+    void (*run)(struct pipeline *p, char **argv);
+} commands[] = {
+    {"--learn", train_encoder},
+    {"--prepare", prepare_only},
+    {"--options", print_options},
+    {"--show", show_command},
+};
+
+void
+commands_main(char **argv)
+{
+    static struct pipeline p = {.in_script = 1};
+    const char *path = getenv("FOIL_SCRIPT");
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(argv[1], commands[i].name))
+            continue;
+        if (!path)
+            die("foil-run %s is a command of a pipeline's script", argv[1]);
+        pipeline_load(&p, path);
+        variables_import(&p);
+        commands[i].run(&p, argv + 2);
+    }
 }

@@ -29,6 +29,7 @@ enum {
 struct list_stage {
     char *name;
     int is_main;               /* its end ends the run */
+    int is_script;             /* a shell, asked to end with its whole group */
     int signal;                /* that asks it to end */
     int copies;                /* 1 .. LIST_MAX_COPIES */
     enum list_restart restart; /* when */

@@ -4,6 +4,7 @@
 
 #include "pipeline.h"
 #include "process.h"
+#include "step.h"
 #include "util/guess.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -38,6 +39,7 @@ static const struct {
      "given here take precedence"},
     {"stages", "",
      "print the list of stages, as foil-run(1) reads it, and start nothing"},
+    {"trace", "", "print each command of the script before it runs"},
     {"help", "", "this text"},
 };
 enum { N_OTHERS = sizeof others / sizeof *others };
@@ -174,6 +176,17 @@ find_owner(struct pipeline *p, const char **name, int *flag)
 
 /* -------------------------------------------------------- the command line */
 
+/* Whether an option is the pipeline's own, or of the command of a script. */
+static int
+is_own(const struct pipeline *p, const char *name)
+{
+    static const char lines[] = " run override config ";
+    static const char script[] = " method captions grace at at-run at-data ";
+
+    return pipeline_is_key(p, name) ||
+           strstr(p->in_script ? script : lines, keep(" %s ", name));
+}
+
 /* Takes the option in argv[*at]; its value may stand in the next word. */
 static void
 take_word(struct pipeline *p, char **argv, size_t *at)
@@ -190,8 +203,7 @@ take_word(struct pipeline *p, char **argv, size_t *at)
     } else if (word[1] != '-') {
         pipeline_misuse(p, "no option '%s'", word);
     }
-    if (!pipeline_is_key(p, name) && strcmp(name, "run") &&
-        strcmp(name, "override") && strcmp(name, "config"))
+    if (!is_own(p, name))
         stage = find_owner(p, &name, &flag);
     if (flag && value)
         pipeline_misuse(p, "--%s has no value", name);
@@ -203,6 +215,29 @@ take_word(struct pipeline *p, char **argv, size_t *at)
         value = word_list_text(words.word, words.n);
     }
     pipeline_take(p, name, value);
+}
+
+const char *
+pipeline_arguments(struct pipeline *p, char **argv)
+{
+    const char *operand = "";
+
+    for (size_t i = 0; argv[i]; i++)
+        if (*argv[i] == '-' && argv[i][1])
+            take_word(p, argv, &i);
+        else if (*operand)
+            die("what is '%s' for, behind '%s'?", argv[i], operand);
+        else
+            operand = argv[i];
+    if (*var(p, "method"))
+        method_apply(p, var(p, "method"));
+    for (int i = 0; i < N_STAGES; i++) {
+        struct word_list both = {0};
+
+        word_list_merge(&both, &p->defaults[i], &p->more[i]);
+        p->defaults[i] = both;
+    }
+    return operand;
 }
 
 static void
@@ -244,6 +279,17 @@ take_back(struct pipeline *p, int stage, const char *one, const char *other)
     set_var(p, option, word_list_text(kept.word, kept.n));
 }
 
+/* Refuses a method that is not there. */
+static void
+check_methods(const struct pipeline *p)
+{
+    char *methods = keep("%s", var(p, "methods")), *rest;
+
+    for (char *name = strtok_r(methods, ",", &rest); name;
+         name = strtok_r(NULL, ",", &rest))
+        method_check(p, name);
+}
+
 /* What can only be said of all words together. */
 static void
 check_command_line(struct pipeline *p, size_t operands)
@@ -258,6 +304,8 @@ check_command_line(struct pipeline *p, size_t operands)
         recall_run(p);
     if (p->lists && p->is_study)
         pipeline_misuse(p, "a study has no --stages");
+    if (p->is_study)
+        check_methods(p);
     if (whole_var(p, "augmenters") < 1)
         pipeline_misuse(p, "--augmenters '0': want one or more");
     for (size_t i = operands; i < p->needed; i++)
@@ -282,6 +330,8 @@ pipeline_command_line(struct pipeline *p, char **argv)
             p->resume = 1;
         else if (!strcmp(argv[i], "--stages"))
             p->lists = 1;
+        else if (!strcmp(argv[i], "--trace"))
+            p->traces = 1;
         else
             take_word(p, argv, &i);
         if (!argv[i])
@@ -311,11 +361,14 @@ print_comment(const char *at, const char *lead)
 void
 pipeline_help(const struct pipeline *p)
 {
-    const char *lead = keep("foil run %s:", p->name);
+    const char *lead = keep("foil run %s:", p->name), *at = p->text;
+
+    if (!strncmp(at, "#!", 2))
+        at += strcspn(at, "\n") + 1;
 
     printf("usage: foil run %s%s%s [OPTION ...]\n\n", p->name,
            *p->described ? " " : "", p->described);
-    for (const char *at = p->text; at; lead = "")
+    for (; at; lead = "")
         at = print_comment(at, lead);
     opt_row(stdout, "-r, --run RUN",
             keep("run directory, created with mode 0700 [%s]", var(p, "RUN")));

@@ -1,9 +1,14 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "hold.h"
 #include "pipeline.h"
+#include "supervise.h"
 #include "util/file.h"
 #include "util/opt.h"
 
@@ -42,16 +47,20 @@ pipeline_is(const char *path)
 {
     FILE *file = fopen(path, "r");
     char line[256];
-    int is = 0;
+    int is = 0, begins = 1; // this is the begin of a line
 
-    while (file && fgets(line, sizeof line, file) &&
-           (*line == '#' || *line == '\n'))
-        continue;
-    if (file) {
-        is = !feof(file) && !strncmp(line, "pipeline", 8) &&
-             strchr(" \t\n", line[8]);
-        fclose(file);
+    while (file && !is && fgets(line, sizeof line, file) &&
+           (!begins || *line == '#' || *line == '\n')) {
+        is = begins && !strncmp(line, "#:", 2);
+        begins = strchr(line, '\n') != NULL;
     }
+    if (file && !is && !feof(file) && !strncmp(line, "pipeline", 8) &&
+        strchr(" \t\n", line[8]))
+        die("'%s' is a list of steps, which this foil does not run: a pipeline "
+            "is a shell script, as foil-run(1) says under PIPELINES",
+            path);
+    if (file)
+        fclose(file);
     return is;
 }
 
@@ -60,14 +69,9 @@ static void
 name_pipeline(struct pipeline *p, const char *folder)
 {
     const size_t n = strlen(folder);
-    const char *dot = strrchr(p->path, '.');
 
     if (!strncmp(p->path, folder, n) && p->path[n] == '/') {
-        const char *name = p->path + n + 1;
-
-        p->name = keep("%.*s", (int)(dot ? (size_t)(dot - name) : strlen(name)),
-                       name);
-        p->known = p->name;
+        p->known = p->name = keep("%s", p->path + n + 1);
         return;
     }
     p->name = keep("%s", p->path);
@@ -78,10 +82,9 @@ static void
 set_places(struct pipeline *p)
 {
     const char *folder = getenv("FOIL_PIPELINES");
-    const char *slash = strrchr(p->path, '/');
 
     if (!folder)
-        folder = slash ? keep("%.*s", (int)(slash - p->path), p->path) : ".";
+        die("FOIL_PIPELINES is not set: 'foil run' sets it");
     name_pipeline(p, folder);
     set_var(p, "parts", keep("%s/parts", folder));
     set_var(
@@ -90,39 +93,174 @@ set_places(struct pipeline *p)
     say_as(keep("foil run %s", p->name));
 }
 
+void
+pipeline_load(struct pipeline *p, const char *path)
+{
+    struct err err;
+    size_t len;
+
+    p->path = keep("%s", path);
+    p->described = "";
+    p->text = file_read(path, LIST_MAX_BYTES, &len, &err);
+    if (!p->text)
+        die("%s", err.msg);
+    add_common(p);
+    set_places(p);
+    header_read(p, p->name, p->text);
+    p->usual = var(p, "objective");
+}
+
+/* ------------------------------------------------------ what the user runs */
+
+/* Takes the first name that is free, where no -r says one. */
+static void
+take_fresh_run(struct pipeline *p)
+{
+    const char *first = var(p, "RUN");
+
+    if (setting_get(&p->said, "run") || p->resume)
+        return;
+    for (int i = 2; file_exists(var(p, "RUN")); i++)
+        set_var(p, "RUN", keep("%s-%d", first, i));
+    say("everything goes to '%s'", var(p, "RUN"));
+}
+
+/* Returns the uppermost folder on the way to a path that is not there. */
+static const char *
+first_missing(const char *path)
+{
+    char *at = keep("%s", path);
+
+    for (char *slash = at; (slash = strchr(slash + 1, '/')); *slash = '/') {
+        *slash = 0;
+        if (!file_exists(at))
+            break;
+    }
+    return at;
+}
+
+/* Removes empty folders, from a path up to one above it. */
+static void
+remove_empty(const char *path, const char *above)
+{
+    char *at = keep("%s", path), *slash;
+
+    while (!rmdir(at) && strlen(at) > strlen(above) &&
+           (slash = strrchr(at, '/')))
+        *slash = 0;
+}
+
+/* The script's environment, beside its variables. */
+static void
+set_environment(const struct pipeline *p)
+{
+    const char *folder = getenv("FOIL_PIPELINES"), *path = getenv("PATH");
+    const char *const pairs[][2] = {
+        {"FOIL_SCRIPT", p->path},
+        {"FOIL_NAME", keep("foil run %s", p->name)},
+        {"FOIL_RUN", var(p, "RUN")},
+        {"FOIL_COMMAND", run_command_text(p)},
+        {"PATH", keep("%s/bin:%s", folder, path ? path : "/usr/bin:/bin")},
+        {"STUDY", p->is_study ? var(p, "RUN") : ""},
+    };
+
+    variables_export(p);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (setenv(pairs[i][0], pairs[i][1], 1))
+            die("cannot set %s: %s", pairs[i][0], strerror(errno));
+}
+
+/* Returns the name of the newest checkpoint, "" where there is none. */
+static const char *
+newest_of(const struct pipeline *p)
+{
+    char name[256];
+    const ssize_t n = readlink(run_path(p, "latest"), name, sizeof name);
+
+    return n > 0 ? keep("%.*s", (int)n, name) : "";
+}
+
 /* Says where everything is, where something was learnt. */
 static void
-conclude_run(const struct pipeline *p)
+conclude_run(const struct pipeline *p, const char *before)
 {
-    if (p->learnt == LEARNT_NOT)
+    const char *now = newest_of(p);
+
+    if (p->is_study || !run_has(p, "log"))
         return;
     say("%s: '%s' has the encoder in latest/, its steps in metrics.jsonl%s%s",
-        p->learnt == LEARNT_NOW
+        !*before || strcmp(now, before)
             ? "the run is over"
             : "the run was over before, and nothing is left to train",
         var(p, "RUN"), run_has(p, "results.jsonl") ? ", results.jsonl" : "",
         run_has(p, "loss.png") ? ", loss.png" : "");
 }
 
+/* Where a run was asked to stop, or foil-stop(1) has ended it. */
+static void
+report_stop(const struct pipeline *p, int code)
+{
+    char *run = keep("%s", var(p, "RUN"));
+
+    if (code != 128 + SIGINT && code != 128 + SIGTERM && code != 128 + SIGHUP)
+        return;
+    if (run_has(p, "command"))
+        say("stopped; 'foil run --resume -r %s' goes on",
+            word_list_text(&run, 1));
+    else
+        say("stopped");
+}
+
+/*
+ * Runs the script; returns its exit code.  Signals reach its whole session, in
+ * which the shell goes on until the command that it waits for has ended, so
+ * that a trap of the script's is run.
+ */
+static int
+run_script(const struct pipeline *p)
+{
+    char *argv[] = {
+        keep("sh"), keep(p->traces ? "-euxc" : "-euc"),
+        keep("trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM\n"
+             "%s. \"$0\"",
+             p->is_study ? ". \"$FOIL_PIPELINES/bin/study.sh\"\n" : ""),
+        keep("%s%s", strchr(p->path, '/') ? "" : "./", p->path), NULL};
+    struct list_stage stage = {.name = p->name,
+                               .is_main = 1,
+                               .is_script = 1,
+                               .signal = SIGTERM,
+                               .copies = 1,
+                               .restart = LIST_NEVER,
+                               .argv = argv};
+    const struct list list = {&stage, 1};
+
+    return supervise(&list, NULL, strtod(var(p, "grace"), NULL));
+}
+
 void
 pipeline_main(char **argv)
 {
-    static struct pipeline p = {.held = -1};
-    struct err err;
-    size_t len;
+    static struct pipeline p;
+    const char *before, *above;
+    int code;
 
-    p.path = argv[1];
-    p.text = file_read(p.path, LIST_MAX_BYTES, &len, &err);
-    if (!p.text)
-        die("%s", err.msg);
-    add_common(&p);
-    set_places(&p);
-    script_declare(&p, p.name, p.text);
-    set_var(&p, "usual", var(&p, "objective"));
-    step_watch();
+    pipeline_load(&p, argv[1]);
     pipeline_command_line(&p, argv + 2);
-    script_run(&p, p.name, p.text);
-    conclude_run(&p);
-    close_stdout();
-    exit(EXIT_OK);
+    if (p.is_fresh)
+        take_fresh_run(&p);
+    before = newest_of(&p);
+    above = first_missing(var(&p, "RUN"));
+    unsetenv("FOIL_HELD");       // of a pipeline that runs this one
+    if (!p.lists && !p.is_study) // a study holds each of its trials
+        hold_run(var(&p, "RUN"));
+    set_environment(&p);
+    code = run_script(&p);
+    if (p.lists)
+        exit(code == EXIT_LISTED ? EXIT_OK : code);
+    remove_empty(var(&p, "RUN"), above);
+    if (code)
+        report_stop(&p, code);
+    else
+        conclude_run(&p, before);
+    exit(code);
 }

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-enum { QUOTED = 5, QUOTED_BYTES = 4096 };
+enum { QUOTED = 5, QUOTED_BYTES = 4096, PAUSE_MS = 20 };
 
 static int
 is_program(const char *path)
@@ -64,8 +65,8 @@ become_command(const struct list_stage *stage, int in, int out, int report,
     sigset_t none;
 
     sigemptyset(&none);
-    if (!prctl(PR_SET_PDEATHSIG, stage->signal) && getppid() == parent &&
-        dup2(in, STDIN_FILENO) == STDIN_FILENO &&
+    if (!prctl(PR_SET_PDEATHSIG, stage->is_script ? 0 : stage->signal) &&
+        getppid() == parent && dup2(in, STDIN_FILENO) == STDIN_FILENO &&
         (out < 0 || (dup2(out, STDOUT_FILENO) == STDOUT_FILENO &&
                      dup2(out, STDERR_FILENO) == STDERR_FILENO)) &&
         signal(SIGPIPE, SIG_DFL) != SIG_ERR &&
@@ -93,7 +94,7 @@ spawn_process(struct process *process, const struct guard *guard, int in,
         if (fcntl(report[1], F_SETFD, FD_CLOEXEC) || close(report[0]))
             _exit(126);
         setsid();
-        guard_watch(guard, getpid());
+        guard_watch(guard, getpid(), process->stage->is_script);
         become_command(process->stage, in, out, report[1], parent);
     }
     if (process->pid < 0)
@@ -143,21 +144,39 @@ process_start(struct process *process, const struct guard *guard,
     return why;
 }
 
+/* Waits for all that is left of a group; returns the status of its leader. What
+ * a script has left is asked to end, and killed after `grace` seconds. */
+static int
+end_group(const struct process *process, double grace)
+{
+    const int is_script = process->stage->is_script;
+    const double until = clock_now() + grace;
+    int one, status = 0;
+    pid_t pid;
+
+    kill(-process->pid, is_script ? SIGTERM : SIGKILL);
+    while ((pid = waitpid(-process->pid, &one, is_script ? WNOHANG : 0)) >= 0 ||
+           errno == EINTR) {
+        if (pid == process->pid)
+            status = one;
+        if (!pid && clock_now() > until)
+            kill(-process->pid, SIGKILL);
+        if (!pid)
+            poll(NULL, 0, PAUSE_MS);
+    }
+    return status;
+}
+
 int
-process_ended(struct process *process, int *status)
+process_ended(struct process *process, double grace, int *status)
 {
     siginfo_t info = {0};
-    pid_t pid;
-    int one;
 
     if (waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
         !info.si_pid)
         return 0;
     // its number is that of the group as long as it is not waited for
-    kill(-process->pid, SIGKILL);
-    while ((pid = waitpid(-process->pid, &one, 0)) > 0 || errno == EINTR)
-        if (pid == process->pid)
-            *status = one;
+    *status = end_group(process, grace);
     process->pid = 0;
     return 1;
 }
@@ -179,7 +198,8 @@ void
 process_ask(const struct process *process)
 {
     if (process->pid)
-        kill(process->pid, process->stage->signal);
+        kill(process->stage->is_script ? -process->pid : process->pid,
+             process->stage->signal);
 }
 
 /* Returns where the last QUOTED lines of a text begin. */

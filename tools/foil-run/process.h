@@ -39,15 +39,17 @@ int process_start(struct process *process, const struct guard *guard,
 /*
  * process_ended() returns 1 once the process has ended, with its status as of
  * waitpid(); what is left of its group is killed then, and waited for where we
- * are a PR_SET_CHILD_SUBREAPER.  0 while it runs.
+ * are a PR_SET_CHILD_SUBREAPER; what a script has left has `grace` seconds
+ * before. 0 while it runs.
  */
-int process_ended(struct process *process, int *status);
+int process_ended(struct process *process, double grace, int *status);
 
 /* process_code() returns the exit code of such a status, as a shell has it. */
 int process_code(int status);
 
 /* process_kill() sends the whole group SIGKILL; process_ask() the process
- * itself the signal that asks its stage to end. */
+ * itself, or the whole group of a script, the signal that asks its stage to
+ * end. */
 void process_kill(const struct process *process);
 void process_ask(const struct process *process);
 

@@ -27,21 +27,21 @@ look_up(const struct pipeline *p, const char *key)
     return is_operand(key) && *value ? pipeline_absolute(value) : value;
 }
 
-void
-remember_run(struct pipeline *p)
+char *
+run_command_text(const struct pipeline *p)
 {
     const struct word_list keys = pipeline_keys(p);
     struct settings all = {0};
-    struct err err;
+    char *text, *kept;
 
     setting_set(&all, "pipeline", p->known);
     for (size_t i = 0; i < keys.n; i++)
         setting_set(&all, keys.word[i], look_up(p, keys.word[i]));
-    if (setting_write(&all, run_path(p, "command"), &err)) {
-        rmdir(var(p, "RUN")); // unless there is something in it
-        die("%s", err.msg);
-    }
+    text = setting_text(&all);
+    kept = keep("%s", text);
+    free(text);
     setting_release(&all);
+    return kept;
 }
 
 /* What is said now differs from what the run remembers: it may, or that is
@@ -58,7 +58,7 @@ check_difference(struct pipeline *p, const char *key, const char *was,
         if (!strcmp(same[i], key))
             return;
     if (!strcmp(key, "TEST") && (!*was || is_overridden(p, key)))
-        p->judge_anew = 1;
+        set_var(p, "anew", "yes");
     else if (!is_overridden(p, key))
         die("%s%s is %s, but %s in this run: leave it out, or add --override "
             "%s",

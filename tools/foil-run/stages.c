@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "pipeline.h"
+#include "step.h"
 #include "util/file.h"
 #include "util/opt.h"
 
@@ -84,7 +85,7 @@ add_trainer(const struct pipeline *p, struct word_list *own)
         for (; i < end && !of_net; i++)
             word_list_add(own, all->word[i]);
     }
-    if (!strcmp(var(p, "objective"), var(p, "usual")))
+    if (!strcmp(var(p, "objective"), p->usual))
         word_list_join(own, &p->tuned);
 }
 
@@ -162,7 +163,7 @@ static void
 words_of_select(const struct pipeline *p, const char *data,
                 struct word_list *words)
 {
-    const char *there = var(p, "select-data"); // as it is called where it runs
+    const char *there = var(p, "at-data"); // as it is called where it runs
 
     word_list_put(words, "--seed", var(p, "seed"), "--batch", var(p, "batch"),
                   "--epochs", var(p, "epochs"), (char *)NULL);
@@ -302,7 +303,7 @@ char *
 stages_text(struct pipeline *p, const char *data)
 {
     struct word_list train = {0}, negatives = {0}, augment = {0}, select = {0};
-    char *ours = keep("%s", ""), *there = keep("%s", var(p, "select-run"));
+    char *ours = keep("%s", ""), *there = keep("%s", var(p, "at-run"));
     char *text = NULL, *kept;
     size_t n;
     FILE *list = open_memstream(&text, &n);
@@ -459,5 +460,5 @@ stages_ask(struct pipeline *p, const char *data)
     if (json_is_true(json_object_get(p->trains, "enough")) ||
         json_integer_value(json_object_get(p->trains, "epoch")) >=
             whole_var(p, "epochs"))
-        p->learnt = LEARNT_BEFORE;
+        p->learnt = 1;
 }

@@ -21,6 +21,9 @@
 /* Seconds before a process is restarted: none, then these doubled. */
 static const double first_pause = 0.1, longest_pause = 30;
 
+/* Seconds between the second signal to a script and SIGKILL. */
+static const double script_pause = 2;
+
 struct run {
     struct process *process;
     size_t n, main;
@@ -56,9 +59,18 @@ end_all(struct run *run, int code)
     }
 }
 
+/* What a script runs has a moment to end its own stages. */
 static void
 kill_all(struct run *run)
 {
+    const int is_script = run->process[run->main].stage->is_script;
+
+    if (is_script && !(run->ending && run->until > 0)) {
+        process_ask(&run->process[run->main]);
+        run->ending = 1;
+        run->until = clock_now() + script_pause;
+        return;
+    }
     run->ending = 1;
     run->until = 0;
     for (size_t i = 0; i < run->n; i++) {
@@ -126,7 +138,12 @@ tell_failed(struct run *run, const struct process *process, int status)
 {
     char *how = how_of(status);
 
-    if (others_go_on(run, process)) {
+    if (process->stage->is_script) {
+        // its commands have said why
+        if (WIFSIGNALED(status))
+            say("the shell %s", how);
+        end_all(run, process_code(status));
+    } else if (others_go_on(run, process)) {
         say("%s %s; its other copies continue", process->name, how);
     } else {
         process_quote(process);
@@ -167,11 +184,13 @@ on_signal(struct run *run, int signal)
     lock_note_stopping();
     run->code = 128 + signal;
     if (run->asked || run->ending) {
-        say("killing all stages");
+        if (!process->stage->is_script)
+            say("killing all stages");
         kill_all(run);
     } else if (process->pid) {
-        say("ending %s, then the other stages; a second signal kills all",
-            process->name);
+        if (!process->stage->is_script)
+            say("ending %s, then the other stages; a second signal kills all",
+                process->name);
         process_ask(process);
         for (size_t i = 0; i < run->n; i++)
             run->process[i].due = 0;
@@ -255,7 +274,7 @@ look_after(struct run *run)
         struct process *process = &run->process[(run->main + i) % run->n];
         const pid_t pid = process->pid;
 
-        if (pid && process_ended(process, &status)) {
+        if (pid && process_ended(process, run->grace, &status)) {
             guard_forget(&run->guard, pid);
             on_end(run, process, status);
         }

@@ -1,3 +1,5 @@
+#include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,17 +31,6 @@ pipeline_misuse(const struct pipeline *p, const char *fmt, ...)
 /* -------------------------------------------------------------- variables */
 
 const char *
-pipeline_value(const void *pipeline, const char *name)
-{
-    const struct pipeline *p = pipeline;
-    const int is_argument = p->part && !name[strspn(name, "0123456789")];
-    const size_t at = is_argument ? strtoul(name, NULL, 10) : 0;
-
-    return at && at < p->part->word.n ? p->part->word.word[at]
-                                      : setting_get(&p->vars, name);
-}
-
-const char *
 var(const struct pipeline *p, const char *name)
 {
     const char *value = setting_get(&p->vars, name);
@@ -57,8 +48,81 @@ void
 set_var(struct pipeline *p, const char *name, const char *value)
 {
     setting_set(&p->vars, name, value);
-    if (!strcmp(name, "RUN") && setenv("RUN", value, 1))
-        die("cannot set RUN");
+}
+
+/* Returns the name of a variable in the environment: what the user says of a
+ * stage and its command begin with FOIL_, for TRAIN may be an operand. */
+static char *
+environment_name(const char *name)
+{
+    const int of_stage = stage_named(name, strcspn(name, "-")) >= 0;
+    char *whole = keep("%s%s", of_stage ? "FOIL_" : "", name);
+
+    for (char *at = whole; *at; at++)
+        *at = *at == '-' ? '_' : (char)toupper((unsigned char)*at);
+    return whole;
+}
+
+static void
+export_text(const char *name, const char *value)
+{
+    if (setenv(name, value, 1))
+        die("cannot set %s: %s", name, strerror(errno));
+}
+
+void
+variables_export(const struct pipeline *p)
+{
+    const char *text = "";
+
+    for (int i = 0; i < N_STAGES; i++)
+        export_text(environment_name(pipeline_stages[i]), "");
+    for (size_t i = 0; i < p->vars.n; i++)
+        export_text(environment_name(p->vars.item[i].name),
+                    p->vars.item[i].value);
+    for (size_t i = 0; i < p->said.n; i++)
+        text = keep("%s %s", text, p->said.item[i].name);
+    export_text("FOIL_SAID", text);
+    export_text("FOIL_OVERRIDE",
+                word_list_text(p->override.word, p->override.n));
+    export_text("RESUME", p->resume ? "yes" : "");
+    export_text("STAGES", p->lists ? "yes" : "");
+    text = "";
+    for (size_t i = 0; i < p->operand.n; i++) {
+        const char *value = var(p, p->operand.word[i]);
+
+        text = keep("%s%s%s", text, i && *value ? " " : "", value);
+    }
+    export_text("FOIL_OPERANDS", text);
+}
+
+static const char *
+get_variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value ? keep("%s", value) : "";
+}
+
+void
+variables_import(struct pipeline *p)
+{
+    struct word_list names = {0};
+
+    for (size_t i = 0; i < p->vars.n; i++)
+        word_list_add(&names, p->vars.item[i].name);
+    for (int i = 0; i < N_STAGES; i++)
+        word_list_add(&names, pipeline_stages[i]);
+    for (size_t i = 0; i < names.n; i++)
+        set_var(p, names.word[i],
+                get_variable(environment_name(names.word[i])));
+    names.n = 0;
+    pipeline_split(p, &names, "override", get_variable("FOIL_SAID"));
+    for (size_t i = 0; i < names.n; i++)
+        setting_set(&p->said, names.word[i], "");
+    pipeline_split(p, &p->override, "override", get_variable("FOIL_OVERRIDE"));
+    p->resume = *get_variable("RESUME") != 0;
+    p->lists = *get_variable("STAGES") != 0;
 }
 
 char *
@@ -172,12 +236,30 @@ check_value(const struct pipeline *p, const struct pipeline_row *row,
     return whole ? keep("%ld", strtol(value, NULL, 10)) : value;
 }
 
+/* What a command of the script says: of a stage behind what the header does; of
+ * another program in place of a stage only where the user has named none. */
+static void
+take_in_script(struct pipeline *p, const char *name, const char *value)
+{
+    const int stage = stage_named(name, strlen(name));
+    const struct pipeline_row *row = find_row(p, name);
+
+    if (stage >= 0)
+        pipeline_split(p, &p->more[stage], name, value);
+    else if (!strstr(name, "-command") || !setting_get(&p->said, name))
+        set_var(p, name, row ? check_value(p, row, value) : value);
+}
+
 void
 pipeline_take(struct pipeline *p, const char *name, const char *value)
 {
     const struct pipeline_row *row = find_row(p, name);
     const char *before = var(p, name);
 
+    if (p->in_script) {
+        take_in_script(p, name, value);
+        return;
+    }
     if (!strcmp(name, "override"))
         word_list_add(&p->override, value);
     else if (!strcmp(name, "config"))
@@ -200,4 +282,37 @@ is_overridden(const struct pipeline *p, const char *name)
         if (!strcmp(p->override.word[i], name))
             return 1;
     return 0;
+}
+
+/* --------------------------------------------------------------- methods */
+
+const char *
+method_get(const struct pipeline *p, const char *method, const char *what)
+{
+    return setting_get(&p->methods, keep("%s.%s", method, what));
+}
+
+void
+method_check(const struct pipeline *p, const char *method)
+{
+    if (!method_get(p, method, "objective"))
+        pipeline_misuse(p, "no method '%s'", method);
+}
+
+void
+method_apply(struct pipeline *p, const char *method)
+{
+    method_check(p, method);
+    set_var(p, "objective", method_get(p, method, "objective"));
+    for (int i = 0; i < N_STAGES; i++) {
+        const char *text = method_get(p, method, pipeline_stages[i]);
+        struct words words = {.name = method, .at = text, .line = 1};
+        struct word_list theirs = {0}, both = {0};
+        struct err err;
+
+        if (text && words_rest(&words, &theirs, &err))
+            die("%s", err.msg);
+        word_list_merge(&both, &p->defaults[i], &theirs);
+        p->defaults[i] = both;
+    }
 }

@@ -56,43 +56,28 @@ in_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Passes $NAME or ${NAME}, in which a name may have '-', too.  Returns the
- * value of the variable, or NULL. */
-static const char *
-pass_variable(struct words *words, struct err *err)
-{
-    const int braced = words->at[1] == '{';
-    const char *first = words->at + 1 + braced, *value = NULL;
-    size_t n = 0;
-    char *name;
-
-    while (in_name(first[n]) || (braced && first[n] == '-'))
-        n++;
-    if (!n || (braced && first[n] != '}')) {
-        err_set(err, "%s:%d: a '$' wants a name behind it, or quotes",
-                words->name, words->line);
-        return NULL;
-    }
-    name = keep("%.*s", (int)n, first);
-    if (words->value)
-        value = words->value(words->of, name);
-    if (!value)
-        value = getenv(name);
-    if (!value)
-        err_set(err, "%s:%d: '$%s' is not in the environment", words->name,
-                words->line, name);
-    words->at = first + n + braced;
-    return value;
-}
-
+/* Takes $NAME or ${NAME}. */
 static int
 take_variable(struct words *words, struct word *word, struct err *err)
 {
-    const char *value = pass_variable(words, err);
+    const int braced = words->at[1] == '{';
+    const char *first = words->at + 1 + braced, *value;
+    size_t n = 0;
+    char *name;
 
-    if (value)
-        append_word(word, value, strlen(value));
-    return value ? 0 : -1;
+    while (in_name(first[n]))
+        n++;
+    if (!n || (braced && first[n] != '}'))
+        return err_set(err, "%s:%d: a '$' wants a name behind it, or quotes",
+                       words->name, words->line);
+    name = keep("%.*s", (int)n, first);
+    value = getenv(name);
+    if (!value)
+        return err_set(err, "%s:%d: '$%s' is not in the environment",
+                       words->name, words->line, name);
+    append_word(word, value, strlen(value));
+    words->at = first + n + braced;
+    return 0;
 }
 
 /* What stands in quotes, of which `at` is the first. */
@@ -151,39 +136,15 @@ words_next(struct words *words, int *failed, struct err *err)
     return keep_word(&word);
 }
 
-/* Adds all words of $NAME... where that stands next, else the next word.  1, 0
- * at the end of the line, or -1. */
-static int
-add_next(struct words *words, struct word_list *list, struct err *err)
+int
+words_rest(struct words *words, struct word_list *list, struct err *err)
 {
     int failed = 0;
     char *word;
 
-    pass_blanks(words);
-    if (*words->at == '$' && !words->literal) {
-        struct words ahead = *words;
-        const char *value = pass_variable(&ahead, err);
-
-        if (!strncmp(ahead.at, "...", 3) && strchr(" \t\r\n", ahead.at[3])) {
-            words->at = ahead.at + 3;
-            return value && !word_list_split(list, value, err) ? 1 : -1;
-        }
-    }
-    word = words_next(words, &failed, err);
-    if (word)
+    while ((word = words_next(words, &failed, err)))
         word_list_add(list, word);
-    return failed ? -1 : word != NULL;
-}
-
-int
-words_rest(struct words *words, struct word_list *list, struct err *err)
-{
-    int more;
-
-    do
-        more = add_next(words, list, err);
-    while (more > 0);
-    return more;
+    return failed ? -1 : 0;
 }
 
 void

@@ -8,19 +8,15 @@
 /*
  * The words of a text, quoted as for a shell: 'as it is', "with $NAME and \",
  * and \ before a single character.  $NAME and ${NAME} outside of single quotes
- * are the value of a variable, or of the environment, which stays one word; a
- * word $NAME... is all words of the value.  # where a word may begin starts a
- * comment; \ at the end of a line goes on with the next one.
+ * are the value of a variable of the environment, which stays one word.  #
+ * where a word may begin starts a comment; \ at the end of a line goes on with
+ * the next one.
  */
 struct words {
     const char *name; /* of the text, for errors */
     const char *at;   /* what is to be read next */
     int line;         /* where that is, from 1 */
-
-    /* Returns the value of a variable, or NULL; NULL: the environment. */
-    const char *(*value)(const void *of, const char *name);
-    const void *of;
-    int literal; /* $ and # mean themselves */
+    int literal;      /* $ and # mean themselves */
 };
 
 /* Words, as all that is returned here kept until the process ends (keep.h). */

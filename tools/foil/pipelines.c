@@ -76,18 +76,26 @@ pipelines_tell(const char *folder)
     free(pipelines);
 }
 
-int
-pipelines_is_script(const char *path)
+/* Reads the first line of a file; 1 where it begins with #!. */
+static int
+read_shebang(const char *path, char line[128])
 {
     FILE *file = fopen(path, "r");
-    char begin[3] = "";
-    int script;
+    int begins;
 
     if (!file)
         return 0;
-    script = fgets(begin, sizeof begin, file) && !strcmp(begin, "#!");
+    begins = fgets(line, 128, file) && !strncmp(line, "#!", 2);
     fclose(file);
-    return script;
+    return begins;
+}
+
+int
+pipelines_is_script(const char *path)
+{
+    char line[128];
+
+    return read_shebang(path, line) && !strstr(line, "foil-run");
 }
 
 /* Print the name of a pipeline to a stream, and the first line of its comment,
@@ -96,7 +104,7 @@ static void
 print_pipeline(void *out, const char *path, const char *name)
 {
     FILE *file = fopen(path, "r");
-    char line[128] = "", *word;
+    char line[128] = "";
 
     if (!file)
         return;
@@ -104,9 +112,7 @@ print_pipeline(void *out, const char *path, const char *name)
         continue;
     fclose(file);
     line[strcspn(line, "\n")] = 0;
-    word = mem_format("%.*s", (int)strcspn(name, "."), name);
-    opt_row(out, word, strncmp(line, "# ", 2) ? "" : line + 2);
-    free(word);
+    opt_row(out, name, strncmp(line, "# ", 2) ? "" : line + 2);
 }
 
 /* Calls with the path and the name of each pipeline. */
@@ -117,14 +123,16 @@ each_pipeline(const char *folder,
 {
     char *pipelines = pipelines_near(folder);
     const size_t n = strlen(pipelines) + 1;
+    char line[128];
     glob_t found;
 
     for (int i = 0; i < N_FOLDERS; i++) {
-        char *pattern = mem_format("%s/%s*.list", pipelines, folders[i]);
+        char *pattern = mem_format("%s/%s*", pipelines, folders[i]);
 
         if (!glob(pattern, 0, NULL, &found)) {
             for (size_t j = 0; j < found.gl_pathc; j++)
-                call(data, found.gl_pathv[j], found.gl_pathv[j] + n);
+                if (read_shebang(found.gl_pathv[j], line))
+                    call(data, found.gl_pathv[j], found.gl_pathv[j] + n);
             globfree(&found);
         }
         free(pattern);
@@ -142,11 +150,8 @@ pipelines_print(const char *folder, FILE *out)
 static void
 try_pipeline(void *guess, const char *path, const char *name)
 {
-    char *word = mem_format("%.*s", (int)strcspn(name, "."), name);
-
     (void)path;
-    guess_try(guess, word);
-    free(word);
+    guess_try(guess, name);
 }
 
 void
@@ -194,14 +199,14 @@ names_pipeline(const char *name)
 char *
 pipelines_find(const char *folder, const char *name)
 {
-    char *pipelines, *path;
+    char *pipelines, *path, line[128];
 
     if (*name == '/')
         return file_exists(name) ? mem_text(name) : NULL;
     pipelines = pipelines_near(folder);
-    path = mem_format("%s/%s.list", pipelines, name);
+    path = mem_format("%s/%s", pipelines, name);
     free(pipelines);
-    if (!names_pipeline(name) || !file_exists(path)) {
+    if (!names_pipeline(name) || !read_shebang(path, line)) {
         free(path);
         return NULL;
     }

@@ -6,11 +6,11 @@
 #include "util/guess.h"
 
 /*
- * Pipelines are lists of stages, or scripts: those that come with foil, and the
- * user's own.  The former are in ../share/foil/pipelines as seen from the
- * folder of the program, or in pipelines/ of the checkout that has it in
- * build/x/bin.  A study is one in studies/ there, and its name begins so.  What
- * looks into that folder dies where there is none.
+ * Pipelines are scripts: those that come with foil, and the user's own.  The
+ * former are in ../share/foil/pipelines as seen from the folder of the program,
+ * or in pipelines/ of the checkout that has it in build/x/bin.  A study is one
+ * in studies/ there, and its name begins so.  What looks into that folder dies
+ * where there is none.
  */
 
 /* pipelines_print() lists them, each with the first line of its comment, which
@@ -25,12 +25,12 @@ char *pipelines_find(const char *folder, const char *name);
 /* pipelines_guess() compares a word with the names of all pipelines. */
 void pipelines_guess(const char *folder, struct guess *guess);
 
-/* pipelines_is_script() returns 1 for a file that begins with #!, a script and
- * no list of stages. */
+/* pipelines_is_script() returns 1 for a script that foil-run does not run: its
+ * first line names another program. */
 int pipelines_is_script(const char *path);
 
-/* pipelines_tell() sets FOIL_PIPELINES, where foil-run finds the parts of a
- * pipeline. */
+/* pipelines_tell() sets FOIL_PIPELINES, where foil-run finds the commands of
+ * scripts. */
 void pipelines_tell(const char *folder);
 
 /* pipelines_offer_python() adds the folder of foil.py to the end of PYTHONPATH,

@@ -19,9 +19,9 @@ print_run(const char *folder, FILE *out)
     fputs(
         "usage: foil run NAME [ARG ...]    'foil run NAME --help' lists them\n"
         "       foil run --resume -r RUN\n"
-        "       foil run ./LIST [ARG ...]  stages of your own: 'foil help "
-        "run'\n"
-        "       foil run ./SCRIPT [ARG ...]  a pipeline of your own\n",
+        "       foil run ./PIPELINE [ARG ...]  one of your own, or a list of "
+        "stages:\n"
+        "                                      'foil help run'\n",
         out);
     pipelines_print(folder, out);
 }
@@ -67,27 +67,10 @@ refuse_pipeline(const char *folder, const char *name)
                                     : ": 'foil' lists them");
 }
 
-/* A script of a time when pipelines were scripts reads what is not there. */
-static void
-refuse_old_script(const char *script)
-{
-    struct err ignored;
-    size_t len;
-    char *text = file_read(script, 1 << 20, &len, &ignored);
-
-    if (text && strstr(text, "FOIL_PIPELINES") && strstr(text, "/lib.sh"))
-        die("'%s' reads lib.sh, which this foil does not have: a pipeline is a "
-            "list now, as foil-run(1) says under PIPELINES; a copy of "
-            "simclr.list there is one to begin with",
-            script);
-    free(text);
-}
-
 /* Become a script; does not return. */
 _Noreturn static void
 run_script(char *script, char **argv)
 {
-    refuse_old_script(script);
     argv[0] = script;
     execv(script, argv);
     if (errno == EACCES)

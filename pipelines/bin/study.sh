@@ -1,0 +1,95 @@
+# shellcheck shell=sh
+# Sourced by studies: the same training by several methods with several seeds.
+# STUDY has a folder for each trial, and in it, once the trial is evaluated,
+# result.tsv: a trial that has results is not trained again.  foil-run(1).
+
+# make_folder FOLDER : ours alone, unless it is there
+make_folder() {
+    [ ! -d "$1" ] || return 0
+    mkdir -p "$1"
+    chmod 700 "$1"
+}
+
+# settings SETTING... : what the results of the study depend on, a line each
+settings() {
+    printf '%s\n' "$@" "$PRIMARY" "$FOIL_OPERANDS" "${FOIL_EMBED:+ $FOIL_EMBED}" \
+        "${FOIL_SELECT:+ $FOIL_SELECT}" "${FOIL_TRAIN:+ $FOIL_TRAIN}" \
+        "${FOIL_NEGATIVES:+ $FOIL_NEGATIVES}" "${FOIL_AUGMENT:+ $FOIL_AUGMENT}"
+}
+
+# lock_study : no other call prepares or gathers from here to the next trial
+lock_study() {
+    exec 9>"$STUDY/lock"
+    flock 9
+}
+
+# study SETTING... : makes the folder, or goes on in one with the same settings
+study() {
+    make_folder "$STUDY"
+    lock_study
+    settings "$@" >"$STUDY/settings.new"
+    if [ -e "$STUDY/settings" ] && ! cmp -s "$STUDY/settings.new" "$STUDY/settings"; then
+        rm "$STUDY/settings.new"
+        fail "'$STUDY' holds a study with other settings: -r takes another"
+    fi
+    mv "$STUDY/settings.new" "$STUDY/settings"
+    rm -f "$STUDY/table.txt"
+}
+
+# enter_run FOLDER : it is RUN from here on, and no other foil run's
+enter_run() {
+    make_folder "$1"
+    exec 8<"$1"
+    flock -n 8 || fail "another foil run uses '$1'"
+    RUN=$1 FOIL_HELD=$1
+    export RUN FOIL_HELD
+    # a subshell has lost the traps, by which a signal waits for the command to end
+    trap 'exit 129' HUP
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+}
+
+# trial NAME COMMAND... : runs the command, which writes RUN/result.new, with
+# STUDY/NAME as RUN
+trial() {
+    _name=$1
+    shift
+    named_trial "$_name" "$_name" "$@"
+}
+
+# named_trial NAME SENTENCE COMMAND... : the same, and says the sentence
+named_trial() {
+    flock -u 9
+    [ ! -e "$STUDY/$1/result.tsv" ] || return 0
+    say "$2"
+    (
+        enter_run "$STUDY/$1"
+        shift 2
+        : >"$RUN/result.new"
+        "$@" 8<&-
+        [ -s "$RUN/result.new" ] ||
+            fail "'$RUN/result.new' is empty: $1 has written no result"
+        mv "$RUN/result.new" "$RUN/result.tsv"
+    )
+}
+
+# trials COMMAND... : a trial of the command with METHOD and SEED behind it, for
+# each of METHODS and SEEDS
+trials() {
+    for _seed in $(seq "$SEED" $((SEED + SEEDS - 1))); do
+        for _method in $(echo "$METHODS" | tr , ' '); do
+            named_trial "$_method-$_seed" "$_method, seed $_seed" "$@" "$_method" "$_seed"
+        done
+    done
+}
+
+# gather : the results of all trials, as method, seed, measure, value
+gather() {
+    lock_study
+    for _seed in $(seq "$SEED" $((SEED + SEEDS - 1))); do
+        for _method in $(echo "$METHODS" | tr , ' '); do
+            [ ! -e "$STUDY/$_method-$_seed/result.tsv" ] ||
+                sed "s/^/$_method\\t$_seed\\t/" "$STUDY/$_method-$_seed/result.tsv"
+        done
+    done >"$STUDY/results.tsv"
+}

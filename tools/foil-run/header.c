@@ -1,0 +1,206 @@
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline.h"
+#include "util/file.h"
+#include "util/opt.h"
+
+/* Refuses a name that cannot be a variable of the script, or is another's. */
+static void
+check_name(const char *name)
+{
+    static const char others[] =
+        " path home ifs env pwd oldpwd ps1 ps2 ps4 run "
+        "study stages resume parts show tmpdir ";
+    char *lower = keep("%s", name);
+
+    for (char *at = lower; *at; at++)
+        *at = (char)tolower((unsigned char)*at);
+    if (!islower((unsigned char)*lower) ||
+        lower[strspn(lower, "abcdefghijklmnopqrstuvwxyz0123456789-")] ||
+        strstr(others, keep(" %s ", lower)))
+        die("'%s' is no name for an option or an operand: want letters, digits "
+            "and '-', and a variable that the shell and foil do not have",
+            name);
+}
+
+static void
+take_operands(struct pipeline *p, const struct word_list *word)
+{
+    p->described = "";
+    for (size_t i = 0; i < word->n; i++) {
+        const char *shown = word->word[i];
+        const int may = *shown == '[';
+        const char *name =
+            keep("%.*s", (int)strcspn(shown + may, "]"), shown + may);
+
+        check_name(name);
+        p->described = keep("%s%s%s", p->described, i ? " " : "", shown);
+        word_list_add(&p->operand, name);
+        set_var(p, name, "");
+        p->needed += !may;
+    }
+}
+
+static void
+take_option(struct pipeline *p, const struct word_list *word)
+{
+    check_name(word->word[0]);
+    pipeline_row_add(p, word->word[0], word->word[1], word->word[3]);
+    set_var(p, word->word[0], word->word[2]);
+}
+
+static void
+take_default(struct pipeline *p, const struct word_list *word)
+{
+    check_name(word->word[0]);
+    set_var(p, word->word[0], word->word[1]);
+}
+
+static void
+take_fresh(struct pipeline *p, const struct word_list *word)
+{
+    (void)word;
+    p->is_fresh = 1;
+}
+
+static void
+take_study(struct pipeline *p, const struct word_list *word)
+{
+    p->is_study = 1;
+    pipeline_row_add(p, "methods", "LIST", "which methods, by commas");
+    pipeline_row_add(p, "seeds", "N",
+                     "how many seeds, from that of --seed on; a verdict takes "
+                     "five");
+    if (word->n)
+        pipeline_row_add(p, "primary", "LIST",
+                         "measures that are judged, by commas");
+    set_var(p, "seeds", "5");
+    set_var(p, "primary", word->n ? word->word[0] : "");
+}
+
+/* NAME OBJECTIVE [STAGE=OPTIONS]... */
+static void
+take_method(struct pipeline *p, const struct word_list *word)
+{
+    const char *name = word->word[0], *all = var(p, "methods");
+
+    set_var(p, "methods", keep("%s%s%s", all, *all ? "," : "", name));
+    setting_set(&p->methods, keep("%s.objective", name), word->word[1]);
+    for (size_t i = 2; i < word->n; i++) {
+        const char *item = word->word[i];
+        const size_t n = strcspn(item, "=");
+
+        if (!item[n] || stage_named(item, n) < 0)
+            die("method '%s': want STAGE=OPTIONS, not '%s'", name, item);
+        setting_set(&p->methods, keep("%s.%.*s", name, (int)n, item),
+                    item + n + 1);
+    }
+}
+
+/* The header of another file, beside the script or of foil. */
+static void
+take_include(struct pipeline *p, const struct word_list *word)
+{
+    const char *slash = strrchr(p->path, '/'), *name = word->word[0];
+    const int n = slash ? (int)(slash - p->path) + 1 : 0;
+    const char *path = keep("%.*sparts/%s", n, p->path, name);
+    struct err err;
+    size_t len;
+    char *text;
+
+    if (!file_exists(path))
+        path = keep("%s/%s", var(p, "parts"), name);
+    text = file_read(path, LIST_MAX_BYTES, &len, &err);
+    if (text)
+        header_read(p, path, text);
+    else
+        die("%s", err.msg);
+    free(text);
+}
+
+/* What a line may begin with, and so many words behind it. */
+static const struct {
+    const char *name;
+    size_t least, most;
+    void (*take)(struct pipeline *, const struct word_list *);
+} lines[] = {
+    {"operands", 0, 9, take_operands}, {"option", 4, 4, take_option},
+    {"default", 2, 2, take_default},   {"fresh", 0, 0, take_fresh},
+    {"study", 0, 1, take_study},       {"method", 2, 9, take_method},
+    {"include", 1, 1, take_include},
+};
+
+/* Returns the options to which a line of that name adds, or NULL. */
+static struct word_list *
+find_options(struct pipeline *p, const char *name)
+{
+    const int stage = stage_named(name, strlen(name));
+
+    return stage >= 0               ? &p->defaults[stage]
+           : !strcmp(name, "tuned") ? &p->tuned
+                                    : NULL;
+}
+
+static void
+take_line(struct pipeline *p, const struct words *at, struct word_list *line)
+{
+    const char *name = line->word[0];
+    struct word_list *options = find_options(p, name);
+    const struct word_list rest = {line->word + 1, line->n - 1, 0};
+
+    if (options) {
+        word_list_join(options, &rest);
+        return;
+    }
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (strcmp(lines[i].name, name))
+            continue;
+        if (rest.n < lines[i].least || rest.n > lines[i].most)
+            die("%s:%d: '%s' wants %zu words or more behind it, and at most "
+                "%zu",
+                at->name, at->line, name, lines[i].least, lines[i].most);
+        lines[i].take(p, &rest);
+        return;
+    }
+    die("%s:%d: no header line '%s'", at->name, at->line, name);
+}
+
+/* Returns what stands behind "#:" in the comments that a script begins with,
+ * and an empty line for each other one. */
+static char *
+header_of(const char *text)
+{
+    char *header = keep("%s", text), *to = header;
+
+    while (*text == '#' || *text == '\n') {
+        const size_t n = strcspn(text, "\n");
+
+        if (n > 1 && text[1] == ':') {
+            memcpy(to, text + 2, n - 2);
+            to += n - 2;
+        }
+        *to++ = '\n';
+        text += n + (text[n] != 0);
+    }
+    *to = 0;
+    return header;
+}
+
+void
+header_read(struct pipeline *p, const char *name, const char *text)
+{
+    struct words words = {
+        .name = name, .at = header_of(text), .line = 1, .literal = 1};
+    struct err err;
+
+    do {
+        struct word_list line = {0};
+
+        if (words_rest(&words, &line, &err))
+            die("%s", err.msg);
+        if (line.n)
+            take_line(p, &words, &line);
+    } while (words_line(&words));
+}
