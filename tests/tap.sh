@@ -133,12 +133,37 @@ from importlib.util import find_spec
 sys.exit(not all(find_spec(name) for name in sys.argv[1:]))' "$@"
 }
 
+# lists_options TOOL : its --list options has the words of --help all, and each verb
+# lists what the tool lists for it
+lists_options() {
+    local all one help verb verbs words
+    all=$("$1" --list options) || return
+    mapfile -t verbs < <(jq -r '.[].verb // ""' <<<"$all" | uniq)
+    for verb in "${verbs[@]}"; do
+        one=$("$1" ${verb:+"$verb"} --list=options) || return
+        jq -ne --arg verb "$verb" --argjson all "$all" --argjson one "$one" \
+            '$one == ($all | map(select((.verb // "") == $verb) | del(.verb)))' || return
+        words=$(jq -r '. as $rows | [": " + .[0].sentence,
+            (range(1; length) as $i | .[$i] |
+                (select(.group != $rows[$i - 1].group) | .group // empty) + ":",
+                (if .short then "-\(.short)," else empty end),
+                "--" + .name, .argument // empty, .sentence,
+                (.default | select(type == "string" or type == "number") | "[\(.)]"))] |
+            join(" ") + " "' <<<"$one") || return
+        help=$("$1" ${verb:+"$verb"} --help all | tr -s ' \n' ' ')
+        [[ $help == *"$words" ]] || { printf '%s\n' "$help" "$words"; return 1; }
+    done
+}
+
 # common NAME OPERANDS... : what every tool does with its command line
 common() {
     local tool=$BIN/$1
     shift
     ok '--help: to stdout, 0' "$tool" --help
     ok '--help starts with the usage' grep -q '^usage: foil' "$work/out"
+    ok '--list options: the same as JSON' lists_options "$tool"
+    ok 'no other --list without a table of it: 2' refuses 2 "--list 'no': want " \
+        "$tool" --list no
     ok '--version: 0' "$tool" --version
     ok 'unknown option: 2' refuses 2 "no option '--nonsense'" \
         "$tool" --nonsense "$@"

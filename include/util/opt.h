@@ -88,6 +88,30 @@ struct opt_tool {
 char **opt_parse(const struct opt_tool *tool, int argc, char **argv);
 
 /*
+ * "--list options" prints the table as JSON and exits with 0, whatever else is
+ * missing: "[", an object a line, "]".  An object has, in this order,
+ *     verb      where opt_verb() lists all verbs: whose it is
+ *     name      without dashes
+ *     short     the letter
+ *     kind      flag, whole, real, text, choice, method or list
+ *     argument  what --help calls the value, the words of a choice; no flag
+ *               has one
+ *     least, most   of a whole or a real
+ *     default   of its kind: false, 128, 0.5, "simclr", []
+ *     group     the title above it
+ *     common    true: every tool takes it
+ *     sentence  what it does
+ * and has no field that does not apply.  The first object of a tool or a verb
+ * has no name; it says what that does and has its operands.  The lines have no
+ * blanks but in texts, so that '"name":"' is found before names alone, by sed,
+ * too.
+ */
+
+/* opt_json() returns what an option is set to, its default before it is parsed;
+ * null where there is none. */
+struct json_t *opt_json(const struct opt *opt);
+
+/*
  * opt_groups() gives --help titles, each before the option that sets *first; to
  * be called before opt_parse().  The table ends with a NULL title and must
  * stay.  "--help WORD" prints those groups whose titles begin with the word.

@@ -5,49 +5,6 @@
 
 #include "train/settings.h"
 
-static json_t *
-list_of(const struct opt_list *list)
-{
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < list->n; i++)
-        json_array_append_new(array, json_string(list->item[i]));
-    return array;
-}
-
-/* What an option is set to; null where it has no default and was not given. */
-static json_t *
-value_of(const struct opt *opt)
-{
-    const char *text;
-    int length;
-
-    switch (opt->kind) {
-    case OPT_FLAG:
-        return json_boolean(*(const int *)opt->value);
-    case OPT_WHOLE:
-        return *(const long *)opt->value == LONG_MIN
-                   ? json_null()
-                   : json_integer(*(const long *)opt->value);
-    case OPT_REAL:
-        return isnan(*(const double *)opt->value)
-                   ? json_null()
-                   : json_real(*(const double *)opt->value);
-    case OPT_CHOICE:
-        if (*(const int *)opt->value < 0)
-            return json_null();
-        text = opt_word(opt->arg, *(const int *)opt->value, &length);
-        return json_stringn(text, (size_t)length);
-    case OPT_LIST:
-        return list_of(opt->value);
-    case OPT_TEXT:
-    case OPT_METHOD:
-        break;
-    }
-    text = *(const char *const *)opt->value;
-    return text ? json_string(text) : json_null();
-}
-
 void
 train_settings_init(struct train_settings *settings, const struct opt *opt,
                     size_t n, const char *const *others, size_t n_others,
@@ -75,7 +32,7 @@ train_settings_put(const struct train_settings *settings)
 
     for (size_t i = 0; i < settings->n; i++)
         json_object_set_new(object, settings->opt[i].name,
-                            value_of(&settings->opt[i]));
+                            opt_json(&settings->opt[i]));
     return object;
 }
 
@@ -177,7 +134,7 @@ static int
 take_setting(const struct opt *opt, const json_t *value, struct err *err)
 {
     const size_t readable = JSON_ENCODE_ANY | JSON_REAL_PRECISION(9);
-    json_t *mine = value_of(opt);
+    json_t *mine = opt_json(opt);
     const int same = json_equal(mine, value);
     char *is, *was;
 

@@ -21,16 +21,6 @@ static size_t parameters[2]; // those from the first to before the second
 // by index: of OPT_METHOD, cut at its commas; of OPT_CHOICE, the word
 static char *texts[OPT_MOST];
 
-/* The option of that very name, or NULL. */
-static const struct opt *
-option_named(const struct opt_tool *tool, const char *name)
-{
-    for (const struct opt *o = tool->opts; o->name; o++)
-        if (!strcmp(o->name, name))
-            return o;
-    return NULL;
-}
-
 /* The option of a letter, or NULL. */
 static const struct opt *
 letter_of(const struct opt_tool *tool, char letter)
@@ -49,7 +39,7 @@ refuse_for_verb(const char *name, char letter)
 
     for (const struct opt_tool *verb = tool_verbs; verb && verb->name; verb++) {
         const struct opt *o =
-            name ? option_named(verb, name) : letter_of(verb, letter);
+            name ? opt_named(verb, name) : letter_of(verb, letter);
         char *more = o ? mem_format("%s%s%s", have, *have ? ", " : "",
                                     opt_verb_name(verb))
                        : NULL;
@@ -73,7 +63,7 @@ refuse_other(const struct opt_tool *tool, const char *name)
 
     if (ours && !*ours)
         opt_misuse("no option '--%s': %s", name, guess_device);
-    if (ours && option_named(tool, ours))
+    if (ours && opt_named(tool, ours))
         opt_misuse("no option '--%s': it is --%s", name, ours);
 }
 
@@ -85,16 +75,15 @@ find_option(const struct opt_tool *tool, const char *name, size_t n)
     const struct opt *found;
 
     snprintf(word, sizeof word, "%.*s", (int)n, name);
-    found = option_named(tool, word);
+    found = opt_named(tool, word);
     if (found)
         return found;
     refuse_for_verb(word, 0);
     refuse_other(tool, word);
     for (const struct opt *o = tool->opts; o->name; o++)
         guess_try(&guess, o->name);
-    guess_try(&guess, "help");
-    guess_try(&guess, "version");
-    guess_try(&guess, "config");
+    for (const struct opt *o = opt_common(tool); o->name; o++)
+        guess_try(&guess, o->name);
     opt_misuse("no option '--%.*s'%s", (int)n, name, guess_words(&guess));
 }
 
@@ -192,6 +181,8 @@ set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
         set_number(o, text);
         break;
     case OPT_CHOICE:
+        if (!strcmp(o->name, "list") && !strcmp(text, "options"))
+            opt_print_table(tool, NULL, text);
         *(int *)o->value = checked_index(o, text);
         break;
     case OPT_TEXT:
@@ -232,26 +223,42 @@ next_word(char **argv, int *at, const char *name, const char *arg)
     return argv[++*at];
 }
 
+/* The value of "--NAME VALUE" or "--NAME=VALUE" at argv[*at], or NULL where
+ * that is another word. */
+static const char *
+value_of(const char *name, const char *arg, char **argv, int *at)
+{
+    const size_t n = strlen(name);
+    const char *word = argv[*at];
+
+    if (strncmp(word, "--", 2) || strncmp(word + 2, name, n))
+        return NULL;
+    word += 2 + n;
+    return *word == '='    ? word + 1
+           : *word == '\0' ? next_word(argv, at, name, arg)
+                           : NULL;
+}
+
 /* What every tool takes, unless its table has it: 1 when it was that. */
 static int
 take_common(const struct opt_tool *tool, char **argv, int *at,
             const char **config)
 {
-    const char *word = argv[*at], *next = argv[*at + 1];
+    const char *word = argv[*at], *next = argv[*at + 1], *value;
 
     if (!strcmp(word, "--help") ||
         (!strcmp(word, "-h") && !letter_of(tool, 'h')))
         opt_print_help(tool, next && *next != '-' ? next : NULL);
     if (!strcmp(word, "--version"))
         opt_print_version(tool);
-    if (strncmp(word, "--config", strlen("--config")) ||
-        (word[strlen("--config")] && word[strlen("--config")] != '='))
-        return 0;
-    if (*config)
+    if (!opt_named(tool, "list") &&
+        (value = value_of("list", "options", argv, at)))
+        opt_print_table(tool, NULL, value);
+    value = value_of("config", "FILE", argv, at);
+    if (value && *config)
         opt_misuse("--config is given twice");
-    *config = strchr(word, '=') ? strchr(word, '=') + 1
-                                : next_word(argv, at, "config", "FILE");
-    return 1;
+    *config = value ? value : *config;
+    return value != NULL;
 }
 
 /* Sets an option to `value`, or where there is none to the next word. */
@@ -272,8 +279,8 @@ flag_to_unset(const struct opt_tool *tool, const char *word)
 {
     const struct opt *flag = NULL;
 
-    if (!strncmp(word, "no-", 3) && !option_named(tool, word))
-        flag = option_named(tool, word + 3);
+    if (!strncmp(word, "no-", 3) && !opt_named(tool, word))
+        flag = opt_named(tool, word + 3);
     return flag && flag->kind == OPT_FLAG ? flag : NULL;
 }
 
@@ -455,6 +462,8 @@ opt_verb(const struct opt_tool *tool, const struct opt_tool *verbs, int argc,
          char **argv, char ***operand)
 {
     struct guess guess = {.word = argc > 1 ? argv[1] : ""};
+    const char *list;
+    int at = 1;
 
     say_as(tool->name);
     if (argc < 2) {
@@ -466,6 +475,9 @@ opt_verb(const struct opt_tool *tool, const struct opt_tool *verbs, int argc,
         opt_print_verbs(tool, verbs);
     if (!strcmp(argv[1], "--version"))
         opt_print_version(tool);
+    list = value_of("list", "options", argv, &at);
+    if (list)
+        opt_print_table(tool, verbs, list);
     if (argv[1][0] == '-')
         opt_misuse("no option '%s' before a verb", argv[1]);
     tool_verbs = verbs;

@@ -1,10 +1,9 @@
-#include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "util/json.h"
 #include "util/mem.h"
 #include "util/terminal.h"
 
@@ -23,32 +22,6 @@ void
 opt_groups(const struct opt_group *of)
 {
     groups = of;
-}
-
-const char *
-opt_word(const char *words, int index, int *length)
-{
-    for (; index > 0; index--)
-        words += strcspn(words, "|") + 1;
-    *length = (int)strcspn(words, "|");
-    return words;
-}
-
-int
-opt_index(const char *words, const char *word)
-{
-    const size_t n = strlen(word);
-
-    for (int index = 0; n; index++) {
-        const size_t len = strcspn(words, "|");
-
-        if (len == n && !memcmp(words, word, n))
-            return index;
-        words += len;
-        if (!*words++)
-            break;
-    }
-    return -1;
 }
 
 /* The columns of a line: those of the terminal, within bounds, or 80. */
@@ -163,9 +136,8 @@ spell_option(const struct opt *o)
                      : mem_format("[--%s %s]%s", o->name, o->arg, more);
 }
 
-/* The group that an option is in, where that before it is in another. */
-static const struct opt_group *
-group_of(const struct opt *o, const struct opt_group *before)
+const struct opt_group *
+opt_group_of(const struct opt *o, const struct opt_group *before)
 {
     for (const struct opt_group *g = groups; g && g->title; g++)
         if (g->first == o->value)
@@ -192,7 +164,7 @@ tells_all(const char *word, const struct opt_tool *tool)
     int all = 1;
 
     for (const struct opt *o = tool->opts; o->name; o++) {
-        group = group_of(o, group);
+        group = opt_group_of(o, group);
         all &= tells_group(word, group);
     }
     return all;
@@ -220,35 +192,16 @@ print_usage(const char *lead, const struct opt_tool *tool, int all)
 static char *
 default_of(const struct opt *o)
 {
-    const char *text;
-    int length;
+    json_t *usual = opt_json(o);
+    char *text = NULL;
 
-    switch (o->kind) {
-    case OPT_WHOLE:
-        if (*(const long *)o->value != LONG_MIN)
-            return mem_format("[%ld]", *(const long *)o->value);
-        break;
-    case OPT_REAL:
-        if (!isnan(*(const double *)o->value))
-            return mem_format("[%g]", *(const double *)o->value);
-        break;
-    case OPT_TEXT:
-    case OPT_METHOD:
-        text = *(const char *const *)o->value;
-        if (text)
-            return mem_format("[%s]", text);
-        break;
-    case OPT_CHOICE:
-        if (*(const int *)o->value >= 0) {
-            text = opt_word(o->arg, *(const int *)o->value, &length);
-            return mem_format("[%.*s]", length, text);
-        }
-        break;
-    case OPT_FLAG:
-    case OPT_LIST:
-        break;
-    }
-    return NULL;
+    if (json_is_string(usual))
+        text = mem_format("[%s]", json_string_value(usual));
+    else if (json_is_number(usual))
+        text = mem_format(json_is_real(usual) ? "[%g]" : "[%.0f]",
+                          json_number_value(usual));
+    json_decref(usual);
+    return text;
 }
 
 static void
@@ -271,7 +224,7 @@ print_names(const struct opt *o, const struct opt_group *group)
 {
     struct lines lines = lines_of(stdout, printf(" "), 2);
 
-    while (o->name && group_of(o, group) == group) {
+    while (o->name && opt_group_of(o, group) == group) {
         char *name = mem_format("--%s", o++->name);
 
         print_word(&lines, name, (int)strlen(name));
@@ -288,7 +241,7 @@ print_options(const struct opt_tool *tool, const char *which)
     const struct opt_group *group = NULL;
 
     for (const struct opt *o = tool->opts; o->name; o++) {
-        const struct opt_group *begun = group_of(o, group);
+        const struct opt_group *begun = opt_group_of(o, group);
         const int first = begun != group, tells = tells_group(which, begun);
 
         group = begun;
@@ -315,16 +268,15 @@ check_group(const char *which)
 
 /* What every tool takes. */
 static void
-print_common(int all)
+print_common(const struct opt_tool *tool, int all)
 {
-    print_item(stdout, "--config FILE",
-               "file of options, a line 'NAME VALUE' each", NULL);
-    print_item(stdout, "-h, --help", "this text", NULL);
-    if (!all) {
+    for (const struct opt *o = opt_common(tool); o->name; o++) {
+        print_option(o);
+        if (all || strcmp(o->name, "help"))
+            continue;
         print_item(stdout, "--help all", "the same, of all options", NULL);
         print_item(stdout, "--help TITLE", "of those under such a title", NULL);
     }
-    print_item(stdout, "--version", "the version of foil", NULL);
 }
 
 void
@@ -359,7 +311,7 @@ opt_print_help(const struct opt_tool *tool, const char *which)
     print_options(tool, which);
     if (groups)
         putchar('\n');
-    print_common(tells_all(which, tool));
+    print_common(tool, tells_all(which, tool));
     close_stdout();
     exit(EXIT_OK);
 }
@@ -370,12 +322,6 @@ opt_print_version(const struct opt_tool *tool)
     printf("%s (foil) %s\n", tool->name, FOIL_VERSION);
     close_stdout();
     exit(EXIT_OK);
-}
-
-const char *
-opt_verb_name(const struct opt_tool *verb)
-{
-    return strrchr(verb->name, ' ') + 1;
 }
 
 void

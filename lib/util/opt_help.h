@@ -12,6 +12,23 @@ _Noreturn void opt_print_version(const struct opt_tool *tool);
 _Noreturn void opt_print_verbs(const struct opt_tool *tool,
                                const struct opt_tool *verbs);
 
+/* opt_print_table() is --list `what`, of the tool or, where verbs are there, of
+ * all of them. */
+_Noreturn void opt_print_table(const struct opt_tool *tool,
+                               const struct opt_tool *verbs, const char *what);
+
+/* opt_named() returns the option of that very name, or NULL. */
+const struct opt *opt_named(const struct opt_tool *tool, const char *name);
+
+/* opt_common() returns the rows of what every tool takes that the tool's own
+ * table does not have. */
+const struct opt *opt_common(const struct opt_tool *tool);
+
+/* opt_group_of() returns the group of an option, where that before it is in
+ * another. */
+const struct opt_group *opt_group_of(const struct opt *o,
+                                     const struct opt_group *before);
+
 /* opt_list_verbs() writes a line for each verb. */
 void opt_list_verbs(const struct opt_tool *verbs, FILE *out);
 

@@ -1,5 +1,8 @@
-#include "t.h"
+#include <math.h>
+
 #include "child.h"
+#include "t.h"
+#include "util/json.h"
 #include "util/opt.h"
 
 static int fast;
@@ -352,7 +355,7 @@ groups_have_titles(void)
     T(strstr(c.out, "try the options\n\nSpeed:\n  -f, --fast") &&
           strstr(c.out, "[0.5]\n\nNames:\n  --name NAME"),
       "each before its first option: %s", c.out);
-    T(strstr(c.out, "\n\nLists:\n  --add --way\n\n  --config") &&
+    T(strstr(c.out, "\n\nLists:\n  --add --way\n\n  --list") &&
           strstr(c.out, "usage: foil-test [OPTION ...] DATA [MORE]\n"),
       "those of a rare group are named: %s", c.out);
     c = child_run(help_in_groups, "--help all");
@@ -368,9 +371,143 @@ groups_have_titles(void)
       "and of no other: %s", c.err);
 }
 
+/* The objects that --list options prints, each in a line of its own. */
+static json_t *
+list_options(void (*run)(const void *), const char *line)
+{
+    struct child c = child_run(run, line);
+    json_t *rows = json_loads(c.out, JSON_REJECT_DUPLICATES, NULL);
+    size_t lines = 0;
+
+    for (const char *at = c.out; (at = strchr(at, '\n')); at++)
+        lines++;
+    T(c.code == 0 && !*c.err && json_is_array(rows), "'%s': JSON: %s", line,
+      c.out);
+    T(lines == json_array_size(rows) + 2, "'%s': an object a line", line);
+    return rows;
+}
+
+/* Checks that a row is that JSON, in that order. */
+static void
+check_row(const json_t *rows, size_t i, const char *want)
+{
+    char *text = json_text(json_array_get(rows, i), JSON_COMPACT);
+
+    T(!strcmp(text, want), "row %zu: %s", i, text);
+    free(text);
+}
+
+static void
+options_as_data(void)
+{
+    json_t *rows = list_options(help_in_groups, "--list options");
+
+    T(json_array_size(rows) == 1 + 9 + 4, "each row, and what all tools take");
+    check_row(rows, 0,
+              "{\"operands\":\"DATA [MORE]\",\"sentence\":\"try the "
+              "options\"}");
+    check_row(rows, 1,
+              "{\"name\":\"fast\",\"short\":\"f\",\"kind\":\"flag\","
+              "\"default\":false,\"group\":\"Speed\",\"sentence\":\"be "
+              "quick\"}");
+    check_row(rows, 2,
+              "{\"name\":\"batch\",\"short\":\"b\",\"kind\":\"whole\","
+              "\"argument\":\"N\",\"least\":2,\"most\":65536,"
+              "\"default\":128,\"group\":\"Speed\",\"sentence\":\"pairs in "
+              "a batch\"}");
+    check_row(rows, 3,
+              "{\"name\":\"tau\",\"short\":\"t\",\"kind\":\"real\","
+              "\"argument\":\"X\",\"least\":0.001,\"most\":100,"
+              "\"default\":0.5,\"group\":\"Speed\",\"sentence\":"
+              "\"temperature\"}");
+    check_row(rows, 5,
+              "{\"name\":\"path\",\"kind\":\"text\",\"argument\":\"FILE\","
+              "\"group\":\"Names\",\"sentence\":\"no default\"}");
+    check_row(rows, 8,
+              "{\"name\":\"add\",\"kind\":\"list\",\"argument\":\"X\","
+              "\"default\":[],\"group\":\"Lists\",\"sentence\":\"many\"}");
+    check_row(rows, 12,
+              "{\"name\":\"help\",\"short\":\"h\",\"kind\":\"flag\","
+              "\"default\":false,\"common\":true,\"sentence\":\"this text\"}");
+    json_decref(rows);
+    refuses("--list", "--list wants a value: options");
+    refuses("--list=verbs d", "--list 'verbs': want options");
+}
+
+static void
+odd_texts(const void *line)
+{
+    static const char *quoted = "\"C:\\\"\t100%s";
+    static int own = -1;
+    static const struct opt odd[] = {
+        {"path", 0, OPT_TEXT, &quoted, 0, 0, "\"PATH\"",
+         "no \"name\":\"x\" \\ but 5 % of %d in \u03c4 \U0001f600"},
+        {"list", 0, OPT_CHOICE, &own, -HUGE_VAL, HUGE_VAL, "other|options",
+         "its own"},
+        {"free", 0, OPT_REAL, &tau, -HUGE_VAL, HUGE_VAL, "X", "any"},
+        {0},
+    };
+    static const struct opt_tool strange = {
+        "foil-odd", "odd", NULL, 0, 0, odd,
+    };
+    char word_0[] = "foil-odd", word_1[] = "--list", word_2[16];
+    char *argv[] = {word_0, word_1, word_2, NULL};
+
+    snprintf(word_2, sizeof word_2, "%s", (const char *)line);
+    opt_parse(&strange, 3, argv);
+    printf("%d", own);
+}
+
+static void
+odd_texts_are_whole(void)
+{
+    json_t *rows = list_options(odd_texts, "options");
+    const json_t *row = json_array_get(rows, 1);
+
+    T(!strcmp(json_string_value(json_object_get(row, "default")),
+              "\"C:\\\"\t100%s"),
+      "a default with quotes");
+    T(!strcmp(json_string_value(json_object_get(row, "sentence")),
+              "no \"name\":\"x\" \\ but 5 % of %d in \u03c4 \U0001f600"),
+      "a sentence");
+    check_row(rows, 2,
+              "{\"name\":\"list\",\"kind\":\"choice\",\"argument\":"
+              "\"other|options\",\"sentence\":\"its own\"}");
+    check_row(rows, 3,
+              "{\"name\":\"free\",\"kind\":\"real\",\"argument\":\"X\","
+              "\"default\":0.5,\"sentence\":\"any\"}");
+    T(json_array_size(rows) == 1 + 3 + 3, "--list once");
+    json_decref(rows);
+    T(!strcmp(child_run(odd_texts, "other").out, "0"), "a --list of its own");
+}
+
+static void
+verbs_as_data(void)
+{
+    json_t *rows = list_options(verb, "--list options");
+
+    T(json_array_size(rows) == 2 + 9 + 2 * 4, "those of all verbs");
+    check_row(rows, 0, "{\"verb\":\"sit\",\"sentence\":\"sit down\"}");
+    check_row(rows, 5,
+              "{\"verb\":\"run\",\"operands\":\"PLACE\",\"sentence\":"
+              "\"run away\"}");
+    check_row(rows, 6,
+              "{\"verb\":\"run\",\"name\":\"fast\",\"short\":\"f\","
+              "\"kind\":\"flag\",\"default\":false,\"sentence\":\"be "
+              "quick\"}");
+    json_decref(rows);
+    rows = list_options(verb, "sit --list options");
+    T(json_array_size(rows) == 1 + 4, "those of one");
+    check_row(rows, 0, "{\"sentence\":\"sit down\"}");
+    json_decref(rows);
+}
+
 int
 main(void)
 {
+    options_as_data();
+    odd_texts_are_whole();
+    verbs_as_data();
     options_from_a_file();
     groups_have_titles();
     two_go_together();

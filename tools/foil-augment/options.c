@@ -78,8 +78,9 @@ static const struct opt opts[] = {
      "samples down the sheet"},
     {"columns", 0, OPT_WHOLE, &options.columns, 1, 100, "N",
      "samples across it"},
-    {"list", 0, OPT_CHOICE, &list, 0, 0, "recipes|fields",
-     "print all recipes, or their fields, as JSON, one a line, and end"},
+    {"list", 0, OPT_CHOICE, &list, 0, 0, "recipes|fields|options",
+     "print all recipes, their fields or the options as JSON, one a line, and "
+     "end"},
     {"dry-run", 0, OPT_FLAG, &options.dry, 0, 0, NULL,
      "check options and DATA, print what views are made, and end"},
     WIRE_KEYS_OPT(&options.keys),
