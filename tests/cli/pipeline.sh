@@ -25,7 +25,7 @@ if [[ " $* " == *' --dry-run '* ]]; then
     echo "$dry"
     exit
 fi
-[[ " $* " != *' --help '* ]] || exec "$real/foil-$stage" "$@"
+[[ " $* " != *' --list '* ]] || exec "$real/foil-$stage" "$@"
 trap 'echo "$stage" >>"$work/ended"; exit 0' TERM
 echo $$ >>"$work/pids.$stage"
 echo "$stage $*" >>"$work/started"
@@ -118,6 +118,13 @@ ok 'a stage gets options of its own' \
 ok 'which win over the pipeline'\''s' grep -q \
     '^train .* --nesterov --lr 0.1 --clip 3 --fast$' "$work/started"
 ok 'once' exits 1 grep -q 'lr 0.5' "$work/started"
+
+begin "train=$all_up exit 0"
+ok 'an option of one stage stands for itself' try DATA --room 3 --no-nesterov
+ok 'with its value' grep -q '^augment .* --room 3' "$work/started"
+ok 'or takes a flag back' grep -q '^train .* --no-nesterov$' "$work/started"
+ok 'an option with a value is none to take back: 2' refuses 2 "no option '--no-room'" \
+    try DATA --no-room
 
 begin "train=$all_up exit 0"
 echo '{"keep_features":3,"samples":64,"largest":32,"least":32}' \

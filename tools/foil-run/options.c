@@ -46,61 +46,45 @@ enum { N_OTHERS = sizeof others / sizeof *others };
 
 /* ------------------------------------------------- options of the stages */
 
-/* Returns what a stage's tool says of its options, "" where it is not there. */
-static const char *
-help_of_stage(int stage)
+/* Returns the options of a stage's tool, none where it is not there. */
+static const json_t *
+options_of_stage(int stage)
 {
-    static char *helps[N_STAGES];
+    static json_t *options[N_STAGES];
     char *tool = keep("foil-%s", pipeline_stages[stage]);
     struct word_list words = {0};
     struct list_stage asked_one = {.name = tool};
     struct err ignored;
 
-    word_list_put(&words, tool, "--help", "all", (char *)NULL);
+    word_list_put(&words, tool, "--list", "options", (char *)NULL);
     asked_one.argv = words.word;
-    if (!helps[stage])
-        helps[stage] = process_findable(&asked_one, "", &ignored)
-                           ? keep("%s", "")
-                           : step_capture(words.word);
-    return helps[stage];
+    if (!options[stage])
+        options[stage] = process_findable(&asked_one, "", &ignored)
+                             ? json_array()
+                             : json_loads(step_capture(words.word), 0, NULL);
+    if (!json_is_array(options[stage]))
+        die("'%s --list options' prints no list in JSON", tool);
+    return options[stage];
 }
 
-/* Returns where the next option's name stands in a help text, its length in *n;
- * NULL behind the last one. */
-static const char *
-next_option(const char *help, size_t *n)
-{
-    for (; help; help = strchr(help, '\n')) {
-        help += *help == '\n';
-        if (strncmp(help, "  -", 3))
-            continue;
-        help += 2;
-        if (help[1] != '-' && !strncmp(help + 2, ", ", 2))
-            help += 4;
-        if (strncmp(help, "--", 2))
-            continue;
-        help += 2;
-        *n = strcspn(help, " \n");
-        return help;
-    }
-    return NULL;
-}
-
-/* Whether a help text has an option, also as --no-FLAG of a flag; *flag: it has
+/* Whether a stage has an option, also as --no-FLAG of a flag; *flag: it has
  * no value. */
 static int
-has_option(const char *help, const char *name, int *flag)
+has_option(int stage, const char *name, int *flag)
 {
-    const char *positive = strncmp(name, "no-", 3) ? name : name + 3;
-    size_t n;
+    const json_t *options = options_of_stage(stage), *option;
+    size_t i;
 
-    while ((help = next_option(help, &n))) {
-        const int same = strlen(name) == n && !memcmp(help, name, n);
+    json_array_foreach(options, i, option)
+    {
+        const char *is = json_string_value(json_object_get(option, "name"));
+        const int none = !json_object_get(option, "argument");
 
-        if (!same && (strlen(positive) != n || memcmp(help, positive, n)))
-            continue;
-        *flag = help[n] != ' ' || strchr(" \n", help[n + 1]);
-        return 1;
+        if (is && (!strcmp(is, name) || (none && !strncmp(name, "no-", 3) &&
+                                         !strcmp(is, name + 3)))) {
+            *flag = none;
+            return 1;
+        }
     }
     return 0;
 }
@@ -112,7 +96,7 @@ is_known(const struct pipeline *p, const char *name)
     int flag, known = pipeline_is_key(p, name) || !strcmp(name, "run");
 
     for (int i = 0; i < N_STAGES; i++)
-        known = known || has_option(help_of_stage(i), name, &flag);
+        known = known || has_option(i, name, &flag);
     return known;
 }
 
@@ -134,11 +118,16 @@ refuse_option(struct pipeline *p, const char *name)
     for (size_t i = 0; i < keys.n; i++)
         guess_try(&guess, keys.word[i]);
     for (int i = 0; i < N_STAGES; i++) {
-        const char *at = help_of_stage(asked[i]);
-        size_t n;
+        const json_t *options = options_of_stage(asked[i]), *option;
+        size_t row;
 
-        while ((at = next_option(at, &n)))
-            guess_try(&guess, keep("%.*s", (int)n, at));
+        json_array_foreach(options, row, option)
+        {
+            const char *is = json_string_value(json_object_get(option, "name"));
+
+            if (is)
+                guess_try(&guess, is);
+        }
     }
     pipeline_misuse(p, "no option '--%s'%s", name, guess_words(&guess));
 }
@@ -159,7 +148,7 @@ find_owner(struct pipeline *p, const char **name, int *flag)
         const int stage = asked[i];
 
         if ((only >= 0 && stage != only) || (stage == EMBED && owner >= 0) ||
-            !has_option(help_of_stage(stage), *name, flag))
+            !has_option(stage, *name, flag))
             continue;
         several += owner >= 0;
         if (owner < 0)
