@@ -1,48 +1,48 @@
-# Completion in bash for foil and foil-*.  What there is to complete is read out
-# of what the tool at hand says: --help, which is made from its option table,
-# and --list.
+# Completion in bash for foil and foil-*.  What there is to complete is what the
+# tool at hand lists: by --list options its option table, an object a line, and by
+# other words behind --list the values of an option.
 # shellcheck shell=bash
 
-# _foil_verbs HELP : verbs, pipelines and topics that a help text lists
+# _foil_verbs ROWS : verbs, pipelines and topics among the rows
 _foil_verbs() {
-    sed -nE 's/^  ([a-z][a-z0-9/-]*)( .*|$)/\1/p' <<<"$1"
-    grep -oE '^ +([a-z]+\|)+[a-z]+ ' <<<"$1" | tr -d ' ' | tr '|' '\n'
+    sed -nE '/"name":/!s/^\{"verb":"([^"]+)".*/\1/p' <<<"$1"
+    sed -nE 's/^\{"operands":"(([a-z]+\|)+[a-z]+) .*/\1/p' <<<"$1" | tr '|' '\n'
 }
 
-# _foil_options HELP
+# _foil_options ROWS : the options, but not those of verbs to come
 _foil_options() {
-    sed -nE 's/^  (-., )?(--[a-z0-9-]+).*/\2/p' <<<"$1"
+    sed -nE '/"verb":/!s/^.*"name":"([^"]+)".*/--\1/p' <<<"$1"
 }
 
-# _foil_row HELP OPTION : what is behind the option, and its sentence, in one line
-_foil_row() {
-    sed -E ':more; N; s/\n {12,}/ /; t more; P; D' <<<"$1" |
-        sed -nE "s/^  (-., )?$2 ?( .*|$)/\2/p; s/^  $2, --[a-z0-9-]+ ?( .*|$)/\1/p"
+# _foil_field ROW KEY : the text of a field
+_foil_field() {
+    sed -nE "s/^.*\"$2\":\"(([^\"\\\\]|\\\\.)*)\".*/\1/p" <<<"$1"
 }
 
 # _foil_values ROW COMMAND... : the values of an option that takes one of some
 _foil_values() {
     local value sentence tool=("${@:2}")
-    read -r value sentence <<<"$1"
+    value=$(_foil_field "$1" argument)
+    sentence=$(_foil_field "$1" sentence)
     if [[ $sentence =~ one\ of\ (foil-[a-z]+)?\ ?--list\ ([a-z]+) ]]; then
         [[ -z ${BASH_REMATCH[1]} ]] || tool=("${BASH_REMATCH[1]}")
         "${tool[@]}" --list "${BASH_REMATCH[2]}" 2>/dev/null </dev/null |
             sed -nE 's/^\{"name":"([^"]+)".*/\1/p'
-    elif [[ $value =~ ^[a-z0-9-]+(:[^|]*)?(\|.+)+$ ]]; then
+    elif [[ $value =~ ^[a-z0-9-]+(:[^|]*)?(\|.+)*$ ]]; then
         tr '|' '\n' <<<"$value" | sed 's/[:[].*//'
     fi
 }
 
-# _foil_value HELP OPTION WORD COMMAND... : completes the value of an option; 1
+# _foil_value ROWS OPTION WORD COMMAND... : completes the value of an option; 1
 # where it has none
 _foil_value() {
     local row words
-    row=$(_foil_row "$1" "$2")
-    [[ -n $row && $row != '  '* ]] || return
+    row=$(grep -m 1 -F -e "\"name\":\"${2#--}\"" -e "\"short\":\"${2#-}\"" <<<"$1")
+    [[ $row == *'"argument":'* ]] || return
     mapfile -t words < <(_foil_values "$row" "${@:4}")
     if [[ ${#words[@]} -gt 0 ]]; then
         mapfile -t COMPREPLY < <(compgen -W "${words[*]}" -- "$3")
-    elif [[ $row =~ ^\ (FILE|DIR|RUN|PATH|\[[a-z=|]*\]FILE) ]]; then
+    elif [[ $row =~ \"argument\":\"(FILE|DIR|RUN|PATH|\[[a-z=|]*\]FILE) ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$3")
         compopt -o filenames 2>/dev/null
     else
@@ -51,42 +51,48 @@ _foil_value() {
     return 0
 }
 
-# _foil_stages FOIL : the options of the stages of a pipeline, which has them, too
-_foil_stages() {
+# _foil_pipeline FOIL ARG... : the options of a pipeline, which prints no table, and
+# those of its stages, which it has, too
+_foil_pipeline() {
     local stage
+    "$@" --help 2>/dev/null </dev/null |
+        sed -E ':more; N; s/\n {12,}/ /; t more; P; D' | sed -nE 's/["\\]/\\&/g
+        s/^  (-(.), )?--([a-z0-9-]+) ([^ ].*)/{"name":"\3","short":"\2","argument":"\4"}/
+        s/^(.*"argument":"[^ ]+) +(.*)"}/\1","sentence":"\2"}/p
+        s/^  --([a-z0-9-]+).*/{"name":"\1"}/p'
     for stage in select negatives augment train; do
-        "$1" "$stage" --help all 2>/dev/null </dev/null |
+        "$1" "$stage" --list options 2>/dev/null </dev/null |
             sed "s/ one of --list / one of foil-$stage --list /"
     done
 }
 
-# _foil_help COMMAND ... : what it takes next
-_foil_help() {
+# _foil_rows COMMAND ... : what it takes next, a row each
+_foil_rows() {
+    local row='s/^  ([a-z][a-z0-9/-]*)( .*|$)/{"verb":"\1"}/p'
     case ${1##*/}' '${*:2} in
-    foil\ ) "$1" 2>/dev/null </dev/null | sed '/^pipelines/,$d' ;;
+    foil\ ) "$1" 2>/dev/null </dev/null | sed -nE "/^pipelines/q; $row" ;;
+    foil\ run) "$1" 2>/dev/null </dev/null | sed -nE "1,/^pipelines/d; $row" ;;
     foil\ help)
         "$1" 2>/dev/null </dev/null |
-            sed -E "p; s/[^']*('([a-z]+)')?/\2\n/g" | sed 's/^[a-z]/  &/'
+            sed -E "p; s/[^']*('([a-z]+)')?/\2\n/g" | sed 's/^[a-z]/  &/' |
+            sed -nE "$row"
         ;;
-    foil\ run\ [a-z.]*)
-        "$@" --help 2>/dev/null </dev/null
-        _foil_stages "$1"
-        ;;
-    *) "$@" --help all 2>/dev/null </dev/null ;;
+    foil\ run\ [a-z.]*) _foil_pipeline "$@" ;;
+    *) "$@" --list options 2>/dev/null </dev/null ;;
     esac
 }
 
 _foil() {
-    local word=$2 option=$3 at help words command=("$1")
+    local word=$2 option=$3 at rows words command=("$1")
 
     # verbs first: foil data index
-    help=$(_foil_help "$1")
+    rows=$(_foil_rows "$1")
     for ((at = 1; at < COMP_CWORD; at++)); do
-        mapfile -t words < <(_foil_verbs "$help")
+        mapfile -t words < <(_foil_verbs "$rows")
         [[ ${COMP_WORDS[at]} == [a-z]* &&
             " ${words[*]} " == *" ${COMP_WORDS[at]} "* ]] || break
         command+=("${COMP_WORDS[at]}")
-        help=$(_foil_help "${command[@]}")
+        rows=$(_foil_rows "${command[@]}")
     done
 
     # --option=word is three words to bash
@@ -96,14 +102,14 @@ _foil() {
         option=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     if [[ $option == -* && $word != -* ]] &&
-        _foil_value "$help" "$option" "$word" "${command[@]}"; then
+        _foil_value "$rows" "$option" "$word" "${command[@]}"; then
         return
     fi
     words=()
     if [[ $word == -* ]]; then
-        mapfile -t words < <(_foil_options "$help")
+        mapfile -t words < <(_foil_options "$rows")
     elif [[ $at -eq $COMP_CWORD ]]; then
-        mapfile -t words < <(_foil_verbs "$help")
+        mapfile -t words < <(_foil_verbs "$rows")
     fi
     mapfile -t COMPREPLY < <(compgen -W "${words[*]}" -- "$word")
 }

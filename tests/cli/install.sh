@@ -206,6 +206,7 @@ ok 'options of other stages of a pipeline' offers '--train --train-command --tra
 ok 'an objective, which --list has' offers emc2_bimodal foil train --objective emc2_
 ok 'also of a pipeline' offers emc2_bimodal foil run simclr --objective emc2_
 ok 'a strategy' offers spectral foil-select --strategy spec
+ok 'the options as JSON, of a verb, too' offers options foil data index --list ''
 ok 'a verb of foil-tap' offers replay foil tap rep
 ok 'a topic of foil help' offers recipes foil help rec
 ok 'no file for a number' offers '' foil train --steps ''
