@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/buffer.h"
 #include "util/digest.h"
 #include "util/err.h"
 
@@ -107,13 +108,6 @@ int data_reads(const struct data_set *set, const char *path);
 /* data_is_index() returns 1 for an index, 0 for anything else or nothing at
  * all, and -1 for a file that cannot be read. */
 int data_is_index(const char *path, struct err *err);
-
-/* Bytes that grow as needed; release with data_bytes_release(). */
-struct data_bytes {
-    uint8_t *data;
-    size_t len, room;
-};
-void data_bytes_release(struct data_bytes *bytes);
 
 /*
  * data_read() reads the file of a sample over what `bytes` held, and checks its

@@ -6,9 +6,8 @@
 #include "data/jpeg.h"
 #include "data/npy.h"
 #include "util/file.h"
+#include "util/gz.h"
 #include "util/mem.h"
-
-#include "gz.h"
 
 enum { MAX_LABELS = 1 << 28, MAX_SIDE = 65500, MAX_NAME = 64 };
 
@@ -54,7 +53,7 @@ static const struct form {
 struct data_import {
     struct data_import_how how;
     struct form form;
-    gzFile file;
+    struct gzFile_s *file;
     size_t at;                // which file
     size_t done, n;           // images; n is 0 where the form does not tell
     struct data_bytes labels; // one each, where they have a file
@@ -84,7 +83,7 @@ static int
 open_next(struct data_import *import, struct err *err)
 {
     if (import->file)
-        gzclose(import->file);
+        data_gz_close(import->file);
     import->file = data_gz_open(import->how.file[import->at], err);
     return import->file ? 0 : -1;
 }
@@ -113,12 +112,44 @@ take_size(struct data_import *import, size_t rank, const size_t size[4],
     return 0;
 }
 
+static size_t
+big_endian(const uint8_t byte[4])
+{
+    return (size_t)byte[0] << 24 | (size_t)byte[1] << 16 |
+           (size_t)byte[2] << 8 | byte[3];
+}
+
+/* Reads the head of an idx file: 0, 0, 8 (bytes), the rank 1 .. 4, and the
+ * big-endian size of each dimension. */
+static int
+read_idx_head(struct gzFile_s *file, const char *path, size_t size[4],
+              size_t *rank, struct err *err)
+{
+    uint8_t word[4];
+    size_t got;
+
+    if (data_gz_take(file, path, word, 4, &got, err))
+        return -1;
+    if (got < 4 || word[0] || word[1] || word[2] != 8 || word[3] < 1 ||
+        word[3] > 4)
+        return err_set(err, "'%s' is no idx file of bytes", path);
+    *rank = word[3];
+    for (size_t i = 0; i < *rank; i++) {
+        if (data_gz_take(file, path, word, 4, &got, err))
+            return -1;
+        if (got < 4)
+            return err_set(err, "'%s' is cut off", path);
+        size[i] = big_endian(word);
+    }
+    return 0;
+}
+
 static int
 open_idx(struct data_import *import, struct err *err)
 {
     size_t size[4] = {0}, rank;
 
-    if (data_gz_idx_head(import->file, import->how.file[0], size, &rank, err))
+    if (read_idx_head(import->file, import->how.file[0], size, &rank, err))
         return -1;
     return take_size(import, rank, size, err);
 }
@@ -139,21 +170,21 @@ open_npy(struct data_import *import, struct err *err)
     if (head.type != (enum data_npy_type)DTYPE_U1)
         return err_set(err, "'%s' holds no bytes: save .astype('u1') of it",
                        path);
-    if (gzseek(import->file, (z_off_t)head.place, SEEK_SET) < 0)
-        return err_set(err, "cannot read '%s'", path);
+    if (data_gz_seek(import->file, path, head.place, err))
+        return -1;
     return take_size(import, head.rank, head.shape, err);
 }
 
 /* Read all that is there, so that nothing is believed of a count. */
 static int
-take_labels(struct data_import *import, gzFile file, const char *path,
+take_labels(struct data_import *import, struct gzFile_s *file, const char *path,
             struct err *err)
 {
     struct data_bytes *labels = &import->labels;
     size_t size[4] = {0}, rank, got = 1;
 
     if (import->how.form == DATA_IDX) {
-        if (data_gz_idx_head(file, path, size, &rank, err))
+        if (read_idx_head(file, path, size, &rank, err))
             return -1;
         if (rank != 1)
             return err_set(err, "'%s' holds no labels", path);
@@ -177,13 +208,13 @@ take_labels(struct data_import *import, gzFile file, const char *path,
 static int
 read_gz_labels(struct data_import *import, const char *path, struct err *err)
 {
-    gzFile file = data_gz_open(path, err);
+    struct gzFile_s *file = data_gz_open(path, err);
     int rc;
 
     if (!file)
         return -1;
     rc = take_labels(import, file, path, err);
-    gzclose(file);
+    data_gz_close(file);
     return rc;
 }
 
@@ -346,7 +377,7 @@ data_import_close(struct data_import *import)
     if (!import)
         return;
     if (import->file)
-        gzclose(import->file);
+        data_gz_close(import->file);
     for (size_t i = 0; i < import->classes; i++)
         free(import->class[i]);
     free(import->class);

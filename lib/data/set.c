@@ -17,13 +17,6 @@
 
 enum { OPEN_FILES = 64 }; // descriptors held at a time, however many shards
 
-void
-data_bytes_release(struct data_bytes *bytes)
-{
-    free(bytes->data);
-    *bytes = (struct data_bytes){0};
-}
-
 int
 data_is_index(const char *path, struct err *err)
 {

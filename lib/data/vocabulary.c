@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "data/vocabulary.h"
+#include "util/gz.h"
 #include "util/mem.h"
 
 #include "bpe.h"
-#include "gz.h"
 #include "text.h"
 #include "wordpiece.h"
 
@@ -77,7 +77,7 @@ data_vocabulary_parse(const char *text, size_t len, struct err *err)
 static char *
 read_file(const char *path, size_t *len, struct err *err)
 {
-    gzFile file = data_gz_open(path, err);
+    struct gzFile_s *file = data_gz_open(path, err);
     char *text = NULL;
     size_t room = 0, got = 1;
     int rc = 0;
@@ -92,7 +92,7 @@ read_file(const char *path, size_t *len, struct err *err)
         if (!rc && *len > MAX_FILE)
             rc = err_set(err, "'%s' is larger than %d bytes", path, MAX_FILE);
     }
-    gzclose(file);
+    data_gz_close(file);
     if (!rc)
         return text;
     free(text);
