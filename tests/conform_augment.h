@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 #include "conform_file.h"
-#include "data/blur.h"
-#include "data/color.h"
-#include "data/resize.h"
+#include "image/blur.h"
+#include "image/color.h"
+#include "image/resize.h"
 #include "util/mem.h"
 
 enum { SIDE_MAX = 65536 };

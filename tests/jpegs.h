@@ -7,7 +7,7 @@
 
 #include <jpeglib.h>
 
-#include "data/set.h"
+#include "util/buffer.h"
 #include "util/mem.h"
 
 enum { W = 37, H = 21 }; // not multiples of a block

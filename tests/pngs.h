@@ -8,7 +8,7 @@
 #include <png.h>
 #include <webp/encode.h>
 
-#include "data/set.h"
+#include "util/buffer.h"
 #include "util/mem.h"
 
 enum { PICTURE_W = 13, PICTURE_H = 9 };

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "data/jpeg.h"
-#include "data/view.h"
 #include "foil-embed/folder.h"
 #include "foil-embed/image_job.h"
 #include "foil-embed/text_job.h"
+#include "image/jpeg.h"
+#include "image/view.h"
 #include "nn/average.h"
 #include "nn/export.h"
 #include "num/threads.h"

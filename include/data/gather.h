@@ -2,7 +2,7 @@
 #define DATA_GATHER_H
 
 #include "data/pool.h"
-#include "data/view.h"
+#include "image/view.h"
 
 /*
  * The pixels of a batch: views of some samples and one view each of some

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "data/set.h"
-#include "data/view.h"
+#include "image/fingerprint.h"
 
 /*
  * Which samples belong together: so that a selector keeps them out of a common
@@ -25,24 +25,6 @@ size_t data_group_caption(const struct data_set *set, int64_t *group);
 /* By the name of the file without its folders: "fog/1/7.jpg", "snow/2/7.jpg"
  * are versions of one image. */
 size_t data_group_file(const struct data_set *set, int64_t *group);
-
-/*
- * A fingerprint of an image: the image itself, scaled to 9 x 8 pixels, and 64
- * bits that say which of these pixels, in grey, is darker than the one to its
- * right (the difference hash).  Scaling, compression and slight changes of
- * light leave most bits as they are.
- */
-enum { DATA_FINGERPRINT_WIDTH = 9, DATA_FINGERPRINT_HEIGHT = 8 };
-
-struct data_fingerprint {
-    uint64_t hash;
-    uint8_t pixel[DATA_FINGERPRINT_WIDTH * DATA_FINGERPRINT_HEIGHT * 3];
-};
-
-/* data_fingerprint() computes it; scratch as in data_view(). */
-void data_fingerprint(const struct data_image *image,
-                      struct data_scratch **scratch,
-                      struct data_fingerprint *fingerprint);
 
 /*
  * data_group_fingerprint() puts images together whose fingerprints differ in at

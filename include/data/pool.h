@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/codec.h"
 #include "data/set.h"
+#include "image/codec.h"
 #include "util/err.h"
 
 /*

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "image/codec.h"
 #include "util/buffer.h"
 #include "util/digest.h"
 #include "util/err.h"
@@ -77,11 +78,13 @@ const char *data_class_name(const struct data_set *set, size_t label);
 
 /*
  * Of one sample, id < size: label -1 and caption "" where there is none.
- * Captions are lines separated by '\n'.  Length is that of the image's file in
- * bytes; width and height are in pixels as stored, before an EXIF orientation
- * turns the image.  Texts belong to the set.
+ * Captions are lines separated by '\n'.  The codec is the form of the image's
+ * file, by the index; length is that of this file in bytes; width and height
+ * are in pixels as stored, before an EXIF orientation turns the image.  Texts
+ * belong to the set.
  */
 int data_label(const struct data_set *set, size_t id);
+enum data_codec data_codec(const struct data_set *set, size_t id);
 size_t data_length(const struct data_set *set, size_t id);
 size_t data_width(const struct data_set *set, size_t id);
 size_t data_height(const struct data_set *set, size_t id);

@@ -2,7 +2,7 @@
 #define DATA_SHEET_H
 
 #include "data/pool.h"
-#include "data/view.h"
+#include "image/view.h"
 
 /*
  * A contact sheet: what a recipe makes of a data set, to look at.  Rows x
@@ -48,7 +48,7 @@ size_t data_sheet_draw(const struct data_sheet *sheet,
 
 /*
  * data_sheet_corruptions() draws a sheet of another kind: each of its places is
- * for one kind of damage (data/corrupt.h), with a plain view and the same view
+ * for one kind of damage (image/corrupt.h), with a plain view and the same view
  * at the five severities, or at the first `views` of them.
  *   sheet   rows x columns >= DATA_CORRUPTIONS; where letters is not 0, the
  *           name of its kind is below each place

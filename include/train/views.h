@@ -7,8 +7,8 @@
 /*
  * The views that a run was trained on, made again from its folder alone, while
  * it is under way or afterwards: a view is a function of data set, seed,
- * sample, epoch and number (data/view.h), and train/batches.h tells which those
- * are.  They are, byte for byte, the views that the trainer was given.
+ * sample, epoch and number (image/view.h), and train/batches.h tells which
+ * those are.  They are, byte for byte, the views that the trainer was given.
  *
  *     views = train_views_open(run, NULL);
  *     train_views_step(views, 0, &shown, &err);

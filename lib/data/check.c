@@ -2,7 +2,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "data/codec.h"
+#include "image/codec.h"
 #include "util/mem.h"
 
 #include "check.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "data/import.h"
-#include "data/jpeg.h"
 #include "data/npy.h"
+#include "image/jpeg.h"
 #include "util/file.h"
 #include "util/gz.h"
 #include "util/mem.h"

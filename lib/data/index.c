@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/codec.h"
 #include "data/index.h"
+#include "image/codec.h"
 #include "util/mem.h"
 
 #include "columns.h"

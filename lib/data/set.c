@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/codec.h"
 #include "data/set.h"
 #include "util/file.h"
 #include "util/mem.h"

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/corrupt.h"
 #include "data/sheet.h"
+#include "image/corrupt.h"
 #include "letters.h"
 #include "util/mem.h"
 

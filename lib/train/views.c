@@ -4,7 +4,7 @@
 
 #include "data/captions.h"
 #include "data/pool.h"
-#include "data/view.h"
+#include "image/view.h"
 #include "train/views.h"
 #include "util/mem.h"
 #include "util/opt.h"

@@ -8,9 +8,9 @@
 
 #include "child.h"
 #include "data/index.h"
-#include "data/jpeg.h"
 #include "data/pack.h"
 #include "data/set.h"
+#include "image/jpeg.h"
 #include "util/file.h"
 #include "util/mem.h"
 

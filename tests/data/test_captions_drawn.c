@@ -1,6 +1,6 @@
 #include "data/captions.h"
-#include "data/view.h"
 #include "fixture.h"
+#include "image/view.h"
 #include "t.h"
 #include "util/rng.h"
 

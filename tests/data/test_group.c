@@ -1,6 +1,6 @@
-#include "data/generate.h"
 #include "data/group.h"
 #include "fixture.h"
+#include "image/generate.h"
 #include "t.h"
 #include "util/rng.h"
 

@@ -1,6 +1,7 @@
 #include <sys/stat.h>
 
 #include "fixture.h"
+#include "pngs.h"
 #include "t.h"
 
 enum { SHARDS = 70 }; // more than are held open at a time
@@ -207,6 +208,37 @@ where_samples_are(void)
     data_close(set);
 }
 
+/* Four images, of which one has another name than it should. */
+static void
+a_set_of_all_forms(void)
+{
+    static uint8_t rgba[4 * PICTURE_W * PICTURE_H];
+    struct data_bytes png, webp = write_webp(rgba);
+    static const enum data_codec want[] = {DATA_CODEC_JPEG, DATA_CODEC_PNG,
+                                           DATA_CODEC_WEBP, DATA_CODEC_PNG};
+    struct data_set *set;
+    size_t right = 0;
+
+    png = write_png(&(struct form){PNG_COLOR_TYPE_RGBA, 8, 0, rgba,
+                                   4 * PICTURE_W, 0, 0, 0, 0});
+    REQUIRE(!file_mkdir("set", 0700, &err));
+    put_jpeg("set/0.jpg", 1);
+    REQUIRE(!file_write("set/1.png", png.data, png.len, &err) &&
+            !file_write("set/2.WebP", webp.data, webp.len, &err) &&
+            !file_write("set/3.jpeg", png.data, png.len, &err));
+    set = open_indexed("set");
+    T(set && data_size(set) == 4, "%s", set ? "all four are there" : err.msg);
+    for (size_t i = 0; set && i < 4; i++)
+        right += data_codec(set, i) == want[i];
+    T(right == 4, "the index knows their forms, whatever their names say");
+    T(set && data_width(set, 1) == PICTURE_W &&
+          data_height(set, 2) == PICTURE_H,
+      "and their sizes");
+    data_close(set);
+    data_bytes_release(&png);
+    data_bytes_release(&webp);
+}
+
 int
 main(void)
 {
@@ -218,6 +250,7 @@ main(void)
     data_that_changed();
     many_shards();
     where_samples_are();
+    a_set_of_all_forms();
     if (leave_folder())
         return 1;
     return t_done();

@@ -2,8 +2,8 @@
  * are there, of the size that the header says. */
 #include <stdlib.h>
 
-#include "data/codec.h"
 #include "fuzz/seeded.h"
+#include "image/codec.h"
 #include "pngs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -1,6 +1,6 @@
 /* Damaged JPEGs of every kind: refused, or decoded to pixels that are there. */
-#include "data/jpeg.h"
 #include "fuzz/seeded.h"
+#include "image/jpeg.h"
 #include "jpegs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

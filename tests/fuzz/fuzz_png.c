@@ -4,8 +4,8 @@
 
 #include <png.h>
 
-#include "data/png.h"
 #include "fuzz/scratch.h"
+#include "image/png.h"
 #include "util/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -1,7 +1,7 @@
 /* Specs of recipes: refused, or every field is in range. */
 #include <string.h>
 
-#include "data/view.h"
+#include "image/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

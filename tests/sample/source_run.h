@@ -86,7 +86,7 @@ draw(struct run *run, int t)
     x->hints.log_q = keep(run->log_q[t], x->hints.log_q, x->n * sizeof(float));
 }
 
-/* Which view a column shows, as data/view.h counts them. */
+/* Which view a column shows, as image/view.h counts them. */
 static inline struct sample_state
 view_of(const struct run *run, int t, size_t r)
 {

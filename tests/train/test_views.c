@@ -4,9 +4,9 @@
 
 #include "child.h"
 #include "data/gather.h"
-#include "data/generate.h"
 #include "data/index.h"
-#include "data/png.h"
+#include "image/generate.h"
+#include "image/png.h"
 #include "t.h"
 #include "train/views.h"
 #include "util/file.h"

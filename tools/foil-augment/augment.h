@@ -2,8 +2,8 @@
 #define FOIL_AUGMENT_H
 
 #include "data/captions.h"
-#include "data/jpeg.h"
-#include "data/view.h"
+#include "image/jpeg.h"
+#include "image/view.h"
 #include "util/digest.h"
 #include "util/err.h"
 

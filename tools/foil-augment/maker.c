@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "data/open.h"
-#include "data/png.h"
 #include "data/sheet.h"
+#include "image/png.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/opt.h"

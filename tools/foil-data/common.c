@@ -2,8 +2,8 @@
 #include <sys/stat.h>
 
 #include "data.h"
-#include "data/png.h"
 #include "data/split.h"
+#include "image/png.h"
 
 const char *
 wanted_output(const char *output, const char *what)

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "data.h"
-#include "data/corrupt.h"
 #include "data/pool.h"
 #include "data/sheet.h"
+#include "image/corrupt.h"
 #include "making.h"
 #include "util/mem.h"
 

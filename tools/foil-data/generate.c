@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "data.h"
-#include "data/generate.h"
+#include "image/generate.h"
 #include "making.h"
 #include "util/mem.h"
 

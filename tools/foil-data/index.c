@@ -5,7 +5,7 @@
 #include "data.h"
 #include "data/captions.h"
 #include "data/index.h"
-#include "data/jpeg.h"
+#include "image/jpeg.h"
 #include "util/mem.h"
 #include "util/progress.h"
 #include "util/series.h"

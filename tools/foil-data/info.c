@@ -3,8 +3,8 @@
 
 #include "data.h"
 #include "data/captions.h"
-#include "data/codec.h"
 #include "data/shared.h"
+#include "image/codec.h"
 #include "util/digest.h"
 
 struct range {

@@ -2,8 +2,8 @@
 #define FOIL_DATA_MAKING_H
 
 /* A tar in the making, and what it needs at each image. */
-#include "data/jpeg.h"
 #include "data/pack.h"
+#include "image/jpeg.h"
 #include "util/progress.h"
 
 struct making {

@@ -1,9 +1,9 @@
 #ifndef FOIL_EMBED_IMAGES_H
 #define FOIL_EMBED_IMAGES_H
 
-#include "data/codec.h"
 #include "data/set.h"
-#include "data/view.h"
+#include "image/codec.h"
+#include "image/view.h"
 
 /* The images of a data set, one view of each: plain, or by a recipe. */
 struct embed_config {

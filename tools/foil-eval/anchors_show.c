@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "data/captions.h"
-#include "data/png.h"
 #include "data/sheet.h"
 #include "eval/column.h"
+#include "image/png.h"
 #include "util/file.h"
 #include "util/mem.h"
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/png.h"
 #include "data/pool.h"
-#include "data/view.h"
 #include "eval.h"
+#include "image/png.h"
+#include "image/view.h"
 #include "map.h"
 #include "util/mem.h"
 

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "data/jpeg.h"
 #include "data/open.h"
 #include "eval.h"
+#include "image/jpeg.h"
 #include "nn/average.h"
 #include "util/digest.h"
 #include "util/mem.h"

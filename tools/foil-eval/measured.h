@@ -2,7 +2,7 @@
 #define FOIL_EVAL_MEASURED_H
 
 #include "data/pool.h"
-#include "data/view.h"
+#include "image/view.h"
 #include "nn/model.h"
 #include "util/opt.h"
 #include "util/progress.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/jpeg.h"
+#include "image/jpeg.h"
 #include "util/clock.h"
 #include "util/mem.h"
 

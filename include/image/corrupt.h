@@ -1,0 +1,45 @@
+#ifndef IMAGE_CORRUPT_H
+#define IMAGE_CORRUPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "image/image.h"
+#include "util/err.h"
+
+/*
+ * Damage of 19 kinds and five severities, for testing how robust
+ * features are: our own versions of the family that CIFAR-10-C is made of
+ * (Hendrycks and Dietterich 2019, arXiv:1903.12261), with its names and, where
+ * strength rises in it from one severity to the next, its parameters for 32
+ * pixels.
+ *
+ *     noise    gaussian_noise shot_noise impulse_noise speckle_noise
+ *     blur     defocus_blur glass_blur motion_blur zoom_blur gaussian_blur
+ *     weather  snow frost fog brightness spatter
+ *     digital  contrast elastic_transform pixelate jpeg_compression saturate
+ *
+ * Lengths are in pixels of an image of 32 and grow with the short side.  Frost
+ * is drawn, not photographed.
+ */
+enum { DATA_CORRUPTIONS = 19, DATA_SEVERITIES = 5 };
+
+/* data_corrupt_name() returns the name of a kind, < DATA_CORRUPTIONS. */
+const char *data_corrupt_name(size_t kind);
+
+/* data_corrupt_find() finds a kind by name: 0, or -1 with the list of names. */
+int data_corrupt_find(const char *name, size_t *kind, struct err *err);
+
+/*
+ * data_corrupt() writes a damaged copy of an image.  Its random numbers are a
+ * function of seed, sample and kind: all severities of a sample share them, so
+ * that they differ in strength alone.
+ *   severity  1 .. DATA_SEVERITIES
+ *   sample    < 2^48
+ *   out       another image; it is given the same size
+ * O(pixels x area of a blur).
+ */
+void data_corrupt(size_t kind, int severity, uint64_t seed, uint64_t sample,
+                  const struct data_image *image, struct data_image *out);
+
+#endif

@@ -1,0 +1,337 @@
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+
+#include "image/jpeg.h"
+#include "util/mem.h"
+
+#include "exif.h"
+
+enum {
+    MAX_SCANS = 100, // a progressive file of real use has about ten
+    ROWS = 4,        // rows asked for at a time: libjpeg gives one or two
+    MARGIN = 4,      // columns beside a region that upsampling reads, and more
+    COLUMNS = 32, // columns that libjpeg converts at once: a rest takes longer
+    SMALL = 1 << 14, // pixels of an image that is always decoded whole
+    BEHIND = D_MAX_BLOCKS_IN_MCU * DCTSIZE2 * 8 // what pad_on() adds
+};
+
+/*
+ * libjpeg has its way out of an error by longjmp.  All that a jump must not
+ * lose lives in here, none of it in local variables.
+ */
+struct data_decoder {
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_error_mgr error;
+    struct jpeg_progress_mgr progress;
+    enum data_policy policy;
+    jmp_buf failed;
+    char why[JMSG_LENGTH_MAX];
+    struct data_image turned; // as stored, before the orientation is applied
+    struct data_bytes inks;   // rows of CMYK
+    struct data_bytes padded; // what follows the header, and BEHIND bytes
+};
+
+_Noreturn static void
+fail_jpeg(j_common_ptr jpeg)
+{
+    struct data_decoder *decoder = jpeg->client_data;
+
+    jpeg->err->format_message(jpeg, decoder->why);
+    longjmp(decoder->failed, 1);
+}
+
+_Noreturn static void
+fail_because(struct data_decoder *decoder, const char *why)
+{
+    snprintf(decoder->why, sizeof decoder->why, "%s", why);
+    longjmp(decoder->failed, 1);
+}
+
+/* A level below zero is a warning: the data is damaged. */
+static void
+refuse_damage(j_common_ptr jpeg, int level)
+{
+    const struct data_decoder *decoder = jpeg->client_data;
+
+    if (level < 0 && decoder->policy == DATA_REFUSE)
+        fail_jpeg(jpeg);
+}
+
+/* Each scan of a progressive file costs time for the whole image. */
+static void
+on_progress(j_common_ptr jpeg)
+{
+    struct data_decoder *decoder = jpeg->client_data;
+
+    if (decoder->jpeg.input_scan_number > MAX_SCANS)
+        fail_because(decoder, "has more than 100 scans");
+}
+
+static struct data_decoder *
+decoder_of(struct data_decoder **decoder)
+{
+    if (!*decoder)
+        *decoder = mem_array(1, sizeof **decoder);
+    return *decoder;
+}
+
+/*
+ * Make a decompressor and read the header.  It is made anew for each file:
+ * one that is kept would lend the tables of the last file to a file without.
+ */
+static void
+begin_jpeg(struct data_decoder *decoder, const uint8_t *bytes, size_t len,
+           size_t max_pixels)
+{
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+
+    jpeg_create_decompress(jpeg);
+    jpeg->client_data = decoder;
+    jpeg->progress = &decoder->progress;
+    jpeg_save_markers(jpeg, JPEG_APP0 + 1, 0xffff);
+    if (len == 0)
+        fail_because(decoder, "is empty");
+    jpeg_mem_src(jpeg, bytes, len);
+    jpeg_read_header(jpeg, TRUE);
+    if ((size_t)jpeg->image_width * jpeg->image_height > max_pixels) {
+        snprintf(decoder->why, sizeof decoder->why,
+                 "claims %ux%u pixels, more than the %zu of --max-pixels",
+                 jpeg->image_width, jpeg->image_height, max_pixels);
+        longjmp(decoder->failed, 1);
+    }
+    if (jpeg->num_components == 2 || jpeg->num_components > 4)
+        fail_because(decoder, "is neither grey nor RGB nor CMYK");
+}
+
+/* Make the decompressor and its ways out; 1 when libjpeg jumped out. */
+static void
+arm_decoder(struct data_decoder *decoder, enum data_policy policy)
+{
+    decoder->policy = policy;
+    decoder->jpeg.err = jpeg_std_error(&decoder->error);
+    decoder->error.error_exit = fail_jpeg;
+    decoder->error.emit_message = refuse_damage;
+    decoder->progress.progress_monitor = on_progress;
+    decoder->jpeg.client_data = decoder;
+}
+
+static int
+orientation_of(const struct jpeg_decompress_struct *jpeg)
+{
+    for (jpeg_saved_marker_ptr m = jpeg->marker_list; m; m = m->next) {
+        int orientation = data_exif_orientation(m->data, m->data_length);
+
+        if (orientation != 1)
+            return orientation;
+    }
+    return 1;
+}
+
+/* Decode the rows before `end` to where `out` says, `stride` bytes apart. */
+static void
+read_jpeg_rows(struct jpeg_decompress_struct *jpeg, JDIMENSION end,
+               uint8_t *out, size_t stride)
+{
+    while (jpeg->output_scanline < end) {
+        JDIMENSION n = end - jpeg->output_scanline;
+        JSAMPROW row[ROWS];
+
+        if (n > ROWS)
+            n = ROWS;
+        for (JDIMENSION i = 0; i < n; i++)
+            row[i] = out + (jpeg->output_scanline + i) * stride;
+        jpeg_read_scanlines(jpeg, row, n);
+    }
+}
+
+/*
+ * libjpeg decodes the last MCUs with care, since it does not know where the
+ * bytes end: of a small file that is most of it.  So it gets BEHIND bytes more,
+ * which it does not reach, as the EOI comes before them; pad_off() takes them
+ * away before anything is read that may skip.  Returns how many there are.
+ */
+static size_t
+pad_on(struct data_decoder *decoder)
+{
+    struct jpeg_source_mgr *src = decoder->jpeg.src;
+    const size_t n = src->bytes_in_buffer;
+    struct data_bytes *padded = &decoder->padded;
+
+    if (n < 2 || src->next_input_byte[n - 2] != 0xff ||
+        src->next_input_byte[n - 1] != JPEG_EOI ||
+        jpeg_has_multiple_scans(&decoder->jpeg))
+        return 0;
+    mem_grow(&padded->data, &padded->room, n + BEHIND, 1);
+    memcpy(padded->data, src->next_input_byte, n);
+    memset(padded->data + n, 0, BEHIND);
+    src->next_input_byte = padded->data;
+    src->bytes_in_buffer = n + BEHIND;
+    return BEHIND;
+}
+
+static void
+pad_off(struct data_decoder *decoder, size_t behind)
+{
+    size_t *left = &decoder->jpeg.src->bytes_in_buffer;
+
+    *left -= *left < behind ? *left : behind;
+}
+
+/* x y / 255 to the nearest */
+static uint8_t
+multiply_bytes(unsigned x, unsigned y)
+{
+    return (uint8_t)((x * y + 127) / 255);
+}
+
+static void
+rgb_from_inks(size_t n, const uint8_t *cmyk, uint8_t *rgb)
+{
+    for (size_t i = 0; i < n; i++, cmyk += 4, rgb += 3)
+        for (size_t c = 0; c < 3; c++)
+            rgb[c] = multiply_bytes(cmyk[c], cmyk[3]);
+}
+
+/*
+ * The box of a region, or all where to decode less is not possible or does not
+ * pay: rows before and after it are read, too, and so are whole MCUs.
+ */
+static struct data_box
+box_to_read(struct jpeg_decompress_struct *jpeg,
+            const struct data_region *region)
+{
+    const size_t w = jpeg->image_width, h = jpeg->image_height;
+    struct data_box box = {0, 0, w, h};
+
+    if (!region || jpeg->num_components == 4 || w * h < SMALL ||
+        jpeg_has_multiple_scans(jpeg))
+        return box;
+    box = region->box(region->of, w, h);
+    REQUIRE(box.width && box.left + box.width <= w);
+    REQUIRE(box.height && box.top + box.height <= h);
+    if (10 * box.width * box.height > 9 * w * h)
+        box = (struct data_box){0, 0, w, h};
+    return box;
+}
+
+/*
+ * Decode a box of the image.  libjpeg would take what follows it for read where
+ * all of it is skipped: so the last row is read, and damage before it is seen.
+ */
+static void
+read_box(struct jpeg_decompress_struct *jpeg, const struct data_box *box,
+         struct data_image *image)
+{
+    const size_t w = image->width, end = box->left + box->width + MARGIN;
+    const JDIMENSION last = jpeg->output_height - 1;
+    const JDIMENSION bottom = (JDIMENSION)(box->top + box->height);
+    JDIMENSION left = 0, width = (JDIMENSION)w;
+
+    if (box->width < w) {
+        left = box->left < MARGIN ? 0 : (JDIMENSION)box->left - MARGIN;
+        left -= left % COLUMNS;
+        width = ((JDIMENSION)end - left + COLUMNS - 1) / COLUMNS * COLUMNS;
+        width = left + width < w ? width : (JDIMENSION)w - left;
+        jpeg_crop_scanline(jpeg, &left, &width);
+    }
+    if (box->top)
+        jpeg_skip_scanlines(jpeg, (JDIMENSION)box->top);
+    read_jpeg_rows(jpeg, bottom, image->pixel + 3 * left, 3 * w);
+    if (bottom < last)
+        jpeg_skip_scanlines(jpeg, last - bottom);
+    read_jpeg_rows(jpeg, last + 1, image->pixel + 3 * left, 3 * w);
+}
+
+static void
+read_image(struct data_decoder *decoder, const struct data_region *region,
+           struct data_image *image)
+{
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    const size_t w = jpeg->image_width, h = jpeg->image_height;
+    const int inks = jpeg->num_components == 4;
+    const struct data_box box = box_to_read(jpeg, region);
+    size_t behind;
+
+    jpeg->out_color_space = inks ? JCS_CMYK : JCS_RGB;
+    jpeg_start_decompress(jpeg);
+    behind = pad_on(decoder);
+    data_image_size(image, w, h);
+    if (inks) {
+        mem_grow(&decoder->inks.data, &decoder->inks.room, w * h * 4, 1);
+        read_jpeg_rows(jpeg, jpeg->output_height, decoder->inks.data, w * 4);
+        rgb_from_inks(w * h, decoder->inks.data, image->pixel);
+    } else {
+        read_box(jpeg, &box, image);
+    }
+    pad_off(decoder, behind);
+    jpeg_finish_decompress(jpeg);
+}
+
+int
+data_jpeg_decode(struct data_decoder **keep, const uint8_t *bytes, size_t len,
+                 size_t max_pixels, enum data_policy policy,
+                 struct data_image *image, struct err *err)
+{
+    return data_jpeg_region(keep, bytes, len, max_pixels, policy, NULL, image,
+                            err);
+}
+
+int
+data_jpeg_region(struct data_decoder **keep, const uint8_t *bytes, size_t len,
+                 size_t max_pixels, enum data_policy policy,
+                 const struct data_region *region, struct data_image *image,
+                 struct err *err)
+{
+    struct data_decoder *decoder = decoder_of(keep);
+    int orientation;
+
+    arm_decoder(decoder, policy);
+    if (setjmp(decoder->failed)) {
+        jpeg_destroy_decompress(&decoder->jpeg);
+        return err_set(err, "%s", decoder->why);
+    }
+    begin_jpeg(decoder, bytes, len, max_pixels);
+    orientation = orientation_of(&decoder->jpeg);
+    if (orientation == 1) {
+        read_image(decoder, region, image);
+    } else {
+        read_image(decoder, NULL, &decoder->turned);
+        data_exif_turn(orientation, &decoder->turned, image);
+    }
+    jpeg_destroy_decompress(&decoder->jpeg);
+    return 0;
+}
+
+int
+data_jpeg_header(struct data_decoder **keep, const uint8_t *bytes, size_t len,
+                 size_t max_pixels, size_t *width, size_t *height,
+                 struct err *err)
+{
+    struct data_decoder *decoder = decoder_of(keep);
+
+    arm_decoder(decoder, DATA_ACCEPT);
+    if (setjmp(decoder->failed)) {
+        jpeg_destroy_decompress(&decoder->jpeg);
+        return err_set(err, "%s", decoder->why);
+    }
+    begin_jpeg(decoder, bytes, len, max_pixels);
+    *width = decoder->jpeg.image_width;
+    *height = decoder->jpeg.image_height;
+    jpeg_destroy_decompress(&decoder->jpeg);
+    return 0;
+}
+
+void
+data_jpeg_free(struct data_decoder *decoder)
+{
+    if (!decoder)
+        return;
+    data_image_release(&decoder->turned);
+    data_bytes_release(&decoder->inks);
+    data_bytes_release(&decoder->padded);
+    free(decoder);
+}

@@ -1,0 +1,23 @@
+#ifndef IMAGE_OPAQUE_H
+#define IMAGE_OPAQUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/err.h"
+
+enum { OPAQUE_SIDE_MAX = 65535 };
+
+/* data_opaque_judge() refuses images with a side above OPAQUE_SIDE_MAX or
+ * with more than max_pixels pixels. */
+int data_opaque_judge(size_t width, size_t height, size_t max_pixels,
+                      struct err *err);
+
+/*
+ * data_opaque_on_white() lays n pixels on white: c a / 255 + 255 - a, to the
+ * nearest.
+ *   rgba [n,4] in, rgb [n,3] out; the two may not overlap
+ */
+void data_opaque_on_white(size_t n, const uint8_t *rgba, uint8_t *rgb);
+
+#endif

@@ -1,0 +1,260 @@
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/view.h"
+
+#include "randaugment.h"
+
+/* RandAugment's, where it is asked for; its magnitude is torchvision's. */
+#define OPS(kinds, rate) .magnitude = 9, .op_kinds = (kinds), .op_rate = (rate)
+
+/* What most recipes have in common; the rest is named in the table. */
+#define USUAL                                                              \
+    .scale_max = 1, .ratio_min = 3. / 4, .ratio_max = 4. / 3, .flip = 0.5, \
+    .jitter = 0.8, .grey = 0.2, .sigma_min = 0.1, .sigma_max = 2,          \
+    OPS(DATA_OPS, 1)
+
+#define JITTER(b, c, s, h) \
+    .brightness = b, .contrast = c, .saturation = s, .hue = h
+
+static const struct {
+    const char *name;
+    struct data_recipe recipe;
+} recipes[] = {
+    {"cifar", {USUAL, .size = 32, .scale_min = 0.2, JITTER(.4, .4, .4, .1)}},
+    {"imagenet",
+     {USUAL, .size = 224, .scale_min = 0.08, JITTER(.8, .8, .8, .2),
+      .blur = 0.5}},
+    {"emc2",
+     {USUAL, .size = 96, .scale_min = 0.08, JITTER(.8, .8, .8, .2), .blur = 1}},
+    {"emc2-imagenet",
+     {USUAL, .size = 224, .scale_min = 0.08, JITTER(.4, .4, .2, .1),
+      .blur = 1}},
+    {"isogclr",
+     {USUAL, .size = 32, .scale_min = 0.2, JITTER(.4, .4, .4, .1),
+      .blur = 0.5}},
+    {"isogclr-texts",
+     {.size = 256,
+      .scale_min = 0.5,
+      .scale_max = 1,
+      .ratio_min = 3. / 4,
+      .ratio_max = 4. / 3,
+      .flip = 0.5,
+      .sigma_min = 0.1,
+      .sigma_max = 2,
+      .ops = 2,
+      .magnitude = 7,
+      .op_kinds = 10,
+      .op_rate = 0.5}},
+    {"minibatch",
+     {USUAL, .size = 224, .scale_min = 0.08, JITTER(.4, .4, .2, .1),
+      .blur = 1}},
+    {"sogclr", {USUAL, .size = 32, .scale_min = 0.08, JITTER(.4, .4, .2, .1)}},
+    {"none",
+     {.size = 32,
+      .scale_min = 1,
+      .scale_max = 1,
+      .ratio_min = 1,
+      .ratio_max = 1,
+      .sigma_min = 1,
+      .sigma_max = 1,
+      OPS(DATA_OPS, 1)}},
+};
+
+enum kind {
+    REAL,
+    LEAST, /* a real that the next field must not be below */
+    WHOLE, /* a size_t */
+    ODD    /* a size_t, odd or 0 */
+};
+
+#define AT(field) offsetof(struct data_recipe, field)
+
+/* What a spec may change. */
+static const struct field {
+    struct data_field is;
+    size_t offset;
+    enum kind kind;
+} fields[] = {
+    {{"scale-min", 1e-6, 1}, AT(scale_min), LEAST},
+    {{"scale-max", 1e-6, 1}, AT(scale_max), REAL},
+    {{"ratio-min", 1e-3, 1e3}, AT(ratio_min), LEAST},
+    {{"ratio-max", 1e-3, 1e3}, AT(ratio_max), REAL},
+    {{"flip", 0, 1}, AT(flip), REAL},
+    {{"jitter", 0, 1}, AT(jitter), REAL},
+    {{"brightness", 0, 100}, AT(brightness), REAL},
+    {{"contrast", 0, 100}, AT(contrast), REAL},
+    {{"saturation", 0, 100}, AT(saturation), REAL},
+    {{"hue", 0, 0.5}, AT(hue), REAL},
+    {{"grey", 0, 1}, AT(grey), REAL},
+    {{"blur", 0, 1}, AT(blur), REAL},
+    {{"sigma-min", 0.01, DATA_SIGMA_MAX}, AT(sigma_min), LEAST},
+    {{"sigma-max", 0.01, DATA_SIGMA_MAX}, AT(sigma_max), REAL},
+    {{"taps", 0, 1001}, AT(taps), ODD},
+    {{"ops", 0, DATA_OPS_MAX}, AT(ops), WHOLE},
+    {{"magnitude", 0, 10}, AT(magnitude), REAL},
+    {{"op-rate", 0, 1}, AT(op_rate), REAL},
+    {{"op-kinds", 1, DATA_OPS}, AT(op_kinds), WHOLE},
+};
+
+enum {
+    RECIPES = sizeof recipes / sizeof *recipes,
+    FIELDS = sizeof fields / sizeof *fields
+};
+
+const char *
+data_recipe_name(size_t i)
+{
+    return i < RECIPES ? recipes[i].name : NULL;
+}
+
+const struct data_field *
+data_recipe_field(size_t i)
+{
+    return i < FIELDS ? &fields[i].is : NULL;
+}
+
+static double
+get_field(const struct data_recipe *recipe, const struct field *field)
+{
+    const char *at = (const char *)recipe + field->offset;
+
+    return field->kind >= WHOLE ? (double)*(const size_t *)at
+                                : *(const double *)at;
+}
+
+double
+data_recipe_get(const struct data_recipe *recipe, size_t i)
+{
+    REQUIRE(i < FIELDS);
+    return get_field(recipe, &fields[i]);
+}
+
+static void
+set_field(struct data_recipe *recipe, const struct field *field, double x)
+{
+    char *at = (char *)recipe + field->offset;
+
+    if (field->kind >= WHOLE)
+        *(size_t *)at = (size_t)x;
+    else
+        *(double *)at = x;
+}
+
+/* Whether a field may be x, whatever the others are. */
+static int
+check_field(const struct field *field, double x, struct err *err)
+{
+    if (!(x >= field->is.min && x <= field->is.max))
+        return err_set(err, "recipe: %s is %g, want a number in %g .. %g",
+                       field->is.name, x, field->is.min, field->is.max);
+    if (field->kind == WHOLE && fmod(x, 1) != 0)
+        return err_set(err, "recipe: %s is %g, want a whole number",
+                       field->is.name, x);
+    if (field->kind == ODD && x != 0 && fmod(x, 2) != 1)
+        return err_set(err, "recipe: %s is %g, want 0 or an odd whole number",
+                       field->is.name, x);
+    return 0;
+}
+
+int
+data_recipe_check(const struct data_recipe *recipe, struct err *err)
+{
+    if (!recipe->size || recipe->size > DATA_SIZE_MAX)
+        return err_set(err, "recipe: size is %zu, want 1 .. %d", recipe->size,
+                       DATA_SIZE_MAX);
+    for (const struct field *f = fields; f < fields + FIELDS; f++)
+        if (check_field(f, get_field(recipe, f), err))
+            return -1;
+    for (const struct field *f = fields; f < fields + FIELDS; f++)
+        if (f->kind == LEAST && get_field(recipe, f) > get_field(recipe, f + 1))
+            return err_set(err, "recipe: %s is %g, want at most %s, %g",
+                           f->is.name, get_field(recipe, f), f[1].is.name,
+                           get_field(recipe, f + 1));
+    return 0;
+}
+
+static int
+is_name(const char *name, const char *text, size_t len)
+{
+    return strlen(name) == len && !memcmp(name, text, len);
+}
+
+static int
+find_recipe(const char *name, size_t len, struct data_recipe *recipe,
+            struct err *err)
+{
+    for (size_t i = 0; i < RECIPES; i++)
+        if (is_name(recipes[i].name, name, len)) {
+            *recipe = recipes[i].recipe;
+            return 0;
+        }
+    return err_name(err, "recipe", name, len, data_recipe_name);
+}
+
+static const char *
+name_field(size_t i)
+{
+    const struct data_field *field = data_recipe_field(i);
+
+    return field ? field->name : NULL;
+}
+
+static const struct field *
+find_field(const char *name, size_t len, struct err *err)
+{
+    for (const struct field *f = fields; f < fields + FIELDS; f++)
+        if (is_name(f->is.name, name, len))
+            return f;
+    err_name(err, "field", name, len, name_field);
+    return NULL;
+}
+
+/* Takes one FIELD=X, up to its end; `given` has a bit for each field. */
+static int
+change_field(struct data_recipe *recipe, const char **text, unsigned *given,
+             struct err *err)
+{
+    const size_t len = strcspn(*text, "=,");
+    const struct field *field = find_field(*text, len, err);
+    const char *number = *text + len + ((*text)[len] == '=');
+    char *end;
+    double x = strtod(number, &end);
+
+    if (!field)
+        return -1;
+    if (*given >> (field - fields) & 1)
+        return err_set(err, "recipe: %s is given twice", field->is.name);
+    *given |= 1U << (field - fields);
+    if (end == number || (*end && *end != ','))
+        return err_set(err, "recipe: %s is '%.*s', want a number in %g .. %g",
+                       field->is.name, (int)strcspn(number, ","), number,
+                       field->is.min, field->is.max);
+    if (check_field(field, x, err))
+        return -1;
+    set_field(recipe, field, x + 0); // no -0: equal recipes are equal bytes
+    *text = end;
+    return 0;
+}
+
+int
+data_recipe_find(const char *spec, struct data_recipe *recipe, struct err *err)
+{
+    const char *at = spec + strcspn(spec, ",");
+    struct data_recipe made;
+    unsigned given = 0;
+
+    if (find_recipe(spec, (size_t)(at - spec), &made, err))
+        return -1;
+    while (*at == ',') {
+        at++;
+        if (change_field(&made, &at, &given, err))
+            return -1;
+    }
+    if (data_recipe_check(&made, err))
+        return -1;
+    *recipe = made;
+    return 0;
+}

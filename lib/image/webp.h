@@ -1,0 +1,16 @@
+#ifndef IMAGE_WEBP_H
+#define IMAGE_WEBP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "image/image.h"
+#include "util/err.h"
+
+/* As data_codec_decode() and data_codec_header() say, of WebP. */
+int data_webp_decode(const uint8_t *bytes, size_t len, size_t max_pixels,
+                     struct data_image *image, struct err *err);
+int data_webp_header(const uint8_t *bytes, size_t len, size_t max_pixels,
+                     size_t *width, size_t *height, struct err *err);
+
+#endif
