@@ -56,7 +56,7 @@ OUT     := build/$(B)
 
 # Rooms, lowest floor first: tests run in this order, so that the first
 # failure is the deepest one.
-ROOMS   := util num ranks wire image flow data nn loss sample select eval train
+ROOMS   := util num ranks wire image text flow data nn loss sample select eval train
 
 # Libraries; what is missing is said before anything is compiled.
 PKG_CONFIG  ?= pkg-config
@@ -337,7 +337,7 @@ run-units: $(TESTS) $(ALONE)
 
 # What is bound to an instruction set (ISA) without testing all: kernels, the
 # demo, a study, a recipe.
-KERNELS := $(foreach r,util num image data nn loss sample select eval,\
+KERNELS := $(foreach r,util num image text data nn loss sample select eval,\
            $(filter $(OUT)/tests/$(r)/%,$(TESTS)))
 .PHONY: run-bound
 run-bound: $(KERNELS) $(HELPERS) $(ALONE) all

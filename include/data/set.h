@@ -91,6 +91,10 @@ size_t data_height(const struct data_set *set, size_t id);
 const char *data_name(const struct data_set *set, size_t id);
 const char *data_caption(const struct data_set *set, size_t id);
 
+/* data_captions_most() returns how many captions a sample of the set has at
+ * most, O(bytes). */
+size_t data_captions_most(const struct data_set *set);
+
 /* data_labels_of() returns the labels of all samples, to be given to free(). */
 int64_t *data_labels_of(const struct data_set *set);
 

@@ -6,7 +6,7 @@
 #include "util/forest.h"
 #include "util/mem.h"
 
-#include "text.h"
+#include "text/text.h"
 
 /* Numbers the groups, which are the trees of a forest, and frees that. */
 static size_t

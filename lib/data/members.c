@@ -9,8 +9,8 @@
 #include "util/mem.h"
 
 #include "kind.h"
-#include "lexicon.h"
 #include "members.h"
+#include "text/lexicon.h"
 
 enum { READ_AHEAD = 1 << 16, MAX_LINKS = 8 }; // links from one to the next
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "data/set.h"
+#include "text/captions.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -261,6 +262,19 @@ const char *
 data_caption(const struct data_set *set, size_t id)
 {
     return set->text + sample_of(set, id)->caption;
+}
+
+size_t
+data_captions_most(const struct data_set *set)
+{
+    size_t most = 0;
+
+    for (size_t id = 0; id < data_size(set); id++) {
+        const size_t n = data_captions_count(data_caption(set, id));
+
+        most = n > most ? n : most;
+    }
+    return most;
 }
 
 size_t

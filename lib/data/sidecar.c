@@ -1,13 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/captions.h"
+#include "text/captions.h"
 #include "util/json.h"
 #include "util/mem.h"
 
 #include "sidecar.h"
-#include "text.h"
-#include "utf8.h"
+#include "text/text.h"
+#include "text/utf8.h"
 
 size_t
 data_sidecar_tidy(char *text, size_t n)

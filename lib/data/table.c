@@ -7,9 +7,9 @@
 #include "caption_json.h"
 #include "cells.h"
 #include "kind.h"
-#include "lexicon.h"
 #include "sidecar.h"
 #include "table.h"
+#include "text/lexicon.h"
 
 enum { MAX_TABLE = 1 << 30, UNCLEAR = -2 };
 

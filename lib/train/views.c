@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/captions.h"
 #include "data/pool.h"
 #include "image/view.h"
+#include "text/captions.h"
 #include "train/views.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -264,7 +264,7 @@ train_views_text(const struct train_views *views, int64_t id, int64_t epoch)
 
     if (!views->texts || id < 0 || (size_t)id >= data_size(views->set) ||
         epoch < 0 || epoch > most_epoch ||
-        !(count = data_captions_count(views->set, (size_t)id)))
+        !(count = data_captions_count(data_caption(views->set, (size_t)id))))
         return NULL;
     first = data_captions_draw(views->caption, views->seed, (size_t)id,
                                (uint64_t)epoch, count);
@@ -274,7 +274,7 @@ train_views_text(const struct train_views *views, int64_t id, int64_t epoch)
     for (size_t k = first; k < end; k++) {
         size_t len;
         const char *caption =
-            data_captions_get(views->set, (size_t)id, k, &len);
+            data_captions_get(data_caption(views->set, (size_t)id), k, &len);
 
         fprintf(out, "%s%.*s", k > first ? " " : "", (int)len, caption);
     }

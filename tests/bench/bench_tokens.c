@@ -3,9 +3,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "data/merges.h"
 #include "data/set.h"
-#include "data/vocabulary.h"
+#include "text/merges.h"
+#include "text/vocabulary.h"
 #include "util/mem.h"
 #include "util/opt.h"
 

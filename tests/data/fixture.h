@@ -4,33 +4,13 @@
 /* Small JPEGs, and sets made of them, in a folder of their own. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "child.h"
 #include "data/index.h"
 #include "data/pack.h"
 #include "data/set.h"
+#include "folder.h"
 #include "image/jpeg.h"
-#include "util/file.h"
 #include "util/mem.h"
-
-static struct err err;
-static char folder[256];
-
-static inline int
-enter_folder(void)
-{
-    child_scratch(folder);
-    return 0;
-}
-
-static inline int
-leave_folder(void)
-{
-    struct err why;
-
-    return chdir("/") || file_remove(folder, &why);
-}
 
 /* An 8 x 8 JPEG of one grey level, which tells files apart. */
 static inline struct data_bytes
@@ -52,12 +32,6 @@ put_jpeg(const char *path, int level)
 
     REQUIRE(!file_write(path, bytes.data, bytes.len, &err));
     data_bytes_release(&bytes);
-}
-
-static inline void
-put_text(const char *path, const char *text)
-{
-    REQUIRE(!file_write(path, text, strlen(text), &err));
 }
 
 /*

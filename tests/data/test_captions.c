@@ -1,6 +1,6 @@
-#include "data/captions.h"
 #include "fixture.h"
 #include "t.h"
+#include "text/captions.h"
 
 /* Indexes "c.tar", perhaps with a table, and opens it; NULL with err. */
 static struct data_index_captions done;
@@ -29,12 +29,13 @@ static const char *
 all(const struct data_set *set, size_t id)
 {
     static char out[512];
+    const char *captions = set ? data_caption(set, id) : "";
     size_t at = 0;
 
     *out = 0;
-    for (size_t k = 0; set && k < data_captions_count(set, id); k++) {
+    for (size_t k = 0; k < data_captions_count(captions); k++) {
         size_t len;
-        const char *caption = data_captions_get(set, id, k, &len);
+        const char *caption = data_captions_get(captions, k, &len);
 
         at += (size_t)snprintf(out + at, sizeof out - at, "%s%.*s",
                                k ? "|" : "", (int)len, caption);
@@ -66,7 +67,8 @@ several_of_an_image(void)
                                          NULL};
     struct data_set *set = with(member);
 
-    T(!strcmp(all(set, 0), "") && data_captions_count(set, 0) == 0,
+    T(!strcmp(all(set, 0), "") &&
+          data_captions_count(data_caption(set, 0)) == 0,
       "an image may have none");
     T(!strcmp(all(set, 1), "one"), "one");
     T(!strcmp(all(set, 2), "a b|c|d"), "or some, without blank lines");
@@ -142,12 +144,12 @@ captions_that_are_mended(void)
     for (int i = 0; i < 70; i++)
         sprintf(many + strlen(many), "%d\n", i);
     set = with(member);
-    data_captions_get(set, 0, 0, &len);
+    data_captions_get(data_caption(set, 0), 0, &len);
     T(len == 65535 && done.cut == 1,
       "a caption is cut after 65,536 bytes, at a character (%zu)", len);
     T(!strcmp(all(set, 1), "caf\xef\xbf\xbd|\xef\xbf\xbd") && done.mended == 2,
       "bytes that are no UTF-8 are U+FFFD");
-    T(data_captions_count(set, 2) == 64 && done.many == 6,
+    T(data_captions_count(data_caption(set, 2)) == 64 && done.many == 6,
       "of 70 captions 64 stay");
     data_close(set);
     free(longest);

@@ -8,11 +8,11 @@
 #include <unistd.h>
 #include <unistr.h>
 
-#include "data/captions.h"
 #include "data/index.h"
 #include "data/pack.h"
 #include "fuzz/scratch.h"
 #include "jpegs.h"
+#include "text/captions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -53,16 +53,18 @@ look(const char *path)
     for (size_t i = 0; i < data_classes(set); i++)
         sum += strlen(data_class_name(set, i));
     for (size_t i = 0; i < data_size(set); i++) {
+        const char *captions = data_caption(set, i);
+
         REQUIRE(data_label(set, i) < (int)data_classes(set));
-        sum += strlen(data_name(set, i)) + strlen(data_caption(set, i));
-        for (size_t k = 0; k < data_captions_count(set, i); k++) {
+        sum += strlen(data_name(set, i)) + strlen(captions);
+        for (size_t k = 0; k < data_captions_count(captions); k++) {
             size_t n;
-            const char *caption = data_captions_get(set, i, k, &n);
+            const char *caption = data_captions_get(captions, k, &n);
 
             REQUIRE(n && n <= DATA_CAPTION_BYTES &&
                     !u8_check((const uint8_t *)caption, n));
         }
-        REQUIRE(data_captions_count(set, i) <= DATA_CAPTIONS_MAX);
+        REQUIRE(data_captions_count(captions) <= DATA_CAPTIONS_MAX);
     }
     data_close(set);
     return sum;

@@ -4,8 +4,9 @@
 #include <string.h>
 #include <unistr.h>
 
-#include "data/text.h"
-#include "data/utf8.h"
+#include "text/text.h"
+#include "text/utf8.h"
+#include "util/err.h"
 #include "util/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

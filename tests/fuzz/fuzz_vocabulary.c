@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/vocabulary.h"
 #include "fuzz/seeded.h"
+#include "text/vocabulary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -1,9 +1,9 @@
 #ifndef FOIL_AUGMENT_H
 #define FOIL_AUGMENT_H
 
-#include "data/captions.h"
 #include "image/jpeg.h"
 #include "image/view.h"
+#include "text/captions.h"
 #include "util/digest.h"
 #include "util/err.h"
 

@@ -87,13 +87,14 @@ make_captions(struct augment_text *text, const struct wire_item *item,
              sizeof *text->captions);
     for (size_t i = 0; i < item->n; i++) {
         const size_t id = (size_t)ids[i];
-        const size_t k = data_captions_draw(how->caption, seed, id, epoch,
-                                            data_captions_count(text->set, id));
+        const size_t k = data_captions_draw(
+            how->caption, seed, id, epoch,
+            data_captions_count(data_caption(text->set, id)));
 
         text->captions[i] = (int32_t)k;
         text->lengths[i] = (int32_t)data_captions_row(
-            text->set, id, k, how, seed, epoch, text->vocabulary,
-            text->tokens + i * how->context);
+            data_caption(text->set, id), id, k, how, seed, epoch,
+            text->vocabulary, text->tokens + i * how->context);
     }
 }
 
@@ -112,14 +113,15 @@ make_extra(struct augment_text *text, const struct wire_item *item,
     for (size_t i = 0; i < item->n_texts; i++) {
         const size_t id = (size_t)item->extra_texts[2 * i],
                      k = (size_t)item->extra_texts[2 * i + 1],
-                     count = data_captions_count(text->set, id);
+                     count = data_captions_count(data_caption(text->set, id));
 
         if (k >= (all && count ? 1 : count))
             die("an item wants caption %zu of sample '%s', which has %zu", k,
                 data_name(text->set, id), count);
         text->extra_lengths[i] = (int32_t)data_captions_row(
-            text->set, id, k, how, seed, (uint64_t)item->at.epoch,
-            text->vocabulary, text->extra_tokens + i * how->context);
+            data_caption(text->set, id), id, k, how, seed,
+            (uint64_t)item->at.epoch, text->vocabulary,
+            text->extra_tokens + i * how->context);
     }
 }
 

@@ -2,7 +2,7 @@
 #define FOIL_AUGMENT_TEXT_H
 
 #include "data/set.h"
-#include "data/vocabulary.h"
+#include "text/vocabulary.h"
 #include "wire/batch.h"
 
 #include "augment.h"

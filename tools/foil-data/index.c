@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "data.h"
-#include "data/captions.h"
 #include "data/index.h"
 #include "image/jpeg.h"
+#include "text/captions.h"
 #include "util/mem.h"
 #include "util/progress.h"
 #include "util/series.h"

@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "data.h"
-#include "data/captions.h"
 #include "data/shared.h"
 #include "image/codec.h"
+#include "text/captions.h"
 #include "util/digest.h"
 
 struct range {
@@ -31,7 +31,7 @@ run_info(char **operand)
     for (size_t i = 0; i < data_size(set); i++) {
         bytes += data_length(set, i);
         captioned += *data_caption(set, i) != 0;
-        captions += data_captions_count(set, i);
+        captions += data_captions_count(data_caption(set, i));
         widen_range(&width, data_width(set, i));
         widen_range(&height, data_height(set, i));
         codecs[data_codec(set, i)]++;

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "data.h"
-#include "data/merges.h"
-#include "data/vocabulary.h"
+#include "text/merges.h"
+#include "text/vocabulary.h"
 #include "util/file.h"
 
 enum { BYTES = 514, CLIP = 49408 };

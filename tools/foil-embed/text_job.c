@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/captions.h"
 #include "data/open.h"
 #include "num/vec.h"
+#include "text/captions.h"
 #include "texts.h"
 #include "util/digest.h"
 #include "util/file.h"
@@ -20,12 +20,13 @@ add_all_captions(struct embed_texts *texts, const struct data_set *set)
     size_t without = 0;
 
     for (size_t id = 0; id < data_size(set); id++) {
-        const size_t n = data_captions_count(set, id);
+        const char *captions = data_caption(set, id);
+        const size_t n = data_captions_count(captions);
 
         without += !n;
         for (size_t k = 0; k < n; k++) {
             size_t len;
-            const char *text = data_captions_get(set, id, k, &len);
+            const char *text = data_captions_get(captions, k, &len);
 
             embed_texts_add(texts, text, len, (int64_t)id);
         }

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "data/features.h"
-#include "data/vocabulary.h"
 #include "nn/model.h"
+#include "text/vocabulary.h"
 
 /*
  * Texts, embedded by the encoder of texts of a checkpoint, or without one: 1

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/captions.h"
 #include "data/sheet.h"
 #include "eval/column.h"
 #include "image/png.h"
+#include "text/captions.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -184,6 +184,7 @@ anchors_ends(const struct anchors *a, int highest)
     for (size_t k = 0; k < n; k++) {
         const size_t row = a->row[at[k]], view = view_at(a, row);
         const size_t id = (size_t)number_at(a, row);
+        const char *captions = a->set ? data_caption(a->set, id) : "";
         char group[24];
         json_t *item =
             json_pack("{s:I s:I s:f s:f s:s*}", "sample", (json_int_t)id,
@@ -191,8 +192,8 @@ anchors_ends(const struct anchors *a, int highest)
                       "effective", a->out[at[k]].effective, "group",
                       instrument_group(a->in, sample_at(a, row), group));
 
-        if (a->set && data_captions_count(a->set, id)) {
-            const char *caption = data_captions_get(a->set, id, 0, &len);
+        if (*captions) {
+            const char *caption = data_captions_get(captions, 0, &len);
 
             json_object_set_new(item, "caption", json_stringn(caption, len));
         }

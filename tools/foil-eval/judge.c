@@ -6,7 +6,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "data/captions.h"
 #include "eval.h"
 #include "judge.h"
 #include "nn/checkpoint.h"

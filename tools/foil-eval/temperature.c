@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/captions.h"
 #include "data/set.h"
 #include "eval.h"
 #include "eval/column.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/captions.h"
 #include "eval/column.h"
+#include "text/captions.h"
 #include "util/mem.h"
 
 enum { LISTED = 10 };
@@ -53,10 +53,10 @@ list_told(const struct data_set *set, const struct told_of *c, size_t *n)
         const size_t id = c->item[i] / c->each, k = c->item[i] % c->each;
         struct told *t = &told[*n];
 
-        if (k >= data_captions_count(set, id))
+        if (k >= data_captions_count(data_caption(set, id)))
             continue;
         *t = (struct told){.x = c->x[i], .item = c->item[i]};
-        t->text = data_captions_get(set, id, k, &t->len);
+        t->text = data_captions_get(data_caption(set, id), k, &t->len);
         (*n)++;
     }
     qsort(told, *n, sizeof *told, by_text);

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/vocabulary.h"
 #include "flow/news.h"
+#include "text/vocabulary.h"
 #include "util/json.h"
 #include "util/opt.h"
 #include "util/stop.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/vocabulary.h"
+#include "text/vocabulary.h"
 #include "texts.h"
 #include "util/digest.h"
 #include "util/file.h"

@@ -1,12 +1,11 @@
 #include <string.h>
 
-#include "data/captions.h"
+#include "text/captions.h"
 #include "util/rng.h"
 
 size_t
-data_captions_count(const struct data_set *set, size_t id)
+data_captions_count(const char *captions)
 {
-    const char *captions = data_caption(set, id);
     size_t n = *captions != 0;
 
     while ((captions = strchr(captions, '\n'))) {
@@ -16,31 +15,16 @@ data_captions_count(const struct data_set *set, size_t id)
     return n;
 }
 
-size_t
-data_captions_most(const struct data_set *set)
-{
-    size_t most = 0;
-
-    for (size_t id = 0; id < data_size(set); id++) {
-        const size_t n = data_captions_count(set, id);
-
-        most = n > most ? n : most;
-    }
-    return most;
-}
-
 const char *
-data_captions_get(const struct data_set *set, size_t id, size_t k, size_t *len)
+data_captions_get(const char *captions, size_t k, size_t *len)
 {
-    const char *caption = data_caption(set, id);
-
     for (; k; k--) {
-        caption = strchr(caption, '\n');
-        REQUIRE(caption);
-        caption++;
+        captions = strchr(captions, '\n');
+        REQUIRE(captions);
+        captions++;
     }
-    *len = strcspn(caption, "\n");
-    return caption;
+    *len = strcspn(captions, "\n");
+    return captions;
 }
 
 size_t
@@ -57,7 +41,7 @@ data_captions_draw(enum data_caption caption, uint64_t seed, size_t id,
 }
 
 size_t
-data_captions_row(const struct data_set *set, size_t id, size_t k,
+data_captions_row(const char *captions, size_t id, size_t k,
                   const struct data_captions_how *how, uint64_t seed,
                   uint64_t epoch, struct data_vocabulary *vocabulary,
                   int32_t *row)
@@ -65,8 +49,7 @@ data_captions_row(const struct data_set *set, size_t id, size_t k,
     const int all = how->caption == DATA_CAPTION_ALL;
     struct rng rng;
     size_t n = 1, len;
-    const char *text =
-        all ? data_caption(set, id) : data_captions_get(set, id, k, &len);
+    const char *text = all ? captions : data_captions_get(captions, k, &len);
 
     REQUIRE(how->context >= 2 && (!all || !k));
     if (all)

@@ -1,5 +1,5 @@
-#ifndef DATA_TOKENS_H
-#define DATA_TOKENS_H
+#ifndef TEXT_TOKENS_H
+#define TEXT_TOKENS_H
 
 #include <stddef.h>
 #include <stdint.h>

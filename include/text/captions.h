@@ -1,30 +1,26 @@
-#ifndef DATA_CAPTIONS_H
-#define DATA_CAPTIONS_H
+#ifndef TEXT_CAPTIONS_H
+#define TEXT_CAPTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/set.h"
-#include "data/vocabulary.h"
+#include "text/vocabulary.h"
 
 /*
  * The captions of a sample one by one, and the rows of tokens that an encoder
- * of texts reads, made of them.
+ * of texts reads, made of them.  They come as one text, a caption a line.
  */
 
 /* The most captions of a sample, and the most bytes of one; an index holds no
  * more. */
 enum { DATA_CAPTIONS_MAX = 64, DATA_CAPTION_BYTES = 1 << 16 };
 
-/* data_captions_count() returns how many captions a sample has, 0 for none;
- * data_captions_most() the largest such number in the set, O(bytes). */
-size_t data_captions_count(const struct data_set *set, size_t id);
-size_t data_captions_most(const struct data_set *set);
+/* data_captions_count() returns how many captions there are, 0 in "". */
+size_t data_captions_count(const char *captions);
 
-/* data_captions_get() returns caption k < data_captions_count() of a sample, of
- * *len bytes without a zero byte behind them; it belongs to the set. */
-const char *data_captions_get(const struct data_set *set, size_t id, size_t k,
-                              size_t *len);
+/* data_captions_get() returns caption k < data_captions_count(), of *len bytes
+ * without a zero byte behind them; it is a part of the text. */
+const char *data_captions_get(const char *captions, size_t k, size_t *len);
 
 /* Which caption of a sample is meant where it has several. */
 enum data_caption {
@@ -59,7 +55,7 @@ struct data_captions_how {
  *   row  [context] out; 0 behind the end token
  * Returns its length, 2 .. context.
  */
-size_t data_captions_row(const struct data_set *set, size_t id, size_t k,
+size_t data_captions_row(const char *captions, size_t id, size_t k,
                          const struct data_captions_how *how, uint64_t seed,
                          uint64_t epoch, struct data_vocabulary *vocabulary,
                          int32_t *row);

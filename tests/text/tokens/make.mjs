@@ -1,5 +1,5 @@
 // Makes vocab.txt and cases.tsv: strings in many scripts with the tokens that
-// Hugging Face's tokenizer gives them, for tests/data/test_vocabulary.c.
+// Hugging Face's tokenizer gives them, for tests/text/test_vocabulary.c.
 //
 //     npm install @huggingface/tokenizers          (0.2.0, in a folder of its own)
 //     printf 'x.jpg\n' >list, foil data index, vocabulary --size 1400 of lines.txt

@@ -4,7 +4,7 @@
 #include "util/mem.h"
 
 #include "bpe.h"
-#include "text.h"
+#include "text/text.h"
 
 static const char comment[] = "#version";
 

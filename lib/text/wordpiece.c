@@ -5,8 +5,8 @@
 
 #include "util/mem.h"
 
-#include "text.h"
-#include "utf8.h"
+#include "text/text.h"
+#include "text/utf8.h"
 #include "wordpiece.h"
 
 /* Finds a token that must be there. */

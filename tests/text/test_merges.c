@@ -1,9 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/bpe.h"
-#include "data/merges.h"
 #include "t.h"
+#include "text/bpe.h"
+#include "text/merges.h"
 #include "util/mem.h"
 #include "util/rng.h"
 

@@ -1,13 +1,13 @@
-#ifndef DATA_WORDPIECE_H
-#define DATA_WORDPIECE_H
+#ifndef TEXT_WORDPIECE_H
+#define TEXT_WORDPIECE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/set.h"
+#include "util/buffer.h"
 #include "util/err.h"
 
-#include "lexicon.h"
+#include "text/lexicon.h"
 #include "tokens.h"
 
 /*

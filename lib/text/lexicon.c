@@ -5,7 +5,7 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-#include "lexicon.h"
+#include "text/lexicon.h"
 
 enum { FIRST_SLOTS = 256 };
 

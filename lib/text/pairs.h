@@ -1,5 +1,5 @@
-#ifndef DATA_PAIRS_H
-#define DATA_PAIRS_H
+#ifndef TEXT_PAIRS_H
+#define TEXT_PAIRS_H
 
 #include <stddef.h>
 #include <stdint.h>

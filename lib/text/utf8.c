@@ -1,4 +1,4 @@
-#include "utf8.h"
+#include "text/utf8.h"
 
 /* How many bytes a first byte promises, and between which bytes the second
  * lies; the others lie between 0x80 and 0xbf. */

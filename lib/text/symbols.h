@@ -1,10 +1,10 @@
-#ifndef DATA_SYMBOLS_H
-#define DATA_SYMBOLS_H
+#ifndef TEXT_SYMBOLS_H
+#define TEXT_SYMBOLS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lexicon.h"
+#include "text/lexicon.h"
 
 /*
  * The symbols of byte-level byte-pair encoding, by their numbers in CLIP: 0 ..

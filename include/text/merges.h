@@ -1,5 +1,5 @@
-#ifndef DATA_MERGES_H
-#define DATA_MERGES_H
+#ifndef TEXT_MERGES_H
+#define TEXT_MERGES_H
 
 #include <stddef.h>
 
@@ -7,7 +7,7 @@
 
 /*
  * Training of a vocabulary by byte-pair encoding (Sennrich et al. 2016,
- * algorithm 1; data/vocabulary.h says how one is used).  The words of all texts
+ * algorithm 1; text/vocabulary.h says how one is used).  The words of all texts
  * are counted, each as its bytes, the last of them marked as the end.  Again
  * and again the pair of neighbours that occurs most often becomes one symbol.
  * Among pairs that occur equally often, the one whose bytes come first in byte

@@ -1,12 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/vocabulary.h"
+#include "text/vocabulary.h"
 #include "util/gz.h"
 #include "util/mem.h"
 
 #include "bpe.h"
-#include "text.h"
+#include "text/text.h"
 #include "wordpiece.h"
 
 enum {

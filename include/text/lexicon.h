@@ -1,5 +1,5 @@
-#ifndef DATA_LEXICON_H
-#define DATA_LEXICON_H
+#ifndef TEXT_LEXICON_H
+#define TEXT_LEXICON_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-#ifndef DATA_UTF8_H
-#define DATA_UTF8_H
+#ifndef TEXT_UTF8_H
+#define TEXT_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>

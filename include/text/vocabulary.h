@@ -1,10 +1,10 @@
-#ifndef DATA_VOCABULARY_H
-#define DATA_VOCABULARY_H
+#ifndef TEXT_VOCABULARY_H
+#define TEXT_VOCABULARY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/set.h"
+#include "util/buffer.h"
 #include "util/digest.h"
 #include "util/err.h"
 #include "util/rng.h"

@@ -1,10 +1,10 @@
-#ifndef DATA_TEXT_H
-#define DATA_TEXT_H
+#ifndef TEXT_TEXT_H
+#define TEXT_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/set.h"
+#include "util/buffer.h"
 
 /*
  * A text as tokenisers see it.  Its normal form is made in this order: U+FFFD

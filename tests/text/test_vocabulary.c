@@ -2,10 +2,11 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "data/bpe.h"
-#include "data/vocabulary.h"
-#include "fixture.h"
+#include "folder.h"
 #include "t.h"
+#include "text/bpe.h"
+#include "text/vocabulary.h"
+#include "util/mem.h"
 #include "util/rng.h"
 
 enum { MOST = 4096 };
@@ -67,11 +68,11 @@ static void
 as_hugging_faces_tokenizers(void)
 {
     struct data_vocabulary *bpe =
-        data_vocabulary_open("tests/data/tokens/merges.txt", &err);
+        data_vocabulary_open("tests/text/tokens/merges.txt", &err);
     struct data_vocabulary *wordpiece =
-        data_vocabulary_open("tests/data/tokens/vocab.txt", &err);
+        data_vocabulary_open("tests/text/tokens/vocab.txt", &err);
     size_t len, n = 0, m = 0, unlike = 0, again = 0;
-    char *text = file_read("tests/data/tokens/cases.tsv", 1 << 24, &len, &err);
+    char *text = file_read("tests/text/tokens/cases.tsv", 1 << 24, &len, &err);
 
     REQUIRE(bpe && wordpiece && text);
     for (char *line = text; *line;) {

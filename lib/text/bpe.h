@@ -1,10 +1,10 @@
-#ifndef DATA_BPE_H
-#define DATA_BPE_H
+#ifndef TEXT_BPE_H
+#define TEXT_BPE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/set.h"
+#include "util/buffer.h"
 #include "util/err.h"
 
 #include "pairs.h"

@@ -1,11 +1,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/merges.h"
+#include "text/merges.h"
 #include "util/mem.h"
 
 #include "bpe.h"
-#include "text.h"
+#include "text/text.h"
 
 struct data_merges {
     struct lexicon words; /* as they come, before they are folded */

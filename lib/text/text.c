@@ -5,10 +5,11 @@
 #include <uninorm.h>
 #include <unistr.h>
 
+#include "util/err.h"
 #include "util/mem.h"
 
-#include "text.h"
-#include "utf8.h"
+#include "text/text.h"
+#include "text/utf8.h"
 
 static int
 is_ascii_space(unsigned char c)

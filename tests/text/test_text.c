@@ -1,9 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/text.h"
-#include "data/utf8.h"
 #include "t.h"
+#include "text/text.h"
+#include "text/utf8.h"
 #include "util/rng.h"
 
 /* The characters of a text, U+FFFD as '?', others beyond ASCII as 'x'. */
