@@ -136,9 +136,9 @@ JOBS    ?= $(shell echo $$(($$(nproc) + 4)))
 
 LIB     := $(OUT)/libfoil.a
 SHARED  := $(OUT)/libfoil.so.1
-# It takes the place of functions of the C library: for tools, not for libfoil.
-GATE    := $(OUT)/lib/wire/gate.o
-LIB_O   := $(filter-out $(GATE),$(patsubst %.c,$(OUT)/%.o,$(wildcard lib/*/*.c)))
+LIB_O   := $(patsubst %.c,$(OUT)/%.o,$(wildcard lib/*/*.c))
+# It replaces functions of the C library: for tools and tests, not for libfoil.
+GATE    := $(OUT)/tools/shared/gate.o
 TOOLS   := $(patsubst tools/%.c,$(OUT)/bin/%,$(wildcard tools/*.c)) \
            $(patsubst tools/%.sh,$(OUT)/bin/%,$(wildcard tools/*.sh))
 # foil-train for ranks (foil-ranks(7)) is built where there is an MPI.
@@ -273,6 +273,7 @@ $(OUT)/tests/foil-%.o: INCLUDES += -Itools
 $(OUT)/tests/fuzz/%: OWN_LDFLAGS += -fsanitize=fuzzer
 # It defines functions of the C library, of which fortified headers have bodies.
 $(GATE) $(OUT)/tests/wire/test_ungated.o: FORTIFY :=
+$(OUT)/tests/wire/test_ungated.o: INCLUDES += -Itools
 # Most of what sanitizers run; with -O3 compilers take four times as long.
 $(OUT)/lib/num/%.o: CFLAGS_asan := -O2 -g
 # Tests take half of the time to compile that they take with -O3; some compute.
@@ -371,10 +372,10 @@ THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/util/test_lock \
 run-threads: $(THREADED) $(ALONE)
 	$(call prove,$(THREADED),tap)
 
-# What the compiler says of all sources: the library is compiled, for units, and of
-# the others only warnings are wanted.
-READ    := $(filter tools/%.c tests/%.c,$(if $(MPI),$(SOURCES),\
-           $(filter-out %/mpi.c,$(SOURCES))))
+# What the compiler says of all sources: library and gate are compiled, with flags of
+# their own, and of the others only warnings are wanted.
+READ    := $(filter tools/%.c tests/%.c,\
+           $(filter-out %/shared/gate.c $(if $(MPI),,%/mpi.c),$(SOURCES)))
 warnings: INCLUDES += -Itests -Ilib -Itools
 warnings: $(LIB_O) $(GATE)
 	@printf '%s\n' $(READ) | xargs -P $$(nproc) -n 20 $(COMPILE) -fsyntax-only

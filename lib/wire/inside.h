@@ -33,7 +33,7 @@ struct wire_sock {
     enum wire_type type;
     int binds, bound;
     size_t most;  /* bytes of a message that comes */
-    int gate;     /* of a binder in a tool (wire/bounds.h), else -1 */
+    int gate;     /* of a binder in a tool (wire/gate.h), else -1 */
     int from;     /* the descriptor that the last message came by, or -1 */
     int met;      /* a binder without a gate: a connection was taken */
     int up, lost; /* DEALER: somebody is there; was, and went */
@@ -47,5 +47,9 @@ struct wire_sock {
     struct wire_subject subject; /* what was refused last */
     struct err trouble; /* why connections come to nothing; "": they do not */
 };
+
+/* wire_gate_guards() returns 1 when ZeroMQ reads through the gate of this
+ * program: it sends a byte through it, once in a process. */
+int wire_gate_guards(void);
 
 #endif

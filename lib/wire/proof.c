@@ -5,8 +5,9 @@
 #include <zmq.h>
 
 #include "util/clock.h"
+#include "wire/gate.h"
 
-#include "bounds.h"
+#include "inside.h"
 
 const struct wire_gate *wire_gate;
 

@@ -11,9 +11,9 @@
 
 #include "util/clock.h"
 #include "util/mem.h"
+#include "wire/gate.h"
 
 #include "address.h"
-#include "bounds.h"
 #include "inside.h"
 #include "raw.h"
 #include "unsent.h"

@@ -7,8 +7,8 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/nofile.h"
+#include "wire/gate.h"
 
-#include "bounds.h"
 #include "inside.h"
 #include "zap.h"
 

@@ -7,7 +7,7 @@
 
 #include "t.h"
 #include "util/nofile.h"
-#include "wire/bounds.h"
+#include "wire/gate.h"
 
 #include "by_hand.h"
 

@@ -1,6 +1,5 @@
 /* Mostly waits, 3 s */
 #include "t.h"
-#include "wire/bounds.h"
 #include "wire/feed.h"
 
 #include "by_hand.h"

@@ -6,7 +6,7 @@
 ssize_t recv_of_nobody(int fd, void *bytes, size_t len, int flags);
 #define recv recv_of_nobody
 #undef _DEFAULT_SOURCE // gate.c has it, too
-#include "wire/gate.c"
+#include "shared/gate.c"
 #undef recv
 
 #include "t.h"

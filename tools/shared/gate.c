@@ -12,11 +12,48 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "wire/gate.h"
 
-#include "bounds.h"
-
-/* Around each part: ZMTP's 2 or 9 bytes, and CURVE's 33. */
-enum { FRAME = 48 };
+/*
+ * The gate of foil's tools and of their tests.
+ *
+ * ZeroMQ bounds the size of a part, and the number of messages in a queue.  It
+ * bounds neither the parts of one message, which it keeps until the last one
+ * came, nor connections; and before the handshake a stranger may send a part of
+ * any size.  So this file defines socket(), listen(), accept(), accept4(),
+ * recv(), send() and close(): libzmq finds them here before the C library's.
+ *
+ * - It counts the bytes of a connection that came and belong to no message that
+ *   the tool has read.  Beyond the bound of the peer recv() returns ECONNRESET,
+ *   and ZeroMQ frees all that it kept of the connection.  RATE bytes a second
+ *   are not counted, for those of ZMTP itself.
+ * - A connection whose descriptor would be FDS - SPARE or above (or that much
+ *   below RLIMIT_NOFILE) is closed at once, so that the tool can still open its
+ *   files.
+ * - EMFILE, which aborts libzmq 4.3.4 on ipc, becomes ECONNABORTED.
+ *
+ * All admitted peers of a socket together have the bound of one.  Beyond it,
+ * the peer whose message has been incomplete for longest, with SMALL bytes at
+ * least, is cut off: a peer that sends its message at once stays.
+ *
+ * send() finds the peers that do not read: one that has something to read, and
+ * takes less than TAKES bytes a second, is stuck.
+ *
+ * Only connections that a bound socket accepted are touched.
+ *
+ * A message has the descriptor it came by, which may be another connection's
+ * when the tool reads it.  So each connection has a number, too, and a message
+ * by a descriptor that an earlier connection of this gate had counts for the
+ * present one only after the socket was empty.
+ */
+enum {
+    FDS = 1024,
+    SPARE = 64,
+    RATE = 32,
+    SMALL = 64 << 10,
+    TAKES = 64 << 10,
+    FRAME = 48 /* around each part: ZMTP's 2 or 9 bytes, and CURVE's 33 */
+};
 
 enum kind { NOTHING, GATE, PEER };
 
@@ -29,8 +66,7 @@ static struct slot {
     atomic_int met, heard;           /* GATE: one was not; bytes came by here */
     unsigned long drained;           /* GATE: all older ones are read */
     size_t held, left;               /* GATE: bytes under way of all admitted
-                                      * peers; of those that have closed since the
-                                      * tool saw that no message is there */
+                                      * peers; of closed peers, not drained */
     int gate, again, admitted;       /* PEER; again: it had one before */
     unsigned long born;              /* PEER: which connection of all */
     size_t got, read;                /* PEER: bytes so far */
@@ -39,7 +75,7 @@ static struct slot {
     int behind;                      /* PEER: it has not taken all we sent */
     size_t took;   /* PEER: bytes, and when, since it was seen */
     double looked; /*       behind or was looked at last */
-} slots[WIRE_GATE_FDS];
+} slots[FDS];
 
 /* Held for what a PEER's slot has, `drained`, `held` and `left`; so many were
  * accepted. */
@@ -55,9 +91,8 @@ static _Thread_local struct {
 static struct slot *
 slot_of(int fd, enum kind kind)
 {
-    return fd >= 0 && fd < WIRE_GATE_FDS && slots[fd].kind == (int)kind
-               ? &slots[fd]
-               : NULL;
+    return fd >= 0 && fd < FDS && slots[fd].kind == (int)kind ? &slots[fd]
+                                                              : NULL;
 }
 
 static void
@@ -196,11 +231,11 @@ longest_under_way(int gate)
 {
     int oldest = -1;
 
-    for (int fd = 0; fd < WIRE_GATE_FDS; fd++) {
+    for (int fd = 0; fd < FDS; fd++) {
         const struct slot *peer = slot_of(fd, PEER);
 
         if (peer && peer->gate == gate && peer->admitted &&
-            under_way(peer) > WIRE_GATE_SMALL &&
+            under_way(peer) > SMALL &&
             (oldest < 0 || peer->moved < slots[oldest].moved))
             oldest = fd;
     }
@@ -235,7 +270,7 @@ is_stuck(int fd, double now)
     }
     if (peer->behind && seconds < 1)
         return 0;
-    stuck = peer->behind && (double)peer->took < seconds * WIRE_GATE_TAKES;
+    stuck = peer->behind && (double)peer->took < seconds * TAKES;
     peer->behind = 1;
     peer->looked = now;
     peer->took = 0;
@@ -248,7 +283,7 @@ drop_stuck(int gate)
     const double now = clock_now();
 
     pthread_mutex_lock(&peers);
-    for (int fd = 0; fd < WIRE_GATE_FDS; fd++) {
+    for (int fd = 0; fd < FDS; fd++) {
         const struct slot *peer = slot_of(fd, PEER);
 
         if (peer && peer->gate == gate && is_stuck(fd, now))
@@ -279,7 +314,7 @@ static const struct wire_gate gate_of_tools = {
 };
 
 __attribute__((constructor)) static void
-stand_there(void)
+install_gate(void)
 {
     wire_gate = &gate_of_tools;
 }
@@ -292,7 +327,7 @@ socket(int domain, int type, int protocol)
 {
     const int fd = (int)syscall(SYS_socket, domain, type, protocol);
 
-    if (fd >= 0 && fd < WIRE_GATE_FDS)
+    if (fd >= 0 && fd < FDS)
         slots[fd].kind = NOTHING;
     return fd;
 }
@@ -300,7 +335,7 @@ socket(int domain, int type, int protocol)
 int
 listen(int fd, int backlog)
 {
-    if (coming.wanted && fd >= 0 && fd < WIRE_GATE_FDS) {
+    if (coming.wanted && fd >= 0 && fd < FDS) {
         slots[fd].stranger = coming.stranger;
         slots[fd].known = coming.known;
         for (int i = 0; i < WIRE_GATE_REFUSALS; i++)
@@ -319,12 +354,11 @@ static int
 most_fds(void)
 {
     struct rlimit files;
-    rlim_t most = WIRE_GATE_FDS;
+    rlim_t most = FDS;
 
     if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < most)
         most = files.rlim_cur;
-    return (int)(most > 2 * WIRE_GATE_SPARE ? most - WIRE_GATE_SPARE
-                                            : most / 2);
+    return (int)(most > 2 * SPARE ? most - SPARE : most / 2);
 }
 
 /* Numbers go round, so that one comes again as late as can be: what is unread
@@ -386,7 +420,7 @@ accept4(int fd, struct sockaddr *restrict at, socklen_t *restrict len,
         gate->met = 1;
         peer = move_up(peer);
         begin_peer(peer, fd);
-    } else if (peer >= 0 && peer < WIRE_GATE_FDS)
+    } else if (peer >= 0 && peer < FDS)
         slots[peer].kind = NOTHING;
     return peer;
 }
@@ -403,7 +437,7 @@ static int
 find_greedy(int fd)
 {
     const struct slot *peer = &slots[fd], *gate = slot_of(peer->gate, GATE);
-    const double spent = (clock_now() - peer->since) * WIRE_GATE_RATE;
+    const double spent = (clock_now() - peer->since) * RATE;
     size_t may;
     int longest;
 

@@ -1,0 +1,59 @@
+#ifndef WIRE_GATE_H
+#define WIRE_GATE_H
+
+#include <stddef.h>
+
+/*
+ * What bounds the bytes and the connections of peers before ZeroMQ reads them.
+ * ZeroMQ has no such hook, so a gate replaces functions of the C library for
+ * the whole process.  foil's tools have one (tools/shared/gate.c), libfoil has
+ * none: sockets that another program binds are not bounded, unless it sets
+ * wire_gate.
+ */
+
+/* Why a connection was refused: there are too many, it sent too much, it does
+ * not read what we send. */
+enum wire_gate_refusal {
+    WIRE_GATE_CROWDED,
+    WIRE_GATE_GREEDY,
+    WIRE_GATE_STUCK,
+    WIRE_GATE_REFUSALS
+};
+
+/*
+ * Functions for sockets that bind, called from any thread.  A gate is the
+ * descriptor that listens; each function ignores other descriptors.
+ *
+ *   expect_next   sets how many bytes, read by nobody yet, a peer of the socket
+ *                 that this thread binds next may send: before it is admitted,
+ *                 and after
+ *   take_made     returns the gate of that socket after zmq_bind(), or -1 when
+ *                 ZeroMQ listened by another function
+ *   expect_known  changes the bytes of an admitted peer
+ *   note_drained  the socket has no message left
+ *   count_read    a message of so many parts and bytes was read
+ *   admit_peer    the peer of the message that was read is known
+ *   has_met       returns 1 when a connection was accepted
+ *   has_heard     returns 1 when bytes came
+ *   take_refused  returns how many connections were refused for that reason
+ *                 since its last call
+ *   drop_stuck    closes the connections that were stuck since its last call, a
+ *                 second ago at least
+ */
+struct wire_gate {
+    void (*expect_next)(size_t stranger, size_t known);
+    int (*take_made)(void);
+    void (*expect_known)(int gate, size_t known);
+    void (*note_drained)(int gate);
+    void (*count_read)(int gate, int fd, size_t parts, size_t bytes);
+    void (*admit_peer)(int gate, int fd);
+    int (*has_met)(int gate);
+    int (*has_heard)(int gate);
+    unsigned (*take_refused)(int gate, enum wire_gate_refusal why);
+    void (*drop_stuck)(int gate);
+};
+
+/* The gate of this program, or NULL; set before the first socket is bound. */
+extern const struct wire_gate *wire_gate;
+
+#endif
