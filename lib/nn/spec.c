@@ -191,7 +191,7 @@ widen_model(struct nn_model *model)
     model->spec.bf16 = 0;
 }
 
-/* nn_model_open() of the encoder that config.json has by that name. */
+/* Opens the encoder of that name in config.json, as nn_model_open() does. */
 static int
 open_model(struct nn_model *model, const char *path, const char *name,
            size_t max_rows, int train,

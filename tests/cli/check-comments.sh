@@ -30,4 +30,19 @@ ok 'both are said' test "$(wc -l <"$work/out")" -eq 2
 source_of 'int put_row; /* put_row() */ char c = '"'\"'"'; // other()'
 ok 'a quote in quotes hides nothing' exits 1 "$check" "$work/tree"
 ok 'but the name that is there' test "$(wc -l <"$work/out")" -eq 1
+source_of '/* put_row() puts a row. */
+void put_row(void) {}
+void put_rows(void) {}
+
+/* Two
+ * rows. */
+void put_two(void) { put_row(); }'
+ok 'a comment may begin with the name of its function' "$check" "$work/tree"
+source_of '/* put_row() puts a row. */
+void put_rows(void) {}
+
+/* All rows. */
+void put_row(void) {}'
+ok 'not with that of another: 1' exits 1 "$check" "$work/tree"
+ok 'both are said' grep -q '^lib/room/file.c:1: put_row() is over put_rows()' "$work/out"
 done_testing

@@ -196,7 +196,7 @@ reply_weights(struct wire_sock *sock, const struct wire_id *to, int64_t id,
     wire_msg_free(msg);
 }
 
-/* flow_service_wait(), and what the caller thinks of the weights. */
+/* Waits for an answer and checks its weights. */
 static enum flow_answer
 hear(struct flow_service *service, struct err *err)
 {

@@ -91,7 +91,7 @@ named(const struct fixture *f, const char *name)
     return t;
 }
 
-/* nn_net_forward() and nn_net_infer() of n images. */
+/* Runs nn_net_forward() or nn_net_infer() of n images. */
 static inline void
 forward(struct nn_net *net, enum nn_mode mode, size_t n, const uint8_t *images,
         float *h, float *z)

@@ -50,7 +50,7 @@ empty(const struct num_map *map)
     return mem_aligned(num_map_bytes(map), 1);
 }
 
-/* worst() of a map against plain numbers. */
+/* Returns worst() of a map and plain numbers. */
 static inline double
 map_worst(const struct num_map *map, const void *data, const float *want)
 {

@@ -11,7 +11,7 @@ forget(size_t n, struct sample_state *state)
         state[i] = (struct sample_state){-1, -1, 0};
 }
 
-/* sample_emc2() with scratch of its own. */
+/* Calls sample_emc2() with scratch. */
 static inline struct sample_moves
 move_chains(const struct sample_emc2_how *how, const struct sample_step *step,
             const float *s, struct sample_state *state, float *score, float *w)

@@ -252,7 +252,7 @@ verbs_have_their_own_options(void)
     }
 }
 
-/* opt_given() of four values, as digits. */
+/* Prints opt_given() of four values, as digits. */
 static void
 print_given(const void *line)
 {
