@@ -470,10 +470,8 @@ run-lint: $(TOOLS) $(OUT)/tests/wire/messages
 	$(call say,LINT,links) scripts/check-links
 	$(call say,LINT,messages) scripts/check-messages $(OUT)/tests/wire/messages
 	$(call say,LINT,states) scripts/check-states
-	$(call say,LINT,words) scripts/check-words
 	$(call say,LINT,comments) scripts/check-comments
-	$(call say,LINT,names) scripts/check-names
-	$(call say,LINT,sizes) scripts/check-sizes
+	$(call say,LINT,advice) scripts/check-words; scripts/check-names; scripts/check-sizes
 
 fmt:
 	clang-format -i $(SOURCES)
