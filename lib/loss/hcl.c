@@ -15,13 +15,6 @@ static const struct param params[] = {
     {0},
 };
 
-/* log(1 + e^x) */
-static double
-log1p_exp(double x)
-{
-    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
-}
-
 /* log of N exp(-x_partner) without its floor: of A's log the same way.  -inf
  * where the positives that are taken off leave nothing. */
 static double
@@ -56,7 +49,7 @@ hcl_row(const struct loss_batch *batch, const struct loss_settings *set,
     double l, pull; // pull: dL/dx_partner, and what the negatives share
 
     *at_floor = free < least;
-    l = log1p_exp(*at_floor ? least : free);
+    l = loss_log_add(0, *at_floor ? least : free);
     pull = *at_floor ? exp(least - l)
                      : exp(log_a - log1p(-set->value[TAU_PLUS]) - l);
     for (size_t c = 0; c < rows; c++)

@@ -1,6 +1,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "loss/rows.h"
+
 #include "siglip.h"
 
 enum { TAU = LOSS_TAU, FIXED, BIAS };
@@ -21,13 +23,6 @@ static const struct loss_scalar scalars[] = {
     {0},
 };
 
-/* log(1 + exp(x)) */
-static double
-log1p_exp(double x)
-{
-    return fmax(x, 0) + log1p(exp(-fabs(x)));
-}
-
 static void
 siglip_run(const struct loss_batch *batch, const struct loss_settings *set,
            float *state, float *s, struct loss_report *report)
@@ -44,7 +39,7 @@ siglip_run(const struct loss_batch *batch, const struct loss_settings *set,
             const double w = -scale * y / (1 + exp(-x));
 
             if (c >= b && c < 2 * b) {
-                report->value += log1p_exp(x) / (double)b;
+                report->value += loss_log_add(0, x) / (double)b;
                 report->slope[0] += w * *at;
                 report->slope[1] += w / beta;
             }
