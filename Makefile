@@ -136,7 +136,11 @@ JOBS    ?= $(shell echo $$(($$(nproc) + 4)))
 
 LIB     := $(OUT)/libfoil.a
 SHARED  := $(OUT)/libfoil.so.1
-LIB_O   := $(patsubst %.c,$(OUT)/%.o,$(wildcard lib/*/*.c))
+# Loops are compiled once for each instruction set: x_loops.c as x_loops_any.o ...
+LEVELS  := any $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),avx2 avx512)
+LOOPS   := $(wildcard lib/num/*_loops.c)
+LIB_O   := $(patsubst %.c,$(OUT)/%.o,$(filter-out $(LOOPS),$(wildcard lib/*/*.c))) \
+           $(foreach l,$(LEVELS),$(LOOPS:%.c=$(OUT)/%_$l.o))
 # It replaces functions of the C library: for tools and tests, not for libfoil.
 GATE    := $(OUT)/tools/shared/gate.o
 TOOLS   := $(patsubst tools/%.c,$(OUT)/bin/%,$(wildcard tools/*.c)) \
@@ -200,9 +204,18 @@ $(OUT)/flags: FORCE
 .PHONY: FORCE
 
 # Each object leaves a .d beside it: the headers it was made from.
-$(OUT)/%.o: %.c $(OUT)/flags
+define compile
 	@mkdir -p $(@D)
-	$(call say,CC,$<) $(COMPILE) -MMD -MP -c $< -o $@
+	$(call say,CC,$(@:$(OUT)/%.o=%)) $(COMPILE) -MMD -MP -c $< -o $@
+endef
+$(OUT)/%.o: %.c $(OUT)/flags
+	$(compile)
+$(OUT)/%_any.o: %.c $(OUT)/flags
+	$(compile)
+$(OUT)/%_avx2.o: %.c $(OUT)/flags
+	$(compile)
+$(OUT)/%_avx512.o: %.c $(OUT)/flags
+	$(compile)
 
 $(LIB): $(LIB_O)
 	@rm -f $@
@@ -280,11 +293,10 @@ $(OUT)/lib/num/%.o: CFLAGS_asan := -O2 -g
 $(OUT)/tests/%.o: CFLAGS_release := -O1 -g
 $(OUT)/tests/bench/%.o $(OUT)/tests/sample/%.o: CFLAGS_release := -O3 -g
 # Loops for one instruction set, which the processor is asked for first.
-ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
-$(OUT)/lib/num/%_avx512.o: OWN_CFLAGS += -mavx512f -mavx512bw -mavx512dq \
-    -mavx512vl -mavx512cd -mfma -mprfchw
-$(OUT)/lib/num/%_avx2.o: OWN_CFLAGS += -mavx2 -mfma -mprfchw
-endif
+$(OUT)/lib/num/%_loops_any.o: OWN_CFLAGS += -DLEVEL=any -DLANES_WIDE=4
+$(OUT)/lib/num/%_loops_avx2.o: OWN_CFLAGS += -DLEVEL=avx2 -DLANES_WIDE=8 -mavx2 -mfma -mprfchw
+$(OUT)/lib/num/%_loops_avx512.o: OWN_CFLAGS += -DLEVEL=avx512 -DLANES_WIDE=16 -mavx512f \
+    -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mfma -mprfchw
 $(NO_VECTORS): OWN_CFLAGS += $(if $(OLD_ARM),-fno-tree-loop-vectorize)
 
 # The set-up comes first and may bring the very libraries that the build asks

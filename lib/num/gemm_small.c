@@ -123,7 +123,7 @@ is_small(const struct num_gemm *g, const struct winograd_isa *isa)
 {
     const int few = g->b_step != 1 && g->m < FEW;
 
-    if (g->m < 2 || g->n < 2 || (few && isa == &num_winograd_avx512))
+    if (g->m < 2 || g->n < 2 || (few && isa->lanes == 16))
         return 0;
     return g->m <= MOST && g->n <= MOST / g->m && g->k <= MOST / (g->m * g->n);
 }

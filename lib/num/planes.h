@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 #include "num/map.h"
-#include "util/isa.h"
+
+#include "level.h"
 
 /*
  * The loops of norms and means over one plane: the `size` elements of one
@@ -82,12 +83,6 @@ struct num_planes {
     void (*fill)(size_t size, int bf16, const float *value, void *y);
 };
 
-/* num_planes_isa() returns those for an instruction set, or the widest below it
- * that there are; num_planes() those for util_isa(). */
-const struct num_planes *num_planes_isa(enum util_isa isa);
-const struct num_planes *num_planes(void);
-
-extern const struct num_planes num_planes_avx512, num_planes_avx2,
-    num_planes_any;
+LEVELS(num_planes)
 
 #endif

@@ -4,11 +4,11 @@
 #include <stddef.h>
 
 #include "half_product.h"
-#include "util/isa.h"
+#include "level.h"
 
 /*
  * The inner loops of attention, of products of halves and of scaled rows, made
- * once for each instruction set out of products_loops.h: vectors are as wide as
+ * once for each instruction set out of products_loops.c: vectors are as wide as
  * a register, so that sums stay in registers.  Each sum has the order of k.
  * Products of halves are not fused with sums: all give the same bits.  Those of
  * rows are with AVX2 and AVX-512, which give the same bits; others do not.
@@ -49,12 +49,6 @@ struct num_products {
     void (*scaled)(const struct scaled_product *product);
 };
 
-/* num_products_isa() returns those for an instruction set, or the widest below
- * it that there are; num_products() those for util_isa(). */
-const struct num_products *num_products_isa(enum util_isa isa);
-const struct num_products *num_products(void);
-
-extern const struct num_products num_products_avx512, num_products_avx2,
-    num_products_any;
+LEVELS(num_products)
 
 #endif

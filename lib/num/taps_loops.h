@@ -1,5 +1,5 @@
 /*
- * The loops of lib/num/taps.c, for winograd_loops.h.  Empty without WIDE.
+ * The loops of lib/num/taps.c, for winograd_loops.c.  Empty without WIDE.
  */
 #ifdef WIDE
 #include "winograd_vec.h"

@@ -5,10 +5,11 @@
 
 #include "num/conv.h"
 
+#include "level.h"
+
 /*
  * The loops of lib/num/winograd.c and lib/num/taps.c that are made once for
- * each instruction set: out of winograd_loops.h and taps_loops.h, by
- * winograd_avx512.c, winograd_avx2.c and winograd_any.c.  None uses threads.
+ * each instruction set, out of winograd_loops.c (level.h).  None uses threads.
  *
  * Points are 36 planes, `plane` floats from one to the next.  A panel has
  * 2 x lanes columns in a row; those beyond the channels are not touched.
@@ -131,7 +132,6 @@ struct winograd_isa {
                      int accumulate, float *dw);
 };
 
-extern const struct winograd_isa num_winograd_avx512, num_winograd_avx2,
-    num_winograd_any;
+LEVELS_DECLARE(winograd_isa, num_winograd);
 
 #endif

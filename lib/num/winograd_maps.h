@@ -1,5 +1,5 @@
 /*
- * The way between maps and points, for winograd_loops.h.  Empty without WIDE.
+ * The way between maps and points, for winograd_loops.c.  Empty without WIDE.
  */
 #if defined WIDE && !defined NUM_WINOGRAD_MAPS_H
 #define NUM_WINOGRAD_MAPS_H

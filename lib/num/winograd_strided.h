@@ -1,5 +1,5 @@
 /*
- * Stride 2 for winograd_loops.h.  Empty without WIDE.
+ * Stride 2 for winograd_loops.c.  Empty without WIDE.
  */
 #ifdef WIDE
 #include "winograd_maps.h"

@@ -1,5 +1,5 @@
 /*
- * Vectors for winograd_loops.h, and what A, B and G do in one dimension.  Empty
+ * Vectors for winograd_loops.c, and what A, B and G do in one dimension.  Empty
  * without WIDE.
  */
 #if defined WIDE && !defined NUM_WINOGRAD_VEC_H

@@ -17,15 +17,9 @@ enum {
 const struct winograd_isa *
 num_winograd_isa(size_t i)
 {
-    static const struct winograd_isa *const all[WINOGRAD_ISAS] = {
-        &num_winograd_avx512, &num_winograd_avx2, &num_winograd_any};
-    static const enum util_isa wants[WINOGRAD_ISAS - 1] = {UTIL_ISA_V4,
-                                                           UTIL_ISA_V3};
+    const size_t widest = UTIL_ISA_V4 - i, ours = util_isa();
 
-    for (; i < WINOGRAD_ISAS - 1; i++)
-        if (all[i]->product && util_isa() >= wants[i])
-            return all[i];
-    return all[WINOGRAD_ISAS - 1];
+    return LEVELS_FIND(num_winograd, num_least(widest, ours));
 }
 
 /* What a tile and channel become, in numbers. */

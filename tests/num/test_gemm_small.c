@@ -185,7 +185,7 @@ main(void)
 {
     const struct winograd_isa *isa = num_winograd_isa(0);
 
-    for (size_t n = 2; n < 40 && isa != &num_winograd_avx512; n += 3)
+    for (size_t n = 2; n < 40 && isa->lanes < 16; n += 3)
         stands_anywhere(n);
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         // where there is no such instruction, nothing is fused
@@ -199,7 +199,7 @@ main(void)
     leaves((size_t)1 << 32, (size_t)1 << 32, 1, 0, "sizes that overflow");
     leaves(1, 16, 16, 0, "a row");
     leaves(16, 1, 16, 0, "a column");
-    if (isa == &num_winograd_avx512)
+    if (isa->lanes == 16)
         leaves(15, 16, 16, 1, "few rows of dot products");
     return t_done();
 }

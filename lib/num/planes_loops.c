@@ -1,9 +1,4 @@
-/*
- * The loops of planes.h for one instruction set.  Whoever includes this defines
- * ISA, the struct num_planes, and LANES_WIDE, numbers of a register, and gets
- * nothing without.
- */
-#ifdef ISA
+/* The loops of planes.h for one instruction set (level.h). */
 #include "lanes.h"
 #include "planes.h"
 
@@ -342,7 +337,7 @@ planes_fill(size_t size, int bf16, const float *value, void *y)
     loop_over_pairs(size, bf16, fill_pair, &w);
 }
 
-const struct num_planes ISA = {
+const struct num_planes LEVEL_OF(num_planes) = {
     .measure = planes_measure,
     .apply = planes_apply,
     .back_measure = planes_back_measure,
@@ -351,5 +346,3 @@ const struct num_planes ISA = {
     .sum = planes_sum,
     .fill = planes_fill,
 };
-
-#endif

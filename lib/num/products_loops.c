@@ -1,19 +1,27 @@
 /*
- * The loops of products.h for one instruction set.  Whoever includes this
- * defines ISA, the struct num_products, and LANES_WIDE, numbers of a register,
- * and gets nothing without; FUSED, a b + c of a number and two vectors, where
- * the processor rounds that once; and PAIRED, c and the sum of both products of
- * a word and words, where it has an instruction for them.
+ * The loops of products.h for one instruction set (level.h).  FUSED is a b + c
+ * of a number and two vectors, rounded once where the processor does; PAIRED is
+ * c and the sum of both products of a word and words.
  */
-#ifdef ISA
 #include "lanes.h"
 #include "products.h"
 
-#ifndef FUSED
+#if LANES_WIDE == 16
+#include <immintrin.h>
+#define FUSED(a, b, c) \
+    ((lanes)_mm512_fmadd_ps(_mm512_set1_ps(a), (__m512)(b), (__m512)(c)))
+#define PAIRED(a, b, c)                                                  \
+    ((c) + (lanes_int)_mm512_madd_epi16(_mm512_set1_epi32((int32_t)(a)), \
+                                        (__m512i)(b)))
+#elif LANES_WIDE == 8
+#include <immintrin.h>
+#define FUSED(a, b, c) \
+    ((lanes)_mm256_fmadd_ps(_mm256_set1_ps(a), (__m256)(b), (__m256)(c)))
+#define PAIRED(a, b, c)                                                  \
+    ((c) + (lanes_int)_mm256_madd_epi16(_mm256_set1_epi32((int32_t)(a)), \
+                                        (__m256i)(b)))
+#else
 #define FUSED(a, b, c) ((a) * (b) + (c))
-#endif
-
-#ifndef PAIRED
 #define PAIRED(a, b, c)                       \
     ((c) + (int16_t)(a) * ((b) << 16 >> 16) + \
      ((int32_t)(a) >> 16) * ((b) >> 16))
@@ -155,7 +163,5 @@ scaled_product(const struct scaled_product *product)
         multiply_scaled(&p, row, 1);
 }
 
-const struct num_products ISA = {
+const struct num_products LEVEL_OF(num_products) = {
     .rows = rows_product, .halves = half_product, .scaled = scaled_product};
-
-#endif

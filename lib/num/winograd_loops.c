@@ -1,8 +1,6 @@
 /*
- * The loops of winograd_isa.h for one instruction set.  Whoever includes this
- * defines
+ * The loops of winograd_isa.h for one instruction set (level.h):
  *
- *     ISA    the struct winograd_isa, and NAME, that of the instructions
  *     WIDE   lanes of a vector
  *     ROWS   rows of a product at a time, up to 12
  *     HELD   vectors of a panel that are held in registers for each row, 1 or 2
@@ -11,10 +9,34 @@
  *
  *     WIDEN  WIDE halves become words
  *     NARROW words become their lower halves
- *
- * and gets nothing without.
  */
-#ifdef WIDE
+#if LANES_WIDE == 16
+#include <immintrin.h>
+#define WIDE 16
+#define ROWS 12
+#define HELD 2
+#define FMA(a, b, c) \
+    ((vec)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define WIDEN(x) ((words)_mm512_cvtepu16_epi32((__m256i)(x)))
+#define NARROW(x) ((halves)_mm512_cvtepi32_epi16((__m512i)(x)))
+#elif LANES_WIDE == 8
+#include <immintrin.h>
+#define WIDE 8
+#define ROWS 6
+#define HELD 2
+#define FMA(a, b, c) \
+    ((vec)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
+#define WIDEN(x) ((words)_mm256_cvtepu16_epi32((__m128i)(x)))
+#define NARROW(x) __builtin_convertvector(x, halves)
+#else
+#define WIDE 8
+#define ROWS 6
+#define HELD 1
+#define FMA(a, b, c) ((a) * (b) + (c))
+#define WIDEN(x) __builtin_convertvector(x, words)
+#define NARROW(x) __builtin_convertvector(x, halves)
+#endif
+
 #include "taps_loops.h"
 #include "winograd_maps.h"
 #include "winograd_strided.h"
@@ -251,9 +273,9 @@ winograd_multiply(const struct winograd_product *p)
     }
 }
 
-const struct winograd_isa ISA = {
-    .name = "winograd:" NAME,
-    .taps = "taps:" NAME,
+const struct winograd_isa LEVEL_OF(num_winograd) = {
+    .name = "winograd:" LEVEL_TEXT,
+    .taps = "taps:" LEVEL_TEXT,
     .lanes = WIDE,
     .weights = winograd_weights,
     .strided_weights = strided_weights,
@@ -269,5 +291,3 @@ const struct winograd_isa ISA = {
     .taps_in = taps_in,
     .taps_out = taps_out,
 };
-
-#endif
