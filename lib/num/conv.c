@@ -18,23 +18,22 @@ struct num_conv {
     struct num_winograd winograd;
     struct num_taps taps;
     struct num_tiles tiles;
-    const struct kernel *by[3]; /* what does a pass */
+    enum by { BY_direct, BY_winograd, BY_taps, BY_tiles } by[3]; /* of a pass */
 };
 
-/* What num/conv.h says, by one way to do it; `scratch` for a pass. */
-struct kernel {
-    const char *(*name)(const struct num_conv *conv, enum num_conv_pass pass);
-    size_t (*scratch)(const struct num_conv *conv, enum num_conv_pass pass);
-    void (*forward)(const struct num_conv *conv, const void *x, const float *w,
-                    const float *b, void *y, void *scratch);
-    void (*back_data)(const struct num_conv *conv, const void *dy,
-                      const float *w, void *dx, void *scratch);
-    void (*back_weights)(const struct num_conv *conv, const void *x,
-                         const void *dy, float *dw, float *db, int accumulate,
-                         void *scratch);
-};
-
-static const struct kernel by_direct, by_winograd, by_taps, by_tiles;
+/* Cases of a switch over `by`, which call a function of that kernel, `to` being
+ * "result =" or empty.  A new kernel is a line here and in num_conv_name(). */
+#define CASE(kernel, to, what, ...)                           \
+    case BY_##kernel:                                         \
+        to num_##kernel##_##what(&conv->kernel, __VA_ARGS__); \
+        break;
+#define OWN_KERNELS(...)        \
+    CASE(winograd, __VA_ARGS__) \
+    CASE(taps, __VA_ARGS__)     \
+    CASE(tiles, __VA_ARGS__)
+#define KERNELS(...)          \
+    CASE(direct, __VA_ARGS__) \
+    OWN_KERNELS(__VA_ARGS__)
 
 /*
  * The table: where there is AMX, bfloat16 maps go by its tiles, which take .08
@@ -95,15 +94,15 @@ choose_pass(struct num_conv *conv, enum num_conv_pass pass, int winograd,
     const enum num_conv_how how = spec->how;
 
     if (tiles && (how == NUM_CONV_TILES || how == NUM_CONV_TABLE))
-        conv->by[pass] = &by_tiles;
+        conv->by[pass] = BY_tiles;
     else if (taps && num_taps_does(&conv->taps, pass) &&
              (how == NUM_CONV_TAPS ||
               (how == NUM_CONV_TABLE && taps_pay(spec, pass))))
-        conv->by[pass] = &by_taps;
+        conv->by[pass] = BY_taps;
     else if (winograd && num_winograd_does(&conv->winograd, pass) &&
              (how == NUM_CONV_WINOGRAD ||
               (how == NUM_CONV_TABLE && winograd_pays(spec))))
-        conv->by[pass] = &by_winograd;
+        conv->by[pass] = BY_winograd;
 }
 
 static void
@@ -117,7 +116,7 @@ choose_kernels(struct num_conv *conv)
     const int tiles = !num_tiles_init(&conv->tiles, spec, num_tile_kernel());
 
     for (int i = 0; i < 3; i++) {
-        conv->by[i] = &by_direct;
+        conv->by[i] = BY_direct;
         if (wanted[i])
             choose_pass(conv, (enum num_conv_pass)i, winograd, taps, tiles);
     }
@@ -141,12 +140,12 @@ make_passes(struct num_conv *conv)
     const int wanted[3] = {1, conv->spec.back_data, conv->spec.train};
 
     for (int i = 0; i < 3; i++) {
-        if (!wanted[i] || conv->by[i] != &by_direct)
+        if (!wanted[i] || conv->by[i] != BY_direct)
             continue;
         if (num_direct_make(&conv->direct, (enum num_conv_pass)i))
             return -1;
         if (is_slow(conv, (enum num_conv_pass)i))
-            conv->by[i] = &by_taps;
+            conv->by[i] = BY_taps;
     }
     return 0;
 }
@@ -203,93 +202,16 @@ sum_bias(const struct num_conv_spec *spec, const void *dy, float *db,
     }
 }
 
-/* A row of what lib/num/winograd.h and lib/num/taps.h have, which leave db to
- * others. */
-#define OWN(kind)                                                             \
-    static const char *kind##_name(const struct num_conv *conv,               \
-                                   enum num_conv_pass pass)                   \
-    {                                                                         \
-        (void)pass;                                                           \
-        return num_##kind##_name(&conv->kind);                                \
-    }                                                                         \
-    static size_t kind##_scratch(const struct num_conv *conv,                 \
-                                 enum num_conv_pass pass)                     \
-    {                                                                         \
-        return num_##kind##_scratch(&conv->kind, pass);                       \
-    }                                                                         \
-    static void kind##_forward(const struct num_conv *conv, const void *x,    \
-                               const float *w, const float *b, void *y,       \
-                               void *scratch)                                 \
-    {                                                                         \
-        num_##kind##_forward(&conv->kind, x, w, b, y, scratch);               \
-    }                                                                         \
-    static void kind##_back_data(const struct num_conv *conv, const void *dy, \
-                                 const float *w, void *dx, void *scratch)     \
-    {                                                                         \
-        num_##kind##_back_data(&conv->kind, dy, w, dx, scratch);              \
-    }                                                                         \
-    static void kind##_back_weights(const struct num_conv *conv,              \
-                                    const void *x, const void *dy, float *dw, \
-                                    float *db, int accumulate, void *scratch) \
-    {                                                                         \
-        num_##kind##_back_weights(&conv->kind, x, dy, dw, accumulate,         \
-                                  scratch);                                   \
-        if (conv->spec.bias)                                                  \
-            sum_bias(&conv->spec, dy, db, accumulate);                        \
-    }                                                                         \
-    static const struct kernel by_##kind = {kind##_name, kind##_scratch,      \
-                                            kind##_forward, kind##_back_data, \
-                                            kind##_back_weights};
-OWN(winograd)
-OWN(taps)
-OWN(tiles)
-
-static const char *
-direct_name(const struct num_conv *conv, enum num_conv_pass pass)
-{
-    return num_direct_name(&conv->direct, pass);
-}
-
-static size_t
-direct_scratch(const struct num_conv *conv, enum num_conv_pass pass)
-{
-    return num_direct_scratch(&conv->direct, pass);
-}
-
-static void
-direct_forward(const struct num_conv *conv, const void *x, const float *w,
-               const float *b, void *y, void *scratch)
-{
-    num_direct_forward(&conv->direct, x, w, b, y, scratch);
-}
-
-static void
-direct_back_data(const struct num_conv *conv, const void *dy, const float *w,
-                 void *dx, void *scratch)
-{
-    num_direct_back_data(&conv->direct, dy, w, dx, scratch);
-}
-
-static void
-direct_back_weights(const struct num_conv *conv, const void *x, const void *dy,
-                    float *dw, float *db, int accumulate, void *scratch)
-{
-    num_direct_back_weights(&conv->direct, x, dy, dw, db, accumulate, scratch);
-}
-
-static const struct kernel by_direct = {direct_name, direct_scratch,
-                                        direct_forward, direct_back_data,
-                                        direct_back_weights};
-
 size_t
 num_conv_scratch(const struct num_conv *conv)
 {
-    size_t most = 0;
+    size_t most = 0, bytes = 0;
 
     for (int i = 0; i < 3; i++) {
-        size_t own = conv->by[i]->scratch(conv, (enum num_conv_pass)i);
-
-        most = own > most ? own : most;
+        switch (conv->by[i]) {
+            KERNELS(bytes =, scratch, (enum num_conv_pass)i)
+        }
+        most = bytes > most ? bytes : most;
     }
     return most;
 }
@@ -297,21 +219,34 @@ num_conv_scratch(const struct num_conv *conv)
 const char *
 num_conv_name(const struct num_conv *conv, enum num_conv_pass pass)
 {
-    return conv->by[pass]->name(conv, pass);
+    switch (conv->by[pass]) {
+    case BY_winograd:
+        return conv->winograd.isa->name;
+    case BY_taps:
+        return conv->taps.isa->taps;
+    case BY_tiles:
+        return conv->tiles.kernel->name;
+    default:
+        return num_direct_name(&conv->direct, pass);
+    }
 }
 
 void
 num_conv_forward(const struct num_conv *conv, const void *x, const float *w,
                  const float *b, void *y, void *scratch)
 {
-    conv->by[NUM_CONV_FORWARD]->forward(conv, x, w, b, y, scratch);
+    switch (conv->by[NUM_CONV_FORWARD]) {
+        KERNELS(, forward, x, w, b, y, scratch)
+    }
 }
 
 void
 num_conv_back_data(const struct num_conv *conv, const void *dy, const float *w,
                    void *dx, void *scratch)
 {
-    conv->by[NUM_CONV_BACK_DATA]->back_data(conv, dy, w, dx, scratch);
+    switch (conv->by[NUM_CONV_BACK_DATA]) {
+        KERNELS(, back_data, dy, w, dx, scratch)
+    }
 }
 
 void
@@ -319,21 +254,28 @@ num_conv_back_weights(const struct num_conv *conv, const void *x,
                       const void *dy, float *dw, float *db, int accumulate,
                       void *scratch)
 {
-    conv->by[NUM_CONV_BACK_WEIGHTS]->back_weights(conv, x, dy, dw, db,
-                                                  accumulate, scratch);
+    switch (conv->by[NUM_CONV_BACK_WEIGHTS]) {
+    case BY_direct:
+        num_direct_back_weights(&conv->direct, x, dy, dw, db, accumulate,
+                                scratch);
+        return;
+        OWN_KERNELS(, back_weights, x, dy, dw, accumulate, scratch)
+    }
+    if (conv->spec.bias)
+        sum_bias(&conv->spec, dy, db, accumulate);
 }
 
 int
 num_conv_takes_norm(const struct num_conv *conv)
 {
-    return conv->by[NUM_CONV_FORWARD] == &by_winograd &&
-           conv->by[NUM_CONV_BACK_WEIGHTS] == &by_winograd;
+    return conv->by[NUM_CONV_FORWARD] == BY_winograd &&
+           conv->by[NUM_CONV_BACK_WEIGHTS] == BY_winograd;
 }
 
 int
 num_conv_by_image(const struct num_conv *conv, enum num_conv_pass pass)
 {
-    return conv->by[pass] == &by_winograd &&
+    return conv->by[pass] == BY_winograd &&
            num_winograd_by_image(&conv->winograd, pass);
 }
 
@@ -342,7 +284,7 @@ num_conv_forward_beside(const struct num_conv *conv,
                         const struct num_conv_beside *beside, const void *x,
                         const float *w, const float *b, void *y, void *scratch)
 {
-    if (conv->by[NUM_CONV_FORWARD] == &by_winograd) {
+    if (conv->by[NUM_CONV_FORWARD] == BY_winograd) {
         num_winograd_forward_beside(&conv->winograd, beside, x, w, b, y,
                                     scratch);
     } else {
@@ -357,7 +299,7 @@ num_conv_backward_beside(const struct num_conv *conv,
                          const void *dy, const float *w, float *dw, float *db,
                          int accumulate, void *dx, void *scratch)
 {
-    if (conv->by[NUM_CONV_BACK_WEIGHTS] == &by_winograd) {
+    if (conv->by[NUM_CONV_BACK_WEIGHTS] == BY_winograd) {
         num_winograd_norm_back_weights(&conv->winograd, x, beside->norm, dy, dw,
                                        accumulate, scratch);
         if (conv->spec.bias)
@@ -366,7 +308,7 @@ num_conv_backward_beside(const struct num_conv *conv,
         REQUIRE(!beside->norm);
         num_conv_back_weights(conv, x, dy, dw, db, accumulate, scratch);
     }
-    if (dx && conv->by[NUM_CONV_BACK_DATA] == &by_winograd) {
+    if (dx && conv->by[NUM_CONV_BACK_DATA] == BY_winograd) {
         num_winograd_back_data_beside(&conv->winograd, beside, dy, w, dx,
                                       scratch);
     } else {

@@ -71,12 +71,6 @@ num_taps_does(const struct num_taps *t, enum num_conv_pass pass)
     return pass != NUM_CONV_BACK_DATA || t->spec.in.block == t->isa->lanes;
 }
 
-const char *
-num_taps_name(const struct num_taps *t)
-{
-    return t->isa->taps;
-}
-
 /* A pass: what it reads and what it writes, and where its scratch is. */
 struct work {
     const struct num_taps *t;

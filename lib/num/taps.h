@@ -45,9 +45,6 @@ int num_taps_init(struct num_taps *taps, const struct num_conv_spec *spec,
 /* Whether it does a pass. */
 int num_taps_does(const struct num_taps *taps, enum num_conv_pass pass);
 
-/* "taps:avx512" */
-const char *num_taps_name(const struct num_taps *taps);
-
 /* Bytes of scratch, 64-aligned, that a pass wants. */
 size_t num_taps_scratch(const struct num_taps *taps, enum num_conv_pass pass);
 

@@ -31,12 +31,6 @@ num_tiles_init(struct num_tiles *t, const struct num_conv_spec *spec,
     return 0;
 }
 
-const char *
-num_tiles_name(const struct num_tiles *t)
-{
-    return t->kernel->name;
-}
-
 /* A pass: what it reads and what it writes (of back_weights, x and dy). */
 struct tiles_pass {
     const struct num_tiles *t;

@@ -42,9 +42,6 @@ struct num_tiles {
 int num_tiles_init(struct num_tiles *tiles, const struct num_conv_spec *spec,
                    const struct tile_kernel *kernel);
 
-/* "tiles:amx_bf16" */
-const char *num_tiles_name(const struct num_tiles *tiles);
-
 /* Bytes of scratch, 64-aligned, that a pass wants. */
 size_t num_tiles_scratch(const struct num_tiles *tiles,
                          enum num_conv_pass pass);

@@ -83,9 +83,6 @@ int num_winograd_init(struct num_winograd *wino,
 /* Whether it does a pass: with stride 2 forward alone. */
 int num_winograd_does(const struct num_winograd *wino, enum num_conv_pass pass);
 
-/* "winograd:avx512" */
-const char *num_winograd_name(const struct num_winograd *wino);
-
 /* Bytes of scratch, 64-aligned, that a pass wants. */
 size_t num_winograd_scratch(const struct num_winograd *wino,
                             enum num_conv_pass pass);

@@ -116,12 +116,6 @@ num_winograd_does(const struct num_winograd *wino, enum num_conv_pass pass)
     return pass == NUM_CONV_FORWARD || !winograd_strided(wino);
 }
 
-const char *
-num_winograd_name(const struct num_winograd *wino)
-{
-    return wino->isa->name;
-}
-
 static struct winograd_room
 room_of(const struct num_winograd *wino, enum num_conv_pass pass)
 {
