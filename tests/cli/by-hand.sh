@@ -48,4 +48,7 @@ ok 'another program in the place of a stage' env SELECT=./mine "$by_hand" set.ta
 ok 'with the options of the stage' grep -qx -- '-r mine-run --batch 8 --epochs 12 set.tar' words
 ok 'trains all steps' test "$(steps mine-run)" -eq 96
 ok 'no data set: foil-select says so' refuses 1 "nothing.tar" "$by_hand" nothing.tar bad
+ok '--help: to stdout, 0' "$by_hand" --help
+ok 'with the usage' grep -qx 'usage: pipelines/by-hand DATA \[RUN\]' "$work/out"
+ok 'no word: 2' refuses 2 'usage: by-hand DATA' "$by_hand"
 done_testing

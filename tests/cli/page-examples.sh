@@ -29,7 +29,6 @@ cp "$root"/pipelines/python/{encoder,curriculum}.py .
 smaller() {
     sed -E ':a; /\\$/ { N; s/\\\n *//; ba }
         s/device="cuda"/device="cpu"/; s/batch=128/batch=16/; s/epochs=50/epochs=1/
-        s/--warmup 5/--warmup 0.1/
         s/--epochs 50/--epochs 1 --batch 16 --size 32/
         /^foil run photos /!s/^(foil run .*)/\1 --epochs 1 --batch 16/
         s/^foil run .*/& --augmenters 1 --threads 1/; s/ +#.*//'
@@ -109,16 +108,16 @@ foil.plan_batches(lambda o: range(o.samples) and __import__("numpy").arange(o.sa
 end
         ok "$first" runs block
         ;;
-    'foil-select -r run'*) # the stages of pipelines/by-hand
+    *SELECT*) # of the script by-hand, line by line
+        ok 'README has lines of by-hand' test "$(sed 's/ *#.*//' block |
+            grep -cxFf <(sed 's/^ *//' "$root/pipelines/by-hand"))" -eq "$(wc -l <block)"
         # shellcheck disable=SC2016 # of the block
         {
-            echo 'trap "kill \$(jobs -p) 2>/dev/null || true" EXIT'
-            sed 's/--epochs 10/--epochs 1/; s/--batch 64/--batch 16/; s/&.*/\&/
-                s/foil-augment/& --size 32/
-                s/foil-train/& --threads 1 --arch resnet8 --width 8/' block
-        } >stages
-        mkdir -p by-hand && cp -r photos photos.foil by-hand
-        ok "$first" runs <(echo "cd by-hand; . ../stages")
+            echo 'run=hand data=photos.foil resume= BATCH=16 EPOCHS=1; mkdir "$run"'
+            echo 'trap "kill \$(jobs -p) 2>/dev/null || true; wait" EXIT'
+            cat block
+        } >by-hand
+        ok "$first" runs by-hand
         ;;
     'foil run '* | 'foil embed '*) ok "$first" runs block ;;
     *) ok "$first: a block that this test does not know" false ;;
