@@ -1,16 +1,22 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 
 #include "hold.h"
 #include "keep.h"
+#include "util/clock.h"
 #include "util/file.h"
 #include "util/lock.h"
 #include "util/opt.h"
 
-enum { LONGEST_RUN = 97 }; // bytes, for the names of the sockets in it
+enum {
+    LONGEST_RUN = 97, // bytes, for the names of the sockets in it
+    REMNANT_S = 15, // as long as the stages of a foil run that was killed take
+    PAUSE_MS = 20
+};
 
 char *
 hold_name(const char *name)
@@ -69,9 +75,13 @@ hold_run(const char *run)
 void
 hold_logs(const char *logs)
 {
+    const char *path = keep("%s/lock", logs);
+    const double until = clock_now() + REMNANT_S;
     struct err err;
-    const int rc = lock_take(keep("%s/lock", logs), &err);
+    int rc;
 
+    while (!(rc = lock_take(path, &err)) && clock_now() < until)
+        poll(NULL, 0, PAUSE_MS);
     if (rc < 0)
         die("%s", err.msg);
     if (!rc)

@@ -23,7 +23,8 @@ int hold_folder(const char *path);
 void hold_run(const char *run);
 
 /* hold_logs() says in the folder of the logs who has them, and is to be asked
- * to end. */
+ * to end.  The run directory is ours, so that it waits for one who has them
+ * still: its foil-run was killed, and its stages are ending. */
 void hold_logs(const char *logs);
 
 #endif

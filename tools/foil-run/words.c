@@ -189,7 +189,7 @@ word_list_split(struct word_list *list, const char *text, struct err *err)
 static int
 is_plain(const char *word)
 {
-    static const char others[] = "][_./:=,@%+-";
+    static const char others[] = "_./:=,@%+-"; // and nothing that a shell reads
 
     for (const char *at = word; *at; at++)
         if (!isalnum((unsigned char)*at) && !strchr(others, *at))
