@@ -474,6 +474,7 @@ run-lint: $(TOOLS) $(OUT)/tests/wire/messages
 	$(call say,LINT,analysis) cppcheck -q -j 2 --enable=warning,portability \
 	    --error-exitcode=1 --std=c11 --suppressions-list=.cppcheck \
 	    -Iinclude lib tools
+	$(call say,LINT,page) scripts/check-page
 	$(call say,LINT,scripts) printf '%s\n' $(SCRIPTS) | \
 	    xargs -P $$(nproc) -n 20 shellcheck -x
 	$(call say,LINT,manual) mandoc -T lint -W warning $(MAN)

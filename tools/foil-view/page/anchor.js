@@ -2,7 +2,15 @@
 
 import { pickAnchor, placeOf, viewOf } from './batch.js';
 import { addDownloads } from './download.js';
-import { find, formatCosine, formatNumber, formatShare, make, makeTable, say } from './dom.js';
+import {
+  find,
+  formatCosine,
+  formatNumber,
+  formatShare,
+  make,
+  makeTable,
+  say,
+} from './dom.js';
 import { nameOf, onChange, run } from './model.js';
 import { isText, makeImage, makeName, makeText, makeTile, makeView } from './picture.js';
 import { clearSpread, drawSpread } from './spread.js';
@@ -33,18 +41,36 @@ function drawAnchor() {
 }
 
 function drawViews(anchor) {
-  const figure = (picture, words) => make('figure', {}, picture, make('figcaption', {}, words));
-  const { batch } = run, nameView = view => batch.texts ? ['image', 'text'][view] : `view ${view + 1}`;
-  const views = Array.from({ length: batch.texts ? 2 : batch.views }, (_, view) => make('button',
-    { ariaPressed: view === anchor.view, onclick: () => setView(view), title: 'Take this view as the anchor' },
-    figure(makeTile(batch, placeOf(anchor.row), view), nameView(view))));
+  const figure = (picture, words) =>
+    make('figure', {}, picture, make('figcaption', {}, words));
+  const { batch } = run,
+    nameView = view => (batch.texts ? ['image', 'text'][view] : `view ${view + 1}`);
+  const views = Array.from({ length: batch.texts ? 2 : batch.views }, (_, view) =>
+    make(
+      'button',
+      {
+        ariaPressed: view === anchor.view,
+        onclick: () => setView(view),
+        title: 'Take this view as the anchor',
+      },
+      figure(makeTile(batch, placeOf(anchor.row), view), nameView(view)),
+    ),
+  );
   return [figure(makeImage(anchor.id), 'as stored'), ...views];
 }
 
 function drawName(anchor) {
-  const name = make('p', { className: 'own' }, make('strong', {}, makeName(anchor.label, anchor.id)));
+  const name = make(
+    'p',
+    { className: 'own' },
+    make('strong', {}, makeName(anchor.label, anchor.id)),
+  );
   if (anchor.label >= 0) name.append(`image ${anchor.id}`);
-  if (anchor.own != null) name.append(make('br'), ...say`${run.batch.texts ? 'image and text' : 'its two views'}: cosine ${formatCosine(anchor.own)}`);
+  if (anchor.own != null)
+    name.append(
+      make('br'),
+      ...say`${run.batch.texts ? 'image and text' : 'its two views'}: cosine ${formatCosine(anchor.own)}`,
+    );
   return name;
 }
 
@@ -60,7 +86,9 @@ function describeWeights({ mass, beta, reason, drawn }) {
 
 /* What a sampler drew, beside what the softmax over the batch would say. */
 function describeDrawn({ sampler, columns, outside, effective, negatives }, mass, beta) {
-  const same = negatives.filter(negative => negative.same).reduce((sum, { weight }) => sum + weight, 0);
+  const same = negatives
+    .filter(negative => negative.same)
+    .reduce((sum, { weight }) => sum + weight, 0);
   return [
     ...say`The sampler${sampler ? ` ${sampler}` : ''} weighed ${columns} rows: the weight is spread as if over ${formatNumber(effective, 1)} of them, `,
     ...say`${formatShare(outside)} of it outside of the batch`,
@@ -71,22 +99,41 @@ function describeDrawn({ sampler, columns, outside, effective, negatives }, mass
 }
 
 function drawDrawn({ drawn: { negatives } }) {
-  const most = Math.max(...negatives.map(({ weight, softmax }) => Math.max(weight, softmax ?? 0)), 1e-9);
+  const most = Math.max(
+    ...negatives.map(({ weight, softmax }) => Math.max(weight, softmax ?? 0)),
+    1e-9,
+  );
   const rows = negatives.map(negative => [
     drawDrawnView(negative),
     nameDrawn(negative),
-    makeBar(negative.weight / most, negative.same, negative.softmax == null ? null : negative.softmax / most),
+    makeBar(
+      negative.weight / most,
+      negative.same,
+      negative.softmax == null ? null : negative.softmax / most,
+    ),
     make('span', { className: 'number' }, formatShare(negative.weight)),
     make('span', { className: 'number' }, formatShare(negative.softmax)),
     make('span', { className: 'number' }, formatCosine(negative.cosine)),
   ]);
-  find('.table', section).replaceChildren(makeTable(
-    `The ${negatives.length} negatives to which the sampler gave the most weight`,
-    [makeUnseen('view'), 'negative', makeUnseen('weight as a bar'), 'weight', 'softmax', 'cosine'], rows));
+  find('.table', section).replaceChildren(
+    makeTable(
+      `The ${negatives.length} negatives to which the sampler gave the most weight`,
+      [
+        makeUnseen('view'),
+        'negative',
+        makeUnseen('weight as a bar'),
+        'weight',
+        'softmax',
+        'cosine',
+      ],
+      rows,
+    ),
+  );
 }
 
 function drawDrawnView({ id, row, view, epoch }) {
-  if (row != null) return makeTile(run.batch, placeOf(row), run.batch.texts ? 0 : viewOf(row));
+  if (row != null)
+    return makeTile(run.batch, placeOf(row), run.batch.texts ? 0 : viewOf(row));
   if (run.batch.texts && id >= 0) return makeImage(id);
   if (id < 0) return make('i', { className: 'picture' });
   return view < 0 ? makeImage(id) : makeView(id, epoch, view);
@@ -96,7 +143,9 @@ function nameDrawn(negative) {
   const { id, row } = negative;
   if (id < 0) return 'a feature of the bank';
   const worded = row != null && isText(run.batch, viewOf(row));
-  return worded ? drawNegativeText({ ...negative, column: placeOf(row) }) : drawNegativeName(negative);
+  return worded
+    ? drawNegativeText({ ...negative, column: placeOf(row) })
+    : drawNegativeName(negative);
 }
 
 const makeUnseen = words => make('span', { className: 'unseen' }, words);
@@ -104,26 +153,42 @@ const makeUnseen = words => make('span', { className: 'unseen' }, words);
 function drawNegatives({ negatives, mass, epoch }) {
   const most = negatives[0]?.weight || 1;
   const rows = negatives.map(negative => [
-    isText(run.batch, negative.view) ? makeTile(run.batch, negative.column, 0) : makeView(negative.id, epoch, negative.view),
-    isText(run.batch, negative.view) ? drawNegativeText(negative) : drawNegativeName(negative),
+    isText(run.batch, negative.view)
+      ? makeTile(run.batch, negative.column, 0)
+      : makeView(negative.id, epoch, negative.view),
+    isText(run.batch, negative.view)
+      ? drawNegativeText(negative)
+      : drawNegativeName(negative),
     makeBar(negative.weight / most, negative.same),
     make('span', { className: 'number' }, formatShare(negative.weight)),
     make('span', { className: 'number' }, formatCosine(negative.cosine)),
   ]);
-  find('.table', section).replaceChildren(makeTable(
-    `The ${negatives.length} heaviest negatives have ${formatShare(mass.shown)} of the weight`,
-    [makeUnseen('view'), 'negative', makeUnseen('weight as a bar'), 'weight', 'cosine'], rows));
+  find('.table', section).replaceChildren(
+    makeTable(
+      `The ${negatives.length} heaviest negatives have ${formatShare(mass.shown)} of the weight`,
+      [makeUnseen('view'), 'negative', makeUnseen('weight as a bar'), 'weight', 'cosine'],
+      rows,
+    ),
+  );
 }
 
 /* The share as a bar; the mark is another share, a line over it, or null. */
 function makeBar(share, same, mark = null) {
-  const bar = make('span', { className: same ? 'bar false' : 'bar' }, make('i', { style: `width: ${100 * share}%` }));
+  const bar = make(
+    'span',
+    { className: same ? 'bar false' : 'bar' },
+    make('i', { style: `width: ${100 * share}%` }),
+  );
   if (mark != null) bar.append(make('s', { style: `left: ${100 * mark}%` }));
   return bar;
 }
 
 function drawNegativeName({ label, id, same, view }) {
-  const name = make('span', { title: view < 0 ? `image ${id}` : `image ${id}, view ${view + 1}` }, makeName(label, id));
+  const name = make(
+    'span',
+    { title: view < 0 ? `image ${id}` : `image ${id}, view ${view + 1}` },
+    makeName(label, id),
+  );
   if (same) name.append(' ', make('span', { className: 'tag' }, 'own class'));
   return name;
 }
@@ -146,14 +211,35 @@ function drawCosines({ histogram, own, view }) {
 
 function listNegatives() {
   const { negatives = [], drawn } = shown;
-  if (drawn) return [['image', 'class', 'view', 'weight', 'softmax', 'cosine', 'own class'],
-    ...drawn.negatives.map(n => [n.id, nameOf(n.label, n.id), n.view + 1, n.weight, n.softmax, n.cosine, n.same ? 'yes' : 'no'])];
-  return [['image', 'class', 'view', 'weight', 'cosine', 'own class'],
-    ...negatives.map(n => [n.id, nameOf(n.label, n.id), n.view + 1, n.weight, n.cosine, n.same ? 'yes' : 'no'])];
+  if (drawn)
+    return [
+      ['image', 'class', 'view', 'weight', 'softmax', 'cosine', 'own class'],
+      ...drawn.negatives.map(n => [
+        n.id,
+        nameOf(n.label, n.id),
+        n.view + 1,
+        n.weight,
+        n.softmax,
+        n.cosine,
+        n.same ? 'yes' : 'no',
+      ]),
+    ];
+  return [
+    ['image', 'class', 'view', 'weight', 'cosine', 'own class'],
+    ...negatives.map(n => [
+      n.id,
+      nameOf(n.label, n.id),
+      n.view + 1,
+      n.weight,
+      n.cosine,
+      n.same ? 'yes' : 'no',
+    ]),
+  ];
 }
 
 function setView(view) {
   if (run.anchor) pickAnchor(view * run.batch.ids.length + placeOf(run.anchor.row));
 }
 
-export const nextView = () => run.anchor && setView((viewOf(run.anchor.row) + 1) % run.batch.views);
+export const nextView = () =>
+  run.anchor && setView((viewOf(run.anchor.row) + 1) % run.batch.views);

@@ -14,10 +14,11 @@ let wanted = null, loading = null;
 export async function showBatch(batch) {
   wanted = batch;
   while (wanted && !loading) {
-    const mine = loading = wanted;
+    const mine = (loading = wanted);
     wanted = null;
     const sprite = await loadSprite(mine);
-    if (loading !== mine) return URL.revokeObjectURL(sprite);    // the one before it was held
+    // the one before it was held
+    if (loading !== mine) return URL.revokeObjectURL(sprite);
     loading = null;
     takeBatch({ ...mine, sprite });
   }
@@ -49,7 +50,8 @@ function takeBatch(batch) {
   showAnchor(chooseRow(batch));
 }
 
-const readCosines = text => Float32Array.from(atob(text), c => c.charCodeAt(0) / 127.5 - 1);
+const readCosines = text =>
+  Float32Array.from(atob(text), c => c.charCodeAt(0) / 127.5 - 1);
 
 /* Before the reader has picked an anchor, it is one half of the hardest pair. */
 function chooseRow(batch) {
@@ -74,7 +76,9 @@ let asked = 0;
 
 async function showAnchor(row) {
   const { batch, held } = run, mine = ++asked;
-  const anchor = await readAnchor(batch, row, held).catch(error => makeBareAnchor(batch, row, error.message));
+  const anchor = await readAnchor(batch, row, held).catch(error =>
+    makeBareAnchor(batch, row, error.message),
+  );
   if (mine !== asked) return;
   run.anchor = anchor;
   tell('anchor');
@@ -94,7 +98,12 @@ async function readAnchor(batch, row, held) {
 function makeBareAnchor(batch, row, reason) {
   const place = row % batch.ids.length, view = Math.floor(row / batch.ids.length);
   return {
-    row, id: batch.ids[place], label: batch.labels[place], view, epoch: batch.epoch, step: batch.step,
+    row,
+    id: batch.ids[place],
+    label: batch.labels[place],
+    view,
+    epoch: batch.epoch,
+    step: batch.step,
     reason: `Its negatives and their weights are not known: ${reason}.`,
   };
 }

@@ -2,7 +2,19 @@
  * different images that the encoder finds most alike. */
 
 import { addDownloads } from './download.js';
-import { find, findAll, formatCosine, formatNumber, formatShare, formOf, hueOf, make, makeSvg, makeTable, say } from './dom.js';
+import {
+  find,
+  findAll,
+  formatCosine,
+  formatNumber,
+  formatShare,
+  formOf,
+  hueOf,
+  make,
+  makeSvg,
+  makeTable,
+  say,
+} from './dom.js';
 import { pickAnchor, placeOf, viewOf } from './batch.js';
 import { nameOf, onChange, run } from './model.js';
 import { orderBatch } from './order.js';
@@ -11,12 +23,20 @@ import { cutTile, makeName, makeText } from './picture.js';
 /* More would neither fit a screen nor be seen. */
 const MOST_TILES = 512;
 
-const section = find('#board'), box = find('.tiles', section), arcs = find('.arcs', section);
+const section = find('#board'),
+  box = find('.tiles', section),
+  arcs = find('.arcs', section);
 let by = 'likeness', tiles = [];
 
 export function startBoard() {
-  for (const button of findAll('[data-order]', section)) button.onclick = () => setOrder(button.dataset.order);
-  addDownloads(section, listPairs, () => ({ ...run.batch, cosines: undefined, order: undefined, sprite: undefined }));
+  for (const button of findAll('[data-order]', section))
+    button.onclick = () => setOrder(button.dataset.order);
+  addDownloads(section, listPairs, () => ({
+    ...run.batch,
+    cosines: undefined,
+    order: undefined,
+    sprite: undefined,
+  }));
   onChange('batch', drawBoard);
   onChange('anchor', markAnchor);
   new ResizeObserver(drawArcs).observe(box);
@@ -36,7 +56,8 @@ function setOrder(order) {
 
 /* Likeness wants embeddings, classes want labels. */
 function markOrder(order, { known, labels }) {
-  for (const button of findAll('[data-order]', section)) button.ariaPressed = button.dataset.order === order;
+  for (const button of findAll('[data-order]', section))
+    button.ariaPressed = button.dataset.order === order;
   find('[data-order=likeness]', section).hidden = !known;
   find('[data-order=class]', section).hidden = labels.every(label => label < 0);
 }
@@ -52,7 +73,10 @@ function drawBoard() {
   makeTiles(batch);
   box.style.setProperty('--views', batch.pictures);
   box.classList.toggle('worded', Boolean(batch.texts));
-  box.style.setProperty('--side', shown.length > 256 ? '20px' : shown.length > 160 ? '26px' : '');
+  box.style.setProperty(
+    '--side',
+    shown.length > 256 ? '20px' : shown.length > 160 ? '26px' : '',
+  );
   box.replaceChildren(arcs, ...shown.map(place => tiles[place]));
   shown.forEach(place => fillTile(tiles[place], batch, place));
   find('.key', section).hidden = find('details', section).hidden = !batch.known;
@@ -87,17 +111,24 @@ function describePairs({ pairs, same, texts, cosines }) {
  * embeddings. */
 function describePlan() {
   const { columns } = run.all.metrics, planned = columns['plan.mean'] ?? [];
-  const i = planned.findLastIndex((loss, i) => loss != null && columns.epoch[i] === run.batch.epoch);
+  const i = planned.findLastIndex(
+    (loss, i) => loss != null && columns.epoch[i] === run.batch.epoch,
+  );
   if (i < 0) return [];
-  return say`By the embeddings after epoch ${columns['plan.from'][i] + 1}, batches of this epoch have a mean loss of ${
-    formatNumber(planned[i], 2)} as planned, and of ${formatNumber(columns['plan.random_mean'][i], 2)} shuffled. `;
+  return say`By the embeddings after epoch ${columns['plan.from'][i] + 1}, batches of this epoch have a mean loss of ${formatNumber(
+    planned[i],
+    2,
+  )} as planned, and of ${formatNumber(columns['plan.random_mean'][i], 2)} shuffled. `;
 }
 
 /* The share of images whose own text is the nearest of all. */
 function countFirst(cosines) {
   const n = Math.sqrt(cosines.length);
   let first = 0;
-  for (let i = 0; i < n; i++) first += cosines.subarray(i * n, (i + 1) * n).every(cosine => cosine <= cosines[i * n + i]);
+  for (let i = 0; i < n; i++)
+    first += cosines
+      .subarray(i * n, (i + 1) * n)
+      .every(cosine => cosine <= cosines[i * n + i]);
   return first / n;
 }
 
@@ -107,8 +138,12 @@ function makeTiles(batch) {
       { className: 'tile', tabIndex: -1, onclick: () => pickAnchor(place) }));
   tiles.forEach((tile, place) => {
     if (tile.children.length !== batch.pictures || batch.texts)
-      tile.replaceChildren(...Array.from({ length: batch.pictures }, () => make('i', { className: 'picture' })),
-        ...batch.texts ? [makeText(batch, place)] : []);
+      tile.replaceChildren(
+        ...Array.from({ length: batch.pictures }, () =>
+          make('i', { className: 'picture' }),
+        ),
+        ...(batch.texts ? [makeText(batch, place)] : []),
+      );
   });
 }
 
@@ -118,17 +153,23 @@ function fillTile(tile, batch, place) {
   tile.style.setProperty('--hue', hueOf(label));
   tile.title = `${name} · image ${id}` + (batch.known ? ` · ${batch.texts ? 'with its text' : 'its two views'}: cosine ${formatCosine(batch.own[place])}` : '');
   tile.ariaLabel = tile.title;
-  findAll('.picture', tile).forEach((picture, view) => cutTile(picture, batch, place, view));
+  findAll('.picture', tile).forEach((picture, view) =>
+    cutTile(picture, batch, place, view),
+  );
 }
 
 /* ---- arcs ---- */
 
 function drawArcs() {
   const pairs = run.batch?.pairs ?? [];
-  const most = box.clientWidth < 500 ? 5 : 10, isShown = place => tiles[place]?.isConnected;
+  const most = box.clientWidth < 500 ? 5 : 10,
+    isShown = place => tiles[place]?.isConnected;
   const shown = pairs.slice(0, most).filter(([i, j]) => isShown(i) && isShown(j));
   const drawn = shown.map(makeArc);
-  arcs.replaceChildren(...drawn.flatMap(arc => arc.lines), ...drawn.filter(isFree).map(arc => arc.text));
+  arcs.replaceChildren(
+    ...drawn.flatMap(arc => arc.lines),
+    ...drawn.filter(isFree).map(arc => arc.text),
+  );
 }
 
 /* A number that would lie over one of a more alike pair is left to the table. */
@@ -136,21 +177,28 @@ const isFree = ({ at: [x, y] }, i, all) =>
   all.slice(0, i).every(({ at }) => Math.abs(at[0] - x) > 24 || Math.abs(at[1] - y) > 11);
 
 /* Words stay readable: then arcs end at pictures. */
-const middleOf = tile => [tile.offsetLeft + (run.batch.texts ? tile.offsetHeight : tile.offsetWidth) / 2,
-  tile.offsetTop + tile.offsetHeight / 2];
+const middleOf = tile => [
+  tile.offsetLeft + (run.batch.texts ? tile.offsetHeight : tile.offsetWidth) / 2,
+  tile.offsetTop + tile.offsetHeight / 2,
+];
 
 /* A curve over two tiles, with a halo, so that it is seen on any picture; its number
  * stands in its middle, or where words would lie there, on its first picture. */
 function makeArc([i, j, cosine, same]) {
   const [x0, y0] = middleOf(tiles[i]), [x1, y1] = middleOf(tiles[j]);
-  const length = Math.hypot(x1 - x0, y1 - y0) || 1, bend = Math.min(46, 16 + length * .12) * (x1 >= x0 ? 1 : -1);
-  const x = (x0 + x1) / 2 + bend * (y1 - y0) / length, y = (y0 + y1) / 2 - bend * (x1 - x0) / length;
+  const length = Math.hypot(x1 - x0, y1 - y0) || 1,
+    bend = Math.min(46, 16 + length * 0.12) * (x1 >= x0 ? 1 : -1);
+  const x = (x0 + x1) / 2 + (bend * (y1 - y0)) / length,
+    y = (y0 + y1) / 2 - (bend * (x1 - x0)) / length;
   const d = `M${x0} ${y0}Q${x} ${y} ${x1} ${y1}`;
   const at = run.batch.texts ? [x0, y0 + tiles[i].offsetHeight / 2 - 4]
     : [(x0 + x1) / 4 + x / 2, Math.max(9, (y0 + y1) / 4 + y / 2 - 3)];
   return {
     at,
-    lines: [makeSvg('path', { d, class: 'halo' }), makeSvg('path', { d, class: same ? 'false' : 'hard' })],
+    lines: [
+      makeSvg('path', { d, class: 'halo' }),
+      makeSvg('path', { d, class: same ? 'false' : 'hard' }),
+    ],
     text: makeSvg('text', { x: at[0], y: at[1] }, formatCosine(cosine)),
   };
 }
@@ -159,9 +207,17 @@ function makeArc([i, j, cosine, same]) {
 
 function listPairs() {
   const { ids, labels, pairs = [] } = run.batch;
-  return [['image', 'class', 'other image', 'other class', 'cosine', 'same class'],
-    ...pairs.map(([i, j, cosine, same]) =>
-      [ids[i], nameOf(labels[i], ids[i]), ids[j], nameOf(labels[j], ids[j]), cosine, same ? 'yes' : 'no'])];
+  return [
+    ['image', 'class', 'other image', 'other class', 'cosine', 'same class'],
+    ...pairs.map(([i, j, cosine, same]) => [
+      ids[i],
+      nameOf(labels[i], ids[i]),
+      ids[j],
+      nameOf(labels[j], ids[j]),
+      cosine,
+      same ? 'yes' : 'no',
+    ]),
+  ];
 }
 
 function drawPairs(batch) {
@@ -174,7 +230,9 @@ function drawPairs(batch) {
  * the name of each tile tells more than they do. */
 function drawClasses({ labels }) {
   const classes = [...new Set(labels)].filter(label => label >= 0).sort((a, b) => a - b);
-  find('.classes', section).replaceChildren(...Math.max(...labels) < 10 ? classes.map(label => makeName(label)) : []);
+  find('.classes', section).replaceChildren(
+    ...(Math.max(...labels) < 10 ? classes.map(label => makeName(label)) : []),
+  );
 }
 
 /* ---- anchor ---- */
@@ -198,8 +256,10 @@ function markAnchor() {
 export function moveAnchor(by) {
   const { anchor, batch } = run;
   if (!anchor) return;
-  const n = Math.min(batch.order.length, MOST_TILES), at = batch.order.indexOf(placeOf(anchor.row));
-  const place = batch.order[((at + by) % n + n) % n], focused = tiles.includes(document.activeElement);
+  const n = Math.min(batch.order.length, MOST_TILES),
+    at = batch.order.indexOf(placeOf(anchor.row));
+  const place = batch.order[(((at + by) % n) + n) % n],
+    focused = tiles.includes(document.activeElement);
   pickAnchor(viewOf(anchor.row) * batch.ids.length + place);
   if (focused) tiles[place].focus();
 }

@@ -9,10 +9,15 @@ import { delay, onChange, run } from './model.js';
 import { makeGraph, makeKey, styleOf } from './plot.js';
 
 const section = find('#curves'), box = find('.plots', section);
-let plots = [], zoomed = null;      // zoomed: first and last step that are seen, null: all
+let plots = [];
+let zoomed = null; // the first and last step that are seen, null: all
 
 export function startCurves() {
-  addDownloads(section, listMetrics, () => isCompared() ? listRuns().map(({ run, metrics }) => ({ run, metrics })) : run.all.metrics);
+  addDownloads(section, listMetrics, () =>
+    isCompared()
+      ? listRuns().map(({ run, metrics }) => ({ run, metrics }))
+      : run.all.metrics,
+  );
   onChange('columns theme', makePlots);
   onChange('metrics', delay(1000, drawPlots));
   makePlots();
@@ -28,7 +33,8 @@ function makePlots() {
   axis = makeAxis();
   box.replaceChildren();
   plots = groups.map(makePlot);
-  if (!plots.length) box.append(make('p', { className: 'say' }, 'Curves begin with the second step.'));
+  if (!plots.length)
+    box.append(make('p', { className: 'say' }, 'Curves begin with the second step.'));
 }
 
 /* One run has a plot for names of a kind, several have one for each name: then
@@ -62,9 +68,19 @@ let axis = { steps: [], places: new Map() };
 
 function makeAxis() {
   const all = listRuns().map(({ metrics }) => metrics), own = run.all.metrics.total;
-  const steps = !isCompared() ? own : [...new Set(all.flatMap(({ total }) => total))].sort((a, b) => a - b);
+  const steps = !isCompared()
+    ? own
+    : [...new Set(all.flatMap(({ total }) => total))].sort((a, b) => a - b);
   const place = new Map(steps.map((step, i) => [step, i]));
-  return { steps, places: new Map(all.map(metrics => [metrics, isCompared() && metrics.total.map(step => place.get(step))])) };
+  return {
+    steps,
+    places: new Map(
+      all.map(metrics => [
+        metrics,
+        isCompared() && metrics.total.map(step => place.get(step)),
+      ]),
+    ),
+  };
 }
 
 /* A column of a run, at the steps of the axis. */
@@ -81,21 +97,37 @@ const lastRow = () => axis.steps.length - 1;
 /* ---- one plot ---- */
 
 /* The lines of a plot: names of one run, or runs that have the name. */
-const listLines = ({ names }) => isCompared()
-  ? listRuns().filter(({ metrics }) => metrics.columns[names[0]]).map(({ run: word, metrics }) => ({ word, metrics, name: names[0] }))
-  : names.map(name =>
-    ({ word: wordOf(name), metrics: run.all.metrics, name }));
+const listLines = ({ names }) =>
+  isCompared()
+    ? listRuns()
+        .filter(({ metrics }) => metrics.columns[names[0]])
+        .map(({ run: word, metrics }) => ({ word, metrics, name: names[0] }))
+    : names.map(name => ({ word: wordOf(name), metrics: run.all.metrics, name }));
 
 const columnOf = ({ metrics, name }) => metrics.columns[name] ?? [];
 
 function makePlot(group) {
-  const lines = listLines(group), values = lines.map(() => make('b')), canvas = make('div', { className: 'plot', role: 'img' });
-  const hues = lines.map(({ metrics }, i) => isCompared() ? listRuns().findIndex(one => one.metrics === metrics) : i);
+  const lines = listLines(group),
+    values = lines.map(() => make('b')),
+    canvas = make('div', { className: 'plot', role: 'img' });
+  const hues = lines.map(({ metrics }, i) =>
+    isCompared() ? listRuns().findIndex(one => one.metrics === metrics) : i,
+  );
   const keys = lines.map(({ word }, i) => makeKey(word, hues[i], values[i]));
-  box.append(make('figure', {}, make('figcaption', {}, make('strong', {}, group.title), ...keys), canvas));
+  box.append(
+    make(
+      'figure',
+      {},
+      make('figcaption', {}, make('strong', {}, group.title), ...keys),
+      canvas,
+    ),
+  );
   const plot = { group, lines, values, canvas };
   plot.graph = makeGraph(canvas, makeRows(plot), {
-    ...nameSeries(hues), dateWindow: zoomed, logscale: group.logarithmic, connectSeparatedPoints: isCompared(),
+    ...nameSeries(hues),
+    dateWindow: zoomed,
+    logscale: group.logarithmic,
+    connectSeparatedPoints: isCompared(),
     highlightCallback: (event, step, points, row) => selectStep(row),
     unhighlightCallback: () => selectStep(null),
     zoomCallback: (first, last) => zoomAll(plot, first, last),
@@ -133,7 +165,9 @@ function smooth(column) {
   const known = column.filter(value => value != null).length;
   const weight = known < column.length / 2 ? 1 : Math.min(1 / 16, 40 / known);
   let mean = null, count = 0;
-  return column.map(value => value == null ? mean : mean = mean + Math.max(weight, 1 / ++count) * (value - mean));
+  return column.map(value =>
+    value == null ? mean : (mean = mean + Math.max(weight, 1 / ++count) * (value - mean)),
+  );
 }
 
 /* The number of a line at a step of the axis, or the last one where it has none there. */
@@ -152,7 +186,8 @@ function showValues({ group, lines, values, canvas }, row) {
 /* ---- all plots together ---- */
 
 function selectStep(row) {
-  find('.at', section).textContent = row == null ? '' : `step ${formatNumber(axis.steps[row])}`;
+  find('.at', section).textContent =
+    row == null ? '' : `step ${formatNumber(axis.steps[row])}`;
   for (const plot of plots) {
     if (row == null) plot.graph.clearSelection();
     else plot.graph.setSelection(row);
@@ -163,11 +198,18 @@ function selectStep(row) {
 function zoomAll(from, first, last) {
   const { steps } = axis;
   zoomed = first <= steps[0] && last >= steps.at(-1) ? null : [first, last];
-  for (const { graph } of plots) if (graph !== from.graph) graph.updateOptions({ dateWindow: zoomed });
+  for (const { graph } of plots)
+    if (graph !== from.graph) graph.updateOptions({ dateWindow: zoomed });
 }
 
 function listMetrics() {
-  const names = [...new Set(listRuns().flatMap(({ metrics }) => Object.keys(metrics.columns)))];
-  return [['run', 'total', ...names], ...listRuns().flatMap(({ run: word, metrics: { total, columns } }) =>
-    total.map((step, i) => [word, step, ...names.map(name => columns[name]?.[i])]))];
+  const names = [
+    ...new Set(listRuns().flatMap(({ metrics }) => Object.keys(metrics.columns))),
+  ];
+  return [
+    ['run', 'total', ...names],
+    ...listRuns().flatMap(({ run: word, metrics: { total, columns } }) =>
+      total.map((step, i) => [word, step, ...names.map(name => columns[name]?.[i])]),
+    ),
+  ];
 }

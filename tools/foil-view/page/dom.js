@@ -15,7 +15,8 @@ export function make(tag, properties = {}, ...children) {
 
 export function makeSvg(tag, attributes = {}, ...children) {
   const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  for (const [name, value] of Object.entries(attributes))
+    element.setAttribute(name, value);
   element.append(...children);
   return element;
 }
@@ -28,7 +29,8 @@ export function say(words, ...values) {
 
 /* A table with a head; each row is an array of texts or elements. */
 export function makeTable(caption, head, rows) {
-  const cell = tag => value => make(tag, typeof value === 'number' ? { className: 'number' } : {}, value);
+  const cell = tag => value =>
+    make(tag, typeof value === 'number' ? { className: 'number' } : {}, value);
   return make('table', {},
     make('caption', {}, caption),
     make('thead', {}, make('tr', {}, ...head.map(cell('th')))),
@@ -65,6 +67,8 @@ export function colourOf(name) {
 /* Classes have five hues in two forms, so that no two of ten look alike to
  * the colour-blind: the form tells them apart where the hue does not. */
 export const hueOf = label => label < 0 ? 'var(--soft)' : `var(--hue-${label % 5})`;
-export const formOf = label => Math.floor(Math.max(label, 0) / 5) % 2 ? 'striped' : 'plain';
+export const formOf = label =>
+  Math.floor(Math.max(label, 0) / 5) % 2 ? 'striped' : 'plain';
 
-export const prefersStillness = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
+export const prefersStillness = () =>
+  matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -9,13 +9,20 @@ export function addDownloads(section, readRows, readWhole) {
   const name = () => `${run.all.run}-${section.id}`;
   const title = find('h2', section);
   const buttons = make('span', { className: 'downloads' });
-  addButton(buttons, 'CSV', () => saveFile(`${name()}.csv`, 'text/csv', formatCsv(readRows())));
-  if (readWhole) addButton(buttons, 'JSON', () => saveFile(`${name()}.json`, 'application/json', JSON.stringify(readWhole())));
+  addButton(buttons, 'CSV', () =>
+    saveFile(`${name()}.csv`, 'text/csv', formatCsv(readRows())),
+  );
+  if (readWhole)
+    addButton(buttons, 'JSON', () =>
+      saveFile(`${name()}.json`, 'application/json', JSON.stringify(readWhole())),
+    );
   title.append(buttons);
 }
 
 function addButton(box, kind, onclick) {
-  box.append(make('button', { onclick, title: `Download these numbers as ${kind}` }, kind));
+  box.append(
+    make('button', { onclick, title: `Download these numbers as ${kind}` }, kind),
+  );
 }
 
 function formatCell(value) {

@@ -25,23 +25,53 @@ export function drawEdges(box, boxes) {
  * back goes in a bow: embeddings for weights, features for the next plan. */
 function listEdges(stages) {
   const negatives = stages.find(stage => stage.startsWith('negatives'));
-  const augmenters = stages.filter(stage => stage.startsWith('augment')), share = 1 / augmenters.length;
+  const augmenters = stages.filter(stage => stage.startsWith('augment')),
+    share = 1 / augmenters.length;
   const source = negatives ?? 'select';
   return [
-    ...negatives ? [{ from: 'select', to: negatives, kind: 'data', share: 1 }] : [],
+    ...(negatives ? [{ from: 'select', to: negatives, kind: 'data', share: 1 }] : []),
     ...augmenters.flatMap(stage => [
-      { from: source, to: stage, kind: 'data', share }, { from: stage, to: 'train', kind: 'data', share }]),
+      { from: source, to: stage, kind: 'data', share },
+      { from: stage, to: 'train', kind: 'data', share },
+    ]),
     { from: 'train', to: 'saved', kind: 'rare', share: 0 },
-    ...negatives ? [{ from: 'train', to: negatives, kind: 'back', share: 1, bow: 1, name: 'embeddings for weights' }] : [],
-    ...run.all.options['keep-features']
-      ? [{ from: 'train', to: 'select', kind: 'rare', share: 0, bow: -1, name: 'features for the next plan' }] : [],
+    ...(negatives
+      ? [
+          {
+            from: 'train',
+            to: negatives,
+            kind: 'back',
+            share: 1,
+            bow: 1,
+            name: 'embeddings for weights',
+          },
+        ]
+      : []),
+    ...(run.all.options['keep-features']
+      ? [
+          {
+            from: 'train',
+            to: 'select',
+            kind: 'rare',
+            share: 0,
+            bow: -1,
+            name: 'features for the next plan',
+          },
+        ]
+      : []),
   ];
 }
 
 function areaOf(element, box) {
   const a = element.getBoundingClientRect(), b = box.getBoundingClientRect();
-  return { left: a.left - b.left, right: a.right - b.left, top: a.top - b.top, bottom: a.bottom - b.top,
-    x: (a.left + a.right) / 2 - b.left, y: (a.top + a.bottom) / 2 - b.top };
+  return {
+    left: a.left - b.left,
+    right: a.right - b.left,
+    top: a.top - b.top,
+    bottom: a.bottom - b.top,
+    x: (a.left + a.right) / 2 - b.left,
+    y: (a.top + a.bottom) / 2 - b.top,
+  };
 }
 
 /* Boxes stand side by side, or on a narrow page one below the other. */
@@ -49,7 +79,8 @@ const standsBelow = (a, b) => Math.abs(b.top - a.top) > Math.abs(b.left - a.left
 
 function makePath(box, boxes, { from, to, bow }) {
   const a = areaOf(boxes[from], box), b = areaOf(boxes[to], box);
-  if (standsBelow(a, b)) return bow ? bowBeside(a, b, bow, box.clientWidth) : goDown(a, b);
+  if (standsBelow(a, b))
+    return bow ? bowBeside(a, b, bow, box.clientWidth) : goDown(a, b);
   return bow ? bowOver(a, b, bow) : goRight(a, b);
 }
 
@@ -72,7 +103,9 @@ function bowOver(a, b, bow) {
 /* So far out that the middle of the curve, where its name stands, is near the
  * edge: free of the boxes between. */
 function bowBeside(a, b, bow, width) {
-  const x0 = bow > 0 ? a.right : a.left, middle = bow > 0 ? width - 8 : 8, x = (middle - x0 / 4) * 4 / 3;
+  const x0 = bow > 0 ? a.right : a.left,
+    middle = bow > 0 ? width - 8 : 8,
+    x = ((middle - x0 / 4) * 4) / 3;
   return `M${x0} ${a.y}C${x} ${a.y} ${x} ${b.y} ${x0} ${b.y}`;
 }
 
@@ -92,7 +125,8 @@ export function sendDots() {
 }
 
 function sendDot(d, kind) {
-  const dot = makeSvg('circle', { r: 3.2, class: `dot ${kind}` }), path = makeSvg('path', { d });
+  const dot = makeSvg('circle', { r: 3.2, class: `dot ${kind}` }),
+    path = makeSvg('path', { d });
   svg.insertBefore(dot, find('text', svg));    // names stay readable
   dots.push({ dot, path, length: path.getTotalLength(), begun: performance.now() });
   if (dots.length === 1) moveDots();
@@ -101,7 +135,8 @@ function sendDot(d, kind) {
 function moveDots() {
   const now = performance.now();
   for (const { dot, path, length, begun } of dots) {
-    const share = Math.min(1, (now - begun) / TRAVEL), { x, y } = path.getPointAtLength(length * share);
+    const share = Math.min(1, (now - begun) / TRAVEL),
+      { x, y } = path.getPointAtLength(length * share);
     dot.setAttribute('transform', `translate(${x} ${y})`);
     if (share === 1) dot.remove();
   }

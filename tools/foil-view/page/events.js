@@ -7,7 +7,8 @@ import { isFile, listen, source } from './source.js';
 /* What comes while all is read waits for it, so that nothing is lost between. */
 let early = [];
 
-const afterAll = take => body => early ? early.push(() => afterAll(take)(body)) : take(body);
+const afterAll = take => body =>
+  early ? early.push(() => afterAll(take)(body)) : take(body);
 
 /* Resolves when foil view has answered, well or not. */
 export function connect() {
@@ -57,9 +58,11 @@ function addBeside({ run: number, step }) {
 function addStep(metrics, { total, values }) {
   dropSteps(metrics, total);
   const fresh = Object.keys(values).filter(name => !metrics.columns[name]);
-  for (const name of fresh) metrics.columns[name] = Array(metrics.total.length).fill(null);
+  for (const name of fresh)
+    metrics.columns[name] = Array(metrics.total.length).fill(null);
   metrics.total.push(total);
-  for (const [name, column] of Object.entries(metrics.columns)) column.push(values[name] ?? null);
+  for (const [name, column] of Object.entries(metrics.columns))
+    column.push(values[name] ?? null);
   return fresh.length > 0;
 }
 
@@ -123,7 +126,9 @@ async function readAgain() {
   early = [];
   const fine = await load().then(() => true, () => false);
   takeEarly();
-  if (fine) for (const subject of ['columns', 'status', 'log', 'results', 'samples', 'frame']) tell(subject);
+  if (fine)
+    for (const subject of ['columns', 'status', 'log', 'results', 'samples', 'frame'])
+      tell(subject);
   else if (run.connected) readSoon();
 }
 

@@ -31,8 +31,10 @@ function drawFlow() {
 }
 
 const numberOf = stage => Number(stage.split(' ')[1]);
-const stagesNamed = name => Object.keys(run.all.status).filter(stage => stage.startsWith(`${name} `))
-  .sort((a, b) => numberOf(a) - numberOf(b));
+const stagesNamed = name =>
+  Object.keys(run.all.status)
+    .filter(stage => stage.startsWith(`${name} `))
+    .sort((a, b) => numberOf(a) - numberOf(b));
 
 /* The columns of boxes. A run that says nothing of its stages has those that
  * every run has. */
@@ -55,12 +57,17 @@ function placeStages(columns) {
 }
 
 /* Fills a box: {name, kind: on, wait or gone, right, words, slots, full, made}. */
-function fillStage(stage, { name, kind, right = '', words, slots = 0, full = 0, ready = 0 }) {
+function fillStage(
+  stage,
+  { name, kind, right = '', words, slots = 0, full = 0, ready = 0 },
+) {
   const element = boxes[stage];
   if (!element) return;
   element.className = `stage ${kind}`;
-  element.replaceChildren(make('b', {}, name, make('span', {}, right)),
-    make('em', {}, words));
+  element.replaceChildren(
+    make('b', {}, name, make('span', {}, right)),
+    make('em', {}, words),
+  );
   if (slots > 0) element.append(makeSlots(Math.min(slots, 32), full, ready));
 }
 
@@ -79,10 +86,24 @@ const tellRate = rate => rate && !isOver() ? `${formatNumber(rate, 1)}/s` : '';
 function drawTrain() {
   const { window: slots, held = 0, waits = 0 } = valuesOf('train 1');
   const stop = lastStop();
-  const words = isOver() ? stop?.reason ?? 'not running' : isSilent('train 1') ? 'a long step, or it is gone'
-    : waits > .5 ? `waits ${formatNumber(waits, 1)} s for a batch` : slots ? `${held} of ${slots} batches are here` : 'trains';
+  const words = isOver()
+    ? (stop?.reason ?? 'not running')
+    : isSilent('train 1')
+      ? 'a long step, or it is gone'
+      : waits > 0.5
+        ? `waits ${formatNumber(waits, 1)} s for a batch`
+        : slots
+          ? `${held} of ${slots} batches are here`
+          : 'trains';
   const kind = isOver() ? 'gone' : waits > .5 || isSilent('train 1') ? 'wait' : 'on';
-  fillStage('train', { name: 'train', kind, right: tellRate(stepRate()), words, slots: isOver() ? 0 : slots, full: held });
+  fillStage('train', {
+    name: 'train',
+    kind,
+    right: tellRate(stepRate()),
+    words,
+    slots: isOver() ? 0 : slots,
+    full: held,
+  });
 }
 
 function drawSelect() {
@@ -97,29 +118,66 @@ function drawNegatives() {
   const stage = stagesNamed('negatives')[0];
   if (!stage) return;
   const joined = valuesOf(stage).joined !== 0;
-  const words = isOver() ? joined ? 'weighed negatives' : 'had not joined the run' : joined ? 'weighs negatives' : 'has not joined the run';
-  fillStage(stage, { name: 'negatives', kind: isOver() ? 'gone' : joined ? 'on' : 'wait', words });
+  const words = isOver()
+    ? joined
+      ? 'weighed negatives'
+      : 'had not joined the run'
+    : joined
+      ? 'weighs negatives'
+      : 'has not joined the run';
+  fillStage(stage, {
+    name: 'negatives',
+    kind: isOver() ? 'gone' : joined ? 'on' : 'wait',
+    words,
+  });
 }
 
 function drawAugmenters() {
   const all = stagesNamed('augment');
-  if (!all.length) fillStage('augment', { name: 'augment', kind: 'gone', words: isOver() ? 'not running' : 'none is here yet' });
+  if (!all.length)
+    fillStage('augment', {
+      name: 'augment',
+      kind: 'gone',
+      words: isOver() ? 'not running' : 'none is here yet',
+    });
   for (const stage of all.slice(0, MOST_AUGMENTERS)) drawAugmenter(stage);
   const more = all.length - MOST_AUGMENTERS;
-  if (more > 0) boxes[all[MOST_AUGMENTERS - 1]].append(make('em', {}, `and ${more} more like it`));
+  if (more > 0)
+    boxes[all[MOST_AUGMENTERS - 1]].append(make('em', {}, `and ${more} more like it`));
 }
 
 function drawAugmenter(stage) {
   const { room, items = 0, ready = 0, made = 0, source } = valuesOf(stage);
-  const words = isOver() ? made ? `made ${tellCount(made, 'batch', 'batches')}` : 'not running' : isSilent(stage) ? 'not heard of any more' : source === 0 ? 'waits for a selector'
-    : ready ? 'waits for the trainer' : items ? 'makes views' : 'waits for images';
+  const words = isOver()
+    ? made
+      ? `made ${tellCount(made, 'batch', 'batches')}`
+      : 'not running'
+    : isSilent(stage)
+      ? 'not heard of any more'
+      : source === 0
+        ? 'waits for a selector'
+        : ready
+          ? 'waits for the trainer'
+          : items
+            ? 'makes views'
+            : 'waits for images';
   const kind = isOver() ? 'gone' : source === 0 || isSilent(stage) ? 'wait' : 'on';
-  fillStage(stage, { name: stage, kind, right: tellRate(rateOf(stage)), words, slots: isOver() ? 0 : room, full: items, ready });
+  fillStage(stage, {
+    name: stage,
+    kind,
+    right: tellRate(rateOf(stage)),
+    words,
+    slots: isOver() ? 0 : room,
+    full: items,
+    ready,
+  });
 }
 
 /* Batches a second that an augmenter made, over its latest six reports. */
 function rateOf(stage) {
-  const count = valuesOf(stage).made, now = run.heard[stage], reports = made[stage] ||= [];
+  const count = valuesOf(stage).made,
+    now = run.heard[stage],
+    reports = (made[stage] ||= []);
   if (count != null && reports.at(-1)?.now !== now) reports.push({ now, count });
   while (reports.length > 6) reports.shift();
   const first = reports[0], last = reports.at(-1);
@@ -130,9 +188,20 @@ function drawSaved() {
   const checkpoint = run.all.log.findLast(line => line.what === 'checkpoint');
   const result = run.all.results.findLast(line => line.accuracy != null);
   const step = Number(checkpoint?.path?.split('-').pop());
-  const any = checkpoint || Object.keys(run.all.options).length;    // options are those of a checkpoint
-  const words = step ? `checkpoint of step ${formatNumber(step)}` : any ? 'a checkpoint' : 'no checkpoint yet';
+  // options are those of a checkpoint
+  const any = checkpoint || Object.keys(run.all.options).length;
+  const words = step
+    ? `checkpoint of step ${formatNumber(step)}`
+    : any
+      ? 'a checkpoint'
+      : 'no checkpoint yet';
   fillStage('saved', { name: 'saved', kind: any ? 'on' : 'gone', words });
-  if (result) boxes.saved.append(make('em', {},
-    `${nameMeasure(result) || 'accuracy'} ${result.accuracy.toFixed(3)}`));
+  if (result)
+    boxes.saved.append(
+      make(
+        'em',
+        {},
+        `${nameMeasure(result) || 'accuracy'} ${result.accuracy.toFixed(3)}`,
+      ),
+    );
 }

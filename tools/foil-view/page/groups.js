@@ -4,6 +4,7 @@
 /* In the order of the page; the names are in FILES and OBJECTIVES of foil-train(1)
  * and in foil-select(1). A name that no row has gets a plot of its own. What is
  * exact is drawn as it is: its values are set, not measured in a batch. */
+/** @type {[string, RegExp, string?][]} */
 const GROUPS = [
   ['Loss', /^(loss|infonce)$/],
   ['Terms of the loss', /^(invariance|variance|covariance|diagonal|off_diagonal|within|across|kl)$/],
@@ -86,13 +87,16 @@ export const wordOf = name =>
 
 /* [{title, names, logarithmic, exact}] of the columns that tell something. */
 export function groupColumns(columns) {
-  const names = Object.keys(columns).filter(name => !LEFT_OUT.test(name) && isTold(columns[name]));
+  const names = Object.keys(columns).filter(
+    name => !LEFT_OUT.test(name) && isTold(columns[name]),
+  );
   const groups = GROUPS.map(([title, pattern, scale]) =>
     ({ title, names: names.filter(name => pattern.test(name)), scale }));
   const taken = new Set(groups.flatMap(group => group.names));
   const rest = names.filter(name => !taken.has(name))
-    .map(name => ({ title: wordOf(name), names: [name] }));
-  const isLogarithmic = ({ names, scale }) => scale === 'logarithmic' && names.every(name => isPositive(columns[name]));
+    .map(name => ({ title: wordOf(name), names: [name], scale: '' }));
+  const isLogarithmic = ({ names, scale }) =>
+    scale === 'logarithmic' && names.every(name => isPositive(columns[name]));
   return [...groups, ...rest].filter(group => group.names.length)
     .map(group => ({ ...group, logarithmic: isLogarithmic(group),
       exact: group.scale === 'exact' }));

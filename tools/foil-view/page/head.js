@@ -35,7 +35,8 @@ function drawState() {
 function describeState() {
   const { all, heard } = run;
   if (isFile) return ['', 'saved page'];
-  if (!run.connected) return run.lost ? ['warn', 'foil view does not answer'] : ['', 'connecting'];
+  if (!run.connected)
+    return run.lost ? ['warn', 'foil view does not answer'] : ['', 'connecting'];
   const stop = lastStop();
   if (stop) return ['', stop.reason === 'done' ? 'finished' : 'stopped'];
   if (!all.living) return ['', 'not training now'];
@@ -56,8 +57,11 @@ function drawProgress() {
 }
 
 function describeRates() {
-  const { all } = run, done = all.metrics.total.at(-1) ?? 0, rate = all.living ? stepRate() : 0;
-  const epoch = all.metrics.columns.epoch?.at(-1), epochs = all.status['train 1']?.values.epochs;
+  const { all } = run,
+    done = all.metrics.total.at(-1) ?? 0,
+    rate = all.living ? stepRate() : 0;
+  const epoch = all.metrics.columns.epoch?.at(-1),
+    epochs = all.status['train 1']?.values.epochs;
   const images = run.batch?.ids.length;
   return [
     epoch != null && `epoch ${epoch + 1}${epochs ? ` of ${epochs}` : ''}`,

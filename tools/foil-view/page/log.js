@@ -16,15 +16,26 @@ export function startLog() {
 
 /* Steps are too many to tell one by one. */
 function drawLog() {
-  const lines = run.all.log.filter(line => line.what !== 'step').slice(-MOST_LINES).reverse();
+  const lines = run.all.log
+    .filter(line => line.what !== 'step')
+    .slice(-MOST_LINES)
+    .reverse();
   find('ol', section).replaceChildren(...lines.length ? lines.map(makeLine) : [make('li', {}, 'Nothing has happened yet.')]);
 }
 
 function makeLine(line) {
   const time = new Date(line.time * 1000);
-  return make('li', { className: line.what },
-    make('time', { dateTime: time.toISOString(), title: time.toLocaleString() }, time.toTimeString().slice(0, 8)),
-    make('b', {}, line.what), make('span', {}, describeLine(line)));
+  return make(
+    'li',
+    { className: line.what },
+    make(
+      'time',
+      { dateTime: time.toISOString(), title: time.toLocaleString() },
+      time.toTimeString().slice(0, 8),
+    ),
+    make('b', {}, line.what),
+    make('span', {}, describeLine(line)),
+  );
 }
 
 function describeLine({ what, epoch, step, path, reason }) {
@@ -35,13 +46,22 @@ function describeLine({ what, epoch, step, path, reason }) {
 }
 
 function listEvents() {
-  return [['time', 'what', 'text'],
-    ...run.all.log.map(line => [new Date(line.time * 1000).toISOString(), line.what, describeLine(line)])];
+  return [
+    ['time', 'what', 'text'],
+    ...run.all.log.map(line => [
+      new Date(line.time * 1000).toISOString(),
+      line.what,
+      describeLine(line),
+    ]),
+  ];
 }
 
 function drawOptions() {
   const options = Object.entries(run.all.options ?? {});
   find('details', section).hidden = !options.length;
-  const rows = options.map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : String(value)]);
+  const rows = options.map(([name, value]) => [
+    name,
+    typeof value === 'object' ? JSON.stringify(value) : String(value),
+  ]);
   find('.table', section).replaceChildren(makeTable('Options of foil train, as the last checkpoint has them', ['option', 'value'], rows));
 }

@@ -10,7 +10,12 @@ import { isFile, source } from './source.js';
 /* Of more points each is a few pixels, not a path. */
 const MANY = 8000, MANY_CLASSES = 12, LINE = 17;
 
-const section = find('#map'), canvas = find('canvas', section), pins = find('.pins', section), waits = find('.waits', section), tip = find('.tip', section), slider = find('input', section);
+const section = find('#map'),
+  canvas = find('canvas', section),
+  pins = find('.pins', section),
+  waits = find('.waits', section),
+  tip = find('.tip', section),
+  slider = find('input', section);
 const FRAME = 700;      // milliseconds from one frame of the film to the next
 
 /* What was read of a run: {all, epochs, points, frames}, replaced as a whole when
@@ -36,7 +41,9 @@ const listEpochs = () => film?.epochs ?? [];
 
 /* A reader who looks at the newest frame sees the next one when it comes. */
 async function takeFrames() {
-  const { all } = run, { known, wanted, epochs } = all.map, newest = at >= Number(slider.max);
+  const { all } = run,
+    { known, wanted, epochs } = all.map,
+    newest = at >= Number(slider.max);
   section.hidden = !epochs.length && !(all.living && known && !isFile);
   waits.hidden = epochs.length > 0;
   waits.textContent = known < wanted ? `${known} of ${wanted} images were heard of; then a map is made.` : 'The first map is being made.';
@@ -57,13 +64,22 @@ async function readPoints(all) {
 
 /* Samples and classes; and the points of each class. */
 function splitPoints(bytes) {
-  const both = new Int32Array(bytes), n = both.length / 2, ids = both.subarray(0, n), labels = both.subarray(n), classes = new Map();
-  labels.forEach((label, i) => classes.has(label) ? classes.get(label).push(i) : classes.set(label, [i]));
+  const both = new Int32Array(bytes),
+    n = both.length / 2,
+    ids = both.subarray(0, n),
+    labels = both.subarray(n),
+    classes = new Map();
+  labels.forEach((label, i) =>
+    classes.has(label) ? classes.get(label).push(i) : classes.set(label, [i]),
+  );
   return { ids, labels, classes, placeOf: new Map(Array.from(ids, (id, i) => [id, i])) };
 }
 
 /* Places of n points, and the images of which neighbours are told with these. */
-const splitFrame = (bytes, n) => ({ places: new Int16Array(bytes, 0, 2 * n), near: new Int32Array(bytes, 4 * n) });
+const splitFrame = (bytes, n) => ({
+  places: new Int16Array(bytes, 0, 2 * n),
+  near: new Int32Array(bytes, 4 * n),
+});
 
 /* A frame of the film; null while it is on its way, and where there is none. */
 function findFrame(number) {
@@ -83,7 +99,9 @@ function showFrame(place) {
   if (!listEpochs().length) return;
   at = Math.max(0, Math.min(film.epochs.length - 1, place));
   slider.value = at;
-  const first = findFrame(Math.floor(at)), second = findFrame(Math.ceil(at)), near = Math.round(at);
+  const first = findFrame(Math.floor(at)),
+    second = findFrame(Math.ceil(at)),
+    near = Math.round(at);
   if (!first || !second) return;
   mixFrames(first.places, second.places, at - Math.floor(at));
   find('output', section).textContent = nameEpoch(film.epochs[near]);
@@ -95,23 +113,37 @@ function showFrame(place) {
 
 /* The neighbours after an epoch, and for comparison after the first. */
 function tellNear(number) {
-  const now = findFrame(number), first = findFrame(0), { epochs, points: { labels, placeOf } } = film;
+  const now = findFrame(number),
+    first = findFrame(0),
+    {
+      epochs,
+      points: { labels, placeOf },
+    } = film;
   if (!now || !first) return;
   const labelOf = id => labels[placeOf.get(id)] ?? -1;
-  run.near = { epoch: epochs[number], from: epochs[0], images: now.near, before: first.near, labelOf };
+  run.near = {
+    epoch: epochs[number],
+    from: epochs[0],
+    images: now.near,
+    before: first.near,
+    labelOf,
+  };
   tell('near');
 }
 
 function mixFrames(first, second, share) {
   const { points } = film, isKnown = shown?.points === points;
   const places = isKnown ? shown.places : new Float32Array(first.length);
-  for (let k = 0; k < places.length; k++) places[k] = (first[k] + (second[k] - first[k]) * share) / 32000;
+  for (let k = 0; k < places.length; k++)
+    places[k] = (first[k] + (second[k] - first[k]) * share) / 32000;
   shown = { points, places, hues: isKnown ? shown.hues : findHues(points) };
 }
 
 /* xy: where the points are on the canvas. */
 function placePoints() {
-  const side = Math.min(canvas.clientWidth, canvas.clientHeight) / 2 * .96, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2;
+  const side = (Math.min(canvas.clientWidth, canvas.clientHeight) / 2) * 0.96,
+    x = canvas.clientWidth / 2,
+    y = canvas.clientHeight / 2;
   const { places } = shown;
   if (xy.length !== places.length) xy = new Float32Array(places.length);
   for (let k = 0; k < places.length; k += 2) {
@@ -124,11 +156,15 @@ function placePoints() {
 
 function drawPoints() {
   if (!shown || !canvas.clientWidth) return;
-  const scale = devicePixelRatio || 1, width = Math.round(canvas.clientWidth * scale), height = Math.round(canvas.clientHeight * scale);
-  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  const scale = devicePixelRatio || 1,
+    width = Math.round(canvas.clientWidth * scale),
+    height = Math.round(canvas.clientHeight * scale);
+  if (canvas.width !== width || canvas.height !== height)
+    Object.assign(canvas, { width, height });
   const pen = canvas.getContext('2d');
   placePoints();
-  if (!playing) shown.hues = findHues(shown.points);    // while the film plays, the theme is what it was
+  // while the film plays, the theme stays
+  if (!playing) shown.hues = findHues(shown.points);
   pen.resetTransform();
   pen.clearRect(0, 0, width, height);
   const many = shown.points.ids.length > MANY;
@@ -139,7 +175,8 @@ function drawPoints() {
   markAnchor(pen);
 }
 
-const findHues = ({ classes }) => new Map([...classes.keys()].map(label => [label, colourOf(hueOf(label).slice(6, -1))]));
+const findHues = ({ classes }) =>
+  new Map([...classes.keys()].map(label => [label, colourOf(hueOf(label).slice(6, -1))]));
 
 function tracePoints(pen) {
   const { points, hues } = shown;
@@ -161,9 +198,12 @@ function addPoint(pen, i, radius) {
 /* Discs, and rings for the second five classes, pixel by pixel. */
 function stampPoints(pen, scale) {
   const { points, hues } = shown;
-  const { width, height } = canvas, image = pen.createImageData(width, height), pixels = new Uint32Array(image.data.buffer);
+  const { width, height } = canvas,
+    image = pen.createImageData(width, height),
+    pixels = new Uint32Array(image.data.buffer);
   for (const [label, own] of points.classes) {
-    const colour = packColour(hues.get(label)), stamp = listStamp(1.5 * scale, formOf(label) === 'striped' ? .5 : 0, width);
+    const colour = packColour(hues.get(label)),
+      stamp = listStamp(1.5 * scale, formOf(label) === 'striped' ? 0.5 : 0, width);
     for (const i of own) {
       const x = Math.round(xy[2 * i] * scale), y = Math.round(xy[2 * i + 1] * scale);
       if (x < 8 || y < 8 || x >= width - 8 || y >= height - 8) continue;
@@ -186,7 +226,13 @@ function listStamp(radius, inner, width) {
 }
 
 function packColour(text) {
-  const bytes = Uint8ClampedArray.of(...text.match(/[\d.]+/g).slice(0, 3).map(Number), 255);
+  const bytes = Uint8ClampedArray.of(
+    ...text
+      .match(/[\d.]+/g)
+      .slice(0, 3)
+      .map(Number),
+    255,
+  );
   return new Uint32Array(bytes.buffer)[0];
 }
 
@@ -195,7 +241,14 @@ function packColour(text) {
 function nameClasses(pen) {
   const { points, hues } = shown;
   if (playing || points.classes.size > MANY_CLASSES) return;
-  Object.assign(pen, { font: '600 12px system-ui, sans-serif', textAlign: 'center', textBaseline: 'middle', lineWidth: 4, lineJoin: 'round', strokeStyle: colourOf('faint') });
+  Object.assign(pen, {
+    font: '600 12px system-ui, sans-serif',
+    textAlign: 'center',
+    textBaseline: 'middle',
+    lineWidth: 4,
+    lineJoin: 'round',
+    strokeStyle: colourOf('faint'),
+  });
   const taken = [];
   for (const [label, own] of points.classes) {
     if (label < 0) continue;
@@ -227,8 +280,14 @@ function findSpace(x, y, width, taken) {
 
 /* The anchor, and where its heaviest negatives are, with their pictures. */
 function markAnchor(pen) {
-  const { placeOf } = shown.points, i = run.anchor ? placeOf.get(run.anchor.id) : undefined;
-  const list = i === undefined ? [] : listNegatives().filter(({ id }) => placeOf.has(id) && id !== run.anchor.id).slice(0, 6);
+  const { placeOf } = shown.points,
+    i = run.anchor ? placeOf.get(run.anchor.id) : undefined;
+  const list =
+    i === undefined
+      ? []
+      : listNegatives()
+          .filter(({ id }) => placeOf.has(id) && id !== run.anchor.id)
+          .slice(0, 6);
   for (const negative of list) drawLine(pen, i, negative, list[0].weight);
   pinImages(i === undefined ? [] : [...list.map(({ id, label }) => ({ id, kind: isOwn(label) ? 'own' : '' })).reverse(), { id: run.anchor.id, kind: 'anchor' }]);
 }
@@ -256,7 +315,10 @@ function drawLine(pen, i, { id, label, weight }, most) {
 /* Pictures at their points, the last one on top. */
 function pinImages(list) {
   const { placeOf } = shown.points, key = list.map(({ id, kind }) => id + kind).join();
-  if (pins.dataset.key !== key) pins.replaceChildren(...list.map(({ id, kind }) => make('span', { className: kind }, makeImage(id))));
+  if (pins.dataset.key !== key)
+    pins.replaceChildren(
+      ...list.map(({ id, kind }) => make('span', { className: kind }, makeImage(id))),
+    );
   pins.dataset.key = key;
   list.forEach(({ id }, k) => {
     const i = placeOf.get(id);
@@ -280,7 +342,10 @@ function showTip(i) {
   if (i < 0) return;
   const { ids, labels } = shown.points;
   if (tip.dataset.id !== String(ids[i]))
-    tip.replaceChildren(makeImage(ids[i]), make('span', {}, nameOf(labels[i], ids[i]), make('br'), `image ${ids[i]}`));
+    tip.replaceChildren(
+      makeImage(ids[i]),
+      make('span', {}, nameOf(labels[i], ids[i]), make('br'), `image ${ids[i]}`),
+    );
   tip.dataset.id = ids[i];
   tip.style.left = `${xy[2 * i]}px`;
   tip.style.top = `${xy[2 * i + 1]}px`;
@@ -302,15 +367,22 @@ function describeFrame(epoch) {
 /* How many points lie nearest to one of their class; of some hundred points, as
  * each looks at all. */
 function countAlike() {
-  const { points: { labels }, places } = shown, n = labels.length, step = Math.ceil(n / 300);
+  const {
+      points: { labels },
+      places,
+    } = shown,
+    n = labels.length,
+    step = Math.ceil(n / 300);
   let alike = 0, looked = 0;
   for (let i = 0; i < n; i += step, looked++) {
     let best = -1, least = Infinity;
     for (let j = 0; j < n; j++) {
-      const far = (places[2 * i] - places[2 * j]) ** 2 + (places[2 * i + 1] - places[2 * j + 1]) ** 2;
+      const far =
+        (places[2 * i] - places[2 * j]) ** 2 +
+        (places[2 * i + 1] - places[2 * j + 1]) ** 2;
       if (j !== i && far < least) [best, least] = [j, far];
     }
-    alike += labels[i] === labels[best];
+    if (labels[i] === labels[best]) alike++;
   }
   return Math.round(100 * alike / looked);
 }
@@ -327,7 +399,8 @@ function playFilm() {
     if (!playing) return;
     place = Math.min(place, last);    // epochs may be done again
     // it waits for frames that are on their way
-    if (findFrame(Math.floor(place)) && findFrame(Math.ceil(place))) place = Math.min(last, place + Math.max(0, now - before) / FRAME);
+    if (findFrame(Math.floor(place)) && findFrame(Math.ceil(place)))
+      place = Math.min(last, place + Math.max(0, now - before) / FRAME);
     before = now;
     showFrame(prefersStillness() ? Math.floor(place) : place);
     if (place >= last) stopFilm(); else requestAnimationFrame(step);

@@ -8,8 +8,17 @@ import { makeTile } from './picture.js';
 import { countBins, drawSpread } from './spread.js';
 
 /* Cividis, which reads alike for the colour-blind: -1 dark blue, 1 yellow. */
-const STOPS = [[0, 32, 76], [49, 68, 107], [102, 105, 112], [149, 143, 120], [203, 186, 105], [255, 234, 70]];
-const PALETTE = Uint32Array.from({ length: 256 }, (_, i) => packColour(mixStops(i / 255 * (STOPS.length - 1))));
+const STOPS = [
+  [0, 32, 76],
+  [49, 68, 107],
+  [102, 105, 112],
+  [149, 143, 120],
+  [203, 186, 105],
+  [255, 234, 70],
+];
+const PALETTE = Uint32Array.from({ length: 256 }, (_, i) =>
+  packColour(mixStops((i / 255) * (STOPS.length - 1))),
+);
 
 function mixStops(at) {
   const k = Math.min(STOPS.length - 2, Math.floor(at));
@@ -45,10 +54,13 @@ function drawMatrix() {
 }
 
 function paintCells({ cosines, order }) {
-  const n = order.length, image = new ImageData(n, n), pixels = new Uint32Array(image.data.buffer);
+  const n = order.length,
+    image = new ImageData(n, n),
+    pixels = new Uint32Array(image.data.buffer);
   for (let y = 0; y < n; y++)
     for (let x = 0; x < n; x++)
-      pixels[y * n + x] = PALETTE[Math.round((cosines[order[y] * n + order[x]] + 1) * 127.5)];
+      pixels[y * n + x] =
+        PALETTE[Math.round((cosines[order[y] * n + order[x]] + 1) * 127.5)];
   canvas.width = canvas.height = n;
   canvas.getContext('2d').putImageData(image, 0, 0);
 }
@@ -72,15 +84,21 @@ function describeMatrix({ cosines, ids }) {
 function cellAt(event) {
   const area = canvas.getBoundingClientRect(), n = canvas.width;
   const index = share => Math.max(0, Math.min(n - 1, Math.floor(share * n)));
-  return { row: index((event.clientY - area.top) / area.height), column: index((event.clientX - area.left) / area.width) };
+  return {
+    row: index((event.clientY - area.top) / area.height),
+    column: index((event.clientX - area.left) / area.width),
+  };
 }
 
 const placeAt = index => run.batch.order[index];
 
 function showCell(cell) {
   showLines(cell);
-  find('.cell', section).replaceChildren(...cell ? describeCell(placeAt(cell.row), placeAt(cell.column))
-    : ['Point at a cell to see its two views; click it to make its image the anchor.']);
+  find('.cell', section).replaceChildren(
+    ...(cell
+      ? describeCell(placeAt(cell.row), placeAt(cell.column))
+      : ['Point at a cell to see its two views; click it to make its image the anchor.']),
+  );
 }
 
 /* Two lines over the canvas cross in the cell. */
@@ -89,14 +107,21 @@ function showLines(cell) {
   row.hidden = column.hidden = !cell;
   if (!cell) return;
   Object.assign(row.style, { top: `${100 * cell.row / n}%`, height: `${100 / n}%` });
-  Object.assign(column.style, { left: `${100 * cell.column / n}%`, width: `${100 / n}%` });
+  Object.assign(column.style, {
+    left: `${(100 * cell.column) / n}%`,
+    width: `${100 / n}%`,
+  });
 }
 
 function describeCell(i, j) {
   const { batch } = run, { ids, labels, cosines } = batch;
-  const name = place => labels[place] < 0 ? `image ${ids[place]}` : `${nameOf(labels[place])} ${ids[place]}`;
+  const name = place =>
+    labels[place] < 0 ? `image ${ids[place]}` : `${nameOf(labels[place])} ${ids[place]}`;
   const cosine = formatCosine(cosines[i * ids.length + j]);
-  const words = i === j ? say`${name(i)} and its own ${batch.texts ? 'text' : 'other view'}: cosine ${cosine}` : say`${name(i)} and ${batch.texts ? 'the text of ' : ''}${name(j)}: cosine ${cosine}`;
+  const words =
+    i === j
+      ? say`${name(i)} and its own ${batch.texts ? 'text' : 'other view'}: cosine ${cosine}`
+      : say`${name(i)} and ${batch.texts ? 'the text of ' : ''}${name(j)}: cosine ${cosine}`;
   if (i !== j && labels[i] >= 0 && labels[i] === labels[j]) words.push(', one class');
   return [makeTile(batch, i, 0), makeTile(batch, j, 1), make('span', {}, ...words)];
 }

@@ -44,20 +44,27 @@ export async function load() {
 
 /* ---- words and numbers that several panels need ---- */
 
-export const nameOf = (label, id) => run.all.classes[label] ?? (label >= 0 ? `class ${label}` : `image ${id}`);
+export const nameOf = (label, id) =>
+  run.all.classes[label] ?? (label >= 0 ? `class ${label}` : `image ${id}`);
 
 /* When a frame of the film was made: the first may have come before its epoch's end. */
-export const nameEpoch = epoch => `${epoch === run.all.map.within ? 'within' : 'after'} epoch ${epoch}`;
+export const nameEpoch = epoch =>
+  `${epoch === run.all.map.within ? 'within' : 'after'} epoch ${epoch}`;
 
 /* Steps a second by the trainer's own clock, over the latest 25 steps; 0 when
  * the last one is long ago. */
 export function stepRate() {
   const { total, columns: { time } } = run.all.metrics;
   if (!time || time.length < 3) return 0;
-  const last = time.length - 1, first = Math.max(0, last - 25), spent = time[last] - time[first];
+  const last = time.length - 1,
+    first = Math.max(0, last - 25),
+    spent = time[last] - time[first];
   const silent = Date.now() / 1000 - time[last];
-  return spent > 0 && silent < Math.max(15, 4 * spent / (last - first)) ? (total[last] - total[first]) / spent : 0;
+  return spent > 0 && silent < Math.max(15, (4 * spent) / (last - first))
+    ? (total[last] - total[first]) / spent
+    : 0;
 }
 
 /* The event that ended the run; null while it trains. */
-export const lastStop = () => run.all.living ? null : run.all.log.findLast(line => line.what === 'stop');
+export const lastStop = () =>
+  run.all.living ? null : run.all.log.findLast(line => line.what === 'stop');

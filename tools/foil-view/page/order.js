@@ -2,7 +2,8 @@
 
 export function orderBatch(batch, by) {
   const places = batch.ids.map((_, place) => place);
-  if (by === 'class') return places.sort((i, j) => batch.labels[i] - batch.labels[j] || i - j);
+  if (by === 'class')
+    return places.sort((i, j) => batch.labels[i] - batch.labels[j] || i - j);
   if (by === 'likeness') return orderByLikeness(batch.cosines, places);
   return places;
 }
@@ -11,7 +12,9 @@ export function orderBatch(batch, by) {
  * eigenvector of the random walk over the graph whose edges weigh
  * exp(6 cosine), found by power iteration. */
 function orderByLikeness(cosines, places) {
-  const n = places.length, weights = weighEdges(cosines, n), degrees = sumRows(weights, n);
+  const n = places.length,
+    weights = weighEdges(cosines, n),
+    degrees = sumRows(weights, n);
   const volume = degrees.reduce((a, b) => a + b, 0);
   const rounds = Math.min(120, Math.ceil(2e7 / (n * n)));
   let x = Float64Array.from(places, i => Math.sin(i * 12.9898));
@@ -26,7 +29,8 @@ function weighEdges(cosines, n) {
   const weights = new Float64Array(n * n);
   for (let i = 0; i < n; i++)
     for (let j = 0; j < n; j++)
-      if (i !== j) weights[i * n + j] = Math.exp(3 * (cosines[i * n + j] + cosines[j * n + i]) - 6);
+      if (i !== j)
+        weights[i * n + j] = Math.exp(3 * (cosines[i * n + j] + cosines[j * n + i]) - 6);
   return weights;
 }
 

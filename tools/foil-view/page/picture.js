@@ -5,17 +5,22 @@ import { nameOf, run } from './model.js';
 import { source } from './source.js';
 
 /* A view of an image of the batch, cut out of the batch's sprite; or its text. */
-export const makeTile = (batch, place, view) => isText(batch, view) ? makeText(batch, place)
-  : makePicture(tileOf(batch, place, view));
+export const makeTile = (batch, place, view) =>
+  isText(batch, view) ? makeText(batch, place) : makePicture(tileOf(batch, place, view));
 
 /* With two towers view 1 is a text. */
 export const isText = (batch, view) => Boolean(batch.texts) && view === 1;
 
 export const makeText = (batch, place) => make('q', { title: batch.texts[place] }, batch.texts[place] || 'no caption');
 
-export const cutTile = (picture, batch, place, view) => cutPicture(picture, tileOf(batch, place, view));
+export const cutTile = (picture, batch, place, view) =>
+  cutPicture(picture, tileOf(batch, place, view));
 
-const tileOf = ({ sprite, columns, pictures }, place, view) => ({ sprite, columns, number: place * pictures + view });
+const tileOf = ({ sprite, columns, pictures }, place, view) => ({
+  sprite,
+  columns,
+  number: place * pictures + view,
+});
 
 /* A view by its image: from the batch's sprite where the image is in it. */
 export function makeView(id, epoch, view) {
@@ -45,6 +50,10 @@ function cutPicture({ style }, { sprite, columns, number }) {
 /* The mark of a class: a disc of its hue, striped in the second five. */
 export function makeName(label, id) {
   if (label < 0) return make('span', {}, nameOf(label, id));
-  return make('span', { className: 'name' },
-    make('i', { className: `dot ${formOf(label)}`, style: `--hue: ${hueOf(label)}` }), nameOf(label, id));
+  return make(
+    'span',
+    { className: 'name' },
+    make('i', { className: `dot ${formOf(label)}`, style: `--hue: ${hueOf(label)}` }),
+    nameOf(label, id),
+  );
 }

@@ -23,11 +23,21 @@ export function makeKey(name, i, value) {
 
 export function makeGraph(element, rows, options) {
   const axis = { axisLabelFormatter: shortenNumber };
+  const { Dygraph } = /** @type {any} */ (window);
   return new Dygraph(element, rows, {
-    legend: 'never', highlightCircleSize: 3, xRangePad: 4, yRangePad: 8, axisLabelFontSize: 11, rightGap: 8,
-    gridLineColor: colourOf('line'), axisLineColor: colourOf('line'),
-    axes: { x: { ...axis, pixelsPerLabel: 50 }, y: { ...axis, axisLabelWidth: 46, pixelsPerLabel: 32 } },
-    ...hasFinger() && { interactionModel: {} },
+    legend: 'never',
+    highlightCircleSize: 3,
+    xRangePad: 4,
+    yRangePad: 8,
+    axisLabelFontSize: 11,
+    rightGap: 8,
+    gridLineColor: colourOf('line'),
+    axisLineColor: colourOf('line'),
+    axes: {
+      x: { ...axis, pixelsPerLabel: 50 },
+      y: { ...axis, axisLabelWidth: 46, pixelsPerLabel: 32 },
+    },
+    ...(hasFinger() && { interactionModel: {} }),
     ...options,
   });
 }

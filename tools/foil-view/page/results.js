@@ -16,7 +16,11 @@ const section = find('#results');
 let graph = null;
 
 export function startResults() {
-  addDownloads(section, () => [['step', 'measure', 'figure', 'value'], ...listFigures()], () => run.all.results);
+  addDownloads(
+    section,
+    () => [['step', 'measure', 'figure', 'value'], ...listFigures()],
+    () => run.all.results,
+  );
   onChange('results theme', drawResults);
   drawResults();
 }
@@ -27,8 +31,14 @@ export const nameMeasure = ({ measure, protocol, k }) =>
 
 /* [step, measure, figure, value] of all lines. */
 function listFigures() {
-  return run.all.results.flatMap(line => FIGURES.filter(key => typeof line[key] === 'number')
-    .map(key => [line.step ?? 0, nameMeasure(line), key, line[key]]));
+  return run.all.results.flatMap(line =>
+    FIGURES.filter(key => typeof line[key] === 'number').map(key => [
+      line.step ?? 0,
+      nameMeasure(line),
+      key,
+      line[key],
+    ]),
+  );
 }
 
 function drawResults() {
@@ -54,13 +64,20 @@ function drawCurves(figures) {
   box.hidden = keys.hidden = steps.length < 2;
   if (box.hidden) return;
   const names = [...new Set(figures.map(nameFigure))];
-  const findValue = (step, name) => figures.findLast(figure => figure[0] === step && nameFigure(figure) === name)?.[3];
-  const rows = steps.map(step => [step, ...names.map(name => findValue(step, name) ?? null)]);
+  const findValue = (step, name) =>
+    figures.findLast(figure => figure[0] === step && nameFigure(figure) === name)?.[3];
+  const rows = steps.map(step => [
+    step,
+    ...names.map(name => findValue(step, name) ?? null),
+  ]);
   keys.replaceChildren(...names.map((name, i) => makeKey(name, i, '')));
   box.ariaLabel = `Accuracies over the steps: ${names.join(', ')}; their numbers are in the table below`;
   graph = makeGraph(box, rows, {
-    labels: ['step', ...names], series: Object.fromEntries(names.map((name, i) => [name, styleOf(i)])),
-    connectSeparatedPoints: true, drawPoints: true, pointSize: 3,
+    labels: ['step', ...names],
+    series: Object.fromEntries(names.map((name, i) => [name, styleOf(i)])),
+    connectSeparatedPoints: true,
+    drawPoints: true,
+    pointSize: 3,
   });
 }
 

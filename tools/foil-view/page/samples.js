@@ -30,7 +30,8 @@ const KINDS = { 'view0.tau': 'of the images', 'view1.tau': 'of the texts' };
 const titleOf = name => `Temperatures ${KINDS[name] ?? 'of the images'}`;
 
 function drawColumn({ name, n, each, mean, low, high, counts, smallest, largest }) {
-  const spread = make('div', { className: 'spread' }), items = each > 1 ? 'captions' : 'images';
+  const spread = make('div', { className: 'spread' }),
+    items = each > 1 ? 'captions' : 'images';
   drawCounts(spread, `${titleOf(name)}: ${formatNumber(low)} to ${formatNumber(high)}, ${formatNumber(mean)} on average`,
     counts, [formatNumber(low), 'temperature', formatNumber(high)]);
   return make('figure', {},
@@ -41,16 +42,48 @@ function drawColumn({ name, n, each, mean, low, high, counts, smallest, largest 
 }
 
 /* Images with their numbers; captions with their words, too. */
-const drawRow = (word, list, each) => make('div', { className: each > 1 ? 'extremes worded' : 'extremes' }, make('b', {}, word),
-  ...list.map(({ id, caption, label, x }) => make('figure', { title: `${caption ?? nameOf(label, id)}, image ${id}: ${x}` },
-    makeImage(id), make('figcaption', {}, formatNumber(x)), ...each > 1 ? [make('q', {}, caption ?? 'no caption')] : [])));
+const drawRow = (word, list, each) =>
+  make(
+    'div',
+    { className: each > 1 ? 'extremes worded' : 'extremes' },
+    make('b', {}, word),
+    ...list.map(({ id, caption, label, x }) =>
+      make(
+        'figure',
+        { title: `${caption ?? nameOf(label, id)}, image ${id}: ${x}` },
+        makeImage(id),
+        make('figcaption', {}, formatNumber(x)),
+        ...(each > 1 ? [make('q', {}, caption ?? 'no caption')] : []),
+      ),
+    ),
+  );
 
 function listExtremes() {
   const { columns = [], replaced = { list: [] } } = run.all.samples ?? {};
   const rows = columns.flatMap(({ name, smallest, largest }) =>
-    [...largest, ...smallest].map(({ id, label, caption, x }) => [name, id, nameOf(label, id), caption ?? '', x, '', '']));
-  return [['what', 'image', 'class', 'caption', 'value', 'replaced by', 'reason'], ...rows,
-    ...replaced.list.map(({ id, label, times, used, reason }) => ['replaced', id, nameOf(label, id), '', times, used, reason ?? ''])];
+    [...largest, ...smallest].map(({ id, label, caption, x }) => [
+      name,
+      id,
+      nameOf(label, id),
+      caption ?? '',
+      x,
+      '',
+      '',
+    ]),
+  );
+  return [
+    ['what', 'image', 'class', 'caption', 'value', 'replaced by', 'reason'],
+    ...rows,
+    ...replaced.list.map(({ id, label, times, used, reason }) => [
+      'replaced',
+      id,
+      nameOf(label, id),
+      '',
+      times,
+      used,
+      reason ?? '',
+    ]),
+  ];
 }
 
 /* ---- images that were replaced ---- */

@@ -2,7 +2,7 @@
  * exported file carries: {all, anchors, sprite, images: {ids, columns, sprite},
  * map: {points, frames: {epoch}}}. */
 
-const file = window.FOIL;
+const file = /** @type {any} */ (window).FOIL;
 
 export const isFile = Boolean(file);
 
@@ -11,7 +11,8 @@ export const BLANK = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=';
 
 async function fetchGood(address) {
   const answer = await fetch(address);
-  if (!answer.ok) throw new Error((await answer.text()).trim() || `error ${answer.status}`);
+  if (!answer.ok)
+    throw new Error((await answer.text()).trim() || `error ${answer.status}`);
   return answer;
 }
 
@@ -41,18 +42,30 @@ const nameView = ({ id, epoch, view }) => `${id}.${epoch}.${view}`;
 const fromServer = {
   readAll: () => fetchJson('all'),
   readBatch: (epoch, step) => fetchJson(`batch?epoch=${epoch}&step=${step}`),
-  readAnchor: ({ epoch, step }, row, held) => fetchKept(`anchor?epoch=${epoch}&step=${step}&row=${row}&held=${Number(held)}`, answer => answer.json()),
+  readAnchor: ({ epoch, step }, row, held) =>
+    fetchKept(
+      `anchor?epoch=${epoch}&step=${step}&row=${row}&held=${Number(held)}`,
+      answer => answer.json(),
+    ),
   readSprite,
   readPoints: () => fetchBytes('map'),
   readFrame: epoch => fetchKept(`frame?epoch=${epoch}`, answer => answer.arrayBuffer()),
-  viewsOf: views => views.map((_, number) => ({ sprite: `view?v=${views.map(nameView)}`, columns: Math.min(16, views.length), number })),
+  viewsOf: views =>
+    views.map((_, number) => ({
+      sprite: `view?v=${views.map(nameView)}`,
+      columns: Math.min(16, views.length),
+      number,
+    })),
   imageOf: id => ({ sprite: `image/${id}`, columns: 1, number: 0 }),
 };
 
 /* An image as it is stored; also in the place of a view that is not in the batch. */
 function findImage(id) {
-  const { ids = [], columns = 1, sprite = '' } = file.images ?? {}, number = ids.indexOf(id);
-  return number < 0 || !sprite ? { sprite: BLANK, columns: 1, number: 0 } : { sprite, columns: Math.min(columns, ids.length), number };
+  const { ids = [], columns = 1, sprite = '' } = file.images ?? {},
+    number = ids.indexOf(id);
+  return number < 0 || !sprite
+    ? { sprite: BLANK, columns: 1, number: 0 }
+    : { sprite, columns: Math.min(columns, ids.length), number };
 }
 
 const fromFile = file && {
@@ -79,7 +92,18 @@ export function listen(reader) {
   let last = 0;
   events.onopen = () => reader.connected(true);
   events.onerror = () => { last = 0; reader.connected(false); };
-  for (const kind of ['metrics', 'status', 'event', 'batch', 'map', 'result', 'samples', 'beside', 'again', 'gap'])
+  for (const kind of [
+    'metrics',
+    'status',
+    'event',
+    'batch',
+    'map',
+    'result',
+    'samples',
+    'beside',
+    'again',
+    'gap',
+  ])
     events.addEventListener(kind, message => {
       const id = Number(message.lastEventId);
       if (last && id > last + 1) reader.missed(id - last - 1);

@@ -11,13 +11,16 @@ export function countBins(cosines, bins = 40) {
   return counts;
 }
 
-const binOf = (cosine, bins) => Math.max(0, Math.min(bins - 1, Math.floor((cosine + 1) * bins / 2)));
+const binOf = (cosine, bins) =>
+  Math.max(0, Math.min(bins - 1, Math.floor(((cosine + 1) * bins) / 2)));
 
 /* Series: {name, counts, colour}, each scaled to its own highest bin. Mark: {name, cosine}, a line with a word, or nothing. */
 export function drawSpread(box, label, series, mark) {
   const svg = drawAreas(box, label, series, ['−1', 'cosine', '1']);
   if (mark) svg.append(...makeMark(mark));
-  series.forEach((one, i) => svg.append(makeText(4, 11 + 13 * i, one.name, 'start', one.colour)));
+  series.forEach((one, i) =>
+    svg.append(makeText(4, 11 + 13 * i, one.name, 'start', one.colour)),
+  );
 }
 
 /* One series of any number; words stand left, in the middle and right. */
@@ -25,9 +28,18 @@ export const drawCounts = (box, label, counts, words) =>
   drawAreas(box, label, [{ counts, colour: 'var(--near)' }], words);
 
 function drawAreas(box, label, series, words) {
-  const svg = makeSvg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': label });
-  svg.append(...series.map(makeArea), makeSvg('path', { class: 'base', d: `M0 ${BASE}H${WIDTH}` }),
-    ...['start', 'middle', 'end'].map((anchor, i) => makeText(i * WIDTH / 2, HEIGHT - 3, words[i], anchor)));
+  const svg = makeSvg('svg', {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    role: 'img',
+    'aria-label': label,
+  });
+  svg.append(
+    ...series.map(makeArea),
+    makeSvg('path', { class: 'base', d: `M0 ${BASE}H${WIDTH}` }),
+    ...['start', 'middle', 'end'].map((anchor, i) =>
+      makeText((i * WIDTH) / 2, HEIGHT - 3, words[i], anchor),
+    ),
+  );
   box.replaceChildren(svg);
   return svg;
 }
@@ -35,7 +47,11 @@ function drawAreas(box, label, series, words) {
 function makeArea({ counts, colour }) {
   const step = WIDTH / counts.length, most = Math.max(...counts, 1);
   const steps = counts.map((count, i) => `V${(BASE - (BASE - TOP) * count / most).toFixed(1)}H${((i + 1) * step).toFixed(1)}`);
-  return makeSvg('path', { class: 'area', style: `fill: ${colour}`, d: `M0 ${BASE}${steps.join('')}V${BASE}Z` });
+  return makeSvg('path', {
+    class: 'area',
+    style: `fill: ${colour}`,
+    d: `M0 ${BASE}${steps.join('')}V${BASE}Z`,
+  });
 }
 
 function makeMark({ name, cosine }) {

@@ -66,7 +66,8 @@ function takeKey(event) {
 function writeLink() {
   const { all, batch, anchor, held } = run, stays = held || !all.living;
   const hash = stays && !isFile && batch && anchor ? `#epoch=${batch.epoch}&step=${batch.step}&anchor=${anchor.row}` : '';
-  if (hash !== location.hash) history.replaceState(null, '', hash || location.pathname + location.search);
+  if (hash !== location.hash)
+    history.replaceState(null, '', hash || location.pathname + location.search);
 }
 
 function findBatch(epoch, step) {
@@ -89,7 +90,19 @@ async function followLink() {
 /* ---- start ---- */
 
 /* The board orders a batch before the matrix draws it. */
-const PANELS = [startHead, startFlow, startBoard, startAnchor, startMatrix, startNear, startMap, startSamples, startCurves, startLog, startResults];
+const PANELS = [
+  startHead,
+  startFlow,
+  startBoard,
+  startAnchor,
+  startMatrix,
+  startNear,
+  startMap,
+  startSamples,
+  startCurves,
+  startLog,
+  startResults,
+];
 
 async function start() {
   const theme = new URLSearchParams(location.search).get('theme');

@@ -17,7 +17,11 @@ export function drawWay(box, { way = [], drawn }) {
 
 function describeWay(way, chain) {
   const accepted = run.all.metrics.columns.accepted?.findLast(value => value != null);
-  const kept = way.filter((visit, i) => i && visit.states.some(state => way[i - 1].states.some(({ id }) => id === state.id))).length;
+  const kept = way.filter(
+    (visit, i) =>
+      i &&
+      visit.states.some(state => way[i - 1].states.some(({ id }) => id === state.id)),
+  ).length;
   return [
     ...way.length > 1 ? say`The ${way.length} latest visits that were heard of, the newest on the right, each` : ['The one visit that was heard of so far,'],
     ' with the states that had the most weight, and the cosine of the first. ',
@@ -31,20 +35,36 @@ function describeWay(way, chain) {
 function drawStates(states) {
   const known = states.filter(({ view }) => view >= 0 && !run.batch.texts);
   const pictures = makeViews(known);
-  return state => known.includes(state) ? pictures[known.indexOf(state)] : makeImage(state.id);
+  return state =>
+    known.includes(state) ? pictures[known.indexOf(state)] : makeImage(state.id);
 }
 
 function drawVisit({ epoch, step, states, effective }, picture) {
-  const figures = states.map(state => make('figure', { className: state.same ? 'false' : '', title: nameState(state) },
-    picture(state), make('figcaption', {}, formatShare(state.weight))));
-  return make('li', { title: `as if over ${formatNumber(effective, 1)} states` },
+  const figures = states.map(state =>
+    make(
+      'figure',
+      { className: state.same ? 'false' : '', title: nameState(state) },
+      picture(state),
+      make('figcaption', {}, formatShare(state.weight)),
+    ),
+  );
+  return make(
+    'li',
+    { title: `as if over ${formatNumber(effective, 1)} states` },
     make('small', {}, `${epoch + 1}·${step + 1}`),
-    ...figures.length ? [...figures, drawCosine(states[0])] : [make('small', {}, 'none is known')]);
+    ...(figures.length
+      ? [...figures, drawCosine(states[0])]
+      : [make('small', {}, 'none is known')]),
+  );
 }
 
 /* The further to the right, the nearer to the anchor. */
 const drawCosine = ({ cosine }) =>
-  make('small', { className: 'cosine', style: `--at: ${50 + 50 * cosine}%` }, formatCosine(cosine));
+  make(
+    'small',
+    { className: 'cosine', style: `--at: ${50 + 50 * cosine}%` },
+    formatCosine(cosine),
+  );
 
 const nameState = ({ id, label, view, epoch, weight, same }) =>
   `${nameOf(label, id)}, image ${id}${view >= 0 ? `, view ${view + 1} of epoch ${epoch + 1}` : ''}: ${formatShare(weight)}${same ? ', own class' : ''}`;
