@@ -476,7 +476,7 @@ run-lint: $(TOOLS) $(OUT)/tests/wire/messages
 	    -Iinclude lib tools
 	$(call say,LINT,page) scripts/check-page
 	$(call say,LINT,scripts) printf '%s\n' $(SCRIPTS) | \
-	    xargs -P $$(nproc) -n 20 shellcheck -x
+	    xargs -P $$(nproc) -n 20 shellcheck -x && shellcheck -s sh $(PIPELINES)
 	$(call say,LINT,manual) mandoc -T lint -W warning $(MAN)
 	$(call say,LINT,synopses) BIN=$(OUT)/bin scripts/check-man
 	$(call say,LINT,tables) BIN=$(OUT)/bin scripts/check-tables
