@@ -6,7 +6,8 @@
 
 /* What the guard is told while a command is started: so many groups. */
 static size_t
-told(char *command, struct process *process, int *failed, pid_t group[4])
+told(char *command, struct process *process, int *failed,
+     struct guard_group group[4])
 {
     char *argv[] = {command, NULL};
     const struct list_stage stage = {.argv = argv};
@@ -31,16 +32,16 @@ main(void)
 {
     char there[] = "true", none[] = "/dev/null/none";
     struct process process;
-    pid_t group[4];
+    struct guard_group group[4];
     int failed, status;
 
     T(told(there, &process, &failed, group) == 1 && !failed &&
-          group[0] == process.pid,
+          group[0].pid == process.pid,
       "the guard knows the group of a process that was started");
     REQUIRE(waitpid(process.pid, &status, 0) == process.pid);
     // who is not there to be seen as started was told of all the same
-    T(told(none, &process, &failed, group) == 2 && failed && group[0] > 0 &&
-          group[1] == -group[0],
+    T(told(none, &process, &failed, group) == 2 && failed && group[0].pid > 0 &&
+          group[1].pid == -group[0].pid,
       "it does so before the command runs, and forgets what does not");
     return t_done();
 }

@@ -12,14 +12,9 @@
 
 enum { PAUSE_MS = 20 };
 
-struct group {
-    pid_t pid; // below zero: it is to be forgotten
-    int is_script;
-};
-
 /* The groups that it watches. */
 struct groups {
-    struct group *group;
+    struct guard_group *group;
     size_t n, room;
 };
 
@@ -35,7 +30,7 @@ drop_group(struct groups *groups, pid_t pid)
 static void
 read_groups(int fd, struct groups *groups)
 {
-    struct group group;
+    struct guard_group group;
     ssize_t n;
 
     while ((n = read(fd, &group, sizeof group)) > 0 || (n && errno == EINTR)) {
@@ -62,7 +57,7 @@ end_groups(struct groups *groups, double grace)
             kill(-groups->group[i].pid, SIGTERM);
     while (groups->n) {
         for (size_t i = 0; i < groups->n; i++) {
-            const struct group group = groups->group[i];
+            const struct guard_group group = groups->group[i];
             const pid_t all = group.is_script ? -group.pid : group.pid;
 
             if (kill(all, 0) && errno == ESRCH)
@@ -113,7 +108,7 @@ guard_open(struct guard *guard, double grace, struct err *err)
 }
 
 static void
-write_group(const struct guard *guard, struct group group)
+write_group(const struct guard *guard, struct guard_group group)
 {
     ssize_t n;
 
@@ -125,13 +120,13 @@ write_group(const struct guard *guard, struct group group)
 void
 guard_watch(const struct guard *guard, pid_t group, int is_script)
 {
-    write_group(guard, (struct group){group, is_script});
+    write_group(guard, (struct guard_group){group, is_script});
 }
 
 void
 guard_forget(const struct guard *guard, pid_t group)
 {
-    write_group(guard, (struct group){-group, 0});
+    write_group(guard, (struct guard_group){-group, 0});
 }
 
 void

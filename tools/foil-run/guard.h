@@ -18,6 +18,12 @@ struct guard {
     int pipe; /* to it; its end is ours */
 };
 
+/* What the guard reads from its pipe. */
+struct guard_group {
+    pid_t pid; /* below zero: it is to be forgotten */
+    int is_script;
+};
+
 /* guard_open() starts it: before any stage, and with SIGPIPE ignored.  No other
  * thread may run.  -1 on error. */
 int guard_open(struct guard *guard, double grace, struct err *err);
