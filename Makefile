@@ -384,12 +384,11 @@ THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/util/test_lock \
 run-threads: $(THREADED) $(ALONE)
 	$(call prove,$(THREADED),tap)
 
-# What the compiler says of all sources: library and gate are compiled, with flags of
-# their own, and of the others only warnings are wanted.
-READ    := $(filter tools/%.c tests/%.c,\
-           $(filter-out %/shared/gate.c $(if $(MPI),,%/mpi.c),$(SOURCES)))
+# What the compiler says of all sources: those with flags or a compiler of their own are
+# compiled, as the library is, and of the others only warnings are wanted.
+READ    := $(filter tools/%.c tests/%.c,$(filter-out %/shared/gate.c %/mpi.c,$(SOURCES)))
 warnings: INCLUDES += -Itests -Ilib -Itools
-warnings: $(LIB_O) $(GATE)
+warnings: $(LIB_O) $(GATE) $(MPI:%.c=$(OUT)/%.o)
 	@printf '%s\n' $(READ) | xargs -P $$(nproc) -n 20 $(COMPILE) -fsyntax-only
 
 # Ranks alone, as where Open MPI is another: scripts/debian13 run-ranks
