@@ -1,6 +1,7 @@
 #!/bin/bash
 # A batch that goes through the encoder in parts gives the gradient of the
 # whole one, with any objective.
+# Not for sanitizers: parts of a batch are in tests/train, the trainer in others.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

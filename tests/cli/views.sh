@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The views of a step are made again from the folder of the run: to the byte those
 # that were on the wire, whatever made them, while it is under way and afterwards.
+# Not for sanitizers: its stages are in others, what makes views in tests/foil-view.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
