@@ -148,7 +148,8 @@ lists_options() {
                 (select(.group != $rows[$i - 1].group) | .group // empty) + ":",
                 (if .short then "-\(.short)," else empty end),
                 "--" + .name, .argument // empty, .sentence,
-                (.default | select(type == "string" or type == "number") | "[\(.)]"))] |
+                (.default | if type == "number" then . + 0 else . end | # as jq 1.6 prints 600.0
+                    select(type == "string" or type == "number") | "[\(.)]"))] |
             join(" ") + " "' <<<"$one") || return
         help=$("$1" ${verb:+"$verb"} --help all | tr -s ' \n' ' ')
         [[ $help == *"$words" ]] || { printf '%s\n' "$help" "$words"; return 1; }

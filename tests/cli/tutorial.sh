@@ -23,7 +23,7 @@ ok 'the page has its commands' test "$n" -ge 18
 for ((i = 1; i <= n; i++)); do
     awk -v i="$i" '/^=$/ { at++; next } at == i' page >typed
     first=$(head -n 1 typed)
-    if grep -q encoder.py <<<"$first" && ! has_python numpy torch torchvision; then
+    if grep -q encoder.py typed && ! has_python numpy torch torchvision; then
         skip "$first" 'no python3-torchvision'
         continue
     fi
