@@ -351,7 +351,7 @@ objective_steps(struct file *file, const char *name, int unit, struct err *err)
 {
     const json_t *epoch = json_object_get(file->metadata, "epoch");
     struct steps all;
-    double was, *gamma = NULL;
+    double was = 1, *gamma = NULL;
     int rc = steps_init(&all, file, name, err);
 
     if (!rc && epoch &&
