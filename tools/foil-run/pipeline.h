@@ -107,8 +107,8 @@ void pipeline_split(const struct pipeline *p, struct word_list *list,
                     const char *option, const char *text);
 
 /* pipeline_take() sets what an option is for; pipeline_command_line() takes all
- * words behind the script's path, pipeline_arguments() those of a command of
- * the script, of which it returns the operand, or "". */
+ * words behind the script's path.  pipeline_arguments() takes the words of a
+ * command of the script, and returns its operand, or "". */
 void pipeline_take(struct pipeline *p, const char *name, const char *value);
 void pipeline_command_line(struct pipeline *p, char **argv);
 const char *pipeline_arguments(struct pipeline *p, char **argv);
