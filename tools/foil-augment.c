@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "foil-augment/serve.h"
+#include "foil-augment/maker.h"
 #include "util/opt.h"
 #include "util/stop.h"
 
@@ -18,27 +18,32 @@ print_making(void)
     close_stdout();
 }
 
+static void
+draw_sheet(struct augment_maker *maker, const struct augment_options *options)
+{
+    end_when_stopped();
+    augment_maker_open(maker, options);
+    augment_maker_sheet(maker);
+}
+
 int
 main(int argc, char **argv)
 {
     const struct augment_options *options = augment_options_get(argc, argv);
     struct augment_maker maker = {0};
-    struct wire_keys keys = {0};
-    struct err err;
+    struct stage stage = {0};
 
-    if (options->sheet)
-        end_when_stopped();
-    if (options->keys &&
-        wire_keys_open(&keys, options->keys, options->allow, &err))
-        die("%s", err.msg);
-    augment_maker_open(&maker, options);
-    if (options->dry)
-        print_making();
-    else if (options->sheet)
-        augment_maker_sheet(&maker);
-    else
-        augment_serve(&maker, options->keys ? &keys : NULL);
-    wire_keys_release(&keys);
+    if (options->sheet && !options->dry) {
+        draw_sheet(&maker, options);
+    } else {
+        augment_maker_open(&maker, options);
+        stage_open(&stage, &options->stage);
+        if (options->dry)
+            print_making();
+        else
+            augment_serve(&maker, &stage);
+        stage_close(&stage);
+    }
     augment_maker_close(&maker);
     return EXIT_OK;
 }

@@ -3,13 +3,15 @@
 
 #include "image/jpeg.h"
 #include "image/view.h"
+#include "stage/stage.h"
 #include "text/captions.h"
 #include "util/digest.h"
 #include "util/err.h"
 
 /* What the command line of foil-augment says; tools/foil-augment.1. */
 struct augment_options {
-    const char *data, *run, *plan, *batches, *keys, *allow, *sheet, *vocabulary;
+    struct stage_options stage;
+    const char *data, *plan, *batches, *sheet, *vocabulary;
     const char
         *command; /* that makes the views in place of the recipe; or NULL */
     double limit; /* seconds that it has for a batch */

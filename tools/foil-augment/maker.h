@@ -65,4 +65,11 @@ void augment_maker_recipe(const struct augment_maker *maker,
 /* Draws the contact sheet of --sheet. */
 void augment_maker_sheet(struct augment_maker *maker);
 
+/*
+ * serve.c: augment_serve() gets items from a selector and brings their batches
+ * to a trainer (flow/relay.h), until the run is over, --max-items are sent, or
+ * a signal comes; it ends the tool where that cannot be.
+ */
+void augment_serve(struct augment_maker *maker, struct stage *stage);
+
 #endif

@@ -7,7 +7,6 @@
 #include "util/mem.h"
 #include "util/opt.h"
 #include "wire/item.h"
-#include "wire/keys.h"
 
 enum {
     SMALL = 64,    /* up to so many pixels a view is a small one */
@@ -30,8 +29,7 @@ static long side, context = 32;
 static int list = -1;
 
 static const struct opt opts[] = {
-    {"run", 'r', OPT_TEXT, &options.run, 0, 0, "DIR",
-     "run directory: endpoints not given are inside"},
+    STAGE_RUN_OPT(options.stage),
     {"plan", 0, OPT_TEXT, &options.plan, 0, 0, "ENDPOINT",
      "endpoint of the selector [ipc://DIR/plan]"},
     {"filter", 0, OPT_FLAG, &options.filter, 0, 0, NULL,
@@ -83,8 +81,7 @@ static const struct opt opts[] = {
      "end"},
     {"dry-run", 0, OPT_FLAG, &options.dry, 0, 0, NULL,
      "check options and DATA, print what views are made, and end"},
-    WIRE_KEYS_OPT(&options.keys),
-    WIRE_ALLOW_OPT(&options.allow),
+    STAGE_KEYS_OPTS(options.stage),
     {0},
 };
 
@@ -173,8 +170,9 @@ augment_options_get(int argc, char **argv)
         opt_misuse("wants DATA");
     options.data = operand[0];
     choose_recipe(&options.recipe);
-    opt_together(&options.keys, &options.allow);
-    if (!options.sheet && !options.run && !(options.plan && options.batches))
+    opt_together(&options.stage.keys, &options.stage.allow);
+    if (!options.sheet && !options.stage.run &&
+        !(options.plan && options.batches))
         opt_misuse("wants -r DIR, or --plan and --batches, or --sheet");
     if (options.augmentations && options.augmentations < options.views)
         opt_misuse("%ld views of %ld fixed ones are too many", options.views,

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/client.h"
 #include "flow/relay.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -14,35 +13,33 @@
 #include "wire/error.h"
 #include "wire/reject.h"
 
-#include "serve.h"
+#include "maker.h"
 
 enum {
     NAMED_BAD = 10, /* so many bad samples are named on stderr */
-    PATIENCE = 10   /* seconds between two times that we say so */
 };
 
-/* Seconds between two looks at what the trainer says while a batch is made; in
- * which a lost selector has to be back to hear that the run is over. */
-static const double glance = 0.01, parting = 10;
+/* Seconds between two looks at what the trainer sent while a batch is made; for
+ * which a lost selector is waited for at the end, to send it that the run is
+ * over. */
+static const double look_every_s = 0.01, part_s = 10;
 
 struct augmenter {
     const struct augment_options *options;
     struct augment_maker *maker;
     struct flow_relay *relay; /* items are struct wire_item, batches messages */
-    struct wire *wire;
+    struct stage *stage;
     struct flow_client *plan, *batches;
     struct progress progress;
     long sent;
-    double glanced;       /* when we looked last */
-    double told;          /* when the trainer was told how we are */
-    double spoke;         /* when the trainer sent something last */
-    struct wire_place at; /* of the trainer, and */
-    double moved;         /* since when */
-    int stop;             /* descriptor */
-    int64_t refused;      /* batches, by the trainer */
-    struct tally older;   /* snapshots of an older session */
-    int over;             /* the run is, says the trainer, */
-    int dismissed;        /* or the selector */
+    double looked;      /* when we looked last */
+    double beaten;      /* when our state was last put into signs of life */
+    double received;    /* when the trainer sent something last */
+    int busy;           /* there may be another batch to make */
+    int64_t refused;    /* batches, by the trainer */
+    struct tally older; /* snapshots of an older session */
+    int over;           /* the run is, says the trainer, */
+    int dismissed;      /* or the selector */
 };
 
 /*
@@ -50,22 +47,16 @@ struct augmenter {
  * the user the first few times.
  */
 static void
-tell_substitute(void *data, const struct wire_place *at, const int64_t pair[2],
-                int first, const struct err *why)
+report_substitute(void *data, const struct wire_place *at,
+                  const int64_t pair[2], int first, const struct err *why)
 {
     struct augmenter *a = data;
     struct wire_reject reject = {.at = *at, .n = 1, .ids = pair};
-    struct wire_msg *msg;
 
     snprintf(reject.reason, sizeof reject.reason, "%.*s",
              (int)sizeof reject.reason - 1, why->msg);
-    msg = wire_reject_put(&reject);
-    flow_client_send(a->plan, msg);
-    wire_msg_free(msg);
-    if (!first)
-        return;
-    progress_clear(&a->progress);
-    if (a->maker->bad <= NAMED_BAD)
+    stage_send(a->plan, wire_reject_put(&reject));
+    if (first && a->maker->bad <= NAMED_BAD)
         say("%s; its substitute is '%s'", why->msg,
             data_name(a->maker->set, (size_t)pair[1]));
 }
@@ -103,36 +94,30 @@ send_batches(struct augmenter *a)
     }
 }
 
-/* What the trainer said goes on to the selector. */
+/* Forwards the trainer's snapshot to the selector. */
 static void
-pass_on(struct augmenter *a)
+forward_next(struct augmenter *a)
 {
     const double now = clock_now();
     struct wire_next next;
-    struct wire_msg *msg;
 
-    if (!flow_client_joined(a->plan) || !flow_relay_turn(a->relay, now, &next))
-        return;
-    msg = wire_next_put(&next);
-    flow_relay_told(a->relay, flow_client_send(a->plan, msg), now);
-    wire_msg_free(msg);
+    if (flow_client_joined(a->plan) && flow_relay_turn(a->relay, now, &next))
+        flow_relay_told(a->relay, stage_send(a->plan, wire_next_put(&next)),
+                        now);
 }
 
-/* The trainer will not have a batch because of its item: the stage that
- * handed that out is told, and takes it back. */
+/* The trainer refuses a batch because of its item: the stage that handed that
+ * out takes it back. */
 static void
-pass_refusal(struct augmenter *a, const struct flow_news *news)
+forward_refusal(struct augmenter *a, const struct flow_news *news)
 {
     struct wire_error error = {.id = -1,
                                .of = {.kind = "item", .at = news->at},
                                .count = ++a->refused};
-    struct wire_msg *msg;
 
     snprintf(error.reason, sizeof error.reason, "%s",
              *news->why.msg ? news->why.msg : "the trainer refuses its batch");
-    msg = wire_error_put(&error);
-    flow_client_send(a->plan, msg);
-    wire_msg_free(msg);
+    stage_send(a->plan, wire_error_put(&error));
     if (*news->why.msg)
         say("%s", news->why.msg);
 }
@@ -162,9 +147,9 @@ take_snapshot(struct augmenter *a)
         say("%s", why.msg);
 }
 
-/* With our next sign of life the trainer hears how we are. */
+/* Puts our state into the next sign of life to the trainer. */
 static void
-tell_trainer(struct augmenter *a)
+update_beat(struct augmenter *a)
 {
     const double now = clock_now();
     struct wire_beat beat = {
@@ -174,9 +159,9 @@ tell_trainer(struct augmenter *a)
         .made = a->sent,
     };
 
-    if (now - a->told < WIRE_BEAT_EVERY / 2)
+    if (now - a->beaten < WIRE_BEAT_EVERY / 2)
         return;
-    a->told = now;
+    a->beaten = now;
     if (flow_client_joined(a->plan))
         memcpy(beat.source, flow_client_who(a->plan)->stage,
                sizeof beat.source);
@@ -184,44 +169,38 @@ tell_trainer(struct augmenter *a)
 }
 
 static void
-hear_trainer(struct augmenter *a)
+read_trainer(struct augmenter *a)
 {
     struct flow_news news;
-    struct err err;
-    int rc;
 
-    while ((rc = flow_client_next(a->batches, &news, &err)) > 0) {
-        a->spoke = clock_now();
+    while (stage_client_next(a->batches, &news)) {
+        a->received = clock_now();
         if (news.what == FLOW_JOINED)
             flow_relay_lost(a->relay);
         if (news.what == FLOW_MESSAGE)
             take_snapshot(a);
         if (news.what == FLOW_UNWANTED)
-            pass_refusal(a, &news);
-        if (news.what == FLOW_REPORT)
-            say("%s", news.why.msg);
+            forward_refusal(a, &news);
         a->over |= news.what == FLOW_OVER;
     }
-    if (rc < 0)
-        die("%s", err.msg);
     drop_stale(a);
     send_batches(a);
-    pass_on(a);
-    tell_trainer(a);
+    forward_next(a);
+    update_beat(a);
 }
 
-/* While a batch is made: the trainer is heard, and we are. */
+/* While a batch is made: reads what the trainer sent, sends signs of life. */
 static void
 show_life(void *data)
 {
     struct augmenter *a = data;
     const double now = clock_now();
 
-    wire_beat(a->wire);
-    if (now - a->glanced < glance)
+    wire_beat(a->stage->wire);
+    if (now - a->looked < look_every_s)
         return;
-    a->glanced = now;
-    hear_trainer(a);
+    a->looked = now;
+    read_trainer(a);
 }
 
 static int
@@ -262,36 +241,21 @@ take_item(struct augmenter *a)
 }
 
 static void
-pass_end(struct augmenter *a, const struct wire_place *at)
-{
-    const struct wire_end end = {.at = *at};
-    struct wire_msg *msg = wire_end_put(&end);
-
-    flow_client_send(a->batches, msg);
-    wire_msg_free(msg);
-}
-
-static void
-hear_selector(struct augmenter *a)
+read_selector(struct augmenter *a)
 {
     struct flow_news news;
-    struct err err;
-    int rc;
 
-    while ((rc = flow_client_next(a->plan, &news, &err)) > 0) {
+    while (stage_client_next(a->plan, &news)) {
         if (news.what == FLOW_JOINED)
             flow_relay_met(a->relay);
         if (news.what == FLOW_MESSAGE)
             take_item(a);
-        if (news.what == FLOW_REPORT)
-            say("%s", news.why.msg);
         if (news.what == FLOW_ENDED || news.what == FLOW_OVER)
-            pass_end(a, &news.at);
+            stage_send(a->batches,
+                       wire_end_put(&(struct wire_end){.at = news.at}));
         a->dismissed |= news.what == FLOW_OVER;
     }
-    if (rc < 0)
-        die("%s", err.msg);
-    pass_on(a);
+    forward_next(a);
 }
 
 /* Makes the batch of the lowest item that is wanted: 1, or 0 when there is
@@ -311,7 +275,7 @@ make_batch(struct augmenter *a)
     flow_relay_made(a->relay, augment_maker_make(a->maker, item));
     drop_stale(a);
     send_batches(a);
-    pass_on(a);
+    forward_next(a);
     progress_show(&a->progress, (double)a->sent, where);
     return 1;
 }
@@ -327,151 +291,133 @@ static struct flow_client *
 connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
            const char *given, const char *name)
 {
+    const struct digest digest = data_digest(a->maker->set);
+    char hex[DIGEST_HEX];
     struct flow_client_config config = {
+        .endpoint = stage_endpoint(a->stage, given, name),
         .role = role,
         .edge = edge,
-        .hello = {.stage = "augment",
-                  .size = (int64_t)data_size(a->maker->set)},
+        .hello = stage_hello("augment", digest_hex(&digest, hex),
+                             (int64_t)data_size(a->maker->set)),
     };
-    struct digest digest = data_digest(a->maker->set);
-    char *endpoint = wire_endpoint(given, a->options->run, name);
     struct flow_client *client;
     struct err err;
 
-    digest_hex(&digest, config.hello.digest);
     augment_maker_recipe(a->maker, config.hello.recipe);
     augment_making(config.hello.making, sizeof config.hello.making);
-    config.endpoint = endpoint;
-    client = flow_client_open(a->wire, &config, &err);
+    client = flow_client_open(a->stage->wire, &config, &err);
     if (!client)
         die("%s", err.msg);
-    free(endpoint);
     return client;
 }
 
 /* Whether the trainer waits for an item that the selector does not hand out:
  * to nobody, as the trainer stays where it is. */
 static int
-lacks_item(struct augmenter *a, double now)
+lacks_item(struct augmenter *a, struct stage_waiting *waiting, double now)
 {
     const struct wire_place at = flow_relay_place(a->relay);
 
-    if (at.session != a->at.session || wire_place_cmp(&at, &a->at) ||
-        flow_relay_items(a->relay) || !flow_relay_waits(a->relay)) {
-        a->at = at;
-        a->moved = now;
-    }
-    return now - a->moved >= PATIENCE;
+    if (stage_waiting_moved(waiting, &at, now) || flow_relay_items(a->relay) ||
+        !flow_relay_waits(a->relay))
+        waiting->since = now;
+    return now - waiting->since >= STAGE_SAY_EVERY_S;
 }
 
-/* Say it from time to time when nobody is there, lets us in, or does anything.
- */
-static void
-tell_waiting(struct augmenter *a, double *since)
+/* See stage/stage.h: a peer is not there, or does nothing. */
+static int
+describe_waits(void *self, struct stage_waiting *waiting, double now,
+               struct err who[STAGE_WAITS])
 {
-    const double now = clock_now();
+    struct augmenter *a = self;
     struct err plan, batches;
     const int no_plan = flow_client_trouble(a->plan, &plan),
               no_batches = flow_client_trouble(a->batches, &batches),
-              is_silent = !no_batches && now - a->spoke >= PATIENCE,
-              no_item = !no_plan && !is_silent && lacks_item(a, now);
+              is_silent = !no_batches && now - a->received >= STAGE_SAY_EVERY_S;
+    const struct wire_hello *selector = flow_client_who(a->plan);
+    int n = 0;
 
-    if ((no_plan || no_batches || is_silent || no_item) &&
-        now - *since < PATIENCE)
-        return;
-    *since = now;
     if (no_plan)
-        say("still waiting for a selector: %s", plan.msg);
+        err_set(&who[n++], "a selector: %.400s", plan.msg);
     if (no_batches)
-        say("still waiting for a trainer: %s", batches.msg);
+        err_set(&who[n++], "a trainer: %.400s", batches.msg);
     if (is_silent)
-        say("still waiting for trainer '%s': it is connected and sends nothing",
-            flow_client_who(a->batches)->peer);
-    if (no_item)
-        say("still waiting for an item: foil-%s '%s' is connected and hands "
-            "out none",
-            flow_client_who(a->plan)->stage, flow_client_who(a->plan)->peer);
+        err_set(&who[n++], "trainer '%s': it is connected and sends nothing",
+                flow_client_who(a->batches)->peer);
+    if (!no_plan && !is_silent && lacks_item(a, waiting, now))
+        err_set(&who[n++],
+                "an item: foil-%s '%s' is connected and hands out none",
+                selector->stage, selector->peer);
+    return n;
 }
 
-/* The selector hears that the run is over: a lost one as soon as it is back, if
+/* Sends the selector that the run is over: a lost one as soon as it is back, if
  * that is soon. */
 static void
-pass_over(struct augmenter *a)
+send_over(struct augmenter *a)
 {
     const struct wire_end end = {flow_relay_place(a->relay), 1};
-    const double until = clock_now() + parting;
-    struct wire_msg *msg;
-    struct err err;
+    const double until = clock_now() + part_s;
 
     if (end.at.session < 0)
         return;
-    msg = wire_end_put(&end);
-    while (!flow_client_send(a->plan, msg) && !a->dismissed &&
-           clock_now() < until && wire_wait(a->wire, a->stop, 1, &err) > 0)
-        hear_selector(a);
-    wire_msg_free(msg);
+    while (!stage_send(a->plan, wire_end_put(&end)) && !a->dismissed &&
+           clock_now() < until && stage_wait(a->stage, 1))
+        read_selector(a);
 }
 
-static void
-open_ends(struct augmenter *a, const struct wire_keys *keys)
+static double
+choose_pause(void *self)
 {
-    const struct augment_options *o = a->options;
-    struct err err;
+    const struct augmenter *a = self;
 
-    a->stop = stop_fd(&err);
-    a->wire = a->stop < 0 ? NULL : wire_open(keys, &err);
-    if (!a->wire)
-        die("%s", err.msg);
-    a->plan = connect_to(a, WIRE_EDGE_PLAN, o->filter ? "negatives" : "select",
-                         o->plan, o->filter ? "items" : "plan");
-    a->batches = connect_to(a, WIRE_EDGE_BATCH, "train", o->batches, "batch");
+    return a->busy ? 0 : 1;
 }
 
-static void
-close_ends(struct augmenter *a)
+static int
+take_turn(void *self)
 {
-    void *item, *batch;
+    struct augmenter *a = self;
 
-    flow_client_close(a->batches);
-    flow_client_close(a->plan);
-    wire_close(a->wire);
-    while (flow_relay_drop(a->relay, &item, &batch))
-        release_item(item, batch);
-    flow_relay_free(a->relay);
+    read_trainer(a);
+    read_selector(a);
+    a->busy = !has_enough(a) && make_batch(a);
+    return !has_enough(a);
 }
+
+static const struct stage_handlers handlers = {choose_pause, take_turn,
+                                               describe_waits};
 
 void
-augment_serve(struct augment_maker *maker, const struct wire_keys *keys)
+augment_serve(struct augment_maker *maker, struct stage *stage)
 {
-    struct augmenter a = {.options = maker->options, .maker = maker};
-    double since = clock_now();
+    const struct augment_options *o = maker->options;
+    struct augmenter a = {.options = o,
+                          .maker = maker,
+                          .stage = stage,
+                          .relay = flow_relay_new((size_t)o->room),
+                          .received = clock_now()};
+    void *item, *batch;
     struct err err;
-    int rc = 1, busy = 0;
 
-    maker->watcher = (struct augment_watcher){tell_substitute, show_life,
+    maker->watcher = (struct augment_watcher){report_substitute, show_life,
                                               somebody_waits, &a};
-    a.spoke = a.moved = since;
-    a.relay = flow_relay_new((size_t)a.options->room);
-    open_ends(&a, keys);
-    maker->stop = a.stop;
+    maker->stop = stage->stop;
+    a.plan = connect_to(&a, WIRE_EDGE_PLAN, o->filter ? "negatives" : "select",
+                        o->plan, o->filter ? "items" : "plan");
+    a.batches = connect_to(&a, WIRE_EDGE_BATCH, "train", o->batches, "batch");
     maker->spare = spare_open(&err);
     if (!maker->spare)
         die("%s", err.msg);
-    progress_start(&a.progress, "batches", 0, (double)a.options->max_items);
-    while (rc > 0 && !has_enough(&a)) {
-        rc = wire_wait(a.wire, a.stop, busy ? 0 : 1, &err);
-        if (rc <= 0)
-            break;
-        hear_trainer(&a);
-        hear_selector(&a);
-        busy = !has_enough(&a) && make_batch(&a);
-        tell_waiting(&a, &since);
-    }
+    progress_start(&a.progress, "batches", 0, (double)o->max_items);
+    stage_run(stage, &handlers, &a);
     progress_clear(&a.progress);
     say_stopped();
-    if (rc < 0)
-        die("%s", err.msg);
     if (a.over)
-        pass_over(&a);
-    close_ends(&a);
+        send_over(&a);
+    flow_client_close(a.batches);
+    flow_client_close(a.plan);
+    while (flow_relay_drop(a.relay, &item, &batch))
+        release_item(item, batch);
+    flow_relay_free(a.relay);
 }

@@ -1,0 +1,127 @@
+#include "stage/stage.h"
+
+#include "flow/ends.h"
+#include "t.h"
+
+struct bench {
+    struct stage stage;
+    int turns, asked;
+};
+
+static double
+short_pause(void *self)
+{
+    (void)self;
+    return 0.001;
+}
+
+static int
+three_turns(void *self)
+{
+    struct bench *b = self;
+
+    return ++b->turns < 3;
+}
+
+static int
+for_nobody(void *self, struct stage_waiting *waiting, double now,
+           struct err who[STAGE_WAITS])
+{
+    struct bench *b = self;
+
+    (void)who;
+    b->asked += waiting->said <= now;
+    return 0;
+}
+
+static void
+test_endpoints(struct bench *b)
+{
+    const char *in_run = stage_endpoint(&b->stage, NULL, "plan");
+    const char *given = stage_endpoint(&b->stage, "tcp://host:1", "plan");
+
+    T(!strcmp(in_run, at("plan")), "an endpoint is in the run directory");
+    T(!strcmp(given, "tcp://host:1"), "or where it is given");
+    T(!strcmp(in_run, at("plan")), "the first one stays");
+}
+
+static void
+test_hello(void)
+{
+    const struct wire_hello hello = stage_hello("augment", digest_a, 7);
+
+    T(!strcmp(hello.stage, "augment") && !strcmp(hello.digest, digest_a) &&
+          hello.size == 7 && !*hello.peer,
+      "a hello says stage and data set");
+}
+
+static void
+test_run(struct bench *b)
+{
+    const struct stage_handlers handlers = {short_pause, three_turns,
+                                            for_nobody};
+
+    stage_run(&b->stage, &handlers, b);
+    T(b->turns == 3, "turns are taken until one says that it is the last");
+    T(b->asked == 2, "it is asked for whom the stage waits after the others");
+}
+
+static void
+test_outlet(struct bench *b)
+{
+    const struct flow_outlet_config config = {
+        .endpoint = stage_endpoint(&b->stage, NULL, "items"),
+        .hello = stage_hello("select", digest_a, 7),
+        .lease = 10,
+    };
+    struct flow_news news;
+    struct err err;
+    struct flow_outlet *outlet = flow_outlet_open(b->stage.wire, &config, &err);
+
+    T(outlet && !stage_outlet_next(outlet, &news), "there is no news");
+    T(stage_outlet_waits(outlet, clock_now(), &err) &&
+          !strcmp(err.msg, "augmenters: none is there"),
+      "an outlet without peers waits for augmenters");
+    flow_outlet_close(outlet);
+}
+
+static void
+test_events(struct bench *b)
+{
+    const struct wire_limits limits = {.queue = 10};
+    struct wire_event event = {.what = "stop"};
+    struct wire_msg *msg = NULL;
+    uint64_t missed;
+    struct err err;
+    struct wire_listener *listener = stage_listen(&b->stage, NULL, "event", 10);
+    struct wire_feed *feed =
+        wire_feed_open(b->stage.wire, at("events"), &limits, &err);
+
+    for (int i = 0; i < 6000 && !msg; i++) {
+        wire_feed_event(feed, &event);
+        stage_wait(&b->stage, 0.01);
+        wire_listener_next(listener, &msg, &missed, &err);
+    }
+    T(msg && wire_msg_kind(msg) == WIRE_EVENT, "events come from the run");
+    wire_msg_free(msg);
+    wire_listener_close(listener);
+    wire_feed_close(feed);
+}
+
+int
+main(void)
+{
+    const struct stage_options options = {.run = scratch};
+    struct bench b = {.turns = 0};
+
+    scratch_open();
+    stage_open(&b.stage, &options);
+    test_endpoints(&b);
+    test_hello();
+    test_run(&b);
+    test_outlet(&b);
+    test_events(&b);
+    stage_close(&b.stage);
+    scratch_close();
+    return t_done();
+}
