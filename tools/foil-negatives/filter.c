@@ -15,15 +15,12 @@
 enum { VIEWS = 2 };
 
 /* Seconds for which a filter that is stopped at the end of a plan waits for
- * word that the run is over, and between two looks for it. */
-static const double parting = 1, glance = 0.05;
+ * the message that the run is over, and between two looks for it. */
+static const double part_s = 1, look_every_s = 0.05;
 
 /* Seconds between two attempts to begin a session while the trainer of the one
  * before seems to be connected. */
-static const double attempt = 0.5;
-
-/* Seconds between two times that the filter says for whom it waits. */
-static const double patience = 10;
+static const double begin_retry_s = 0.5;
 
 /* The one peer of the passage's consumer. */
 enum { SELECTOR = 1 };
@@ -32,29 +29,27 @@ enum { SELECTOR = 1 };
 static void
 open_items(struct filter *filter)
 {
+    const struct negatives_options *o = filter->options;
     const struct wire_hello *selector = flow_client_who(filter->plan);
     struct flow_outlet_config config = {
         .hello = *selector,
-        .lease = filter->options->lease,
+        .lease = o->lease,
     };
-    char *at =
-        wire_endpoint(filter->options->items, filter->options->run, "items");
     struct digest digest;
     struct err err;
 
     if (filter->items)
         return;
+    config.endpoint = stage_endpoint(filter->stage, o->items, "items");
     snprintf(config.hello.stage, sizeof config.hello.stage, "negatives");
     *config.hello.peer = '\0';
-    config.endpoint = at;
-    filter->items = flow_outlet_open(filter->wire, &config, &err);
+    filter->items = flow_outlet_open(filter->stage->wire, &config, &err);
     if (!filter->items)
         die("%s", err.msg);
-    free(at);
     if (digest_from_hex(&digest, selector->digest))
         die("the selector does not name its data set");
-    filter->seed = (uint64_t)filter->options->seed ^ digest_word(&digest);
-    sampler_know(filter->sampler, filter->options, selector);
+    filter->seed = (uint64_t)o->seed ^ digest_word(&digest);
+    sampler_know(filter->sampler, o, selector);
     // a filter that is started again goes on above its last serial
     passage_init(&filter->passage, (size_t)selector->size,
                  (int64_t)clock_wall());
@@ -78,18 +73,16 @@ begin_sampler(struct filter *filter, const struct wire_place *at)
 
     if (now < filter->begins || !flow_stand_begins(&filter->sampler->stand, at))
         return;
-    filter->begins = now + attempt;
+    filter->begins = now + begin_retry_s;
     sampler_begin(filter->sampler, at);
 }
 
 static void
-hear_selector(struct filter *filter)
+read_selector(struct filter *filter)
 {
     struct flow_news news;
-    struct err err;
-    int rc;
 
-    while ((rc = flow_client_next(filter->plan, &news, &err)) > 0) {
+    while (stage_client_next(filter->plan, &news)) {
         switch (news.what) {
         case FLOW_JOINED:
             open_items(filter);
@@ -107,24 +100,19 @@ hear_selector(struct filter *filter)
             if (filter->items)
                 flow_outlet_over(filter->items);
             break;
-        case FLOW_REPORT:
-            say("%s", news.why.msg);
-            break;
         default:
             break;
         }
     }
-    if (rc < 0)
-        die("%s", err.msg);
 }
 
 /*
- * A complaint about a sample goes on to the selector where the plan put it into
- * the item; the sampler's own extra samples are none of the selector's.
+ * Forwards a complaint about a sample to the selector where the plan put it
+ * into the item; the sampler's own extra samples are none of the selector's.
  */
 static int
-pass_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
-            struct err *err)
+forward_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
+               struct err *err)
 {
     const struct wire_place trained =
         flow_producer_place(filter->items->producer);
@@ -158,35 +146,29 @@ pass_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
     return 0;
 }
 
-/* All augmenters say that the run is over: the selector hears it once, when it
- * is there. */
+/* All augmenters say that the run is over: forwards it to the selector once,
+ * when it is there. */
 static void
-pass_over(struct filter *filter)
+forward_over(struct filter *filter)
 {
     const struct wire_end end = {flow_producer_place(filter->items->producer),
                                  1};
-    struct wire_msg *msg;
 
-    if (filter->over || !flow_outlet_is_over(filter->items))
-        return;
-    msg = wire_end_put(&end);
-    filter->over = flow_client_send(filter->plan, msg);
-    wire_msg_free(msg);
+    if (!filter->over && flow_outlet_is_over(filter->items))
+        filter->over = stage_send(filter->plan, wire_end_put(&end));
 }
 
-/* What augmenters say goes on to the selector. */
+/* Forwards what augmenters send to the selector. */
 static void
-hear_augmenters(struct filter *filter)
+read_augmenters(struct filter *filter)
 {
     struct flow_news news;
-    struct err err;
 
-    while (flow_outlet_next(filter->items, &news)) {
+    while (stage_outlet_next(filter->items, &news)) {
         switch (news.what) {
         case FLOW_MESSAGE:
-            if (pass_reject(filter, news.peer, news.msg, &news.why) &&
-                flow_server_refuse(filter->items->server, news.peer, &news.why))
-                say("%s", news.why.msg);
+            if (forward_reject(filter, news.peer, news.msg, &news.why))
+                stage_refuse(filter->items->server, &news);
             break;
         case FLOW_MOVED:
             begin_session(filter, &news.at);
@@ -195,16 +177,11 @@ hear_augmenters(struct filter *filter)
             passage_begin(&filter->passage, &news.at);
             filter->ended = 0;
             break;
-        case FLOW_REPORT:
-            say("%s", news.why.msg);
-            break;
         default:
             break;
         }
     }
-    pass_over(filter);
-    while (flow_outlet_late(filter->items, &err))
-        say("%s", err.msg);
+    forward_over(filter);
 }
 
 /* With --augmentations: which of the fixed views this item shows. */
@@ -242,19 +219,26 @@ draw_item(struct filter *filter)
     return due;
 }
 
+/* Whether all items of the plan were handed on. */
+static int
+is_at_end(const struct filter *filter)
+{
+    return filter->ended &&
+           wire_place_cmp(&filter->passage.next, &filter->end) >= 0;
+}
+
 /* Draws for what is wanted and there. */
 static void
 fill_items(struct filter *filter)
 {
     struct flow_producer *producer = filter->items->producer;
-    const struct passage *passage = &filter->passage;
 
     while (flow_producer_short(producer)) {
         const struct wire_place fresh = flow_producer_fresh(producer);
         struct wire_place behind;
         struct passage_item *item;
 
-        if (filter->ended && wire_place_cmp(&passage->next, &filter->end) >= 0)
+        if (is_at_end(filter))
             flow_producer_close(producer);
         item = draw_item(filter);
         if (!item)
@@ -282,7 +266,7 @@ give_items(struct filter *filter)
     flow_outlet_end(filter->items);
 }
 
-/* The selector hears what the trainer has trained and what is here. */
+/* Sends the selector the trainer's place, and which items are here. */
 static void
 ask_selector(struct filter *filter)
 {
@@ -293,46 +277,33 @@ ask_selector(struct filter *filter)
     flow_consumer_resize(consumer,
                          flow_producer_window(filter->items->producer));
     flow_consumer_wait(consumer, now);
-    while (flow_consumer_turn(consumer, now, &ask)) {
-        struct wire_msg *msg = wire_next_put(&ask.next);
-
-        flow_consumer_asked(consumer, &ask, flow_client_send(filter->plan, msg),
+    while (flow_consumer_turn(consumer, now, &ask))
+        flow_consumer_asked(consumer, &ask,
+                            stage_send(filter->plan, wire_next_put(&ask.next)),
                             now);
-        wire_msg_free(msg);
-    }
 }
 
 /* For whom the filter waits: 1 and who, or 0. */
 static int
-name_awaited(const struct filter *filter, struct err *who)
+describe_wait(const struct filter *filter, double now, struct err *who)
 {
     const struct flow_outlet *items = filter->items;
     const struct passage *passage = &filter->passage;
-    struct wire_place at;
     struct err why;
-    uint64_t peer;
 
     if (flow_client_trouble(filter->plan, &why))
         return err_set(who, "a selector: %.400s", why.msg) != 0;
     if (!items)
         return 0;
-    if (!flow_server_peers(items->server))
-        return err_set(who, "augmenters: none is there") != 0;
-    at = flow_producer_place(items->producer);
-    if (at.session < 0)
-        return err_set(who, "a trainer: augmenters are there, and know of "
-                            "none") != 0;
-    if (filter->sampler->stand.next.session != at.session)
+    if (stage_outlet_waits(items, now, who))
+        return 1;
+    if (filter->sampler->stand.next.session !=
+        flow_producer_place(items->producer).session)
         return err_set(who, "the trainer: it has not handed over the state of "
                             "its session") != 0;
-    peer = flow_producer_missing(items->producer, clock_now());
-    if (peer)
-        return err_set(who, "augmenter '%s', which has epoch %jd, step %jd",
-                       flow_server_who(items->server, peer)->peer,
-                       (intmax_t)at.epoch, (intmax_t)at.step) != 0;
     if (!flow_producer_short(items->producer) ||
         flow_consumer_find(passage->consumer, &passage->next) ||
-        (filter->ended && wire_place_cmp(&passage->next, &filter->end) >= 0))
+        is_at_end(filter))
         return 0;
     return err_set(who, "selector '%s', which hands out no epoch %jd, step %jd",
                    flow_client_who(filter->plan)->peer,
@@ -340,35 +311,28 @@ name_awaited(const struct filter *filter, struct err *who)
                    (intmax_t)passage->next.step) != 0;
 }
 
-/* Says it from time to time when the trainer stays where it is. */
-static void
-tell_awaited(struct filter *filter)
+int
+filter_waits(void *self, struct stage_waiting *waiting, double now,
+             struct err who[STAGE_WAITS])
 {
+    const struct filter *filter = self;
     const struct wire_place at =
         filter->items ? flow_producer_place(filter->items->producer)
-                      : filter->stays;
-    const double now = clock_now();
-    struct err who;
+                      : waiting->at;
 
-    if (at.session != filter->stays.session ||
-        wire_place_cmp(&at, &filter->stays) || !name_awaited(filter, &who)) {
-        filter->stays = at;
-        filter->since = now;
-    } else if (now - filter->since >= patience) {
-        filter->since = now;
-        say("still waiting for %s", who.msg);
-    }
+    return !stage_waiting_moved(waiting, &at, now) &&
+           describe_wait(filter, now, who);
 }
 
-static void
-pass_items(struct filter *filter)
+void
+filter_turn(struct filter *filter)
 {
     struct wire_place trained;
 
-    hear_selector(filter);
+    read_selector(filter);
     if (!filter->items)
         return;
-    hear_augmenters(filter);
+    read_augmenters(filter);
     trained = flow_producer_place(filter->items->producer);
     if (trained.session < 0)
         return;
@@ -378,68 +342,54 @@ pass_items(struct filter *filter)
     ask_selector(filter);
 }
 
-void
-filter_turn(struct filter *filter)
-{
-    pass_items(filter);
-    tell_awaited(filter);
-}
-
 double
-filter_patience(const struct filter *filter)
+filter_pause(void *self)
 {
+    const struct filter *filter = self;
+
     return filter->items
                ? fmin(flow_outlet_patience(filter->items),
                       flow_consumer_due(filter->passage.consumer, clock_now()))
                : 1;
 }
 
-/* Whether all items of the plan were handed on, and the end has not been. */
-static int
-is_ending(const struct filter *filter)
-{
-    return filter->items && filter->ended && !filter->over &&
-           wire_place_cmp(&filter->passage.next, &filter->end) >= 0 &&
-           flow_server_peers(filter->items->server);
-}
-
 void
-filter_part(struct filter *filter)
+filter_open(struct filter *filter, const struct negatives_options *o,
+            struct stage *stage)
 {
-    const double until = clock_now() + parting;
-    struct err err;
-
-    filter_turn(filter);
-    while (is_ending(filter) && clock_now() < until &&
-           wire_wait(filter->wire, -1, glance, &err) > 0)
-        filter_turn(filter);
-}
-
-void
-filter_open(struct filter *filter, struct wire *wire)
-{
-    const struct negatives_options *o = filter->options;
-    struct flow_client_config config = {
+    const struct flow_client_config config = {
+        .endpoint = stage_endpoint(stage, o->plan, "plan"),
         .role = "select",
         .edge = WIRE_EDGE_PLAN,
         .hello = {.stage = "negatives"},
     };
-    char *at = wire_endpoint(o->plan, o->run, "plan");
     struct err err;
 
-    filter->wire = wire;
-    filter->since = clock_now();
-    filter->stays.session = -1;
-    config.endpoint = at;
-    filter->plan = flow_client_open(wire, &config, &err);
+    filter->options = o;
+    filter->stage = stage;
+    filter->plan = flow_client_open(stage->wire, &config, &err);
     if (!filter->plan)
         die("%s", err.msg);
-    free(at);
+}
+
+/* Whether augmenters are about to say that the run is over. */
+static int
+is_ending(const struct filter *filter)
+{
+    return filter->items && is_at_end(filter) && !filter->over &&
+           flow_server_peers(filter->items->server);
 }
 
 void
 filter_close(struct filter *filter)
 {
+    const double until = clock_now() + part_s;
+    struct err err;
+
+    filter_turn(filter);
+    while (is_ending(filter) && clock_now() < until &&
+           wire_wait(filter->stage->wire, -1, look_every_s, &err) > 0)
+        filter_turn(filter);
     passage_release(&filter->passage);
     flow_outlet_close(filter->items);
     flow_client_close(filter->plan);

@@ -1,12 +1,10 @@
 #ifndef FOIL_NEGATIVES_H
 #define FOIL_NEGATIVES_H
 
-#include "flow/client.h"
 #include "flow/consumer.h"
 #include "flow/handover.h"
-#include "flow/outlet.h"
-#include "flow/server.h"
 #include "sample/source.h"
+#include "stage/stage.h"
 #include "wire/pairs.h"
 #include "wire/state.h"
 #include "wire/weights.h"
@@ -22,7 +20,8 @@
  *   command.c   weights by a program of the user's
  */
 struct negatives_options {
-    const char *run, *negatives, *items, *plan, *keys, *allow;
+    struct stage_options stage;
+    const char *negatives, *items, *plan;
     const char *command; /* that weighs, in place of --method; or NULL */
     double limit;        /* seconds that it has for a step */
     int filter;
@@ -102,8 +101,12 @@ struct service {
     struct flow_server *server;
 };
 
-void service_open(struct service *service, struct wire *wire);
-void service_turn(struct service *service);
+void service_open(struct service *service,
+                  const struct negatives_options *options, struct stage *stage);
+
+/* service_turn() reads and answers what has come; `service` is the service.
+ * Returns 1, as a turn of a stage that goes on (stage/stage.h). */
+int service_turn(void *service);
 
 /* An item from when it comes until its step is trained. */
 struct passage_item {
@@ -167,28 +170,35 @@ struct wire_place passage_behind(const struct passage_item *item);
 struct filter {
     const struct negatives_options *options;
     struct sampler *sampler;
-    struct wire *wire;
+    struct stage *stage;
     struct flow_client *plan;  /* selector */
     struct flow_outlet *items; /* augmenters; NULL until the data are known */
     struct passage passage;
     struct wire_place end; /* nothing is at or after it, when ended */
     int ended;
-    struct wire_place stays; /* where the trainer was last, and */
-    double since;            /* since when, or when that was said */
-    double begins;           /* when the sampler may try to begin a session */
-    int over;                /* the selector was told that the run is over */
+    double begins; /* when the sampler may try to begin a session */
+    int over;      /* the selector has been sent that the run is over */
     int64_t *variant;
     size_t variant_room;
     uint64_t seed; /* of the choice of fixed views */
 };
 
-void filter_open(struct filter *filter, struct wire *wire);
-void filter_turn(struct filter *filter);
-double filter_patience(const struct filter *filter);
+void filter_open(struct filter *filter, const struct negatives_options *options,
+                 struct stage *stage);
 
-/* filter_part(): we are about to leave.  At the end of a plan augmenters may be
- * about to say that the run is over, which the selector hears from us alone. */
-void filter_part(struct filter *filter);
+/*
+ * filter_turn() reads and hands on what has come.  filter_pause() returns for
+ * how many seconds to wait for more at most, filter_waits() for whom the filter
+ * waits (stage/stage.h); `filter` is the filter.
+ */
+void filter_turn(struct filter *filter);
+double filter_pause(void *filter);
+int filter_waits(void *filter, struct stage_waiting *waiting, double now,
+                 struct err who[STAGE_WAITS]);
+
+/* filter_close() takes a last turn.  At the end of a plan augmenters may be
+ * about to say that the run is over, which the selector learns from us alone:
+ * for that it waits for a second. */
 void filter_close(struct filter *filter);
 
 #endif

@@ -6,8 +6,6 @@
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/opt.h"
-#include "wire/keys.h"
-#include "wire/sock.h"
 
 static struct negatives_options options = {.lease = 10, .limit = 600};
 static int method;            /* of sample_sampler_methods() */
@@ -18,8 +16,7 @@ static long max_state = SAMPLE_STORE_MOST >> 30;
 /* The table: these, the samplers with their parameters, which come from
  * lib/sample, and the rest. */
 static const struct opt edges[] = {
-    {"run", 'r', OPT_TEXT, &options.run, 0, 0, "DIR",
-     "run directory: endpoints not given are inside"},
+    STAGE_RUN_OPT(options.stage),
     {"negatives", 0, OPT_TEXT, &options.negatives, 0, 0, "ENDPOINT",
      "endpoint for the trainer [ipc://DIR/negatives]"},
     {"filter", 0, OPT_FLAG, &options.filter, 0, 0, NULL,
@@ -47,8 +44,7 @@ static const struct opt rest[] = {
      "print all samplers, or the options, as JSON, one a line, and end"},
     {"dry-run", 0, OPT_FLAG, &dry, 0, 0, NULL,
      "check the options, print what they come to, and end"},
-    WIRE_KEYS_OPT(&options.keys),
-    WIRE_ALLOW_OPT(&options.allow),
+    STAGE_KEYS_OPTS(options.stage),
     {0},
 };
 static struct opt opts[OPT_MOST];
@@ -158,9 +154,10 @@ check_sampler(const struct sample_how *how)
 static void
 check_options(const struct sample_how *how)
 {
-    opt_together(&options.keys, &options.allow);
-    if (!options.run && (!options.negatives ||
-                         (options.filter && !(options.plan && options.items))))
+    opt_together(&options.stage.keys, &options.stage.allow);
+    if (!options.stage.run &&
+        (!options.negatives ||
+         (options.filter && !(options.plan && options.items))))
         opt_misuse(options.filter
                        ? "wants -r DIR, or --negatives, --plan and --items"
                        : "wants -r DIR or --negatives ENDPOINT");

@@ -26,26 +26,23 @@ check_owner(struct sampler *sampler, uint64_t peer, int64_t session,
     return flow_stand_check(&sampler->stand, peer, session, there, err);
 }
 
-/* Say no to a request: asked again, all may be well. */
-static void
-refuse_request(struct service *service, uint64_t peer, int64_t id, int state,
-               const char *reason)
-{
-    struct wire_error error = {.id = id, .state = state};
-    struct wire_msg *msg;
-
-    snprintf(error.reason, sizeof error.reason, "%s", reason);
-    msg = wire_error_put(&error);
-    flow_server_answer(service->server, peer, id, msg);
-    wire_msg_free(msg);
-}
-
 static void
 answer_request(struct service *service, uint64_t peer, int64_t id,
                struct wire_msg *msg)
 {
     flow_server_answer(service->server, peer, id, msg);
     wire_msg_free(msg);
+}
+
+/* Refuses a request for now: a repetition of it may succeed. */
+static void
+refuse_request(struct service *service, uint64_t peer, int64_t id, int state,
+               const char *reason)
+{
+    struct wire_error error = {.id = id, .state = state};
+
+    snprintf(error.reason, sizeof error.reason, "%s", reason);
+    answer_request(service, peer, id, wire_error_put(&error));
 }
 
 static int
@@ -133,9 +130,8 @@ handle_news(struct service *service, struct flow_news *news)
                      flow_server_hello(service->server));
         break;
     case FLOW_MESSAGE:
-        if (take_request(service, news->peer, news->msg, &news->why) &&
-            flow_server_refuse(service->server, news->peer, &news->why))
-            say("%s", news->why.msg);
+        if (take_request(service, news->peer, news->msg, &news->why))
+            stage_refuse(service->server, news);
         break;
     case FLOW_REPORT:
         say("%s", news->why.msg);
@@ -145,14 +141,16 @@ handle_news(struct service *service, struct flow_news *news)
     }
 }
 
-void
-service_turn(struct service *service)
+int
+service_turn(void *self)
 {
+    struct service *service = self;
     struct flow_news news;
     struct err err;
 
     while (flow_server_next(service->server, &news, &err) > 0)
         handle_news(service, &news);
+    return 1;
 }
 
 /* What will be kept of its run has to fit; this is known before any batch. */
@@ -169,28 +167,27 @@ check_width(void *self, const struct wire_hello *hello, struct err *err)
 }
 
 void
-service_open(struct service *service, struct wire *wire)
+service_open(struct service *service, const struct negatives_options *o,
+             struct stage *stage)
 {
-    const struct negatives_options *o = service->options;
     struct flow_server_config config = {
+        .endpoint = stage_endpoint(stage, o->negatives, "negatives"),
         .edge = WIRE_EDGE_NEGATIVES,
-        .hello = {.stage = "negatives", .version = WIRE_VERSION},
+        .hello = {.stage = "negatives"},
         .check = check_width,
         .self = (void *)o,
     };
-    char *at = wire_endpoint(o->negatives, o->run, "negatives");
     struct err err;
 
-    if (o->run && file_mkdir(o->run, 0700, &err))
+    service->options = o;
+    if (o->stage.run && file_mkdir(o->stage.run, 0700, &err))
         die("%s", err.msg);
     if (o->command)
         snprintf(config.hello.sampler, sizeof config.hello.sampler, "command");
     else
         sample_source_name(&o->how, config.hello.sampler);
-    config.endpoint = at;
-    service->server = flow_server_open(wire, &config, &err);
+    service->server = flow_server_open(stage->wire, &config, &err);
     if (!service->server)
         die("%s", err.msg);
     service->sampler->server = service->server;
-    free(at);
 }
