@@ -41,37 +41,33 @@ open_data(struct selector *s)
 static struct wire_hello
 our_hello(const struct selector *s)
 {
-    struct wire_hello hello = {.stage = "select",
-                               .version = WIRE_VERSION,
-                               .size = (int64_t)data_size(s->set)};
-    struct digest digest = data_digest(s->set);
+    const struct digest digest = data_digest(s->set);
+    char hex[DIGEST_HEX];
 
-    digest_hex(&digest, hello.digest);
-    return hello;
+    return stage_hello("select", digest_hex(&digest, hex),
+                       (int64_t)data_size(s->set));
 }
 
 static void
-open_outlet(struct selector *s, struct wire *wire)
+open_outlet(struct selector *s)
 {
-    struct flow_outlet_config config = {
+    const char *run = s->options->stage.run;
+    const struct flow_outlet_config config = {
+        .endpoint = stage_endpoint(&s->stage, s->options->plan, "plan"),
         .hello = our_hello(s),
-        .lease = s->options->patience,
+        .lease = s->options->lease,
         .believe = select_believe,
         .tool = s,
     };
-    const char *run = s->options->run;
-    char *at = wire_endpoint(s->options->plan, run, "plan");
     struct err err;
 
-    if (!at)
+    if (!config.endpoint)
         opt_misuse("wants -r DIR or --plan ENDPOINT");
     if (run && file_mkdir(run, 0700, &err))
         die("%s", err.msg);
-    config.endpoint = at;
-    s->outlet = flow_outlet_open(wire, &config, &err);
+    s->outlet = flow_outlet_open(s->stage.wire, &config, &err);
     if (!s->outlet)
         die("%s", err.msg);
-    free(at);
 }
 
 static void
@@ -86,29 +82,27 @@ open_command(struct selector *s)
 }
 
 static void
-open_planner(struct selector *s, const struct wire_keys *keys)
+open_planner(struct selector *s)
 {
-    struct planner_config config = {
+    const struct planner_config config = {
         .strategy = s->options->strategy,
         .command = s->command,
         .task = s->task,
-        .keys = keys,
+        .endpoint = stage_endpoint(&s->stage, s->options->trainer, "features"),
+        .keys = s->options->stage.keys ? &s->stage.keys : NULL,
         .hello = our_hello(s),
         .threads = (int)s->options->threads,
         .half = s->options->half,
     };
-    char *at = wire_endpoint(s->options->trainer, s->options->run, "features");
     struct err err;
 
-    if (!at)
+    if (!config.endpoint)
         opt_misuse("wants -r DIR or --trainer ENDPOINT: '%s' plans from "
                    "features",
                    s->options->strategy->name);
-    config.endpoint = at;
     s->planner = planner_open(&config, &err);
     if (!s->planner)
         die("%s", err.msg);
-    free(at);
 }
 
 /* Returns 1 when the planner is still at work. */
@@ -134,34 +128,23 @@ static void
 run_selector(struct selector *s)
 {
     const struct select_options *o = s->options;
-    struct wire_keys keys = {0};
-    struct wire *wire;
-    struct err err;
-    int stop = stop_fd(&err), rc, planning;
+    int planning;
 
-    if (stop < 0 || (o->keys && wire_keys_open(&keys, o->keys, o->allow, &err)))
-        die("%s", err.msg);
-    wire = wire_open(o->keys ? &keys : NULL, &err);
-    if (!wire)
-        die("%s", err.msg);
+    stage_open(&s->stage, &o->stage);
     open_data(s);
     if (data_size(s->set) < FEW)
         say("%zu image%s: too few to learn an encoder from, below some 500 a "
             "pretrained one is better",
             data_size(s->set), plural(data_size(s->set)));
-    open_outlet(s, wire);
+    open_outlet(s);
     if (o->command)
         open_command(s);
     if (o->command || select_options_wants(o, o->strategy))
-        open_planner(s, o->keys ? &keys : NULL);
-
-    rc = select_serve(s, wire, stop, &err);
-    if (rc < 0)
-        die("%s", err.msg);
+        open_planner(s);
+    select_serve(s);
     select_report(&s->bad, s->set, o->quarantine);
     planning = release_selector(s);
-    wire_close(wire);
-    wire_keys_release(&keys);
+    stage_close(&s->stage);
     if (planning) // nothing may be taken from under it by an exit handler
         _Exit(EXIT_OK);
 }

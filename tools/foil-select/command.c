@@ -329,8 +329,8 @@ select_command_open(const struct select_options *options, const char *data,
 
     c->options = options;
     c->data = mem_text(data);
-    if (options->run && !options->score)
-        c->folder = mem_format("%s/plans", options->run);
+    if (options->stage.run && !options->score)
+        c->folder = mem_format("%s/plans", options->stage.run);
     c->command = command_open(&config, err);
     if (c->command)
         return c;

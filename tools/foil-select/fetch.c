@@ -25,17 +25,10 @@ add_hint(struct err *why)
             was.msg);
 }
 
-static void
-ask_trainer(struct flow_service *service, struct wire_msg *request, int64_t id)
-{
-    flow_service_ask(service, request, id);
-    wire_msg_free(request);
-}
-
 /* Says what came of a request. */
 static enum select_fetched
-hear_trainer(struct flow_service *service, int stop, struct wire_msg **answer,
-             struct err *why)
+wait_for_trainer(struct flow_service *service, int stop,
+                 struct wire_msg **answer, struct err *why)
 {
     enum flow_answer what;
 
@@ -161,8 +154,9 @@ next_piece(struct flow_service *service, int stop,
 
     fetch.id = flow_service_id(service);
     fetch.from = *from;
-    ask_trainer(service, wire_fetch_put(&fetch), fetch.id);
-    while ((what = hear_trainer(service, stop, &answer, why)) == FETCH_DONE) {
+    stage_ask(service, wire_fetch_put(&fetch), fetch.id);
+    while ((what = wait_for_trainer(service, stop, &answer, why)) ==
+           FETCH_DONE) {
         int rc = get_piece(&piece, answer, &fetch, size, why);
 
         if (!rc) {
@@ -204,8 +198,9 @@ select_tell(struct flow_service *service, int stop, struct wire_plan *about,
     enum select_fetched what;
 
     about->id = flow_service_id(service);
-    ask_trainer(service, wire_plan_put(about), about->id);
-    while ((what = hear_trainer(service, stop, &answer, why)) == FETCH_DONE) {
+    stage_ask(service, wire_plan_put(about), about->id);
+    while ((what = wait_for_trainer(service, stop, &answer, why)) ==
+           FETCH_DONE) {
         const enum wire_kind kind = wire_msg_kind(answer);
 
         if (kind == WIRE_STATE_OK) {

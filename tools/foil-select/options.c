@@ -13,7 +13,7 @@ static struct select_options o = {.batch = 128,
                                   .epochs = 100,
                                   .lag = 1,
                                   .threads = 1,
-                                  .patience = 10,
+                                  .lease = 10,
                                   .list = -1,
                                   .limit = 600};
 static const char *strategy = "shuffle";
@@ -21,8 +21,7 @@ static const char *strategy = "shuffle";
 /* The table: these, the parameters of strategies, which come from lib/select,
  * and the rest. */
 static const struct opt plan[] = {
-    {"run", 'r', OPT_TEXT, &o.run, 0, 0, "DIR",
-     "run directory: endpoints not given are inside"},
+    STAGE_RUN_OPT(o.stage),
     {"plan", 0, OPT_TEXT, &o.plan, 0, 0, "ENDPOINT",
      "endpoint for augmenters [ipc://DIR/plan]"},
     {"trainer", 0, OPT_TEXT, &o.trainer, 0, 0, "ENDPOINT",
@@ -58,7 +57,7 @@ static const struct opt rest[] = {
      "what to do while a plan is not ready"},
     {"threads", 0, OPT_WHOLE, &o.threads, 0, 1024, "N",
      "threads for planning; 0: all cores"},
-    {"lease", 0, OPT_REAL, &o.patience, 0.1, 86400, "SECONDS",
+    {"lease", 0, OPT_REAL, &o.lease, 0.1, 86400, "SECONDS",
      "time after which an item goes to another augmenter"},
     {"quarantine", 0, OPT_TEXT, &o.quarantine, 0, 0, "FILE",
      "write a list of the samples that could not be used"},
@@ -72,8 +71,7 @@ static const struct opt rest[] = {
      "print all strategies, or the options, as JSON, one a line, and end"},
     {"dry-run", 0, OPT_FLAG, &o.dry, 0, 0, NULL,
      "check options and DATA, print what the plan needs, and end"},
-    WIRE_KEYS_OPT(&o.keys),
-    WIRE_ALLOW_OPT(&o.allow),
+    STAGE_KEYS_OPTS(o.stage),
     {0},
 };
 static struct opt opts[OPT_MOST];
@@ -121,7 +119,7 @@ check_options(void)
     if (o.features == FEATURES_NONE && (!o.command || o.value[SELECT_REFINE]))
         opt_misuse(
             "--features none is for --strategy-command without --refine");
-    opt_together(&o.keys, &o.allow);
+    opt_together(&o.stage.keys, &o.stage.allow);
 }
 
 const struct select_options *

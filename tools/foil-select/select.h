@@ -4,12 +4,10 @@
 #include <stdio.h>
 
 #include "data/set.h"
-#include "flow/outlet.h"
 #include "select/plan.h"
 #include "select/quarantine.h"
+#include "stage/stage.h"
 #include "util/progress.h"
-#include "wire/hello.h"
-#include "wire/keys.h"
 #include "wire/plan.h"
 
 /*
@@ -31,7 +29,8 @@ enum select_policy { POLICY_WAIT, POLICY_PREVIOUS, POLICY_SHUFFLE };
 enum select_source { FEATURES_STEPS, FEATURES_EVAL, FEATURES_NONE };
 
 struct select_options {
-    const char *run, *plan, *trainer, *keys, *allow, *quarantine;
+    struct stage_options stage;
+    const char *plan, *trainer, *quarantine;
     const char *avoid, *plan_out, *losses;
     const char *command; /* or NULL: its plans are what --strategy names */
     double limit;        /* seconds that it has for one */
@@ -43,7 +42,7 @@ struct select_options {
     int list; /* -1: nothing is listed */
     enum select_source features;
     int partial, half, score, dry;
-    double patience;
+    double lease;   /* seconds */
     char **operand; /* [operands] */
     int operands;
 };
@@ -218,6 +217,7 @@ int planner_trouble(struct planner *planner, struct err *why);
 
 struct selector {
     const struct select_options *options;
+    struct stage stage;
     struct data_set *set;
     struct select_task task;
     struct select_plan *plan;
@@ -244,7 +244,6 @@ struct selector {
 int select_believe(void *tool, struct wire_place *at, struct err *why);
 
 /* serve.c: until all is trained, the run is over, or someone says stop. */
-int select_serve(struct selector *s, struct wire *wire, int stop,
-                 struct err *err);
+void select_serve(struct selector *s);
 
 #endif

@@ -11,16 +11,8 @@
 #include "wire/item.h"
 #include "wire/reject.h"
 
-/* Where the trainer is, since when, and for how long it was at one place at
- * most; when that was said. */
-struct waiting {
-    struct wire_place at;
-    double moved, longest, said;
-};
-
-/* Seconds between two looks at a plan that somebody waits for, and between two
- * times that we say whom we wait for. */
-static const double soon = 0.001, patience = 10;
+/* Seconds between two looks at a plan that somebody waits for. */
+static const double look_for_plan_s = 0.001;
 
 /* Steps of an epoch, those included in which nothing is trained. */
 static int64_t
@@ -164,41 +156,24 @@ take_reject(struct selector *s, uint64_t peer, struct wire_msg *msg,
     return rc;
 }
 
-/* Say something between two pictures of the progress line. */
-static void
-say_between(struct selector *s, const char *text)
-{
-    progress_clear(&s->progress);
-    say("%s", text);
-}
-
 static void
 handle_news(struct selector *s, struct flow_news *news)
 {
-    char text[128];
-
     switch (news->what) {
     case FLOW_LEFT:
-        if (!s->outlet->freed || s->over)
-            break;
-        snprintf(text, sizeof text,
-                 "an augmenter is gone: its %zu items go to the next that ask",
-                 s->outlet->freed);
-        say_between(s, text);
+        if (s->outlet->freed && !s->over)
+            say("an augmenter is gone: its %zu items go to the next that ask",
+                s->outlet->freed);
         break;
     case FLOW_MESSAGE:
-        if (take_reject(s, news->peer, news->msg, &news->why) &&
-            flow_server_refuse(s->outlet->server, news->peer, &news->why))
-            say_between(s, news->why.msg);
+        if (take_reject(s, news->peer, news->msg, &news->why))
+            stage_refuse(s->outlet->server, news);
         break;
     case FLOW_MOVED:
         on_restart(s, &news->at);
         break;
     case FLOW_BACK:
         pushed_back(s);
-        break;
-    case FLOW_REPORT:
-        say_between(s, news->why.msg);
         break;
     default:
         break;
@@ -207,10 +182,9 @@ handle_news(struct selector *s, struct flow_news *news)
 
 /* ---------------------------------------------------------------- plans */
 
-/* Has the trainer told, unless it keeps no features: then it hears no word of
- * plans. */
+/* Describes a plan to the trainer, unless it keeps no features. */
 static void
-tell_plan(struct selector *s, const struct wire_plan *about)
+report_plan(struct selector *s, const struct wire_plan *about)
 {
     if (s->options->features != FEATURES_NONE)
         planner_tell(s->planner, about);
@@ -227,7 +201,7 @@ take_plan(struct selector *s)
     if (planned.epoch >= place_of(s).epoch &&
         !select_plan_has(s->plan, (uint64_t)planned.epoch)) {
         select_plan_put(s->plan, (uint64_t)planned.epoch, planned.ids);
-        tell_plan(s, &planned.about);
+        report_plan(s, &planned.about);
         free(s->previous);
         s->previous = planned.ids;
     } else {
@@ -268,15 +242,12 @@ go_on(struct selector *s, int64_t epoch)
         late && s->options->policy == POLICY_PREVIOUS && s->previous;
     struct wire_plan about = {
         .epoch = epoch, .n = 1, .values = {{"fallbacks", 0}}};
-    char *text =
-        mem_format("the plan of epoch %" PRId64 " is late: %s", epoch,
-                   previous ? "the last one is taken again" : "it is shuffled");
     size_t n;
 
     s->fallbacks += late;
     if (late)
-        say_between(s, text);
-    free(text);
+        say("the plan of epoch %" PRId64 " is late: %s", epoch,
+            previous ? "the last one is taken again" : "it is shuffled");
     if (previous)
         select_plan_put(s->plan, (uint64_t)epoch, s->previous);
     else
@@ -284,7 +255,7 @@ go_on(struct selector *s, int64_t epoch)
     about.values[0].value = (double)s->fallbacks;
     snprintf(about.strategy, sizeof about.strategy, "%s",
              previous ? "previous" : "shuffle");
-    tell_plan(s, &about);
+    report_plan(s, &about);
 }
 
 /*
@@ -319,7 +290,7 @@ look_at_planner(struct selector *s)
     if (trouble < 0)
         die("%s", why.msg);
     if (trouble)
-        say_between(s, why.msg);
+        say("%s", why.msg);
     planner_hurry(s->planner, s->starved);
     take_plan(s);
     ask_plan(s);
@@ -406,81 +377,67 @@ show_progress(struct selector *s)
 
 /* For whom the selector waits: 1 and who, or 0. */
 static int
-name_wait(const struct selector *s, struct err *who)
+describe_wait(const struct selector *s, const struct wire_place *at, double now,
+              struct err *who)
 {
-    const struct flow_producer *producer = s->outlet->producer;
-    const struct flow_server *server = s->outlet->server;
-    const struct wire_place at = place_of(s);
-    const uint64_t peer = flow_producer_missing(producer, clock_now());
-
-    if (!flow_server_peers(server))
-        return err_set(who, "augmenters: none is there") != 0;
-    if (at.session < 0)
-        return err_set(who, "a trainer: augmenters are there, and have heard "
-                            "of none") != 0;
-    if (peer)
-        return err_set(who, "'%s', which has epoch %" PRId64 ", step %" PRId64,
-                       flow_server_who(server, peer)->peer, at.epoch,
-                       at.step) != 0;
-    if (flow_producer_short(producer))
+    if (stage_outlet_waits(s->outlet, now, who))
+        return 1;
+    if (flow_producer_short(s->outlet->producer))
         return 0;
     return err_set(who,
                    "the trainer, which says nothing new and is at epoch "
                    "%" PRId64 ", step %" PRId64,
-                   at.epoch, at.step) != 0;
+                   at->epoch, at->step) != 0;
 }
 
-/* Says it from time to time when the trainer stays where it is, for twice as
- * long as its longest step so far. */
-static void
-tell_waiting(struct selector *s, struct waiting *waiting)
+/* See stage/stage.h: the trainer stays where it is, for twice as long as its
+ * longest step so far. */
+static int
+describe_waits(void *self, struct stage_waiting *waiting, double now,
+               struct err who[STAGE_WAITS])
 {
+    const struct selector *s = self;
     const struct wire_place at = place_of(s);
-    const double now = clock_now();
-    struct err who;
 
-    if (at.session != waiting->at.session ||
-        wire_place_cmp(&at, &waiting->at)) {
-        if (waiting->at.session >= 0)
-            waiting->longest = fmax(waiting->longest, now - waiting->moved);
-        waiting->at = at;
-        waiting->moved = waiting->said = now;
-    } else if (!name_wait(s, &who)) {
-        waiting->said = now;
-    } else if (now - waiting->said >= patience &&
-               (at.session < 0 ||
-                now - waiting->moved >= 2 * waiting->longest)) {
-        waiting->said = now;
-        progress_clear(&s->progress);
-        say("still waiting for %s", who.msg);
-    }
+    if (stage_waiting_moved(waiting, &at, now) ||
+        !describe_wait(s, &at, now, who))
+        return 0;
+    return at.session < 0 || now - waiting->since >= 2 * waiting->longest ? 1
+                                                                          : -1;
 }
 
-int
-select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
+static double
+choose_pause(void *self)
 {
-    struct flow_news news;
-    struct err words;
-    struct waiting waiting = {.at.session = -1, .said = clock_now()};
-    int rc = 1;
+    const struct selector *s = self;
 
-    while (!s->over && rc > 0) {
-        rc =
-            wire_wait(wire, stop,
-                      s->starved ? soon : flow_outlet_patience(s->outlet), err);
-        while (rc > 0 && flow_outlet_next(s->outlet, &news))
-            handle_news(s, &news);
-        s->over |= flow_outlet_is_over(s->outlet);
-        while (flow_outlet_late(s->outlet, &words))
-            say_between(s, words.msg);
-        look_at_planner(s);
-        give_items(s);
-        show_progress(s);
-        tell_waiting(s, &waiting);
-    }
+    return s->starved ? look_for_plan_s : flow_outlet_patience(s->outlet);
+}
+
+static int
+take_turn(void *self)
+{
+    struct selector *s = self;
+    struct flow_news news;
+
+    while (stage_outlet_next(s->outlet, &news))
+        handle_news(s, &news);
+    s->over = flow_outlet_is_over(s->outlet);
+    look_at_planner(s);
+    give_items(s);
+    show_progress(s);
+    return !s->over;
+}
+
+void
+select_serve(struct selector *s)
+{
+    static const struct stage_handlers handlers = {choose_pause, take_turn,
+                                                   describe_waits};
+
+    stage_run(&s->stage, &handlers, s);
     progress_clear(&s->progress);
     say_stopped();
     if (s->over)
         flow_outlet_over(s->outlet);
-    return rc;
 }
