@@ -15,21 +15,20 @@
 #include "util/lock.h"
 #include "util/mem.h"
 #include "util/opt.h"
-#include "util/stop.h"
 #include "util/terminal.h"
 
-static struct top_where where;
+static struct stage_options options;
+static const char *events;
 static int once;
 
 static const struct opt opts[] = {
-    {"run", 'r', OPT_TEXT, &where.run, 0, 0, "DIR",
+    {"run", 'r', OPT_TEXT, &options.run, 0, 0, "DIR",
      "run directory: its events, and the steps so far"},
-    {"events", 0, OPT_TEXT, &where.events, 0, 0, "ENDPOINT",
+    {"events", 0, OPT_TEXT, &events, 0, 0, "ENDPOINT",
      "where the trainer publishes [ipc://DIR/events]"},
     {"once", 0, OPT_FLAG, &once, 0, 0, NULL,
      "print how it is now, and end; so without a terminal"},
-    WIRE_KEYS_OPT(&where.keys),
-    WIRE_ALLOW_OPT(&where.allow),
+    STAGE_KEYS_OPTS(options),
     {0},
 };
 
@@ -40,10 +39,9 @@ static const struct opt_tool tool = {
 
 enum { PLAIN = 80 }; // columns where there is no terminal
 
-static const double glance = 0.1, /* seconds between two looks at keys, */
-    redraw = 0.5,                 /* and two pictures */
-    patience = 2.5;               /* for a trainer that is to tell how it is:
-                                   * it does each second */
+static const double look_every_s = 0.1,  /* at keys */
+    redraw_every_s = 0.5, print_s = 2.5; /* for the state of a trainer, which it
+                                          * publishes each second */
 
 /* Whether the terminal's characters are UTF-8. */
 static int
@@ -52,39 +50,34 @@ has_blocks(void)
     return setlocale(LC_CTYPE, "") && !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
 
-/* The trainer that has the run, heard or not. */
+/* The trainer that has the run, whether its messages come or not. */
 static void
 look_for_trainer(struct top *top)
 {
-    if (where.run)
-        top->trainer = lock_holder(where.run);
+    if (options.run)
+        top->trainer = lock_holder(options.run);
 }
 
-/* Prints how it is as soon as all stages have been told of, or nobody does. */
+/* Prints how it is as soon as the trainer has published it, or does not. */
 static void
-print_once(struct top_ear *ear, struct top *top, int stop)
+print_once(struct stage *stage, struct wire_listener *listener, struct top *top)
 {
     const int width = terminal_size(STDOUT_FILENO, NULL);
-    const double until = clock_now() + patience;
-    struct err err;
+    const double until = clock_now() + print_s;
     char *text;
-    int rc = 1;
 
-    while (rc > 0 && clock_now() < until && !top->over &&
+    while (clock_now() < until && !top->over &&
            !top_stage(top, "train", clock_now())) {
-        rc = wire_wait(ear->wire, stop, glance, &err);
-        if (rc < 0)
-            die("%s", err.msg);
-        top_hear(ear, top);
+        if (!stage_wait(stage, look_every_s))
+            return;
+        top_read(top, listener);
     }
-    if (!rc)
-        return;
     look_for_trainer(top);
     if (top->heard <= 0 && !top->total && !top->trainer)
         die("no trainer is heard, and there are no steps of before");
-    // what is told at the same time is there a moment later
-    if (wire_wait(ear->wire, stop, glance, &err) > 0)
-        top_hear(ear, top);
+    // what is published at the same time is there a moment later
+    stage_wait(stage, look_every_s);
+    top_read(top, listener);
     text = top_page(top, clock_now(), width ? (size_t)width : PLAIN, 0,
                     has_blocks());
     fputs(text, stdout);
@@ -106,27 +99,24 @@ draw_screen(struct top *top, int blocks)
 
 /* Until q is typed, or we are asked to stop. */
 static void
-watch_run(struct top_ear *ear, struct top *top, int stop)
+watch_run(struct stage *stage, struct wire_listener *listener, struct top *top)
 {
     const int blocks = has_blocks();
-    int columns = 0, key = 0, rc = 1;
+    int columns = 0, key = 0, goes_on = 1;
     double drawn = 0;
-    struct err err;
 
     top_screen_open();
-    while (rc > 0 && key != 'q' && key != 'Q') {
+    while (goes_on && key != 'q' && key != 'Q') {
         const double now = clock_now();
         const int width = terminal_size(STDOUT_FILENO, NULL);
 
-        if (now - drawn >= redraw || width != columns) {
+        if (now - drawn >= redraw_every_s || width != columns) {
             draw_screen(top, blocks);
             drawn = now;
             columns = width;
         }
-        rc = wire_wait(ear->wire, stop, glance, &err);
-        if (rc < 0)
-            die("%s", err.msg);
-        top_hear(ear, top);
+        goes_on = stage_wait(stage, look_every_s);
+        top_read(top, listener);
         key = top_screen_key();
     }
     top_screen_close();
@@ -136,26 +126,26 @@ int
 main(int argc, char **argv)
 {
     struct top top = {.epoch = -1};
-    struct top_ear ear;
-    struct err err;
-    int stop;
+    struct stage stage;
+    struct wire_listener *listener;
 
     opt_parse(&tool, argc, argv);
-    if (!where.run && !where.events)
+    if (!options.run && !events)
         opt_misuse("which run? want RUN, its directory, or --events ENDPOINT");
-    opt_together(&where.keys, &where.allow);
-    if (where.run && !file_exists(where.run))
-        die("there is no run '%s'", where.run);
-    stop = stop_fd(&err);
-    if (stop < 0)
-        die("%s", err.msg);
-    top.name = where.run ? where.run : where.events;
-    top_listen(&ear, &where, &top);
+    opt_together(&options.keys, &options.allow);
+    if (options.run && !file_exists(options.run))
+        die("there is no run '%s'", options.run);
+    stage_open(&stage, &options);
+    listener = stage_listen(&stage, events, "metrics event status", 1000);
+    top.name = options.run ? options.run : events;
+    if (options.run)
+        top_read_steps(&top, options.run);
     if (once || !terminal_size(STDOUT_FILENO, NULL))
-        print_once(&ear, &top, stop);
+        print_once(&stage, listener, &top);
     else
-        watch_run(&ear, &top, stop);
-    top_ear_release(&ear);
+        watch_run(&stage, listener, &top);
+    wire_listener_close(listener);
+    stage_close(&stage);
     top_release(&top);
     close_stdout();
     return EXIT_OK;

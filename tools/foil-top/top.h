@@ -4,14 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stage/stage.h"
 #include "util/spark.h"
-#include "wire/feed.h"
 
 /*
  * The parts of foil-top:
  *
  *   model.c    what is known of a run, from what it says
- *   hear.c     the messages of its trainer, and the steps that it wrote down
+ *   read.c     the messages of its trainer, and the steps that it wrote down
  *   page.c     all of it as lines of text
  *   screen.c   the terminal
  */
@@ -65,25 +65,10 @@ int top_is_there(const struct top_stage *stage, double now);
 /* top_value() returns a value of a stage, or NaN. */
 double top_value(const struct top_stage *stage, const char *name);
 
-/*
- * hear.c.  top_listen() connects to the events of a run; where it is on this
- * machine, the steps so far are read from its directory.  top_hear() takes in
- * what came: 1 where that was something.  Both die where that fails.
- */
-struct top_ear {
-    struct wire_keys keys;
-    struct wire *wire;
-    struct wire_listener *listener;
-};
-
-struct top_where {
-    const char *run, *events, *keys, *allow;
-};
-
-void top_listen(struct top_ear *ear, const struct top_where *where,
-                struct top *top);
-int top_hear(struct top_ear *ear, struct top *top);
-void top_ear_release(struct top_ear *ear);
+/* read.c.  top_read_steps() takes in the steps that a run directory has,
+ * top_read() the messages that have come. */
+void top_read_steps(struct top *top, const char *run);
+void top_read(struct top *top, struct wire_listener *listener);
 
 /*
  * page.c: top_page() returns what is known as text, to be given to free():

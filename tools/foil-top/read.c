@@ -6,16 +6,14 @@
 #include "train/steps.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "util/opt.h"
-#include "wire/keys.h"
 
 /* Bytes of metrics.jsonl that are read, of its end. */
 static const off_t most = 16 << 20;
 
 /* The steps that a trainer wrote down: of a longer file the first line that is
  * read is half a one, and has no number. */
-static void
-read_steps(struct top *top, const char *run)
+void
+top_read_steps(struct top *top, const char *run)
 {
     char *path = mem_format("%s/metrics.jsonl", run);
     struct wire_metrics *m = mem_array(1, sizeof *m);
@@ -31,28 +29,6 @@ read_steps(struct top *top, const char *run)
     train_steps_release(&steps);
     free(m);
     free(path);
-}
-
-void
-top_listen(struct top_ear *ear, const struct top_where *where, struct top *top)
-{
-    const struct wire_limits limits = {.queue = 1000};
-    char *endpoint = wire_endpoint(where->events, where->run, "events");
-    struct err err;
-
-    *ear = (struct top_ear){.wire = NULL};
-    if (where->keys &&
-        wire_keys_open(&ear->keys, where->keys, where->allow, &err))
-        die("%s", err.msg);
-    ear->wire = wire_open(where->keys ? &ear->keys : NULL, &err);
-    if (ear->wire)
-        ear->listener = wire_listener_open(
-            ear->wire, endpoint, "metrics event status", &limits, &err);
-    if (!ear->listener)
-        die("%s", err.msg);
-    free(endpoint);
-    if (where->run)
-        read_steps(top, where->run);
 }
 
 /* A trainer that goes on after all is another one. */
@@ -91,29 +67,19 @@ take_message(struct top *top, const struct wire_msg *msg, double now)
     }
 }
 
-int
-top_hear(struct top_ear *ear, struct top *top)
+void
+top_read(struct top *top, struct wire_listener *listener)
 {
     const double now = clock_now();
     struct wire_msg *msg;
     uint64_t missed;
     struct err err;
-    int rc, heard = 0;
+    int rc;
 
-    while ((rc = wire_listener_next(ear->listener, &msg, &missed, &err))) {
+    while ((rc = wire_listener_next(listener, &msg, &missed, &err))) {
         if (rc < 0)
             continue; // the next one says how it is
         take_message(top, msg, now);
         wire_msg_free(msg);
-        heard = 1;
     }
-    return heard;
-}
-
-void
-top_ear_release(struct top_ear *ear)
-{
-    wire_listener_close(ear->listener);
-    wire_close(ear->wire);
-    wire_keys_release(&ear->keys);
 }
