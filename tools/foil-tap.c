@@ -18,8 +18,7 @@ static enum {
 } role = ROLE_ANY;
 
 static const struct opt opts[] = {
-    {"run", 'r', OPT_TEXT, &tap.run, 0, 0, "DIR",
-     "run directory: endpoints not given are inside"},
+    STAGE_RUN_OPT(tap.options),
     {"full", 'f', OPT_FLAG, &tap.full, 0, 0, NULL,
      "print all numbers of the tensors instead of a digest"},
     {"quiet", 'q', OPT_FLAG, &tap.quiet, 0, 0, NULL, "print nothing"},
@@ -39,8 +38,7 @@ static const struct opt opts[] = {
      "proxy, replay: role in the key of the stage that binds"},
     {"lease", 0, OPT_WHOLE, &tap.lease, 1, 86400, "SECONDS",
      "check: the lease of a stage that hands out items"},
-    WIRE_KEYS_OPT(&tap.keys),
-    WIRE_ALLOW_OPT(&tap.allow),
+    STAGE_KEYS_OPTS(tap.options),
     {"role", 0, OPT_CHOICE, &role, 0, 0,
      "select|augment|train|negatives|tap|any", "keys: role of the holder"},
     {0},
@@ -135,9 +133,10 @@ main(int argc, char **argv)
         list_verbs();
     a = operand[1];
     b = a ? operand[2] : NULL;
-    if (!a && !tap.run && is_run(operand[0])) // events of RUN
-        tap.run = operand[0];
-    verb = tap.run == operand[0] ? &verbs[0] : find_verb(operand[0], !!a + !!b);
+    if (!a && !tap.options.run && is_run(operand[0])) // events of RUN
+        tap.options.run = operand[0];
+    verb = tap.options.run == operand[0] ? &verbs[0]
+                                         : find_verb(operand[0], !!a + !!b);
     tap.to = opt_choice(&to);
     tap.role = opt_choice(&role);
     verb->run(&tap, a, b);

@@ -144,8 +144,8 @@ check_connect(struct check *check, struct check_actor *actor,
     *actor = (struct check_actor){.check = check};
     snprintf(actor->name, sizeof actor->name, "%s", name);
     actor->endpoint = mem_text(endpoint);
-    actor->sock = wire_sock_connect(check->tap->wire, WIRE_DEALER, endpoint,
-                                    check->tap->to, &limits, &err);
+    actor->sock = wire_sock_connect(check->tap->stage.wire, WIRE_DEALER,
+                                    endpoint, check->tap->to, &limits, &err);
     if (!actor->sock)
         die("%s", err.msg);
 }
@@ -158,8 +158,8 @@ check_bind(struct check *check, struct check_actor *actor, const char *endpoint)
     *actor = (struct check_actor){.check = check, .binds = 1};
     snprintf(actor->name, sizeof actor->name, "check-%d", (int)getpid());
     actor->endpoint = mem_text(endpoint);
-    actor->sock =
-        wire_sock_bind(check->tap->wire, WIRE_ROUTER, endpoint, &limits, &err);
+    actor->sock = wire_sock_bind(check->tap->stage.wire, WIRE_ROUTER, endpoint,
+                                 &limits, &err);
     if (!actor->sock)
         die("%s", err.msg);
 }
@@ -177,8 +177,8 @@ static void
 wait_for(struct check_actor *actor, double seconds)
 {
     struct err err;
-    const int rc = wire_sock_wait(actor->check->tap->wire, actor->sock,
-                                  actor->check->tap->stop, seconds, &err);
+    const int rc = wire_sock_wait(actor->check->tap->stage.wire, actor->sock,
+                                  actor->check->tap->stage.stop, seconds, &err);
 
     if (rc < 0)
         die("%s", err.msg);

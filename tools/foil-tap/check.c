@@ -1,6 +1,5 @@
 #include "check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "util/opt.h"
@@ -41,18 +40,17 @@ tap_check(struct tap *tap, const char *name, const char *endpoint)
 {
     const struct role *role = find_role(name);
     struct check check = {.tap = tap, .lease = tap->lease, .table = "Greeting"};
-    char *where[2] = {NULL};
+    const char *where[2] = {NULL};
 
     tap_open(tap);
     for (size_t i = 0; i < 2 && role->edge[i]; i++) {
-        where[i] = wire_endpoint(i ? NULL : endpoint, tap->run, role->edge[i]);
+        where[i] =
+            stage_endpoint(&tap->stage, i ? NULL : endpoint, role->edge[i]);
         if (!where[i])
             opt_misuse("check where? -r DIR%s",
                        role->edge[1] ? "" : " or an endpoint");
     }
     check.session = check_now();
     role->play(&check, where[0], where[1]);
-    free(where[0]);
-    free(where[1]);
     check_finish(&check);
 }

@@ -15,7 +15,7 @@
  */
 enum { IMAGES = 4, WINDOW = 4, SNAPSHOTS = 200, ITEMS = 32 };
 
-struct stage {
+struct checked {
     struct check *check;
     struct check_actor plan, batch;
     int64_t size;   /* of its data set */
@@ -24,7 +24,7 @@ struct stage {
 };
 
 static struct wire_msg *
-item_of(const struct stage *s, int64_t session, int64_t step)
+item_of(const struct checked *s, int64_t session, int64_t step)
 {
     struct wire_item item = {
         .at = {session, 0, step},
@@ -47,7 +47,7 @@ struct got {
 };
 
 static struct got
-await_batch(struct stage *s, double seconds)
+await_batch(struct checked *s, double seconds)
 {
     struct wire_msg *msg = check_await(&s->batch, WIRE_BATCH, seconds);
     struct got got = {.there = msg != NULL};
@@ -78,7 +78,7 @@ is_at(const struct got *got, int64_t session, int64_t step)
 
 /* 1 when this snapshot comes along the plan; *room is what it adds. */
 static int
-relays_room(struct stage *s, int64_t serial, int64_t *room)
+relays_room(struct checked *s, int64_t serial, int64_t *room)
 {
     const double until = clock_now() + 5;
     struct wire_msg *msg;
@@ -101,7 +101,7 @@ relays_room(struct stage *s, int64_t serial, int64_t *room)
 }
 
 static void
-check_greeting(struct stage *s)
+check_greeting(struct checked *s)
 {
     struct check *check = s->check;
 
@@ -126,7 +126,7 @@ check_greeting(struct stage *s)
 }
 
 static void
-relays_and_delivers(struct stage *s)
+relays_and_delivers(struct checked *s)
 {
     struct check *check = s->check;
     const int64_t session = check->session;
@@ -155,7 +155,7 @@ relays_and_delivers(struct stage *s)
 
 /* Sends an item that no sound selector sends; 1 when it is refused by name. */
 static int
-is_refused(struct stage *s, struct wire_msg *item)
+is_refused(struct checked *s, struct wire_msg *item)
 {
     check_wants(s->check, "an error that names the kind item");
     s->plan.errors = 0;
@@ -165,7 +165,7 @@ is_refused(struct stage *s, struct wire_msg *item)
 }
 
 static void
-refuses_with_a_reason(struct stage *s)
+refuses_with_a_reason(struct checked *s)
 {
     struct check *check = s->check;
     const int64_t session = check->session;
@@ -195,7 +195,7 @@ refuses_with_a_reason(struct stage *s)
 
 /* The same item in another session, over new connections. */
 static void
-survives_a_restart(struct stage *s)
+survives_a_restart(struct checked *s)
 {
     struct check *check = s->check;
     char *endpoint = mem_text(s->plan.endpoint);
@@ -226,7 +226,7 @@ survives_a_restart(struct stage *s)
 
 /* Snapshots, and then as many items as the window is wide, at once. */
 static void
-stands_a_flood(struct stage *s)
+stands_a_flood(struct checked *s)
 {
     struct check *check = s->check;
     const int64_t session = check->session, first = 6;
@@ -260,7 +260,7 @@ stands_a_flood(struct stage *s)
 void
 check_augment(struct check *check, const char *plan, const char *batch_at)
 {
-    struct stage s = {.check = check, .window = WINDOW};
+    struct checked s = {.check = check, .window = WINDOW};
     struct wire_end end = {.over = 1};
 
     check_bind(check, &s.plan, plan);

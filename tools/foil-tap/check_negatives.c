@@ -18,7 +18,7 @@ enum { B = 8, D = 16, SIZE = 64, ROWS = 2 * B, FLOOD = 64 };
 
 static const char digest[] = "c0ffee00c0ffee00c0ffee00c0ffee00";
 
-struct stage {
+struct checked {
     struct check *check;
     struct check_actor a;
     int64_t id, step;
@@ -29,7 +29,7 @@ struct stage {
 
 /* Unit rows, other ones at each step. */
 static void
-make_rows(struct stage *s)
+make_rows(struct checked *s)
 {
     for (size_t r = 0; r < ROWS; r++) {
         double square = 0;
@@ -50,7 +50,7 @@ make_rows(struct stage *s)
 }
 
 static struct wire_msg *
-pairs_of(const struct stage *s)
+pairs_of(const struct checked *s)
 {
     return wire_pairs_put(&(struct wire_pairs){
         .id = s->id,
@@ -66,7 +66,7 @@ pairs_of(const struct stage *s)
 }
 
 static struct wire_msg *
-state_of(const struct stage *s, const char *sampler, int64_t total, int fresh)
+state_of(const struct checked *s, const char *sampler, int64_t total, int fresh)
 {
     struct wire_state state = {
         .id = s->id,
@@ -84,7 +84,7 @@ state_of(const struct stage *s, const char *sampler, int64_t total, int fresh)
 /* The answer of that kind to the last request, or NULL; other ids do not
  * count. */
 static struct wire_msg *
-await_answer(struct stage *s, struct wire_msg *request, enum wire_kind kind)
+await_answer(struct checked *s, struct wire_msg *request, enum wire_kind kind)
 {
     s->a.errors = 0;
     check_say(&s->a, request);
@@ -93,7 +93,7 @@ await_answer(struct stage *s, struct wire_msg *request, enum wire_kind kind)
 
 /* 1 when it is refused by its id, or by its kind where that is not read. */
 static int
-is_refused(struct stage *s, struct wire_msg *request)
+is_refused(struct checked *s, struct wire_msg *request)
 {
     check_wants(s->check, "an error with id %" PRId64 ", or with its kind",
                 s->id);
@@ -103,7 +103,7 @@ is_refused(struct stage *s, struct wire_msg *request)
 
 /* The state of another sampler, after five steps, of one table. */
 static struct wire_msg *
-foreign_state(const struct stage *s)
+foreign_state(const struct checked *s)
 {
     static const uint8_t row[4] = {1};
     struct wire_table table = {
@@ -124,7 +124,7 @@ foreign_state(const struct stage *s)
 
 /* 1 where rows sum to 1, or less, and no row weighs its own image. */
 static int
-is_sound(const struct stage *s, const struct wire_weights *w)
+is_sound(const struct checked *s, const struct wire_weights *w)
 {
     int sound =
         w->id == s->id && w->rows == ROWS && w->columns == ROWS + w->n_outside;
@@ -144,7 +144,7 @@ is_sound(const struct stage *s, const struct wire_weights *w)
 }
 
 static void
-wants_its_state_first(struct stage *s)
+wants_its_state_first(struct checked *s)
 {
     struct check *check = s->check;
     struct wire_msg *msg;
@@ -166,7 +166,7 @@ wants_its_state_first(struct stage *s)
 }
 
 static void
-check_weights(struct stage *s)
+check_weights(struct checked *s)
 {
     struct check *check = s->check;
     struct wire_msg *one, *two;
@@ -203,7 +203,7 @@ check_weights(struct stage *s)
 }
 
 static void
-refuses_with_a_reason(struct stage *s)
+refuses_with_a_reason(struct checked *s)
 {
     const float long_row[] = {3};
     const int64_t outside[] = {SIZE};
@@ -237,10 +237,10 @@ refuses_with_a_reason(struct stage *s)
 }
 
 static void
-serves_one_trainer(struct stage *s)
+serves_one_trainer(struct checked *s)
 {
     struct check *check = s->check;
-    struct stage other = {.check = check, .id = 1};
+    struct checked other = {.check = check, .id = 1};
     struct wire_msg *msg;
 
     check_connect(check, &other.a, s->a.endpoint, "check-2");
@@ -262,7 +262,7 @@ serves_one_trainer(struct stage *s)
 
 /* The last request again and again, then one of before. */
 static void
-answers_once(struct stage *s)
+answers_once(struct checked *s)
 {
     struct check *check = s->check;
     size_t same = 0;
@@ -290,7 +290,7 @@ answers_once(struct stage *s)
 void
 check_negatives(struct check *check, const char *endpoint, const char *none)
 {
-    struct stage s = {.check = check};
+    struct checked s = {.check = check};
 
     (void)none;
     check_connect(check, &s.a, endpoint, "check-1");

@@ -15,7 +15,7 @@ enum { IMAGES = 8, SIDE = 32, STEPS = 4, SIZE = 64, FLOOD = 64 };
 
 static const char digest[] = "c0ffee00c0ffee00c0ffee00c0ffee00";
 
-struct stage {
+struct checked {
     struct check *check;
     struct check_actor a;
     struct wire_next next; /* the newest, its have copied */
@@ -53,7 +53,7 @@ batch_of(int64_t session, int64_t step, size_t side)
 }
 
 static void
-take_snapshot(struct stage *s, struct wire_msg *msg)
+take_snapshot(struct checked *s, struct wire_msg *msg)
 {
     struct wire_next next;
     struct err err;
@@ -75,7 +75,7 @@ take_snapshot(struct stage *s, struct wire_msg *msg)
 
 /* Whether its newest snapshot has that step among those that it holds. */
 static int
-is_held(const struct stage *s, int64_t step)
+is_held(const struct checked *s, int64_t step)
 {
     for (size_t i = 0; i < s->next.n_have; i++)
         if (s->have[2 * i + 1] == step)
@@ -84,7 +84,7 @@ is_held(const struct stage *s, int64_t step)
 }
 
 static int
-is_at(const struct stage *s, int64_t step)
+is_at(const struct checked *s, int64_t step)
 {
     return s->next.at.step >= step || s->next.at.epoch > 0;
 }
@@ -92,7 +92,7 @@ is_at(const struct stage *s, int64_t step)
 /* Reads snapshots for so many seconds, or until what `is` asks about P and the
  * step is so: 1 when it came to that. */
 static int
-await_state(struct stage *s, int (*is)(const struct stage *s, int64_t step),
+await_state(struct checked *s, int (*is)(const struct checked *s, int64_t step),
             int64_t step, double seconds)
 {
     const double until = clock_now() + seconds;
@@ -114,7 +114,7 @@ await_state(struct stage *s, int (*is)(const struct stage *s, int64_t step),
 /* Reads two new snapshots, of which the second was made with all before it
  * read, or for 5 s: 1 when P is before `step` in them. */
 static int
-stays_before(struct stage *s, int64_t step)
+stays_before(struct checked *s, int64_t step)
 {
     const double until = clock_now() + 5;
 
@@ -131,7 +131,7 @@ stays_before(struct stage *s, int64_t step)
 }
 
 static void
-says_what_it_wants(struct stage *s)
+says_what_it_wants(struct checked *s)
 {
     struct check *check = s->check;
     struct wire_msg *msg;
@@ -160,7 +160,7 @@ says_what_it_wants(struct stage *s)
 }
 
 static void
-trains_in_order(struct stage *s)
+trains_in_order(struct checked *s)
 {
     struct check *check = s->check;
     const int64_t session = check->session;
@@ -181,7 +181,7 @@ trains_in_order(struct stage *s)
 
 /* Sends a batch that no sound augmenter sends: 1 when it is refused by name. */
 static int
-is_refused(struct stage *s, struct wire_msg *batch)
+is_refused(struct checked *s, struct wire_msg *batch)
 {
     check_wants(s->check, "an error that names the kind batch");
     s->a.errors = 0;
@@ -191,7 +191,7 @@ is_refused(struct stage *s, struct wire_msg *batch)
 }
 
 static void
-refuses_with_a_reason(struct stage *s)
+refuses_with_a_reason(struct checked *s)
 {
     const int64_t outside[] = {SIZE}, twice[] = {3, 3};
     const int64_t session = s->check->session;
@@ -222,7 +222,7 @@ refuses_with_a_reason(struct stage *s)
 
 /* The same augmenter on another connection, then a second one. */
 static void
-greets_again(struct stage *s)
+greets_again(struct checked *s)
 {
     struct check *check = s->check;
     struct check_actor other;
@@ -246,7 +246,7 @@ greets_again(struct stage *s)
 
 /* The last batch, before its turn. */
 static void
-stands_a_flood(struct stage *s)
+stands_a_flood(struct checked *s)
 {
     struct wire_msg *msg = batch_of(s->check->session, STEPS - 1, SIDE);
 
@@ -263,7 +263,7 @@ stands_a_flood(struct stage *s)
 void
 check_train(struct check *check, const char *endpoint, const char *none)
 {
-    struct stage s = {.check = check, .next = {.at = {.session = -1}}};
+    struct checked s = {.check = check, .next = {.at = {.session = -1}}};
     struct wire_msg *msg;
 
     (void)none;

@@ -5,13 +5,8 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/opt.h"
-#include "wire/event.h"
-#include "wire/feed.h"
 
 #include "tap.h"
-
-/* Seconds without a message that are worth a word. */
-static const double patience = 10;
 
 /* Whether the trainer says with it that its run is over. */
 static int
@@ -25,20 +20,9 @@ is_stop(const struct wire_msg *msg)
            !strcmp(event.what, "stop");
 }
 
-/* Until something has come, says once where it is awaited. */
-static void
-tell_silence(const char *endpoint, double *since)
-{
-    if (!*since || clock_now() - *since < patience)
-        return;
-    say("nothing has come from '%s' in %.0f seconds: does a trainer run there?",
-        endpoint, patience);
-    *since = 0;
-}
-
-/* Tells all that there is now: 1 when it was the last. */
+/* Reports all messages that there are now: 1 when it was the last. */
 static int
-tell_all(struct tap *tap, struct wire_listener *listener, double *since)
+report_all(struct tap *tap, struct wire_listener *listener, int *silent)
 {
     struct wire_msg *msg;
     uint64_t missed;
@@ -48,7 +32,7 @@ tell_all(struct tap *tap, struct wire_listener *listener, double *since)
     while (!over && (rc = wire_listener_next(listener, &msg, &missed, &err))) {
         const struct wire_record from = {clock_wall(), 0};
 
-        *since = 0;
+        *silent = 0;
         if (rc < 0) {
             tap_complain(err.msg);
             continue;
@@ -64,27 +48,26 @@ tell_all(struct tap *tap, struct wire_listener *listener, double *since)
 void
 tap_events(struct tap *tap, const char *given, const char *none)
 {
-    const struct wire_limits limits = {.queue = 1000};
-    // events are listened to in any case, if only for the last one
-    char *endpoint = wire_endpoint(given, tap->run, "events");
-    char *heard =
+    // events are followed in any case, if only for the last one
+    char *kinds =
         *tap->kinds ? mem_format("%s event", tap->kinds) : mem_text("");
+    const double since = clock_now();
     struct wire_listener *listener;
-    double since = clock_now();
-    struct err err;
+    int silent = 1; // until something has come, or that was said
 
     (void)none;
-    if (!endpoint)
+    if (!given && !tap->options.run)
         opt_misuse("where are the events? -r DIR or an endpoint");
     tap_open(tap);
-    listener = wire_listener_open(tap->wire, endpoint, heard, &limits, &err);
-    if (!listener)
-        die("%s", err.msg);
-    free(heard);
-    while (wire_wait(tap->wire, tap->stop, 1, &err) > 0 &&
-           !tell_all(tap, listener, &since))
-        tell_silence(endpoint, &since);
-    free(endpoint);
+    listener = stage_listen(&tap->stage, given, kinds, 1000);
+    while (stage_wait(&tap->stage, 1) && !report_all(tap, listener, &silent))
+        if (silent && clock_now() - since >= STAGE_SAY_EVERY_S) {
+            say("nothing has come from '%s' in %.0f seconds: does a trainer "
+                "run there?",
+                tap->stage.endpoint[0], STAGE_SAY_EVERY_S);
+            silent = 0;
+        }
+    free(kinds);
     wire_listener_close(listener);
     tap_close(tap);
 }

@@ -11,16 +11,18 @@ tap_proxy(struct tap *tap, const char *here, const char *there)
     struct wire_proxy *proxy;
     struct wire_msg *msg;
     struct err err;
-    int rc, over = 0;
+    int over = 0;
 
     tap_open(tap);
-    proxy = wire_proxy_open(tap->wire, here, there, tap->to, &limits, &err);
+    proxy =
+        wire_proxy_open(tap->stage.wire, here, there, tap->to, &limits, &err);
     if (!proxy)
         die("%s", err.msg);
-    while (!over && (rc = wire_wait(tap->wire, tap->stop, 1, &err)) > 0) {
+    while (!over && stage_wait(&tap->stage, 1)) {
         struct wire_record from = {0};
+        int rc;
 
-        while (wire_refused(tap->wire, &err))
+        while (wire_refused(tap->stage.wire, &err))
             say("%s", err.msg);
         while (!over && (rc = wire_proxy_next(proxy, &from.from, &msg, &err))) {
             if (rc < 0) {

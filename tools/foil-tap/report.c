@@ -6,7 +6,6 @@
 #include "text/vocabulary.h"
 #include "util/json.h"
 #include "util/opt.h"
-#include "util/stop.h"
 
 #include "tap.h"
 
@@ -45,15 +44,8 @@ tap_open(struct tap *tap)
     struct err err;
 
     open_vocabulary(tap);
-    opt_together(&tap->keys, &tap->allow);
-    tap->stop = stop_fd(&err);
-    if (tap->stop < 0)
-        die("%s", err.msg);
-    if (tap->keys && wire_keys_open(&tap->own, tap->keys, tap->allow, &err))
-        die("%s", err.msg);
-    tap->wire = wire_open(tap->keys ? &tap->own : NULL, &err);
-    if (!tap->wire)
-        die("%s", err.msg);
+    opt_together(&tap->options.keys, &tap->options.allow);
+    stage_open(&tap->stage, &tap->options);
     if (tap->tensorboard)
         tap->board = tap_board_open(tap->tensorboard);
     if (!tap->record)
@@ -69,8 +61,7 @@ void
 tap_close(struct tap *tap)
 {
     tap_board_close(tap->board);
-    wire_close(tap->wire);
-    wire_keys_release(&tap->own);
+    stage_close(&tap->stage);
     data_vocabulary_free(tap->words.vocabulary);
     if (tap->out && fclose(tap->out))
         die("cannot write '%s': %s", tap->record, strerror(errno));

@@ -3,10 +3,9 @@
 
 #include <stdio.h>
 
-#include "wire/keys.h"
+#include "stage/stage.h"
 #include "wire/record.h"
 #include "wire/show.h"
-#include "wire/sock.h"
 
 /*
  * The verbs of foil-tap, a file each; tools/foil-tap.1.  All of them end the
@@ -14,17 +13,15 @@
  */
 struct tap {
     /* what the command line says */
-    const char *run, *record, *keys, *allow, *kinds, *role, *to, *vocabulary,
-        *tensorboard;
+    struct stage_options options;
+    const char *record, *kinds, *role, *to, *vocabulary, *tensorboard;
     int full, quiet, follow;
     long count, lease;
 
-    struct wire_keys own;
-    struct wire *wire;
+    struct stage stage;
     FILE *out;               /* the recording, or NULL */
     struct tap_board *board; /* for TensorBoard, or NULL */
     struct wire_words words; /* of the vocabulary, if there is one */
-    int stop;                /* readable when we are to end */
     long seen;               /* messages that were printed */
 };
 
