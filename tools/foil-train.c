@@ -20,7 +20,7 @@
  * what is sent just before a socket is closed now and then (5 of 120 runs on a
  * busy machine, 0 of 150 with this), and an augmenter would stay for ever.
  */
-static const double parting = 0.2;
+static const double part_s = 0.2;
 
 /* Whether all steps that were asked for, or planned, are done. */
 static int
@@ -74,7 +74,7 @@ run_steps(struct train *t, struct err *err)
             rc = err_set(err,
                          "'%s' was removed while it was trained in: nothing "
                          "more can be saved there",
-                         t->options->run);
+                         t->options->stage.run);
     }
     if (rc >= 0 && !t->trained) {
         say_stopped();
@@ -107,7 +107,7 @@ end_run(struct train *t, int rc, struct err *err)
             rc = err_set(err, "no checkpoint: %s", why.msg);
     }
     if (!rc && t->checkpoints.saved >= 0)
-        rc = nn_checkpoint_link(t->options->run, err);
+        rc = nn_checkpoint_link(t->options->stage.run, err);
     if (t->feed && t->source.inlet && t->trained)
         train_status_keep(t);
     if (t->feed)
@@ -122,7 +122,7 @@ end_run(struct train *t, int rc, struct err *err)
         flow_inlet_ask(t->source.inlet);
         flow_server_over(t->source.inlet->server, &at);
         if (flow_server_peers(t->source.inlet->server))
-            wire_wait(t->wire, -1, parting, &why);
+            wire_wait(t->stage.wire, -1, part_s, &why);
     }
     if (t->trained)
         train_journal_end(&t->journal, t->checkpoints.saved == t->state.total);
@@ -137,7 +137,7 @@ release_run(struct train *t)
     train_features_close(&t->features);
     train_service_close(&t->service);
     wire_feed_close(t->feed);
-    wire_close(t->wire);
+    stage_close(&t->stage);
     train_learner_close(&t->learner);
     free(t->labels);
     train_inside_release(&t->inside);
@@ -162,16 +162,12 @@ serve_peers(void *self)
 
 /* Sockets, and what the run directory says. */
 static int
-set_up(struct train *t, struct wire_keys *keys, struct err *err)
+set_up(struct train *t, struct err *err)
 {
-    const struct train_options *o = t->options;
-
     if (train_begin(t, err) ||
-        (o->keys && wire_keys_open(keys, o->keys, o->allow, err)))
-        return -1;
-    t->wire = wire_open(o->keys ? keys : NULL, err);
-    if (!t->wire || train_source_open(t, err) ||
-        train_features_open(&t->features, t->wire, err))
+        stage_connect(&t->stage, &t->options->stage, err) ||
+        train_source_open(t, err) ||
+        train_features_open(&t->features, &t->stage, err))
         return -1;
     t->meanwhile = train_meanwhile;
     return train_report_open(t, err) ||
@@ -217,10 +213,10 @@ join_ranks(struct train *t, char **argv, struct err *err)
 
 /* All that rank 0 does, unless it has failed already. */
 static int
-lead_run(struct train *t, struct wire_keys *keys, int rc, struct err *err)
+lead_run(struct train *t, int rc, struct err *err)
 {
     if (!rc)
-        rc = set_up(t, keys, err);
+        rc = set_up(t, err);
     if (!rc)
         rc = run_steps(t, err);
     rc = end_run(t, rc, err);
@@ -244,8 +240,7 @@ follow_ranks(struct train *t)
 int
 main(int argc, char **argv)
 {
-    struct train t = {.stop = -1};
-    struct wire_keys keys = {0};
+    struct train t = {.stage.stop = -1};
     static char **words; // to the end
     struct err err;
     int rc, again;
@@ -259,7 +254,7 @@ main(int argc, char **argv)
     stop_at_first(lock_note_stopping);
     stop_while_busy(say_stopping);
     if (t.options->list < 0 && !t.options->dry)
-        t.stop = stop_fd(&err);
+        t.stage.stop = stop_fd(&err);
     train_wire_up(&t);
     if (t.options->list >= 0 || t.options->dry) {
         train_tell(&t);
@@ -268,15 +263,14 @@ main(int argc, char **argv)
         return EXIT_OK;
     }
     train_ranks_speak();
-    if (t.stop < 0)
+    if (t.stage.stop < 0)
         die("%s", err.msg);
     rc = join_ranks(&t, argv, &err);
     if (!rc && following)
         return follow_ranks(&t);
-    rc = lead_run(&t, &keys, rc, &err);
+    rc = lead_run(&t, rc, &err);
     again = rc && is_lost(&t) && t.options->lost && !stop_asked();
     release_run(&t);
-    wire_keys_release(&keys);
     if (again)
         train_encoders_resume(&t, words, &err);
     if (rc)

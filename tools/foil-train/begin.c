@@ -26,7 +26,7 @@ train_wire_up(struct train *t)
                                         .samples = &t->samples,
                                         .journal = &t->journal,
                                         .desk = &t->desk,
-                                        .stop = t->stop};
+                                        .stop = t->stage.stop};
     train_save_open(t);
 }
 
@@ -178,7 +178,7 @@ static int
 resume_run(struct train *t, const char *folder, struct err *err)
 {
     if (nn_checkpoint_verify(folder, err))
-        return add_way_out(t->options->run, folder, err);
+        return add_way_out(t->options->stage.run, folder, err);
     t->config = train_config_read(folder, err);
     if (!t->config ||
         train_options_take(json_object_get(t->config, "options"), err) ||
@@ -206,7 +206,7 @@ say_precision(const struct train_options *o)
 int
 train_begin(struct train *t, struct err *err)
 {
-    const char *run = t->options->run;
+    const char *run = t->options->stage.run;
     char *newest = NULL;
     int rc = -1, found;
 
@@ -236,7 +236,7 @@ train_begin(struct train *t, struct err *err)
 int
 train_stand(struct train *t, struct err *err)
 {
-    const char *run = t->options->run;
+    const char *run = t->options->stage.run;
     char *newest = NULL;
     int rc = file_exists(run) ? nn_checkpoint_find(run, &newest, err) : 0;
 
@@ -257,7 +257,7 @@ train_ask_service(struct train *t, struct err *err)
         t->options->sampler != TRAIN_SERVICE)
         return 0;
     return train_service_open(
-        &t->service, t->wire, hello->run,
+        &t->service, &t->stage, hello->run,
         t->encoder.verbs ? t->encoder.dim : nn_head_width(t->options->head),
         err);
 }

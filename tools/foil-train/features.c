@@ -16,34 +16,27 @@ static int
 check_peer(void *self, const struct wire_hello *hello, struct err *err)
 {
     const struct train_features *f = self;
-    struct wire_hello mine = {
-        .stage = "train", .version = WIRE_VERSION, .size = f->shape->size};
+    const struct wire_hello mine =
+        stage_hello("train", f->shape->digest, f->shape->size);
 
-    memcpy(mine.digest, f->shape->digest, sizeof mine.digest);
     return flow_hello_fits(&mine, hello, err);
 }
 
 int
-train_features_open(struct train_features *f, struct wire *wire,
+train_features_open(struct train_features *f, struct stage *stage,
                     struct err *err)
 {
     struct flow_server_config config = {
         .edge = WIRE_EDGE_FEATURES,
-        .hello = {.stage = "train",
-                  .version = WIRE_VERSION,
-                  .size = f->shape->size},
+        .hello = stage_hello("train", f->shape->digest, f->shape->size),
         .check = check_peer,
         .self = f,
     };
-    char *endpoint;
 
     if (!f->options->keep_features)
         return 0;
-    endpoint = wire_endpoint(f->options->features, f->options->run, "features");
-    memcpy(config.hello.digest, f->shape->digest, sizeof config.hello.digest);
-    config.endpoint = endpoint;
-    f->server = flow_server_open(wire, &config, err);
-    free(endpoint);
+    config.endpoint = stage_endpoint(stage, f->options->features, "features");
+    f->server = flow_server_open(stage->wire, &config, err);
     return f->server ? 0 : -1;
 }
 

@@ -1,7 +1,6 @@
 #ifndef FOIL_TRAIN_FEATURES_H
 #define FOIL_TRAIN_FEATURES_H
 
-#include "flow/server.h"
 #include "options.h"
 #include "train/config.h"
 #include "train/history.h"
@@ -30,7 +29,7 @@ struct train_features {
                                  one's and the next one's; id 0: none */
 };
 
-int train_features_open(struct train_features *features, struct wire *wire,
+int train_features_open(struct train_features *features, struct stage *stage,
                         struct err *err);
 void train_features_close(struct train_features *features);
 

@@ -10,23 +10,19 @@
 #include "wire/state.h"
 
 /* Seconds for which a service that was not there is not asked again. */
-static const double pause_without = 10;
+static const double ask_retry_s = 10;
 
 int
-train_service_open(struct train_service *s, struct wire *wire, const char *run,
-                   size_t width, struct err *err)
+train_service_open(struct train_service *s, struct stage *stage,
+                   const char *run, size_t width, struct err *err)
 {
     struct flow_service_config config = {
+        .endpoint = stage_endpoint(stage, s->options->negatives, "negatives"),
         .role = "negatives",
         .edge = WIRE_EDGE_NEGATIVES,
-        .hello = {.stage = "train",
-                  .version = WIRE_VERSION,
-                  .size = s->shape->size,
-                  .width = (int64_t)width},
+        .hello = stage_hello("train", s->shape->digest, s->shape->size),
         .deadline = s->options->deadline,
     };
-    char *endpoint =
-        wire_endpoint(s->options->negatives, s->options->run, "negatives");
 
     if (s->options->in_batch) {
         // a step is worth a short wait, not the whole deadline
@@ -34,10 +30,8 @@ train_service_open(struct train_service *s, struct wire *wire, const char *run,
         config.deadline = 2;
     }
     snprintf(config.hello.run, sizeof config.hello.run, "%s", run);
-    memcpy(config.hello.digest, s->shape->digest, sizeof config.hello.digest);
-    config.endpoint = endpoint;
-    s->service = flow_service_open(wire, &config, err);
-    free(endpoint);
+    config.hello.width = (int64_t)width;
+    s->service = flow_service_open(stage->wire, &config, err);
     return s->service ? 0 : -1;
 }
 
@@ -49,18 +43,12 @@ train_service_close(struct train_service *s)
     free(s->in_batch);
 }
 
-static void
-ask_service(struct train_service *s, struct wire_msg *request, int64_t id)
-{
-    flow_service_ask(s->service, request, id);
-    wire_msg_free(request);
-}
-
 /* Waits for what comes of a request; what will not do is said.  Where the clock
  * was set back a service refuses our session for good: stopped, for the step is
  * done again in another one. */
 static enum flow_answer
-hear_service(struct train_service *s, struct wire_msg **answer, struct err *err)
+wait_for_answer(struct train_service *s, struct wire_msg **answer,
+                struct err *err)
 {
     enum flow_answer what;
     struct err why;
@@ -138,8 +126,9 @@ give_piece(struct train_service *s, const struct sample_piece *piece, int last,
         table[i].n = i == piece->table ? piece->n : 0;
         table[i].row = t->bytes + piece->from * t->width;
     }
-    ask_service(s, wire_state_put(&state), state.id);
-    while (!taken && (what = hear_service(s, &answer, err)) == FLOW_ANSWERED) {
+    stage_ask(s->service, wire_state_put(&state), state.id);
+    while (!taken &&
+           (what = wait_for_answer(s, &answer, err)) == FLOW_ANSWERED) {
         taken = is_taken(answer, &state, err);
         if (!taken)
             refuse_answer(s, answer, err);
@@ -292,8 +281,8 @@ ask_weights(struct train_service *s, const struct sample_step *step,
     struct wire_msg *answer;
     enum flow_answer what;
 
-    ask_service(s, pairs_of(s, step, id), id);
-    while ((what = hear_service(s, &answer, err)) == FLOW_ANSWERED) {
+    stage_ask(s->service, pairs_of(s, step, id), id);
+    while ((what = wait_for_answer(s, &answer, err)) == FLOW_ANSWERED) {
         wire_weights_release(&s->answer);
         if (!get_weights(&s->answer, answer, s, step, err)) {
             wire_msg_free(answer);
@@ -356,7 +345,7 @@ find_weights(struct train_service *s, const struct sample_step *step,
         return 1;
     if (what == FLOW_UNREACHED && s->options->in_batch) {
         if (clock_now() >= s->again) {
-            s->again = clock_now() + pause_without;
+            s->again = clock_now() + ask_retry_s;
             train_journal_say(s->journal, "%s: training without it", err->msg);
         }
         in_batch(s, step, weights);

@@ -42,7 +42,7 @@ struct train_service {
 /* train_service_open() connects, once the shape is known.
  *   run    its name, as augmenters say it
  *   width  of an embedding, or 0: not known yet */
-int train_service_open(struct train_service *service, struct wire *wire,
+int train_service_open(struct train_service *service, struct stage *stage,
                        const char *run, size_t width, struct err *err);
 void train_service_close(struct train_service *service);
 

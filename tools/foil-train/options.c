@@ -10,7 +10,6 @@
 #include "train/settings.h"
 #include "train/shards.h"
 #include "wire/edge.h"
-#include "wire/keys.h"
 #include "wire/next.h"
 
 enum { AUTO = 2 }; // of --precision, behind f32 and bf16
@@ -51,7 +50,7 @@ static const char samplers[] = "service|" SAMPLE_SCORES "|bank";
 
 /* The run directory and its endpoints. */
 static const struct opt endpoints[] = {
-    {"run", 'r', OPT_TEXT, &o.run, 0, 0, "DIR", "run directory"},
+    {"run", 'r', OPT_TEXT, &o.stage.run, 0, 0, "DIR", "run directory"},
     {"batches", 0, OPT_TEXT, &o.batches, 0, 0, "ENDPOINT",
      "endpoint for augmenters [ipc://DIR/batch]"},
     {"negatives", 0, OPT_TEXT, &o.negatives, 0, 0, "ENDPOINT",
@@ -60,8 +59,7 @@ static const struct opt endpoints[] = {
      "endpoint for subscribers to events [ipc://DIR/events]"},
     {"features", 0, OPT_TEXT, &o.features, 0, 0, "ENDPOINT",
      "endpoint for selectors that want features [ipc://DIR/features]"},
-    WIRE_KEYS_OPT(&o.keys),
-    WIRE_ALLOW_OPT(&o.allow),
+    STAGE_KEYS_OPTS(o.stage),
     {0},
 };
 
@@ -207,7 +205,7 @@ static const struct opt_tool tool = {
 
 /* --help in parts. */
 static const struct opt_group groups[] = {
-    {"Run", &o.run, 0},
+    {"Run", &o.stage.run, 0},
     {"Endpoints", &o.batches, 1},
     {"Objective", &o.objective, 0},
     {"Objectives' parameters", &params.option[0].real, 1},
@@ -457,13 +455,13 @@ train_options_get(int argc, char **argv)
     opt_parse(&tool, argc, argv);
     if (o.list >= 0)
         return &o;
-    if (!o.run)
+    if (!o.stage.run)
         opt_misuse("-r is missing: the run directory");
     for (size_t i = 0; i < o.override.n; i++)
         if (!train_settings_knows(&settings, o.override.item[i]))
             opt_misuse("--override '%s': no checkpoint remembers that",
                        o.override.item[i]);
-    opt_together(&o.keys, &o.allow);
+    opt_together(&o.stage.keys, &o.stage.allow);
     if (o.encoder && !opt_given(&o.arch))
         o.arch = nn_arch_program;
     objective = train_find_objective(o.objective, &err);

@@ -2,6 +2,7 @@
 #define FOIL_TRAIN_OPTIONS_H
 
 #include "loss/objective.h"
+#include "stage/stage.h"
 #include "util/json.h"
 #include "util/opt.h"
 
@@ -41,7 +42,8 @@ struct train_options {
 
     /* what does not */
     int chosen; /* bf16 was, for this processor: --precision auto */
-    const char *run, *batches, *negatives, *events, *features, *keys, *allow;
+    struct stage_options stage;
+    const char *batches, *negatives, *events, *features;
     int nonfinite; /* an enum of train/learner.h */
     int in_batch;  /* --policy: 1, not to wait for the service */
     long steps, every, keep, window;

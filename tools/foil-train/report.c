@@ -43,15 +43,14 @@ int
 train_report_open(struct train *t, struct err *err)
 {
     const struct wire_limits limits = {0};
-    char *endpoint =
-        wire_endpoint(t->options->events, t->options->run, "events");
 
-    t->feed = wire_feed_open(t->wire, endpoint, &limits, err);
-    free(endpoint);
+    t->feed = wire_feed_open(
+        t->stage.wire, stage_endpoint(&t->stage, t->options->events, "events"),
+        &limits, err);
     train_results_open(t);
-    return t->feed && !train_journal_open(&t->journal, t->options->run,
+    return t->feed && !train_journal_open(&t->journal, t->options->stage.run,
                                           &t->state, err)
-               ? train_batches_open(&t->batches, t->options->run,
+               ? train_batches_open(&t->batches, t->options->stage.run,
                                     t->state.total, err)
                : -1;
 }

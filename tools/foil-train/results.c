@@ -10,7 +10,7 @@
 static char *
 name_results(const struct train *t)
 {
-    return mem_format("%s/results.jsonl", t->options->run);
+    return mem_format("%s/results.jsonl", t->options->stage.run);
 }
 
 void

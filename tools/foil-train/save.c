@@ -35,7 +35,8 @@ train_save_open(struct train *t)
     const struct train_part config = {
         .name = "config", .self = t, .save = save_config};
 
-    train_checkpoints_init(checkpoints, t->options->run, t->options->keep);
+    train_checkpoints_init(checkpoints, t->options->stage.run,
+                           t->options->keep);
     train_checkpoints_add(checkpoints, train_journal_part(&t->journal));
     train_checkpoints_add(checkpoints, train_batches_part(&t->batches));
     train_checkpoints_add(checkpoints, config);
@@ -65,8 +66,8 @@ train_save(struct train *t, struct err *err)
     train_desk_back(&t->desk);
     if (rc)
         return -1;
-    folder =
-        mem_format("%s/step-%08jd", t->options->run, (intmax_t)t->state.total);
+    folder = mem_format("%s/step-%08jd", t->options->stage.run,
+                        (intmax_t)t->state.total);
     train_report_event(t, "checkpoint", folder, "");
     free(folder);
     train_tidy(t);

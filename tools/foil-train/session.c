@@ -25,7 +25,7 @@ int
 train_session(struct train *t, struct err *err)
 {
     const int64_t clock = (int64_t)clock_wall();
-    char *path = mem_format("%s/session", t->options->run);
+    char *path = mem_format("%s/session", t->options->stage.run);
     const int64_t before = read_session(path);
     char text[DIGITS];
     int n, rc;
@@ -35,7 +35,7 @@ train_session(struct train *t, struct err *err)
         say("the clock of this machine is days behind the one that '%s' was "
             "trained by: set the clock, here or where stages refuse the "
             "session",
-            t->options->run);
+            t->options->stage.run);
     n = snprintf(text, sizeof text, "%jd\n", (intmax_t)t->session);
     rc = file_write(path, text, (size_t)n, err);
     free(path);

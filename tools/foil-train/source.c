@@ -7,8 +7,8 @@
 #include "util/mem.h"
 #include "util/stop.h"
 
-/* Seconds between two complaints. */
-static const double patience = 10;
+/* Seconds after which augmenters that are not there have ended. */
+static const double absent_s = 10;
 
 /* Whether a peer's data set is the one that the checkpoint was made with. */
 static int
@@ -49,24 +49,19 @@ train_source_open(struct train *t, struct err *err)
 {
     const size_t window = (size_t)t->options->window,
                  max_batch = (size_t)t->options->max_batch << 20;
-    struct flow_inlet_config config = {
-        .hello = {.stage = "train",
-                  .version = WIRE_VERSION,
-                  .max_batch = (int64_t)max_batch},
+    const struct flow_inlet_config config = {
+        .endpoint = stage_endpoint(&t->stage, t->options->batches, "batch"),
+        .hello = {.stage = "train", .max_batch = (int64_t)max_batch},
         .at = train_at(t),
         .window = 1, // until the first batch says how large they are
         .limits = {.queue = window, .max_batch = max_batch},
         .check = check_peer,
         .self = t,
     };
-    char *endpoint =
-        wire_endpoint(t->options->batches, t->options->run, "batch");
 
-    config.endpoint = endpoint;
     t->source = (struct train_source){
-        .inlet = flow_inlet_open(t->wire, &config, err),
+        .inlet = flow_inlet_open(t->stage.wire, &config, err),
     };
-    free(endpoint);
     return t->source.inlet ? 0 : -1;
 }
 
@@ -293,7 +288,7 @@ train_source_serve(struct train *t)
 {
     take_batches(t);
     flow_inlet_ask(t->source.inlet);
-    wire_beat(t->wire);
+    wire_beat(t->stage.wire);
     train_status_tell(t, 0);
 }
 
@@ -314,10 +309,10 @@ was_over(const struct train *t, enum flow_ended said, double now)
     const struct train_state *state = &t->state;
     const double until = flow_server_peers(t->source.inlet->server)
                              ? t->options->deadline
-                             : patience;
+                             : absent_s;
 
     return state->epochs && state->epoch >= state->epochs &&
-           (said != FLOW_NONE_ENDED || now - t->source.waiting >= until);
+           (said != FLOW_NONE_ENDED || now - t->source.waiting.since >= until);
 }
 
 /*
@@ -339,7 +334,7 @@ is_over(struct train *t, double now)
 
 /* For whom the augmenters wait, or the trainer for one of them. */
 static void
-name_wait(const struct flow_server *server, struct err *text)
+describe_feeders(const struct flow_server *server, struct err *text)
 {
     const size_t n = flow_server_peers(server);
     const char *source = "";
@@ -370,7 +365,7 @@ static int
 say_waiting(struct train *t, double now, struct err *err)
 {
     struct train_source *s = &t->source;
-    const double lasted = now - s->waiting;
+    const double lasted = now - s->waiting.since;
     const size_t peers = flow_server_peers(s->inlet->server);
     const char *again = "; start selector and augmenters again if they ended";
     struct err who;
@@ -381,10 +376,9 @@ say_waiting(struct train *t, double now, struct err *err)
                        "%zu augmenters there: given up%s",
                        (intmax_t)t->state.epoch, (intmax_t)t->state.step,
                        lasted, peers, peers ? "" : again);
-    if (now - s->said < patience || lasted < patience)
+    if (!stage_waiting_due(&s->waiting, 1, now))
         return 0;
-    s->said = now;
-    name_wait(s->inlet->server, &who);
+    describe_feeders(s->inlet->server, &who);
     if (!peers)
         train_journal_say(&t->journal,
                           "no augmenter is there: waiting for %.0f seconds%s",
@@ -456,7 +450,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
     const struct wire_place at = train_at(t);
 
     t->stood = t->state;
-    s->waiting = clock_now();
+    stage_waiting_begin(&s->waiting, clock_now());
     flow_consumer_go(s->inlet->consumer, &at);
     for (;;) {
         double now, pause;
@@ -468,12 +462,12 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
         now = clock_now();
         if (!stop_asked() && take_next(t, batch)) {
             train_status_tell(t, 0);
-            t->journal.waited += now - s->waiting;
+            t->journal.waited += now - s->waiting.since;
             return 1;
         }
         if (is_over(t, now))
             return 0;
-        train_status_tell(t, now - s->waiting);
+        train_status_tell(t, now - s->waiting.since);
         flow_consumer_wait(s->inlet->consumer, now);
         flow_inlet_ask(s->inlet);
         if (meet_service(t, err))
@@ -481,8 +475,8 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
         if (say_waiting(t, now, err))
             return -1;
         pause = fmin(flow_inlet_patience(s->inlet),
-                     t->options->deadline - (now - s->waiting));
-        rc = wire_wait(t->wire, t->stop, pause, err);
+                     t->options->deadline - (now - s->waiting.since));
+        rc = wire_wait(t->stage.wire, t->stage.stop, pause, err);
         if (rc <= 0)
             return rc;
     }

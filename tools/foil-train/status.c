@@ -122,7 +122,7 @@ train_status_tell(struct train *t, double waits)
 void
 train_status_keep(struct train *t)
 {
-    char *path = mem_format("%s/stages.json", t->options->run), *text;
+    char *path = mem_format("%s/stages.json", t->options->stage.run), *text;
     FILE *file = fopen(path, "w");
     json_t *all;
 

@@ -14,7 +14,7 @@ refuse_step(struct train *t, const struct train_batch *b,
                        "epoch %jd, step %jd: %s; the ids of the batch are in "
                        "'%s/nonfinite.jsonl'",
                        (intmax_t)b->epoch, (intmax_t)b->step, result->reason,
-                       t->options->run);
+                       t->options->stage.run);
     train_journal_say(&t->journal, "epoch %jd, step %jd: %s: %s",
                       (intmax_t)b->epoch, (intmax_t)b->step, result->reason,
                       result->outcome == TRAIN_SKIPPED ? "skipped"

@@ -33,7 +33,7 @@ tell_needs(struct train *t, struct err *err)
     const struct train_state *s = &t->state;
     const char *method;
 
-    if (train_check_free(o->run, err) || train_stand(t, err))
+    if (train_check_free(o->stage.run, err) || train_stand(t, err))
         return -1;
     method = o->sampler == TRAIN_SERVICE ? t->objective->wants_weights : NULL;
     json_print(json_pack(

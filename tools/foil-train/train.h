@@ -54,9 +54,9 @@
 /* Where batches come from. */
 struct train_source {
     struct flow_inlet *inlet;
-    size_t largest;       /* bytes of a batch, so far */
-    double waiting, said; /* since when; when it was said last */
-    double over;          /* since when all say that nothing is left; or 0 */
+    size_t largest;               /* bytes of a batch, so far */
+    struct stage_waiting waiting; /* for the next batch */
+    double over; /* since when all say that nothing is left; or 0 */
 };
 
 /* All objects of a trainer, in the order of their use: each knows those above
@@ -70,7 +70,6 @@ struct train {
     struct train_state state; /* a step moves it on */
     struct train_state stood; /* as it was before the step that computes */
     int64_t session;
-    int stop;    /* descriptor */
     int trained; /* since we started: at least one step */
 
     struct train_journal journal;
@@ -86,7 +85,7 @@ struct train {
     struct train_scalars scalars;      /* of the objective */
     struct train_basis basis;          /* until the encoder has it */
 
-    struct wire *wire;
+    struct stage stage;
     struct train_desk desk;
     struct wire_feed *feed;
     double told;     /* when it was told last how stages are */
