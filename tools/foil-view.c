@@ -21,7 +21,6 @@
 #include "util/opt.h"
 #include "util/priority.h"
 #include "util/stop.h"
-#include "wire/keys.h"
 
 NUM_ROOM_FIRST
 
@@ -31,7 +30,7 @@ static const char *address = "127.0.0.1", *token, *file;
 static long port = 8765, points = FILM_POINTS;
 
 static const struct opt opts[] = {
-    {"run", 'r', OPT_TEXT, &where.run, 0, 0, "RUN",
+    {"run", 'r', OPT_TEXT, &where.stage.run, 0, 0, "RUN",
      "run directory; must be given"},
     {"beside", 0, OPT_LIST, &beside, 0, 0, "RUN",
      "show the curves of this run, too; up to 7 of them"},
@@ -49,8 +48,7 @@ static const struct opt opts[] = {
      "write the page as one file, and end"},
     {"events", 0, OPT_TEXT, &where.events, 0, 0, "ENDPOINT",
      "where the trainer publishes [ipc://RUN/events]"},
-    WIRE_KEYS_OPT(&where.keys),
-    WIRE_ALLOW_OPT(&where.allow),
+    STAGE_KEYS_OPTS(where.stage),
     {0},
 };
 
@@ -64,7 +62,8 @@ static const char token_characters[] = "abcdefghijklmnopqrstuvwxyz"
                                        "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                        "0123456789-_";
 
-static const double beat = 5, glance = 1, patience = 10; // seconds
+static const double beat_every_s = 5, look_every_s = 1, // at most
+    export_s = 10; // for a trainer's first batch
 
 /* A random word. */
 static const char *
@@ -94,19 +93,18 @@ join_descriptors(int one, int other)
 }
 
 static void
-answer_pages(struct serve *serve, struct watch *watch, struct hub *hub,
-             int stop)
+answer_pages(struct serve *serve, struct watch *watch, struct hub *hub)
 {
-    const int due = join_descriptors(stop, serve_fd(serve));
+    const int due = join_descriptors(watch->stage.stop, serve_fd(serve));
     double beaten = clock_now();
     struct err err;
 
     while (!stop_asked()) {
-        if (wire_wait(watch->wire, due, fmin(glance, serve_due(serve)), &err) <
-            0)
+        if (wire_wait(watch->stage.wire, due,
+                      fmin(look_every_s, serve_due(serve)), &err) < 0)
             die("%s", err.msg);
         watch_hear(watch);
-        if (clock_now() - beaten > beat) {
+        if (clock_now() - beaten > beat_every_s) {
             beaten = clock_now();
             hub_beat(hub);
         }
@@ -115,21 +113,19 @@ answer_pages(struct serve *serve, struct watch *watch, struct hub *hub,
     close(due);
 }
 
-/* Writes the page of a run that is over at once; of one that goes when it has
- * been heard, or is not. */
+/* Writes the page of a run that is over at once; of one that goes on, when its
+ * trainer has published a batch, or does not. */
 static void
-write_page(struct watch *watch, int stop)
+write_page(struct watch *watch)
 {
-    const double until = clock_now() + patience;
+    const double until = clock_now() + export_s;
     struct err err;
     char *text;
     size_t size;
 
-    while (watch_waits(watch) && clock_now() < until && !stop_asked()) {
-        if (wire_wait(watch->wire, stop, glance, &err) < 0)
-            die("%s", err.msg);
+    while (watch_waits(watch) && clock_now() < until &&
+           stage_wait(&watch->stage, look_every_s))
         watch_hear(watch);
-    }
     text = export_page(watch, &size);
     if (file_write(file, text, size, &err))
         die("%s", err.msg);
@@ -138,7 +134,7 @@ write_page(struct watch *watch, int stop)
 
 /* Until we are asked to stop. */
 static void
-serve_page(struct watch *watch, struct hub *hub, int stop)
+serve_page(struct watch *watch, struct hub *hub)
 {
     struct serve *serve;
     struct err err;
@@ -152,15 +148,15 @@ serve_page(struct watch *watch, struct hub *hub, int stop)
     printf("http://%s:%d/%s%s\n", address, serve_port(serve), token,
            *token ? "/" : "");
     fflush(stdout);
-    answer_pages(serve, watch, hub, stop);
+    answer_pages(serve, watch, hub);
     serve_close(serve);
 }
 
 static void
 check_runs(void)
 {
-    if (!file_exists(where.run))
-        die("there is no run '%s'", where.run);
+    if (!file_exists(where.stage.run))
+        die("there is no run '%s'", where.stage.run);
     if (beside.n > BESIDE_MOST)
         opt_misuse("--beside takes %d runs at most", BESIDE_MOST);
     for (size_t i = 0; i < beside.n; i++)
@@ -176,30 +172,25 @@ main(int argc, char **argv)
 {
     struct hub *hub;
     struct watch watch;
-    struct err err;
-    int stop;
 
     opt_parse(&tool, argc, argv);
-    if (!where.run)
+    if (!where.stage.run)
         opt_misuse("which run? want RUN, its directory");
     if (file && token)
         opt_misuse("--token belongs to a page that is served: leave it out, or "
                    "--export");
     if (token && token[strspn(token, token_characters)])
         opt_misuse("--token '%s': want letters, digits, - and _", token);
-    opt_together(&where.keys, &where.allow);
+    opt_together(&where.stage.keys, &where.stage.allow);
     check_runs();
-    stop = stop_fd(&err);
-    if (stop < 0)
-        die("%s", err.msg);
     priority_lower(PRIORITY_BESIDE);
     num_threads(1); // and a child may compute, too
     hub = hub_open();
     watch_open(&watch, &where, hub);
     if (file)
-        write_page(&watch, stop);
+        write_page(&watch);
     else
-        serve_page(&watch, hub, stop);
+        serve_page(&watch, hub);
     watch_close(&watch);
     hub_close(hub);
     close_stdout();

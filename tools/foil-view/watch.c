@@ -31,23 +31,6 @@ static const double first = .6, soon = 2;
 static const char *const kinds[WATCH_LISTENERS] = {"event status",
                                                    "metrics features drawn"};
 
-static void
-open_listeners(struct watch *watch)
-{
-    const struct wire_limits limits = {.queue = 64};
-    char *endpoint =
-        wire_endpoint(watch->where.events, watch->where.run, "events");
-    struct err err;
-
-    for (size_t i = 0; i < WATCH_LISTENERS; i++) {
-        watch->listener[i] =
-            wire_listener_open(watch->wire, endpoint, kinds[i], &limits, &err);
-        if (!watch->listener[i])
-            die("%s", err.msg);
-    }
-    free(endpoint);
-}
-
 /* A member of the newest checkpoint's config.json; {} where there is none yet.
  */
 static json_t *
@@ -70,7 +53,7 @@ count_steps(const struct watch *watch)
     const json_t *train = json_object_get(watch->status, "train 1");
     const double said = json_number_value(
         json_object_get(json_object_get(train, "values"), "steps"));
-    json_t *state = read_config(watch->where.run, "state");
+    json_t *state = read_config(watch->where.stage.run, "state");
     const double known = json_number_value(json_object_get(state, "steps")) *
                          json_number_value(json_object_get(state, "epochs"));
 
@@ -82,11 +65,11 @@ count_steps(const struct watch *watch)
 static void
 read_log(struct watch *watch)
 {
-    const int living = lock_held(watch->where.run);
+    const int living = lock_held(watch->where.stage.run);
 
-    history_read(&watch->history, watch->where.run);
+    history_read(&watch->history, watch->where.stage.run);
     json_decref(watch->log);
-    watch->log = past_log(watch->where.run, &watch->history, living,
+    watch->log = past_log(watch->where.stage.run, &watch->history, living,
                           count_steps(watch), LOG);
 }
 
@@ -94,23 +77,19 @@ void
 watch_open(struct watch *watch, const struct watch_where *where,
            struct hub *hub)
 {
-    struct err err;
-
     *watch = (struct watch){.where = *where, .hub = hub};
+    stage_open(&watch->stage, &where->stage);
     watch->film = film_open(hub, where->points);
-    watch->pictures.views = train_views_open(where->run, where->data);
-    if (where->keys &&
-        wire_keys_open(&watch->keys, where->keys, where->allow, &err))
-        die("%s", err.msg);
-    watch->wire = wire_open(where->keys ? &watch->keys : NULL, &err);
-    if (!watch->wire)
-        die("%s", err.msg);
-    history_read(&watch->history, where->run);
-    watch->is_past = !lock_held(where->run);
-    watch->status = watch->is_past ? past_stages(where->run, &watch->history)
-                                   : json_object();
+    watch->pictures.views = train_views_open(where->stage.run, where->data);
+    history_read(&watch->history, where->stage.run);
+    watch->is_past = !lock_held(where->stage.run);
+    watch->status = watch->is_past
+                        ? past_stages(where->stage.run, &watch->history)
+                        : json_object();
     beside_open(&watch->beside, where->beside, where->n_beside);
-    open_listeners(watch);
+    for (size_t i = 0; i < WATCH_LISTENERS; i++)
+        watch->listener[i] =
+            stage_listen(&watch->stage, where->events, kinds[i], 64);
     read_log(watch);
 }
 
@@ -119,8 +98,7 @@ watch_close(struct watch *watch)
 {
     for (size_t i = 0; i < WATCH_LISTENERS; i++)
         wire_listener_close(watch->listener[i]);
-    wire_close(watch->wire);
-    wire_keys_release(&watch->keys);
+    stage_close(&watch->stage);
     train_views_close(watch->pictures.views);
     history_release(&watch->history);
     film_close(watch->film);
@@ -446,14 +424,14 @@ hear_until(struct watch *watch, struct wire_listener *listener, double end)
 static void
 read_folder(struct watch *watch)
 {
-    int again = history_read(&watch->history, watch->where.run);
+    int again = history_read(&watch->history, watch->where.stage.run);
 
     watch->looked_at = clock_now();
-    results_read(&watch->results, watch->where.run, watch->hub);
+    results_read(&watch->results, watch->where.stage.run, watch->hub);
     again |= beside_read(&watch->beside, watch->hub);
     if (again)
         hub_say(watch->hub, "again", json_object());
-    if (samples_read(&watch->samples, watch->where.run, &watch->pictures))
+    if (samples_read(&watch->samples, watch->where.stage.run, &watch->pictures))
         hub_say(watch->hub, "samples", samples_show(&watch->samples));
 }
 
@@ -507,7 +485,7 @@ watch_show_batch(struct watch *watch, const struct moment *moment)
 static double
 find_tau(const struct watch *watch)
 {
-    json_t *options = read_config(watch->where.run, "options");
+    json_t *options = read_config(watch->where.stage.run, "options");
     const double saved = json_number_value(json_object_get(options, "tau"));
 
     json_decref(options);
@@ -534,7 +512,7 @@ watch_waits(const struct watch *watch)
 {
     const double now = clock_now();
 
-    return lock_held(watch->where.run) &&
+    return lock_held(watch->where.stage.run) &&
            (!watch->newest.n || json_object_size(watch->status) < STAGES ||
             (!watch->newest.drawn.k && is_sampled(watch, now)));
 }
@@ -592,7 +570,7 @@ show_classes(const struct data_set *set)
 json_t *
 watch_show(struct watch *watch)
 {
-    const char *run = watch->where.run;
+    const char *run = watch->where.stage.run;
     char *folder = realpath(run, NULL), *copy = mem_text(folder ? folder : run);
     json_t *batch = show_newest(watch), *all;
     struct err ignored;

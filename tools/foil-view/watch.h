@@ -1,8 +1,7 @@
 #ifndef FOIL_VIEW_WATCH_H
 #define FOIL_VIEW_WATCH_H
 
-#include "wire/feed.h"
-#include "wire/keys.h"
+#include "stage/stage.h"
 
 #include "beside.h"
 #include "film.h"
@@ -17,7 +16,8 @@
 
 /* Where a run is. */
 struct watch_where {
-    const char *run, *events, *keys, *allow, *data;
+    struct stage_options stage;
+    const char *events, *data;
     const char *const *beside; /* [n_beside] other runs */
     size_t n_beside;
     size_t points; /* of a map */
@@ -28,8 +28,7 @@ enum { WATCH_LISTENERS = 2 };
 /* What is known of a run: from its folder, and from what its trainer says. */
 struct watch {
     struct watch_where where;
-    struct wire_keys keys;
-    struct wire *wire;
+    struct stage stage;
     struct wire_listener *listener[WATCH_LISTENERS];
     struct hub *hub; /* that is told */
     struct history history;
@@ -58,7 +57,7 @@ struct watch {
 };
 
 /* watch_open() reads what is there and connects to the trainer; it dies where
- * that fails. */
+ * that fails.  `where` must stay.  Before other threads are started. */
 void watch_open(struct watch *watch, const struct watch_where *where,
                 struct hub *hub);
 void watch_close(struct watch *watch);
