@@ -27,19 +27,6 @@ struct wire_keys {
     size_t n;
 };
 
-/* The options of a tool that may speak on such a socket, in its table: two
- * const char *, which go together (util/opt.h). */
-#define WIRE_KEYS_OPT(own)                         \
-    {                                              \
-        "keys", 0, OPT_TEXT, own, 0, 0, "FILE",    \
-            "our certificate, with its secret key" \
-    }
-#define WIRE_ALLOW_OPT(allow)                            \
-    {                                                    \
-        "allow", 0, OPT_TEXT, allow, 0, 0, "DIR",        \
-            "public certificates of the peers to accept" \
-    }
-
 /*
  * wire_keys_open() reads our own certificate `own`, with the secret key, and
  * every public one in the folder `allow`.  Refused are a secret key that others
