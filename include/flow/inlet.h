@@ -8,7 +8,7 @@
  * The end of an edge that items come in by: a consumer (flow/consumer.h) behind
  * a socket that many connect to.
  *
- *     while ((rc = wire_wait(wire, stop, flow_inlet_patience(inlet), &err)) >
+ *     while ((rc = wire_wait(wire, stop, flow_inlet_pause_s(inlet), &err)) >
  *            0) {
  *         while (flow_inlet_next(inlet, &news))
  *             if (news.what == FLOW_MESSAGE) flow_consumer_hold( ... )
@@ -59,8 +59,8 @@ int flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news);
  * flow_inlet_next() has returned 0. */
 void flow_inlet_ask(struct flow_inlet *inlet);
 
-/* flow_inlet_patience() returns for how many seconds to wait for messages at
+/* flow_inlet_pause_s() returns for how many seconds to wait for messages at
  * most: up to 1. */
-double flow_inlet_patience(const struct flow_inlet *inlet);
+double flow_inlet_pause_s(const struct flow_inlet *inlet);
 
 #endif

@@ -8,7 +8,7 @@
  * The end of an edge that hands items out: a producer (flow/producer.h) behind
  * a socket that many connect to.
  *
- *     while ((rc = wire_wait(wire, stop, flow_outlet_patience(outlet), &err)) >
+ *     while ((rc = wire_wait(wire, stop, flow_outlet_pause_s(outlet), &err)) >
  *            0) {
  *         while (flow_outlet_next(outlet, &news))
  *             switch (news.what) ...
@@ -80,8 +80,8 @@ int flow_outlet_late(struct flow_outlet *outlet, struct err *words);
 int flow_outlet_is_over(const struct flow_outlet *outlet);
 void flow_outlet_over(struct flow_outlet *outlet);
 
-/* flow_outlet_patience() returns for how many seconds to wait for messages at
+/* flow_outlet_pause_s() returns for how many seconds to wait for messages at
  * most: 0.05 to 1. */
-double flow_outlet_patience(const struct flow_outlet *outlet);
+double flow_outlet_pause_s(const struct flow_outlet *outlet);
 
 #endif

@@ -24,9 +24,9 @@ struct flow_service_config {
     enum wire_edge edge;     /* NEGATIVES or FEATURES */
     struct wire_hello hello; /* ours */
     struct wire_limits limits;
-    double timeout;  /* seconds until a request is sent again; 0: 5 */
-    double deadline; /* seconds until it is given up; 0: 60 */
-    double patience; /* seconds without an answer until FLOW_ODD; 0: 10 */
+    double timeout;     /* seconds until a request is sent again; 0: 5 */
+    double deadline;    /* seconds until it is given up; 0: 60 */
+    double say_every_s; /* seconds without an answer until FLOW_ODD; 0: 10 */
 };
 
 /* flow_service_open() returns at once: the service may start later.  NULL on
@@ -66,7 +66,7 @@ enum flow_answer {
 /*
  * flow_service_wait() waits for the answer.  All results but FLOW_ANSWERED and
  * FLOW_STOPPED leave a sentence in *err.  FLOW_ODD is returned for the 1st,
- * 2nd, 4th, 8th ... message that will not do, and whenever `patience` has
+ * 2nd, 4th, 8th ... message that will not do, and whenever `say_every_s` has
  * passed without an answer: then, as at the deadline, *err says what was wrong
  * with the last message, if any came.
  */

@@ -1,13 +1,14 @@
 #include "greeting.h"
 
 /* Seconds until a hello that is not answered is sent again. */
-static const double patience = 1;
+static const double hello_retry_s = 1;
 
 int
 flow_greeting_turn(struct flow_greeting *greeting, int connected, double now)
 {
     if (!connected || greeting->state == FLOW_IN ||
-        (greeting->state == FLOW_GREETING && now - greeting->sent < patience))
+        (greeting->state == FLOW_GREETING &&
+         now - greeting->sent < hello_retry_s))
         return 0;
     greeting->state = FLOW_GREETING;
     greeting->sent = now;
@@ -19,7 +20,7 @@ flow_greeting_due(const struct flow_greeting *greeting, int connected)
 {
     if (!connected || greeting->state == FLOW_IN)
         return 1e18;
-    return greeting->state == FLOW_OUT ? 0 : greeting->sent + patience;
+    return greeting->state == FLOW_OUT ? 0 : greeting->sent + hello_retry_s;
 }
 
 int

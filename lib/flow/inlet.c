@@ -83,7 +83,7 @@ flow_inlet_ask(struct flow_inlet *inlet)
 }
 
 double
-flow_inlet_patience(const struct flow_inlet *inlet)
+flow_inlet_pause_s(const struct flow_inlet *inlet)
 {
     return fmin(flow_consumer_due(inlet->consumer, clock_now()), 1);
 }

@@ -175,7 +175,7 @@ flow_outlet_over(struct flow_outlet *outlet)
 }
 
 double
-flow_outlet_patience(const struct flow_outlet *outlet)
+flow_outlet_pause_s(const struct flow_outlet *outlet)
 {
     // what is due may have nobody who asks for it: no busy waiting
     return fmin(fmax(flow_producer_due(outlet->producer, clock_now()), 0.05),

@@ -309,9 +309,9 @@ read_augmenters(struct player *p)
 }
 
 static double
-find_patience(const struct player *p)
+choose_wait(const struct player *p)
 {
-    return p->outlet ? flow_outlet_patience(p->outlet)
+    return p->outlet ? flow_outlet_pause_s(p->outlet)
                      : fmin(1, flow_producer_due(p->producer, clock_now()));
 }
 
@@ -345,7 +345,7 @@ flow_replay_run(struct flow_replay *replay, struct wire *wire, int stop_fd,
     int rc = open_player(&p, wire, endpoint, role, err) ? -1 : 1;
 
     while (rc > 0 && !p.over &&
-           (rc = wire_wait(wire, stop_fd, find_patience(&p), err)) > 0)
+           (rc = wire_wait(wire, stop_fd, choose_wait(&p), err)) > 0)
         rc = (p.outlet ? read_augmenters(&p) : read_trainer(&p, err)) ||
                      hand_out(&p, err)
                  ? -1

@@ -33,8 +33,8 @@ flow_service_open(struct wire *wire, const struct flow_service_config *config,
     service->config = *config;
     if (service->config.deadline <= 0)
         service->config.deadline = 60;
-    if (service->config.patience <= 0)
-        service->config.patience = 10;
+    if (service->config.say_every_s <= 0)
+        service->config.say_every_s = 10;
     service->asking = (struct flow_asking){
         .timeout = config->timeout > 0 ? config->timeout : 5,
         .deadline = service->config.deadline,
@@ -232,7 +232,7 @@ still_waits(struct flow_service *service, double now, struct err *err)
     const double seconds = now - service->asking.begun;
     const char *last = last_refused(service);
 
-    if (now - service->said < service->config.patience)
+    if (now - service->said < service->config.say_every_s)
         return 0;
     service->said = now;
     if (*last)
@@ -278,7 +278,7 @@ flow_service_wait(struct flow_service *service, int stop_fd,
             return give_up(service, err);
         if (still_waits(service, now, err))
             return FLOW_ODD;
-        until = fmin(until, service->said + service->config.patience);
+        until = fmin(until, service->said + service->config.say_every_s);
         rc = rc ? retry_request(service, stop_fd, err)
                 : wire_sock_wait(link->wire, link->sock, stop_fd, until - now,
                                  err);

@@ -255,7 +255,7 @@ RULES = [
      "some ? FLOW_ALL_ENDED",
      "one says that all is there"),
     ("greeting: hello again each second", G,
-     "now - greeting->sent < patience",
+     "now - greeting->sent < hello_retry_s",
      "1",
      "[GREETING: a second without an answer]"),
     ("greeting: hello again when it is asked for", G,

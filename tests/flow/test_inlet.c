@@ -129,7 +129,7 @@ tells(struct edge *e)
           flow_client_snapshot(e->client)->serial == 3 &&
           !flow_client_snapshot(e->client)->n_have,
       "and what is trained");
-    T(flow_inlet_patience(e->inlet) > 0.1, "then there is time");
+    T(flow_inlet_pause_s(e->inlet) > 0.1, "then there is time");
     flow_server_over(e->inlet->server, &done);
     T(client_sees(e->a, e->b, e->client, FLOW_OVER, &news, 60),
       "[consumer: the run is over] the run is over");

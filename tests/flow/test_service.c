@@ -298,7 +298,7 @@ says_that_it_waits(struct wire *wire, struct flow_service_config config,
     int said = 0;
 
     config.endpoint = endpoint;
-    config.patience = 0.03;
+    config.say_every_s = 0.03;
     config.deadline = 60;
     service = flow_service_open(wire, &config, &err);
     ask(service, 5, 0);
@@ -323,7 +323,7 @@ says_what_came(const char *endpoint)
     enum flow_answer what;
     int said = 0;
 
-    config.patience = 0.2;
+    config.say_every_s = 0.2;
     config.deadline = 2;
     service = flow_service_open(wire, &config, &err);
     ask(service, 6, NO_NUMBER);
@@ -425,7 +425,7 @@ too_large(const char *endpoint)
     struct wire_msg *msg = wire_pairs_put(&pairs);
 
     // 256 MiB take their time, and an error that is asked for again begins anew
-    config.timeout = config.patience = 60;
+    config.timeout = config.say_every_s = 60;
     config.deadline = 120;
     service = flow_service_open(wire, &config, &err);
     ask(service, 900, 0);

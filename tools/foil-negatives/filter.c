@@ -348,7 +348,7 @@ filter_pause(void *self)
     const struct filter *filter = self;
 
     return filter->items
-               ? fmin(flow_outlet_patience(filter->items),
+               ? fmin(flow_outlet_pause_s(filter->items),
                       flow_consumer_due(filter->passage.consumer, clock_now()))
                : 1;
 }

@@ -63,10 +63,10 @@ struct planner {
 };
 
 /* Seconds until an unanswered trainer is a trouble; between two tries. */
-static const double patience = 10, pause_again = 0.2;
+static const double answer_s = 10, retry_s = 0.2;
 /* Seconds between two looks at the second thread, and the share of them that it
  * has to get of a processor where somebody waits for it. */
-static const double look = 0.2, least_share = 0.2;
+static const double look_every_s = 0.2, least_share = 0.2;
 
 static void
 set_trouble(struct planner *p, int trouble, const struct err *why)
@@ -86,7 +86,7 @@ rest_briefly(struct planner *p)
 {
     struct err ignored;
 
-    wire_sock_wait(p->wire, NULL, p->wake[0], pause_again, &ignored);
+    wire_sock_wait(p->wire, NULL, p->wake[0], retry_s, &ignored);
 }
 
 static int
@@ -189,7 +189,7 @@ has_to_take_over(struct planner *p)
         p->spent = spent;
         return 0;
     }
-    if (passed < look)
+    if (passed < look_every_s)
         return 0;
     p->since = now;
     p->spent = spent;
@@ -251,7 +251,7 @@ static void
 sleep_on_work(struct planner *p)
 {
     if (p->job && p->hurry)
-        clock_cond_wait(&p->work, &p->lock, look);
+        clock_cond_wait(&p->work, &p->lock, look_every_s);
     else
         pthread_cond_wait(&p->work, &p->lock);
 }
@@ -306,7 +306,7 @@ connect_to(struct planner *p, struct err *err)
         .role = "train",
         .edge = WIRE_EDGE_FEATURES,
         .hello = p->config.hello,
-        .deadline = patience,
+        .deadline = answer_s,
     };
 
     return flow_service_open(p->wire, &config, err);

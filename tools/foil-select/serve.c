@@ -411,7 +411,7 @@ choose_pause(void *self)
 {
     const struct selector *s = self;
 
-    return s->starved ? look_for_plan_s : flow_outlet_patience(s->outlet);
+    return s->starved ? look_for_plan_s : flow_outlet_pause_s(s->outlet);
 }
 
 static int

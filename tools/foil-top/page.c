@@ -9,8 +9,9 @@
 #include "util/defuse.h"
 #include "util/mem.h"
 
-/* Seconds without a word after which a trainer is in a long step, or gone. */
-static const double patience = 3;
+/* Seconds without a message after which a trainer is in a long step, or gone.
+ */
+static const double silent_s = 3;
 
 /* Lines of text, of up to so many characters each. */
 struct page {
@@ -112,11 +113,11 @@ put_sentence(struct page *page, const struct top *top,
                  top->trainer);
     else if (top->heard <= 0)
         put_line(page, "no trainer is heard");
-    else if (now - top->heard > patience)
+    else if (now - top->heard > silent_s)
         put_line(page,
                  "the trainer says nothing for %s: a long step, or it is gone",
                  span);
-    else if (waits > patience)
+    else if (waits > silent_s)
         put_line(page, "the trainer waits for %s, %.0f s by now",
                  top_stage(top, "augment", now) ? "a batch" : "an augmenter",
                  waits);

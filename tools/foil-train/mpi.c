@@ -26,7 +26,7 @@ enum {
 };
 
 static struct ranks world;
-static double seconds, patience;
+static double seconds, deadline_s;
 static char (*hosts)[HOST];
 static MPI_Comm questions;
 static int joined;
@@ -76,12 +76,12 @@ give_up(void)
         if (!there)
             say("rank %d on %s has not answered for %.0f s: all ranks end; "
                 "--resume goes on from the last checkpoint",
-                r, hosts[r], patience);
+                r, hosts[r], deadline_s);
         silent += !there;
     }
     if (!silent)
         say("all ranks answer, but they have waited for each other for %.0f s",
-            patience);
+            deadline_s);
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
@@ -107,7 +107,7 @@ await_requests(int n, MPI_Request *request, int between_steps)
             pause.tv_nsec *= 2;
         if (waited > quiet && world.rank)
             answer_question();
-        if (waited > patience && !world.rank)
+        if (waited > deadline_s && !world.rank)
             give_up();
     }
     seconds += MPI_Wtime() - start;
@@ -330,7 +330,7 @@ train_ranks_join(const struct ranks **ranks, double deadline, struct err *err)
     int level, rank, size;
 
     *ranks = NULL;
-    patience = deadline;
+    deadline_s = deadline;
     if (!is_launched())
         return 0;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level))

@@ -474,7 +474,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
             return -1;
         if (say_waiting(t, now, err))
             return -1;
-        pause = fmin(flow_inlet_patience(s->inlet),
+        pause = fmin(flow_inlet_pause_s(s->inlet),
                      t->options->deadline - (now - s->waiting.since));
         rc = wire_wait(t->stage.wire, t->stage.stop, pause, err);
         if (rc <= 0)
