@@ -65,7 +65,7 @@ for ((i = 1; ; i++)); do
     smaller <"readme.$i" >block
     first=$(head -n 1 "readme.$i")
     case $first in
-    'make demo'* | 'make check'* | 'foil-data  '* | 'floor 4'*) # demo.sh; no commands
+    'make demo'* | 'make check'* | 'foil-data  '* | 'floor '*) # demo.sh; no commands
         continue
         ;;
     'make install '*) # install.sh; the page is served until it is ended
