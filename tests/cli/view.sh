@@ -76,7 +76,7 @@ ok 'numbered without a gap' awk '/^id: / { if (n && $2 != n + 1) exit 1; n = $2 
 ok 'all that a page begins with' asked all
 ok 'is as the run is' jq -e '.run == "run" and .living and .size == 40 and
     .steps == 500000 and has("map") and (.batch | .known and (.ids | length) == 8 and
-    .views == 2 and (.pairs | length) == 24 and (.own | length) == 8)' answer
+    .views == 2 and .pictures == 2 and (.labels | length) == 8)' answer
 ok 'its curve is that of metrics.jsonl' /usr/bin/python3 "$here/../curve.py" answer \
     run/metrics.jsonl
 read -r epoch step < <(jq -r '.batch | "\(.epoch) \(.step)"' answer)
@@ -84,11 +84,13 @@ cp answer all.json
 ok 'its batch again' asked "batch?epoch=$epoch&step=$step"
 ok 'is the same' cmp <(jq -cS . answer) <(jq -cS .batch all.json)
 ok 'an anchor' asked "anchor?epoch=$epoch&step=$step&row=11"
-# shellcheck disable=SC2016 # not this shell's
-ok 'is view 1 of image 3, with its negatives' jq -e --slurpfile all all.json '
-    .row == 11 and .view == 1 and .id == $all[0].batch.ids[3] and
-    (.negatives | length) == 14 and (.mass.shown > 0.5) and
-    ((.own - $all[0].batch.own[3]) | fabs) < 1e-5' answer
+ok 'for which no sampler drew' jq -e '. == {drawn: null, trail: []}' answer
+ok 'its embeddings' asked "embeddings?epoch=$epoch&step=$step"
+ok 'are 16 rows of unit length' /usr/bin/python3 -c 'import base64, json, struct
+answer = json.load(open("answer"))
+z = struct.unpack("<144f", base64.b64decode(answer["z"]))
+assert all(abs(sum(x * x for x in z[9 * row:9 * row + 9]) - 1) < 1e-5 for row in range(16))'
+ok 'with the temperature of the run' jq -e '.beta == 2' answer
 
 # sized FILE SIZE : a JPEG of so many pixels, WIDTHxHEIGHT
 sized() {
@@ -112,11 +114,13 @@ other=$!
 # ------------------------------------------------------------- what is refused
 for path in nope ../set.tar image/40 image/99999999999999999999 \
     'anchor?epoch=99999999&step=0&row=0' "anchor?epoch=$epoch&step=$step&row=16" \
+    'embeddings?epoch=99999999&step=0' 'embeddings?epoch=0' \
     "batch?epoch=$epoch&step=-1" 'view?v=40.0.0' frame; do
     ok "$path: 404" refused 404 "$path"
 done
 # of which a browser would tell as of an error
-ok 'embeddings that are not kept: nothing' refused 204 'anchor?epoch=0&step=0&row=0'
+ok 'embeddings that are not kept: nothing' refused 204 'embeddings?epoch=0&step=0'
+ok 'nor an anchor of such: nothing' refused 204 'anchor?epoch=0&step=0&row=0'
 ok 'nor a frame of the map: nothing' refused 204 'frame?epoch=99999999'
 many=$(printf '1.0.0,%.0s' {1..64})1.0.0
 for path in view 'view?v=' 'view?v=1.2' 'view?v=1.2.3,' 'view?v=a.b.c' "view?v=$many" \
@@ -238,7 +242,8 @@ print(list(struct.unpack("<%di" % (3 + line["images"]), row[:4 * (3 + line["imag
     '[8, .epoch, .step] == $want[:3] and .ids == $want[3:] and .known == false' step.json
 ok 'a step that it does not have: 404' refused 404 'batch?epoch=99999999&step=0'
 ok 'its views' asked "sprite?epoch=$epoch&step=$step"
-ok 'but nothing of an anchor' refused 204 "anchor?epoch=$epoch&step=$step&row=0"
+ok 'but no embeddings' refused 204 "embeddings?epoch=$epoch&step=$step"
+ok 'and nothing of an anchor' refused 204 "anchor?epoch=$epoch&step=$step&row=0"
 ok 'it is exported' foil-view -r run --export over.html
 ok 'as one file, with its curves' grep -q '"metrics":{"total":\[1,' over.html
 ok 'which names no other' bash -c "! grep -E '(src|href)=\"(http|//|[a-z]+[.][a-z])' over.html"

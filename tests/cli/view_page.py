@@ -1,8 +1,11 @@
 """view_page.py RUN URL OVER: the page of a run that goes, and of one that is over, in
 a browser; TAP on stdout.  Lines on stdin say that the run was killed, and resumed."""
+import base64
 import json
+import math
 import os
 import re
+import struct
 import sys
 import time
 
@@ -32,6 +35,16 @@ def chosen(page):
 def answer(page, what):
     """A value of all that a page begins with, which is `a`."""
     return page.value(f"fetch('all').then(r => r.json()).then(a => {what})")
+
+
+def weigh(link, embeddings, ids):
+    """The 14 greatest weights of the softmax for the anchor of a link."""
+    row, n = int(re.search(r"anchor=(\d+)", link)[1]), len(ids)
+    z = struct.unpack(f"<{n * 2 * 9}f", base64.b64decode(embeddings["z"]))
+    cosines = [sum(z[9 * row + k] * z[9 * c + k] for k in range(9)) for c in range(2 * n)]
+    weights = [math.exp(embeddings["beta"] * cosine) for c, cosine in enumerate(cosines)
+               if ids[c % n] != ids[row % n]]
+    return [weight / sum(weights) for weight in sorted(weights, reverse=True)][:14]
 
 
 def becomes_curve(page):
@@ -164,9 +177,9 @@ with Browser(1400) as page:
         "document.querySelectorAll('#board .tile')[5].matches('.chosen')"), chosen(page))
     ok("the address is a link to it", page.until("location.hash.includes('anchor=')"))
     link = page.value("location.href")
-    weights = page.value(
-        "fetch('anchor?' + location.hash.slice(1).replace('anchor=', 'row='))"
-        ".then(r => r.json()).then(a => a.negatives.map(n => n.weight))")
+    weights = weigh(page.value("location.hash"), page.value(
+        "fetch('embeddings?' + location.hash.slice(1)).then(r => r.json())"), page.value(
+            "fetch('batch?' + location.hash.slice(1)).then(r => r.json()).then(b => b.ids)"))
     shown = page.value("[...document.querySelectorAll('#anchor .bar + *, #anchor td:has(.bar) + td')]"
                        ".map(e => parseFloat(e.textContent))")
     ok("the weights on it are those of the softmax",
@@ -202,6 +215,8 @@ with Browser(1400) as page:
     page.open(link)
     ok("the link opens the held batch again",
        page.until(f"document.querySelector('#board .which').textContent == {json.dumps(held)}"))
+    ok("with the weights of its anchor, since it was pinned", page.until(
+        "document.querySelectorAll('#anchor .bar').length == 14", 10), page.text("#anchor .say"))
     ok("a map of all images comes after an epoch", page.until(
         "!document.querySelector('#map').hidden && "
         "fetch('all').then(r => r.json()).then(a => a.map.n == 40)", 150))

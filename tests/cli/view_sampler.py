@@ -26,6 +26,7 @@ def published(epoch, step, seconds=20):
 
 
 def is_drawn(anchor):
+    """Of what the page got for a row of a step."""
     told = published(anchor["epoch"], anchor["step"])
     drawn = anchor["drawn"]["negatives"]
     if not told or not drawn:
@@ -38,14 +39,17 @@ def is_drawn(anchor):
             and abs(anchor["drawn"]["effective"] / told["effective"][anchor["row"]] - 1) < 1e-4)
 
 
-def is_way(anchor):
+def is_trail(anchor):
     """Visits that foil-tap heard, too, are the heaviest negatives of the image in them."""
     heard = 0
-    for visit in anchor["way"]:
+    ids = published(anchor["epoch"], anchor["step"])["ids"]
+    view, place = divmod(anchor["row"], len(ids))
+    own = ids[place]
+    for visit in anchor["trail"]:
         told = published(visit["epoch"], visit["step"], 0)
         if told:
             n, k = len(told["ids"]), len(told["w"]) // (2 * len(told["ids"]))
-            first = (anchor["view"] * n + told["ids"].index(anchor["id"])) * k
+            first = (view * n + told["ids"].index(own)) * k
             ids = [i for i in told["sample"][first:first + k] if i >= 0]
             if [state["id"] for state in visit["states"]] != ids[:3]:
                 return False
@@ -99,7 +103,9 @@ with Browser(1400) as page:
     page.value("(ask => { window.fetch = async (...what) => {"
                "if (what[0] == 'all' && window.refuse-- > 0) throw 'refused';"
                "const r = await ask(...what);"
-               "if (what[0].startsWith('anchor')) r.clone().json().then(a => window.told = a);"
+               "const [path, row] = what[0].split('?');"
+               "if (path == 'anchor') r.clone().json().then(a => { window.told = a;"
+               "for (const [name, x] of new URLSearchParams(row)) a[name] = Number(x) });"
                "return r } })(window.fetch)")
     page.click("#board .tile", other)
     ok("it is the plan of that epoch", is_plan(), page.text("#board"))
@@ -112,9 +118,9 @@ with Browser(1400) as page:
         ".map(e => parseFloat(e.textContent));"
         "return shown.length == want.length && shown.every((s, i) => Math.abs(s - want[i]) < .6)"
         f"}})({json.dumps(weights)})"), weights)
-    ok("the way of its chain is what was published", is_way(anchor), anchor["way"])
-    ok("and on the page", page.until("document.querySelectorAll('#anchor .way li').length == "
-                                     f"{len(anchor['way'])}"), page.text("#anchor .way"))
+    ok("the trail of its chain is what was published", is_trail(anchor), anchor["trail"])
+    ok("and on the page", page.until("document.querySelectorAll('#anchor .trail li').length == "
+                                     f"{len(anchor['trail'])}"), page.text("#anchor .trail"))
     ok("a result comes while the page is open", add_result(.375))
     page.value("window.lose = window.refuse = 1")
     ok("one that is lost is read again, also after a failure", add_result(.625), page.text("#missed"))

@@ -19,7 +19,7 @@ static void
 take_epoch(struct film *film)
 {
     for (size_t b = 0; b < SIZE / BATCH; b++) {
-        struct moment m = {.n = BATCH, .views = 1, .d = D};
+        struct batch_view m = {.n = BATCH, .views = 1, .d = D};
 
         m.ids = mem_array(BATCH, sizeof *m.ids);
         m.z = mem_array(BATCH * D, sizeof *m.z);
@@ -32,7 +32,7 @@ take_epoch(struct film *film)
             m.z[i * D + 3] = (float)(id % 5) / 100;
         }
         film_take(film, &m, SIZE);
-        moment_release(&m);
+        batch_view_release(&m);
     }
 }
 
@@ -211,7 +211,8 @@ a_few_samples_have_no_map(struct hub *hub)
     struct film *film = film_open(hub, MOST);
     float z[D] = {1};
     int64_t id = 0;
-    const struct moment m = {.n = 1, .views = 1, .d = D, .ids = &id, .z = z};
+    const struct batch_view m = {
+        .n = 1, .views = 1, .d = D, .ids = &id, .z = z};
 
     film_take(film, &m, FILM_POINTS_LEAST - 1);
     T(!count_of(film, "known") && !count_of(film, "wanted"),

@@ -4,13 +4,14 @@
 #include "watch.h"
 
 /*
- * export_page() returns the page as it is now as one file of HTML, with all
- * that it shows, to be given to free(): a browser opens it without a network,
- * and asks nobody for anything.  *size bytes, with a zero behind the last one.
+ * export_page() returns the page as it is now as one file of HTML, with its
+ * data as JSON in it, to be given to free(): a browser opens it without a
+ * network, and asks nobody for anything.  *size bytes, with a zero behind the
+ * last one.
  *
- * It has the newest batch with its pictures, the anchors of its first
- * EXPORT_ANCHORS rows, the map, and pictures of the images of both.  O(rows
- * views n d); some megabytes.
+ * It has the newest batch with its pictures and embeddings, what a sampler drew
+ * for its first EXPORT_ANCHORS rows, the map, and pictures of the images of
+ * both.  Some megabytes.
  */
 enum { EXPORT_ANCHORS = 1024, EXPORT_IMAGES = 4608 };
 

@@ -93,7 +93,7 @@ film_close(struct film *film)
 }
 
 void
-film_take(struct film *film, const struct moment *m, size_t size)
+film_take(struct film *film, const struct batch_view *m, size_t size)
 {
     if (!film->size && size >= FILM_POINTS_LEAST &&
         size < most_bytes / (m->d * sizeof(float))) {
@@ -317,7 +317,7 @@ film_labels(const struct film *film, const struct data_set *set, size_t *bytes)
     both = mem_array(2 * film->n, sizeof *both);
     for (size_t i = 0; i < film->n; i++) {
         both[i] = (int32_t)film->ids[i];
-        both[film->n + i] = moment_label(set, film->ids[i]);
+        both[film->n + i] = batch_view_label(set, film->ids[i]);
     }
     *bytes = 2 * film->n * sizeof *both;
     return both;

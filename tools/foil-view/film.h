@@ -4,8 +4,8 @@
 #include "data/set.h"
 #include "util/json.h"
 
+#include "batch_view.h"
 #include "hub.h"
-#include "moment.h"
 
 /*
  * The embedding as a film: a map (eval/tsne.h) of the newest embeddings that
@@ -31,7 +31,7 @@ void film_close(struct film *film);
 /* film_take() keeps the embeddings of a batch, of view 0.
  *   size  samples in the data set; of less than FILM_POINTS_LEAST, or where all
  *         of them would take more than 512 MiB, there is no film */
-void film_take(struct film *film, const struct moment *moment, size_t size);
+void film_take(struct film *film, const struct batch_view *batch, size_t size);
 
 /* film_epoch() begins a frame: after so many epochs.  Where the one before is
  * in the making still, none; but it follows where that is of within an epoch.

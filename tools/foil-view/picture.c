@@ -42,30 +42,6 @@ shrink_by(const struct pictures *pictures)
     return (train_views_size(pictures->views) + TILE - 1) / TILE;
 }
 
-size_t
-pictures_tile(struct pictures *pictures)
-{
-    struct err ignored;
-
-    return pictures_set(pictures, &ignored)
-               ? train_views_size(pictures->views) / shrink_by(pictures)
-               : 0;
-}
-
-static void
-begin_sheet(struct sheet *sheet, struct pictures *pictures, size_t n,
-            size_t columns)
-{
-    const size_t size = train_views_size(pictures->views);
-
-    sheet->columns = n < columns ? n : columns;
-    sheet->rows = (n + sheet->columns - 1) / sheet->columns;
-    sheet->tile = pictures_tile(pictures);
-    sheet->pixel =
-        mem_array(sheet->columns * sheet->rows * 3, sheet->tile * sheet->tile);
-    sheet->view = mem_array(size * size, 3);
-}
-
 /* The mean of a square of by x by pixels. */
 static uint8_t
 average_square(const uint8_t *at, size_t side, size_t by)
@@ -97,14 +73,12 @@ put_tile(struct sheet *sheet, const struct pictures *pictures, size_t place)
 }
 
 static int
-end_sheet(struct sheet *sheet, int rc, struct data_bytes *jpeg, struct err *err)
+make_view(struct train_views *views, const struct picture_name *name,
+          uint8_t *out, struct err *err)
 {
-    if (!rc)
-        rc = data_jpeg_encode(sheet->pixel, sheet->columns * sheet->tile,
-                              sheet->rows * sheet->tile, 3, QUALITY, jpeg, err);
-    free(sheet->pixel);
-    free(sheet->view);
-    return rc;
+    return name->view < 0 ? train_views_plain(views, name->id, out, err)
+                          : train_views_make(views, name->id, name->epoch,
+                                             name->view, out, err);
 }
 
 /* Goes back from the newest step to that of an epoch and its step; 0 with it in
@@ -131,86 +105,66 @@ find_step(struct train_views *views, int64_t epoch, int64_t step,
 }
 
 int
-picture_batch(struct pictures *pictures, const struct moment *m,
+picture_draw(struct pictures *pictures, const struct picture_name *name,
+             size_t n, size_t columns, struct data_bytes *jpeg, struct err *err)
+{
+    struct sheet sheet = {.columns = n < columns ? n : columns};
+    size_t size, drawn = 0;
+    int rc = -1;
+
+    if (!pictures_set(pictures, err))
+        return -1;
+    size = train_views_size(pictures->views);
+    sheet.tile = size / shrink_by(pictures);
+    sheet.rows = (n + sheet.columns - 1) / sheet.columns;
+    sheet.pixel =
+        mem_array(sheet.columns * sheet.rows * 3, sheet.tile * sheet.tile);
+    sheet.view = mem_array(size * size, 3);
+    for (size_t i = 0; i < n; i++)
+        if (!make_view(pictures->views, &name[i], sheet.view, err)) {
+            put_tile(&sheet, pictures, i);
+            drawn++;
+        }
+    if (drawn)
+        rc = data_jpeg_encode(sheet.pixel, sheet.columns * sheet.tile,
+                              sheet.rows * sheet.tile, 3, QUALITY, jpeg, err);
+    free(sheet.pixel);
+    free(sheet.view);
+    return rc;
+}
+
+int
+picture_batch(struct pictures *pictures, const struct batch_view *b,
               struct data_bytes *jpeg, struct err *err)
 {
+    const size_t each = batch_view_pictures(b), n = b->n * each;
+    struct picture_name *name;
     struct train_shown shown;
-    const size_t each = moment_pictures(m);
-    struct sheet sheet;
-    int known, rc = 0;
+    int known, rc;
 
     if (!pictures_set(pictures, err))
         return -1;
-    known = !find_step(pictures->views, m->epoch, m->step, &shown) &&
-            shown.n == m->n && shown.views == each &&
-            !memcmp(shown.ids, m->ids, m->n * sizeof *m->ids);
-    begin_sheet(&sheet, pictures, m->n * each, PICTURE_COLUMNS);
-    for (size_t place = 0; place < m->n * each && !rc; place++) {
-        const size_t row = place % each * m->n + place / each;
-        int64_t id = m->ids[row % m->n], epoch = m->epoch;
-        int64_t view = (int64_t)(row / m->n);
+    known = !find_step(pictures->views, b->epoch, b->step, &shown) &&
+            shown.n == b->n && shown.views == each &&
+            !memcmp(shown.ids, b->ids, b->n * sizeof *b->ids);
+    name = mem_array(n, sizeof *name);
+    for (size_t i = 0; i < n; i++) {
+        const size_t row = i % each * b->n + i / each;
 
+        name[i] = (struct picture_name){b->ids[row % b->n], b->epoch,
+                                        (int64_t)(row / b->n)};
         if (known)
-            train_views_name(&shown, row, &id, &epoch, &view);
-        rc =
-            train_views_make(pictures->views, id, epoch, view, sheet.view, err);
-        put_tile(&sheet, pictures, place);
+            train_views_name(&shown, row, &name[i].id, &name[i].epoch,
+                             &name[i].view);
     }
-    return end_sheet(&sheet, rc, jpeg, err);
-}
-
-int
-picture_list(struct pictures *pictures, const struct picture_name *name,
-             size_t n, struct data_bytes *jpeg, struct err *err)
-{
-    struct sheet sheet;
-    int rc = 0;
-
-    if (!pictures_set(pictures, err))
-        return -1;
-    begin_sheet(&sheet, pictures, n, PICTURE_LIST_COLUMNS);
-    for (size_t i = 0; i < n && !rc; i++) {
-        rc = train_views_make(pictures->views, name[i].id, name[i].epoch,
-                              name[i].view, sheet.view, err);
-        put_tile(&sheet, pictures, i);
-    }
-    return end_sheet(&sheet, rc, jpeg, err);
-}
-
-int
-picture_image(struct pictures *pictures, int64_t id, struct data_bytes *jpeg,
-              struct err *err)
-{
-    struct sheet sheet;
-    int rc;
-
-    if (!pictures_set(pictures, err))
-        return -1;
-    begin_sheet(&sheet, pictures, 1, 1);
-    rc = train_views_plain(pictures->views, id, sheet.view, err);
-    put_tile(&sheet, pictures, 0);
-    return end_sheet(&sheet, rc, jpeg, err);
-}
-
-int
-picture_plain(struct pictures *pictures, const int64_t *id, size_t n,
-              size_t columns, struct data_bytes *jpeg, struct err *err)
-{
-    struct err ignored;
-    struct sheet sheet;
-
-    if (!pictures_set(pictures, err))
-        return -1;
-    begin_sheet(&sheet, pictures, n, columns);
-    for (size_t i = 0; i < n; i++)
-        if (!train_views_plain(pictures->views, id[i], sheet.view, &ignored))
-            put_tile(&sheet, pictures, i);
-    return end_sheet(&sheet, 0, jpeg, err);
+    rc = picture_draw(pictures, name, n, PICTURE_COLUMNS, jpeg, err);
+    free(name);
+    return rc;
 }
 
 int
 picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
-             struct moment *moment)
+             struct batch_view *batch)
 {
     struct train_shown shown;
     struct err ignored;
@@ -219,18 +173,18 @@ picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
                   : find_step(pictures->views, epoch, step, &shown))
         return -1;
     pictures->ready = 1;
-    *moment = (struct moment){.epoch = shown.epoch,
-                              .step = shown.step,
-                              .n = shown.n,
-                              .views = shown.views,
-                              .texts = train_views_texts(pictures->views)};
-    moment->ids = mem_array(shown.n, sizeof *moment->ids);
-    memcpy(moment->ids, shown.ids, shown.n * sizeof *moment->ids);
+    *batch = (struct batch_view){.epoch = shown.epoch,
+                                 .step = shown.step,
+                                 .n = shown.n,
+                                 .views = shown.views,
+                                 .texts = train_views_texts(pictures->views)};
+    batch->ids = mem_array(shown.n, sizeof *batch->ids);
+    memcpy(batch->ids, shown.ids, shown.n * sizeof *batch->ids);
     return 0;
 }
 
 json_t *
-picture_texts(struct pictures *pictures, const struct moment *m)
+picture_texts(struct pictures *pictures, const struct batch_view *m)
 {
     json_t *list = json_array();
 

@@ -72,7 +72,7 @@ show_label(struct pictures *pictures, int64_t id)
 {
     struct err ignored;
 
-    return json_integer(moment_label(pictures_set(pictures, &ignored), id));
+    return json_integer(batch_view_label(pictures_set(pictures, &ignored), id));
 }
 
 /* The places of the m least of sign x, the least first. */

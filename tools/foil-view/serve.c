@@ -91,57 +91,60 @@ find_argument(struct MHD_Connection *connection, const char *name)
     return text && !*end ? number : -1;
 }
 
-static const struct moment *
-find_moment(struct serve *serve, struct MHD_Connection *connection)
-{
-    return watch_batch(serve->watch, find_argument(connection, "epoch"),
-                       find_argument(connection, "step"));
-}
-
 static struct answer
-answer_all(struct serve *serve, struct MHD_Connection *connection)
+answer_sprite(struct serve *serve, const struct batch_view *batch)
 {
-    (void)connection;
-    return answer_json(watch_show(serve->watch));
-}
-
-static struct answer
-answer_batch(struct serve *serve, struct MHD_Connection *connection)
-{
-    const struct moment *moment = find_moment(serve, connection);
-
-    if (!moment)
-        return refuse_request(MHD_HTTP_NOT_FOUND, "no such batch is kept");
-    return answer_json(watch_show_batch(serve->watch, moment));
-}
-
-static struct answer
-answer_anchor(struct serve *serve, struct MHD_Connection *connection)
-{
-    const struct moment *moment = find_moment(serve, connection);
-    const int64_t row = find_argument(connection, "row");
-
-    if (!moment || row < 0 || (size_t)row >= moment->n * moment->views)
-        return refuse_request(MHD_HTTP_NOT_FOUND, "there is no such row");
-    if (!moment->z)
-        return answer_nothing();
-    if (find_argument(connection, "held") == 1)
-        kept_hold(&serve->watch->kept, moment);
-    return answer_json(watch_anchor(serve->watch, moment, (size_t)row));
-}
-
-static struct answer
-answer_sprite(struct serve *serve, struct MHD_Connection *connection)
-{
-    const struct moment *moment = find_moment(serve, connection);
     struct data_bytes jpeg = {0};
     struct err err;
+    const int rc = picture_batch(&serve->watch->pictures, batch, &jpeg, &err);
 
-    if (!moment)
+    return answer_picture(rc, &jpeg, &err);
+}
+
+static struct answer
+answer_anchor(struct serve *serve, struct MHD_Connection *connection,
+              const struct batch_view *batch)
+{
+    const int64_t row = find_argument(connection, "row");
+
+    if (row < 0 || (size_t)row >= batch->n * batch->views)
+        return refuse_request(MHD_HTTP_NOT_FOUND, "there is no such row");
+    if (find_argument(connection, "pin") == 1)
+        batch_cache_pin(&serve->watch->cache, batch);
+    return answer_json(watch_anchor(serve->watch, batch, (size_t)row));
+}
+
+/* Answers about a batch; of one without embeddings, batch and sprite alone. */
+static struct answer
+answer_batch(struct serve *serve, struct MHD_Connection *connection,
+             const char *path)
+{
+    const struct batch_view *batch =
+        watch_batch(serve->watch, find_argument(connection, "epoch"),
+                    find_argument(connection, "step"));
+
+    if (!batch)
         return refuse_request(MHD_HTTP_NOT_FOUND, "no such batch is kept");
-    return answer_picture(
-        picture_batch(&serve->watch->pictures, moment, &jpeg, &err), &jpeg,
-        &err);
+    if (!strcmp(path, "batch"))
+        return answer_json(watch_show_batch(serve->watch, batch));
+    if (!strcmp(path, "sprite"))
+        return answer_sprite(serve, batch);
+    if (!batch->z)
+        return answer_nothing();
+    return strcmp(path, "anchor")
+               ? answer_json(watch_embeddings(serve->watch, batch))
+               : answer_anchor(serve, connection, batch);
+}
+
+static struct answer
+answer_names(struct serve *serve, const struct picture_name *name, size_t n)
+{
+    struct data_bytes jpeg = {0};
+    struct err err;
+    const int rc = picture_draw(&serve->watch->pictures, name, n,
+                                PICTURE_LIST_COLUMNS, &jpeg, &err);
+
+    return answer_picture(rc, &jpeg, &err);
 }
 
 static struct answer
@@ -151,15 +154,22 @@ answer_view(struct serve *serve, struct MHD_Connection *connection)
     const char *v =
         MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "v");
     const size_t n = v ? ask_names(v, name) : 0;
-    struct data_bytes jpeg = {0};
-    struct err err;
 
     if (!n)
         return refuse_request(MHD_HTTP_BAD_REQUEST,
                               "v wants ID.EPOCH.VIEW,..., 64 at most");
-    return answer_picture(
-        picture_list(&serve->watch->pictures, name, n, &jpeg, &err), &jpeg,
-        &err);
+    return answer_names(serve, name, n);
+}
+
+static struct answer
+answer_image(struct serve *serve, const char *id)
+{
+    const char *end;
+    const struct picture_name name = {ask_digits(id, &end), 0, -1};
+
+    if (*end)
+        return refuse_request(MHD_HTTP_BAD_REQUEST, "image/ID wants a number");
+    return answer_names(serve, &name, 1);
 }
 
 static struct answer
@@ -172,15 +182,13 @@ answer_bytes(void *bytes, size_t size)
 }
 
 static struct answer
-answer_map(struct serve *serve, struct MHD_Connection *connection)
+answer_map(struct watch *watch)
 {
-    struct watch *watch = serve->watch;
     struct err ignored;
     size_t size;
     void *bytes = film_labels(watch->film,
                               pictures_set(&watch->pictures, &ignored), &size);
 
-    (void)connection;
     return answer_bytes(bytes, size);
 }
 
@@ -195,27 +203,11 @@ answer_frame(struct serve *serve, struct MHD_Connection *connection)
 }
 
 static struct answer
-answer_image(struct serve *serve, const char *id)
-{
-    const char *end;
-    const int64_t number = ask_digits(id, &end);
-    struct data_bytes jpeg = {0};
-    struct err err;
-
-    if (*end)
-        return refuse_request(MHD_HTTP_BAD_REQUEST, "image/ID wants a number");
-    return answer_picture(
-        picture_image(&serve->watch->pictures, number, &jpeg, &err), &jpeg,
-        &err);
-}
-
-static struct answer
-answer_export(struct serve *serve, struct MHD_Connection *connection)
+answer_export(struct watch *watch)
 {
     struct answer answer = {MHD_HTTP_OK, "text/html; charset=utf-8", NULL, 0};
 
-    (void)connection;
-    answer.body = export_page(serve->watch, &answer.size);
+    answer.body = export_page(watch, &answer.size);
     return answer;
 }
 
@@ -254,22 +246,24 @@ static struct answer
 answer_path(struct serve *serve, struct MHD_Connection *connection,
             const char *path)
 {
-    static const struct {
-        const char *path;
-        struct answer (*call)(struct serve *, struct MHD_Connection *);
-    } route[] = {
-        {"all", answer_all},       {"batch", answer_batch},
-        {"anchor", answer_anchor}, {"sprite", answer_sprite},
-        {"view", answer_view},     {"export", answer_export},
-        {"map", answer_map},       {"frame", answer_frame},
-    };
+    static const char *const of_batch[] = {"batch", "sprite", "embeddings",
+                                           "anchor"};
 
-    for (size_t i = 0; i < sizeof route / sizeof *route; i++)
-        if (!strcmp(path, route[i].path))
-            return route[i].call(serve, connection);
+    for (size_t i = 0; i < sizeof of_batch / sizeof *of_batch; i++)
+        if (!strcmp(path, of_batch[i]))
+            return answer_batch(serve, connection, path);
+    if (!strcmp(path, "all"))
+        return answer_json(watch_show(serve->watch));
+    if (!strcmp(path, "view"))
+        return answer_view(serve, connection);
     if (!strncmp(path, "image/", 6))
         return answer_image(serve, path + 6);
-    return answer_asset(path);
+    if (!strcmp(path, "map"))
+        return answer_map(serve->watch);
+    if (!strcmp(path, "frame"))
+        return answer_frame(serve, connection);
+    return strcmp(path, "export") ? answer_asset(path)
+                                  : answer_export(serve->watch);
 }
 
 /* What is asked behind the token, or NULL. */
@@ -307,8 +301,10 @@ check_request(struct serve *serve, struct MHD_Connection *connection,
     return 0;
 }
 
-static void
-add_headers(struct MHD_Response *response, unsigned code, const char *type)
+/* Answers with a response, which is given up; NULL: there is no memory. */
+static enum MHD_Result
+send_response(struct MHD_Connection *connection, struct MHD_Response *response,
+              unsigned code, const char *type)
 {
     static const char *const header[][2] = {
         {"Cache-Control", "no-store"},
@@ -319,13 +315,19 @@ add_headers(struct MHD_Response *response, unsigned code, const char *type)
          "default-src 'self'; img-src 'self' data: blob:; "
          "style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"},
     };
+    enum MHD_Result rc;
 
+    if (!response)
+        return MHD_NO;
     for (size_t i = 0; i < sizeof header / sizeof *header; i++)
         MHD_add_response_header(response, header[i][0], header[i][1]);
     if (*type)
         MHD_add_response_header(response, "Content-Type", type);
     if (code == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, "Allow", "GET");
+    rc = MHD_queue_response(connection, code, response);
+    MHD_destroy_response(response);
+    return rc;
 }
 
 static enum MHD_Result
@@ -333,34 +335,10 @@ send_answer(struct MHD_Connection *connection, const struct answer *answer)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(
         answer->size, answer->body, MHD_RESPMEM_MUST_FREE);
-    enum MHD_Result rc;
 
-    if (!response) {
+    if (!response)
         free(answer->body);
-        return MHD_NO;
-    }
-    add_headers(response, answer->code, answer->type);
-    rc = MHD_queue_response(connection, answer->code, response);
-    MHD_destroy_response(response);
-    return rc;
-}
-
-static enum MHD_Result
-send_events(struct serve *serve, struct MHD_Connection *connection)
-{
-    struct MHD_Response *response = hub_answer(serve->hub, connection);
-    enum MHD_Result rc;
-
-    if (!response) {
-        const struct answer full = refuse_request(MHD_HTTP_SERVICE_UNAVAILABLE,
-                                                  "too many pages listen");
-
-        return send_answer(connection, &full);
-    }
-    add_headers(response, MHD_HTTP_OK, "text/event-stream");
-    rc = MHD_queue_response(connection, MHD_HTTP_OK, response);
-    MHD_destroy_response(response);
-    return rc;
+    return send_response(connection, response, answer->code, answer->type);
 }
 
 static int
@@ -408,7 +386,8 @@ answer_request(void *self, struct MHD_Connection *connection, const char *url,
 {
     struct serve *serve = self;
     const char *path = find_path(serve, url), *why;
-    const unsigned code = check_request(serve, connection, method, path, &why);
+    unsigned code = check_request(serve, connection, method, path, &why);
+    struct MHD_Response *response;
     struct answer answer;
 
     (void)version;
@@ -420,8 +399,14 @@ answer_request(void *self, struct MHD_Connection *connection, const char *url,
     }
     if (!code)
         forget_stranger(serve, connection);
-    if (!code && !strcmp(path, "events"))
-        return send_events(serve, connection);
+    if (!code && !strcmp(path, "events")) {
+        response = hub_answer(serve->hub, connection);
+        if (response)
+            return send_response(connection, response, MHD_HTTP_OK,
+                                 "text/event-stream");
+        code = MHD_HTTP_SERVICE_UNAVAILABLE;
+        why = "too many pages listen";
+    }
     answer =
         code ? refuse_request(code, why) : answer_path(serve, connection, path);
     return send_answer(connection, &answer);

@@ -105,14 +105,14 @@ watch_close(struct watch *watch)
     results_release(&watch->results);
     samples_release(&watch->samples);
     beside_release(&watch->beside);
-    ways_release(&watch->ways);
-    moment_release(&watch->drawn);
+    chain_trail_release(&watch->trail);
+    wire_drawn_release(&watch->drawn);
     json_decref(watch->status);
     json_decref(watch->log);
     free(watch->untold);
-    moment_release(&watch->newest);
-    moment_release(&watch->linked);
-    kept_release(&watch->kept);
+    batch_view_release(&watch->newest);
+    batch_view_release(&watch->linked);
+    batch_cache_release(&watch->cache);
 }
 
 static json_t *
@@ -252,57 +252,33 @@ take_event(struct watch *watch, const struct wire_msg *msg)
         film_epoch(watch->film, event.epoch);
 }
 
-static void *
-copy_array(const void *from, size_t n, size_t size)
-{
-    return memcpy(mem_array(n, size), from, n * size);
-}
-
 /* It comes before the embeddings of its step, and waits for them. */
 static void
 take_drawn(struct watch *watch, struct wire_msg *msg, double now)
 {
-    struct moment *m = &watch->drawn;
     struct wire_drawn d;
     struct err ignored;
     const struct data_set *set = pictures_set(&watch->pictures, &ignored);
-    size_t rows, n;
 
     if (wire_drawn_get(&d, msg, any_size, &ignored))
         return;
     watch->drawn_at = now;
-    rows = d.n_views * d.n;
-    n = rows * d.k;
-    moment_release(m);
-    *m = (struct moment){
-        .epoch = d.epoch, .step = d.step, .n = d.n, .views = d.n_views};
-    m->drawn = (struct moment_drawn){
-        .columns = d.columns,
-        .k = d.k,
-        .sample = copy_array(d.sample, n, sizeof *d.sample),
-        .epoch = copy_array(d.of_epoch, n, sizeof *d.of_epoch),
-        .row = copy_array(d.row, n, sizeof *d.row),
-        .view = copy_array(d.view, n, sizeof *d.view),
-        .w = copy_array(d.w, n, sizeof *d.w),
-        .cosine = copy_array(d.cosine, n, sizeof *d.cosine),
-        .outside = copy_array(d.outside, rows, sizeof *d.outside),
-        .effective = copy_array(d.effective, rows, sizeof *d.effective)};
-    snprintf(m->drawn.sampler, sizeof m->drawn.sampler, "%s", d.sampler);
-    ways_take(&watch->ways, &d, set ? data_size(set) : 0);
-    wire_drawn_release(&d);
+    wire_drawn_release(&watch->drawn);
+    watch->drawn = d;
+    chain_trail_add(&watch->trail, &d, set ? data_size(set) : 0);
 }
 
+/* Gives a batch what was drawn in its step. */
 static void
-join_drawn(struct watch *watch, struct moment *m)
+join_drawn(struct watch *watch, struct batch_view *b)
 {
-    struct moment *known = &watch->drawn;
+    struct wire_drawn *d = &watch->drawn;
 
-    if (known->epoch != m->epoch || known->step != m->step ||
-        known->n != m->n || known->views != m->views)
+    if (d->epoch != b->epoch || d->step != b->step || d->n != b->n ||
+        d->n_views != b->views)
         return;
-    m->drawn = known->drawn;
-    known->drawn = (struct moment_drawn){0};
-    moment_release(known);
+    b->drawn = *d;
+    *d = (struct wire_drawn){0};
 }
 
 /* Whether a step is to come soon of which it is known what was drawn. */
@@ -316,20 +292,20 @@ is_sampled(const struct watch *watch, double now)
 /* Takes over a batch.  Of a run with a sampler, those of which it is known what
  * was drawn are shown. */
 static void
-show_moment(struct watch *watch, struct moment *m, double now)
+show_newer(struct watch *watch, struct batch_view *b, double now)
 {
-    if (!m->drawn.k && is_sampled(watch, now) &&
-        (watch->newest.n || watch->kept.n)) {
-        moment_release(m);
+    if (!b->drawn.k && is_sampled(watch, now) &&
+        (watch->newest.n || watch->cache.n)) {
+        batch_view_release(b);
         return;
     }
-    moment_release(&watch->newest);
-    watch->newest = *m;
-    if (now - watch->kept_at >= each && hub_pages(watch->hub)) {
-        watch->kept_at = now;
-        hub_say(
-            watch->hub, "batch",
-            watch_show_batch(watch, kept_add(&watch->kept, &watch->newest)));
+    batch_view_release(&watch->newest);
+    watch->newest = *b;
+    if (now - watch->cached_at >= each && hub_pages(watch->hub)) {
+        watch->cached_at = now;
+        hub_say(watch->hub, "batch",
+                watch_show_batch(
+                    watch, batch_cache_add(&watch->cache, &watch->newest)));
     }
 }
 
@@ -337,7 +313,7 @@ static void
 take_features(struct watch *watch, struct wire_msg *msg, double now)
 {
     struct wire_features f;
-    struct moment m;
+    struct batch_view b;
     struct err ignored;
     const struct data_set *set = pictures_set(&watch->pictures, &ignored);
 
@@ -347,19 +323,21 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
     if (f.z && f.n && !f.id) {
         if (watch->heard_at <= 0)
             watch->heard_at = now;
-        m = (struct moment){
+        b = (struct batch_view){
             .epoch = f.epoch,
             .step = f.step,
             .n = f.n,
             .views = f.n_views,
             .d = f.dim,
-            .ids = copy_array(f.ids, f.n, sizeof *m.ids),
-            .z = copy_array(f.z, f.n_views * f.n * f.dim, sizeof *m.z)};
-        m.texts =
+            .ids = mem_array(f.n, sizeof *b.ids),
+            .z = mem_array(f.n_views * f.n * f.dim, sizeof *b.z)};
+        memcpy(b.ids, f.ids, f.n * sizeof *b.ids);
+        memcpy(b.z, f.z, f.n_views * f.n * f.dim * sizeof *b.z);
+        b.texts =
             set && f.n_views == 2 && train_views_texts(watch->pictures.views);
-        join_drawn(watch, &m);
-        film_take(watch->film, &m, set ? data_size(set) : 0);
-        show_moment(watch, &m, now);
+        join_drawn(watch, &b);
+        film_take(watch->film, &b, set ? data_size(set) : 0);
+        show_newer(watch, &b, now);
     }
     wire_features_release(&f);
 }
@@ -448,17 +426,18 @@ watch_hear(struct watch *watch)
     film_tend(watch->film);
 }
 
-const struct moment *
+const struct batch_view *
 watch_batch(struct watch *watch, int64_t epoch, int64_t step)
 {
-    const struct moment *kept = kept_find(&watch->kept, epoch, step);
-    struct moment *linked = &watch->linked;
+    const struct batch_view *cached =
+        batch_cache_find(&watch->cache, epoch, step);
+    struct batch_view *linked = &watch->linked;
 
-    if (kept)
-        return kept;
+    if (cached)
+        return cached;
     if (linked->n && linked->epoch == epoch && linked->step == step)
         return linked;
-    moment_release(linked);
+    batch_view_release(linked);
     if (epoch < 0 || step < 0 ||
         picture_step(&watch->pictures, epoch, step, linked))
         return NULL;
@@ -466,18 +445,14 @@ watch_batch(struct watch *watch, int64_t epoch, int64_t step)
 }
 
 json_t *
-watch_show_batch(struct watch *watch, const struct moment *moment)
+watch_show_batch(struct watch *watch, const struct batch_view *b)
 {
-    const size_t tiles = moment->n * moment_pictures(moment);
     struct err ignored;
     json_t *batch =
-        moment_show(moment, pictures_set(&watch->pictures, &ignored),
-                    pictures_tile(&watch->pictures),
-                    tiles < PICTURE_COLUMNS ? tiles : PICTURE_COLUMNS);
+        batch_view_show(b, pictures_set(&watch->pictures, &ignored));
 
-    if (moment->texts)
-        json_object_set_new(batch, "texts",
-                            picture_texts(&watch->pictures, moment));
+    if (b->texts)
+        json_object_set_new(batch, "texts", picture_texts(&watch->pictures, b));
     return batch;
 }
 
@@ -493,18 +468,20 @@ find_tau(const struct watch *watch)
 }
 
 json_t *
-watch_anchor(struct watch *watch, const struct moment *moment, size_t row)
+watch_embeddings(struct watch *watch, const struct batch_view *batch)
+{
+    return batch_view_embeddings(batch, 1 / find_tau(watch));
+}
+
+json_t *
+watch_anchor(struct watch *watch, const struct batch_view *b, size_t row)
 {
     struct err ignored;
     const struct data_set *set = pictures_set(&watch->pictures, &ignored);
-    json_t *anchor = moment_anchor(moment, set, row, 1 / find_tau(watch));
 
-    if (anchor)
-        json_object_set_new(anchor, "way",
-                            ways_show(&watch->ways,
-                                      moment->ids[row % moment->n],
-                                      row / moment->n, set));
-    return anchor;
+    return json_pack(
+        "{s:o s:o}", "drawn", batch_view_drawn(b, set, row), "trail",
+        chain_trail_show(&watch->trail, b->ids[row % b->n], row / b->n, set));
 }
 
 int
@@ -534,27 +511,19 @@ show_status(const struct watch *watch)
 }
 
 /* As its trainer said it, else as the folder has it. */
-const struct moment *
+const struct batch_view *
 watch_newest(struct watch *watch)
 {
     const double now = clock_now();
 
-    if (!watch->newest.n && !watch->kept.n)
+    if (!watch->newest.n && !watch->cache.n)
         picture_step(&watch->pictures, -1, 0, &watch->newest);
     // pages that ask again and again leave others what those ask about
-    if (watch->newest.n && (!watch->kept.n || now - watch->shown_at >= each)) {
+    if (watch->newest.n && (!watch->cache.n || now - watch->shown_at >= each)) {
         watch->shown_at = now;
-        kept_add(&watch->kept, &watch->newest);
+        batch_cache_add(&watch->cache, &watch->newest);
     }
-    return kept_newest(&watch->kept);
-}
-
-static json_t *
-show_newest(struct watch *watch)
-{
-    const struct moment *newest = watch_newest(watch);
-
-    return newest ? watch_show_batch(watch, newest) : json_null();
+    return batch_cache_newest(&watch->cache);
 }
 
 static json_t *
@@ -572,7 +541,9 @@ watch_show(struct watch *watch)
 {
     const char *run = watch->where.stage.run;
     char *folder = realpath(run, NULL), *copy = mem_text(folder ? folder : run);
-    json_t *batch = show_newest(watch), *all;
+    const struct batch_view *newest = watch_newest(watch);
+    json_t *batch = newest ? watch_show_batch(watch, newest) : json_null();
+    json_t *all;
     struct err ignored;
     const struct data_set *set = pictures_set(&watch->pictures, &ignored);
 

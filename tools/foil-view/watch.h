@@ -3,16 +3,16 @@
 
 #include "stage/stage.h"
 
+#include "batch_cache.h"
+#include "batch_view.h"
 #include "beside.h"
+#include "chain_trail.h"
 #include "film.h"
 #include "history.h"
 #include "hub.h"
-#include "kept.h"
-#include "moment.h"
 #include "picture.h"
 #include "results.h"
 #include "samples.h"
-#include "ways.h"
 
 /* Where a run is. */
 struct watch_where {
@@ -38,17 +38,16 @@ struct watch {
     struct results results;
     struct beside beside;
     struct samples samples;
-    struct ways ways;
-    int connected;       /* events come, or a status */
-    int is_past;         /* stages are as they were when the run ended */
-    double looked_at;    /* when the folder was looked into */
-    struct moment drawn; /* the newest of which it is known what was drawn, and
-                            nothing else */
-    struct moment newest;
-    struct kept kept;
-    struct moment linked;        /* one that was asked for, of the folder */
-    double kept_at, shown_at;    /* when a batch was kept last for pages that
-                                    hear of it, and for one that asked for all */
+    struct chain_trail trail;
+    int connected;           /* events come, or a status */
+    int is_past;             /* stages are as they were when the run ended */
+    double looked_at;        /* when the folder was looked into */
+    struct wire_drawn drawn; /* in the newest step, until its embeddings come */
+    struct batch_view newest;
+    struct batch_cache cache;
+    struct batch_view linked;    /* one that was asked for, of the folder */
+    double cached_at, shown_at;  /* when a batch was cached last for pages that
+                                  hear of it, and for one that asked for all */
     double heard_at, drawn_at;   /* when embeddings were heard first, and what
                                     was drawn last; 0: not yet */
     struct wire_metrics *untold; /* the newest line, where pages lack it */
@@ -76,14 +75,19 @@ int watch_waits(const struct watch *watch);
 json_t *watch_show(struct watch *watch);
 
 /* watch_newest() returns the batch that a page would begin with, or NULL. */
-const struct moment *watch_newest(struct watch *watch);
+const struct batch_view *watch_newest(struct watch *watch);
 
 /* watch_batch() returns the batch of a step, with its embeddings while they are
- * kept; NULL where the run has no such step.  Good until the next call. */
-const struct moment *watch_batch(struct watch *watch, int64_t epoch,
-                                 int64_t step);
-json_t *watch_show_batch(struct watch *watch, const struct moment *moment);
-json_t *watch_anchor(struct watch *watch, const struct moment *moment,
+ * cached; NULL where the run has no such step.  Good until the next call. */
+const struct batch_view *watch_batch(struct watch *watch, int64_t epoch,
+                                     int64_t step);
+json_t *watch_show_batch(struct watch *watch, const struct batch_view *batch);
+
+/* Of a batch with embeddings: watch_embeddings() returns these with the
+ * temperature of now (batch_view_embeddings()); watch_anchor() returns {drawn,
+ * trail} of a row, as batch_view_drawn() and chain_trail_show() have them. */
+json_t *watch_embeddings(struct watch *watch, const struct batch_view *batch);
+json_t *watch_anchor(struct watch *watch, const struct batch_view *batch,
                      size_t row);
 
 #endif

@@ -14,7 +14,7 @@ import {
 import { nameOf, onChange, run } from './model.js';
 import { isText, makeImage, makeName, makeText, makeTile, makeView } from './picture.js';
 import { clearSpread, drawSpread } from './spread.js';
-import { drawWay } from './way.js';
+import { drawTrail } from './trail.js';
 
 const section = find('#anchor');
 let shown = null;     // the anchor on the panel, also while another one is on its way
@@ -33,7 +33,7 @@ function drawAnchor() {
   find('.say', section).replaceChildren(...describeWeights(anchor));
   find('.table', section).replaceChildren();
   clearSpread(section);
-  drawWay(find('.way', section), anchor);
+  drawTrail(find('.trail', section), anchor);
   if (!anchor.negatives) return;
   if (anchor.drawn?.negatives.length) drawDrawn(anchor);
   else drawNegatives(anchor);

@@ -1,26 +1,29 @@
 /* Which batch and which anchor are on the page. */
 
+import { describeAnchor, describeBatch } from './contrast.js';
 import { run, tell } from './model.js';
 import { BLANK, source } from './source.js';
 
 export const placeOf = row => row % run.batch.ids.length;
 export const viewOf = row => Math.floor(row / run.batch.ids.length);
 
-/* The batch to be shown next, and that of which the pictures are on their way. */
+/* The batch to be shown next, and that of which the pictures and embeddings are on
+ * their way. */
 let wanted = null, loading = null;
 
-/* Shows a batch when its pictures are here, so that nothing flickers; of those
+/* Shows a batch when all of it is here, so that nothing flickers; of those
  * that come meanwhile, only the newest is shown. */
 export async function showBatch(batch) {
   wanted = batch;
   while (wanted && !loading) {
     const mine = (loading = wanted);
     wanted = null;
-    const sprite = await loadSprite(mine);
+    const [sprite, embeddings] =
+      await Promise.all([loadSprite(mine), loadEmbeddings(mine)]);
     // the one before it was held
     if (loading !== mine) return URL.revokeObjectURL(sprite);
     loading = null;
-    takeBatch({ ...mine, sprite });
+    takeBatch({ ...mine, ...embeddings, sprite, known: Boolean(embeddings) });
   }
 }
 
@@ -32,6 +35,10 @@ async function loadSprite(batch) {
   return sprite;
 }
 
+/* null: foil view does not have them, or not any more. */
+const loadEmbeddings = async batch =>
+  batch.known ? source.readEmbeddings(batch).catch(() => null) : null;
+
 /* Pictures of batches that were shown: the page has them until an anchor of the
  * present one is on it, too. */
 let outdated = [];
@@ -42,16 +49,12 @@ function dropOutdated() {
 }
 
 function takeBatch(batch) {
-  if (batch.known) batch.cosines = readCosines(batch.similarities);
   if (run.batch) outdated.push(run.batch.sprite);
-  run.batch = batch;
+  run.batch = batch.known ? describeBatch(batch) : batch;
   run.anchor = null;
   tell('batch');
-  showAnchor(chooseRow(batch));
+  showAnchor(chooseRow(run.batch));
 }
-
-const readCosines = text =>
-  Float32Array.from(atob(text), c => c.charCodeAt(0) / 127.5 - 1);
 
 /* Before the reader has picked an anchor, it is one half of the hardest pair. */
 function chooseRow(batch) {
@@ -76,27 +79,25 @@ let asked = 0;
 
 async function showAnchor(row) {
   const { batch, held } = run, mine = ++asked;
-  const anchor = await readAnchor(batch, row, held).catch(error =>
-    makeBareAnchor(batch, row, error.message),
-  );
+  const anchor = batch.known
+    ? describeAnchor(batch, row, batch.beta, await readAnchor(batch, row, held))
+    : makeBareAnchor(batch, row);
   if (mine !== asked) return;
   run.anchor = anchor;
   tell('anchor');
   dropOutdated();
 }
 
-/* Of a batch that is held foil view keeps the embeddings. */
-async function readAnchor(batch, row, held) {
-  const anchor = batch.known && await source.readAnchor(batch, row, held);
-  if (anchor) return anchor;
-  throw new Error(run.all.living
-    ? 'it was trained some time ago, and a run does not store its embeddings'
-    : 'the run is not training now, and a run does not store its embeddings');
-}
+/* What a sampler drew, where foil view knows it. While a batch is held, foil view keeps
+ * it, for links to it. */
+const readAnchor = async (batch, row, held) =>
+  await source.readAnchor(batch, row, held).catch(() => null) ??
+    { drawn: null, trail: [] };
 
 /* An anchor without negatives, and why it has none. */
-function makeBareAnchor(batch, row, reason) {
+function makeBareAnchor(batch, row) {
   const place = row % batch.ids.length, view = Math.floor(row / batch.ids.length);
+  const reason = run.all.living ? 'it was trained some time ago' : 'the run is not training now';
   return {
     row,
     id: batch.ids[place],
@@ -104,7 +105,7 @@ function makeBareAnchor(batch, row, reason) {
     view,
     epoch: batch.epoch,
     step: batch.step,
-    reason: `Its negatives and their weights are not known: ${reason}.`,
+    reason: `Its negatives and their weights are not known: ${reason}, and a run does not store its embeddings.`,
   };
 }
 

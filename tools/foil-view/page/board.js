@@ -34,6 +34,7 @@ export function startBoard() {
   addDownloads(section, listPairs, () => ({
     ...run.batch,
     cosines: undefined,
+    z: undefined,
     order: undefined,
     sprite: undefined,
   }));

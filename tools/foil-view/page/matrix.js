@@ -1,11 +1,12 @@
 /* The matrix of cosines of all first views with all second views. */
 
 import { pickAnchor } from './batch.js';
+import { countBins } from './contrast.js';
 import { addDownloads } from './download.js';
 import { find, findAll, formatCosine, make, say } from './dom.js';
 import { nameOf, onChange, run } from './model.js';
 import { makeTile } from './picture.js';
-import { countBins, drawSpread } from './spread.js';
+import { drawSpread } from './spread.js';
 
 /* Cividis, which reads alike for the colour-blind: -1 dark blue, 1 yellow. */
 const STOPS = [

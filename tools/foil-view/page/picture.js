@@ -16,9 +16,9 @@ export const makeText = (batch, place) => make('q', { title: batch.texts[place] 
 export const cutTile = (picture, batch, place, view) =>
   cutPicture(picture, tileOf(batch, place, view));
 
-const tileOf = ({ sprite, columns, pictures }, place, view) => ({
+const tileOf = ({ sprite, ids, pictures }, place, view) => ({
   sprite,
-  columns,
+  columns: Math.min(32, ids.length * pictures),
   number: place * pictures + view,
 });
 

@@ -1,6 +1,6 @@
 /* Where everything on the page comes from: foil view, or window.FOIL, which an
- * exported file carries: {all, anchors, sprite, images: {ids, columns, sprite},
- * map: {points, frames: {epoch}}}. */
+ * exported file carries: {all, embeddings, anchors, sprite, images: {ids, columns,
+ * sprite}, map: {points, frames: {epoch}}, files}. */
 
 const file = /** @type {any} */ (window).FOIL;
 
@@ -35,6 +35,9 @@ const fetchBytes = async address => (await fetchGood(address)).arrayBuffer();
 
 const readBase64 = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
 
+/* The inverse temperature, and embeddings. */
+const readVectors = ({ beta, z }) => ({ beta, z: new Float32Array(readBase64(z)) });
+
 const nameView = ({ id, epoch, view }) => `${id}.${epoch}.${view}`;
 
 /* Pictures are tiles of sprites: {sprite, columns, number}, the number counted
@@ -42,9 +45,12 @@ const nameView = ({ id, epoch, view }) => `${id}.${epoch}.${view}`;
 const fromServer = {
   readAll: () => fetchJson('all'),
   readBatch: (epoch, step) => fetchJson(`batch?epoch=${epoch}&step=${step}`),
-  readAnchor: ({ epoch, step }, row, held) =>
+  readEmbeddings: ({ epoch, step }) =>
+    fetchKept(`embeddings?epoch=${epoch}&step=${step}`,
+      async answer => readVectors(await answer.json())),
+  readAnchor: ({ epoch, step }, row, pin) =>
     fetchKept(
-      `anchor?epoch=${epoch}&step=${step}&row=${row}&held=${Number(held)}`,
+      `anchor?epoch=${epoch}&step=${step}&row=${row}&pin=${Number(pin)}`,
       answer => answer.json(),
     ),
   readSprite,
@@ -71,10 +77,8 @@ function findImage(id) {
 const fromFile = file && {
   readAll: async () => file.all,
   readBatch: async () => { throw new Error('an exported file has one batch only'); },
-  readAnchor: async (batch, row) => {
-    if (!file.anchors?.[row]) throw new Error('the exported file does not have this anchor');
-    return file.anchors[row];
-  },
+  readEmbeddings: async () => readVectors(file.embeddings),
+  readAnchor: async (batch, row) => file.anchors[row],
   readSprite: async () => file.sprite || BLANK,
   readPoints: async () => readBase64(file.map.points),
   readFrame: async epoch => readBase64(file.map.frames[epoch]),

@@ -5,15 +5,6 @@ import { find, makeSvg } from './dom.js';
 /* Words stand above the highest bin, the axis below. */
 const WIDTH = 320, TOP = 30, BASE = 86, HEIGHT = 102;
 
-export function countBins(cosines, bins = 40) {
-  const counts = Array(bins).fill(0);
-  for (const cosine of cosines) counts[binOf(cosine, bins)]++;
-  return counts;
-}
-
-const binOf = (cosine, bins) =>
-  Math.max(0, Math.min(bins - 1, Math.floor(((cosine + 1) * bins) / 2)));
-
 /* Series: {name, counts, colour}, each scaled to its own highest bin. Mark: {name, cosine}, a line with a word, or nothing. */
 export function drawSpread(box, label, series, mark) {
   const svg = drawAreas(box, label, series, ['−1', 'cosine', '1']);

@@ -1,31 +1,31 @@
-/* The way of an anchor's chain: the states that it recorded, visit by visit. */
+/* The trail of an anchor's chain: the states that it recorded, visit by visit. */
 
 import { formatCosine, formatNumber, formatShare, make, say } from './dom.js';
 import { nameOf, run } from './model.js';
 import { makeImage, makeViews } from './picture.js';
 
-export function drawWay(box, { way = [], drawn }) {
-  box.hidden = !way.length;
+export function drawTrail(box, { trail = [], drawn }) {
+  box.hidden = !trail.length;
   if (box.hidden) return;
   const chain = /^emc2/.test(drawn?.sampler ?? 'emc2');
-  const picture = drawStates(way.flatMap(visit => visit.states));
+  const picture = drawStates(trail.flatMap(visit => visit.states));
   box.replaceChildren(
     make('h3', {}, chain ? 'Where its chain has been' : 'What was drawn for it before'),
-    make('p', { className: 'say' }, ...describeWay(way, chain)),
-    make('ol', { tabindex: 0, ariaLabel: 'Visits, the oldest first' }, ...way.map(visit => drawVisit(visit, picture))));
+    make('p', { className: 'say' }, ...describeTrail(trail, chain)),
+    make('ol', { tabindex: 0, ariaLabel: 'Visits, the oldest first' }, ...trail.map(visit => drawVisit(visit, picture))));
 }
 
-function describeWay(way, chain) {
+function describeTrail(trail, chain) {
   const accepted = run.all.metrics.columns.accepted?.findLast(value => value != null);
-  const kept = way.filter(
+  const kept = trail.filter(
     (visit, i) =>
       i &&
-      visit.states.some(state => way[i - 1].states.some(({ id }) => id === state.id)),
+      visit.states.some(state => trail[i - 1].states.some(({ id }) => id === state.id)),
   ).length;
   return [
-    ...way.length > 1 ? say`The ${way.length} latest visits that were heard of, the newest on the right, each` : ['The one visit that was heard of so far,'],
+    ...trail.length > 1 ? say`The ${trail.length} latest visits that were heard of, the newest on the right, each` : ['The one visit that was heard of so far,'],
     ' with the states that had the most weight, and the cosine of the first. ',
-    ...way.length > 1 ? say`In ${kept} of ${way.length - 1} it came back to an image of the visit before. ` : [],
+    ...trail.length > 1 ? say`In ${kept} of ${trail.length - 1} it came back to an image of the visit before. ` : [],
     ...chain && accepted != null ? say`Of the proposals to all chains, ${formatShare(accepted)} were accepted in the last step.` : [],
   ];
 }

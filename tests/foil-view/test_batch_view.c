@@ -1,0 +1,107 @@
+#include "foil-view/batch_view.h"
+
+#include <string.h>
+
+#include "t.h"
+
+enum { N = 2, VIEWS = 2, D = 2, ROWS = N * VIEWS, K = 3 };
+
+static int64_t ids[N] = {10, 20};
+static float z[ROWS * D] = {1, 0, 0, 1, .6F, .8F, .8F, .6F};
+
+static const json_t *
+member(const json_t *list, size_t i, const char *key)
+{
+    return json_object_get(json_array_get(list, i), key);
+}
+
+static void
+a_page_gets_the_batch(void)
+{
+    struct batch_view b = {
+        .epoch = 3, .step = 5, .n = N, .views = VIEWS, .d = D, .ids = ids};
+    json_t *shown = batch_view_show(&b, NULL);
+
+    T(json_is_false(json_object_get(shown, "known")),
+      "a batch without embeddings says so");
+    json_decref(shown);
+    b.z = z;
+    b.texts = 1;
+    shown = batch_view_show(&b, NULL);
+    T(json_is_true(json_object_get(shown, "known")) &&
+          json_integer_value(json_object_get(shown, "views")) == VIEWS &&
+          json_integer_value(json_object_get(shown, "pictures")) == 1,
+      "with texts there is one picture of an image");
+    T(json_integer_value(json_array_get(json_object_get(shown, "labels"), 1)) ==
+          -1,
+      "and without a data set no class");
+    json_decref(shown);
+}
+
+static void
+embeddings_are_base64(void)
+{
+    const struct batch_view b = {.n = 1, .views = 1, .d = D, .z = z};
+    json_t *shown = batch_view_embeddings(&b, 2.5);
+
+    T(json_number_value(json_object_get(shown, "beta")) == 2.5 &&
+          !strcmp(json_string_value(json_object_get(shown, "z")),
+                  "AACAPwAAAAA="),
+      "1 and 0 as floats, the little end first");
+    json_decref(shown);
+}
+
+/* Row 1 drew row 0, a sample from outside, and a feature of nobody. */
+static void
+what_was_drawn_is_shown(void)
+{
+    const int64_t sample[ROWS * K] = {[3] = 10, 77, -1},
+                                of_epoch[ROWS * K] = {0};
+    const int32_t row[ROWS * K] = {[3] = 0, 9, -1}, view[ROWS * K] = {0};
+    const float w[ROWS * K] = {[3] = .5F, .375F, .125F}, cosine[ROWS * K] = {0};
+    const float outside[ROWS] = {[1] = .5F}, effective[ROWS] = {0};
+    struct batch_view b = {.n = N, .views = VIEWS, .d = D, .ids = ids, .z = z};
+    json_t *drawn = batch_view_drawn(&b, NULL, 1), *list;
+
+    T(json_is_null(drawn), "without a sampler: null");
+    json_decref(drawn);
+    b.drawn = (struct wire_drawn){.sampler = "emc2 1",
+                                  .columns = 19,
+                                  .n_views = VIEWS,
+                                  .n = N,
+                                  .k = K,
+                                  .ids = ids,
+                                  .row = row,
+                                  .sample = sample,
+                                  .view = view,
+                                  .of_epoch = of_epoch,
+                                  .w = w,
+                                  .cosine = cosine,
+                                  .outside = outside,
+                                  .effective = effective};
+    drawn = batch_view_drawn(&b, NULL, 1);
+    list = json_object_get(drawn, "negatives");
+    T(json_array_size(list) == 3 &&
+          json_number_value(member(list, 1, "weight")) == .375 &&
+          json_number_value(json_object_get(drawn, "outside")) == .5,
+      "with a sampler: what it drew");
+    T(json_integer_value(member(list, 0, "row")) == 0 &&
+          json_is_integer(member(list, 0, "row")) &&
+          json_is_null(member(list, 1, "row")) &&
+          json_is_null(member(list, 2, "row")),
+      "with its row where that is in the batch");
+    json_decref(drawn);
+    drawn = batch_view_drawn(&b, NULL, 2);
+    T(!json_array_size(json_object_get(drawn, "negatives")),
+      "and nothing of a weight of 0");
+    json_decref(drawn);
+}
+
+int
+main(void)
+{
+    a_page_gets_the_batch();
+    embeddings_are_base64();
+    what_was_drawn_is_shown();
+    return t_done();
+}

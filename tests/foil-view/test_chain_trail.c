@@ -1,0 +1,125 @@
+#include "foil-view/chain_trail.h"
+
+#include "t.h"
+
+/* Two images with two views each; what is drawn for row r has the weight
+ * 1 - r / 10, and in each epoch another image. */
+static void
+draw_step(struct chain_trail *trail, int64_t epoch, int64_t step)
+{
+    enum { N = 2, V = 2, ROWS = N * V, K = 2 };
+    int64_t ids[N] = {3, 7}, sample[ROWS * K], of_epoch[ROWS * K];
+    int32_t row[ROWS * K], view[ROWS * K];
+    float w[ROWS * K], cosine[ROWS * K], outside[ROWS], effective[ROWS];
+
+    for (int r = 0; r < ROWS; r++) {
+        outside[r] = .25F;
+        effective[r] = 1.5F;
+        for (int k = 0; k < K; k++) {
+            const int at = r * K + k;
+
+            sample[at] = k ? -1 : epoch;
+            of_epoch[at] = epoch;
+            row[at] = -1;
+            view[at] = r / N;
+            w[at] = k ? 0 : 1 - (float)r / 10;
+            cosine[at] = .5F;
+        }
+    }
+    chain_trail_add(trail,
+                    &(struct wire_drawn){.epoch = epoch,
+                                         .step = step,
+                                         .n = N,
+                                         .n_views = V,
+                                         .k = K,
+                                         .ids = ids,
+                                         .sample = sample,
+                                         .of_epoch = of_epoch,
+                                         .row = row,
+                                         .view = view,
+                                         .w = w,
+                                         .cosine = cosine,
+                                         .outside = outside,
+                                         .effective = effective},
+                    10);
+}
+
+static json_int_t
+whole_at(const json_t *steps, size_t step, const char *key)
+{
+    return json_integer_value(
+        json_object_get(json_array_get(steps, step), key));
+}
+
+static const json_t *
+state_at(const json_t *steps, size_t step, const char *key)
+{
+    const json_t *states =
+        json_object_get(json_array_get(steps, step), "states");
+
+    return json_array_size(states) == 1
+               ? json_object_get(json_array_get(states, 0), key)
+               : NULL;
+}
+
+static void
+the_latest_steps_are_kept(void)
+{
+    struct chain_trail trail = {0};
+    json_t *steps;
+
+    steps = chain_trail_show(&trail, 3, 0, NULL);
+    T(!json_array_size(steps), "before anything is heard there are no steps");
+    json_decref(steps);
+    for (int64_t epoch = 0; epoch < CHAIN_TRAIL_STEPS + 3; epoch++)
+        draw_step(&trail, epoch, 5);
+    steps = chain_trail_show(&trail, 7, 1, NULL);
+    T(json_array_size(steps) == CHAIN_TRAIL_STEPS &&
+          whole_at(steps, 0, "epoch") == 3 &&
+          whole_at(steps, CHAIN_TRAIL_STEPS - 1, "epoch") ==
+              CHAIN_TRAIL_STEPS + 2,
+      "of eleven steps the latest eight, the oldest first");
+    T(json_integer_value(state_at(steps, 0, "id")) == 3 &&
+          json_integer_value(state_at(steps, 0, "view")) == 1 &&
+          fabs(json_number_value(state_at(steps, 0, "weight")) - .7) < 1e-6,
+      "with what was drawn for that image and view, and no state without one");
+    json_decref(steps);
+    steps = chain_trail_show(&trail, 4, 0, NULL);
+    T(!json_array_size(steps), "an image that was in no batch has none");
+    json_decref(steps);
+    for (int bad = 0; bad < 3; bad++) {
+        steps = chain_trail_show(&trail,
+                                 bad == 1   ? 10
+                                 : bad == 2 ? -1
+                                            : 3,
+                                 bad ? 0 : 2, NULL);
+        T(!json_array_size(steps), "nor one that there is not, %d", bad);
+        json_decref(steps);
+    }
+    chain_trail_release(&trail);
+}
+
+/* A run that was resumed does steps again. */
+static void
+a_step_that_is_done_again_begins_anew(void)
+{
+    struct chain_trail trail = {0};
+    json_t *steps;
+
+    for (int64_t step = 0; step < 5; step++)
+        draw_step(&trail, 1, step);
+    draw_step(&trail, 1, 3);
+    steps = chain_trail_show(&trail, 3, 0, NULL);
+    T(json_array_size(steps) == 1 && whole_at(steps, 0, "step") == 3,
+      "a step again: what was heard before is forgotten");
+    json_decref(steps);
+    chain_trail_release(&trail);
+}
+
+int
+main(void)
+{
+    the_latest_steps_are_kept();
+    a_step_that_is_done_again_begins_anew();
+    return t_done();
+}

@@ -1,0 +1,95 @@
+#include "batch_view.h"
+
+#include <stdlib.h>
+
+#include "number.h"
+#include "util/base64.h"
+
+void
+batch_view_release(struct batch_view *batch)
+{
+    wire_drawn_release(&batch->drawn);
+    free(batch->ids);
+    free(batch->z);
+    *batch = (struct batch_view){0};
+}
+
+size_t
+batch_view_pictures(const struct batch_view *batch)
+{
+    return batch->texts ? 1 : batch->views;
+}
+
+int
+batch_view_label(const struct data_set *set, int64_t id)
+{
+    return set && id >= 0 && (size_t)id < data_size(set)
+               ? data_label(set, (size_t)id)
+               : -1;
+}
+
+json_t *
+batch_view_show(const struct batch_view *b, const struct data_set *set)
+{
+    json_t *ids = json_array(), *labels = json_array();
+
+    for (size_t i = 0; i < b->n; i++) {
+        json_array_append_new(ids, json_integer(b->ids[i]));
+        json_array_append_new(labels,
+                              json_integer(batch_view_label(set, b->ids[i])));
+    }
+    return json_pack("{s:I s:I s:o s:o s:I s:I s:b}", "epoch",
+                     (json_int_t)b->epoch, "step", (json_int_t)b->step, "ids",
+                     ids, "labels", labels, "views", (json_int_t)b->views,
+                     "pictures", (json_int_t)batch_view_pictures(b), "known",
+                     b->z != NULL);
+}
+
+json_t *
+batch_view_embeddings(const struct batch_view *b, double beta)
+{
+    const size_t bytes = b->views * b->n * b->d * sizeof *b->z;
+    char *z = base64_encode((const uint8_t *)b->z, bytes);
+    json_t *embeddings = json_pack("{s:f s:s}", "beta", beta, "z", z);
+
+    free(z);
+    return embeddings;
+}
+
+json_t *
+batch_view_negative(const struct data_set *set, int64_t id, int view,
+                    int64_t epoch, float weight, float cosine)
+{
+    return json_pack("{s:I s:i s:i s:I s:o s:o}", "id", (json_int_t)id, "label",
+                     batch_view_label(set, id), "view", view, "epoch",
+                     (json_int_t)epoch, "weight", number_show((double)weight),
+                     "cosine", number_show((double)cosine));
+}
+
+json_t *
+batch_view_drawn(const struct batch_view *b, const struct data_set *set,
+                 size_t row)
+{
+    const struct wire_drawn *d = &b->drawn;
+    json_t *list;
+
+    if (!d->k)
+        return json_null();
+    list = json_array();
+    for (size_t i = row * d->k; i < (row + 1) * d->k; i++)
+        if (d->w[i] > 0) {
+            json_t *negative =
+                batch_view_negative(set, d->sample[i], d->view[i],
+                                    d->of_epoch[i], d->w[i], d->cosine[i]);
+            const int within =
+                d->row[i] >= 0 && (size_t)d->row[i] < b->views * b->n;
+
+            json_object_set_new(negative, "row",
+                                within ? json_integer(d->row[i]) : json_null());
+            json_array_append_new(list, negative);
+        }
+    return json_pack("{s:s s:I s:o s:o s:o}", "sampler", d->sampler, "columns",
+                     (json_int_t)d->columns, "outside",
+                     number_show((double)d->outside[row]), "effective",
+                     number_show((double)d->effective[row]), "negatives", list);
+}

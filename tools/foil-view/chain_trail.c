@@ -1,0 +1,133 @@
+#include "chain_trail.h"
+
+#include <stdlib.h>
+
+#include "batch_view.h"
+#include "number.h"
+#include "util/mem.h"
+
+enum { VIEWS = 64 }; /* more have no trail */
+
+struct state {
+    int64_t id, epoch;
+    int32_t view;
+    float w, cosine;
+};
+
+struct step {
+    int64_t epoch, step;
+    float outside, effective;
+    size_t n;
+    struct state state[CHAIN_TRAIL_STATES];
+};
+
+/* The latest steps: step k is at k mod CHAIN_TRAIL_STEPS. */
+struct chain_steps {
+    uint64_t n;
+    struct step step[CHAIN_TRAIL_STEPS];
+};
+
+/* The steps of a view of a sample, made where there is room; or NULL. */
+static struct chain_steps *
+find_steps(struct chain_trail *trail, int64_t id, size_t view)
+{
+    struct chain_steps **steps;
+
+    if (id < 0 || (size_t)id >= trail->size)
+        return NULL;
+    steps = &trail->steps[(size_t)id * trail->views + view];
+    if (!*steps && trail->n < CHAIN_TRAIL_MOST) {
+        *steps = mem_array(1, sizeof **steps);
+        trail->n++;
+    }
+    return *steps;
+}
+
+static int
+is_later(const struct step *last, int64_t epoch, int64_t step)
+{
+    return last->epoch < epoch || (last->epoch == epoch && last->step < step);
+}
+
+static void
+add_step(struct chain_steps *steps, const struct wire_drawn *d, size_t row)
+{
+    struct step *step;
+
+    if (steps->n && !is_later(&steps->step[(steps->n - 1) % CHAIN_TRAIL_STEPS],
+                              d->epoch, d->step))
+        steps->n = 0;
+    step = &steps->step[steps->n++ % CHAIN_TRAIL_STEPS];
+    *step = (struct step){.epoch = d->epoch,
+                          .step = d->step,
+                          .outside = d->outside[row],
+                          .effective = d->effective[row]};
+    for (size_t i = row * d->k; i < (row + 1) * d->k; i++)
+        if (d->w[i] > 0 && d->sample[i] >= 0 && step->n < CHAIN_TRAIL_STATES)
+            step->state[step->n++] =
+                (struct state){d->sample[i], d->of_epoch[i], d->view[i],
+                               d->w[i], d->cosine[i]};
+}
+
+void
+chain_trail_add(struct chain_trail *trail, const struct wire_drawn *d,
+                size_t size)
+{
+    if (!size || d->n_views > VIEWS)
+        return;
+    if (trail->size != size || trail->views != d->n_views) {
+        chain_trail_release(trail);
+        trail->size = size;
+        trail->views = d->n_views;
+        trail->steps = mem_array(size * d->n_views, sizeof(void *));
+    }
+    for (size_t row = 0; row < d->n_views * d->n; row++) {
+        struct chain_steps *steps =
+            find_steps(trail, d->ids[row % d->n], row / d->n);
+
+        if (steps)
+            add_step(steps, d, row);
+    }
+}
+
+static json_t *
+show_step(const struct step *step, const struct data_set *set)
+{
+    json_t *states = json_array();
+
+    for (const struct state *s = step->state; s < step->state + step->n; s++)
+        json_array_append_new(states,
+                              batch_view_negative(set, s->id, s->view, s->epoch,
+                                                  s->w, s->cosine));
+    return json_pack("{s:I s:I s:o s:o s:o}", "epoch", (json_int_t)step->epoch,
+                     "step", (json_int_t)step->step, "outside",
+                     number_show((double)step->outside), "effective",
+                     number_show((double)step->effective), "states", states);
+}
+
+json_t *
+chain_trail_show(const struct chain_trail *trail, int64_t id, size_t view,
+                 const struct data_set *set)
+{
+    const int there =
+        id >= 0 && (size_t)id < trail->size && view < trail->views;
+    const struct chain_steps *steps =
+        there ? trail->steps[(size_t)id * trail->views + view] : NULL;
+    const uint64_t n = steps ? steps->n : 0;
+    json_t *list = json_array();
+
+    for (uint64_t k = n > CHAIN_TRAIL_STEPS ? n - CHAIN_TRAIL_STEPS : 0; k < n;
+         k++)
+        json_array_append_new(
+            list, show_step(&steps->step[k % CHAIN_TRAIL_STEPS], set));
+    return list;
+}
+
+void
+chain_trail_release(struct chain_trail *trail)
+{
+    for (size_t i = 0; i < trail->size * trail->views; i++)
+        free(trail->steps[i]);
+    free(trail->steps);
+    *trail = (struct chain_trail){0};
+}
