@@ -25,14 +25,14 @@
 NUM_ROOM_FIRST
 
 static struct watch_where where;
-static struct opt_list beside;
+static struct opt_list compare;
 static const char *address = "127.0.0.1", *token, *file;
-static long port = 8765, points = FILM_POINTS;
+static long port = 8765, points = MAP_FRAMES_POINTS;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &where.stage.run, 0, 0, "RUN",
      "run directory; must be given"},
-    {"beside", 0, OPT_LIST, &beside, 0, 0, "RUN",
+    {"beside", 0, OPT_LIST, &compare, 0, 0, "RUN",
      "show the curves of this run, too; up to 7 of them"},
     {"data", 0, OPT_TEXT, &where.data, 0, 0, "DATA",
      "the data set, where it is not at its place any more"},
@@ -42,8 +42,8 @@ static const struct opt opts[] = {
      "where to listen; 0.0.0.0: for other machines, too"},
     {"token", 0, OPT_TEXT, &token, 0, 0, "WORD",
      "path of the page [random]; '': none, any user may read it"},
-    {"points", 0, OPT_WHOLE, &points, FILM_POINTS_LEAST, FILM_POINTS_MOST, "N",
-     "images on the map"},
+    {"points", 0, OPT_WHOLE, &points, MAP_FRAMES_POINTS_LEAST,
+     MAP_FRAMES_POINTS_MOST, "N", "images on the map"},
     {"export", 0, OPT_TEXT, &file, 0, 0, "FILE",
      "write the page as one file, and end"},
     {"events", 0, OPT_TEXT, &where.events, 0, 0, "ENDPOINT",
@@ -157,13 +157,13 @@ check_runs(void)
 {
     if (!file_exists(where.stage.run))
         die("there is no run '%s'", where.stage.run);
-    if (beside.n > BESIDE_MOST)
-        opt_misuse("--beside takes %d runs at most", BESIDE_MOST);
-    for (size_t i = 0; i < beside.n; i++)
-        if (!file_exists(beside.item[i]))
-            die("there is no run '%s'", beside.item[i]);
-    where.beside = beside.item;
-    where.n_beside = beside.n;
+    if (compare.n > COMPARE_MOST)
+        opt_misuse("--beside takes %d runs at most", COMPARE_MOST);
+    for (size_t i = 0; i < compare.n; i++)
+        if (!file_exists(compare.item[i]))
+            die("there is no run '%s'", compare.item[i]);
+    where.compare = compare.item;
+    where.n_compare = compare.n;
     where.points = (size_t)points;
 }
 

@@ -71,15 +71,16 @@ add_named(struct image_list *list, json_t *value, const char *key)
 
 /* Adds the neighbours after each epoch, the newest first. */
 static void
-add_near(struct image_list *list, const struct film *film, const json_t *map)
+add_near(struct image_list *list, const struct map_frames *maps,
+         const json_t *map)
 {
     const json_t *epochs = json_object_get(map, "epochs");
-    int32_t near[FILM_LOOKED * (1 + FILM_NEAR)];
+    int32_t near[MAP_FRAMES_LOOKED * (1 + MAP_FRAMES_NEAR)];
     size_t bytes;
 
     for (size_t i = json_array_size(epochs); i--;) {
-        char *frame = film_frame(
-            film, json_integer_value(json_array_get(epochs, i)), &bytes);
+        char *frame = map_frames_find(
+            maps, json_integer_value(json_array_get(epochs, i)), &bytes);
 
         memcpy(near, frame + bytes - sizeof near, sizeof near);
         for (size_t k = 0; k < sizeof near / sizeof *near; k++)
@@ -108,8 +109,8 @@ show_images(struct watch *watch, const struct data_set *set,
         add_image(&list, batch->ids[i]);
     add_named(&list, json_object_get(samples, "columns"), "id");
     add_named(&list, json_object_get(samples, "replaced"), "used");
-    add_near(&list, watch->film, json_object_get(all, "map"));
-    mapped = film_points(watch->film, &n);
+    add_near(&list, watch->maps, json_object_get(all, "map"));
+    mapped = map_frames_points(watch->maps, &n);
     for (size_t i = 0; i < n; i++)
         add_image(&list, mapped[i]);
     for (size_t i = 0; i < list.n; i++)
@@ -146,8 +147,8 @@ add_batch(json_t *file, struct watch *watch, const struct batch_view *batch,
                         all));
 }
 
-/* map: {points, frames: {epoch}}, as film.h has them, in base64.  Of very many
- * frames, the first ones are left out. */
+/* map: {points, frames: {epoch}}, as map_frames.h has them, in base64.  Of very
+ * many frames, the first ones are left out. */
 static void
 add_map(json_t *file, struct watch *watch, json_t *map)
 {
@@ -157,7 +158,7 @@ add_map(json_t *file, struct watch *watch, json_t *map)
     size_t n, size;
     void *bytes;
 
-    film_points(watch->film, &n);
+    map_frames_points(watch->maps, &n);
     while (json_array_size(epochs) > 1 && json_array_size(epochs) * n > PLACES)
         json_array_remove(epochs, 0);
     for (size_t i = 0; i < json_array_size(epochs); i++) {
@@ -165,11 +166,11 @@ add_map(json_t *file, struct watch *watch, json_t *map)
         char name[32];
 
         snprintf(name, sizeof name, "%jd", (intmax_t)epoch);
-        bytes = film_frame(watch->film, epoch, &size);
+        bytes = map_frames_find(watch->maps, epoch, &size);
         json_object_set_new(frames, name, encode_bytes("", bytes, size));
     }
-    bytes = film_labels(watch->film, pictures_set(&watch->pictures, &ignored),
-                        &size);
+    bytes = map_frames_labels(watch->maps,
+                              pictures_set(&watch->pictures, &ignored), &size);
     json_object_set_new(file, "map",
                         json_pack("{s:o s:o}", "points",
                                   encode_bytes("", bytes, bytes ? size : 0),

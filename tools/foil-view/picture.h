@@ -4,8 +4,8 @@
 #include "data/set.h"
 #include "train/views.h"
 
-#include "ask.h"
 #include "batch_view.h"
+#include "http_args.h"
 
 /*
  * Pictures of the views of a run, which are made again from its folder: the

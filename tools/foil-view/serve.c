@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ask.h"
 #include "export.h"
+#include "http_args.h"
 #include "number.h"
 #include "util/asset.h"
 #include "util/mem.h"
@@ -86,7 +86,7 @@ find_argument(struct MHD_Connection *connection, const char *name)
     const char *end;
     const char *text =
         MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
-    const int64_t number = ask_digits(text, &end);
+    const int64_t number = http_args_digits(text, &end);
 
     return text && !*end ? number : -1;
 }
@@ -153,7 +153,7 @@ answer_view(struct serve *serve, struct MHD_Connection *connection)
     struct picture_name name[PICTURE_LIST] = {{0}};
     const char *v =
         MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "v");
-    const size_t n = v ? ask_names(v, name) : 0;
+    const size_t n = v ? http_args_names(v, name) : 0;
 
     if (!n)
         return refuse_request(MHD_HTTP_BAD_REQUEST,
@@ -165,41 +165,33 @@ static struct answer
 answer_image(struct serve *serve, const char *id)
 {
     const char *end;
-    const struct picture_name name = {ask_digits(id, &end), 0, -1};
+    const struct picture_name name = {http_args_digits(id, &end), 0, -1};
 
     if (*end)
         return refuse_request(MHD_HTTP_BAD_REQUEST, "image/ID wants a number");
     return answer_names(serve, &name, 1);
 }
 
+/* Answers with a frame of the map, or with the points of all frames. */
 static struct answer
-answer_bytes(void *bytes, size_t size)
+answer_map(struct serve *serve, struct MHD_Connection *connection,
+           const char *path)
 {
-    if (!bytes)
-        return refuse_request(MHD_HTTP_NOT_FOUND, "there is no such frame");
-    return (struct answer){MHD_HTTP_OK, "application/octet-stream", bytes,
-                           size};
-}
-
-static struct answer
-answer_map(struct watch *watch)
-{
-    struct err ignored;
-    size_t size;
-    void *bytes = film_labels(watch->film,
-                              pictures_set(&watch->pictures, &ignored), &size);
-
-    return answer_bytes(bytes, size);
-}
-
-static struct answer
-answer_frame(struct serve *serve, struct MHD_Connection *connection)
-{
+    struct watch *watch = serve->watch;
     const int64_t epoch = find_argument(connection, "epoch");
+    struct err ignored;
+    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
     size_t size;
-    void *bytes = film_frame(serve->watch->film, epoch, &size);
+    void *bytes = strcmp(path, "map")
+                      ? map_frames_find(watch->maps, epoch, &size)
+                      : map_frames_labels(watch->maps, set, &size);
 
-    return bytes || epoch < 0 ? answer_bytes(bytes, size) : answer_nothing();
+    if (bytes)
+        return (struct answer){MHD_HTTP_OK, "application/octet-stream", bytes,
+                               size};
+    return epoch < 0
+               ? refuse_request(MHD_HTTP_NOT_FOUND, "there is no such frame")
+               : answer_nothing();
 }
 
 static struct answer
@@ -258,10 +250,8 @@ answer_path(struct serve *serve, struct MHD_Connection *connection,
         return answer_view(serve, connection);
     if (!strncmp(path, "image/", 6))
         return answer_image(serve, path + 6);
-    if (!strcmp(path, "map"))
-        return answer_map(serve->watch);
-    if (!strcmp(path, "frame"))
-        return answer_frame(serve, connection);
+    if (!strcmp(path, "map") || !strcmp(path, "frame"))
+        return answer_map(serve, connection, path);
     return strcmp(path, "export") ? answer_asset(path)
                                   : answer_export(serve->watch);
 }
@@ -275,7 +265,8 @@ find_path(const struct serve *serve, const char *url)
 
     if (!*serve->token)
         return path;
-    return ask_token(serve->token, path, n) && path[n] ? path + n + 1 : NULL;
+    return http_args_token(serve->token, path, n) && path[n] ? path + n + 1
+                                                             : NULL;
 }
 
 /* A code for what is not answered, or 0. */
@@ -293,7 +284,7 @@ check_request(struct serve *serve, struct MHD_Connection *connection,
     if (strcmp(method, "GET"))
         return MHD_HTTP_METHOD_NOT_ALLOWED;
     *why = "this is not the host of that name";
-    if (!ask_host(host, serve->name, NAMES))
+    if (!http_args_host(host, serve->name, NAMES))
         return MHD_HTTP_FORBIDDEN;
     *why = "the address is http://HOST:PORT/TOKEN/, as foil view printed it";
     if (!path)

@@ -19,12 +19,11 @@
 enum { LOG = 200, POINTS = 4000, STAGES = 3 /* a run has, or more */ };
 
 static const int64_t any_size = (int64_t)1 << 48; // of a data set
-/* seconds: between two batches that pages are told, between two lines of
- * metrics, and for which we hear before pages have their turn */
-static const double each = 1, pace = .05, turn = .05;
-/* seconds: in which a run with a sampler tells what it drew in one of its
- * steps, at first, and as long as it goes */
-static const double first = .6, soon = 2;
+/* Seconds from one batch to the next, and from one line of metrics; and how
+ * long messages are read before pages are answered. */
+static const double batch_s = 1, metrics_s = .05, read_s = .05;
+/* How long to wait for the first `drawn`, and for later ones. */
+static const double first_drawn_s = .6, next_drawn_s = 2;
 
 /* What is rare has a queue of its own: what comes with each step may fill the
  * other one. */
@@ -79,14 +78,14 @@ watch_open(struct watch *watch, const struct watch_where *where,
 {
     *watch = (struct watch){.where = *where, .hub = hub};
     stage_open(&watch->stage, &where->stage);
-    watch->film = film_open(hub, where->points);
+    watch->maps = map_frames_open(hub, where->points);
     watch->pictures.views = train_views_open(where->stage.run, where->data);
     history_read(&watch->history, where->stage.run);
     watch->is_past = !lock_held(where->stage.run);
     watch->status = watch->is_past
                         ? past_stages(where->stage.run, &watch->history)
                         : json_object();
-    beside_open(&watch->beside, where->beside, where->n_beside);
+    compare_open(&watch->compare, where->compare, where->n_compare);
     for (size_t i = 0; i < WATCH_LISTENERS; i++)
         watch->listener[i] =
             stage_listen(&watch->stage, where->events, kinds[i], 64);
@@ -101,15 +100,15 @@ watch_close(struct watch *watch)
     stage_close(&watch->stage);
     train_views_close(watch->pictures.views);
     history_release(&watch->history);
-    film_close(watch->film);
+    map_frames_close(watch->maps);
     results_release(&watch->results);
     samples_release(&watch->samples);
-    beside_release(&watch->beside);
+    compare_release(&watch->compare);
     chain_trail_release(&watch->trail);
     wire_drawn_release(&watch->drawn);
     json_decref(watch->status);
     json_decref(watch->log);
-    free(watch->untold);
+    free(watch->pending_metrics);
     batch_view_release(&watch->newest);
     batch_view_release(&watch->linked);
     batch_cache_release(&watch->cache);
@@ -137,7 +136,8 @@ has_plan(const struct wire_metrics *m)
 static void
 take_metrics(struct watch *watch, const struct wire_msg *msg)
 {
-    struct wire_metrics *m = mem_array(1, sizeof *m), *old = watch->untold;
+    struct wire_metrics *m = mem_array(1, sizeof *m),
+                        *old = watch->pending_metrics;
     double tau;
     struct err ignored;
 
@@ -145,7 +145,7 @@ take_metrics(struct watch *watch, const struct wire_msg *msg)
         tau = wire_metrics_find(m->values, m->n, "tau");
         watch->tau = isnan(tau) ? watch->tau : tau;
         if (!has_plan(old) || has_plan(m)) {
-            watch->untold = m;
+            watch->pending_metrics = m;
             m = old;
         }
     }
@@ -155,18 +155,18 @@ take_metrics(struct watch *watch, const struct wire_msg *msg)
 static void
 tell_metrics(struct watch *watch, double now)
 {
-    const struct wire_metrics *m = watch->untold;
+    const struct wire_metrics *m = watch->pending_metrics;
     double total;
 
-    if (!m || now - watch->told_at < pace)
+    if (!m || now - watch->sent_at < metrics_s)
         return;
     total = wire_metrics_find(m->values, m->n, "total");
     hub_say(watch->hub, "metrics",
             json_pack("{s:I s:o}", "total", (json_int_t)(total > 0 ? total : 0),
                       "values", show_values(m->values, m->n)));
-    free(watch->untold);
-    watch->untold = NULL;
-    watch->told_at = now;
+    free(watch->pending_metrics);
+    watch->pending_metrics = NULL;
+    watch->sent_at = now;
 }
 
 static void
@@ -249,7 +249,7 @@ take_event(struct watch *watch, const struct wire_msg *msg)
     log_line(watch, line);
     hub_say(watch->hub, "event", line);
     if (!strcmp(event.what, "epoch"))
-        film_epoch(watch->film, event.epoch);
+        map_frames_epoch(watch->maps, event.epoch);
 }
 
 /* It comes before the embeddings of its step, and waits for them. */
@@ -285,8 +285,8 @@ join_drawn(struct watch *watch, struct batch_view *b)
 static int
 is_sampled(const struct watch *watch, double now)
 {
-    return watch->drawn_at > 0 ? now - watch->drawn_at < soon
-                               : now - watch->heard_at < first;
+    return watch->drawn_at > 0 ? now - watch->drawn_at < next_drawn_s
+                               : now - watch->heard_at < first_drawn_s;
 }
 
 /* Takes over a batch.  Of a run with a sampler, those of which it is known what
@@ -301,7 +301,7 @@ show_newer(struct watch *watch, struct batch_view *b, double now)
     }
     batch_view_release(&watch->newest);
     watch->newest = *b;
-    if (now - watch->cached_at >= each && hub_pages(watch->hub)) {
+    if (now - watch->cached_at >= batch_s && hub_pages(watch->hub)) {
         watch->cached_at = now;
         hub_say(watch->hub, "batch",
                 watch_show_batch(
@@ -336,7 +336,7 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
         b.texts =
             set && f.n_views == 2 && train_views_texts(watch->pictures.views);
         join_drawn(watch, &b);
-        film_take(watch->film, &b, set ? data_size(set) : 0);
+        map_frames_take(watch->maps, &b, set ? data_size(set) : 0);
         show_newer(watch, &b, now);
     }
     wire_features_release(&f);
@@ -406,7 +406,7 @@ read_folder(struct watch *watch)
 
     watch->looked_at = clock_now();
     results_read(&watch->results, watch->where.stage.run, watch->hub);
-    again |= beside_read(&watch->beside, watch->hub);
+    again |= compare_read(&watch->compare, watch->hub);
     if (again)
         hub_say(watch->hub, "again", json_object());
     if (samples_read(&watch->samples, watch->where.stage.run, &watch->pictures))
@@ -416,14 +416,14 @@ read_folder(struct watch *watch)
 void
 watch_hear(struct watch *watch)
 {
-    const double end = clock_now() + turn;
+    const double end = clock_now() + read_s;
 
     for (size_t i = 0; i < WATCH_LISTENERS; i++)
         hear_until(watch, watch->listener[i], end);
     tell_metrics(watch, clock_now());
-    if (clock_now() - watch->looked_at >= each)
+    if (clock_now() - watch->looked_at >= batch_s)
         read_folder(watch);
-    film_tend(watch->film);
+    map_frames_poll(watch->maps);
 }
 
 const struct batch_view *
@@ -519,7 +519,8 @@ watch_newest(struct watch *watch)
     if (!watch->newest.n && !watch->cache.n)
         picture_step(&watch->pictures, -1, 0, &watch->newest);
     // pages that ask again and again leave others what those ask about
-    if (watch->newest.n && (!watch->cache.n || now - watch->shown_at >= each)) {
+    if (watch->newest.n &&
+        (!watch->cache.n || now - watch->shown_at >= batch_s)) {
         watch->shown_at = now;
         batch_cache_add(&watch->cache, &watch->newest);
     }
@@ -556,8 +557,8 @@ watch_show(struct watch *watch)
         "steps", count_steps(watch), "metrics",
         history_show(&watch->history, POINTS), "status", show_status(watch),
         "log", watch->log, "results", results_show(&watch->results), "map",
-        film_show(watch->film), "samples", samples_show(&watch->samples),
-        "beside", beside_show(&watch->beside, POINTS), "batch", batch);
+        map_frames_show(watch->maps), "samples", samples_show(&watch->samples),
+        "beside", compare_show(&watch->compare, POINTS), "batch", batch);
     free(copy);
     free(folder);
     return all;

@@ -5,11 +5,11 @@
 
 #include "batch_cache.h"
 #include "batch_view.h"
-#include "beside.h"
 #include "chain_trail.h"
-#include "film.h"
+#include "compare.h"
 #include "history.h"
 #include "hub.h"
+#include "map_frames.h"
 #include "picture.h"
 #include "results.h"
 #include "samples.h"
@@ -18,8 +18,8 @@
 struct watch_where {
     struct stage_options stage;
     const char *events, *data;
-    const char *const *beside; /* [n_beside] other runs */
-    size_t n_beside;
+    const char *const *compare; /* [n_compare] other runs */
+    size_t n_compare;
     size_t points; /* of a map */
 };
 
@@ -33,10 +33,10 @@ struct watch {
     struct hub *hub; /* that is told */
     struct history history;
     struct pictures pictures;
-    struct film *film;
+    struct map_frames *maps;
     json_t *status, *log;
     struct results results;
-    struct beside beside;
+    struct compare compare;
     struct samples samples;
     struct chain_trail trail;
     int connected;           /* events come, or a status */
@@ -45,13 +45,13 @@ struct watch {
     struct wire_drawn drawn; /* in the newest step, until its embeddings come */
     struct batch_view newest;
     struct batch_cache cache;
-    struct batch_view linked;    /* one that was asked for, of the folder */
-    double cached_at, shown_at;  /* when a batch was cached last for pages that
-                                  hear of it, and for one that asked for all */
-    double heard_at, drawn_at;   /* when embeddings were heard first, and what
-                                    was drawn last; 0: not yet */
-    struct wire_metrics *untold; /* the newest line, where pages lack it */
-    double told_at;
+    struct batch_view linked;   /* one that was asked for, of the folder */
+    double cached_at, shown_at; /* when a batch was cached last for pages that
+                                 hear of it, and for one that asked for all */
+    double heard_at, drawn_at;  /* when embeddings were heard first, and what
+                                   was drawn last; 0: not yet */
+    struct wire_metrics *pending_metrics; /* the newest line, not yet sent */
+    double sent_at;
     double tau; /* as the trainer said it last; 0: not heard */
 };
 

@@ -1,5 +1,5 @@
-#ifndef FOIL_VIEW_ASK_H
-#define FOIL_VIEW_ASK_H
+#ifndef FOIL_VIEW_HTTP_ARGS_H
+#define FOIL_VIEW_HTTP_ARGS_H
 
 #include <arpa/inet.h>
 #include <stdint.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What strangers ask for, read out of their texts. */
+/* Reads arguments of HTTP requests, which anybody may have sent. */
 
 enum { PICTURE_LIST = 64 };
 
@@ -18,7 +18,7 @@ struct picture_name {
 
 /* Reads a whole number of at most 15 digits; -1 where there is none. */
 static inline int64_t
-ask_digits(const char *text, const char **end)
+http_args_digits(const char *text, const char **end)
 {
     const size_t n = text ? strspn(text, "0123456789") : 0;
 
@@ -28,24 +28,24 @@ ask_digits(const char *text, const char **end)
 
 /* ID.EPOCH.VIEW at *text, which goes behind it; -1 where it is not so. */
 static inline int
-ask_name(const char **text, struct picture_name *name)
+http_args_name(const char **text, struct picture_name *name)
 {
-    name->id = ask_digits(*text, text);
+    name->id = http_args_digits(*text, text);
     if (name->id < 0 || *(*text)++ != '.')
         return -1;
-    name->epoch = ask_digits(*text, text);
+    name->epoch = http_args_digits(*text, text);
     if (name->epoch < 0 || *(*text)++ != '.')
         return -1;
-    name->view = ask_digits(*text, text);
+    name->view = http_args_digits(*text, text);
     return name->view < 0 ? -1 : 0;
 }
 
 /* Names with commas between: returns how many, 0 where they are not so. */
 static inline size_t
-ask_names(const char *text, struct picture_name name[PICTURE_LIST])
+http_args_names(const char *text, struct picture_name name[PICTURE_LIST])
 {
     for (size_t n = 0; n < PICTURE_LIST; n++) {
-        if (ask_name(&text, &name[n]))
+        if (http_args_name(&text, &name[n]))
             return 0;
         if (!*text)
             return n + 1;
@@ -57,7 +57,7 @@ ask_names(const char *text, struct picture_name name[PICTURE_LIST])
 
 /* A Host, without its port, is an address in numbers or one of our names. */
 static inline int
-ask_host(const char *host, char *const *names, size_t n_names)
+http_args_host(const char *host, char *const *names, size_t n_names)
 {
     const char *colon = strrchr(host, ':');
     const size_t n = colon && !colon[1 + strspn(colon + 1, "0123456789")]
@@ -83,7 +83,7 @@ ask_host(const char *host, char *const *names, size_t n_names)
 
 /* Compares all of it, in a time that depends on the length of `got` alone. */
 static inline int
-ask_token(const char *want, const char *got, size_t n_got)
+http_args_token(const char *want, const char *got, size_t n_got)
 {
     const size_t n = strlen(want);
     size_t differ = n ^ n_got;

@@ -1,4 +1,4 @@
-#include "foil-view/film.h"
+#include "foil-view/map_frames.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { SIZE = 120, MOST = 60, D = 4, BATCH = 40 };
 /* Three batches with each sample once: the first half of them lies in one
  * corner, the second in another. */
 static void
-take_epoch(struct film *film)
+take_epoch(struct map_frames *maps)
 {
     for (size_t b = 0; b < SIZE / BATCH; b++) {
         struct batch_view m = {.n = BATCH, .views = 1, .d = D};
@@ -31,22 +31,22 @@ take_epoch(struct film *film)
             m.z[i * D + 2] = (float)(id % 7) / 100;
             m.z[i * D + 3] = (float)(id % 5) / 100;
         }
-        film_take(film, &m, SIZE);
+        map_frames_take(maps, &m, SIZE);
         batch_view_release(&m);
     }
 }
 
 /* Waits for the frame of an epoch. */
 static void
-wait_for_frame(struct film *film, int64_t epoch)
+wait_for_frame(struct map_frames *maps, int64_t epoch)
 {
     const struct timespec moment = {0, 10000000};
     void *frame = NULL;
     size_t bytes;
 
     for (int i = 0; i < 12000 && !frame; i++) {
-        film_tend(film);
-        frame = film_frame(film, epoch, &bytes);
+        map_frames_poll(maps);
+        frame = map_frames_find(maps, epoch, &bytes);
         if (!frame)
             nanosleep(&moment, NULL);
     }
@@ -78,11 +78,11 @@ compare_halves(const int16_t *xy)
 }
 
 static void
-points_are_spread_over_the_samples(const struct film *film)
+points_are_spread_over_the_samples(const struct map_frames *maps)
 {
     size_t n, bytes;
-    const int64_t *ids = film_points(film, &n);
-    int32_t *labels = film_labels(film, NULL, &bytes);
+    const int64_t *ids = map_frames_points(maps, &n);
+    int32_t *labels = map_frames_labels(maps, NULL, &bytes);
     int even = 1;
 
     for (size_t i = 0; i < n; i++)
@@ -97,12 +97,12 @@ points_are_spread_over_the_samples(const struct film *film)
 static void
 neighbours_are_alike(const int16_t *xy)
 {
-    int32_t near[FILM_LOOKED][1 + FILM_NEAR];
+    int32_t near[MAP_FRAMES_LOOKED][1 + MAP_FRAMES_NEAR];
     int fine = 1;
 
     memcpy(near, xy + 2 * MOST, sizeof near);
-    for (size_t row = 0; row < FILM_LOOKED; row++)
-        for (size_t k = 0; k <= FILM_NEAR; k++) {
+    for (size_t row = 0; row < MAP_FRAMES_LOOKED; row++)
+        for (size_t k = 0; k <= MAP_FRAMES_NEAR; k++) {
             fine &= near[row][k] >= 0 && near[row][k] < SIZE &&
                     near[row][k] % 2 == 0 &&
                     2 * near[row][k] / SIZE == 2 * near[row][0] / SIZE;
@@ -128,18 +128,19 @@ a_frame_is_made_with_the_lowest_priority(void)
 }
 
 static void
-frames_show_what_is_alike(struct film *film)
+frames_show_what_is_alike(struct map_frames *maps)
 {
     size_t bytes;
     int16_t *xy, most = 0;
     json_t *shown;
 
-    film_epoch(film, 1);
+    map_frames_epoch(maps, 1);
     a_frame_is_made_with_the_lowest_priority();
-    wait_for_frame(film, 1);
-    xy = film_frame(film, 1, &bytes);
-    T(xy && bytes == 2 * MOST * sizeof *xy +
-                         FILM_LOOKED * (1 + FILM_NEAR) * sizeof(int32_t),
+    wait_for_frame(maps, 1);
+    xy = map_frames_find(maps, 1, &bytes);
+    T(xy && bytes == 2 * MOST * sizeof *xy + MAP_FRAMES_LOOKED *
+                                                 (1 + MAP_FRAMES_NEAR) *
+                                                 sizeof(int32_t),
       "a frame has a place of each, and neighbours");
     neighbours_are_alike(xy);
     for (size_t k = 0; xy && k < 2 * MOST; k++)
@@ -147,48 +148,49 @@ frames_show_what_is_alike(struct film *film)
     T(most == 32000, "the farthest at 32000");
     T(xy && compare_halves(xy) < .5, "near those that are alike");
     free(xy);
-    film_epoch(film, 2);
-    wait_for_frame(film, 2);
-    shown = film_show(film);
+    map_frames_epoch(maps, 2);
+    wait_for_frame(maps, 2);
+    shown = map_frames_show(maps);
     T(json_integer_value(json_object_get(shown, "n")) == MOST &&
           json_array_size(json_object_get(shown, "epochs")) == 2,
       "another epoch, another frame");
     json_decref(shown);
-    film_epoch(film, 3);
-    film_epoch(film, 4);
-    wait_for_frame(film, 3);
-    T(!film_frame(film, 4, &bytes), "none begins while one is in the making");
+    map_frames_epoch(maps, 3);
+    map_frames_epoch(maps, 4);
+    wait_for_frame(maps, 3);
+    T(!map_frames_find(maps, 4, &bytes),
+      "none begins while one is in the making");
 }
 
 /* A run that was resumed does epochs again. */
 static void
-an_epoch_that_is_done_again_counts_once(struct film *film)
+an_epoch_that_is_done_again_counts_once(struct map_frames *maps)
 {
     size_t bytes;
     json_t *shown;
     void *xy;
 
-    film_epoch(film, 1);
+    map_frames_epoch(maps, 1);
     for (int i = 0; i < 12000; i++) {
         const struct timespec moment = {0, 10000000};
 
-        film_tend(film);
-        xy = film_frame(film, 2, &bytes);
+        map_frames_poll(maps);
+        xy = map_frames_find(maps, 2, &bytes);
         free(xy);
         if (!xy)
             break;
         nanosleep(&moment, NULL);
     }
-    shown = film_show(film);
+    shown = map_frames_show(maps);
     T(json_array_size(json_object_get(shown, "epochs")) == 1,
       "epoch 1 again: later frames are forgotten");
     json_decref(shown);
 }
 
 static json_int_t
-count_of(const struct film *film, const char *name)
+count_of(const struct map_frames *maps, const char *name)
 {
-    json_t *shown = film_show(film);
+    json_t *shown = map_frames_show(maps);
     const json_int_t count = json_integer_value(json_object_get(shown, name));
 
     json_decref(shown);
@@ -196,76 +198,76 @@ count_of(const struct film *film, const char *name)
 }
 
 static int
-becomes_whole(struct film *film)
+becomes_whole(struct map_frames *maps)
 {
-    for (int i = 0; i < 12000 && count_of(film, "within"); i++) {
-        film_tend(film);
+    for (int i = 0; i < 12000 && count_of(maps, "within"); i++) {
+        map_frames_poll(maps);
         nanosleep(&(struct timespec){0, 10000000}, NULL);
     }
-    return !count_of(film, "within");
+    return !count_of(maps, "within");
 }
 
 static void
 a_few_samples_have_no_map(struct hub *hub)
 {
-    struct film *film = film_open(hub, MOST);
+    struct map_frames *maps = map_frames_open(hub, MOST);
     float z[D] = {1};
     int64_t id = 0;
     const struct batch_view m = {
         .n = 1, .views = 1, .d = D, .ids = &id, .z = z};
 
-    film_take(film, &m, FILM_POINTS_LEAST - 1);
-    T(!count_of(film, "known") && !count_of(film, "wanted"),
+    map_frames_take(maps, &m, MAP_FRAMES_POINTS_LEAST - 1);
+    T(!count_of(maps, "known") && !count_of(maps, "wanted"),
       "of less than 32 samples none is waited for");
-    film_close(film);
+    map_frames_close(maps);
 }
 
 /* Nobody waits for the end of a long epoch. */
 static void
 the_first_comes_within_its_epoch(struct hub *hub)
 {
-    struct film *film = film_open(hub, MOST);
+    struct map_frames *maps = map_frames_open(hub, MOST);
 
-    film_tend(film);
-    take_epoch(film);
-    wait_for_frame(film, 1);
-    T(count_of(film, "within") == 1 && count_of(film, "known") == SIZE &&
-          count_of(film, "wanted") == MOST,
+    map_frames_poll(maps);
+    take_epoch(maps);
+    wait_for_frame(maps, 1);
+    T(count_of(maps, "within") == 1 && count_of(maps, "known") == SIZE &&
+          count_of(maps, "wanted") == MOST,
       "a frame as soon as enough images are known");
-    film_epoch(film, 1);
-    T(becomes_whole(film), "one after that epoch takes its place");
-    film_close(film);
-    film = film_open(hub, MOST);
-    take_epoch(film);
-    film_tend(film);
-    film_epoch(film, 1);
-    wait_for_frame(film, 1);
-    T(becomes_whole(film),
+    map_frames_epoch(maps, 1);
+    T(becomes_whole(maps), "one after that epoch takes its place");
+    map_frames_close(maps);
+    maps = map_frames_open(hub, MOST);
+    take_epoch(maps);
+    map_frames_poll(maps);
+    map_frames_epoch(maps, 1);
+    wait_for_frame(maps, 1);
+    T(becomes_whole(maps),
       "also where that epoch ends while the first is made");
-    film_close(film);
+    map_frames_close(maps);
 }
 
 int
 main(void)
 {
     struct hub *hub = hub_open();
-    struct film *film = film_open(hub, MOST);
-    json_t *shown = film_show(film);
+    struct map_frames *maps = map_frames_open(hub, MOST);
+    json_t *shown = map_frames_show(maps);
 
     num_threads(1); // as foil-view
     T(json_array_size(json_object_get(shown, "epochs")) == 0 &&
           json_integer_value(json_object_get(shown, "n")) == 0,
       "before the first epoch there is none");
     json_decref(shown);
-    film_epoch(film, 1);
-    T(!film_frame(film, 1, &(size_t){0}) &&
-          !film_labels(film, NULL, &(size_t){0}),
+    map_frames_epoch(maps, 1);
+    T(!map_frames_find(maps, 1, &(size_t){0}) &&
+          !map_frames_labels(maps, NULL, &(size_t){0}),
       "nor where nothing was heard");
-    take_epoch(film);
-    frames_show_what_is_alike(film);
-    points_are_spread_over_the_samples(film);
-    an_epoch_that_is_done_again_counts_once(film);
-    film_close(film);
+    take_epoch(maps);
+    frames_show_what_is_alike(maps);
+    points_are_spread_over_the_samples(maps);
+    an_epoch_that_is_done_again_counts_once(maps);
+    map_frames_close(maps);
     the_first_comes_within_its_epoch(hub);
     a_few_samples_have_no_map(hub);
     hub_close(hub);

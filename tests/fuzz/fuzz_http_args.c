@@ -1,6 +1,6 @@
 /* What strangers ask of foil-view: names of views are read in range or refused,
  * and no host or token is taken for ours but ours. */
-#include "../../tools/foil-view/ask.h"
+#include "../../tools/foil-view/http_args.h"
 #include "util/err.h"
 #include "util/mem.h"
 
@@ -11,7 +11,7 @@ check_names(const char *text)
 {
     const int64_t most = 999999999999999;
     struct picture_name name[PICTURE_LIST] = {{0}};
-    const size_t n = ask_names(text, name);
+    const size_t n = http_args_names(text, name);
     size_t commas = 0;
 
     REQUIRE(n <= PICTURE_LIST);
@@ -28,7 +28,7 @@ static void
 check_number(const char *text)
 {
     const char *end;
-    const int64_t x = ask_digits(text, &end);
+    const int64_t x = http_args_digits(text, &end);
 
     REQUIRE(end >= text && end <= text + strlen(text));
     REQUIRE(x >= -1 && x <= 999999999999999);
@@ -43,8 +43,8 @@ check_host(const char *text)
     static const char characters[] = "0123456789.:[]abcdefABCDEF"
                                      "localhstLOCALHST";
 
-    REQUIRE(!ask_host(text, ours, 3) || !text[strspn(text, characters)]);
-    REQUIRE(ask_token(one, text, strlen(text)) == !strcmp(one, text));
+    REQUIRE(!http_args_host(text, ours, 3) || !text[strspn(text, characters)]);
+    REQUIRE(http_args_token(one, text, strlen(text)) == !strcmp(one, text));
 }
 
 int
