@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "number.h"
+#include "json_number.h"
 #include "util/base64.h"
 
 void
@@ -62,8 +62,9 @@ batch_view_negative(const struct data_set *set, int64_t id, int view,
 {
     return json_pack("{s:I s:i s:i s:I s:o s:o}", "id", (json_int_t)id, "label",
                      batch_view_label(set, id), "view", view, "epoch",
-                     (json_int_t)epoch, "weight", number_show((double)weight),
-                     "cosine", number_show((double)cosine));
+                     (json_int_t)epoch, "weight",
+                     json_number_show((double)weight), "cosine",
+                     json_number_show((double)cosine));
 }
 
 json_t *
@@ -90,6 +91,7 @@ batch_view_drawn(const struct batch_view *b, const struct data_set *set,
         }
     return json_pack("{s:s s:I s:o s:o s:o}", "sampler", d->sampler, "columns",
                      (json_int_t)d->columns, "outside",
-                     number_show((double)d->outside[row]), "effective",
-                     number_show((double)d->effective[row]), "negatives", list);
+                     json_number_show((double)d->outside[row]), "effective",
+                     json_number_show((double)d->effective[row]), "negatives",
+                     list);
 }

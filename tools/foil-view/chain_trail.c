@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "batch_view.h"
-#include "number.h"
+#include "json_number.h"
 #include "util/mem.h"
 
 enum { VIEWS = 64 }; /* more have no trail */
@@ -101,8 +101,9 @@ show_step(const struct step *step, const struct data_set *set)
                                                   s->w, s->cosine));
     return json_pack("{s:I s:I s:o s:o s:o}", "epoch", (json_int_t)step->epoch,
                      "step", (json_int_t)step->step, "outside",
-                     number_show((double)step->outside), "effective",
-                     number_show((double)step->effective), "states", states);
+                     json_number_show((double)step->outside), "effective",
+                     json_number_show((double)step->effective), "states",
+                     states);
 }
 
 json_t *

@@ -23,9 +23,9 @@ compare_read(struct compare *compare, struct hub *hub)
 
         again |= history_read(history, compare->run[i].run);
         if (history->n && history->total[history->n - 1] > before)
-            hub_say(hub, "beside",
-                    json_pack("{s:I s:o}", "run", (json_int_t)i, "step",
-                              history_last(history)));
+            hub_publish(hub, "beside",
+                        json_pack("{s:I s:o}", "run", (json_int_t)i, "step",
+                                  history_last(history)));
     }
     return again;
 }

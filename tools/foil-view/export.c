@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number.h"
+#include "json_number.h"
 #include "util/asset.h"
 #include "util/base64.h"
 #include "util/mem.h"
@@ -207,7 +207,7 @@ show_file(struct watch *watch)
 static void
 put_json(FILE *to, json_t *object)
 {
-    char *text = number_text(object);
+    char *text = json_number_text(object);
 
     REQUIRE(text);
     for (const char *at = text; *at; at++)

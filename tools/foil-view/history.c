@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number.h"
+#include "json_number.h"
 #include "util/mem.h"
 
 static void
@@ -197,9 +197,9 @@ show_column(const struct history *history, const double *x, size_t buckets)
         double bound[2];
 
         find_bounds(x, first, end, bound);
-        json_array_append_new(list, number_show(bound[0]));
+        json_array_append_new(list, json_number_show(bound[0]));
         if (buckets < history->n)
-            json_array_append_new(list, number_show(bound[1]));
+            json_array_append_new(list, json_number_show(bound[1]));
     }
     return list;
 }
@@ -241,7 +241,7 @@ history_last(const struct history *history)
 
     for (size_t i = 0; i < history->columns; i++)
         json_object_set_new(values, history->column[i].name,
-                            number_show(history->column[i].last));
+                            json_number_show(history->column[i].last));
     return json_pack("{s:I s:o}", "total",
                      (json_int_t)history->total[history->n - 1], "values",
                      values);

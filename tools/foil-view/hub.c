@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number.h"
+#include "json_number.h"
 #include "util/mem.h"
 
 enum { RING = 256, BLOCK = 16384 };
@@ -62,9 +62,9 @@ keep_text(struct hub *hub, char *text)
 }
 
 void
-hub_say(struct hub *hub, const char *event, json_t *object)
+hub_publish(struct hub *hub, const char *event, json_t *object)
 {
-    char *data = number_text(object);
+    char *data = json_number_text(object);
 
     if (data && hub_pages(hub))
         keep_text(hub, mem_format("id: %ju\nevent: %s\ndata: %s\n\n",

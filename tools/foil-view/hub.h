@@ -6,9 +6,9 @@
 #include "util/json.h"
 
 /*
- * What pages are told as it happens: server-sent events, from one ring with a
- * place in it for each page.  Nobody waits for a page: one that is too slow, or
- * does not read, is told how many messages it has lost.
+ * Server-sent events to all pages, from one ring with a place in it for each
+ * page.  Nobody waits for a page: one that is too slow, or does not read, is
+ * sent the number of messages that it has lost.
  *
  * Not for two threads at once: the daemon is run by the thread that speaks.
  */
@@ -18,9 +18,9 @@ enum { HUB_PAGES = 64 }; /* that listen at a time */
 
 struct hub *hub_open(void);
 
-/* hub_say() tells all pages: an event of that name, and gives up the object.
- * It costs a few microseconds, whatever the pages do. */
-void hub_say(struct hub *hub, const char *event, json_t *object);
+/* hub_publish() sends all pages an event of that name, and gives up the object.
+ * It takes a few microseconds, whatever the pages do. */
+void hub_publish(struct hub *hub, const char *event, json_t *object);
 
 /* hub_beat() keeps connections alive; to be called every few seconds. */
 void hub_beat(struct hub *hub);

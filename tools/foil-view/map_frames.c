@@ -250,7 +250,7 @@ add_frame(struct map_frames *maps)
 static void
 publish_maps(struct map_frames *maps)
 {
-    hub_say(maps->hub, "map", map_frames_show(maps));
+    hub_publish(maps->hub, "map", map_frames_show(maps));
     maps->sent_at = clock_now();
 }
 

@@ -19,7 +19,7 @@ add_result(struct results *results, const char *line, struct hub *hub)
     if (json_array_size(results->list) > RESULTS)
         json_array_remove(results->list, 0);
     if (hub)
-        hub_say(hub, "result", json_incref(result));
+        hub_publish(hub, "result", json_incref(result));
 }
 
 void

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "eval/column.h"
+#include "json_number.h"
 #include "nn/safetensors.h"
-#include "number.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
@@ -126,7 +126,7 @@ show_extremes(const struct column *c, double sign, struct pictures *pictures)
 
         json_t *one = json_pack("{s:I s:o s:o}", "id", (json_int_t)id, "label",
                                 show_label(pictures, id), "x",
-                                number_show(c->x[place[i]]));
+                                json_number_show(c->x[place[i]]));
 
         if (c->each > 1)
             json_object_set_new(
@@ -157,12 +157,13 @@ show_column(const struct file *file, const struct nn_array *of,
                        count);
         for (size_t b = 0; b < SAMPLES_BINS; b++)
             json_array_append_new(counts, json_integer((json_int_t)count[b]));
-        shown = json_pack("{s:s s:I s:I s:o s:o s:o s:O s:o s:o}", "name",
-                          of->name, "each", (json_int_t)c.each, "n",
-                          (json_int_t)c.n, "mean", number_show(mean), "low",
-                          number_show(low), "high", number_show(high), "counts",
-                          counts, "smallest", show_extremes(&c, 1, pictures),
-                          "largest", show_extremes(&c, -1, pictures));
+        shown =
+            json_pack("{s:s s:I s:I s:o s:o s:o s:O s:o s:o}", "name", of->name,
+                      "each", (json_int_t)c.each, "n", (json_int_t)c.n, "mean",
+                      json_number_show(mean), "low", json_number_show(low),
+                      "high", json_number_show(high), "counts", counts,
+                      "smallest", show_extremes(&c, 1, pictures), "largest",
+                      show_extremes(&c, -1, pictures));
     }
     json_decref(counts);
     free(c.x);

@@ -13,7 +13,7 @@
 
 #include "export.h"
 #include "http_args.h"
-#include "number.h"
+#include "json_number.h"
 #include "util/asset.h"
 #include "util/mem.h"
 
@@ -63,7 +63,7 @@ answer_nothing(void)
 static struct answer
 answer_json(json_t *object)
 {
-    char *text = number_text(object);
+    char *text = json_number_text(object);
 
     if (!text)
         return refuse_request(MHD_HTTP_INTERNAL_SERVER_ERROR, "no JSON");

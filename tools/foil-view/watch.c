@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "number.h"
+#include "json_number.h"
 #include "past.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -120,7 +120,8 @@ show_values(const struct wire_metric *value, size_t n)
     json_t *values = json_object();
 
     for (size_t i = 0; i < n; i++)
-        json_object_set_new(values, value[i].name, number_show(value[i].value));
+        json_object_set_new(values, value[i].name,
+                            json_number_show(value[i].value));
     return values;
 }
 
@@ -161,9 +162,10 @@ tell_metrics(struct watch *watch, double now)
     if (!m || now - watch->sent_at < metrics_s)
         return;
     total = wire_metrics_find(m->values, m->n, "total");
-    hub_say(watch->hub, "metrics",
-            json_pack("{s:I s:o}", "total", (json_int_t)(total > 0 ? total : 0),
-                      "values", show_values(m->values, m->n)));
+    hub_publish(watch->hub, "metrics",
+                json_pack("{s:I s:o}", "total",
+                          (json_int_t)(total > 0 ? total : 0), "values",
+                          show_values(m->values, m->n)));
     free(watch->pending_metrics);
     watch->pending_metrics = NULL;
     watch->sent_at = now;
@@ -182,7 +184,7 @@ take_status(struct watch *watch, const struct wire_msg *msg, double now)
     if (watch->is_past) { // the run goes on: these are others
         watch->is_past = 0;
         json_object_clear(watch->status);
-        hub_say(watch->hub, "again", json_object());
+        hub_publish(watch->hub, "again", json_object());
     }
     name = mem_format("%s %jd", status.stage, (intmax_t)status.number);
     values = show_values(status.values, status.n);
@@ -192,7 +194,7 @@ take_status(struct watch *watch, const struct wire_msg *msg, double now)
                         json_pack("{s:s s:I s:o s:f}", "stage", status.stage,
                                   "number", (json_int_t)status.number, "values",
                                   values, "heard", now));
-    hub_say(watch->hub, "status", told);
+    hub_publish(watch->hub, "status", told);
     free(name);
 }
 
@@ -247,7 +249,7 @@ take_event(struct watch *watch, const struct wire_msg *msg)
                      (json_int_t)event.epoch, "step", (json_int_t)event.step,
                      "path", event.path, "reason", event.reason);
     log_line(watch, line);
-    hub_say(watch->hub, "event", line);
+    hub_publish(watch->hub, "event", line);
     if (!strcmp(event.what, "epoch"))
         map_frames_epoch(watch->maps, event.epoch);
 }
@@ -303,9 +305,9 @@ show_newer(struct watch *watch, struct batch_view *b, double now)
     watch->newest = *b;
     if (now - watch->cached_at >= batch_s && hub_pages(watch->hub)) {
         watch->cached_at = now;
-        hub_say(watch->hub, "batch",
-                watch_show_batch(
-                    watch, batch_cache_add(&watch->cache, &watch->newest)));
+        hub_publish(watch->hub, "batch",
+                    watch_show_batch(
+                        watch, batch_cache_add(&watch->cache, &watch->newest)));
     }
 }
 
@@ -351,7 +353,7 @@ note_connection(struct watch *watch)
         return;
     watch->connected = 1;
     read_log(watch);
-    hub_say(watch->hub, "again", json_object());
+    hub_publish(watch->hub, "again", json_object());
 }
 
 /* Takes over the message. */
@@ -408,9 +410,9 @@ read_folder(struct watch *watch)
     results_read(&watch->results, watch->where.stage.run, watch->hub);
     again |= compare_read(&watch->compare, watch->hub);
     if (again)
-        hub_say(watch->hub, "again", json_object());
+        hub_publish(watch->hub, "again", json_object());
     if (samples_read(&watch->samples, watch->where.stage.run, &watch->pictures))
-        hub_say(watch->hub, "samples", samples_show(&watch->samples));
+        hub_publish(watch->hub, "samples", samples_show(&watch->samples));
 }
 
 void
