@@ -14,7 +14,7 @@
  * are loaded.
  *
  *     format, version, foil   "foil-config", 1, the version of foil
- *     options    the options that were given (train/settings.h)
+ *     options    the options that were given (run/settings.h)
  *     encoder    the spec of its net (nn/model.h)
  *     text       the same of the encoder of texts, if there is one
  *     dataset    digest and size; with texts captions, the most of a sample
@@ -26,7 +26,7 @@
 /* The most samples, captions of one, and images in a batch, that a config may
  * have. */
 #define TRAIN_SIZE_MAX ((int64_t)1 << 48)
-enum { TRAIN_IMAGES_MAX = 65536, TRAIN_CAPTIONS_MAX = 64 };
+enum { TRAIN_CAPTIONS_MAX = 64 };
 
 /* The form of batches: the first one tells it, a checkpoint keeps it. */
 struct train_shape {

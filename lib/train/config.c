@@ -3,6 +3,7 @@
 #include <sys/utsname.h>
 
 #include "nn/model.h"
+#include "run/batches.h"
 #include "train/config.h"
 #include "util/file.h"
 #include "util/isa.h"
@@ -95,8 +96,8 @@ train_config_get(const json_t *config, struct train_shape *shape,
     if (train_state_get(state, json_object_get(config, "state"), err) ||
         json_get_text(data, "digest", &digest, err) ||
         json_get_whole(data, "size", 1, TRAIN_SIZE_MAX, &shape->size, err) ||
-        json_get_whole(batch, "images", 2, TRAIN_IMAGES_MAX, &images, err) ||
-        json_get_whole(batch, "extra", 0, 2 * TRAIN_IMAGES_MAX, &extra, err) ||
+        json_get_whole(batch, "images", 2, RUN_IMAGES_MAX, &images, err) ||
+        json_get_whole(batch, "extra", 0, 2 * RUN_IMAGES_MAX, &extra, err) ||
         (json_object_get(config, "text") &&
          json_get_whole(data, "captions", 1, TRAIN_CAPTIONS_MAX, &captions,
                         err)) ||

@@ -9,8 +9,8 @@
 #include "eval.h"
 #include "judge.h"
 #include "nn/checkpoint.h"
+#include "run/results.h"
 #include "train/config.h"
-#include "train/results.h"
 #include "util/command.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -164,7 +164,7 @@ manifest_of(const struct judge *judge, long step, char hex[DIGEST_HEX])
 {
     struct err ignored;
 
-    if (train_results_manifest(judge->run, step, hex, &ignored))
+    if (run_results_manifest(judge->run, step, hex, &ignored))
         *hex = 0;
     return hex;
 }
@@ -212,7 +212,7 @@ static json_t *
 read_results(const struct judge *judge)
 {
     struct err err;
-    json_t *results = train_results_read(judge->run, &err);
+    json_t *results = run_results_read(judge->run, &err);
 
     if (!results)
         die("%s", err.msg);

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "nn/safetensors.h"
+#include "run/lines.h"
+#include "run/results.h"
 #include "runs.h"
-#include "train/results.h"
-#include "train/steps.h"
 #include "util/board.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -68,10 +68,10 @@ static struct board_when
 add_steps(struct board *board, const char *run)
 {
     struct board_when when = {0};
-    struct train_steps steps = {0};
+    struct run_lines steps = {0};
     const char *line;
 
-    while (train_steps_next(&steps, run, &line)) {
+    while (run_lines_next(&steps, run, &line)) {
         json_t *object = line ? json_loads(line, 0, NULL) : NULL;
 
         if (object)
@@ -80,7 +80,7 @@ add_steps(struct board *board, const char *run)
         add_numbers(board, &when, "train", object);
         json_decref(object);
     }
-    train_steps_release(&steps);
+    run_lines_release(&steps);
     return when;
 }
 
@@ -88,7 +88,7 @@ static void
 add_results(struct board *board, const char *run)
 {
     struct err err;
-    json_t *all = train_results_read(run, &err), *one;
+    json_t *all = run_results_read(run, &err), *one;
     char label[64];
     double figure;
     size_t i;

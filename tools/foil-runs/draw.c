@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/lines.h"
+#include "run/results.h"
 #include "runs.h"
-#include "train/results.h"
-#include "train/steps.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/plot.h"
@@ -62,11 +62,11 @@ static void
 read_steps(const char *run, const struct runs_drawing *how, struct curve *curve,
            struct curve *place)
 {
-    struct train_steps steps = {0};
+    struct run_lines steps = {0};
     double minutes = 0;
     const char *text;
 
-    while (train_steps_next(&steps, run, &text)) {
+    while (run_lines_next(&steps, run, &text)) {
         json_t *line = text ? json_loads(text, 0, NULL) : NULL;
         const double x = place_step(line, how->by, &minutes);
 
@@ -80,7 +80,7 @@ read_steps(const char *run, const struct runs_drawing *how, struct curve *curve,
         }
         json_decref(line);
     }
-    train_steps_release(&steps);
+    run_lines_release(&steps);
 }
 
 /* Where the last step up to `total` is. */
@@ -106,7 +106,7 @@ read_results(const char *run, const struct runs_drawing *how,
              struct curve *curve, const struct curve *place)
 {
     struct err err;
-    json_t *all = train_results_read(run, &err), *one;
+    json_t *all = run_results_read(run, &err), *one;
     char label[64];
     double figure;
     size_t at;

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "nn/checkpoint.h"
+#include "run/lines.h"
+#include "run/results.h"
 #include "runs.h"
 #include "train/config.h"
-#include "train/results.h"
 #include "train/shards.h"
-#include "train/steps.h"
 #include "util/file.h"
 #include "util/lock.h"
 #include "util/mem.h"
@@ -68,13 +68,13 @@ put_slowest(json_t *object, struct delays *delays)
 static void
 add_metrics(json_t *object, const char *run)
 {
-    struct train_steps steps = {0};
+    struct run_lines steps = {0};
     struct delays delays = {0};
     double seconds = 0, exchanged = 0;
     json_t *step, *loss;
     const char *line;
 
-    while (train_steps_next(&steps, run, &line))
+    while (run_lines_next(&steps, run, &line))
         if (line) {
             seconds += number_of(line, ",\"seconds\":") +
                        number_of(line, ",\"waited\":");
@@ -93,7 +93,7 @@ add_metrics(json_t *object, const char *run)
     if (loss)
         json_object_set(object, "loss", loss);
     json_decref(step);
-    train_steps_release(&steps);
+    run_lines_release(&steps);
 }
 
 /* What the newest checkpoint remembers; options go to `options`. */
@@ -148,7 +148,7 @@ static void
 add_results(json_t *object, const char *run)
 {
     struct err err;
-    json_t *all = train_results_read(run, &err), *newest = json_object(), *one;
+    json_t *all = run_results_read(run, &err), *newest = json_object(), *one;
     char label[64];
     double figure;
     size_t i;

@@ -2,8 +2,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "run/lines.h"
 #include "top.h"
-#include "train/steps.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -19,16 +19,16 @@ read_steps(struct top *top, const char *run)
 {
     char *path = mem_format("%s/metrics.jsonl", run);
     struct wire_metrics *m = mem_array(1, sizeof *m);
-    struct train_steps steps = {0};
+    struct run_lines steps = {0};
     const char *line;
     struct stat file;
 
     if (!stat(path, &file) && file.st_size > most)
         steps.offset = file.st_size - most;
-    while (train_steps_next(&steps, run, &line))
+    while (run_lines_next(&steps, run, &line))
         if (line)
             top_step(top, m->values, wire_metrics_read(m->values, line));
-    train_steps_release(&steps);
+    run_lines_release(&steps);
     free(m);
     free(path);
 }

@@ -51,8 +51,8 @@ train_report_open(struct train *t, struct err *err)
     train_results_open(t);
     return t->feed && !train_journal_open(&t->journal, t->options->run,
                                           &t->state, err)
-               ? train_batches_open(&t->batches, t->options->run,
-                                    t->state.total, err)
+               ? run_batches_open(&t->batches, t->options->run, t->state.total,
+                                  err)
                : -1;
 }
 
@@ -60,7 +60,7 @@ train_report_open(struct train *t, struct err *err)
 static void
 keep_batch(struct train *t, const struct wire_batch *b)
 {
-    const struct train_shown shown = {
+    const struct run_shown shown = {
         .total = t->state.total,
         .epoch = b->at.epoch,
         .step = b->at.step,
@@ -76,8 +76,8 @@ keep_batch(struct train *t, const struct wire_batch *b)
     };
     struct err why;
 
-    if (train_batches_put(&t->batches, &shown, t->shape.extra, t->shape.digest,
-                          t->making, &why) &&
+    if (run_batches_put(&t->batches, &shown, t->shape.extra, t->shape.digest,
+                        t->making, &why) &&
         tally_add(&t->unkept, &why))
         train_journal_say(&t->journal, "%s", why.msg);
 }

@@ -13,9 +13,9 @@
 #include "negatives.h"
 #include "options.h"
 #include "ranks.h"
+#include "run/batches.h"
 #include "spec.h"
 #include "texts.h"
-#include "train/batches.h"
 #include "train/checkpoints.h"
 #include "train/process.h"
 #include "wire/batch.h"
@@ -74,7 +74,7 @@ struct train {
     int trained; /* since we started: at least one step */
 
     struct train_journal journal;
-    struct train_batches batches;
+    struct run_batches batches;
     struct tally unkept; /* steps whose batch could not be written down */
     char making[1024];   /* what an augmenter said last of how it makes views */
     struct train_samples samples;

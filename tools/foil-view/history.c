@@ -23,7 +23,7 @@ history_read(struct history *history, const char *run)
     const char *line;
     int again = 0;
 
-    while (train_steps_next(&history->steps, run, &line))
+    while (run_lines_next(&history->steps, run, &line))
         if (line) {
             add_line(history, line);
         } else {
@@ -250,7 +250,7 @@ history_last(const struct history *history)
 void
 history_release(struct history *history)
 {
-    train_steps_release(&history->steps);
+    run_lines_release(&history->steps);
     for (size_t i = 0; i < history->columns; i++)
         free(history->column[i].x);
     free(history->column);

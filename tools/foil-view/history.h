@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "train/steps.h"
+#include "run/lines.h"
 #include "util/json.h"
 #include "wire/metrics.h"
 
@@ -20,7 +20,7 @@ enum { HISTORY_MOST = 32768 }; /* rows */
  * as long.
  */
 struct history {
-    struct train_steps steps;
+    struct run_lines steps;
     size_t n, room; /* rows */
     int64_t bucket; /* steps of a bucket; 0: a row is a step */
     int64_t filled; /* steps in the last bucket */

@@ -18,7 +18,7 @@ struct sheet {
 const struct data_set *
 pictures_set(struct pictures *pictures, struct err *err)
 {
-    struct train_shown shown;
+    struct run_shown shown;
     const double now = clock_now();
 
     if (!pictures->ready && pictures->missed > 0 &&
@@ -26,20 +26,20 @@ pictures_set(struct pictures *pictures, struct err *err)
         *err = pictures->why;
         return NULL;
     }
-    if (!pictures->ready && train_views_step(pictures->views, 0, &shown, err)) {
+    if (!pictures->ready && run_views_step(pictures->views, 0, &shown, err)) {
         pictures->missed = now;
         pictures->why = *err;
         return NULL;
     }
     pictures->ready = 1;
-    return train_views_set(pictures->views);
+    return run_views_set(pictures->views);
 }
 
 /* How many pixels of a view become one, in each direction. */
 static size_t
 shrink_by(const struct pictures *pictures)
 {
-    return (train_views_size(pictures->views) + TILE - 1) / TILE;
+    return (run_views_size(pictures->views) + TILE - 1) / TILE;
 }
 
 size_t
@@ -48,7 +48,7 @@ pictures_tile(struct pictures *pictures)
     struct err ignored;
 
     return pictures_set(pictures, &ignored)
-               ? train_views_size(pictures->views) / shrink_by(pictures)
+               ? run_views_size(pictures->views) / shrink_by(pictures)
                : 0;
 }
 
@@ -56,7 +56,7 @@ static void
 begin_sheet(struct sheet *sheet, struct pictures *pictures, size_t n,
             size_t columns)
 {
-    const size_t size = train_views_size(pictures->views);
+    const size_t size = run_views_size(pictures->views);
 
     sheet->columns = n < columns ? n : columns;
     sheet->rows = (n + sheet->columns - 1) / sheet->columns;
@@ -82,7 +82,7 @@ average_square(const uint8_t *at, size_t side, size_t by)
 static void
 put_tile(struct sheet *sheet, const struct pictures *pictures, size_t place)
 {
-    const size_t side = train_views_size(pictures->views);
+    const size_t side = run_views_size(pictures->views);
     const size_t by = shrink_by(pictures), tile = sheet->tile;
     const size_t wide = sheet->columns * tile;
     uint8_t *to = sheet->pixel + (place / sheet->columns * tile * wide +
@@ -110,13 +110,13 @@ end_sheet(struct sheet *sheet, int rc, struct data_bytes *jpeg, struct err *err)
 /* Goes back from the newest step to that of an epoch and its step; 0 with it in
  * *shown. */
 static int
-find_step(struct train_views *views, int64_t epoch, int64_t step,
-          struct train_shown *shown)
+find_step(struct run_views *views, int64_t epoch, int64_t step,
+          struct run_shown *shown)
 {
     struct err ignored;
     int64_t total = 0;
 
-    while (!train_views_step(views, total, shown, &ignored)) {
+    while (!run_views_step(views, total, shown, &ignored)) {
         if (shown->epoch == epoch && shown->step == step)
             return 0;
         if (shown->epoch < epoch ||
@@ -134,7 +134,7 @@ int
 picture_batch(struct pictures *pictures, const struct moment *m,
               struct data_bytes *jpeg, struct err *err)
 {
-    struct train_shown shown;
+    struct run_shown shown;
     const size_t each = moment_pictures(m);
     struct sheet sheet;
     int known, rc = 0;
@@ -151,9 +151,8 @@ picture_batch(struct pictures *pictures, const struct moment *m,
         int64_t view = (int64_t)(row / m->n);
 
         if (known)
-            train_views_name(&shown, row, &id, &epoch, &view);
-        rc =
-            train_views_make(pictures->views, id, epoch, view, sheet.view, err);
+            run_views_name(&shown, row, &id, &epoch, &view);
+        rc = run_views_make(pictures->views, id, epoch, view, sheet.view, err);
         put_tile(&sheet, pictures, place);
     }
     return end_sheet(&sheet, rc, jpeg, err);
@@ -170,8 +169,8 @@ picture_list(struct pictures *pictures, const struct picture_name *name,
         return -1;
     begin_sheet(&sheet, pictures, n, PICTURE_LIST_COLUMNS);
     for (size_t i = 0; i < n && !rc; i++) {
-        rc = train_views_make(pictures->views, name[i].id, name[i].epoch,
-                              name[i].view, sheet.view, err);
+        rc = run_views_make(pictures->views, name[i].id, name[i].epoch,
+                            name[i].view, sheet.view, err);
         put_tile(&sheet, pictures, i);
     }
     return end_sheet(&sheet, rc, jpeg, err);
@@ -187,7 +186,7 @@ picture_image(struct pictures *pictures, int64_t id, struct data_bytes *jpeg,
     if (!pictures_set(pictures, err))
         return -1;
     begin_sheet(&sheet, pictures, 1, 1);
-    rc = train_views_plain(pictures->views, id, sheet.view, err);
+    rc = run_views_plain(pictures->views, id, sheet.view, err);
     put_tile(&sheet, pictures, 0);
     return end_sheet(&sheet, rc, jpeg, err);
 }
@@ -203,7 +202,7 @@ picture_plain(struct pictures *pictures, const int64_t *id, size_t n,
         return -1;
     begin_sheet(&sheet, pictures, n, columns);
     for (size_t i = 0; i < n; i++)
-        if (!train_views_plain(pictures->views, id[i], sheet.view, &ignored))
+        if (!run_views_plain(pictures->views, id[i], sheet.view, &ignored))
             put_tile(&sheet, pictures, i);
     return end_sheet(&sheet, 0, jpeg, err);
 }
@@ -212,10 +211,10 @@ int
 picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
              struct moment *moment)
 {
-    struct train_shown shown;
+    struct run_shown shown;
     struct err ignored;
 
-    if (epoch < 0 ? train_views_step(pictures->views, 0, &shown, &ignored)
+    if (epoch < 0 ? run_views_step(pictures->views, 0, &shown, &ignored)
                   : find_step(pictures->views, epoch, step, &shown))
         return -1;
     pictures->ready = 1;
@@ -223,7 +222,7 @@ picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
                               .step = shown.step,
                               .n = shown.n,
                               .views = shown.views,
-                              .texts = train_views_texts(pictures->views)};
+                              .texts = run_views_texts(pictures->views)};
     moment->ids = mem_array(shown.n, sizeof *moment->ids);
     memcpy(moment->ids, shown.ids, shown.n * sizeof *moment->ids);
     return 0;
@@ -235,7 +234,7 @@ picture_texts(struct pictures *pictures, const struct moment *m)
     json_t *list = json_array();
 
     for (size_t i = 0; i < m->n; i++) {
-        char *text = train_views_text(pictures->views, m->ids[i], m->epoch);
+        char *text = run_views_text(pictures->views, m->ids[i], m->epoch);
         json_t *value = json_string(text ? text : "");
 
         // what is no UTF-8 is not shown

@@ -98,7 +98,7 @@ watch_open(struct watch *watch, const struct watch_where *where,
 
     *watch = (struct watch){.where = *where, .hub = hub};
     watch->film = film_open(hub, where->points);
-    watch->pictures.views = train_views_open(where->run, where->data);
+    watch->pictures.views = run_views_open(where->run, where->data);
     if (where->keys &&
         wire_keys_open(&watch->keys, where->keys, where->allow, &err))
         die("%s", err.msg);
@@ -121,7 +121,7 @@ watch_close(struct watch *watch)
         wire_listener_close(watch->listener[i]);
     wire_close(watch->wire);
     wire_keys_release(&watch->keys);
-    train_views_close(watch->pictures.views);
+    run_views_close(watch->pictures.views);
     history_release(&watch->history);
     film_close(watch->film);
     results_release(&watch->results);
@@ -378,7 +378,7 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
             .ids = copy_array(f.ids, f.n, sizeof *m.ids),
             .z = copy_array(f.z, f.n_views * f.n * f.dim, sizeof *m.z)};
         m.texts =
-            set && f.n_views == 2 && train_views_texts(watch->pictures.views);
+            set && f.n_views == 2 && run_views_texts(watch->pictures.views);
         join_drawn(watch, &m);
         film_take(watch->film, &m, set ? data_size(set) : 0);
         show_moment(watch, &m, now);

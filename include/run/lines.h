@@ -1,5 +1,5 @@
-#ifndef TRAIN_STEPS_H
-#define TRAIN_STEPS_H
+#ifndef RUN_LINES_H
+#define RUN_LINES_H
 
 #include <stddef.h>
 #include <stdio.h>
@@ -8,15 +8,15 @@
  * The lines of a run's metrics.jsonl (train/journal.h), one after the other, as
  * they come: once, or again and again while its trainer writes.
  *
- *     struct train_steps steps = {0};
+ *     struct run_lines steps = {0};
  *
- *     while (train_steps_next(&steps, run, &line))
+ *     while (run_lines_next(&steps, run, &line))
  *         if (line)
  *             ...; // a step
  *         else
  *             ...; // begin anew
  *     ...
- *     train_steps_release(&steps);
+ *     run_lines_release(&steps);
  *
  * A trainer that goes on from a checkpoint cuts off the lines of steps that it
  * does again, and may have written further ones before the next look.  So each
@@ -25,7 +25,7 @@
  * again.  A pipe or a device is no file, and a line of 1 MiB or more has no
  * end. Not for two threads at once.
  */
-struct train_steps {
+struct run_lines {
     FILE *file;  /* open between two lines, or NULL */
     long offset; /* behind the last line that was returned */
     char *last;  /* that line */
@@ -34,14 +34,13 @@ struct train_steps {
 };
 
 /*
- * train_steps_next() returns 1 with a line, without its end, which lasts until
+ * run_lines_next() returns 1 with a line, without its end, which lasts until
  * the next call; 1 with NULL, where the lines returned so far are not all in
  * the file any more: the next call begins with the first line; 0 where there is
  * no further whole line yet, or no file.  With an `offset` set before the first
  * call lines begin there.  O(line).
  */
-int train_steps_next(struct train_steps *steps, const char *run,
-                     const char **line);
-void train_steps_release(struct train_steps *steps);
+int run_lines_next(struct run_lines *steps, const char *run, const char **line);
+void run_lines_release(struct run_lines *steps);
 
 #endif

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "nn/checkpoint.h"
-#include "train/results.h"
+#include "run/results.h"
 #include "util/clock.h"
 #include "util/digest.h"
 #include "util/file.h"
@@ -15,8 +15,7 @@
 enum { MANIFEST_BYTES = 1 << 24 }; // nobody has a larger one
 
 int
-train_results_manifest(const char *run, long step, char hex[33],
-                       struct err *err)
+run_results_manifest(const char *run, long step, char hex[33], struct err *err)
 {
     char *path = mem_format("%s/step-%08ld/MANIFEST.json", run, step);
     size_t len;
@@ -43,7 +42,7 @@ find_step_of_manifest(const char *run, const char *manifest)
     long *steps = nn_checkpoint_steps(run, &n, &ignored);
 
     for (size_t i = n; steps && i-- && found < 0;)
-        if (!train_results_manifest(run, steps[i], hex, &ignored) &&
+        if (!run_results_manifest(run, steps[i], hex, &ignored) &&
             !strcmp(hex, manifest))
             found = steps[i];
     free(steps);
@@ -51,8 +50,7 @@ find_step_of_manifest(const char *run, const char *manifest)
 }
 
 int
-train_results_origin(const json_t *about, char **run, long *step,
-                     struct err *err)
+run_results_origin(const json_t *about, char **run, long *step, struct err *err)
 {
     const char *folder =
         json_string_value(json_object_get(about, "checkpoint"));
@@ -110,8 +108,8 @@ append_line(const char *path, const char *text, struct err *err)
 }
 
 int
-train_results_add(const char *run, long step, const char *manifest,
-                  const json_t *result, struct err *err)
+run_results_add(const char *run, long step, const char *manifest,
+                const json_t *result, struct err *err)
 {
     char *path = mem_format("%s/results.jsonl", run), *line;
     json_t *object =
@@ -130,7 +128,7 @@ train_results_add(const char *run, long step, const char *manifest,
 }
 
 json_t *
-train_results_read(const char *run, struct err *err)
+run_results_read(const char *run, struct err *err)
 {
     char *path = mem_format("%s/results.jsonl", run), *text = NULL;
     json_t *all = json_array();

@@ -1,4 +1,4 @@
-#include "train/steps.h"
+#include "run/lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +22,13 @@ write_text(const char *how, const char *text)
 
 /* All that is told, with '|' behind each line, and '!' where it begins anew. */
 static const char *
-tell(struct train_steps *steps)
+tell(struct run_lines *steps)
 {
     static char told[256];
     const char *line;
 
     told[0] = 0;
-    while (train_steps_next(steps, folder, &line)) {
+    while (run_lines_next(steps, folder, &line)) {
         strncat(told, line ? line : "!", 100);
         if (line)
             strcat(told, "|");
@@ -39,7 +39,7 @@ tell(struct train_steps *steps)
 static void
 tells_what_is_new(void)
 {
-    struct train_steps steps = {0};
+    struct run_lines steps = {0};
 
     T(!strcmp(tell(&steps), ""), "no file: no line");
     write_text("w", "one\ntwo\nthr");
@@ -47,19 +47,19 @@ tells_what_is_new(void)
     write_text("a", "ee\n\nfour\n");
     T(!strcmp(tell(&steps), "three||four|"), "the others when they are");
     T(!strcmp(tell(&steps), ""), "each of them once");
-    train_steps_release(&steps);
+    run_lines_release(&steps);
     T(!strcmp(tell(&steps), "one|two|three||four|"),
       "all of them to another reader");
-    train_steps_release(&steps);
+    run_lines_release(&steps);
     steps.offset = 5;
     T(!strcmp(tell(&steps), "wo|three||four|"), "those from an offset on");
-    train_steps_release(&steps);
+    run_lines_release(&steps);
 }
 
 static void
 begins_anew_where_lines_are_cut_off(void)
 {
-    struct train_steps steps = {0};
+    struct run_lines steps = {0};
 
     write_text("w", "one\ntwo\nthree\n");
     tell(&steps);
@@ -81,14 +81,14 @@ begins_anew_where_lines_are_cut_off(void)
     unlink(path);
     T(!strcmp(tell(&steps), "!") && !strcmp(tell(&steps), ""),
       "one that is away, once");
-    train_steps_release(&steps);
+    run_lines_release(&steps);
 }
 
 static void
 reads_files_alone(void)
 {
     enum { LONG = 1 << 20 };
-    struct train_steps steps = {0};
+    struct run_lines steps = {0};
     char *text = malloc(LONG + 6);
 
     T(!mkfifo(path, 0600) && !strcmp(tell(&steps), ""),
@@ -103,7 +103,7 @@ reads_files_alone(void)
     write_text("a", text);
     T(!strcmp(tell(&steps), "one|"), "a line of 1 MiB has no end");
     unlink(path);
-    train_steps_release(&steps);
+    run_lines_release(&steps);
     free(text);
 }
 

@@ -3,30 +3,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/settings.h"
+#include "run/settings.h"
 
 void
-train_settings_init(struct train_settings *settings, const struct opt *opt,
-                    size_t n, const char *const *others, size_t n_others,
-                    const struct opt_list *override)
+run_settings_init(struct run_settings *settings, const struct opt *opt,
+                  size_t n, const char *const *others, size_t n_others,
+                  const struct opt_list *override)
 {
-    *settings = (struct train_settings){.opt = opt,
-                                        .n = n,
-                                        .others = others,
-                                        .n_others = n_others,
-                                        .override = override};
-    settings->defaults = train_settings_put(settings);
+    *settings = (struct run_settings){.opt = opt,
+                                      .n = n,
+                                      .others = others,
+                                      .n_others = n_others,
+                                      .override = override};
+    settings->defaults = run_settings_put(settings);
 }
 
 void
-train_settings_release(struct train_settings *settings)
+run_settings_release(struct run_settings *settings)
 {
     json_decref(settings->defaults);
-    *settings = (struct train_settings){0};
+    *settings = (struct run_settings){0};
 }
 
 json_t *
-train_settings_put(const struct train_settings *settings)
+run_settings_put(const struct run_settings *settings)
 {
     json_t *object = json_object();
 
@@ -37,7 +37,7 @@ train_settings_put(const struct train_settings *settings)
 }
 
 int
-train_settings_knows(const struct train_settings *settings, const char *key)
+run_settings_knows(const struct run_settings *settings, const char *key)
 {
     for (size_t i = 0; i < settings->n_others; i++)
         if (!strcmp(settings->others[i], key))
@@ -49,8 +49,7 @@ train_settings_knows(const struct train_settings *settings, const char *key)
 }
 
 int
-train_settings_overridden(const struct train_settings *settings,
-                          const char *key)
+run_settings_overridden(const struct run_settings *settings, const char *key)
 {
     for (size_t i = 0; i < settings->override->n; i++)
         if (!strcmp(settings->override->item[i], key))
@@ -160,15 +159,15 @@ take_setting(const struct opt *opt, const json_t *value, struct err *err)
 }
 
 int
-train_settings_take(const struct train_settings *settings, const json_t *saved,
-                    int (*counts)(const char *name, const void *data),
-                    const void *data, struct err *err)
+run_settings_take(const struct run_settings *settings, const json_t *saved,
+                  int (*counts)(const char *name, const void *data),
+                  const void *data, struct err *err)
 {
     for (size_t i = 0; i < settings->n; i++) {
         const struct opt *opt = &settings->opt[i];
         const json_t *value = json_object_get(saved, opt->name);
 
-        if (train_settings_overridden(settings, opt->name))
+        if (run_settings_overridden(settings, opt->name))
             continue;
         if (!value || (counts && !counts(opt->name, data)))
             value = json_object_get(settings->defaults, opt->name);

@@ -1,5 +1,5 @@
-#ifndef TRAIN_SETTINGS_H
-#define TRAIN_SETTINGS_H
+#ifndef RUN_SETTINGS_H
+#define RUN_SETTINGS_H
 
 #include <stddef.h>
 
@@ -16,7 +16,7 @@
  *
  * For one thread, at the beginning of a process.
  */
-struct train_settings {
+struct run_settings {
     const struct opt *opt; /* [n] that are remembered; lent */
     size_t n;
     const char *const *others; /* [n_others] names of these facts; lent */
@@ -25,18 +25,18 @@ struct train_settings {
     json_t *defaults;                /* the values before opt_parse() */
 };
 
-/* train_settings_init() notes the defaults: call it before opt_parse(). */
-void train_settings_init(struct train_settings *settings, const struct opt *opt,
-                         size_t n, const char *const *others, size_t n_others,
-                         const struct opt_list *override);
-void train_settings_release(struct train_settings *settings);
+/* run_settings_init() notes the defaults: call it before opt_parse(). */
+void run_settings_init(struct run_settings *settings, const struct opt *opt,
+                       size_t n, const char *const *others, size_t n_others,
+                       const struct opt_list *override);
+void run_settings_release(struct run_settings *settings);
 
-/* train_settings_put() returns the current values as an object, to be given to
+/* run_settings_put() returns the current values as an object, to be given to
  * json_decref(); null where an option has no default and was not given. */
-json_t *train_settings_put(const struct train_settings *settings);
+json_t *run_settings_put(const struct run_settings *settings);
 
 /*
- * train_settings_take() sets options to the values of such an object, which
+ * run_settings_take() sets options to the values of such an object, which
  * must stay: texts are not copied.  An option that is not in it (newer than the
  * checkpoint), or for which counts() returns 0, counts as saved with its
  * default.  -1 with a sentence about an option that differs, or is of another
@@ -45,16 +45,14 @@ json_t *train_settings_put(const struct train_settings *settings);
  *     counts   returns 1 where the saved value of that name counts; NULL: all
  * do
  */
-int train_settings_take(const struct train_settings *settings,
-                        const json_t *saved,
-                        int (*counts)(const char *name, const void *data),
-                        const void *data, struct err *err);
+int run_settings_take(const struct run_settings *settings, const json_t *saved,
+                      int (*counts)(const char *name, const void *data),
+                      const void *data, struct err *err);
 
-/* train_settings_knows() returns 1 when an override may name `key`,
- * train_settings_overridden() when one does. */
-int train_settings_knows(const struct train_settings *settings,
-                         const char *key);
-int train_settings_overridden(const struct train_settings *settings,
-                              const char *key);
+/* run_settings_knows() returns 1 when an override may name `key`,
+ * run_settings_overridden() when one does. */
+int run_settings_knows(const struct run_settings *settings, const char *key);
+int run_settings_overridden(const struct run_settings *settings,
+                            const char *key);
 
 #endif

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/steps.h"
+#include "run/lines.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -9,7 +9,7 @@ enum { LINE_MOST = 1 << 20 }; // bytes; a file with a longer one is none of ours
 
 /* Whether the last line that was returned is at its offset. */
 static int
-holds_last(const struct train_steps *steps)
+holds_last(const struct run_lines *steps)
 {
     const long n = (long)steps->len;
 
@@ -22,7 +22,7 @@ holds_last(const struct train_steps *steps)
 
 /* Opens the file; 1 where its lines are to be returned from the first on. */
 static int
-open_again(struct train_steps *steps, const char *run)
+open_again(struct run_lines *steps, const char *run)
 {
     char *path = mem_format("%s/metrics.jsonl", run);
     struct err ignored;
@@ -43,7 +43,7 @@ open_again(struct train_steps *steps, const char *run)
 }
 
 int
-train_steps_next(struct train_steps *steps, const char *run, const char **line)
+run_lines_next(struct run_lines *steps, const char *run, const char **line)
 {
     char *next;
     size_t n = 0;
@@ -74,11 +74,11 @@ train_steps_next(struct train_steps *steps, const char *run, const char **line)
 }
 
 void
-train_steps_release(struct train_steps *steps)
+run_lines_release(struct run_lines *steps)
 {
     if (steps->file)
         fclose(steps->file);
     free(steps->last);
     free(steps->next);
-    *steps = (struct train_steps){0};
+    *steps = (struct run_lines){0};
 }

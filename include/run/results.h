@@ -1,5 +1,5 @@
-#ifndef TRAIN_RESULTS_H
-#define TRAIN_RESULTS_H
+#ifndef RUN_RESULTS_H
+#define RUN_RESULTS_H
 
 #include "util/err.h"
 #include "util/json.h"
@@ -18,34 +18,34 @@
  */
 
 /*
- * train_results_origin() finds the checkpoint that an encoder was opened from:
+ * run_results_origin() finds the checkpoint that an encoder was opened from:
  * 1 with its run directory in *run, to be given to free(), and its step; 0 when
  * it is not of a run, or has its initial weights; -1 when the run has no such
  * checkpoint any more, with a sentence.
  *
  *     about   the encoder, as nn_model_open() describes it; may be NULL
  */
-int train_results_origin(const json_t *about, char **run, long *step,
-                         struct err *err);
+int run_results_origin(const json_t *about, char **run, long *step,
+                       struct err *err);
 
-/* train_results_add() appends a line to those of the run, 0 or -1: a copy of
+/* run_results_add() appends a line to those of the run, 0 or -1: a copy of
  * `result`, which has the measure, with step, manifest and time. */
-int train_results_add(const char *run, long step, const char *manifest,
-                      const json_t *result, struct err *err);
+int run_results_add(const char *run, long step, const char *manifest,
+                    const json_t *result, struct err *err);
 
 /*
- * train_results_read() returns all results of a run as an array, to be given to
+ * run_results_read() returns all results of a run as an array, to be given to
  * json_decref(); an empty one where there are none.  A line that is no object
  * with measure and step, such as the last one of a writer that died, is left
  * out.  NULL on error.
  */
-json_t *train_results_read(const char *run, struct err *err);
+json_t *run_results_read(const char *run, struct err *err);
 
 /*
- * train_results_manifest() writes the digest of a checkpoint's manifest as 32
+ * run_results_manifest() writes the digest of a checkpoint's manifest as 32
  * hexadecimal digits and a zero: 0, or -1 on error.
  */
-int train_results_manifest(const char *run, long step, char hex[33],
-                           struct err *err);
+int run_results_manifest(const char *run, long step, char hex[33],
+                         struct err *err);
 
 #endif
