@@ -149,6 +149,7 @@ release_run(struct train *t)
     train_history_release(&t->history);
     train_samples_release(&t->samples);
     run_batches_close(&t->batches);
+    run_lines_release(&t->results);
     train_journal_close(&t->journal);
     json_decref(t->stages);
     json_decref(t->config);

@@ -5,18 +5,18 @@
 #include <stdio.h>
 
 /*
- * The lines of a run's metrics.jsonl (train/journal.h), one after the other, as
- * they come: once, or again and again while its trainer writes.
+ * The lines of a file of a run directory, such as metrics.jsonl, one after the
+ * other, as they come: once, or again and again while a program appends.
  *
- *     struct run_lines steps = {0};
+ *     struct run_lines lines = {0};
  *
- *     while (run_lines_next(&steps, run, &line))
+ *     while (run_lines_next(&lines, run, "metrics.jsonl", &line))
  *         if (line)
- *             ...; // a step
+ *             ...; // a line
  *         else
  *             ...; // begin anew
  *     ...
- *     run_lines_release(&steps);
+ *     run_lines_release(&lines);
  *
  * A trainer that goes on from a checkpoint cuts off the lines of steps that it
  * does again, and may have written further ones before the next look.  So each
@@ -37,10 +37,16 @@ struct run_lines {
  * run_lines_next() returns 1 with a line, without its end, which lasts until
  * the next call; 1 with NULL, where the lines returned so far are not all in
  * the file any more: the next call begins with the first line; 0 where there is
- * no further whole line yet, or no file.  With an `offset` set before the first
- * call lines begin there.  O(line).
+ * no further whole line yet, or no file.  O(line).
+ *   name  of the file in RUN; the same in all calls
  */
-int run_lines_next(struct run_lines *steps, const char *run, const char **line);
-void run_lines_release(struct run_lines *steps);
+int run_lines_next(struct run_lines *lines, const char *run, const char *name,
+                   const char **line);
+
+/* run_lines_skip(), before the first call, passes over all but the last `most`
+ * bytes that the file has now; the first line may be the end of one, then. */
+void run_lines_skip(struct run_lines *lines, const char *run, const char *name,
+                    long most);
+void run_lines_release(struct run_lines *lines);
 
 #endif

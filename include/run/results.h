@@ -1,6 +1,7 @@
 #ifndef RUN_RESULTS_H
 #define RUN_RESULTS_H
 
+#include "run/lines.h"
 #include "util/err.h"
 #include "util/json.h"
 
@@ -16,6 +17,8 @@
  * and all that foil-eval(1) prints of a result.  Several programs may add lines
  * at the same time.
  */
+
+#define RUN_RESULTS "results.jsonl"
 
 /*
  * run_results_origin() finds the checkpoint that an encoder was opened from:
@@ -34,11 +37,17 @@ int run_results_add(const char *run, long step, const char *manifest,
                     const json_t *result, struct err *err);
 
 /*
- * run_results_read() returns all results of a run as an array, to be given to
- * json_decref(); an empty one where there are none.  A line that is no object
- * with measure and step, such as the last one of a writer that died, is left
- * out.  NULL on error.
+ * run_results_next() returns results as they come (run/lines.h): 1 with an
+ * object, to be given to json_decref(); 1 with NULL, where the ones before are
+ * not all in the file any more, and the next call begins with the first; 0
+ * where there is none now.  A line that is no object with measure and step,
+ * such as the last one of a writer that died, is passed over.
  */
+int run_results_next(struct run_lines *lines, const char *run, json_t **result);
+
+/* run_results_read() returns all of them as an array, to be given to
+ * json_decref(); an empty one where there are none; NULL where the file cannot
+ * be read. */
 json_t *run_results_read(const char *run, struct err *err);
 
 /*

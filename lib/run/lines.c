@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "run/lines.h"
 #include "util/file.h"
@@ -9,76 +10,89 @@ enum { LINE_MOST = 1 << 20 }; // bytes; a file with a longer one is none of ours
 
 /* Whether the last line that was returned is at its offset. */
 static int
-holds_last(const struct run_lines *steps)
+holds_last(const struct run_lines *lines)
 {
-    const long n = (long)steps->len;
+    const long n = (long)lines->len;
 
     return !n ||
-           (!fseek(steps->file, steps->offset - n, SEEK_SET) &&
-            fread(steps->next, 1, steps->len, steps->file) == steps->len &&
-            !memcmp(steps->next, steps->last, steps->len - 1) &&
-            steps->next[n - 1] == '\n');
+           (!fseek(lines->file, lines->offset - n, SEEK_SET) &&
+            fread(lines->next, 1, lines->len, lines->file) == lines->len &&
+            !memcmp(lines->next, lines->last, lines->len - 1) &&
+            lines->next[n - 1] == '\n');
 }
 
 /* Opens the file; 1 where its lines are to be returned from the first on. */
 static int
-open_again(struct run_lines *steps, const char *run)
+open_again(struct run_lines *lines, const char *run, const char *name)
 {
-    char *path = mem_format("%s/metrics.jsonl", run);
+    char *path = mem_format("%s/%s", run, name);
     struct err ignored;
     int again;
 
-    steps->file = file_open(path, 0, &ignored);
+    lines->file = file_open(path, 0, &ignored);
     free(path);
-    again = steps->file ? !holds_last(steps) : steps->len > 0;
+    again = lines->file ? !holds_last(lines) : lines->len > 0;
     if (again) {
-        steps->offset = 0;
-        steps->len = 0;
+        lines->offset = 0;
+        lines->len = 0;
     }
-    if (steps->file && fseek(steps->file, steps->offset, SEEK_SET)) {
-        fclose(steps->file);
-        steps->file = NULL;
+    if (lines->file && fseek(lines->file, lines->offset, SEEK_SET)) {
+        fclose(lines->file);
+        lines->file = NULL;
     }
     return again;
 }
 
 int
-run_lines_next(struct run_lines *steps, const char *run, const char **line)
+run_lines_next(struct run_lines *lines, const char *run, const char *name,
+               const char **line)
 {
     char *next;
     size_t n = 0;
 
     *line = NULL;
-    if (!steps->next) {
-        steps->last = mem_array(LINE_MOST, 1);
-        steps->next = mem_array(LINE_MOST, 1);
+    if (!lines->next) {
+        lines->last = mem_array(LINE_MOST, 1);
+        lines->next = mem_array(LINE_MOST, 1);
     }
-    if (!steps->file && open_again(steps, run))
+    if (!lines->file && open_again(lines, run, name))
         return 1;
-    next = steps->next;
-    if (steps->file && fgets(next, LINE_MOST, steps->file))
-        n = strlen(next);
-    if (!n || next[n - 1] != '\n') { // it has no end yet
-        if (steps->file)
-            fclose(steps->file);
-        steps->file = NULL;
+    next = lines->next;
+    if (lines->file && fgets(next, LINE_MOST, lines->file))
+        n = (size_t)(ftell(lines->file) - lines->offset); // it may have zeros
+    if (!n || next[n - 1] != '\n') {                      // it has no end yet
+        if (lines->file)
+            fclose(lines->file);
+        lines->file = NULL;
         return 0;
     }
-    steps->next = steps->last;
-    steps->last = next;
-    steps->len = n;
-    steps->offset += (long)n;
+    lines->next = lines->last;
+    lines->last = next;
+    lines->len = n;
+    lines->offset += (long)n;
     next[n - 1] = 0;
     *line = next;
     return 1;
 }
 
 void
-run_lines_release(struct run_lines *steps)
+run_lines_skip(struct run_lines *lines, const char *run, const char *name,
+               long most)
 {
-    if (steps->file)
-        fclose(steps->file);
-    free(steps->last);
-    free(steps->next);
-    *steps = (struct run_lines){0};
+    char *path = mem_format("%s/%s", run, name);
+    struct stat file;
+
+    if (!stat(path, &file) && file.st_size > most)
+        lines->offset = (long)file.st_size - most;
+    free(path);
+}
+
+void
+run_lines_release(struct run_lines *lines)
+{
+    if (lines->file)
+        fclose(lines->file);
+    free(lines->last);
+    free(lines->next);
+    *lines = (struct run_lines){0};
 }

@@ -1,11 +1,12 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "nn/checkpoint.h"
+#include "run/metrics.h"
 #include "run/results.h"
 #include "util/clock.h"
 #include "util/digest.h"
@@ -64,7 +65,7 @@ run_results_origin(const json_t *about, char **run, long *step, struct err *err)
         return 0;
     copy = mem_text(folder);
     *run = mem_text(dirname(copy));
-    metrics = mem_format("%s/metrics.jsonl", *run);
+    metrics = mem_format("%s/%s", *run, RUN_METRICS);
     if (file_exists(metrics)) {
         *step = find_step_of_manifest(*run, manifest);
         rc = *step >= 0
@@ -111,7 +112,7 @@ int
 run_results_add(const char *run, long step, const char *manifest,
                 const json_t *result, struct err *err)
 {
-    char *path = mem_format("%s/results.jsonl", run), *line;
+    char *path = mem_format("%s/%s", run, RUN_RESULTS), *line;
     json_t *object =
         json_pack("{s:O? s:I s:s s:f}", "measure",
                   json_object_get(result, "measure"), "step", (json_int_t)step,
@@ -127,30 +128,35 @@ run_results_add(const char *run, long step, const char *manifest,
     return rc;
 }
 
+int
+run_results_next(struct run_lines *lines, const char *run, json_t **result)
+{
+    const char *line;
+
+    while (run_lines_next(lines, run, RUN_RESULTS, &line)) {
+        *result = line ? json_loads(line, 0, NULL) : NULL;
+        if (!line || (json_is_string(json_object_get(*result, "measure")) &&
+                      json_is_integer(json_object_get(*result, "step"))))
+            return 1;
+        json_decref(*result);
+    }
+    return 0;
+}
+
 json_t *
 run_results_read(const char *run, struct err *err)
 {
-    char *path = mem_format("%s/results.jsonl", run), *text = NULL;
-    json_t *all = json_array();
-    struct stat file;
-    size_t len = 0;
+    char *path = mem_format("%s/%s", run, RUN_RESULTS);
+    struct run_lines lines = {0};
+    json_t *all = NULL, *one;
 
-    if (!stat(path, &file) && S_ISREG(file.st_mode) &&
-        !(text = file_read(path, SIZE_MAX / 4, &len, err))) {
-        json_decref(all);
-        all = NULL;
-    }
-    for (char *line = text, *end;
-         line && (end = memchr(line, '\n', len - (size_t)(line - text)));
-         line = end + 1) {
-        json_t *object = json_loadb(line, (size_t)(end - line), 0, NULL);
-
-        if (json_is_string(json_object_get(object, "measure")) &&
-            json_is_integer(json_object_get(object, "step")))
-            json_array_append(all, object);
-        json_decref(object);
-    }
-    free(text);
+    if (access(path, R_OK) && errno != ENOENT && errno != ENOTDIR)
+        err_sys(err, "cannot open '%s'", path);
+    else
+        all = json_array();
+    while (all && run_results_next(&lines, run, &one))
+        json_array_append_new(all, one);
+    run_lines_release(&lines);
     free(path);
     return all;
 }

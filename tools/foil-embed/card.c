@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/results.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -188,26 +189,21 @@ put_numbers(FILE *to, const char *before, json_t *object)
     }
 }
 
-/* The last line of results.jsonl. */
+/* The last result. */
 static void
 put_results(FILE *to, const struct nn_model *model)
 {
-    char *text = read_of_run(model, "results.jsonl");
-    size_t len = text ? strlen(text) : 0;
-    char *line;
-    json_t *object;
+    char *run = mem_format("%s/..", model->folder);
+    struct err ignored;
+    json_t *all = run_results_read(run, &ignored);
 
-    while (len && text[len - 1] == '\n')
-        text[--len] = 0;
-    line = text ? strrchr(text, '\n') : NULL;
-    object = text ? json_loads(line ? line + 1 : text, 0, NULL) : NULL;
-    if (object) {
+    if (json_array_size(all)) {
         fprintf(to, "## Results\n\n| | |\n|---|---|\n");
-        put_numbers(to, "", object);
+        put_numbers(to, "", json_array_get(all, json_array_size(all) - 1));
         fprintf(to, "\n");
     }
-    json_decref(object);
-    free(text);
+    json_decref(all);
+    free(run);
 }
 
 char *

@@ -1,8 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "run/lines.h"
+#include "run/metrics.h"
 #include "top.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -10,27 +9,19 @@
 #include "wire/keys.h"
 
 /* Bytes of metrics.jsonl that are read, of its end. */
-static const off_t most = 16 << 20;
+static const long most = 16 << 20;
 
 /* The steps that a trainer wrote down: of a longer file the first line that is
  * read is half a one, and has no number. */
 static void
 read_steps(struct top *top, const char *run)
 {
-    char *path = mem_format("%s/metrics.jsonl", run);
-    struct wire_metrics *m = mem_array(1, sizeof *m);
-    struct run_lines steps = {0};
-    const char *line;
-    struct stat file;
+    struct run_metrics step = {.n = 0};
 
-    if (!stat(path, &file) && file.st_size > most)
-        steps.offset = file.st_size - most;
-    while (run_lines_next(&steps, run, &line))
-        if (line)
-            top_step(top, m->values, wire_metrics_read(m->values, line));
-    run_lines_release(&steps);
-    free(m);
-    free(path);
+    run_lines_skip(&step.lines, run, RUN_METRICS, most);
+    while (run_metrics_next(&step, run))
+        top_step(top, step.value, step.n);
+    run_metrics_release(&step);
 }
 
 void

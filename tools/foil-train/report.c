@@ -48,7 +48,7 @@ train_report_open(struct train *t, struct err *err)
 
     t->feed = wire_feed_open(t->wire, endpoint, &limits, err);
     free(endpoint);
-    train_results_open(t);
+    run_lines_skip(&t->results, t->options->run, RUN_RESULTS, 0);
     return t->feed && !train_journal_open(&t->journal, t->options->run,
                                           &t->state, err)
                ? run_batches_open(&t->batches, t->options->run, t->state.total,

@@ -88,6 +88,22 @@ tell_feeder(struct train *t, const char *stage, size_t augmenters)
     tell_stage(t, &status);
 }
 
+/* What was measured of the run since: lines that fit. */
+static void
+tell_results(struct train *t)
+{
+    struct wire_event event = {
+        .what = "result", .epoch = t->stood.epoch, .step = t->stood.step};
+    const char *line;
+
+    while (run_lines_next(&t->results, t->options->run, RUN_RESULTS, &line))
+        if (line && t->results.len <= sizeof event.line &&
+            strlen(line) + 1 == t->results.len) { // without zeros
+            snprintf(event.line, sizeof event.line, "%s", line);
+            wire_feed_event(t->feed, &event);
+        }
+}
+
 void
 train_status_tell(struct train *t, double waits)
 {
@@ -101,7 +117,7 @@ train_status_tell(struct train *t, double waits)
     t->told = now;
     json_decref(t->stages);
     t->stages = json_array();
-    train_results_tell(t);
+    tell_results(t);
     tell_train(t, waits);
     for (size_t i = 0; i < flow_server_peers(server); i++) {
         const uint64_t peer = flow_server_peer(server, i);

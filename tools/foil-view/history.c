@@ -8,24 +8,15 @@
 #include "number.h"
 #include "util/mem.h"
 
-static void
-add_line(struct history *history, const char *line)
-{
-    struct wire_metric *values = mem_array(WIRE_METRICS_MAX, sizeof *values);
-
-    history_add(history, values, wire_metrics_read(values, line));
-    free(values);
-}
-
 int
 history_read(struct history *history, const char *run)
 {
-    const char *line;
+    struct run_metrics *step = &history->step;
     int again = 0;
 
-    while (run_lines_next(&history->steps, run, &line))
-        if (line) {
-            add_line(history, line);
+    while (run_metrics_next(step, run))
+        if (step->n) {
+            history_add(history, step->value, step->n);
         } else {
             history->n = 0;
             history->bucket = history->filled = 0;
@@ -250,7 +241,7 @@ history_last(const struct history *history)
 void
 history_release(struct history *history)
 {
-    run_lines_release(&history->steps);
+    run_metrics_release(&history->step);
     for (size_t i = 0; i < history->columns; i++)
         free(history->column[i].x);
     free(history->column);

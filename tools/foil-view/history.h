@@ -4,9 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "run/lines.h"
+#include "run/metrics.h"
 #include "util/json.h"
-#include "wire/metrics.h"
 
 enum { HISTORY_MOST = 32768 }; /* rows */
 
@@ -20,10 +19,10 @@ enum { HISTORY_MOST = 32768 }; /* rows */
  * as long.
  */
 struct history {
-    struct run_lines steps;
-    size_t n, room; /* rows */
-    int64_t bucket; /* steps of a bucket; 0: a row is a step */
-    int64_t filled; /* steps in the last bucket */
+    struct run_metrics step; /* the last that was read */
+    size_t n, room;          /* rows */
+    int64_t bucket;          /* steps of a bucket; 0: a row is a step */
+    int64_t filled;          /* steps in the last bucket */
     int64_t *total; /* [n] rising; of a bucket, its first and its last step */
     size_t columns, column_room;
     struct history_column {

@@ -16,7 +16,12 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-enum { LOG = 200, POINTS = 4000, STAGES = 3 /* a run has, or more */ };
+enum {
+    LOG = 200,
+    RESULTS = 500,
+    POINTS = 4000,
+    STAGES = 3 /* a run has, or more */
+};
 
 static const int64_t any_size = (int64_t)1 << 48; // of a data set
 /* seconds: between two batches that pages are told, between two lines of
@@ -97,6 +102,7 @@ watch_open(struct watch *watch, const struct watch_where *where,
     struct err err;
 
     *watch = (struct watch){.where = *where, .hub = hub};
+    watch->results = json_array();
     watch->film = film_open(hub, where->points);
     watch->pictures.views = run_views_open(where->run, where->data);
     if (where->keys &&
@@ -124,7 +130,8 @@ watch_close(struct watch *watch)
     run_views_close(watch->pictures.views);
     history_release(&watch->history);
     film_close(watch->film);
-    results_release(&watch->results);
+    run_lines_release(&watch->results_at);
+    json_decref(watch->results);
     samples_release(&watch->samples);
     beside_release(&watch->beside);
     ways_release(&watch->ways);
@@ -442,6 +449,24 @@ hear_until(struct watch *watch, struct wire_listener *listener, double end)
             take_message(watch, msg);
 }
 
+/* The newest results, of each of which pages are told. */
+static void
+read_results(struct watch *watch)
+{
+    json_t *result;
+
+    while (run_results_next(&watch->results_at, watch->where.run, &result)) {
+        if (!result) {
+            json_array_clear(watch->results);
+            continue;
+        }
+        json_array_append(watch->results, result);
+        if (json_array_size(watch->results) > RESULTS)
+            json_array_remove(watch->results, 0);
+        hub_say(watch->hub, "result", result);
+    }
+}
+
 /* Pages that show steps which are not true any more read all again. */
 static void
 read_folder(struct watch *watch)
@@ -449,7 +474,7 @@ read_folder(struct watch *watch)
     int again = history_read(&watch->history, watch->where.run);
 
     watch->looked_at = clock_now();
-    results_read(&watch->results, watch->where.run, watch->hub);
+    read_results(watch);
     again |= beside_read(&watch->beside, watch->hub);
     if (again)
         hub_say(watch->hub, "again", json_object());
@@ -600,13 +625,13 @@ watch_show(struct watch *watch)
 
     read_folder(watch);
     all = json_pack(
-        "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:o s:o s:o s:o s:o}", "run",
+        "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:O s:o s:o s:o s:o}", "run",
         basename(copy), "folder", folder ? folder : run, "living",
         lock_held(run), "size", (json_int_t)(set ? data_size(set) : 0),
         "classes", show_classes(set), "options", read_config(run, "options"),
         "steps", count_steps(watch), "metrics",
         history_show(&watch->history, POINTS), "status", show_status(watch),
-        "log", watch->log, "results", results_show(&watch->results), "map",
+        "log", watch->log, "results", watch->results, "map",
         film_show(watch->film), "samples", samples_show(&watch->samples),
         "beside", beside_show(&watch->beside, POINTS), "batch", batch);
     free(copy);

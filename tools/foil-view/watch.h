@@ -1,6 +1,7 @@
 #ifndef FOIL_VIEW_WATCH_H
 #define FOIL_VIEW_WATCH_H
 
+#include "run/results.h"
 #include "wire/feed.h"
 #include "wire/keys.h"
 
@@ -11,7 +12,6 @@
 #include "kept.h"
 #include "moment.h"
 #include "picture.h"
-#include "results.h"
 #include "samples.h"
 #include "ways.h"
 
@@ -35,8 +35,8 @@ struct watch {
     struct history history;
     struct pictures pictures;
     struct film *film;
-    json_t *status, *log;
-    struct results results;
+    json_t *status, *log, *results;
+    struct run_lines results_at; /* of RUN/results.jsonl */
     struct beside beside;
     struct samples samples;
     struct ways ways;
