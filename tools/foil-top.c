@@ -18,7 +18,7 @@
 #include "util/stop.h"
 #include "util/terminal.h"
 
-static struct top_where where;
+static struct run_where where;
 static int once;
 
 static const struct opt opts[] = {
@@ -62,7 +62,7 @@ look_for_trainer(struct top *top)
 
 /* Prints how it is as soon as all stages have been told of, or nobody does. */
 static void
-print_once(struct top_ear *ear, struct top *top, int stop)
+print_once(struct top *top, int stop)
 {
     const int width = terminal_size(STDOUT_FILENO, NULL);
     const double until = clock_now() + patience;
@@ -70,21 +70,21 @@ print_once(struct top_ear *ear, struct top *top, int stop)
     char *text;
     int rc = 1;
 
-    while (rc > 0 && clock_now() < until && !top->over &&
+    while (rc > 0 && clock_now() < until && !top->live.over &&
            !top_stage(top, "train", clock_now())) {
-        rc = wire_wait(ear->wire, stop, glance, &err);
+        rc = wire_wait(top->live.wire, stop, glance, &err);
         if (rc < 0)
             die("%s", err.msg);
-        top_hear(ear, top);
+        top_take(top);
     }
     if (!rc)
         return;
     look_for_trainer(top);
-    if (top->heard <= 0 && !top->total && !top->trainer)
+    if (top->live.heard <= 0 && !top->total && !top->trainer)
         die("no trainer is heard, and there are no steps of before");
     // what is told at the same time is there a moment later
-    if (wire_wait(ear->wire, stop, glance, &err) > 0)
-        top_hear(ear, top);
+    if (wire_wait(top->live.wire, stop, glance, &err) > 0)
+        top_take(top);
     text = top_page(top, clock_now(), width ? (size_t)width : PLAIN, 0,
                     has_blocks());
     fputs(text, stdout);
@@ -106,7 +106,7 @@ draw_screen(struct top *top, int blocks)
 
 /* Until q is typed, or we are asked to stop. */
 static void
-watch_run(struct top_ear *ear, struct top *top, int stop)
+watch_run(struct top *top, int stop)
 {
     const int blocks = has_blocks();
     int columns = 0, key = 0, rc = 1;
@@ -123,10 +123,10 @@ watch_run(struct top_ear *ear, struct top *top, int stop)
             drawn = now;
             columns = width;
         }
-        rc = wire_wait(ear->wire, stop, glance, &err);
+        rc = wire_wait(top->live.wire, stop, glance, &err);
         if (rc < 0)
             die("%s", err.msg);
-        top_hear(ear, top);
+        top_take(top);
         key = top_screen_key();
     }
     top_screen_close();
@@ -136,7 +136,6 @@ int
 main(int argc, char **argv)
 {
     struct top top = {.epoch = -1};
-    struct top_ear ear;
     struct err err;
     int stop;
 
@@ -150,13 +149,12 @@ main(int argc, char **argv)
     if (stop < 0)
         die("%s", err.msg);
     top.name = where.run ? where.run : where.events;
-    top_listen(&ear, &where, &top);
+    top_open(&top, &where);
     if (once || !terminal_size(STDOUT_FILENO, NULL))
-        print_once(&ear, &top, stop);
+        print_once(&top, stop);
     else
-        watch_run(&ear, &top, stop);
-    top_ear_release(&ear);
-    top_release(&top);
+        watch_run(&top, stop);
+    top_close(&top);
     close_stdout();
     return EXIT_OK;
 }

@@ -151,7 +151,7 @@ release_run(struct train *t)
     run_batches_close(&t->batches);
     run_lines_release(&t->results);
     train_journal_close(&t->journal);
-    json_decref(t->stages);
+    run_stages_release(&t->stages);
     json_decref(t->config);
 }
 

@@ -31,7 +31,7 @@ static const char *address = "127.0.0.1", *token, *file;
 static long port = 8765, points = FILM_POINTS;
 
 static const struct opt opts[] = {
-    {"run", 'r', OPT_TEXT, &where.run, 0, 0, "RUN",
+    {"run", 'r', OPT_TEXT, &where.live.run, 0, 0, "RUN",
      "run directory; must be given"},
     {"beside", 0, OPT_LIST, &beside, 0, 0, "RUN",
      "show the curves of this run, too; up to 7 of them"},
@@ -47,10 +47,10 @@ static const struct opt opts[] = {
      "images on the map"},
     {"export", 0, OPT_TEXT, &file, 0, 0, "FILE",
      "write the page as one file, and end"},
-    {"events", 0, OPT_TEXT, &where.events, 0, 0, "ENDPOINT",
+    {"events", 0, OPT_TEXT, &where.live.events, 0, 0, "ENDPOINT",
      "where the trainer publishes [ipc://RUN/events]"},
-    WIRE_KEYS_OPT(&where.keys),
-    WIRE_ALLOW_OPT(&where.allow),
+    WIRE_KEYS_OPT(&where.live.keys),
+    WIRE_ALLOW_OPT(&where.live.allow),
     {0},
 };
 
@@ -102,8 +102,8 @@ answer_pages(struct serve *serve, struct watch *watch, struct hub *hub,
     struct err err;
 
     while (!stop_asked()) {
-        if (wire_wait(watch->wire, due, fmin(glance, serve_due(serve)), &err) <
-            0)
+        if (wire_wait(watch->live.wire, due, fmin(glance, serve_due(serve)),
+                      &err) < 0)
             die("%s", err.msg);
         watch_hear(watch);
         if (clock_now() - beaten > beat) {
@@ -126,7 +126,7 @@ write_page(struct watch *watch, int stop)
     size_t size;
 
     while (watch_waits(watch) && clock_now() < until && !stop_asked()) {
-        if (wire_wait(watch->wire, stop, glance, &err) < 0)
+        if (wire_wait(watch->live.wire, stop, glance, &err) < 0)
             die("%s", err.msg);
         watch_hear(watch);
     }
@@ -159,8 +159,8 @@ serve_page(struct watch *watch, struct hub *hub, int stop)
 static void
 check_runs(void)
 {
-    if (!file_exists(where.run))
-        die("there is no run '%s'", where.run);
+    if (!file_exists(where.live.run))
+        die("there is no run '%s'", where.live.run);
     if (beside.n > BESIDE_MOST)
         opt_misuse("--beside takes %d runs at most", BESIDE_MOST);
     for (size_t i = 0; i < beside.n; i++)
@@ -180,14 +180,14 @@ main(int argc, char **argv)
     int stop;
 
     opt_parse(&tool, argc, argv);
-    if (!where.run)
+    if (!where.live.run)
         opt_misuse("which run? want RUN, its directory");
     if (file && token)
         opt_misuse("--token belongs to a page that is served: leave it out, or "
                    "--export");
     if (token && token[strspn(token, token_characters)])
         opt_misuse("--token '%s': want letters, digits, - and _", token);
-    opt_together(&where.keys, &where.allow);
+    opt_together(&where.live.keys, &where.live.allow);
     check_runs();
     stop = stop_fd(&err);
     if (stop < 0)

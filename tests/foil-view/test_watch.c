@@ -27,7 +27,7 @@ has_lines(struct bench *b, size_t n)
         struct wire_status status = {.stage = "train", .number = 1};
 
         wire_feed_status(b->feed, &status);
-        wire_wait(b->watch.wire, -1, .01, &err);
+        wire_wait(b->watch.live.wire, -1, .01, &err);
         watch_hear(&b->watch);
     }
     return json_array_size(b->watch.log) == n;
@@ -64,8 +64,8 @@ main(void)
     endpoint = mem_format("ipc://%s/events", b.run);
     b.wire = wire_open(NULL, &err);
     b.feed = wire_feed_open(b.wire, endpoint, &limits, &err);
-    watch_open(&b.watch, &(struct watch_where){.run = b.run, .points = 100},
-               hub);
+    watch_open(&b.watch,
+               &(struct watch_where){.live.run = b.run, .points = 100}, hub);
     T(b.feed && !json_array_size(b.watch.log), "a run without checkpoints");
     T(!mkdir(saved, 0700) && has_lines(&b, 1) && !strcmp(path_of(&b, 0), saved),
       "one that was saved before the watch was connected is in the log");

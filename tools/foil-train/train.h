@@ -15,6 +15,7 @@
 #include "ranks.h"
 #include "run/batches.h"
 #include "run/results.h"
+#include "run/stages.h"
 #include "spec.h"
 #include "texts.h"
 #include "train/checkpoints.h"
@@ -90,7 +91,7 @@ struct train {
     struct train_desk desk;
     struct wire_feed *feed;
     double told;              /* when it was told last how stages are */
-    json_t *stages;           /* what was told then */
+    struct run_stages stages; /* as it was told then */
     struct run_lines results; /* those that were added are published */
     struct train_source source;
     struct wire_batch

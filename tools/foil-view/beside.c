@@ -19,10 +19,10 @@ beside_read(struct beside *beside, struct hub *hub)
 
     for (size_t i = 0; i < beside->n; i++) {
         struct history *history = &beside->run[i].history;
-        const int64_t before = history->n ? history->total[history->n - 1] : 0;
+        const int64_t before = history_total(history);
 
         again |= history_read(history, beside->run[i].run);
-        if (history->n && history->total[history->n - 1] > before)
+        if (history_total(history) > before)
             hub_say(hub, "beside",
                     json_pack("{s:I s:o}", "run", (json_int_t)i, "step",
                               history_last(history)));

@@ -45,6 +45,12 @@ find_column(struct history *history, const char *name)
     return column;
 }
 
+int64_t
+history_total(const struct history *history)
+{
+    return history->n ? history->total[history->n - 1] : 0;
+}
+
 const double *
 history_column(const struct history *history, const char *name)
 {

@@ -43,6 +43,10 @@ int history_read(struct history *history, const char *run);
 int history_add(struct history *history, const struct wire_metric *value,
                 size_t n);
 
+/* history_total() returns the number of the last step, 0 where there is none.
+ */
+int64_t history_total(const struct history *history);
+
 /* history_column() returns a column, [n], NULL where there is none. */
 const double *history_column(const struct history *history, const char *name);
 

@@ -33,25 +33,9 @@ static const double first = .6, soon = 2;
 
 /* What is rare has a queue of its own: what comes with each step may fill the
  * other one. */
-static const char *const kinds[WATCH_LISTENERS] = {"event status",
-                                                   "metrics features drawn"};
-
-static void
-open_listeners(struct watch *watch)
-{
-    const struct wire_limits limits = {.queue = 64};
-    char *endpoint =
-        wire_endpoint(watch->where.events, watch->where.run, "events");
-    struct err err;
-
-    for (size_t i = 0; i < WATCH_LISTENERS; i++) {
-        watch->listener[i] =
-            wire_listener_open(watch->wire, endpoint, kinds[i], &limits, &err);
-        if (!watch->listener[i])
-            die("%s", err.msg);
-    }
-    free(endpoint);
-}
+static const char *const kinds[RUN_LISTENERS] = {"event status",
+                                                 "metrics features drawn"};
+enum { QUEUE = 64 };
 
 /* A member of the newest checkpoint's config.json; {} where there is none yet.
  */
@@ -72,10 +56,10 @@ read_config(const char *run, const char *member)
 static json_int_t
 count_steps(const struct watch *watch)
 {
-    const json_t *train = json_object_get(watch->status, "train 1");
-    const double said = json_number_value(
-        json_object_get(json_object_get(train, "values"), "steps"));
-    json_t *state = read_config(watch->where.run, "state");
+    const struct run_stage *train =
+        run_stages_find(&watch->live.stages, "train", 1);
+    const double said = train ? run_stage_value(train, "steps") : 0;
+    json_t *state = read_config(watch->where.live.run, "state");
     const double known = json_number_value(json_object_get(state, "steps")) *
                          json_number_value(json_object_get(state, "epochs"));
 
@@ -87,11 +71,11 @@ count_steps(const struct watch *watch)
 static void
 read_log(struct watch *watch)
 {
-    const int living = lock_held(watch->where.run);
+    const int living = lock_held(watch->where.live.run);
 
-    history_read(&watch->history, watch->where.run);
+    history_read(&watch->history, watch->where.live.run);
     json_decref(watch->log);
-    watch->log = past_log(watch->where.run, &watch->history, living,
+    watch->log = past_log(watch->where.live.run, &watch->history, living,
                           count_steps(watch), LOG);
 }
 
@@ -104,29 +88,22 @@ watch_open(struct watch *watch, const struct watch_where *where,
     *watch = (struct watch){.where = *where, .hub = hub};
     watch->results = json_array();
     watch->film = film_open(hub, where->points);
-    watch->pictures.views = run_views_open(where->run, where->data);
-    if (where->keys &&
-        wire_keys_open(&watch->keys, where->keys, where->allow, &err))
+    watch->pictures.views = run_views_open(where->live.run, where->data);
+    if (run_live_open(&watch->live, &where->live, kinds, QUEUE, &err))
         die("%s", err.msg);
-    watch->wire = wire_open(where->keys ? &watch->keys : NULL, &err);
-    if (!watch->wire)
-        die("%s", err.msg);
-    history_read(&watch->history, where->run);
-    watch->is_past = !lock_held(where->run);
-    watch->status = watch->is_past ? past_stages(where->run, &watch->history)
-                                   : json_object();
+    history_read(&watch->history, where->live.run);
+    watch->live.past = !lock_held(where->live.run);
+    if (watch->live.past)
+        run_stages_load(&watch->live.stages, where->live.run,
+                        history_total(&watch->history));
     beside_open(&watch->beside, where->beside, where->n_beside);
-    open_listeners(watch);
     read_log(watch);
 }
 
 void
 watch_close(struct watch *watch)
 {
-    for (size_t i = 0; i < WATCH_LISTENERS; i++)
-        wire_listener_close(watch->listener[i]);
-    wire_close(watch->wire);
-    wire_keys_release(&watch->keys);
+    run_live_close(&watch->live);
     run_views_close(watch->pictures.views);
     history_release(&watch->history);
     film_close(watch->film);
@@ -136,9 +113,7 @@ watch_close(struct watch *watch)
     beside_release(&watch->beside);
     ways_release(&watch->ways);
     moment_release(&watch->drawn);
-    json_decref(watch->status);
     json_decref(watch->log);
-    free(watch->untold);
     moment_release(&watch->newest);
     moment_release(&watch->linked);
     kept_release(&watch->kept);
@@ -154,75 +129,49 @@ show_values(const struct wire_metric *value, size_t n)
     return values;
 }
 
-/* NULL: there is none. */
 static int
 has_plan(const struct wire_metrics *m)
 {
-    return m && !isnan(wire_metrics_find(m->values, m->n, "plan.mean"));
+    return !isnan(wire_metrics_find(m->values, m->n, "plan.mean"));
 }
 
 /* The newest line waits, or one with figures of a plan, which an epoch has
  * once: pages are told of one every so often. */
 static void
-take_metrics(struct watch *watch, const struct wire_msg *msg)
+take_metrics(struct watch *watch)
 {
-    struct wire_metrics *m = mem_array(1, sizeof *m), *old = watch->untold;
-    double tau;
-    struct err ignored;
+    const struct wire_metrics *m = &watch->live.metrics;
+    const double tau = wire_metrics_find(m->values, m->n, "tau");
 
-    if (!wire_metrics_get(m, msg, &ignored) && !strcmp(m->stage, "train")) {
-        tau = wire_metrics_find(m->values, m->n, "tau");
-        watch->tau = isnan(tau) ? watch->tau : tau;
-        if (!has_plan(old) || has_plan(m)) {
-            watch->untold = m;
-            m = old;
-        }
-    }
-    free(m);
+    watch->tau = isnan(tau) ? watch->tau : tau;
+    if (watch->is_untold && has_plan(&watch->untold) && !has_plan(m))
+        return;
+    watch->untold = *m;
+    watch->is_untold = 1;
 }
 
 static void
 tell_metrics(struct watch *watch, double now)
 {
-    const struct wire_metrics *m = watch->untold;
+    const struct wire_metrics *m = &watch->untold;
     double total;
 
-    if (!m || now - watch->told_at < pace)
+    if (!watch->is_untold || now - watch->told_at < pace)
         return;
     total = wire_metrics_find(m->values, m->n, "total");
     hub_say(watch->hub, "metrics",
             json_pack("{s:I s:o}", "total", (json_int_t)(total > 0 ? total : 0),
                       "values", show_values(m->values, m->n)));
-    free(watch->untold);
-    watch->untold = NULL;
+    watch->is_untold = 0;
     watch->told_at = now;
 }
 
-static void
-take_status(struct watch *watch, const struct wire_msg *msg, double now)
+static json_t *
+show_stage(const struct wire_status *status)
 {
-    struct wire_status status;
-    struct err ignored;
-    json_t *values, *told;
-    char *name;
-
-    if (wire_status_get(&status, msg, &ignored))
-        return;
-    if (watch->is_past) { // the run goes on: these are others
-        watch->is_past = 0;
-        json_object_clear(watch->status);
-        hub_say(watch->hub, "again", json_object());
-    }
-    name = mem_format("%s %jd", status.stage, (intmax_t)status.number);
-    values = show_values(status.values, status.n);
-    told = json_pack("{s:s s:I s:O}", "stage", status.stage, "number",
-                     (json_int_t)status.number, "values", values);
-    json_object_set_new(watch->status, name,
-                        json_pack("{s:s s:I s:o s:f}", "stage", status.stage,
-                                  "number", (json_int_t)status.number, "values",
-                                  values, "heard", now));
-    hub_say(watch->hub, "status", told);
-    free(name);
+    return json_pack("{s:s s:I s:o}", "stage", status->stage, "number",
+                     (json_int_t)status->number, "values",
+                     show_values(status->values, status->n));
 }
 
 static const char *
@@ -262,23 +211,22 @@ log_line(struct watch *watch, json_t *line)
 }
 
 static void
-take_event(struct watch *watch, const struct wire_msg *msg)
+take_event(struct watch *watch)
 {
-    struct wire_event event;
-    struct err ignored;
+    const struct wire_event *event = &watch->live.event;
     json_t *line;
 
-    if (wire_event_get(&event, msg, &ignored) || !strcmp(event.what, "step") ||
-        !strcmp(event.what, "result")) // of which the folder has all
+    if (!strcmp(event->what, "step") ||
+        !strcmp(event->what, "result")) // of which the folder has all
         return;
     line = json_pack("{s:I s:s s:I s:I s:s s:s}", "time",
-                     (json_int_t)time(NULL), "what", event.what, "epoch",
-                     (json_int_t)event.epoch, "step", (json_int_t)event.step,
-                     "path", event.path, "reason", event.reason);
+                     (json_int_t)time(NULL), "what", event->what, "epoch",
+                     (json_int_t)event->epoch, "step", (json_int_t)event->step,
+                     "path", event->path, "reason", event->reason);
     log_line(watch, line);
     hub_say(watch->hub, "event", line);
-    if (!strcmp(event.what, "epoch"))
-        film_epoch(watch->film, event.epoch);
+    if (!strcmp(event->what, "epoch"))
+        film_epoch(watch->film, event->epoch);
 }
 
 static void *
@@ -405,57 +353,45 @@ note_connection(struct watch *watch)
     hub_say(watch->hub, "again", json_object());
 }
 
-/* Takes over the message. */
 static void
-take_message(struct watch *watch, struct wire_msg *msg)
+take_message(struct watch *watch, int was_past)
 {
     const double now = clock_now();
+    struct run_live *live = &watch->live;
 
-    if (wire_msg_kind(msg) == WIRE_STATUS || wire_msg_kind(msg) == WIRE_EVENT)
-        note_connection(watch);
-    switch (wire_msg_kind(msg)) {
+    switch (wire_msg_kind(live->msg)) {
     case WIRE_FEATURES:
-        take_features(watch, msg, now);
+        take_features(watch, live->msg, now);
         break;
     case WIRE_DRAWN:
-        take_drawn(watch, msg, now);
+        take_drawn(watch, live->msg, now);
         break;
     case WIRE_METRICS:
-        take_metrics(watch, msg);
+        take_metrics(watch);
         break;
     case WIRE_STATUS:
-        take_status(watch, msg, now);
+        note_connection(watch);
+        if (was_past) // the run goes on
+            hub_say(watch->hub, "again", json_object());
+        hub_say(watch->hub, "status", show_stage(&live->status));
         break;
     case WIRE_EVENT:
-        take_event(watch, msg);
+        note_connection(watch);
+        take_event(watch);
         break;
     default:
         break;
     }
-    wire_msg_free(msg);
-}
-
-static void
-hear_until(struct watch *watch, struct wire_listener *listener, double end)
-{
-    struct wire_msg *msg;
-    uint64_t missed;
-    struct err err;
-    int rc;
-
-    while (clock_now() < end &&
-           (rc = wire_listener_next(listener, &msg, &missed, &err)))
-        if (rc > 0) // of one that is refused the next one says how it is
-            take_message(watch, msg);
 }
 
 /* The newest results, of each of which pages are told. */
 static void
-read_results(struct watch *watch)
+publish_results(struct watch *watch)
 {
     json_t *result;
 
-    while (run_results_next(&watch->results_at, watch->where.run, &result)) {
+    while (
+        run_results_next(&watch->results_at, watch->where.live.run, &result)) {
         if (!result) {
             json_array_clear(watch->results);
             continue;
@@ -471,14 +407,14 @@ read_results(struct watch *watch)
 static void
 read_folder(struct watch *watch)
 {
-    int again = history_read(&watch->history, watch->where.run);
+    int again = history_read(&watch->history, watch->where.live.run);
 
     watch->looked_at = clock_now();
-    read_results(watch);
+    publish_results(watch);
     again |= beside_read(&watch->beside, watch->hub);
     if (again)
         hub_say(watch->hub, "again", json_object());
-    if (samples_read(&watch->samples, watch->where.run, &watch->pictures))
+    if (samples_read(&watch->samples, watch->where.live.run, &watch->pictures))
         hub_say(watch->hub, "samples", samples_show(&watch->samples));
 }
 
@@ -487,8 +423,13 @@ watch_hear(struct watch *watch)
 {
     const double end = clock_now() + turn;
 
-    for (size_t i = 0; i < WATCH_LISTENERS; i++)
-        hear_until(watch, watch->listener[i], end);
+    while (clock_now() < end) {
+        const int was_past = watch->live.past;
+
+        if (!run_live_next(&watch->live))
+            break;
+        take_message(watch, was_past);
+    }
     tell_metrics(watch, clock_now());
     if (clock_now() - watch->looked_at >= each)
         read_folder(watch);
@@ -532,7 +473,7 @@ watch_show_batch(struct watch *watch, const struct moment *moment)
 static double
 find_tau(const struct watch *watch)
 {
-    json_t *options = read_config(watch->where.run, "options");
+    json_t *options = read_config(watch->where.live.run, "options");
     const double saved = json_number_value(json_object_get(options, "tau"));
 
     json_decref(options);
@@ -559,8 +500,8 @@ watch_waits(const struct watch *watch)
 {
     const double now = clock_now();
 
-    return lock_held(watch->where.run) &&
-           (!watch->newest.n || json_object_size(watch->status) < STAGES ||
+    return lock_held(watch->where.live.run) &&
+           (!watch->newest.n || watch->live.stages.n < STAGES ||
             (!watch->newest.drawn.k && is_sampled(watch, now)));
 }
 
@@ -568,14 +509,18 @@ watch_waits(const struct watch *watch)
 static json_t *
 show_status(const struct watch *watch)
 {
-    json_t *all = json_deep_copy(watch->status), *stage;
-    const char *name;
+    const struct run_stages *stages = &watch->live.stages;
+    json_t *all = json_object();
 
-    json_object_foreach(all, name, stage)
-    {
-        const double heard = json_number_value(json_object_get(stage, "heard"));
+    for (size_t i = 0; i < stages->n; i++) {
+        const struct run_stage *s = &stages->stage[i];
+        char *name =
+            mem_format("%s %jd", s->status.stage, (intmax_t)s->status.number);
+        json_t *stage = show_stage(&s->status);
 
-        json_object_set_new(stage, "heard", json_real(clock_now() - heard));
+        json_object_set_new(stage, "heard", json_real(clock_now() - s->heard));
+        json_object_set_new(all, name, stage);
+        free(name);
     }
     return all;
 }
@@ -617,7 +562,7 @@ show_classes(const struct data_set *set)
 json_t *
 watch_show(struct watch *watch)
 {
-    const char *run = watch->where.run;
+    const char *run = watch->where.live.run;
     char *folder = realpath(run, NULL), *copy = mem_text(folder ? folder : run);
     json_t *batch = show_newest(watch), *all;
     struct err ignored;

@@ -1,9 +1,8 @@
 #ifndef FOIL_VIEW_WATCH_H
 #define FOIL_VIEW_WATCH_H
 
+#include "run/live.h"
 #include "run/results.h"
-#include "wire/feed.h"
-#include "wire/keys.h"
 
 #include "beside.h"
 #include "film.h"
@@ -17,42 +16,39 @@
 
 /* Where a run is. */
 struct watch_where {
-    const char *run, *events, *keys, *allow, *data;
+    struct run_where live;
+    const char *data;
     const char *const *beside; /* [n_beside] other runs */
     size_t n_beside;
     size_t points; /* of a map */
 };
 
-enum { WATCH_LISTENERS = 2 };
-
 /* What is known of a run: from its folder, and from what its trainer says. */
 struct watch {
     struct watch_where where;
-    struct wire_keys keys;
-    struct wire *wire;
-    struct wire_listener *listener[WATCH_LISTENERS];
+    struct run_live live;
     struct hub *hub; /* that is told */
     struct history history;
     struct pictures pictures;
     struct film *film;
-    json_t *status, *log, *results;
+    json_t *log, *results;
     struct run_lines results_at; /* of RUN/results.jsonl */
     struct beside beside;
     struct samples samples;
     struct ways ways;
     int connected;       /* events come, or a status */
-    int is_past;         /* stages are as they were when the run ended */
     double looked_at;    /* when the folder was looked into */
     struct moment drawn; /* the newest of which it is known what was drawn, and
                             nothing else */
     struct moment newest;
     struct kept kept;
-    struct moment linked;        /* one that was asked for, of the folder */
-    double kept_at, shown_at;    /* when a batch was kept last for pages that
-                                    hear of it, and for one that asked for all */
-    double heard_at, drawn_at;   /* when embeddings were heard first, and what
-                                    was drawn last; 0: not yet */
-    struct wire_metrics *untold; /* the newest line, where pages lack it */
+    struct moment linked;       /* one that was asked for, of the folder */
+    double kept_at, shown_at;   /* when a batch was kept last for pages that
+                                   hear of it, and for one that asked for all */
+    double heard_at, drawn_at;  /* when embeddings were heard first, and what
+                                   was drawn last; 0: not yet */
+    struct wire_metrics untold; /* the newest line, ..*/
+    int is_untold;              /* .. where pages lack it */
     double told_at;
     double tau; /* as the trainer said it last; 0: not heard */
 };
