@@ -4,6 +4,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "util/err.h"
+#include "util/json.h"
+
 /*
  * The lines of a file of a run directory, such as metrics.jsonl, one after the
  * other, as they come: once, or again and again while a program appends.
@@ -48,5 +51,14 @@ int run_lines_next(struct run_lines *lines, const char *run, const char *name,
 void run_lines_skip(struct run_lines *lines, const char *run, const char *name,
                     long most);
 void run_lines_release(struct run_lines *lines);
+
+/*
+ * run_lines_append() writes an object as the last line of RUN/NAME, which is
+ * made where it is not there: 0 or -1.  It is one write, so that lines of
+ * several writers do not mix; an empty line comes before it where a writer died
+ * within its own.
+ */
+int run_lines_append(const char *run, const char *name, const json_t *object,
+                     struct err *err);
 
 #endif

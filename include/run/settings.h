@@ -6,6 +6,7 @@
 #include "util/err.h"
 #include "util/json.h"
 #include "util/opt.h"
+#include "util/setting.h"
 
 /*
  * The options that were given, as a checkpoint remembers them: options of the
@@ -54,5 +55,32 @@ int run_settings_take(const struct run_settings *settings, const json_t *saved,
 int run_settings_knows(const struct run_settings *settings, const char *key);
 int run_settings_overridden(const struct run_settings *settings,
                             const char *key);
+
+/* config.json of a checkpoint (train/config.h).  run_config_read() returns it,
+ * run_config_newest() that of the newest checkpoint of a run, or of RUN/latest
+ * where a trainer of another kind wrote that alone, to be given to
+ * json_decref(); NULL with a sentence where there is none. */
+#define RUN_CONFIG "config.json"
+
+json_t *run_config_read(const char *checkpoint, struct err *err);
+json_t *run_config_newest(const char *run, struct err *err);
+
+/* run_config_done() returns 1 where all epochs of the run are done.
+ *   config  of its checkpoint, or NULL: 0 */
+int run_config_done(const json_t *config);
+
+/*
+ * run_settings_read() returns what a run was told, by name, to be given to
+ * json_decref(): the options that its newest checkpoint remembers, and those of
+ * RUN/command (run_command_read()) that the former has not, as texts.  {} where
+ * nothing is known.
+ *   config  of its newest checkpoint, or NULL
+ */
+json_t *run_settings_read(const char *run, const json_t *config);
+
+/* run_command_read() adds RUN/command, which foil run writes, to settings
+ * (util/setting.h): 0, or -1 where there is none. */
+int run_command_read(struct settings *settings, const char *run,
+                     struct err *err);
 
 #endif

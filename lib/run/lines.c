@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "run/lines.h"
 #include "util/file.h"
@@ -85,6 +87,33 @@ run_lines_skip(struct run_lines *lines, const char *run, const char *name,
     if (!stat(path, &file) && file.st_size > most)
         lines->offset = (long)file.st_size - most;
     free(path);
+}
+
+int
+run_lines_append(const char *run, const char *name, const json_t *object,
+                 struct err *err)
+{
+    char *path = mem_format("%s/%s", run, name), *text = json_brief(object);
+    const int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    const off_t end = file < 0 ? 0 : lseek(file, 0, SEEK_END);
+    char last = '\n', *line;
+    ssize_t wrote;
+    int rc = 0;
+
+    if (end > 0 && pread(file, &last, 1, end - 1) < 0)
+        last = '\n';
+    line = mem_format("%s%s", last == '\n' ? "" : "\n", text);
+    wrote = file < 0 ? -1 : write(file, line, strlen(line));
+    if (wrote < 0)
+        rc = err_sys(err, "cannot write '%s'", path);
+    else if ((size_t)wrote < strlen(line))
+        rc = err_set(err, "cannot write '%s': disk full", path);
+    if (file >= 0 && close(file) && !rc)
+        rc = err_sys(err, "cannot write '%s'", path);
+    free(line);
+    free(text);
+    free(path);
+    return rc;
 }
 
 void

@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,40 +78,10 @@ run_results_origin(const json_t *about, char **run, long *step, struct err *err)
     return rc;
 }
 
-/*
- * One line, one write: lines of several writers do not mix.  An empty line
- * comes before it where a writer died within its own.
- */
-static int
-append_line(const char *path, const char *text, struct err *err)
-{
-    const int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    const off_t end = file < 0 ? 0 : lseek(file, 0, SEEK_END);
-    char last = '\n', *line;
-    ssize_t wrote;
-    int rc = 0;
-
-    if (file < 0)
-        return err_sys(err, "cannot open '%s'", path);
-    if (end > 0 && pread(file, &last, 1, end - 1) < 0)
-        last = '\n';
-    line = mem_format("%s%s", last == '\n' ? "" : "\n", text);
-    wrote = write(file, line, strlen(line));
-    if (wrote < 0)
-        rc = err_sys(err, "cannot write '%s'", path);
-    else if ((size_t)wrote < strlen(line))
-        rc = err_set(err, "cannot write '%s': disk full", path);
-    free(line);
-    if (close(file) && !rc)
-        rc = err_sys(err, "cannot write '%s'", path);
-    return rc;
-}
-
 int
 run_results_add(const char *run, long step, const char *manifest,
                 const json_t *result, struct err *err)
 {
-    char *path = mem_format("%s/%s", run, RUN_RESULTS), *line;
     json_t *object =
         json_pack("{s:O? s:I s:s s:f}", "measure",
                   json_object_get(result, "measure"), "step", (json_int_t)step,
@@ -120,11 +89,8 @@ run_results_add(const char *run, long step, const char *manifest,
     int rc;
 
     json_object_update_missing(object, (json_t *)result);
-    line = json_brief(object);
-    rc = append_line(path, line, err);
-    free(line);
+    rc = run_lines_append(run, RUN_RESULTS, object, err);
     json_decref(object);
-    free(path);
     return rc;
 }
 

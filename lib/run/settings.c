@@ -3,7 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nn/checkpoint.h"
 #include "run/settings.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+enum { CONFIG_BYTES = 1 << 24 }; // nobody has a larger one
 
 void
 run_settings_init(struct run_settings *settings, const struct opt *opt,
@@ -175,4 +180,80 @@ run_settings_take(const struct run_settings *settings, const json_t *saved,
             return -1;
     }
     return 0;
+}
+
+json_t *
+run_config_read(const char *checkpoint, struct err *err)
+{
+    char *path = mem_format("%s/%s", checkpoint, RUN_CONFIG);
+    size_t len;
+    char *text = file_read(path, CONFIG_BYTES, &len, err);
+    json_t *config = text ? json_parse(text, len, path, err) : NULL;
+
+    free(text);
+    free(path);
+    return config;
+}
+
+json_t *
+run_config_newest(const char *run, struct err *err)
+{
+    char *checkpoint;
+    json_t *config;
+
+    if (nn_checkpoint_find(run, &checkpoint, err) < 0)
+        return NULL;
+    if (!checkpoint)
+        checkpoint = mem_format("%s/latest", run);
+    config = run_config_read(checkpoint, err);
+    free(checkpoint);
+    return config;
+}
+
+int
+run_config_done(const json_t *config)
+{
+    const json_t *state = json_object_get(config, "state");
+    const json_int_t epochs =
+        json_integer_value(json_object_get(state, "epochs"));
+
+    return epochs > 0 &&
+           json_integer_value(json_object_get(state, "epoch")) >= epochs;
+}
+
+int
+run_command_read(struct settings *settings, const char *run, struct err *err)
+{
+    char *path = mem_format("%s/command", run);
+    const int rc = setting_read(settings, path, err);
+
+    free(path);
+    return rc;
+}
+
+json_t *
+run_settings_read(const char *run, const json_t *config)
+{
+    json_t *all = json_object(), *value;
+    struct settings command = {0};
+    struct err ignored;
+    const char *name;
+    int trained;
+
+    json_object_foreach(json_object_get(config, "options"), name, value)
+    {
+        if (!json_is_null(value))
+            json_object_set(all, name, value);
+    }
+    trained = json_object_size(all) > 0; // its options of foil-train are known
+    if (!run_command_read(&command, run, &ignored))
+        for (size_t i = 0; i < command.n; i++) {
+            name = command.item[i].name;
+            if ((!trained || strcmp(name, "train")) &&
+                !json_object_get(all, name))
+                json_object_set_new(all, name,
+                                    json_name(command.item[i].value));
+        }
+    setting_release(&command);
+    return all;
 }

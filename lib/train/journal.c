@@ -201,24 +201,16 @@ train_journal_refused(struct train_journal *journal,
                       const struct train_batch *b, const char *reason,
                       struct err *err)
 {
-    char *path = mem_format("%s/nonfinite.jsonl", journal->run), *line;
     json_t *ids = json_array(), *object;
-    FILE *file = fopen(path, "a");
-    int rc = 0;
+    int rc;
 
     for (size_t i = 0; i < b->n; i++)
         json_array_append_new(ids, json_integer(b->ids[i]));
     object =
         json_pack("{s:I, s:I, s:s, s:o}", "epoch", (json_int_t)b->epoch, "step",
                   (json_int_t)b->step, "reason", reason, "ids", ids);
-    line = json_line(object);
-    if (!file || fputs(line, file) < 0)
-        rc = err_sys(err, "cannot write '%s'", path);
-    if (file && fclose(file) && !rc)
-        rc = err_sys(err, "cannot write '%s'", path);
-    free(line);
+    rc = run_lines_append(journal->run, "nonfinite.jsonl", object, err);
     json_decref(object);
-    free(path);
     return rc;
 }
 

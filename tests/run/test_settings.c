@@ -1,8 +1,12 @@
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "run/settings.h"
 #include "t.h"
+#include "util/file.h"
 
 /* What a tool has. */
 static long width = 64;
@@ -143,6 +147,52 @@ overrides_are_known_by_name(void)
       "what is named is");
 }
 
+static int
+write_text(const char *path, const char *text)
+{
+    struct err err;
+
+    return file_write(path, text, strlen(text), &err);
+}
+
+static void
+a_run_says_what_it_was_told(void)
+{
+    static const char config[] = "{\"options\":{\"lr\":0.5,\"tau\":null},"
+                                 "\"state\":{\"epoch\":3,\"epochs\":3}}";
+    char folder[] = "/tmp/settings-XXXXXX";
+    struct err err = {""};
+    json_t *newest, *all;
+
+    if (!mkdtemp(folder) || chdir(folder))
+        return;
+    all = run_settings_read(".", NULL);
+    T(!json_object_size(all), "a run that knows nothing says nothing");
+    json_decref(all);
+    T(!run_config_newest(".", &err) && strstr(err.msg, "config.json"),
+      "it has no checkpoint: %s", err.msg);
+    T(!mkdir("latest", 0700) && !write_text("latest/config.json", config) &&
+          !write_text("command", "lr 0.1\ntrain --lr 0.5\nseed 7\n"),
+      "a run with a checkpoint and a command");
+    newest = run_config_newest(".", &err);
+    T(run_config_done(newest) && !run_config_done(NULL),
+      "its epochs are all done");
+    all = run_settings_read(".", newest);
+    T(json_object_size(all) == 2 &&
+          json_real_value(json_object_get(all, "lr")) == 0.5 &&
+          !strcmp(json_string_value(json_object_get(all, "seed")), "7"),
+      "the checkpoint's values count, and what the command has besides");
+    json_decref(all);
+    all = run_settings_read(".", NULL);
+    T(json_object_size(all) == 3 && json_object_get(all, "train"),
+      "without a checkpoint all of the command counts");
+    json_decref(all);
+    json_decref(newest);
+    T(!file_remove("latest", &err) && !unlink("command") && !chdir("/") &&
+          !rmdir(folder),
+      "it is gone");
+}
+
 int
 main(void)
 {
@@ -152,5 +202,6 @@ main(void)
     lists_are_taken();
     overrides_are_known_by_name();
     run_settings_release(&settings);
+    a_run_says_what_it_was_told();
     return t_done();
 }

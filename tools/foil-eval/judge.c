@@ -10,7 +10,7 @@
 #include "judge.h"
 #include "nn/checkpoint.h"
 #include "run/results.h"
-#include "train/config.h"
+#include "run/settings.h"
 #include "util/command.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -437,19 +437,9 @@ int
 judge_over(const struct judge *judge)
 {
     struct err ignored;
-    int over = 0;
-    char *folder;
+    json_t *config = run_config_newest(judge->run, &ignored);
+    const int over = run_config_done(config);
 
-    if (nn_checkpoint_find(judge->run, &folder, &ignored) > 0) {
-        json_t *config = train_config_read(folder, &ignored);
-        const json_t *state = json_object_get(config, "state");
-        const json_int_t epochs =
-            json_integer_value(json_object_get(state, "epochs"));
-
-        over = epochs > 0 &&
-               json_integer_value(json_object_get(state, "epoch")) >= epochs;
-        json_decref(config);
-        free(folder);
-    }
+    json_decref(config);
     return over;
 }

@@ -10,6 +10,7 @@
 
 #include "number.h"
 #include "past.h"
+#include "run/settings.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/lock.h"
@@ -42,12 +43,11 @@ enum { QUEUE = 64 };
 static json_t *
 read_config(const char *run, const char *member)
 {
-    char *path = mem_format("%s/latest/config.json", run);
-    json_t *config = json_load_file(path, 0, NULL);
+    struct err ignored;
+    json_t *config = run_config_newest(run, &ignored);
     json_t *found = json_incref(json_object_get(config, member));
 
     json_decref(config);
-    free(path);
     return found ? found : json_object();
 }
 
@@ -96,7 +96,8 @@ watch_open(struct watch *watch, const struct watch_where *where,
     if (watch->live.past)
         run_stages_load(&watch->live.stages, where->live.run,
                         history_total(&watch->history));
-    beside_open(&watch->beside, where->beside, where->n_beside);
+    for (size_t i = 0; i < where->n_beside; i++)
+        history_read(&watch->beside[i], where->beside[i]);
     read_log(watch);
 }
 
@@ -110,7 +111,8 @@ watch_close(struct watch *watch)
     run_lines_release(&watch->results_at);
     json_decref(watch->results);
     samples_release(&watch->samples);
-    beside_release(&watch->beside);
+    for (size_t i = 0; i < watch->where.n_beside; i++)
+        history_release(&watch->beside[i]);
     ways_release(&watch->ways);
     moment_release(&watch->drawn);
     json_decref(watch->log);
@@ -403,6 +405,26 @@ publish_results(struct watch *watch)
     }
 }
 
+/* Takes in what is new in other runs, and tells pages of the last step of each
+ * that has any; 1 where steps of one are not there any more. */
+static int
+read_beside(struct watch *watch)
+{
+    int again = 0;
+
+    for (size_t i = 0; i < watch->where.n_beside; i++) {
+        struct history *history = &watch->beside[i];
+        const int64_t before = history_total(history);
+
+        again |= history_read(history, watch->where.beside[i]);
+        if (history_total(history) > before)
+            hub_say(watch->hub, "beside",
+                    json_pack("{s:I s:o}", "run", (json_int_t)i, "step",
+                              history_last(history)));
+    }
+    return again;
+}
+
 /* Pages that show steps which are not true any more read all again. */
 static void
 read_folder(struct watch *watch)
@@ -411,7 +433,7 @@ read_folder(struct watch *watch)
 
     watch->looked_at = clock_now();
     publish_results(watch);
-    again |= beside_read(&watch->beside, watch->hub);
+    again |= read_beside(watch);
     if (again)
         hub_say(watch->hub, "again", json_object());
     if (samples_read(&watch->samples, watch->where.live.run, &watch->pictures))
@@ -559,6 +581,20 @@ show_classes(const struct data_set *set)
     return list;
 }
 
+static json_t *
+show_beside(const struct watch *watch)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < watch->where.n_beside; i++)
+        json_array_append_new(
+            list,
+            json_pack("{s:o s:b s:o}", "run", json_name(watch->where.beside[i]),
+                      "living", lock_held(watch->where.beside[i]), "metrics",
+                      history_show(&watch->beside[i], POINTS)));
+    return list;
+}
+
 json_t *
 watch_show(struct watch *watch)
 {
@@ -578,7 +614,7 @@ watch_show(struct watch *watch)
         history_show(&watch->history, POINTS), "status", show_status(watch),
         "log", watch->log, "results", watch->results, "map",
         film_show(watch->film), "samples", samples_show(&watch->samples),
-        "beside", beside_show(&watch->beside, POINTS), "batch", batch);
+        "beside", show_beside(watch), "batch", batch);
     free(copy);
     free(folder);
     return all;

@@ -4,7 +4,6 @@
 #include "run/live.h"
 #include "run/results.h"
 
-#include "beside.h"
 #include "film.h"
 #include "history.h"
 #include "hub.h"
@@ -14,13 +13,16 @@
 #include "samples.h"
 #include "ways.h"
 
+enum { BESIDE_MOST = 7 };
+
 /* Where a run is. */
 struct watch_where {
     struct run_where live;
     const char *data;
-    const char *const *beside; /* [n_beside] other runs */
-    size_t n_beside;
-    size_t points; /* of a map */
+    const char *const
+        *beside;     /* [n_beside] other runs, whose curves are shown */
+    size_t n_beside; /* up to BESIDE_MOST */
+    size_t points;   /* of a map */
 };
 
 /* What is known of a run: from its folder, and from what its trainer says. */
@@ -32,8 +34,8 @@ struct watch {
     struct pictures pictures;
     struct film *film;
     json_t *log, *results;
-    struct run_lines results_at; /* of RUN/results.jsonl */
-    struct beside beside;
+    struct run_lines results_at;        /* of RUN/results.jsonl */
+    struct history beside[BESIDE_MOST]; /* of the other runs */
     struct samples samples;
     struct ways ways;
     int connected;       /* events come, or a status */
