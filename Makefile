@@ -56,7 +56,7 @@ OUT     := build/$(B)
 
 # Rooms, lowest floor first: tests run in this order, so that the first
 # failure is the deepest one.
-ROOMS   := util num ranks wire image text flow stage data nn loss sample select eval train
+ROOMS   := util num ranks wire image text flow data nn loss sample select stage eval run train
 
 # Libraries; what is missing is said before anything is compiled.
 PKG_CONFIG  ?= pkg-config

@@ -60,24 +60,24 @@ look_for_trainer(struct top *top)
 
 /* Prints how it is as soon as the trainer has published it, or does not. */
 static void
-print_once(struct stage *stage, struct wire_listener *listener, struct top *top)
+print_once(struct stage *stage, struct top *top)
 {
     const int width = terminal_size(STDOUT_FILENO, NULL);
     const double until = clock_now() + print_s;
     char *text;
 
-    while (clock_now() < until && !top->over &&
+    while (clock_now() < until && !top->live.over &&
            !top_stage(top, "train", clock_now())) {
         if (!stage_wait(stage, look_every_s))
             return;
-        top_read(top, listener);
+        top_read(top);
     }
     look_for_trainer(top);
-    if (top->heard <= 0 && !top->total && !top->trainer)
+    if (top->live.heard <= 0 && !top->total && !top->trainer)
         die("no trainer is heard, and there are no steps of before");
     // what is published at the same time is there a moment later
     stage_wait(stage, look_every_s);
-    top_read(top, listener);
+    top_read(top);
     text = top_page(top, clock_now(), width ? (size_t)width : PLAIN, 0,
                     has_blocks());
     fputs(text, stdout);
@@ -99,7 +99,7 @@ draw_screen(struct top *top, int blocks)
 
 /* Until q is typed, or we are asked to stop. */
 static void
-watch_run(struct stage *stage, struct wire_listener *listener, struct top *top)
+watch_run(struct stage *stage, struct top *top)
 {
     const int blocks = has_blocks();
     int columns = 0, key = 0, goes_on = 1;
@@ -116,7 +116,7 @@ watch_run(struct stage *stage, struct wire_listener *listener, struct top *top)
             columns = width;
         }
         goes_on = stage_wait(stage, look_every_s);
-        top_read(top, listener);
+        top_read(top);
         key = top_screen_key();
     }
     top_screen_close();
@@ -127,7 +127,6 @@ main(int argc, char **argv)
 {
     struct top top = {.epoch = -1};
     struct stage stage;
-    struct wire_listener *listener;
 
     opt_parse(&tool, argc, argv);
     if (!options.run && !events)
@@ -136,17 +135,14 @@ main(int argc, char **argv)
     if (options.run && !file_exists(options.run))
         die("there is no run '%s'", options.run);
     stage_open(&stage, &options);
-    listener = stage_listen(&stage, events, "metrics event status", 1000);
     top.name = options.run ? options.run : events;
-    if (options.run)
-        top_read_steps(&top, options.run);
+    top_open(&top, &stage, events);
     if (once || !terminal_size(STDOUT_FILENO, NULL))
-        print_once(&stage, listener, &top);
+        print_once(&stage, &top);
     else
-        watch_run(&stage, listener, &top);
-    wire_listener_close(listener);
+        watch_run(&stage, &top);
+    top_close(&top);
     stage_close(&stage);
-    top_release(&top);
     close_stdout();
     return EXIT_OK;
 }

@@ -148,9 +148,10 @@ release_run(struct train *t)
     train_basis_release(&t->basis);
     train_history_release(&t->history);
     train_samples_release(&t->samples);
-    train_batches_close(&t->batches);
+    run_batches_close(&t->batches);
+    run_lines_release(&t->results);
     train_journal_close(&t->journal);
-    json_decref(t->stages);
+    run_stages_release(&t->stages);
     json_decref(t->config);
 }
 

@@ -10,11 +10,11 @@
 #include "util/json.h"
 
 /*
- * config.json of a checkpoint: all that is known of a run before its arrays
- * are loaded.
+ * config.json of a checkpoint (run/settings.h reads it): all that is known of a
+ * run before its arrays are loaded.
  *
  *     format, version, foil   "foil-config", 1, the version of foil
- *     options    the options that were given (train/settings.h)
+ *     options    the options that were given (run/settings.h)
  *     encoder    the spec of its net (nn/model.h)
  *     text       the same of the encoder of texts, if there is one
  *     dataset    digest and size; with texts captions, the most of a sample
@@ -26,7 +26,7 @@
 /* The most samples, captions of one, and images in a batch, that a config may
  * have. */
 #define TRAIN_SIZE_MAX ((int64_t)1 << 48)
-enum { TRAIN_IMAGES_MAX = 65536, TRAIN_CAPTIONS_MAX = 64 };
+enum { TRAIN_CAPTIONS_MAX = 64 };
 
 /* The form of batches: the first one tells it, a checkpoint keeps it. */
 struct train_shape {
@@ -54,10 +54,7 @@ struct train_config {
 int train_config_save(const struct train_config *config, const char *folder,
                       struct err *err);
 
-/* train_config_read() returns the config.json of a folder, to be given to
- * json_decref(); NULL on error.  train_config_get() finds shape and state in
- * it. */
-json_t *train_config_read(const char *folder, struct err *err);
+/* train_config_get() finds shape and state in a config (run/settings.h). */
 int train_config_get(const json_t *config, struct train_shape *shape,
                      struct train_state *state, struct err *err);
 

@@ -22,17 +22,6 @@ struct wire_metrics {
 WIRE_PLAIN(metrics, WIRE_METRICS)
 
 /*
- * wire_metrics_read() takes the numbers of a line of JSON, as a trainer writes
- * them into metrics.jsonl, in its order; those of an object in it, as
- * {"plan":{"mean":1}}, as it sends them: plan.mean.  What is no number, or does
- * not fit, is left out.  Returns how many there are, 0 if the line is no JSON
- * object.  O(line).
- *
- *     values   [WIRE_METRICS_MAX]
- */
-size_t wire_metrics_read(struct wire_metric *values, const char *line);
-
-/*
  * wire_metrics_find() finds the first of n numbers that has this name: its
  * value, or NaN where none has it.  O(n).
  */

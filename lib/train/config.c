@@ -3,13 +3,13 @@
 #include <sys/utsname.h>
 
 #include "nn/model.h"
+#include "run/batches.h"
+#include "run/settings.h"
 #include "train/config.h"
 #include "util/file.h"
 #include "util/isa.h"
 #include "util/mem.h"
 #include "util/opt.h"
-
-static const char file_name[] = "config.json";
 
 char *
 train_config_processor(void)
@@ -57,7 +57,7 @@ int
 train_config_save(const struct train_config *config, const char *folder,
                   struct err *err)
 {
-    char *path = mem_format("%s/%s", folder, file_name);
+    char *path = mem_format("%s/%s", folder, RUN_CONFIG);
     json_t *object = describe_config(config);
     char *text = json_text(object, JSON_INDENT(2));
     const int rc = file_write(path, text, strlen(text), err);
@@ -66,19 +66,6 @@ train_config_save(const struct train_config *config, const char *folder,
     json_decref(object);
     free(path);
     return rc;
-}
-
-json_t *
-train_config_read(const char *folder, struct err *err)
-{
-    char *path = mem_format("%s/%s", folder, file_name);
-    size_t len;
-    char *text = file_read(path, 1 << 24, &len, err);
-    json_t *config = text ? json_parse(text, len, path, err) : NULL;
-
-    free(text);
-    free(path);
-    return config;
 }
 
 int
@@ -95,8 +82,8 @@ train_config_get(const json_t *config, struct train_shape *shape,
     if (train_state_get(state, json_object_get(config, "state"), err) ||
         json_get_text(data, "digest", &digest, err) ||
         json_get_whole(data, "size", 1, TRAIN_SIZE_MAX, &shape->size, err) ||
-        json_get_whole(batch, "images", 2, TRAIN_IMAGES_MAX, &images, err) ||
-        json_get_whole(batch, "extra", 0, 2 * TRAIN_IMAGES_MAX, &extra, err) ||
+        json_get_whole(batch, "images", 2, RUN_IMAGES_MAX, &images, err) ||
+        json_get_whole(batch, "extra", 0, 2 * RUN_IMAGES_MAX, &extra, err) ||
         (json_object_get(config, "text") &&
          json_get_whole(data, "captions", 1, TRAIN_CAPTIONS_MAX, &captions,
                         err)) ||

@@ -1,59 +1,14 @@
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "run/metrics.h"
 #include "train/journal.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/json.h"
 #include "util/mem.h"
-
-enum { LINE_MAX_BYTES = 1 << 15 }; // many times the longest line of a step
-
-/* The step of the last line before `end`, 0 where that is none, and where the
- * line begins.  Of a line that no step has, `start` is within it. */
-static int
-read_last_line(int file, off_t end, off_t *start, int64_t *step)
-{
-    char text[LINE_MAX_BYTES];
-    const size_t n = end < LINE_MAX_BYTES ? (size_t)end : LINE_MAX_BYTES;
-    size_t at = n - 1;
-    json_t *object = NULL;
-
-    if (pread(file, text, n, end - (off_t)n) != (ssize_t)n)
-        return -1;
-    while (at && text[at - 1] != '\n')
-        at--;
-    if (text[n - 1] == '\n')
-        object = json_loadb(text + at, n - at, 0, NULL);
-    *step = json_integer_value(json_object_get(object, "total"));
-    json_decref(object);
-    *start = end - (off_t)(n - at);
-    return 0;
-}
-
-/* Cuts the lines behind that of step `total`.  They are read from the end on,
- * for the file of a long run is larger than the memory. */
-static int
-cut_lines(int file, int64_t total)
-{
-    const off_t size = lseek(file, 0, SEEK_END);
-    off_t end = size, start = 0;
-
-    while (end > 0) {
-        int64_t step;
-
-        if (read_last_line(file, end, &start, &step))
-            return -1;
-        if (step >= 1 && step <= total)
-            break;
-        end = start;
-    }
-    return size < 0 || (end < size && ftruncate(file, end)) ? -1 : 0;
-}
 
 void
 train_journal_init(struct train_journal *journal,
@@ -66,23 +21,13 @@ int
 train_journal_open(struct train_journal *journal, const char *run,
                    const struct train_state *state, struct err *err)
 {
-    char *path = mem_format("%s/metrics.jsonl", run);
-    int rc = -1;
-
     journal->run = run;
     journal->state = state;
     journal->started = clock_now();
     journal->first = state->total;
     journal->first_images = state->images;
-    journal->file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (journal->file < 0)
-        err_sys(err, "cannot open '%s'", path);
-    else if (cut_lines(journal->file, state->total))
-        err_sys(err, "cannot cut '%s'", path);
-    else
-        rc = 0;
-    free(path);
-    return rc;
+    journal->file = run_metrics_append(run, state->total, err);
+    return journal->file < 0 ? -1 : 0;
 }
 
 void
@@ -256,24 +201,16 @@ train_journal_refused(struct train_journal *journal,
                       const struct train_batch *b, const char *reason,
                       struct err *err)
 {
-    char *path = mem_format("%s/nonfinite.jsonl", journal->run), *line;
     json_t *ids = json_array(), *object;
-    FILE *file = fopen(path, "a");
-    int rc = 0;
+    int rc;
 
     for (size_t i = 0; i < b->n; i++)
         json_array_append_new(ids, json_integer(b->ids[i]));
     object =
         json_pack("{s:I, s:I, s:s, s:o}", "epoch", (json_int_t)b->epoch, "step",
                   (json_int_t)b->step, "reason", reason, "ids", ids);
-    line = json_line(object);
-    if (!file || fputs(line, file) < 0)
-        rc = err_sys(err, "cannot write '%s'", path);
-    if (file && fclose(file) && !rc)
-        rc = err_sys(err, "cannot write '%s'", path);
-    free(line);
+    rc = run_lines_append(journal->run, "nonfinite.jsonl", object, err);
     json_decref(object);
-    free(path);
     return rc;
 }
 

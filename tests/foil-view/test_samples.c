@@ -127,7 +127,7 @@ main(void)
 
     if (!mkdtemp(run))
         return 1;
-    pictures.views = train_views_open(run, NULL);
+    pictures.views = run_views_open(run, NULL);
     T(!samples_read(&samples, run, &pictures), "a run without a checkpoint");
     save_checkpoint(run, "step-1", 0);
     T(samples_read(&samples, run, &pictures), "its first one is new");
@@ -149,7 +149,7 @@ main(void)
       "by its name");
     json_decref(shown);
     samples_release(&samples);
-    train_views_close(pictures.views);
+    run_views_close(pictures.views);
     file_remove(run, &err);
     return t_done();
 }

@@ -5,7 +5,7 @@
 
 #include "fuzz/scratch.h"
 #include "fuzz/seeded.h"
-#include "train/batches.h"
+#include "run/batches.h"
 #include "util/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -21,22 +21,22 @@ static void
 make_seed(void)
 {
     static const int64_t ids[] = {5, 6, 7}, variant[] = {1, 2, 3, 4, 5, 6};
-    struct train_batches batches;
-    struct train_shown shown = {.n = 3,
-                                .views = 2,
-                                .n_extra = 2,
-                                .ids = ids,
-                                .variant = variant,
-                                .extra_ids = ids};
+    struct run_batches batches;
+    struct run_shown shown = {.n = 3,
+                              .views = 2,
+                              .n_extra = 2,
+                              .ids = ids,
+                              .variant = variant,
+                              .extra_ids = ids};
     struct err err;
 
     home = scratch_folder();
     path[0] = mem_format("%s/batches.jsonl", home);
     path[1] = mem_format("%s/batches.i32", home);
-    REQUIRE(!train_batches_open(&batches, home, 0, &err));
+    REQUIRE(!run_batches_open(&batches, home, 0, &err));
     while (shown.total++ < STEPS)
-        REQUIRE(!train_batches_put(&batches, &shown, 2, "", "", &err));
-    train_batches_close(&batches);
+        REQUIRE(!run_batches_put(&batches, &shown, 2, "", "", &err));
+    run_batches_close(&batches);
     for (size_t i = 0; i < 2; i++)
         seed[i] = file_read(path[i], SEEDED_ROOM, &seed_len[i], &err);
 }
@@ -45,12 +45,12 @@ make_seed(void)
 static void
 check_step(int64_t total)
 {
-    struct train_shown shown;
+    struct run_shown shown;
     struct err err = {""};
     int64_t *memory, sum = 0;
     json_t *line;
 
-    if (train_batches_get(home, total, &shown, &line, &memory, &err)) {
+    if (run_batches_get(home, total, &shown, &line, &memory, &err)) {
         REQUIRE(*err.msg);
         return;
     }

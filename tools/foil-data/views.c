@@ -2,7 +2,7 @@
 
 #include "data.h"
 #include "data/sheet.h"
-#include "train/views.h"
+#include "run/views.h"
 #include "util/mem.h"
 
 enum { MAX_SIDE = 65535 };
@@ -42,22 +42,22 @@ lay_out(struct data_sheet *sheet, size_t images,
 /* Draws an image of the batch and so many rows of it, `stride` apart, as place
  * `place`: 0, or -1 where it stays white. */
 static int
-draw_image(struct train_views *views, const struct train_shown *shown,
+draw_image(struct run_views *views, const struct run_shown *shown,
            const struct data_sheet *sheet, size_t place, uint8_t *view,
            uint8_t *pixel, struct err *why)
 {
     const int extra = place >= shown->n;
-    const size_t n = extra ? 1 : shown->views, side = train_views_size(views);
+    const size_t n = extra ? 1 : shown->views, side = run_views_size(views);
     size_t row = extra ? place + (shown->views - 1) * shown->n : place;
     int64_t id, epoch, number;
 
-    train_views_name(shown, row, &id, &epoch, &number);
-    if (train_views_plain(views, id, view, why))
+    run_views_name(shown, row, &id, &epoch, &number);
+    if (run_views_plain(views, id, view, why))
         return -1;
     data_sheet_paste(sheet, side, place, 0, view, pixel);
     for (size_t v = 0; v < n; v++, row += shown->n) {
-        train_views_name(shown, row, &id, &epoch, &number);
-        if (train_views_make(views, id, epoch, number, view, why))
+        run_views_name(shown, row, &id, &epoch, &number);
+        if (run_views_make(views, id, epoch, number, view, why))
             return -1;
         data_sheet_paste(sheet, side, place, v + 1, view, pixel);
     }
@@ -65,9 +65,9 @@ draw_image(struct train_views *views, const struct train_shown *shown,
 }
 
 static void
-draw_step(struct train_views *views, const struct train_shown *shown)
+draw_step(struct run_views *views, const struct run_shown *shown)
 {
-    const struct data_recipe recipe = {.size = train_views_size(views)};
+    const struct data_recipe recipe = {.size = run_views_size(views)};
     const size_t images = shown->n + shown->n_extra;
     struct data_sheet sheet = {.views = shown->views};
     size_t width, height, white = 0;
@@ -89,17 +89,17 @@ draw_step(struct train_views *views, const struct train_shown *shown)
 void
 run_views(char **operand)
 {
-    struct train_views *views = train_views_open(operand[0], data);
-    struct train_shown shown;
+    struct run_views *views = run_views_open(operand[0], data);
+    struct run_shown shown;
     struct err err;
 
     wanted_output(output, "picture");
-    if (train_views_step(views, step, &shown, &err))
+    if (run_views_step(views, step, &shown, &err))
         die("%s", err.msg);
-    data_spare_or_die(train_views_set(views), output);
+    data_spare_or_die(run_views_set(views), output);
     draw_step(views, &shown);
     say("step %jd: step %jd of epoch %jd, %zu images%s", (intmax_t)shown.total,
         (intmax_t)shown.step, (intmax_t)shown.epoch, shown.n + shown.n_extra,
         shown.n_extra ? ", further ones among them" : "");
-    train_views_close(views);
+    run_views_close(views);
 }

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/file.h"
+#include "run/results.h"
+#include "run/settings.h"
 #include "util/mem.h"
 #include "util/opt.h"
-
-enum { FILE_MOST = 1 << 26 }; // bytes of a file of a run
 
 int
 embed_sizes_read(const char *arch, struct embed_sizes *sizes)
@@ -28,20 +27,6 @@ embed_sizes_read(const char *arch, struct embed_sizes *sizes)
     if (n > (vit ? 3 : 2))
         sizes->heads = of[n - 1];
     return 1;
-}
-
-/* A file of the run that a checkpoint is of; NULL where it has none. */
-static char *
-read_of_run(const struct nn_model *model, const char *name)
-{
-    char *path = mem_format("%s/../%s", model->folder, name), *text = NULL;
-    struct err err;
-    size_t len;
-
-    if (file_exists(path))
-        text = file_read(path, FILE_MOST, &len, &err);
-    free(path);
-    return text;
 }
 
 static void
@@ -148,25 +133,23 @@ put_lines(FILE *to, const struct embed_card *card)
 /* What trained it, as the run remembers it; a line KEY VALUE each, of an
  * absolute path, which is the author's, the last part alone. */
 static void
-put_command(FILE *to, const struct nn_model *model)
+put_command(FILE *to, const char *run)
 {
-    char *text = read_of_run(model, "command"), *rest;
+    struct settings command = {0};
+    struct err ignored;
+    char *text;
 
-    if (!text)
+    if (run_command_read(&command, run, &ignored))
         return;
-    fputs("## Command\n\n`command` of the run has:\n\n```\n", to);
-    for (char *line = strtok_r(text, "\n", &rest); line;
-         line = strtok_r(NULL, "\n", &rest)) {
-        const size_t key = strcspn(line, " ");
-        const char *last = strrchr(line, '/');
-
-        if (last && line[key] && line[key + 1] == '/')
-            fprintf(to, "%.*s %s\n", (int)key, line, last + 1);
-        else
-            fprintf(to, "%s\n", line);
-    }
-    fputs("```\n\n", to);
+    for (size_t i = 0; i < command.n; i++)
+        if (*command.item[i].value == '/')
+            setting_set(&command, command.item[i].name,
+                        strrchr(command.item[i].value, '/') + 1);
+    text = setting_text(&command);
+    fprintf(to, "## Command\n\n`command` of the run has:\n\n```\n%s```\n\n",
+            text);
     free(text);
+    setting_release(&command);
 }
 
 /* The numbers of an object, and of objects in it, a row of a table each. */
@@ -188,32 +171,25 @@ put_numbers(FILE *to, const char *before, json_t *object)
     }
 }
 
-/* The last line of results.jsonl. */
+/* The last result. */
 static void
-put_results(FILE *to, const struct nn_model *model)
+put_results(FILE *to, const char *run)
 {
-    char *text = read_of_run(model, "results.jsonl");
-    size_t len = text ? strlen(text) : 0;
-    char *line;
-    json_t *object;
+    struct err ignored;
+    json_t *all = run_results_read(run, &ignored);
 
-    while (len && text[len - 1] == '\n')
-        text[--len] = 0;
-    line = text ? strrchr(text, '\n') : NULL;
-    object = text ? json_loads(line ? line + 1 : text, 0, NULL) : NULL;
-    if (object) {
+    if (json_array_size(all)) {
         fprintf(to, "## Results\n\n| | |\n|---|---|\n");
-        put_numbers(to, "", object);
+        put_numbers(to, "", json_array_get(all, json_array_size(all) - 1));
         fprintf(to, "\n");
     }
-    json_decref(object);
-    free(text);
+    json_decref(all);
 }
 
 char *
 embed_card(const struct embed_card *card)
 {
-    char *text = NULL;
+    char *text = NULL, *run = mem_format("%s/..", card->image->folder);
     size_t len = 0;
     FILE *to = open_memstream(&text, &len);
 
@@ -223,8 +199,9 @@ embed_card(const struct embed_card *card)
     put_facts(to, card);
     put_input(to, &card->image->spec);
     put_lines(to, card);
-    put_command(to, card->image);
-    put_results(to, card->image);
+    put_command(to, run);
+    put_results(to, run);
     REQUIRE(!fclose(to));
+    free(run);
     return text;
 }

@@ -3,12 +3,13 @@
 
 #include "eval.h"
 #include "judge.h"
+#include "run/live.h"
 #include "stage/stage.h"
 #include "util/file.h"
 #include "util/stop.h"
 
 /* Events may be lost while we judge: the folder is looked into this often. */
-enum { LOOK_EVERY_S = 10 };
+enum { LOOK_EVERY_S = 10, QUEUE = 1000 /* messages */ };
 
 static struct stage_options options;
 static const char *events, *command, *k_list = "1,10";
@@ -39,7 +40,7 @@ const struct opt follow_opts[] = {
 /* The run that is followed. */
 struct followed {
     struct stage stage;
-    struct wire_listener *listener;
+    struct run_live live;
     int over; /* the trainer has stopped */
 };
 
@@ -48,20 +49,13 @@ struct followed {
 static int
 read_events(struct followed *run)
 {
-    struct wire_event event;
-    struct wire_msg *msg;
-    uint64_t missed;
-    struct err err;
-    int rc, news = 0;
+    const struct run_live *live = &run->live;
+    int news = 0;
 
-    while ((rc = wire_listener_next(run->listener, &msg, &missed, &err))) {
-        if (rc < 0)
-            continue; // the next look into the folder makes up for it
-        if (!wire_event_get(&event, msg, &err)) {
-            run->over |= !strcmp(event.what, "stop");
-            news |= run->over || missed || !strcmp(event.what, "checkpoint");
-        }
-        wire_msg_free(msg);
+    while (run_live_next(&run->live)) {
+        run->over |= live->over;
+        news |= run->over || live->missed ||
+                !strcmp(live->event.what, "checkpoint");
     }
     return news;
 }
@@ -95,6 +89,7 @@ measure_all(struct judge *judge, struct followed *run)
 void
 run_follow(char **path)
 {
+    static const char *const kinds[RUN_LISTENERS] = {"event"};
     struct followed run;
     struct judge judge = {.run = options.run,
                           .train = path[0] && path[1] ? path[0] : NULL,
@@ -104,6 +99,7 @@ run_follow(char **path)
                           .k_list = k_list,
                           .by = best,
                           .threads = threads};
+    struct err err;
 
     if (!options.run)
         opt_misuse("-r is missing: which run?");
@@ -117,7 +113,10 @@ run_follow(char **path)
     stage_open(&run.stage, &options);
     judge.stop = run.stage.stop;
     judge_open(&judge);
-    run.listener = stage_listen(&run.stage, events, "event", 1000);
+    if (run_live_open(&run.live, run.stage.wire,
+                      stage_endpoint(&run.stage, events, "events"), kinds,
+                      QUEUE, &err))
+        die("%s", err.msg);
     run.over = 0;
     while (measure_all(&judge, &run) && !once && !run.over &&
            !judge_over(&judge) && wait_for_news(&run))
@@ -126,7 +125,7 @@ run_follow(char **path)
     // seen
     measure_all(&judge, &run);
     say_stopped();
-    wire_listener_close(run.listener);
+    run_live_close(&run.live);
     stage_close(&run.stage);
     judge_close(&judge);
 }

@@ -9,8 +9,8 @@
 #include "eval.h"
 #include "judge.h"
 #include "nn/checkpoint.h"
-#include "train/config.h"
-#include "train/results.h"
+#include "run/results.h"
+#include "run/settings.h"
 #include "util/command.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -164,7 +164,7 @@ manifest_of(const struct judge *judge, long step, char hex[DIGEST_HEX])
 {
     struct err ignored;
 
-    if (train_results_manifest(judge->run, step, hex, &ignored))
+    if (run_results_manifest(judge->run, step, hex, &ignored))
         *hex = 0;
     return hex;
 }
@@ -212,7 +212,7 @@ static json_t *
 read_results(const struct judge *judge)
 {
     struct err err;
-    json_t *results = train_results_read(judge->run, &err);
+    json_t *results = run_results_read(judge->run, &err);
 
     if (!results)
         die("%s", err.msg);
@@ -437,19 +437,9 @@ int
 judge_over(const struct judge *judge)
 {
     struct err ignored;
-    int over = 0;
-    char *folder;
+    json_t *config = run_config_newest(judge->run, &ignored);
+    const int over = run_config_done(config);
 
-    if (nn_checkpoint_find(judge->run, &folder, &ignored) > 0) {
-        json_t *config = train_config_read(folder, &ignored);
-        const json_t *state = json_object_get(config, "state");
-        const json_int_t epochs =
-            json_integer_value(json_object_get(state, "epochs"));
-
-        over = epochs > 0 &&
-               json_integer_value(json_object_get(state, "epoch")) >= epochs;
-        json_decref(config);
-        free(folder);
-    }
+    json_decref(config);
     return over;
 }

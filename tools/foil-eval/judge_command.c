@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "judge.h"
-#include "train/results.h"
+#include "run/results.h"
 #include "util/command.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -65,8 +65,8 @@ add_judgement(const struct judge *judge, long step, json_t *answer)
 
     json_object_set_new(answer, "measure", json_string("command"));
     json_object_set_new(answer, "command", json_string(judge->line));
-    if (train_results_manifest(judge->run, step, manifest, &err) ||
-        train_results_add(judge->run, step, manifest, answer, &err))
+    if (run_results_manifest(judge->run, step, manifest, &err) ||
+        run_results_add(judge->run, step, manifest, answer, &err))
         die("%s", err.msg);
 }
 

@@ -5,7 +5,7 @@
 #include "eval/knn.h"
 #include "eval/pairs.h"
 #include "method.h"
-#include "train/batches.h"
+#include "run/batches.h"
 #include "util/digest.h"
 #include "util/mem.h"
 
@@ -135,7 +135,7 @@ list_samples(const struct instrument *in)
  * is known of it. */
 static size_t
 read_batch(const struct shown *known, int64_t total, int64_t *ids,
-           struct train_shown *shown)
+           struct run_shown *shown)
 {
     int64_t *memory;
     const char *digest;
@@ -143,7 +143,7 @@ read_batch(const struct shown *known, int64_t total, int64_t *ids,
     struct err err;
     size_t n = 0;
 
-    if (train_batches_get(run, total, shown, &line, &memory, &err)) {
+    if (run_batches_get(run, total, shown, &line, &memory, &err)) {
         if (!total)
             die("%s", err.msg);
         return 0;
@@ -166,7 +166,7 @@ follow_run(struct plans *p)
     struct shown known = list_samples(&p->in);
     int64_t *ids = mem_array(p->in.rows.samples, sizeof *ids), newest,
             epoch = 0;
-    struct train_shown shown;
+    struct run_shown shown;
     struct eval_pairs pairs;
     size_t largest = 0, n;
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "eval.h"
-#include "train/results.h"
+#include "run/results.h"
 #include "util/opt.h"
 #include "util/table.h"
 #include "util/terminal.h"
@@ -123,9 +123,9 @@ record_line(const json_t *line)
 
     if (find_encoder(line, &encoder) <= 0)
         return;
-    rc = train_results_origin(encoder, &run, &step, &err);
+    rc = run_results_origin(encoder, &run, &step, &err);
     if (rc > 0) {
-        rc = train_results_add(
+        rc = run_results_add(
             run, step, json_string_value(json_object_get(encoder, "manifest")),
             line, &err);
         free(run);

@@ -9,7 +9,7 @@
 
 #include "judge.h"
 #include "nn/checkpoint.h"
-#include "train/config.h"
+#include "run/settings.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -23,7 +23,7 @@ towers_find(struct towers *towers, const char *path)
 
     *towers = (struct towers){.checkpoint = nn_checkpoint_need(path, &err)};
     config =
-        towers->checkpoint ? train_config_read(towers->checkpoint, &err) : NULL;
+        towers->checkpoint ? run_config_read(towers->checkpoint, &err) : NULL;
     if (!config)
         die("%s", err.msg);
     texts = json_object_get(config, "text") != NULL;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "pipeline.h"
+#include "run/settings.h"
 #include "step.h"
 #include "util/file.h"
 #include "util/opt.h"
@@ -413,16 +414,12 @@ ask_others(const struct pipeline *p, const char *data)
 static void
 ask_checkpoint(struct pipeline *p)
 {
-    const char *path = run_path(p, "latest/config.json");
     struct err ignored;
-    size_t len;
-    char *text = file_read(path, 1 << 24, &len, &ignored);
-    json_t *config = text ? json_parse(text, len, path, &ignored) : NULL;
+    json_t *config = run_config_newest(var(p, "RUN"), &ignored);
 
     if (json_is_object(json_object_get(config, "state")))
         json_object_update(p->trains, json_object_get(config, "state"));
     json_decref(config);
-    free(text);
 }
 
 void

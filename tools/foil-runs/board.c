@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "nn/safetensors.h"
+#include "run/metrics.h"
+#include "run/results.h"
 #include "runs.h"
-#include "train/results.h"
-#include "train/steps.h"
 #include "util/board.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -42,25 +42,17 @@ make_folder(const char *dir, const char *run)
     die("%s", err.msg);
 }
 
-/* The numbers of an object, but for those that say when it was. */
-static void
-add_numbers(struct board *board, const struct board_when *when,
-            const char *group, const json_t *object)
+/* Whether a number is of the step itself: not one that says when it was, nor
+ * one of its plan. */
+static int
+is_shown(const char *name)
 {
-    static const char *const known = " epoch step total time manifest ";
-    const char *name;
-    json_t *value;
+    static const char *const known[] = {"epoch", "step", "total", "time"};
 
-    json_object_foreach((json_t *)object, name, value)
-    {
-        char *word = mem_format(" %s ", name);
-        char *tag = mem_format("%s/%s", group, name);
-
-        if (json_is_number(value) && !strstr(known, word))
-            board_number(board, when, tag, json_number_value(value));
-        free(tag);
-        free(word);
-    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(name, known[i]))
+            return 0;
+    return !strchr(name, '.');
 }
 
 /* Returns when the last one was. */
@@ -68,19 +60,22 @@ static struct board_when
 add_steps(struct board *board, const char *run)
 {
     struct board_when when = {0};
-    struct train_steps steps = {0};
-    const char *line;
+    struct run_metrics step = {.n = 0};
 
-    while (train_steps_next(&steps, run, &line)) {
-        json_t *object = line ? json_loads(line, 0, NULL) : NULL;
+    while (run_metrics_next(&step, run)) {
+        if (step.n)
+            when = (struct board_when){
+                (int64_t)wire_metrics_find(step.value, step.n, "total"),
+                wire_metrics_find(step.value, step.n, "time")};
+        for (size_t i = 0; i < step.n; i++) {
+            char *tag = mem_format("train/%s", step.value[i].name);
 
-        if (object)
-            when = (struct board_when){(int64_t)find_number(object, "total"),
-                                       find_number(object, "time")};
-        add_numbers(board, &when, "train", object);
-        json_decref(object);
+            if (is_shown(step.value[i].name))
+                board_number(board, &when, tag, step.value[i].value);
+            free(tag);
+        }
     }
-    train_steps_release(&steps);
+    run_metrics_release(&step);
     return when;
 }
 
@@ -88,7 +83,7 @@ static void
 add_results(struct board *board, const char *run)
 {
     struct err err;
-    json_t *all = train_results_read(run, &err), *one;
+    json_t *all = run_results_read(run, &err), *one;
     char label[64];
     double figure;
     size_t i;

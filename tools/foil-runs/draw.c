@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/metrics.h"
+#include "run/results.h"
 #include "runs.h"
-#include "train/results.h"
-#include "train/steps.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/plot.h"
@@ -30,31 +30,24 @@ add_point(struct curve *curve, double x, double y)
     curve->point[curve->n++] = (struct point){x, y};
 }
 
-/* A number of a line by its name, which may be "plan.mean"; NaN: none. */
 static double
-find_value(const json_t *line, const char *name)
+find_value(const struct run_metrics *step, const char *name)
 {
-    const char *dot = strchr(name, '.');
-    const json_t *value = json_object_get(line, name);
-
-    if (!value && dot && !strncmp(name, "plan.", 5))
-        value = json_object_get(json_object_get(line, "plan"), dot + 1);
-    return json_is_number(value) ? json_number_value(value) : NAN;
+    return wire_metrics_find(step->value, step->n, name);
 }
 
 /* Where a step stands on the axis; *minutes are those of the steps so far. */
 static double
-place_step(const json_t *line, enum runs_axis by, double *minutes)
+place_step(const struct run_metrics *step, enum runs_axis by, double *minutes)
 {
-    const double seconds = find_value(line, "seconds");
-    const double waited = find_value(line, "waited");
+    static const char *const name[] = {"total", "images"}; // by enum runs_axis
+    const double seconds = find_value(step, "seconds");
+    const double waited = find_value(step, "waited");
 
     *minutes +=
         ((isfinite(seconds) ? seconds : 0) + (isfinite(waited) ? waited : 0)) /
         60;
-    return by == RUNS_BY_TIME
-               ? *minutes
-               : find_value(line, by == RUNS_BY_IMAGES ? "images" : "total");
+    return by == RUNS_BY_TIME ? *minutes : find_value(step, name[by]);
 }
 
 /* Numbers of the steps, and in *place where each step is. */
@@ -62,25 +55,22 @@ static void
 read_steps(const char *run, const struct runs_drawing *how, struct curve *curve,
            struct curve *place)
 {
-    struct train_steps steps = {0};
+    struct run_metrics step = {.n = 0};
     double minutes = 0;
-    const char *text;
 
-    while (train_steps_next(&steps, run, &text)) {
-        json_t *line = text ? json_loads(text, 0, NULL) : NULL;
-        const double x = place_step(line, how->by, &minutes);
+    while (run_metrics_next(&step, run)) {
+        const double x = place_step(&step, how->by, &minutes);
 
         if (isfinite(x))
-            add_point(place, find_value(line, "total"), x);
+            add_point(place, find_value(&step, "total"), x);
         for (size_t i = 0; i < how->n && isfinite(x); i++) {
-            const double y = find_value(line, how->name[i]);
+            const double y = find_value(&step, how->name[i]);
 
             if (isfinite(y))
                 add_point(&curve[i], x, y);
         }
-        json_decref(line);
     }
-    train_steps_release(&steps);
+    run_metrics_release(&step);
 }
 
 /* Where the last step up to `total` is. */
@@ -106,7 +96,7 @@ read_results(const char *run, const struct runs_drawing *how,
              struct curve *curve, const struct curve *place)
 {
     struct err err;
-    json_t *all = train_results_read(run, &err), *one;
+    json_t *all = run_results_read(run, &err), *one;
     char label[64];
     double figure;
     size_t at;
@@ -121,7 +111,9 @@ read_results(const char *run, const struct runs_drawing *how,
             if ((curve[i].figures || !curve[i].n) &&
                 !strcmp(label, how->name[i])) {
                 curve[i].figures = 1;
-                add_point(&curve[i], find_place(place, find_value(one, "step")),
+                add_point(&curve[i],
+                          find_place(place, json_number_value(
+                                                json_object_get(one, "step"))),
                           figure);
             }
     }

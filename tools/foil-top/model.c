@@ -2,24 +2,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/metrics.h"
 #include "top.h"
 #include "util/mem.h"
+#include "util/opt.h"
 
 /* Seconds after which a stage that is not heard of is not there. */
 static const double silence = 4;
 
-/* Names that a run may have: each is compared with all. */
-enum { MOST = 500 };
+enum {
+    MOST = 500,     // names that a run may have: each is compared with all
+    QUEUE = 1000,   // messages
+    TAIL = 16 << 20 // bytes of metrics.jsonl that are read, of its end
+};
 
 /* The share of the newest step in a mean over the latest ones. */
 static const double newest = 0.05;
-
-void
-top_release(struct top *top)
-{
-    free(top->stage);
-    free(top->curve);
-}
 
 static void
 append_value(struct top *top, const char *name, double x)
@@ -59,8 +57,9 @@ is_position(const char *name)
     return 0;
 }
 
-void
-top_step(struct top *top, const struct wire_metric *value, size_t n)
+/* Takes in the numbers of a step. */
+static void
+add_step(struct top *top, const struct wire_metric *value, size_t n)
 {
     const double total = wire_metrics_find(value, n, "total"),
                  images = wire_metrics_find(value, n, "images"),
@@ -92,60 +91,56 @@ top_step(struct top *top, const struct wire_metric *value, size_t n)
             append_value(top, value[i].name, value[i].value);
 }
 
-/* Batches a second, over some seconds. */
-static void
-count_batches(struct top_stage *stage, double now)
+void
+top_open(struct top *top, struct stage *stage, const char *events)
 {
-    const double made = top_value(stage, "made");
+    static const char *const kinds[RUN_LISTENERS] = {"metrics event status"};
+    const char *run = stage->options->run;
+    struct run_metrics step = {.n = 0};
+    struct err err;
 
-    if (stage->since > 0 && made >= stage->made && now > stage->since) {
-        const double rate = (made - stage->made) / (now - stage->since);
-
-        stage->rate =
-            isnan(stage->rate) ? rate : 0.7 * stage->rate + 0.3 * rate;
-    }
-    stage->made = made;
-    stage->since = now;
+    if (run_live_open(&top->live, stage->wire,
+                      stage_endpoint(stage, events, "events"), kinds, QUEUE,
+                      &err))
+        die("%s", err.msg);
+    if (!run)
+        return;
+    // of a longer file the first line is half a one, and has no number
+    run_lines_skip(&step.lines, run, RUN_METRICS, TAIL);
+    while (run_metrics_next(&step, run))
+        add_step(top, step.value, step.n);
+    run_metrics_release(&step);
 }
 
 void
-top_status(struct top *top, const struct wire_status *status, double now)
+top_read(struct top *top)
 {
-    struct top_stage *s = top->stage, *end = s + top->stages;
+    while (run_live_next(&top->live))
+        if (wire_msg_kind(top->live.msg) == WIRE_METRICS)
+            add_step(top, top->live.metrics.values, top->live.metrics.n);
+}
 
-    while (s < end && (strcmp(s->status.stage, status->stage) ||
-                       s->status.number != status->number))
-        s++;
-    if (s == end && top->stages == MOST)
-        return;
-    if (s == end) {
-        mem_grow(&top->stage, &top->stage_room, top->stages + 1, sizeof *s);
-        s = &top->stage[top->stages++];
-        *s = (struct top_stage){.rate = NAN};
-    }
-    s->status = *status;
-    s->heard = now;
-    count_batches(s, now);
+void
+top_close(struct top *top)
+{
+    run_live_close(&top->live);
+    free(top->curve);
 }
 
 int
-top_is_there(const struct top_stage *stage, double now)
+top_is_there(const struct run_stage *stage, double now)
 {
     return now - stage->heard < silence;
 }
 
-const struct top_stage *
+const struct run_stage *
 top_stage(const struct top *top, const char *name, double now)
 {
-    for (size_t i = 0; i < top->stages; i++)
-        if (!strcmp(top->stage[i].status.stage, name) &&
-            top_is_there(&top->stage[i], now))
-            return &top->stage[i];
-    return NULL;
-}
+    const struct run_stages *stages = &top->live.stages;
 
-double
-top_value(const struct top_stage *stage, const char *name)
-{
-    return wire_metrics_find(stage->status.values, stage->status.n, name);
+    for (size_t i = 0; i < stages->n; i++)
+        if (!strcmp(stages->stage[i].status.stage, name) &&
+            top_is_there(&stages->stage[i], now))
+            return &stages->stage[i];
+    return NULL;
 }

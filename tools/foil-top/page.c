@@ -69,10 +69,10 @@ join_field(char line[256], size_t columns, const char *fmt, ...)
 
 static void
 put_head(struct page *page, const struct top *top,
-         const struct top_stage *train)
+         const struct run_stage *train)
 {
-    const double steps = train ? top_value(train, "steps") : 0,
-                 epochs = train ? top_value(train, "epochs") : 0;
+    const double steps = train ? run_stage_value(train, "steps") : 0,
+                 epochs = train ? run_stage_value(train, "epochs") : 0;
     char line[256] = "", left[24];
 
     join_field(line, page->columns, "%.100s", top->name);
@@ -99,21 +99,21 @@ put_head(struct page *page, const struct top *top,
 /* In one sentence, who waits for whom. */
 static void
 put_sentence(struct page *page, const struct top *top,
-             const struct top_stage *train, double now)
+             const struct run_stage *train, double now)
 {
-    const double waits = train ? top_value(train, "waits") : 0;
+    const double waits = train ? run_stage_value(train, "waits") : 0;
     char span[24];
 
-    clock_span(top->heard > 0 ? now - top->heard : 0, span);
-    if (top->over)
-        put_line(page, "the trainer has stopped: %s", top->reason);
-    else if (top->heard <= 0 && top->trainer)
+    clock_span(top->live.heard > 0 ? now - top->live.heard : 0, span);
+    if (top->live.over)
+        put_line(page, "the trainer has stopped: %s", top->live.reason);
+    else if (top->live.heard <= 0 && top->trainer)
         put_line(page,
                  "process %ld trains here, and said nothing yet: a long step",
                  top->trainer);
-    else if (top->heard <= 0)
+    else if (top->live.heard <= 0)
         put_line(page, "no trainer is heard");
-    else if (now - top->heard > silent_s)
+    else if (now - top->live.heard > silent_s)
         put_line(page,
                  "the trainer says nothing for %s: a long step, or it is gone",
                  span);
@@ -136,34 +136,34 @@ put_sentence(struct page *page, const struct top *top,
 }
 
 static const char *
-state_of_train(const struct top *top, const struct top_stage *s)
+state_of_train(const struct top *top, const struct run_stage *s)
 {
-    if (top->over)
+    if (top->live.over)
         return "has stopped";
-    return top_value(s, "waits") > 0 ? "waits for augmenters" : "trains";
+    return run_stage_value(s, "waits") > 0 ? "waits for augmenters" : "trains";
 }
 
 /* An augmenter that has nothing to do waits for the trainer where the window is
  * full of batches that wait, else for the stage that hands out items. */
 static const char *
-state_of_augment(const struct top_stage *s, const struct top_stage *train)
+state_of_augment(const struct run_stage *s, const struct run_stage *train)
 {
-    const int full =
-        train && top_value(train, "held") + 1 >= top_value(train, "window");
+    const int full = train && run_stage_value(train, "held") + 1 >=
+                                  run_stage_value(train, "window");
 
-    if (isnan(top_value(s, "room")))
+    if (isnan(run_stage_value(s, "room")))
         return "does not say how it is";
-    if (!top_value(s, "source"))
+    if (!run_stage_value(s, "source"))
         return "waits for a selector";
-    if (top_value(s, "ready") > 0)
+    if (run_stage_value(s, "ready") > 0)
         return "waits for the trainer";
-    if (top_value(s, "items") > 0)
+    if (run_stage_value(s, "items") > 0)
         return full ? "waits for the trainer" : "makes batches";
     return full ? "waits for the trainer" : "waits for items";
 }
 
 static const char *
-state_of(const struct top *top, const struct top_stage *s, double now)
+state_of(const struct top *top, const struct run_stage *s, double now)
 {
     const char *stage = s->status.stage;
 
@@ -171,29 +171,31 @@ state_of(const struct top *top, const struct top_stage *s, double now)
         return state_of_train(top, s);
     if (!top_is_there(s, now))
         return "is not heard of any more";
-    if (!isnan(top_value(s, "augmenters")))
+    if (!isnan(run_stage_value(s, "augmenters")))
         return "hands out items";
     if (!strcmp(stage, "negatives"))
-        return top_value(s, "joined") > 0 ? "weighs negatives"
-                                          : "is not there: waited for";
+        return run_stage_value(s, "joined") > 0 ? "weighs negatives"
+                                                : "is not there: waited for";
     return state_of_augment(s, top_stage(top, "train", now));
 }
 
 /* What waits at a stage. */
 static void
-queue_of(const struct top_stage *s, char text[48])
+queue_of(const struct run_stage *s, char text[48])
 {
-    const double window = top_value(s, "window"), room = top_value(s, "room"),
-                 augmenters = top_value(s, "augmenters");
+    const double window = run_stage_value(s, "window"),
+                 room = run_stage_value(s, "room"),
+                 augmenters = run_stage_value(s, "augmenters");
 
     if (window > 0)
-        snprintf(text, 48, "%.0f of %.0f held", top_value(s, "held"), window);
-    else if (room > 0 && top_value(s, "ready") > 0)
+        snprintf(text, 48, "%.0f of %.0f held", run_stage_value(s, "held"),
+                 window);
+    else if (room > 0 && run_stage_value(s, "ready") > 0)
         snprintf(text, 48, "%.0f of %.0f, %.0f made",
-                 top_value(s, "items") + top_value(s, "ready"), room,
-                 top_value(s, "ready"));
+                 run_stage_value(s, "items") + run_stage_value(s, "ready"),
+                 room, run_stage_value(s, "ready"));
     else if (room > 0)
-        snprintf(text, 48, "%.0f of %.0f", top_value(s, "items"), room);
+        snprintf(text, 48, "%.0f of %.0f", run_stage_value(s, "items"), room);
     else if (augmenters > 0)
         snprintf(text, 48, "%.0f augmenter%s", augmenters,
                  plural((size_t)augmenters));
@@ -202,7 +204,7 @@ queue_of(const struct top_stage *s, char text[48])
 }
 
 static void
-put_stage(struct page *page, const struct top *top, const struct top_stage *s,
+put_stage(struct page *page, const struct top *top, const struct run_stage *s,
           double now)
 {
     char name[48], rate[24] = "", queue[48];
@@ -242,21 +244,21 @@ top_page(const struct top *top, double now, size_t columns, size_t rows,
          int blocks)
 {
     struct page page = {.columns = columns, .rows = rows};
-    const struct top_stage *train = top_stage(top, "train", now);
+    const struct run_stage *train = top_stage(top, "train", now);
 
     put_head(&page, top, train);
     put_sentence(&page, top, train, now);
-    if (top->behind > 0 && !top->over)
+    if (top->behind > 0 && !top->live.over)
         put_line(&page,
                  "rank %.0f computes longest, %.0f%% of a step above the mean",
                  top->slowest, 100 * top->behind / top->seconds);
-    if (top->stages) {
+    if (top->live.stages.n) {
         put_line(&page, "%s", "");
         put_line(&page, "%-12s%9s  %-14s  %s", "stage", "rate", "queue",
                  "state");
     }
-    for (size_t i = 0; i < top->stages; i++)
-        put_stage(&page, top, &top->stage[i], now);
+    for (size_t i = 0; i < top->live.stages.n; i++)
+        put_stage(&page, top, &top->live.stages.stage[i], now);
     if (top->curves) {
         put_line(&page, "%s", "");
         put_curves(&page, top, blocks);

@@ -4,23 +4,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "run/live.h"
 #include "stage/stage.h"
 #include "util/spark.h"
 
 /*
  * The parts of foil-top:
  *
- *   model.c    what is known of a run, from what it says
- *   read.c     the messages of its trainer, and the steps that it wrote down
+ *   model.c    what is known of a run: the steps that its trainer wrote down,
+ *              and what it publishes
  *   page.c     all of it as lines of text
  *   screen.c   the terminal
  */
-struct top_stage {
-    struct wire_status status; /* the last */
-    double heard;              /* when */
-    double made, since, rate;  /* batches: when they were counted last */
-};
-
 struct top_curve {
     char name[64];
     double last;
@@ -30,9 +25,7 @@ struct top_curve {
 struct top {
     const char *name; /* of the run, for people */
     long trainer; /* the process that has the run now; 0: none that we see */
-    double heard; /* when the trainer said something; 0: never */
-    int over;     /* it has said that it stops, */
-    char reason[256]; /* because of this */
+    struct run_live live;
 
     int64_t total, epoch; /* steps that are done; the epoch of the last, -1 */
     double images;        /* so far */
@@ -42,33 +35,25 @@ struct top {
     double slowest;       /* the rank that computed for longest, .. */
     double behind;        /* .. by so much longer than the mean of all */
 
-    size_t stages, stage_room, curves, curve_room;
-    struct top_stage *stage;
+    size_t curves, curve_room;
     struct top_curve *curve; /* in the order in which they are shown */
 };
 
-/* model.c.  `now` is as clock_now(). */
-void top_release(struct top *top);
-
-/* top_step() takes in the numbers of a step. */
-void top_step(struct top *top, const struct wire_metric *value, size_t n);
-
-/* top_status() takes in how a stage is. */
-void top_status(struct top *top, const struct wire_status *status, double now);
+/*
+ * model.c: top_open() connects to the events of a run, at an endpoint or in its
+ * directory, and reads the steps so far from the directory, where that is
+ * known.  It dies where that fails.  top_read() reads the messages that came.
+ */
+void top_open(struct top *top, struct stage *stage, const char *events);
+void top_read(struct top *top);
+void top_close(struct top *top);
 
 /* top_stage() returns the first stage of that name that was heard in the last
- * seconds, or NULL; top_is_there() tells that of one. */
-const struct top_stage *top_stage(const struct top *top, const char *name,
+ * seconds, or NULL; top_is_there() tells that of one.  `now` is as clock_now().
+ */
+const struct run_stage *top_stage(const struct top *top, const char *name,
                                   double now);
-int top_is_there(const struct top_stage *stage, double now);
-
-/* top_value() returns a value of a stage, or NaN. */
-double top_value(const struct top_stage *stage, const char *name);
-
-/* read.c.  top_read_steps() takes in the steps that a run directory has,
- * top_read() the messages that have come. */
-void top_read_steps(struct top *top, const char *run);
-void top_read(struct top *top, struct wire_listener *listener);
+int top_is_there(const struct run_stage *stage, double now);
 
 /*
  * page.c: top_page() returns what is known as text, to be given to free():

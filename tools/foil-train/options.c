@@ -4,10 +4,10 @@
 #include "given.h"
 #include "nn/net.h"
 #include "options.h"
+#include "run/settings.h"
 #include "spec.h"
 #include "train/own.h"
 #include "train/process.h"
-#include "train/settings.h"
 #include "train/shards.h"
 #include "wire/edge.h"
 #include "wire/next.h"
@@ -197,7 +197,7 @@ static const struct opt conduct[] = {
 /* All of these. */
 static struct opt opts[OPT_MOST];
 static struct param_set params;
-static struct train_settings settings;
+static struct run_settings settings;
 
 static const struct opt_tool tool = {
     "foil-train", "train an encoder by contrast", NULL, 0, 0, opts,
@@ -255,8 +255,8 @@ make_table(void)
     end = opt_append(opts, end, arch);
     end = opt_append(opts, end, how);
     opt_append(opts, end, conduct);
-    train_settings_init(&settings, opts + first, end - first, others,
-                        sizeof others / sizeof *others, &o.override);
+    run_settings_init(&settings, opts + first, end - first, others,
+                      sizeof others / sizeof *others, &o.override);
 }
 
 /* The same of a program's encoder. */
@@ -436,7 +436,7 @@ train_options_put(void)
     struct err err;
     const struct loss_objective *objective =
         train_find_objective(o.objective, &err);
-    json_t *object = train_settings_put(&settings);
+    json_t *object = run_settings_put(&settings);
 
     for (size_t i = 0; objective->params[i].name; i++)
         json_object_set_new(object, objective->params[i].name,
@@ -458,7 +458,7 @@ train_options_get(int argc, char **argv)
     if (!o.stage.run)
         opt_misuse("-r is missing: the run directory");
     for (size_t i = 0; i < o.override.n; i++)
-        if (!train_settings_knows(&settings, o.override.item[i]))
+        if (!run_settings_knows(&settings, o.override.item[i]))
             opt_misuse("--override '%s': no checkpoint remembers that",
                        o.override.item[i]);
     opt_together(&o.stage.keys, &o.stage.allow);
@@ -476,7 +476,7 @@ train_options_get(int argc, char **argv)
 int
 train_overridden(const char *key)
 {
-    return train_settings_overridden(&settings, key);
+    return run_settings_overridden(&settings, key);
 }
 
 /* Not the parameter of other objectives than that of the run. */
@@ -497,7 +497,7 @@ train_options_take(const json_t *saved, struct err *err)
         name ? train_find_objective(name, err) : NULL;
 
     take_precision(saved);
-    if (train_settings_take(&settings, saved, is_counted, objective, err))
+    if (run_settings_take(&settings, saved, is_counted, objective, err))
         return -1;
     objective = train_find_objective(o.objective, err);
     if (!objective)

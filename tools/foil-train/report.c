@@ -47,11 +47,11 @@ train_report_open(struct train *t, struct err *err)
     t->feed = wire_feed_open(
         t->stage.wire, stage_endpoint(&t->stage, t->options->events, "events"),
         &limits, err);
-    train_results_open(t);
+    run_lines_skip(&t->results, t->options->stage.run, RUN_RESULTS, 0);
     return t->feed && !train_journal_open(&t->journal, t->options->stage.run,
                                           &t->state, err)
-               ? train_batches_open(&t->batches, t->options->stage.run,
-                                    t->state.total, err)
+               ? run_batches_open(&t->batches, t->options->stage.run,
+                                  t->state.total, err)
                : -1;
 }
 
@@ -59,7 +59,7 @@ train_report_open(struct train *t, struct err *err)
 static void
 keep_batch(struct train *t, const struct wire_batch *b)
 {
-    const struct train_shown shown = {
+    const struct run_shown shown = {
         .total = t->state.total,
         .epoch = b->at.epoch,
         .step = b->at.step,
@@ -75,8 +75,8 @@ keep_batch(struct train *t, const struct wire_batch *b)
     };
     struct err why;
 
-    if (train_batches_put(&t->batches, &shown, t->shape.extra, t->shape.digest,
-                          t->making, &why) &&
+    if (run_batches_put(&t->batches, &shown, t->shape.extra, t->shape.digest,
+                        t->making, &why) &&
         tally_add(&t->unkept, &why))
         train_journal_say(&t->journal, "%s", why.msg);
 }

@@ -34,11 +34,13 @@ train_save_open(struct train *t)
     struct train_checkpoints *checkpoints = &t->checkpoints;
     const struct train_part config = {
         .name = "config", .self = t, .save = save_config};
+    const struct train_part batches = {
+        .name = "batches", .self = &t->batches, .prepare = run_batches_sync};
 
     train_checkpoints_init(checkpoints, t->options->stage.run,
                            t->options->keep);
     train_checkpoints_add(checkpoints, train_journal_part(&t->journal));
-    train_checkpoints_add(checkpoints, train_batches_part(&t->batches));
+    train_checkpoints_add(checkpoints, batches);
     train_checkpoints_add(checkpoints, config);
     train_checkpoints_add(checkpoints, train_encoder_part(&t->encoder));
     train_checkpoints_add(checkpoints, train_scalars_part(&t->scalars));

@@ -30,14 +30,7 @@ begin_status(struct wire_status *status, const char *stage, uint64_t number)
 static void
 tell_stage(struct train *t, struct wire_status *status)
 {
-    json_t *values = json_object();
-
-    for (size_t i = 0; i < status->n; i++)
-        json_object_set_new(values, status->values[i].name,
-                            json_real(status->values[i].value));
-    json_array_append_new(
-        t->stages, json_pack("{s:s s:I s:o}", "stage", status->stage, "number",
-                             (json_int_t)status->number, "values", values));
+    run_stages_put(&t->stages, status, t->told);
     wire_feed_status(t->feed, status);
 }
 
@@ -88,6 +81,23 @@ tell_feeder(struct train *t, const char *stage, size_t augmenters)
     tell_stage(t, &status);
 }
 
+/* What was measured of the run since: lines that fit. */
+static void
+tell_results(struct train *t)
+{
+    struct wire_event event = {
+        .what = "result", .epoch = t->stood.epoch, .step = t->stood.step};
+    const char *line;
+
+    while (
+        run_lines_next(&t->results, t->options->stage.run, RUN_RESULTS, &line))
+        if (line && t->results.len <= sizeof event.line &&
+            strlen(line) + 1 == t->results.len) { // without zeros
+            snprintf(event.line, sizeof event.line, "%s", line);
+            wire_feed_event(t->feed, &event);
+        }
+}
+
 void
 train_status_tell(struct train *t, double waits)
 {
@@ -99,9 +109,8 @@ train_status_tell(struct train *t, double waits)
     if (now - t->told < every)
         return;
     t->told = now;
-    json_decref(t->stages);
-    t->stages = json_array();
-    train_results_tell(t);
+    t->stages.n = 0;
+    tell_results(t);
     tell_train(t, waits);
     for (size_t i = 0; i < flow_server_peers(server); i++) {
         const uint64_t peer = flow_server_peer(server, i);
@@ -122,20 +131,7 @@ train_status_tell(struct train *t, double waits)
 void
 train_status_keep(struct train *t)
 {
-    char *path = mem_format("%s/stages.json", t->options->stage.run), *text;
-    FILE *file = fopen(path, "w");
-    json_t *all;
-
     t->told = 0;
     train_status_tell(t, 0);
-    all = json_pack("{s:I s:O}", "total", (json_int_t)t->state.total, "stages",
-                    t->stages);
-    text = json_line(all);
-    if (file) { // no run fails for want of it
-        fputs(text, file);
-        fclose(file);
-    }
-    json_decref(all);
-    free(text);
-    free(path);
+    run_stages_save(&t->stages, t->options->stage.run, t->state.total);
 }

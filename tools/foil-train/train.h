@@ -13,9 +13,11 @@
 #include "negatives.h"
 #include "options.h"
 #include "ranks.h"
+#include "run/batches.h"
+#include "run/results.h"
+#include "run/stages.h"
 #include "spec.h"
 #include "texts.h"
-#include "train/batches.h"
 #include "train/checkpoints.h"
 #include "train/process.h"
 #include "wire/batch.h"
@@ -43,7 +45,6 @@
  *   step.c       one step, and what is done about what became of it
  *   negatives.c  weights from the negatives service
  *   drawn.c      the heaviest negatives, for those who follow them
- *   results.c    what is found in checkpoints, published
  *   features.c   features of past epochs, for selectors that ask
  *   save.c       what checkpoints are made of
  *   report.c     what happens, printed and published
@@ -73,7 +74,7 @@ struct train {
     int trained; /* since we started: at least one step */
 
     struct train_journal journal;
-    struct train_batches batches;
+    struct run_batches batches;
     struct tally unkept; /* steps whose batch could not be written down */
     char making[1024];   /* what an augmenter said last of how it makes views */
     struct train_samples samples;
@@ -88,9 +89,9 @@ struct train {
     struct stage stage;
     struct train_desk desk;
     struct wire_feed *feed;
-    double told;     /* when it was told last how stages are */
-    json_t *stages;  /* what was told then */
-    int64_t results; /* bytes of results.jsonl that were told, or were there */
+    double told;              /* when it was told last how stages are */
+    struct run_stages stages; /* as it was told then */
+    struct run_lines results; /* those that were added are published */
     struct train_source source;
     struct wire_batch
         left; /* a trained one, until there is time to release it */
@@ -220,11 +221,6 @@ void train_tell(struct train *t);
  * train_status_keep() does so at the end, and leaves it in RUN/stages.json. */
 void train_status_tell(struct train *t, double waits);
 void train_status_keep(struct train *t);
-
-/* results.c: train_results_tell() publishes the lines that were added to
- * RUN/results.jsonl since train_results_open(), each once. */
-void train_results_open(struct train *t);
-void train_results_tell(struct train *t);
 
 /* report.c: what the journal tells, printed and published.
  * train_report_init() lets sentences be said.  A step has a batch as it came,

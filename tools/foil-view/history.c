@@ -8,24 +8,15 @@
 #include "json_number.h"
 #include "util/mem.h"
 
-static void
-add_line(struct history *history, const char *line)
-{
-    struct wire_metric *values = mem_array(WIRE_METRICS_MAX, sizeof *values);
-
-    history_add(history, values, wire_metrics_read(values, line));
-    free(values);
-}
-
 int
 history_read(struct history *history, const char *run)
 {
-    const char *line;
+    struct run_metrics *step = &history->step;
     int again = 0;
 
-    while (train_steps_next(&history->steps, run, &line))
-        if (line) {
-            add_line(history, line);
+    while (run_metrics_next(step, run))
+        if (step->n) {
+            history_add(history, step->value, step->n);
         } else {
             history->n = 0;
             history->bucket = history->filled = 0;
@@ -52,6 +43,12 @@ find_column(struct history *history, const char *name)
         column->x[i] = NAN;
     column->last = NAN;
     return column;
+}
+
+int64_t
+history_total(const struct history *history)
+{
+    return history->n ? history->total[history->n - 1] : 0;
 }
 
 const double *
@@ -184,8 +181,8 @@ history_add(struct history *history, const struct wire_metric *value, size_t n)
     return 1;
 }
 
-/* A column in buckets of steps; each as it is where there is one step a
- * bucket. */
+/* A column, or where that is NULL the numbers of steps, in buckets of rows: two
+ * points each, or one where there is one row a bucket. */
 static json_t *
 show_column(const struct history *history, const double *x, size_t buckets)
 {
@@ -194,28 +191,15 @@ show_column(const struct history *history, const double *x, size_t buckets)
     for (size_t b = 0; b < buckets; b++) {
         const size_t first = b * history->n / buckets;
         const size_t end = (b + 1) * history->n / buckets;
+        const int64_t total[2] = {history->total[first],
+                                  history->total[end - 1]};
         double bound[2];
 
-        find_bounds(x, first, end, bound);
-        json_array_append_new(list, json_number_show(bound[0]));
-        if (buckets < history->n)
-            json_array_append_new(list, json_number_show(bound[1]));
-    }
-    return list;
-}
-
-static json_t *
-show_totals(const struct history *history, size_t buckets)
-{
-    json_t *list = json_array();
-
-    for (size_t b = 0; b < buckets; b++) {
-        const size_t first = b * history->n / buckets;
-        const size_t end = (b + 1) * history->n / buckets;
-
-        json_array_append_new(list, json_integer(history->total[first]));
-        if (buckets < history->n)
-            json_array_append_new(list, json_integer(history->total[end - 1]));
+        if (x)
+            find_bounds(x, first, end, bound);
+        for (int i = 0; i < (buckets < history->n ? 2 : 1); i++)
+            json_array_append_new(list, x ? json_number_show(bound[i])
+                                          : json_integer(total[i]));
     }
     return list;
 }
@@ -230,7 +214,7 @@ history_show(const struct history *history, size_t most)
         json_object_set_new(
             columns, history->column[i].name,
             show_column(history, history->column[i].x, buckets));
-    return json_pack("{s:o s:o}", "total", show_totals(history, buckets),
+    return json_pack("{s:o s:o}", "total", show_column(history, NULL, buckets),
                      "columns", columns);
 }
 
@@ -250,7 +234,7 @@ history_last(const struct history *history)
 void
 history_release(struct history *history)
 {
-    train_steps_release(&history->steps);
+    run_metrics_release(&history->step);
     for (size_t i = 0; i < history->columns; i++)
         free(history->column[i].x);
     free(history->column);

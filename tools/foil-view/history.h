@@ -4,9 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "train/steps.h"
+#include "run/metrics.h"
 #include "util/json.h"
-#include "wire/metrics.h"
 
 enum { HISTORY_MOST = 32768 }; /* rows */
 
@@ -20,10 +19,10 @@ enum { HISTORY_MOST = 32768 }; /* rows */
  * as long.
  */
 struct history {
-    struct train_steps steps;
-    size_t n, room; /* rows */
-    int64_t bucket; /* steps of a bucket; 0: a row is a step */
-    int64_t filled; /* steps in the last bucket */
+    struct run_metrics step; /* the last that was read */
+    size_t n, room;          /* rows */
+    int64_t bucket;          /* steps of a bucket; 0: a row is a step */
+    int64_t filled;          /* steps in the last bucket */
     int64_t *total; /* [n] rising; of a bucket, its first and its last step */
     size_t columns, column_room;
     struct history_column {
@@ -43,6 +42,10 @@ int history_read(struct history *history, const char *run);
  * does them again. */
 int history_add(struct history *history, const struct wire_metric *value,
                 size_t n);
+
+/* history_total() returns the number of the last step, 0 where there is none.
+ */
+int64_t history_total(const struct history *history);
 
 /* history_column() returns a column, [n], NULL where there is none. */
 const double *history_column(const struct history *history, const char *name);

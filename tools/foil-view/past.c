@@ -63,8 +63,7 @@ static void
 add_stop(struct past *past, const struct history *history, int64_t steps)
 {
     const double *time = history_column(history, "time");
-    const int done =
-        history->n && steps > 0 && history->total[history->n - 1] >= steps;
+    const int done = steps > 0 && history_total(history) >= steps;
     const double line = past->n ? past->line[past->n - 1].time : 0;
 
     if (history->n && time && isfinite(time[history->n - 1]))
@@ -101,32 +100,4 @@ past_log(const char *run, const struct history *history, int living,
             json_decref(past.line[i].object);
     free(past.line);
     return log;
-}
-
-json_t *
-past_stages(const char *run, const struct history *history)
-{
-    char *path = mem_format("%s/stages.json", run), *name;
-    json_t *file = json_load_file(path, 0, NULL), *all = json_object(), *stage;
-    const json_int_t total = json_integer_value(json_object_get(file, "total"));
-    size_t i;
-
-    if (!history->n || total != history->total[history->n - 1])
-        json_object_del(file, "stages");
-    json_array_foreach(json_object_get(file, "stages"), i, stage)
-    {
-        const char *is = json_string_value(json_object_get(stage, "stage"));
-
-        if (!is)
-            continue;
-        name = mem_format(
-            "%s %jd", is,
-            (intmax_t)json_integer_value(json_object_get(stage, "number")));
-        json_object_set_new(stage, "heard", json_real(0));
-        json_object_set(all, name, stage);
-        free(name);
-    }
-    json_decref(file);
-    free(path);
-    return all;
 }

@@ -16,11 +16,4 @@
 json_t *past_log(const char *run, const struct history *history, int living,
                  int64_t steps, size_t most);
 
-/*
- * past_stages() returns how the stages of a run were when its trainer ended, as
- * RUN/stages.json has it: {"NAME NUMBER": {stage, number, values, heard}}. {}
- * where there is no such file, or a later trainer has made steps since.
- */
-json_t *past_stages(const char *run, const struct history *history);
-
 #endif

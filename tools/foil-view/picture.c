@@ -18,7 +18,7 @@ struct sheet {
 const struct data_set *
 pictures_set(struct pictures *pictures, struct err *err)
 {
-    struct train_shown shown;
+    struct run_shown shown;
     const double now = clock_now();
 
     if (!pictures->ready && pictures->missed > 0 &&
@@ -26,20 +26,20 @@ pictures_set(struct pictures *pictures, struct err *err)
         *err = pictures->why;
         return NULL;
     }
-    if (!pictures->ready && train_views_step(pictures->views, 0, &shown, err)) {
+    if (!pictures->ready && run_views_step(pictures->views, 0, &shown, err)) {
         pictures->missed = now;
         pictures->why = *err;
         return NULL;
     }
     pictures->ready = 1;
-    return train_views_set(pictures->views);
+    return run_views_set(pictures->views);
 }
 
 /* How many pixels of a view become one, in each direction. */
 static size_t
 shrink_by(const struct pictures *pictures)
 {
-    return (train_views_size(pictures->views) + TILE - 1) / TILE;
+    return (run_views_size(pictures->views) + TILE - 1) / TILE;
 }
 
 /* The mean of a square of by x by pixels. */
@@ -58,7 +58,7 @@ average_square(const uint8_t *at, size_t side, size_t by)
 static void
 put_tile(struct sheet *sheet, const struct pictures *pictures, size_t place)
 {
-    const size_t side = train_views_size(pictures->views);
+    const size_t side = run_views_size(pictures->views);
     const size_t by = shrink_by(pictures), tile = sheet->tile;
     const size_t wide = sheet->columns * tile;
     uint8_t *to = sheet->pixel + (place / sheet->columns * tile * wide +
@@ -73,24 +73,24 @@ put_tile(struct sheet *sheet, const struct pictures *pictures, size_t place)
 }
 
 static int
-make_view(struct train_views *views, const struct picture_name *name,
+make_view(struct run_views *views, const struct picture_name *name,
           uint8_t *out, struct err *err)
 {
-    return name->view < 0 ? train_views_plain(views, name->id, out, err)
-                          : train_views_make(views, name->id, name->epoch,
-                                             name->view, out, err);
+    return name->view < 0 ? run_views_plain(views, name->id, out, err)
+                          : run_views_make(views, name->id, name->epoch,
+                                           name->view, out, err);
 }
 
 /* Goes back from the newest step to that of an epoch and its step; 0 with it in
  * *shown. */
 static int
-find_step(struct train_views *views, int64_t epoch, int64_t step,
-          struct train_shown *shown)
+find_step(struct run_views *views, int64_t epoch, int64_t step,
+          struct run_shown *shown)
 {
     struct err ignored;
     int64_t total = 0;
 
-    while (!train_views_step(views, total, shown, &ignored)) {
+    while (!run_views_step(views, total, shown, &ignored)) {
         if (shown->epoch == epoch && shown->step == step)
             return 0;
         if (shown->epoch < epoch ||
@@ -114,7 +114,7 @@ picture_draw(struct pictures *pictures, const struct picture_name *name,
 
     if (!pictures_set(pictures, err))
         return -1;
-    size = train_views_size(pictures->views);
+    size = run_views_size(pictures->views);
     sheet.tile = size / shrink_by(pictures);
     sheet.rows = (n + sheet.columns - 1) / sheet.columns;
     sheet.pixel =
@@ -139,7 +139,7 @@ picture_batch(struct pictures *pictures, const struct batch_view *b,
 {
     const size_t each = batch_view_pictures(b), n = b->n * each;
     struct picture_name *name;
-    struct train_shown shown;
+    struct run_shown shown;
     int known, rc;
 
     if (!pictures_set(pictures, err))
@@ -154,8 +154,8 @@ picture_batch(struct pictures *pictures, const struct batch_view *b,
         name[i] = (struct picture_name){b->ids[row % b->n], b->epoch,
                                         (int64_t)(row / b->n)};
         if (known)
-            train_views_name(&shown, row, &name[i].id, &name[i].epoch,
-                             &name[i].view);
+            run_views_name(&shown, row, &name[i].id, &name[i].epoch,
+                           &name[i].view);
     }
     rc = picture_draw(pictures, name, n, PICTURE_COLUMNS, jpeg, err);
     free(name);
@@ -166,10 +166,10 @@ int
 picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
              struct batch_view *batch)
 {
-    struct train_shown shown;
+    struct run_shown shown;
     struct err ignored;
 
-    if (epoch < 0 ? train_views_step(pictures->views, 0, &shown, &ignored)
+    if (epoch < 0 ? run_views_step(pictures->views, 0, &shown, &ignored)
                   : find_step(pictures->views, epoch, step, &shown))
         return -1;
     pictures->ready = 1;
@@ -177,7 +177,7 @@ picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
                                  .step = shown.step,
                                  .n = shown.n,
                                  .views = shown.views,
-                                 .texts = train_views_texts(pictures->views)};
+                                 .texts = run_views_texts(pictures->views)};
     batch->ids = mem_array(shown.n, sizeof *batch->ids);
     memcpy(batch->ids, shown.ids, shown.n * sizeof *batch->ids);
     return 0;
@@ -189,7 +189,7 @@ picture_texts(struct pictures *pictures, const struct batch_view *m)
     json_t *list = json_array();
 
     for (size_t i = 0; i < m->n; i++) {
-        char *text = train_views_text(pictures->views, m->ids[i], m->epoch);
+        char *text = run_views_text(pictures->views, m->ids[i], m->epoch);
         json_t *value = json_string(text ? text : "");
 
         // what is no UTF-8 is not shown

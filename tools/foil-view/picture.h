@@ -2,7 +2,7 @@
 #define FOIL_VIEW_PICTURE_H
 
 #include "data/set.h"
-#include "train/views.h"
+#include "run/views.h"
 
 #include "batch_view.h"
 #include "http_args.h"
@@ -12,7 +12,7 @@
  * trainer is asked for nothing.  Not for two threads at once.
  */
 struct pictures {
-    struct train_views *views;
+    struct run_views *views;
     int ready;     /* the data set is open */
     double missed; /* when it was looked for in vain */
     struct err why;

@@ -201,9 +201,9 @@ find_reason(struct pictures *pictures, int64_t id)
 
     if (!pictures_set(pictures, &err))
         return json_null();
-    side = train_views_size(pictures->views);
+    side = run_views_size(pictures->views);
     view = mem_array(side * side, 3);
-    rc = train_views_plain(pictures->views, id, view, &err);
+    rc = run_views_plain(pictures->views, id, view, &err);
     free(view);
     return rc ? json_name(err.msg) : json_null();
 }

@@ -10,13 +10,19 @@
 
 #include "json_number.h"
 #include "past.h"
+#include "run/settings.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/lock.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
-enum { LOG = 200, POINTS = 4000, STAGES = 3 /* a run has, or more */ };
+enum {
+    LOG = 200,
+    RESULTS = 500,
+    POINTS = 4000,
+    STAGES = 3 /* a run has, or more */
+};
 
 static const int64_t any_size = (int64_t)1 << 48; // of a data set
 /* Seconds from one batch to the next, and from one line of metrics; and how
@@ -27,8 +33,9 @@ static const double first_drawn_s = .6, next_drawn_s = 2;
 
 /* What is rare has a queue of its own: what comes with each step may fill the
  * other one. */
-static const char *const kinds[WATCH_LISTENERS] = {"event status",
-                                                   "metrics features drawn"};
+static const char *const kinds[RUN_LISTENERS] = {"event status",
+                                                 "metrics features drawn"};
+enum { QUEUE = 64 }; // messages
 
 /* A member of the newest checkpoint's config.json; {} where there is none yet.
  */
@@ -49,9 +56,9 @@ read_config(const char *run, const char *member)
 static json_int_t
 count_steps(const struct watch *watch)
 {
-    const json_t *train = json_object_get(watch->status, "train 1");
-    const double said = json_number_value(
-        json_object_get(json_object_get(train, "values"), "steps"));
+    const struct run_stage *train =
+        run_stages_find(&watch->live.stages, "train", 1);
+    const double said = train ? run_stage_value(train, "steps") : 0;
     json_t *state = read_config(watch->where.stage.run, "state");
     const double known = json_number_value(json_object_get(state, "steps")) *
                          json_number_value(json_object_get(state, "epochs"));
@@ -76,39 +83,44 @@ void
 watch_open(struct watch *watch, const struct watch_where *where,
            struct hub *hub)
 {
-    *watch = (struct watch){.where = *where, .hub = hub};
+    const char *run = where->stage.run;
+    struct err err;
+
+    *watch =
+        (struct watch){.where = *where, .hub = hub, .results = json_array()};
     stage_open(&watch->stage, &where->stage);
+    if (run_live_open(&watch->live, watch->stage.wire,
+                      stage_endpoint(&watch->stage, where->events, "events"),
+                      kinds, QUEUE, &err))
+        die("%s", err.msg);
     watch->maps = map_frames_open(hub, where->points);
-    watch->pictures.views = train_views_open(where->stage.run, where->data);
-    history_read(&watch->history, where->stage.run);
-    watch->is_past = !lock_held(where->stage.run);
-    watch->status = watch->is_past
-                        ? past_stages(where->stage.run, &watch->history)
-                        : json_object();
-    compare_open(&watch->compare, where->compare, where->n_compare);
-    for (size_t i = 0; i < WATCH_LISTENERS; i++)
-        watch->listener[i] =
-            stage_listen(&watch->stage, where->events, kinds[i], 64);
+    watch->pictures.views = run_views_open(run, where->data);
+    history_read(&watch->history, run);
+    watch->live.past = !lock_held(run);
+    if (watch->live.past)
+        run_stages_load(&watch->live.stages, run,
+                        history_total(&watch->history));
+    for (size_t i = 0; i < where->n_compare; i++)
+        history_read(&watch->compared[i], where->compare[i]);
     read_log(watch);
 }
 
 void
 watch_close(struct watch *watch)
 {
-    for (size_t i = 0; i < WATCH_LISTENERS; i++)
-        wire_listener_close(watch->listener[i]);
+    run_live_close(&watch->live);
     stage_close(&watch->stage);
-    train_views_close(watch->pictures.views);
+    run_views_close(watch->pictures.views);
     history_release(&watch->history);
     map_frames_close(watch->maps);
-    results_release(&watch->results);
+    run_lines_release(&watch->results_at);
+    json_decref(watch->results);
     samples_release(&watch->samples);
-    compare_release(&watch->compare);
+    for (size_t i = 0; i < watch->where.n_compare; i++)
+        history_release(&watch->compared[i]);
     chain_trail_release(&watch->trail);
     wire_drawn_release(&watch->drawn);
-    json_decref(watch->status);
     json_decref(watch->log);
-    free(watch->pending_metrics);
     batch_view_release(&watch->newest);
     batch_view_release(&watch->linked);
     batch_cache_release(&watch->cache);
@@ -125,77 +137,50 @@ show_values(const struct wire_metric *value, size_t n)
     return values;
 }
 
-/* NULL: there is none. */
 static int
 has_plan(const struct wire_metrics *m)
 {
-    return m && !isnan(wire_metrics_find(m->values, m->n, "plan.mean"));
+    return !isnan(wire_metrics_find(m->values, m->n, "plan.mean"));
 }
 
 /* The newest line waits, or one with figures of a plan, which an epoch has
  * once: pages are told of one every so often. */
 static void
-take_metrics(struct watch *watch, const struct wire_msg *msg)
+take_metrics(struct watch *watch)
 {
-    struct wire_metrics *m = mem_array(1, sizeof *m),
-                        *old = watch->pending_metrics;
-    double tau;
-    struct err ignored;
+    const struct wire_metrics *m = &watch->live.metrics;
+    const double tau = wire_metrics_find(m->values, m->n, "tau");
 
-    if (!wire_metrics_get(m, msg, &ignored) && !strcmp(m->stage, "train")) {
-        tau = wire_metrics_find(m->values, m->n, "tau");
-        watch->tau = isnan(tau) ? watch->tau : tau;
-        if (!has_plan(old) || has_plan(m)) {
-            watch->pending_metrics = m;
-            m = old;
-        }
-    }
-    free(m);
+    watch->tau = isnan(tau) ? watch->tau : tau;
+    if (watch->is_pending && has_plan(&watch->pending) && !has_plan(m))
+        return;
+    watch->pending = *m;
+    watch->is_pending = 1;
 }
 
 static void
 tell_metrics(struct watch *watch, double now)
 {
-    const struct wire_metrics *m = watch->pending_metrics;
+    const struct wire_metrics *m = &watch->pending;
     double total;
 
-    if (!m || now - watch->sent_at < metrics_s)
+    if (!watch->is_pending || now - watch->sent_at < metrics_s)
         return;
     total = wire_metrics_find(m->values, m->n, "total");
     hub_publish(watch->hub, "metrics",
                 json_pack("{s:I s:o}", "total",
                           (json_int_t)(total > 0 ? total : 0), "values",
                           show_values(m->values, m->n)));
-    free(watch->pending_metrics);
-    watch->pending_metrics = NULL;
+    watch->is_pending = 0;
     watch->sent_at = now;
 }
 
-static void
-take_status(struct watch *watch, const struct wire_msg *msg, double now)
+static json_t *
+show_stage(const struct wire_status *status)
 {
-    struct wire_status status;
-    struct err ignored;
-    json_t *values, *told;
-    char *name;
-
-    if (wire_status_get(&status, msg, &ignored))
-        return;
-    if (watch->is_past) { // the run goes on: these are others
-        watch->is_past = 0;
-        json_object_clear(watch->status);
-        hub_publish(watch->hub, "again", json_object());
-    }
-    name = mem_format("%s %jd", status.stage, (intmax_t)status.number);
-    values = show_values(status.values, status.n);
-    told = json_pack("{s:s s:I s:O}", "stage", status.stage, "number",
-                     (json_int_t)status.number, "values", values);
-    json_object_set_new(watch->status, name,
-                        json_pack("{s:s s:I s:o s:f}", "stage", status.stage,
-                                  "number", (json_int_t)status.number, "values",
-                                  values, "heard", now));
-    hub_publish(watch->hub, "status", told);
-    free(name);
+    return json_pack("{s:s s:I s:o}", "stage", status->stage, "number",
+                     (json_int_t)status->number, "values",
+                     show_values(status->values, status->n));
 }
 
 static const char *
@@ -235,23 +220,22 @@ log_line(struct watch *watch, json_t *line)
 }
 
 static void
-take_event(struct watch *watch, const struct wire_msg *msg)
+take_event(struct watch *watch)
 {
-    struct wire_event event;
-    struct err ignored;
+    const struct wire_event *event = &watch->live.event;
     json_t *line;
 
-    if (wire_event_get(&event, msg, &ignored) || !strcmp(event.what, "step") ||
-        !strcmp(event.what, "result")) // of which the folder has all
+    if (!strcmp(event->what, "step") ||
+        !strcmp(event->what, "result")) // of which the folder has all
         return;
     line = json_pack("{s:I s:s s:I s:I s:s s:s}", "time",
-                     (json_int_t)time(NULL), "what", event.what, "epoch",
-                     (json_int_t)event.epoch, "step", (json_int_t)event.step,
-                     "path", event.path, "reason", event.reason);
+                     (json_int_t)time(NULL), "what", event->what, "epoch",
+                     (json_int_t)event->epoch, "step", (json_int_t)event->step,
+                     "path", event->path, "reason", event->reason);
     log_line(watch, line);
     hub_publish(watch->hub, "event", line);
-    if (!strcmp(event.what, "epoch"))
-        map_frames_epoch(watch->maps, event.epoch);
+    if (!strcmp(event->what, "epoch"))
+        map_frames_epoch(watch->maps, event->epoch);
 }
 
 /* It comes before the embeddings of its step, and waits for them. */
@@ -336,7 +320,7 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
         memcpy(b.ids, f.ids, f.n * sizeof *b.ids);
         memcpy(b.z, f.z, f.n_views * f.n * f.dim * sizeof *b.z);
         b.texts =
-            set && f.n_views == 2 && train_views_texts(watch->pictures.views);
+            set && f.n_views == 2 && run_views_texts(watch->pictures.views);
         join_drawn(watch, &b);
         map_frames_take(watch->maps, &b, set ? data_size(set) : 0);
         show_newer(watch, &b, now);
@@ -356,48 +340,74 @@ note_connection(struct watch *watch)
     hub_publish(watch->hub, "again", json_object());
 }
 
-/* Takes over the message. */
 static void
-take_message(struct watch *watch, struct wire_msg *msg)
+take_message(struct watch *watch, int was_past)
 {
     const double now = clock_now();
+    struct run_live *live = &watch->live;
 
-    if (wire_msg_kind(msg) == WIRE_STATUS || wire_msg_kind(msg) == WIRE_EVENT)
-        note_connection(watch);
-    switch (wire_msg_kind(msg)) {
+    switch (wire_msg_kind(live->msg)) {
     case WIRE_FEATURES:
-        take_features(watch, msg, now);
+        take_features(watch, live->msg, now);
         break;
     case WIRE_DRAWN:
-        take_drawn(watch, msg, now);
+        take_drawn(watch, live->msg, now);
         break;
     case WIRE_METRICS:
-        take_metrics(watch, msg);
+        take_metrics(watch);
         break;
     case WIRE_STATUS:
-        take_status(watch, msg, now);
+        note_connection(watch);
+        if (was_past) // the run goes on
+            hub_publish(watch->hub, "again", json_object());
+        hub_publish(watch->hub, "status", show_stage(&live->status));
         break;
     case WIRE_EVENT:
-        take_event(watch, msg);
+        note_connection(watch);
+        take_event(watch);
         break;
     default:
         break;
     }
-    wire_msg_free(msg);
 }
 
+/* Reads new results and publishes each. */
 static void
-hear_until(struct watch *watch, struct wire_listener *listener, double end)
+publish_results(struct watch *watch)
 {
-    struct wire_msg *msg;
-    uint64_t missed;
-    struct err err;
-    int rc;
+    json_t *result;
 
-    while (clock_now() < end &&
-           (rc = wire_listener_next(listener, &msg, &missed, &err)))
-        if (rc > 0) // of one that is refused the next one says how it is
-            take_message(watch, msg);
+    while (
+        run_results_next(&watch->results_at, watch->where.stage.run, &result)) {
+        if (!result) {
+            json_array_clear(watch->results);
+            continue;
+        }
+        json_array_append(watch->results, result);
+        if (json_array_size(watch->results) > RESULTS)
+            json_array_remove(watch->results, 0);
+        hub_publish(watch->hub, "result", result);
+    }
+}
+
+/* Reads new steps of the other runs and publishes the last of each; 1 where
+ * steps of one are not there any more. */
+static int
+read_compared(struct watch *watch)
+{
+    int again = 0;
+
+    for (size_t i = 0; i < watch->where.n_compare; i++) {
+        struct history *history = &watch->compared[i];
+        const int64_t before = history_total(history);
+
+        again |= history_read(history, watch->where.compare[i]);
+        if (history_total(history) > before)
+            hub_publish(watch->hub, "beside",
+                        json_pack("{s:I s:o}", "run", (json_int_t)i, "step",
+                                  history_last(history)));
+    }
+    return again;
 }
 
 /* Pages that show steps which are not true any more read all again. */
@@ -407,8 +417,8 @@ read_folder(struct watch *watch)
     int again = history_read(&watch->history, watch->where.stage.run);
 
     watch->looked_at = clock_now();
-    results_read(&watch->results, watch->where.stage.run, watch->hub);
-    again |= compare_read(&watch->compare, watch->hub);
+    publish_results(watch);
+    again |= read_compared(watch);
     if (again)
         hub_publish(watch->hub, "again", json_object());
     if (samples_read(&watch->samples, watch->where.stage.run, &watch->pictures))
@@ -420,8 +430,13 @@ watch_hear(struct watch *watch)
 {
     const double end = clock_now() + read_s;
 
-    for (size_t i = 0; i < WATCH_LISTENERS; i++)
-        hear_until(watch, watch->listener[i], end);
+    while (clock_now() < end) {
+        const int was_past = watch->live.past;
+
+        if (!run_live_next(&watch->live))
+            break;
+        take_message(watch, was_past);
+    }
     tell_metrics(watch, clock_now());
     if (clock_now() - watch->looked_at >= batch_s)
         read_folder(watch);
@@ -492,7 +507,7 @@ watch_waits(const struct watch *watch)
     const double now = clock_now();
 
     return lock_held(watch->where.stage.run) &&
-           (!watch->newest.n || json_object_size(watch->status) < STAGES ||
+           (!watch->newest.n || watch->live.stages.n < STAGES ||
             (!watch->newest.drawn.k && is_sampled(watch, now)));
 }
 
@@ -500,14 +515,18 @@ watch_waits(const struct watch *watch)
 static json_t *
 show_status(const struct watch *watch)
 {
-    json_t *all = json_deep_copy(watch->status), *stage;
-    const char *name;
+    const struct run_stages *stages = &watch->live.stages;
+    json_t *all = json_object();
 
-    json_object_foreach(all, name, stage)
-    {
-        const double heard = json_number_value(json_object_get(stage, "heard"));
+    for (size_t i = 0; i < stages->n; i++) {
+        const struct run_stage *s = &stages->stage[i];
+        char *name =
+            mem_format("%s %jd", s->status.stage, (intmax_t)s->status.number);
+        json_t *stage = show_stage(&s->status);
 
-        json_object_set_new(stage, "heard", json_real(clock_now() - heard));
+        json_object_set_new(stage, "heard", json_real(clock_now() - s->heard));
+        json_object_set_new(all, name, stage);
+        free(name);
     }
     return all;
 }
@@ -539,6 +558,22 @@ show_classes(const struct data_set *set)
     return list;
 }
 
+static json_t *
+show_compared(const struct watch *watch)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < watch->where.n_compare; i++) {
+        const char *run = watch->where.compare[i];
+
+        json_array_append_new(
+            list, json_pack("{s:o s:b s:o}", "run", json_name(run), "living",
+                            lock_held(run), "metrics",
+                            history_show(&watch->compared[i], POINTS)));
+    }
+    return list;
+}
+
 json_t *
 watch_show(struct watch *watch)
 {
@@ -552,15 +587,15 @@ watch_show(struct watch *watch)
 
     read_folder(watch);
     all = json_pack(
-        "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:o s:o s:o s:o s:o}", "run",
+        "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:O s:o s:o s:o s:o}", "run",
         basename(copy), "folder", folder ? folder : run, "living",
         lock_held(run), "size", (json_int_t)(set ? data_size(set) : 0),
         "classes", show_classes(set), "options", read_config(run, "options"),
         "steps", count_steps(watch), "metrics",
         history_show(&watch->history, POINTS), "status", show_status(watch),
-        "log", watch->log, "results", results_show(&watch->results), "map",
+        "log", watch->log, "results", watch->results, "map",
         map_frames_show(watch->maps), "samples", samples_show(&watch->samples),
-        "beside", compare_show(&watch->compare, POINTS), "batch", batch);
+        "beside", show_compared(watch), "batch", batch);
     free(copy);
     free(folder);
     return all;

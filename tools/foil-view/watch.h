@@ -1,56 +1,57 @@
 #ifndef FOIL_VIEW_WATCH_H
 #define FOIL_VIEW_WATCH_H
 
+#include "run/live.h"
+#include "run/results.h"
 #include "stage/stage.h"
 
 #include "batch_cache.h"
 #include "batch_view.h"
 #include "chain_trail.h"
-#include "compare.h"
 #include "history.h"
 #include "hub.h"
 #include "map_frames.h"
 #include "picture.h"
-#include "results.h"
 #include "samples.h"
+
+enum { COMPARE_MOST = 7 };
 
 /* Where a run is. */
 struct watch_where {
     struct stage_options stage;
     const char *events, *data;
-    const char *const *compare; /* [n_compare] other runs */
-    size_t n_compare;
-    size_t points; /* of a map */
+    const char *const *compare; /* [n_compare] other runs, whose curves are
+                                 * shown */
+    size_t n_compare;           /* up to COMPARE_MOST */
+    size_t points;              /* of a map */
 };
-
-enum { WATCH_LISTENERS = 2 };
 
 /* What is known of a run: from its folder, and from what its trainer says. */
 struct watch {
     struct watch_where where;
     struct stage stage;
-    struct wire_listener *listener[WATCH_LISTENERS];
+    struct run_live live;
     struct hub *hub; /* that is told */
     struct history history;
     struct pictures pictures;
     struct map_frames *maps;
-    json_t *status, *log;
-    struct results results;
-    struct compare compare;
+    json_t *log, *results;
+    struct run_lines results_at;           /* of RUN/results.jsonl */
+    struct history compared[COMPARE_MOST]; /* of the other runs */
     struct samples samples;
     struct chain_trail trail;
     int connected;           /* events come, or a status */
-    int is_past;             /* stages are as they were when the run ended */
     double looked_at;        /* when the folder was looked into */
     struct wire_drawn drawn; /* in the newest step, until its embeddings come */
     struct batch_view newest;
     struct batch_cache cache;
-    struct batch_view linked;   /* one that was asked for, of the folder */
-    double cached_at, shown_at; /* when a batch was cached last for pages that
-                                 hear of it, and for one that asked for all */
-    double heard_at, drawn_at;  /* when embeddings were heard first, and what
-                                   was drawn last; 0: not yet */
-    struct wire_metrics *pending_metrics; /* the newest line, not yet sent */
+    struct batch_view linked;    /* one that was asked for, of the folder */
+    double cached_at, shown_at;  /* when a batch was cached last for pages that
+                                  hear of it, and for one that asked for all */
+    double heard_at, drawn_at;   /* when embeddings were heard first, and what
+                                    was drawn last; 0: not yet */
+    struct wire_metrics pending; /* the newest line, .. */
+    int is_pending;              /* .. where it is not yet sent */
     double sent_at;
     double tau; /* as the trainer said it last; 0: not heard */
 };

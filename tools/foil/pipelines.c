@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "pipelines.h"
+#include "run/settings.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
-#include "util/setting.h"
 
 /* The folders of pipelines, as their names begin. */
 static const char *const folders[] = {"", "studies/"};
@@ -173,7 +173,7 @@ pipelines_remembered(const char *run)
         die("'%s' is no run of 'foil run': it has no 'command'; another -r "
             "names the run, or 'foil run PIPELINE DATA' starts one",
             run);
-    if (setting_read(&was, path, &err))
+    if (run_command_read(&was, run, &err))
         die("%s: name the pipeline of the run", err.msg);
     if (!setting_get(&was, "pipeline"))
         die("'%s' does not say the pipeline of the run", path);

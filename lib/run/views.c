@@ -4,8 +4,8 @@
 
 #include "data/pool.h"
 #include "image/view.h"
+#include "run/views.h"
 #include "text/captions.h"
-#include "train/views.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
@@ -14,7 +14,7 @@ enum { MAX_PIXELS = 1000000000, KEPT = 64 << 20 };
 static const int64_t most_seed = INT64_MAX, most_epoch = UINT32_MAX,
                      most_view = UINT16_MAX;
 
-struct train_views {
+struct run_views {
     char *run, *data; /* data: as it was given, or NULL */
     json_t *line;     /* of the step that was asked for */
     int64_t *memory;  /* of what is shown of it */
@@ -29,10 +29,10 @@ struct train_views {
     struct data_scratch *scratch;
 };
 
-struct train_views *
-train_views_open(const char *run, const char *data)
+struct run_views *
+run_views_open(const char *run, const char *data)
 {
-    struct train_views *views = mem_array(1, sizeof *views);
+    struct run_views *views = mem_array(1, sizeof *views);
 
     views->run = mem_text(run);
     views->data = data ? mem_text(data) : NULL;
@@ -40,7 +40,7 @@ train_views_open(const char *run, const char *data)
 }
 
 static void
-close_data(struct train_views *views)
+close_data(struct run_views *views)
 {
     data_pool_free(views->pool);
     data_close(views->set);
@@ -51,7 +51,7 @@ close_data(struct train_views *views)
 }
 
 static void
-drop_step(struct train_views *views)
+drop_step(struct run_views *views)
 {
     json_decref(views->line);
     free(views->memory);
@@ -60,7 +60,7 @@ drop_step(struct train_views *views)
 }
 
 void
-train_views_close(struct train_views *views)
+run_views_close(struct run_views *views)
 {
     if (!views)
         return;
@@ -74,7 +74,7 @@ train_views_close(struct train_views *views)
 
 /* Opens the data set, where it is not open. */
 static int
-open_data(struct train_views *views, const json_t *making, struct err *err)
+open_data(struct run_views *views, const json_t *making, struct err *err)
 {
     const struct data_pool_how how = {
         .policy = DATA_ACCEPT, .max_pixels = MAX_PIXELS, .keep_bytes = KEPT};
@@ -102,7 +102,7 @@ open_data(struct train_views *views, const json_t *making, struct err *err)
 
 /* Whether it is the data set that the step was trained on. */
 static int
-check_digest(const struct train_views *views, struct err *err)
+check_digest(const struct run_views *views, struct err *err)
 {
     const struct digest digest = data_digest(views->set);
     const char *was;
@@ -120,7 +120,7 @@ check_digest(const struct train_views *views, struct err *err)
 
 /* Which caption was shown; without the member there were none. */
 static int
-read_caption(struct train_views *views, const json_t *making, struct err *err)
+read_caption(struct run_views *views, const json_t *making, struct err *err)
 {
     const char *name;
     int index;
@@ -139,7 +139,7 @@ read_caption(struct train_views *views, const json_t *making, struct err *err)
 }
 
 static int
-read_making(struct train_views *views, const json_t *making, int64_t total,
+read_making(struct run_views *views, const json_t *making, int64_t total,
             struct err *err)
 {
     int64_t size, seed;
@@ -169,20 +169,20 @@ read_making(struct train_views *views, const json_t *making, int64_t total,
 }
 
 int
-train_views_step(struct train_views *views, int64_t total,
-                 struct train_shown *shown, struct err *err)
+run_views_step(struct run_views *views, int64_t total, struct run_shown *shown,
+               struct err *err)
 {
     drop_step(views);
-    if (train_batches_get(views->run, total, shown, &views->line,
-                          &views->memory, err))
+    if (run_batches_get(views->run, total, shown, &views->line, &views->memory,
+                        err))
         return -1;
     return read_making(views, json_object_get(views->line, "making"),
                        shown->total, err);
 }
 
 void
-train_views_name(const struct train_shown *s, size_t row, int64_t *id,
-                 int64_t *epoch, int64_t *view)
+run_views_name(const struct run_shown *s, size_t row, int64_t *id,
+               int64_t *epoch, int64_t *view)
 {
     const size_t batch = s->views * s->n, extra = row - batch;
 
@@ -199,19 +199,19 @@ train_views_name(const struct train_shown *s, size_t row, int64_t *id,
 }
 
 size_t
-train_views_size(const struct train_views *views)
+run_views_size(const struct run_views *views)
 {
     return views->recipe.size;
 }
 
 const struct data_set *
-train_views_set(const struct train_views *views)
+run_views_set(const struct run_views *views)
 {
     return views->set;
 }
 
 static const struct data_image *
-find_image(struct train_views *views, int64_t id, struct err *err)
+find_image(struct run_views *views, int64_t id, struct err *err)
 {
     REQUIRE(views->pool);
     if (id < 0 || (size_t)id >= data_size(views->set)) {
@@ -222,8 +222,8 @@ find_image(struct train_views *views, int64_t id, struct err *err)
 }
 
 int
-train_views_make(struct train_views *views, int64_t id, int64_t epoch,
-                 int64_t view, uint8_t *out, struct err *err)
+run_views_make(struct run_views *views, int64_t id, int64_t epoch, int64_t view,
+               uint8_t *out, struct err *err)
 {
     const struct data_image *image = find_image(views, id, err);
 
@@ -238,8 +238,8 @@ train_views_make(struct train_views *views, int64_t id, int64_t epoch,
 }
 
 int
-train_views_plain(struct train_views *views, int64_t id, uint8_t *out,
-                  struct err *err)
+run_views_plain(struct run_views *views, int64_t id, uint8_t *out,
+                struct err *err)
 {
     const struct data_image *image = find_image(views, id, err);
 
@@ -250,13 +250,13 @@ train_views_plain(struct train_views *views, int64_t id, uint8_t *out,
 }
 
 int
-train_views_texts(const struct train_views *views)
+run_views_texts(const struct run_views *views)
 {
     return views->texts;
 }
 
 char *
-train_views_text(const struct train_views *views, int64_t id, int64_t epoch)
+run_views_text(const struct run_views *views, int64_t id, int64_t epoch)
 {
     size_t count, first, end, size;
     char *text = NULL;

@@ -5,8 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "train/batches.h"
-#include "train/config.h"
+#include "run/batches.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -18,21 +17,21 @@ enum {
 };
 
 static int64_t
-row_width(const struct train_rows *at)
+row_width(const struct run_rows *at)
 {
     return PLACE + at->images + at->fixed * at->views * at->images +
            TRIPLE * at->extra;
 }
 
 static int64_t
-offset_of(const struct train_rows *at, int64_t total)
+offset_of(const struct run_rows *at, int64_t total)
 {
     return at->offset + (total - at->first) * row_width(at) * 4;
 }
 
 /* Reads a line; offsets stay far below 2^63. */
 static int
-read_line(const json_t *line, const char *path, struct train_rows *at,
+read_line(const json_t *line, const char *path, struct run_rows *at,
           struct err *err)
 {
     const int64_t most = (int64_t)1 << 40;
@@ -43,10 +42,9 @@ read_line(const json_t *line, const char *path, struct train_rows *at,
     if (json_get_whole(line, "version", 1, 1, &version, &why) ||
         json_get_whole(line, "first", 1, most, &at->first, &why) ||
         json_get_whole(line, "offset", 0, most << 16, &at->offset, &why) ||
-        json_get_whole(line, "images", 1, TRAIN_IMAGES_MAX, &at->images,
-                       &why) ||
+        json_get_whole(line, "images", 1, RUN_IMAGES_MAX, &at->images, &why) ||
         json_get_whole(line, "views", 1, VIEWS_MAX, &at->views, &why) ||
-        json_get_whole(line, "extra", 0, 4 * TRAIN_IMAGES_MAX, &at->extra,
+        json_get_whole(line, "extra", 0, 4 * RUN_IMAGES_MAX, &at->extra,
                        &why) ||
         json_get_whole(line, "width", row_width(at), row_width(at), &width,
                        &why))
@@ -56,8 +54,7 @@ read_line(const json_t *line, const char *path, struct train_rows *at,
 
 /* The line of a step, 0: the last one, or NULL, and what it says. */
 static json_t *
-find_line(const char *path, int64_t total, struct train_rows *at,
-          struct err *err)
+find_line(const char *path, int64_t total, struct run_rows *at, struct err *err)
 {
     size_t len;
     char *text = file_read(path, LINES, &len, err), *end;
@@ -67,7 +64,7 @@ find_line(const char *path, int64_t total, struct train_rows *at,
     for (char *line = text; line && !broken && (end = strchr(line, '\n'));
          line = end + 1) {
         json_t *object = json_parse(line, (size_t)(end - line), path, err);
-        struct train_rows here;
+        struct run_rows here;
 
         broken = !object || read_line(object, path, &here, err);
         if (!broken && (!total || here.first <= total)) {
@@ -115,7 +112,7 @@ cut_lines(int file, const char *path, int64_t total, struct err *err)
 /* Cuts the rows behind those of `total` steps.  Where nothing says where they
  * are, all stay, and the next ones come behind them. */
 static int
-cut_rows(struct train_batches *b, const char *lines, int64_t total,
+cut_rows(struct run_batches *b, const char *lines, int64_t total,
          struct err *err)
 {
     json_t *line = total ? find_line(lines, total, &b->at, err) : NULL;
@@ -134,14 +131,14 @@ cut_rows(struct train_batches *b, const char *lines, int64_t total,
 }
 
 int
-train_batches_open(struct train_batches *b, const char *run, int64_t total,
-                   struct err *err)
+run_batches_open(struct run_batches *b, const char *run, int64_t total,
+                 struct err *err)
 {
     char *rows = mem_format("%s/batches.i32", run);
     char *lines = mem_format("%s/batches.jsonl", run);
     int rc;
 
-    *b = (struct train_batches){.rows = -1, .lines = -1};
+    *b = (struct run_batches){.rows = -1, .lines = -1};
     rc = open_file(rows, &b->rows, err) || open_file(lines, &b->lines, err) ||
                  cut_lines(b->lines, lines, total, err) ||
                  cut_rows(b, lines, total, err)
@@ -154,14 +151,14 @@ train_batches_open(struct train_batches *b, const char *run, int64_t total,
 }
 
 void
-train_batches_close(struct train_batches *b)
+run_batches_close(struct run_batches *b)
 {
     if (b->rows >= 0)
         close(b->rows);
     if (b->lines >= 0)
         close(b->lines);
     free(b->row);
-    *b = (struct train_batches){.rows = -1, .lines = -1};
+    *b = (struct run_batches){.rows = -1, .lines = -1};
 }
 
 static int64_t
@@ -172,13 +169,13 @@ larger_of(int64_t a, size_t b)
 
 /* Whether a step names a plan other than that of the last line. */
 static int
-has_other_plan(const struct train_batches *b, const struct train_shown *shown)
+has_other_plan(const struct run_batches *b, const struct run_shown *shown)
 {
     return shown->plan && *shown->plan && strcmp(shown->plan, b->plan) != 0;
 }
 
 static int
-has_room(const struct train_rows *at, const struct train_shown *shown)
+has_room(const struct run_rows *at, const struct run_shown *shown)
 {
     return shown->total >= at->first && (int64_t)shown->n <= at->images &&
            (int64_t)shown->views == at->views &&
@@ -188,11 +185,11 @@ has_room(const struct train_rows *at, const struct train_shown *shown)
 
 /* Writes the line of rows from a step on. */
 static int
-begin_rows(struct train_batches *b, const struct train_shown *shown,
-           size_t most, const char *digest, const char *making, struct err *err)
+begin_rows(struct run_batches *b, const struct run_shown *shown, size_t most,
+           const char *digest, const char *making, struct err *err)
 {
     const size_t extra = shown->n_extra > most ? shown->n_extra : most;
-    const struct train_rows at = {
+    const struct run_rows at = {
         .first = shown->total,
         .offset = b->known ? offset_of(&b->at, b->newest + 1) : b->at.offset,
         .images = larger_of(b->at.images, shown->n),
@@ -239,8 +236,7 @@ pack_numbers(int32_t *to, const int64_t *from, size_t n, size_t most,
 
 /* Writes the epochs and numbers of the views that further images show. */
 static void
-pack_extra(int32_t *to, const struct train_shown *shown, size_t most,
-           int *large)
+pack_extra(int32_t *to, const struct run_shown *shown, size_t most, int *large)
 {
     for (size_t i = 0; i < shown->n_extra; i++) {
         const int fresh = !shown->extra_view || shown->extra_view[i] < 0;
@@ -259,7 +255,7 @@ pack_extra(int32_t *to, const struct train_shown *shown, size_t most,
 
 /* Fills the row; 1 where all numbers have room in it. */
 static int
-pack_row(struct train_batches *b, const struct train_shown *shown)
+pack_row(struct run_batches *b, const struct run_shown *shown)
 {
     const int64_t place[PLACE] = {shown->total, shown->epoch, shown->step};
     const size_t images = (size_t)b->at.images, extra = (size_t)b->at.extra;
@@ -278,9 +274,9 @@ pack_row(struct train_batches *b, const struct train_shown *shown)
 }
 
 int
-train_batches_put(struct train_batches *b, const struct train_shown *shown,
-                  size_t most, const char *digest, const char *making,
-                  struct err *err)
+run_batches_put(struct run_batches *b, const struct run_shown *shown,
+                size_t most, const char *digest, const char *making,
+                struct err *err)
 {
     int64_t at, bytes;
 
@@ -302,21 +298,14 @@ train_batches_put(struct train_batches *b, const struct train_shown *shown,
     return 0;
 }
 
-static int
-sync_files(void *self, struct err *err)
+int
+run_batches_sync(void *batches, struct err *err)
 {
-    const struct train_batches *b = self;
+    const struct run_batches *b = batches;
 
     return fsync(b->rows) || fsync(b->lines)
                ? err_sys(err, "cannot sync batches.i32")
                : 0;
-}
-
-struct train_part
-train_batches_part(struct train_batches *batches)
-{
-    return (struct train_part){
-        .name = "batches", .self = batches, .prepare = sync_files};
 }
 
 /* ---- reading ------------------------------------------------------------ */
@@ -324,7 +313,7 @@ train_batches_part(struct train_batches *batches)
 /* The last step that has a row behind a line, `first` - 1 where there is none
  * yet. */
 static int64_t
-newest_of(const struct train_rows *at, int64_t size)
+newest_of(const struct run_rows *at, int64_t size)
 {
     return size <= at->offset
                ? at->first - 1
@@ -334,7 +323,7 @@ newest_of(const struct train_rows *at, int64_t size)
 /* Finds the line of a step, of 0 that of the newest, whose number goes to
  * *total. */
 static json_t *
-find_rows(const char *run, int64_t size, int64_t *total, struct train_rows *at,
+find_rows(const char *run, int64_t size, int64_t *total, struct run_rows *at,
           struct err *err)
 {
     char *path = mem_format("%s/batches.jsonl", run);
@@ -373,13 +362,13 @@ count_filled(const int64_t *from, int64_t n)
 
 /* What a row says. */
 static void
-unpack_row(const struct train_rows *at, int64_t *row, struct train_shown *shown)
+unpack_row(const struct run_rows *at, int64_t *row, struct run_shown *shown)
 {
     const size_t images = (size_t)at->images, views = (size_t)at->views;
     int64_t *ids = row + PLACE, *variant = ids + images;
     const int64_t *extra = variant + (at->fixed ? views * images : 0);
 
-    *shown = (struct train_shown){
+    *shown = (struct run_shown){
         .total = row[0],
         .epoch = row[1],
         .step = row[2],
@@ -398,7 +387,7 @@ unpack_row(const struct train_rows *at, int64_t *row, struct train_shown *shown)
 }
 
 static int
-read_row(int file, const struct train_rows *at, int64_t total, int64_t *row,
+read_row(int file, const struct run_rows *at, int64_t total, int64_t *row,
          struct err *err)
 {
     const size_t width = (size_t)row_width(at);
@@ -416,12 +405,12 @@ read_row(int file, const struct train_rows *at, int64_t total, int64_t *row,
 }
 
 int
-train_batches_get(const char *run, int64_t total, struct train_shown *shown,
-                  json_t **line, int64_t **memory, struct err *err)
+run_batches_get(const char *run, int64_t total, struct run_shown *shown,
+                json_t **line, int64_t **memory, struct err *err)
 {
     char *path = mem_format("%s/batches.i32", run);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
-    struct train_rows at;
+    struct run_rows at;
     struct stat st;
 
     *line = NULL;

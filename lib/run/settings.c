@@ -3,30 +3,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/settings.h"
+#include "nn/checkpoint.h"
+#include "run/settings.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+enum { CONFIG_BYTES = 1 << 24 }; // nobody has a larger one
 
 void
-train_settings_init(struct train_settings *settings, const struct opt *opt,
-                    size_t n, const char *const *others, size_t n_others,
-                    const struct opt_list *override)
+run_settings_init(struct run_settings *settings, const struct opt *opt,
+                  size_t n, const char *const *others, size_t n_others,
+                  const struct opt_list *override)
 {
-    *settings = (struct train_settings){.opt = opt,
-                                        .n = n,
-                                        .others = others,
-                                        .n_others = n_others,
-                                        .override = override};
-    settings->defaults = train_settings_put(settings);
+    *settings = (struct run_settings){.opt = opt,
+                                      .n = n,
+                                      .others = others,
+                                      .n_others = n_others,
+                                      .override = override};
+    settings->defaults = run_settings_put(settings);
 }
 
 void
-train_settings_release(struct train_settings *settings)
+run_settings_release(struct run_settings *settings)
 {
     json_decref(settings->defaults);
-    *settings = (struct train_settings){0};
+    *settings = (struct run_settings){0};
 }
 
 json_t *
-train_settings_put(const struct train_settings *settings)
+run_settings_put(const struct run_settings *settings)
 {
     json_t *object = json_object();
 
@@ -37,7 +42,7 @@ train_settings_put(const struct train_settings *settings)
 }
 
 int
-train_settings_knows(const struct train_settings *settings, const char *key)
+run_settings_knows(const struct run_settings *settings, const char *key)
 {
     for (size_t i = 0; i < settings->n_others; i++)
         if (!strcmp(settings->others[i], key))
@@ -49,8 +54,7 @@ train_settings_knows(const struct train_settings *settings, const char *key)
 }
 
 int
-train_settings_overridden(const struct train_settings *settings,
-                          const char *key)
+run_settings_overridden(const struct run_settings *settings, const char *key)
 {
     for (size_t i = 0; i < settings->override->n; i++)
         if (!strcmp(settings->override->item[i], key))
@@ -160,15 +164,15 @@ take_setting(const struct opt *opt, const json_t *value, struct err *err)
 }
 
 int
-train_settings_take(const struct train_settings *settings, const json_t *saved,
-                    int (*counts)(const char *name, const void *data),
-                    const void *data, struct err *err)
+run_settings_take(const struct run_settings *settings, const json_t *saved,
+                  int (*counts)(const char *name, const void *data),
+                  const void *data, struct err *err)
 {
     for (size_t i = 0; i < settings->n; i++) {
         const struct opt *opt = &settings->opt[i];
         const json_t *value = json_object_get(saved, opt->name);
 
-        if (train_settings_overridden(settings, opt->name))
+        if (run_settings_overridden(settings, opt->name))
             continue;
         if (!value || (counts && !counts(opt->name, data)))
             value = json_object_get(settings->defaults, opt->name);
@@ -176,4 +180,80 @@ train_settings_take(const struct train_settings *settings, const json_t *saved,
             return -1;
     }
     return 0;
+}
+
+json_t *
+run_config_read(const char *checkpoint, struct err *err)
+{
+    char *path = mem_format("%s/%s", checkpoint, RUN_CONFIG);
+    size_t len;
+    char *text = file_read(path, CONFIG_BYTES, &len, err);
+    json_t *config = text ? json_parse(text, len, path, err) : NULL;
+
+    free(text);
+    free(path);
+    return config;
+}
+
+json_t *
+run_config_newest(const char *run, struct err *err)
+{
+    char *checkpoint;
+    json_t *config;
+
+    if (nn_checkpoint_find(run, &checkpoint, err) < 0)
+        return NULL;
+    if (!checkpoint)
+        checkpoint = mem_format("%s/latest", run);
+    config = run_config_read(checkpoint, err);
+    free(checkpoint);
+    return config;
+}
+
+int
+run_config_done(const json_t *config)
+{
+    const json_t *state = json_object_get(config, "state");
+    const json_int_t epochs =
+        json_integer_value(json_object_get(state, "epochs"));
+
+    return epochs > 0 &&
+           json_integer_value(json_object_get(state, "epoch")) >= epochs;
+}
+
+int
+run_command_read(struct settings *settings, const char *run, struct err *err)
+{
+    char *path = mem_format("%s/command", run);
+    const int rc = setting_read(settings, path, err);
+
+    free(path);
+    return rc;
+}
+
+json_t *
+run_settings_read(const char *run, const json_t *config)
+{
+    json_t *all = json_object(), *value;
+    struct settings command = {0};
+    struct err ignored;
+    const char *name;
+    int trained;
+
+    json_object_foreach(json_object_get(config, "options"), name, value)
+    {
+        if (!json_is_null(value))
+            json_object_set(all, name, value);
+    }
+    trained = json_object_size(all) > 0; // its options of foil-train are known
+    if (!run_command_read(&command, run, &ignored))
+        for (size_t i = 0; i < command.n; i++) {
+            name = command.item[i].name;
+            if ((!trained || strcmp(name, "train")) &&
+                !json_object_get(all, name))
+                json_object_set_new(all, name,
+                                    json_name(command.item[i].value));
+        }
+    setting_release(&command);
+    return all;
 }

@@ -1,16 +1,15 @@
-#ifndef TRAIN_BATCHES_H
-#define TRAIN_BATCHES_H
+#ifndef RUN_BATCHES_H
+#define RUN_BATCHES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "train/part.h"
 #include "util/err.h"
 #include "util/json.h"
 
 /*
  * What was in the batch of each step of a run, so that its images can be made
- * again (train/views.h): two files in the run directory, written by its
+ * again (run/views.h): two files in the run directory, written by its
  * trainer.
  *
  * batches.i32 has a row for each step, of whole numbers of four bytes, their
@@ -40,7 +39,9 @@
  *
  * The last line whose `first` is at most N is that of step N.
  */
-struct train_shown {
+enum { RUN_IMAGES_MAX = 65536 }; /* images of a batch at most */
+
+struct run_shown {
     int64_t total; /* steps done, with this one: >= 1 */
     int64_t epoch, step;
     size_t n, views, n_extra;
@@ -54,16 +55,16 @@ struct train_shown {
 };
 
 /* Where rows are: members of a line of batches.jsonl. */
-struct train_rows {
+struct run_rows {
     int64_t first, offset;
     int64_t images, views, extra;
     int fixed;
 };
 
 /* The writer's end; {.rows = -1, .lines = -1} is closed. */
-struct train_batches {
+struct run_batches {
     int rows, lines; /* descriptors, or -1 */
-    struct train_rows at;
+    struct run_rows at;
     int known; /* 1: `at` and `plan` are written down */
     char plan[256];
     int64_t newest; /* the last step that came, of `at` */
@@ -73,16 +74,16 @@ struct train_batches {
 };
 
 /*
- * train_batches_open() opens both files of a run of which `total` steps are
+ * run_batches_open() opens both files of a run of which `total` steps are
  * done, and cuts off the rows of all later steps, which will be done again.
  * After an error it has to be closed, too.
  */
-int train_batches_open(struct train_batches *batches, const char *run,
-                       int64_t total, struct err *err);
-void train_batches_close(struct train_batches *batches);
+int run_batches_open(struct run_batches *batches, const char *run,
+                     int64_t total, struct err *err);
+void run_batches_close(struct run_batches *batches);
 
 /*
- * train_batches_put() writes the row of a step.  A line comes before it where
+ * run_batches_put() writes the row of a step.  A line comes before it where
  * the row is the first one since the files were opened, does not fit the form
  * of the last line, is of another plan, or of a step before that line's.  Each
  * is one write, so that a reader sees whole ones; a row that a full disk has no
@@ -92,22 +93,23 @@ void train_batches_close(struct train_batches *batches);
  *   making  a JSON object, as augmenters say it; any other text counts as none
  * Returns 0; -1 where it could not be written, or has numbers above 2^31 - 1.
  */
-int train_batches_put(struct train_batches *batches,
-                      const struct train_shown *shown, size_t most,
-                      const char *digest, const char *making, struct err *err);
+int run_batches_put(struct run_batches *batches, const struct run_shown *shown,
+                    size_t most, const char *digest, const char *making,
+                    struct err *err);
 
-/* train_batches_part() returns it as a part of a checkpoint: the rows of its
- * steps are on the disk before it is committed. */
-struct train_part train_batches_part(struct train_batches *batches);
+/* run_batches_sync() has the kernel write all rows to the disk, as before a
+ * checkpoint of their steps is committed: 0 or -1.
+ *   batches  a struct run_batches; the type is that of a checkpoint's part */
+int run_batches_sync(void *batches, struct err *err);
 
 /*
- * train_batches_get() reads what was in the batch of a step, total > 0, or of
+ * run_batches_get() reads what was in the batch of a step, total > 0, or of
  * the newest one, total 0; the run may be under way.  *line, the object that
  * the step's line has, is to be given to json_decref(); *memory, to which
  * `shown` points, to free().  -1 with a sentence, and nothing to free, where
  * nothing is known of that step.
  */
-int train_batches_get(const char *run, int64_t total, struct train_shown *shown,
-                      json_t **line, int64_t **memory, struct err *err);
+int run_batches_get(const char *run, int64_t total, struct run_shown *shown,
+                    json_t **line, int64_t **memory, struct err *err);
 
 #endif

@@ -1,8 +1,12 @@
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "run/settings.h"
 #include "t.h"
-#include "train/settings.h"
+#include "util/file.h"
 
 /* What a tool has. */
 static long width = 64;
@@ -29,7 +33,7 @@ static const struct opt_tool tool = {
     "tool", "a tool", NULL, 0, 0, opts,
 };
 static const char *const others[] = {"dataset"};
-static struct train_settings settings;
+static struct run_settings settings;
 
 /* The command line is parsed once in a process: --lr 0.2 --width 32. */
 static void
@@ -43,7 +47,7 @@ parse(void)
 
     for (int i = 0; i < WORDS; i++)
         argv[i] = words[i];
-    train_settings_init(&settings, opts, REMEMBERED, others, 1, &override);
+    run_settings_init(&settings, opts, REMEMBERED, others, 1, &override);
     opt_parse(&tool, WORDS, argv);
 }
 
@@ -56,7 +60,7 @@ not_arch(const char *name, const void *data)
 static void
 values_are_put_by_name(void)
 {
-    json_t *object = train_settings_put(&settings);
+    json_t *object = run_settings_put(&settings);
 
     T(json_object_size(object) == REMEMBERED &&
           !json_object_get(object, "override"),
@@ -82,25 +86,25 @@ remembered_values_are_taken(void)
                               "nesterov", 1, "variant", "literal", "width", 99);
     struct err err = {""};
 
-    T(!train_settings_take(&settings, saved, NULL, NULL, &err),
+    T(!run_settings_take(&settings, saved, NULL, NULL, &err),
       "the same value as given is no difference %s", err.msg);
     T(tau == 0.5 && !strcmp(arch, "mlp") && !strcmp(head, "16-8") && nesterov &&
           choice == 1,
       "what was not given takes the saved value");
     T(width == 32, "what is overridden stays as given");
-    T(!train_settings_take(&settings, saved, not_arch, "arch", &err) &&
+    T(!run_settings_take(&settings, saved, not_arch, "arch", &err) &&
           !strcmp(arch, "resnet18"),
       "a value that does not count leaves the default");
     json_object_del(saved, "nesterov");
-    T(!train_settings_take(&settings, saved, NULL, NULL, &err) && !nesterov,
+    T(!run_settings_take(&settings, saved, NULL, NULL, &err) && !nesterov,
       "so does an option that is younger than the checkpoint");
     json_object_set_new(saved, "lr", json_real(0.3));
-    T(train_settings_take(&settings, saved, NULL, NULL, &err) &&
+    T(run_settings_take(&settings, saved, NULL, NULL, &err) &&
           !strcmp(err.msg, "--lr is 0.2, but 0.3 in the checkpoint: leave it "
                            "out, or add --override lr"),
       "another value is refused: %s", err.msg);
     json_object_set_new(saved, "lr", json_string("fast"));
-    T(train_settings_take(&settings, saved, NULL, NULL, &err) &&
+    T(run_settings_take(&settings, saved, NULL, NULL, &err) &&
           strstr(err.msg, "does not say --lr"),
       "so is one of another type: %s", err.msg);
     arch = head = NULL;
@@ -110,7 +114,7 @@ remembered_values_are_taken(void)
 static void
 lists_are_taken(void)
 {
-    json_t *saved = train_settings_put(&settings);
+    json_t *saved = run_settings_put(&settings);
     json_t *list = json_object_get(saved, "init");
     struct err err = {""};
 
@@ -118,11 +122,11 @@ lists_are_taken(void)
       "a list that was not given is empty");
     json_array_append_new(list, json_string("a"));
     json_array_append_new(list, json_string("b"));
-    T(!train_settings_take(&settings, saved, NULL, NULL, &err) &&
-          files.n == 2 && !strcmp(files.item[1], "b"),
+    T(!run_settings_take(&settings, saved, NULL, NULL, &err) && files.n == 2 &&
+          !strcmp(files.item[1], "b"),
       "a list takes the saved items %s", err.msg);
     json_array_append_new(list, json_integer(3));
-    T(train_settings_take(&settings, saved, NULL, NULL, &err) &&
+    T(run_settings_take(&settings, saved, NULL, NULL, &err) &&
           strstr(err.msg, "does not say --init"),
       "but no others than texts: %s", err.msg);
     files.n = 0;
@@ -132,15 +136,61 @@ lists_are_taken(void)
 static void
 overrides_are_known_by_name(void)
 {
-    T(train_settings_knows(&settings, "tau") &&
-          train_settings_knows(&settings, "dataset") &&
-          !train_settings_knows(&settings, "override") &&
-          !train_settings_knows(&settings, "colour"),
+    T(run_settings_knows(&settings, "tau") &&
+          run_settings_knows(&settings, "dataset") &&
+          !run_settings_knows(&settings, "override") &&
+          !run_settings_knows(&settings, "colour"),
       "what is remembered, and facts besides, can be overridden");
-    T(train_settings_overridden(&settings, "dataset") &&
-          train_settings_overridden(&settings, "width") &&
-          !train_settings_overridden(&settings, "tau"),
+    T(run_settings_overridden(&settings, "dataset") &&
+          run_settings_overridden(&settings, "width") &&
+          !run_settings_overridden(&settings, "tau"),
       "what is named is");
+}
+
+static int
+write_text(const char *path, const char *text)
+{
+    struct err err;
+
+    return file_write(path, text, strlen(text), &err);
+}
+
+static void
+a_run_says_what_it_was_told(void)
+{
+    static const char config[] = "{\"options\":{\"lr\":0.5,\"tau\":null},"
+                                 "\"state\":{\"epoch\":3,\"epochs\":3}}";
+    char folder[] = "/tmp/settings-XXXXXX";
+    struct err err = {""};
+    json_t *newest, *all;
+
+    if (!mkdtemp(folder) || chdir(folder))
+        return;
+    all = run_settings_read(".", NULL);
+    T(!json_object_size(all), "a run that knows nothing says nothing");
+    json_decref(all);
+    T(!run_config_newest(".", &err) && strstr(err.msg, "config.json"),
+      "it has no checkpoint: %s", err.msg);
+    T(!mkdir("latest", 0700) && !write_text("latest/config.json", config) &&
+          !write_text("command", "lr 0.1\ntrain --lr 0.5\nseed 7\n"),
+      "a run with a checkpoint and a command");
+    newest = run_config_newest(".", &err);
+    T(run_config_done(newest) && !run_config_done(NULL),
+      "its epochs are all done");
+    all = run_settings_read(".", newest);
+    T(json_object_size(all) == 2 &&
+          json_real_value(json_object_get(all, "lr")) == 0.5 &&
+          !strcmp(json_string_value(json_object_get(all, "seed")), "7"),
+      "the checkpoint's values count, and what the command has besides");
+    json_decref(all);
+    all = run_settings_read(".", NULL);
+    T(json_object_size(all) == 3 && json_object_get(all, "train"),
+      "without a checkpoint all of the command counts");
+    json_decref(all);
+    json_decref(newest);
+    T(!file_remove("latest", &err) && !unlink("command") && !chdir("/") &&
+          !rmdir(folder),
+      "it is gone");
 }
 
 int
@@ -151,6 +201,7 @@ main(void)
     remembered_values_are_taken();
     lists_are_taken();
     overrides_are_known_by_name();
-    train_settings_release(&settings);
+    run_settings_release(&settings);
+    a_run_says_what_it_was_told();
     return t_done();
 }

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "run/batches.h"
 #include "t.h"
-#include "train/batches.h"
 #include "util/file.h"
 
 enum { IMAGES = 4, VIEWS = 2, EXTRA = 3, MOST = 6 };
@@ -17,25 +17,24 @@ static const char digest[] = "0123456789abcdef0123456789abcdef",
                   making[] = "{\"recipe\":\"cifar\",\"size\":32}";
 
 /* The batch of a step: ids that say which, fewer in each third step. */
-static struct train_shown
+static struct run_shown
 batch_of(int64_t total, int64_t *ids)
 {
     for (int64_t i = 0; i < IMAGES; i++)
         ids[i] = 100 * total + i;
-    return (struct train_shown){.total = total,
-                                .epoch = total / 10,
-                                .step = total % 10,
-                                .n = IMAGES - (total % 3 == 0),
-                                .views = VIEWS,
-                                .ids = ids};
+    return (struct run_shown){.total = total,
+                              .epoch = total / 10,
+                              .step = total % 10,
+                              .n = IMAGES - (total % 3 == 0),
+                              .views = VIEWS,
+                              .ids = ids};
 }
 
 static int
-put_shown(struct train_batches *batches, const struct train_shown *shown)
+put_shown(struct run_batches *batches, const struct run_shown *shown)
 {
     struct err err = {""};
-    const int rc =
-        train_batches_put(batches, shown, MOST, digest, making, &err);
+    const int rc = run_batches_put(batches, shown, MOST, digest, making, &err);
 
     if (rc)
         fprintf(stderr, "%s\n", err.msg);
@@ -46,31 +45,31 @@ put_shown(struct train_batches *batches, const struct train_shown *shown)
 static void
 write_steps(int64_t first, int64_t last)
 {
-    struct train_batches batches = {.rows = -1, .lines = -1};
+    struct run_batches batches = {.rows = -1, .lines = -1};
     struct err err;
 
-    if (train_batches_open(&batches, ".", first - 1, &err))
+    if (run_batches_open(&batches, ".", first - 1, &err))
         printf("# %s\n", err.msg);
     for (int64_t total = first; total <= last; total++) {
         int64_t ids[IMAGES];
-        const struct train_shown shown = batch_of(total, ids);
+        const struct run_shown shown = batch_of(total, ids);
 
         put_shown(&batches, &shown);
     }
-    train_batches_close(&batches);
+    run_batches_close(&batches);
 }
 
 /* What was in a step, as it was written: 1, or 0 and the sentence. */
 static int
 is_known(int64_t total, struct err *err)
 {
-    struct train_shown is, was;
+    struct run_shown is, was;
     int64_t ids[IMAGES], *memory;
     json_t *line;
     int same;
 
     err->msg[0] = 0;
-    if (train_batches_get(".", total, &is, &line, &memory, err))
+    if (run_batches_get(".", total, &is, &line, &memory, err))
         return 0;
     was = batch_of(is.total, ids);
     same = (!total || is.total == total) && is.epoch == was.epoch &&
@@ -85,12 +84,12 @@ is_known(int64_t total, struct err *err)
 static int64_t
 newest_step(void)
 {
-    struct train_shown shown = {0};
+    struct run_shown shown = {0};
     int64_t *memory;
     json_t *line;
     struct err err;
 
-    if (train_batches_get(".", 0, &shown, &line, &memory, &err)) {
+    if (run_batches_get(".", 0, &shown, &line, &memory, &err)) {
         printf("# %s\n", err.msg);
         return -1;
     }
@@ -110,13 +109,13 @@ size_of(const char *path)
 static void
 all_steps_are_known(void)
 {
-    struct train_batches none = {.rows = -1, .lines = -1};
+    struct run_batches none = {.rows = -1, .lines = -1};
     struct err err;
     int known = 1;
 
     T(!is_known(1, &err) && strstr(err.msg, "older trainers"), "%s", err.msg);
-    train_batches_open(&none, ".", 0, &err);
-    train_batches_close(&none);
+    run_batches_open(&none, ".", 0, &err);
+    run_batches_close(&none);
     T(!is_known(0, &err), "none of a run that began: %s", err.msg);
     write_steps(1, 12);
     for (int64_t total = 1; total <= 12; total++)
@@ -131,11 +130,11 @@ all_steps_are_known(void)
 static void
 steps_that_are_done_again_are_cut(void)
 {
-    struct train_batches batches = {.rows = -1, .lines = -1};
+    struct run_batches batches = {.rows = -1, .lines = -1};
     struct err err;
 
-    train_batches_open(&batches, ".", 8, &err);
-    train_batches_close(&batches);
+    run_batches_open(&batches, ".", 8, &err);
+    run_batches_close(&batches);
     T(newest_step() == 8, "of twelve steps eight stay");
     write_steps(9, 10);
     write_steps(6, 7);
@@ -158,12 +157,12 @@ static const char *
 plan_of(int64_t total)
 {
     static char plan[256];
-    struct train_shown shown;
+    struct run_shown shown;
     int64_t *memory;
     json_t *line;
     struct err err;
 
-    if (train_batches_get(".", total, &shown, &line, &memory, &err))
+    if (run_batches_get(".", total, &shown, &line, &memory, &err))
         return "unknown";
     snprintf(plan, sizeof plan, "%s",
              json_is_string(json_object_get(line, "plan"))
@@ -192,18 +191,18 @@ static void
 each_step_has_its_plan(void)
 {
     static const char *const plan[] = {NULL, "a", "a", "b", "", "b"};
-    struct train_batches batches = {.rows = -1, .lines = -1};
+    struct run_batches batches = {.rows = -1, .lines = -1};
     struct err err;
 
-    train_batches_open(&batches, ".", 0, &err);
+    run_batches_open(&batches, ".", 0, &err);
     for (int64_t total = 1; total <= 6; total++) {
         int64_t ids[IMAGES];
-        struct train_shown shown = batch_of(total, ids);
+        struct run_shown shown = batch_of(total, ids);
 
         shown.plan = plan[total - 1];
         put_shown(&batches, &shown);
     }
-    train_batches_close(&batches);
+    run_batches_close(&batches);
     T(!*plan_of(1), "no plan is named");
     T(!strcmp(plan_of(2), "a") && !strcmp(plan_of(3), "a"), "the first plan");
     T(!strcmp(plan_of(4), "b") && !strcmp(plan_of(5), "b") &&
@@ -229,17 +228,17 @@ a_run_may_have_begun_without(void)
 static void
 a_step_may_be_left_out(void)
 {
-    struct train_batches batches = {.rows = -1, .lines = -1};
+    struct run_batches batches = {.rows = -1, .lines = -1};
     int64_t ids[IMAGES] = {INT32_MAX, (int64_t)INT32_MAX + 1};
-    struct train_shown shown = {.total = 2, .n = 2, .views = 2, .ids = ids};
+    struct run_shown shown = {.total = 2, .n = 2, .views = 2, .ids = ids};
     struct err err;
 
     write_steps(1, 1);
-    train_batches_open(&batches, ".", 1, &err);
+    run_batches_open(&batches, ".", 1, &err);
     T(put_shown(&batches, &shown) < 0, "a number above 2^31 - 1 is refused");
     shown = batch_of(3, ids);
     T(!put_shown(&batches, &shown), "the next step is written");
-    train_batches_close(&batches);
+    run_batches_close(&batches);
     T(is_known(3, &err) && is_known(1, &err) && newest_step() == 3,
       "at its place");
     T(!is_known(2, &err) && strstr(err.msg, "nothing says"), "%s", err.msg);
@@ -250,27 +249,27 @@ static void
 write_images(const int64_t *ids, const int64_t *variant, const int64_t *extra,
              const int64_t *view, const int64_t *epoch)
 {
-    struct train_batches batches = {.rows = -1, .lines = -1};
-    struct train_shown shown = {.total = 1,
-                                .epoch = 7,
-                                .n = 3,
-                                .views = VIEWS,
-                                .n_extra = EXTRA,
-                                .ids = ids,
-                                .variant = variant,
-                                .extra_ids = extra,
-                                .extra_view = view,
-                                .extra_epoch = epoch};
+    struct run_batches batches = {.rows = -1, .lines = -1};
+    struct run_shown shown = {.total = 1,
+                              .epoch = 7,
+                              .n = 3,
+                              .views = VIEWS,
+                              .n_extra = EXTRA,
+                              .ids = ids,
+                              .variant = variant,
+                              .extra_ids = extra,
+                              .extra_view = view,
+                              .extra_epoch = epoch};
     struct err err;
 
-    train_batches_open(&batches, ".", 0, &err);
+    run_batches_open(&batches, ".", 0, &err);
     put_shown(&batches, &shown);
     shown.total = 2;
     shown.n = 2;
     shown.n_extra = 1;
     shown.extra_view = NULL;
     put_shown(&batches, &shown);
-    train_batches_close(&batches);
+    run_batches_close(&batches);
 }
 
 static void
@@ -279,13 +278,13 @@ all_is_as_it_was(void)
     static const int64_t ids[] = {5, 6, 7}, variant[] = {1, 2, 3, 4, 5, 6},
                          extra[] = {8, 9, 10}, view[] = {-1, 0, 4},
                          epoch[] = {1, 2, 3};
-    struct train_shown shown;
+    struct run_shown shown;
     int64_t *memory;
     json_t *line;
     struct err err;
 
     write_images(ids, variant, extra, view, epoch);
-    T(!train_batches_get(".", 1, &shown, &line, &memory, &err) &&
+    T(!run_batches_get(".", 1, &shown, &line, &memory, &err) &&
           !memcmp(shown.ids, ids, sizeof ids) &&
           !memcmp(shown.variant, variant, sizeof variant),
       "samples and their fixed views");
@@ -300,8 +299,8 @@ all_is_as_it_was(void)
       "the line says how many may come, of which data, how made");
     json_decref(line);
     free(memory);
-    T(!train_batches_get(".", 2, &shown, &line, &memory, &err) &&
-          shown.n == 2 && shown.n_extra == 1 && shown.variant[2] == 3 &&
+    T(!run_batches_get(".", 2, &shown, &line, &memory, &err) && shown.n == 2 &&
+          shown.n_extra == 1 && shown.variant[2] == 3 &&
           shown.extra_view[0] == VIEWS && shown.extra_epoch[0] == 7,
       "a smaller batch");
     json_decref(line);
@@ -312,13 +311,13 @@ all_is_as_it_was(void)
 static void
 lines_say_what_changes(void)
 {
-    struct train_batches batches = {.rows = -1, .lines = -1};
+    struct run_batches batches = {.rows = -1, .lines = -1};
     int64_t ids[IMAGES], many[2 * IMAGES] = {0};
-    struct train_shown shown;
+    struct run_shown shown;
     struct err err;
 
     write_steps(1, 4);
-    train_batches_open(&batches, ".", 4, &err);
+    run_batches_open(&batches, ".", 4, &err);
     for (int64_t total = 5; total < 9; total++) {
         shown = batch_of(total, ids);
         if (total == 7) {
@@ -337,7 +336,7 @@ lines_say_what_changes(void)
     put_shown(&batches, &shown);
     T(newest_step() == 3 && is_known(2, &err) && is_known(3, &err),
       "and one from before the start");
-    train_batches_close(&batches);
+    run_batches_close(&batches);
 }
 
 /* In a process that may not make a file longer than so many bytes. */

@@ -7,8 +7,8 @@
 #include "data/index.h"
 #include "image/generate.h"
 #include "image/png.h"
+#include "run/views.h"
 #include "t.h"
-#include "train/views.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -67,19 +67,19 @@ make_large_set(const char *list)
     return fclose(file) || index_input(list);
 }
 
-static struct train_shown
+static struct run_shown
 batch_of(int64_t total, int fixed)
 {
-    return (struct train_shown){.total = total,
-                                .epoch = 3,
-                                .n = B,
-                                .views = VIEWS,
-                                .n_extra = EXTRA,
-                                .ids = ids,
-                                .variant = fixed ? variant : NULL,
-                                .extra_ids = extra,
-                                .extra_view = extra_view,
-                                .extra_epoch = extra_epoch};
+    return (struct run_shown){.total = total,
+                              .epoch = 3,
+                              .n = B,
+                              .views = VIEWS,
+                              .n_extra = EXTRA,
+                              .ids = ids,
+                              .variant = fixed ? variant : NULL,
+                              .extra_ids = extra,
+                              .extra_view = extra_view,
+                              .extra_epoch = extra_epoch};
 }
 
 /* Steps 1, with fresh views, and 2, with fixed ones, of a run whose augmenter
@@ -87,7 +87,7 @@ batch_of(int64_t total, int fixed)
 static void
 write_run(const char *data, const char *making)
 {
-    struct train_batches batches;
+    struct run_batches batches;
     struct digest digest;
     char hex[DIGEST_HEX];
     struct err err = {""};
@@ -95,22 +95,22 @@ write_run(const char *data, const char *making)
     int rc;
 
     digest = data_digest(set);
-    rc = train_batches_open(&batches, ".", 0, &err);
+    rc = run_batches_open(&batches, ".", 0, &err);
     for (int fixed = 0; fixed < 2 && !rc; fixed++) {
-        const struct train_shown shown = batch_of(fixed + 1, fixed);
+        const struct run_shown shown = batch_of(fixed + 1, fixed);
 
-        rc = train_batches_put(&batches, &shown, EXTRA,
-                               digest_hex(&digest, hex), making, &err);
+        rc = run_batches_put(&batches, &shown, EXTRA, digest_hex(&digest, hex),
+                             making, &err);
     }
     if (rc)
         printf("# %s\n", err.msg);
-    train_batches_close(&batches);
+    run_batches_close(&batches);
     data_close(set);
 }
 
 /* What an augmenter makes of such a batch. */
 static void
-gather_batch(const struct train_shown *shown, struct data_gather *gather)
+gather_batch(const struct run_shown *shown, struct data_gather *gather)
 {
     const struct data_wanted want = {.n = B,
                                      .n_extra = EXTRA,
@@ -138,25 +138,25 @@ gather_batch(const struct train_shown *shown, struct data_gather *gather)
 }
 
 static void
-check_views(struct train_views *views, int64_t total, const char *what)
+check_views(struct run_views *views, int64_t total, const char *what)
 {
     enum { AREA = SIZE * SIZE * 3 };
-    const struct train_shown was = batch_of(total, total == 2);
+    const struct run_shown was = batch_of(total, total == 2);
     struct data_gather gather = {0};
-    struct train_shown shown;
+    struct run_shown shown;
     struct err err = {""};
     uint8_t pixel[AREA];
     size_t same = 0;
     int64_t id, epoch, view;
 
     gather_batch(&was, &gather);
-    if (train_views_step(views, total, &shown, &err) ||
-        train_views_size(views) != SIZE)
+    if (run_views_step(views, total, &shown, &err) ||
+        run_views_size(views) != SIZE)
         printf("# %s\n", err.msg);
     else
         for (size_t i = 0; i < VIEWS * B + EXTRA; i++) {
-            train_views_name(&shown, i, &id, &epoch, &view);
-            same += !train_views_make(views, id, epoch, view, pixel, &err) &&
+            run_views_name(&shown, i, &id, &epoch, &view);
+            same += !run_views_make(views, id, epoch, view, pixel, &err) &&
                     !memcmp(pixel, gather.pixel + i * AREA, AREA);
         }
     T(same == VIEWS * B + EXTRA, "%s", what);
@@ -166,7 +166,7 @@ check_views(struct train_views *views, int64_t total, const char *what)
 static void
 they_are_those_of_the_augmenter(void)
 {
-    struct train_views *views = train_views_open(".", NULL);
+    struct run_views *views = run_views_open(".", NULL);
     char *making = mem_format(
         "{\"recipe\":\"%s\",\"size\":%d,\"seed\":%d,\"data\":\"set\"}", recipe,
         SIZE, SEED);
@@ -176,51 +176,51 @@ they_are_those_of_the_augmenter(void)
     write_run("set", making);
     check_views(views, 1, "fresh views, and further images of any epoch");
     check_views(views, 2, "fixed views");
-    T(!train_views_plain(views, 4, pixel, &err) &&
-          !train_views_make(views, 4, 3, 0, other, &err) &&
+    T(!run_views_plain(views, 4, pixel, &err) &&
+          !run_views_make(views, 4, 3, 0, other, &err) &&
           memcmp(pixel, other, sizeof pixel),
       "the image as it is, is another");
-    T(data_size(train_views_set(views)) == N, "the data set is to be had");
-    T(train_views_make(views, N, 0, 0, pixel, &err) < 0 &&
+    T(data_size(run_views_set(views)) == N, "the data set is to be had");
+    T(run_views_make(views, N, 0, 0, pixel, &err) < 0 &&
           strstr(err.msg, "'set' has no sample 6"),
       "%s", err.msg);
-    T(train_views_make(views, 0, 0, 1 << 16, pixel, &err) < 0 &&
-          train_views_make(views, 0, -1, 0, pixel, &err) < 0,
+    T(run_views_make(views, 0, 0, 1 << 16, pixel, &err) < 0 &&
+          run_views_make(views, 0, -1, 0, pixel, &err) < 0,
       "%s", err.msg);
-    train_views_close(views);
+    run_views_close(views);
     free(making);
 }
 
 static void
 all_samples_of_a_large_set_may_be_asked_about(void)
 {
-    struct train_views *views = train_views_open(".", NULL);
+    struct run_views *views = run_views_open(".", NULL);
     const struct data_set *set;
-    struct train_shown shown;
+    struct run_shown shown;
     struct err err = {""};
     size_t right = 0;
 
     write_run("large", "{\"recipe\":\"cifar\",\"size\":9,\"seed\":1,"
                        "\"data\":\"large\"}");
-    REQUIRE(!train_views_step(views, 0, &shown, &err));
-    set = train_views_set(views);
+    REQUIRE(!run_views_step(views, 0, &shown, &err));
+    set = run_views_set(views);
     for (size_t i = data_size(set); i--;)
         right += data_label(set, i) == (int)i % N;
     T(right == LARGE, "labels, of the last sample first%s", err.msg);
-    train_views_close(views);
+    run_views_close(views);
 }
 
 static void
 refuse_step(const char *making, const char *data, const char *sentence)
 {
-    struct train_views *views = train_views_open(".", data);
-    struct train_shown shown;
+    struct run_views *views = run_views_open(".", data);
+    struct run_shown shown;
     struct err err = {""};
 
     write_run("set", making);
-    T(train_views_step(views, 0, &shown, &err) < 0 && strstr(err.msg, sentence),
+    T(run_views_step(views, 0, &shown, &err) < 0 && strstr(err.msg, sentence),
       "%s", err.msg);
-    train_views_close(views);
+    run_views_close(views);
 }
 
 static void

@@ -7,8 +7,8 @@
 
 #include "child.h"
 #include "nn/checkpoint.h"
+#include "run/results.h"
 #include "t.h"
-#include "train/results.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -44,27 +44,27 @@ an_encoder_is_found_in_its_run(void)
     json_t *about;
     char *run;
 
-    T(!train_results_manifest("run", 7, hex, &err) && strlen(hex) == 32,
+    T(!run_results_manifest("run", 7, hex, &err) && strlen(hex) == 32,
       "a checkpoint has a manifest %s", err.msg);
     about = encoder("run/latest", hex);
-    T(train_results_origin(about, &run, &step, &err) == 0,
+    T(run_results_origin(about, &run, &step, &err) == 0,
       "a folder without metrics is no run");
     if (file_write("run/metrics.jsonl", "", 0, &err))
         printf("# %s\n", err.msg);
-    T(train_results_origin(about, &run, &step, &err) == 1 &&
+    T(run_results_origin(about, &run, &step, &err) == 1 &&
           !strcmp(run, "run") && step == 7,
       "run and step are found by the manifest");
     free(run);
     json_object_set_new(about, "untrained", json_true());
-    T(train_results_origin(about, &run, &step, &err) == 0,
+    T(run_results_origin(about, &run, &step, &err) == 0,
       "initial weights are no result of it");
     json_decref(about);
     about = encoder("run/latest", "0123");
-    T(train_results_origin(about, &run, &step, &err) == -1 &&
+    T(run_results_origin(about, &run, &step, &err) == -1 &&
           strstr(err.msg, "'run'"),
       "a checkpoint that is gone is said: %s", err.msg);
     json_decref(about);
-    T(train_results_origin(NULL, &run, &step, &err) == 0,
+    T(run_results_origin(NULL, &run, &step, &err) == 0,
       "no encoder is of no run");
 }
 
@@ -73,20 +73,20 @@ results_are_added(void)
 {
     json_t *result = json_pack("{s:s s:f}", "measure", "knn", "accuracy", 0.5);
     struct err err = {""};
-    json_t *all = train_results_read("run", &err);
+    json_t *all = run_results_read("run", &err);
     int file;
 
     T(all && json_array_size(all) == 0, "a run begins without results");
     json_decref(all);
-    T(!train_results_add("run", 7, "ab", result, &err), "one is added %s",
+    T(!run_results_add("run", 7, "ab", result, &err), "one is added %s",
       err.msg);
     file = open("run/results.jsonl", O_WRONLY | O_APPEND);
     T(write(file, "{\"measure\":\"kn", 14) == 14,
       "a writer dies within its line");
     close(file);
-    T(!train_results_add("run", 9, "cd", result, &err), "another is added %s",
+    T(!run_results_add("run", 9, "cd", result, &err), "another is added %s",
       err.msg);
-    all = train_results_read("run", &err);
+    all = run_results_read("run", &err);
     T(all && json_array_size(all) == 2, "both are there, the half line not");
     T(json_integer_value(json_object_get(json_array_get(all, 1), "step")) ==
               9 &&
@@ -97,7 +97,7 @@ results_are_added(void)
       "with step, time and figures");
     json_decref(all);
     json_decref(result);
-    T(train_results_add("none", 1, "", json_null(), &err) == -1 &&
+    T(run_results_add("none", 1, "", json_null(), &err) == -1 &&
           strstr(err.msg, "none/results.jsonl"),
       "what cannot be written is said: %s", err.msg);
 }
@@ -110,7 +110,7 @@ add_many(void)
     struct err err;
 
     for (long i = 0; i < 100; i++)
-        train_results_add("run", i, "ab", result, &err);
+        run_results_add("run", i, "ab", result, &err);
     json_decref(result);
 }
 
@@ -127,7 +127,7 @@ several_may_write(void)
         }
     while (wait(NULL) > 0)
         ;
-    all = train_results_read("run", &err);
+    all = run_results_read("run", &err);
     T(json_array_size(all) == 302, "three writers lose none of 300 lines");
     json_decref(all);
 }

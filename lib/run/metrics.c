@@ -1,0 +1,115 @@
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "run/metrics.h"
+#include "util/json.h"
+#include "util/mem.h"
+
+/* Numbers of an object, which has that name in the line, or none. */
+static void
+add_numbers(json_t *object, const char *of, struct wire_metric *values,
+            size_t *n)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(object, name, value)
+    {
+        struct wire_metric *to = values + *n;
+
+        if (json_is_object(value) && !*of)
+            add_numbers(value, name, values, n);
+        else if (json_is_number(value) && *n < WIRE_METRICS_MAX &&
+                 snprintf(to->name, sizeof to->name, "%s%s%s", of,
+                          *of ? "." : "", name) < (int)sizeof to->name) {
+            to->value = json_number_value(value);
+            ++*n;
+        }
+    }
+}
+
+int
+run_metrics_next(struct run_metrics *metrics, const char *run)
+{
+    const char *line;
+
+    metrics->n = 0;
+    while (run_lines_next(&metrics->lines, run, RUN_METRICS, &line)) {
+        json_t *object = line ? json_loads(line, 0, NULL) : NULL;
+
+        add_numbers(object, "", metrics->value, &metrics->n);
+        json_decref(object);
+        if (!line || metrics->n)
+            return 1;
+    }
+    return 0;
+}
+
+void
+run_metrics_release(struct run_metrics *metrics)
+{
+    run_lines_release(&metrics->lines);
+}
+
+enum { LINE_MAX_BYTES = 1 << 15 }; // many times the longest line of a step
+
+/* The step of the last line before `end`, 0 where that is none, and where the
+ * line begins.  Of a line that no step has, `start` is within it. */
+static int
+read_last_line(int file, off_t end, off_t *start, int64_t *step)
+{
+    char text[LINE_MAX_BYTES];
+    const size_t n = end < LINE_MAX_BYTES ? (size_t)end : LINE_MAX_BYTES;
+    size_t at = n - 1;
+    json_t *object = NULL;
+
+    if (pread(file, text, n, end - (off_t)n) != (ssize_t)n)
+        return -1;
+    while (at && text[at - 1] != '\n')
+        at--;
+    if (text[n - 1] == '\n')
+        object = json_loadb(text + at, n - at, 0, NULL);
+    *step = json_integer_value(json_object_get(object, "total"));
+    json_decref(object);
+    *start = end - (off_t)(n - at);
+    return 0;
+}
+
+/* Cuts the lines behind that of step `total`.  They are read from the end on,
+ * for the file of a long run is larger than the memory. */
+static int
+cut_lines(int file, int64_t total)
+{
+    const off_t size = lseek(file, 0, SEEK_END);
+    off_t end = size, start = 0;
+
+    while (end > 0) {
+        int64_t step;
+
+        if (read_last_line(file, end, &start, &step))
+            return -1;
+        if (step >= 1 && step <= total)
+            break;
+        end = start;
+    }
+    return size < 0 || (end < size && ftruncate(file, end)) ? -1 : 0;
+}
+
+int
+run_metrics_append(const char *run, int64_t total, struct err *err)
+{
+    char *path = mem_format("%s/%s", run, RUN_METRICS);
+    int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+
+    if (file < 0) {
+        err_sys(err, "cannot open '%s'", path);
+    } else if (cut_lines(file, total)) {
+        err_sys(err, "cannot cut '%s'", path);
+        close(file);
+        file = -1;
+    }
+    free(path);
+    return file;
+}

@@ -1,0 +1,63 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run/metrics.h"
+#include "t.h"
+#include "util/file.h"
+
+/* Writes the file, and reads its next step. */
+static int
+read_text(struct run_metrics *step, const char *text)
+{
+    struct err err;
+
+    run_metrics_release(step);
+    *step = (struct run_metrics){.n = 0};
+    if (file_write(RUN_METRICS, text, strlen(text), &err))
+        printf("# %s\n", err.msg);
+    return run_metrics_next(step, ".");
+}
+
+int
+main(void)
+{
+    static struct run_metrics step;
+    static char many[16 * WIRE_METRICS_MAX] = "{\"x\":0";
+    char folder[] = "/tmp/metrics-XXXXXX";
+
+    if (!mkdtemp(folder) || chdir(folder))
+        return 1;
+    T(read_text(
+          &step,
+          "{\"total\":7,\"loss\":0.5,\"note\":\"text\",\"no\":null,"
+          "\"a234567890123456789012345678901234567890123456789012345678901234\""
+          ":1}\n") &&
+          step.n == 2 && !strcmp(step.value[0].name, "total") &&
+          step.value[0].value == 7 && !strcmp(step.value[1].name, "loss") &&
+          step.value[1].value == 0.5,
+      "numbers in their order, without texts, null and a name of 64 bytes");
+    T(read_text(&step, "otal\":7,\"loss\":0.5}\n[1]\n\n{}\n{\"total\":8}\n") &&
+          step.n == 1 && step.value[0].value == 8 &&
+          !run_metrics_next(&step, "."),
+      "lines without numbers are passed over");
+    T(read_text(&step, "{\"total\":7,\"plan\":{\"strategy\":\"swap\","
+                       "\"mean\":2,\"in\":{\"it\":3}},\"loss\":1}\n") &&
+          step.n == 3 && !strcmp(step.value[1].name, "plan.mean") &&
+          step.value[1].value == 2 && !strcmp(step.value[2].name, "loss"),
+      "those of an object in it, by both names");
+    for (int i = 1; i < WIRE_METRICS_MAX + 5; i++)
+        snprintf(many + strlen(many), 32, ",\"%d\":%d", i, i);
+    strcat(many, "}\n");
+    T(read_text(&step, many) && step.n == WIRE_METRICS_MAX &&
+          !run_metrics_next(&step, "."),
+      "no more than fit");
+    T(!truncate(RUN_METRICS, 0) && run_metrics_next(&step, ".") && !step.n &&
+          !run_metrics_next(&step, "."),
+      "what was read is not there any more: once");
+    run_metrics_release(&step);
+    unlink(RUN_METRICS);
+    if (!chdir("/"))
+        rmdir(folder);
+    return t_done();
+}
