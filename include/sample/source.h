@@ -4,6 +4,7 @@
 #include "sample/memory.h"
 #include "sample/sampler.h"
 #include "util/arena.h"
+#include "util/value.h"
 
 /*
  * Where an objective's negatives come from: the samplers of this room behind
@@ -98,8 +99,6 @@ double sample_source_beta(const struct sample_source *source, int64_t number);
 int sample_source_banks(const struct sample_source *source);
 int sample_source_waits(const struct sample_source *source);
 
-enum { SAMPLE_VALUES_MAX = 16 };
-
 /* Samples from outside of a batch that are to be encoded with it. */
 struct sample_extras {
     size_t n, most;       /* most: n is never larger in a batch of this b */
@@ -108,8 +107,7 @@ struct sample_extras {
     const int64_t *epoch; /* [n] of which epoch; NULL: 0 */
     int texts;            /* 1: captions; view - 1 is the caption's number */
     struct sample_hints hints; /* for the weighing */
-    size_t n_values;           /* of values, which are for the metrics */
-    struct sample_value values[SAMPLE_VALUES_MAX];
+    struct values values;      /* for the metrics */
 };
 
 /*
@@ -142,18 +140,13 @@ struct sample_weights {
     const float *outside; /* [n_outside,dim] of unit length */
     double accepted;      /* share of proposals, 0 .. 1 */
     size_t moved;         /* chains whose state changed */
-    size_t n_values;
-    struct sample_value values[SAMPLE_VALUES_MAX];
+    struct values values; /* for the metrics */
 
     /* To be kept for the sampler (sample/store.h), if the step is applied. */
     const char *sampler;
     size_t n_tables;
     struct sample_rows tables[SAMPLE_TABLES_MAX];
 };
-
-/* sample_weights_value() adds a number for the metrics. */
-void sample_weights_value(struct sample_weights *weights, const char *name,
-                          double x);
 
 /*
  * sample_source_weigh() computes the weights of an encoded step, which last

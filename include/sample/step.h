@@ -57,12 +57,6 @@ struct sample_step {
     struct sample_hints hints;
 };
 
-/* A number for the metrics. */
-struct sample_value {
-    const char *name;
-    double value;
-};
-
 /* sample_step_views() returns how many chains an image has: A, or v. */
 size_t sample_step_views(const struct sample_step *step);
 

@@ -25,13 +25,13 @@ struct train_listener {
 
     /* The numbers of a line, in its order, once the line is written; those of
      * a plan have names "plan.NAME".  NULL: not wanted. */
-    void (*line)(void *self, const struct train_values *values);
+    void (*line)(void *self, const struct values *values);
 };
 
 /* The selector's figures of the plan of an epoch. */
 struct train_plan {
     const char *strategy;
-    struct train_values values;
+    struct values values;
 };
 
 struct train_journal {

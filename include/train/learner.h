@@ -9,8 +9,8 @@
 #include "train/samples.h"
 #include "train/scalars.h"
 #include "train/state.h"
-#include "train/value.h"
 #include "util/param.h"
+#include "util/value.h"
 
 /*
  * One step of training: a batch in, its outcome out.
@@ -57,13 +57,13 @@ enum { TRAIN_LOST_STEPS = 16 };
 
 struct train_result {
     enum train_outcome outcome;
-    const char *reason;         /* why it was not applied; or NULL */
-    struct loss_report loss;    /* of an applied step */
-    struct train_values values; /* of an applied step: loss, numbers of the
-                                   objective, gradient, rate, tau and other
-                                   scheduled parameters, numbers of the
-                                   negatives */
-    double seconds;             /* that the step took */
+    const char *reason;      /* why it was not applied; or NULL */
+    struct loss_report loss; /* of an applied step */
+    struct values values;    /* of an applied step: loss, numbers of the
+                                      objective, gradient, rate, tau and other
+                                      scheduled parameters, numbers of the
+                                      negatives */
+    double seconds;          /* that the step took */
 };
 
 /* The schedules of the learning rate and of each parameter of the objective by

@@ -86,7 +86,7 @@ int train_objective_set(struct train_objective *objective, const char *name,
 
 /*
  * These return 1 with the name of number i = 0, 1 .., and 0 behind the last.
- * Names live as long as the process.
+ * Names live as long as the process, those of metrics until the next step.
  *   metric  a number of the last step: infonce, positive, cosine, deviation,
  *           then those of the objective
  *   scalar  a number that the caller's optimiser is to move: its value, and its

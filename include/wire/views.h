@@ -35,8 +35,8 @@ struct wire_extra {
                                * -1: none */
     const float *hint_log_q;  /* [r] log of the probability of the draw */
     size_t n_hint_values;     /* up to WIRE_HINT_VALUES_MAX */
-    struct wire_metric hint_values[WIRE_HINT_VALUES_MAX]; /* of all draws, for
-                                                           * the metrics */
+    struct value hint_values[WIRE_HINT_VALUES_MAX]; /* of all draws, for
+                                                     * the metrics */
 };
 
 struct wire_variants {

@@ -73,8 +73,8 @@ weigh_correlations(size_t d, double lambda, float *c,
             *x = (float)(2 * far * (k == l ? 1 : lambda));
         }
     report->value = on + lambda * off;
-    loss_report_more(report, "diagonal", diagonal / (double)d);
-    loss_report_more(report, "off_diagonal", sqrt(off / others));
+    values_add(&report->more, "diagonal", diagonal / (double)d);
+    values_add(&report->more, "off_diagonal", sqrt(off / others));
 }
 
 static void

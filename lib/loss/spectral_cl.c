@@ -90,7 +90,7 @@ spectral_cl_direct(const struct loss_batch *batch,
     num_gemm_nn(b, d, b, 1, t, y, 0, dz);
     num_gemm_tn(b, d, b, 1, t, x, 0, dz + b * d);
     cap_rows_back(n, d, most, x, length, dz);
-    loss_report_more(report, "capped", (double)capped / (double)n);
+    values_add(&report->more, "capped", (double)capped / (double)n);
 }
 
 const struct loss_objective loss_spectral_cl = {

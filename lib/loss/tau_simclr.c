@@ -84,9 +84,9 @@ tau_simclr_direct(const struct loss_batch *batch,
         most = fmax(most, t);
     }
     report->value = value / (double)n;
-    loss_report_more(report, "certainty_mean", sum / (double)n);
-    loss_report_more(report, "certainty_min", least);
-    loss_report_more(report, "certainty_max", most);
+    values_add(&report->more, "certainty_mean", sum / (double)n);
+    values_add(&report->more, "certainty_min", least);
+    values_add(&report->more, "certainty_max", most);
 }
 
 static const struct param params[] = {LOSS_PARAM_TAU(0.07), {0}};

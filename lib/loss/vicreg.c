@@ -88,9 +88,9 @@ vicreg_direct(const struct loss_batch *batch, const struct loss_settings *set,
     spread_view(b, d, set, z, dz, work, term);
     spread_view(b, d, set, z + half, dz + half, work, term);
     report->value = invariance + term[0] + term[1];
-    loss_report_more(report, "invariance", invariance);
-    loss_report_more(report, "variance", term[0]);
-    loss_report_more(report, "covariance", term[1]);
+    values_add(&report->more, "invariance", invariance);
+    values_add(&report->more, "variance", term[0]);
+    values_add(&report->more, "covariance", term[1]);
 }
 
 const struct loss_objective loss_vicreg = {

@@ -190,7 +190,7 @@ weigh_draws(struct sample_source *source, const struct sample_step *step,
     weights->s = s;
     weights->scale = scale;
     weights->accepted = 1;
-    sample_weights_value(weights, "importance", importance);
+    values_add(&weights->values, "importance", importance);
 }
 
 static const struct param params[] = {

@@ -337,9 +337,8 @@ draw_states(struct sample_source *source, const struct sample_step *step,
     hand_out(want, walks ? row : NULL, !step->fixed, extras, to);
     if (!walks || !extras->n)
         return;
-    extras->n_values = 2;
-    extras->values[0] = (struct sample_value){"walk_accepted", went.accepted};
-    extras->values[1] = (struct sample_value){"walk_ess", went.effective};
+    values_add(&extras->values, "walk_accepted", went.accepted);
+    values_add(&extras->values, "walk_ess", went.effective);
 }
 
 static void
@@ -435,8 +434,8 @@ compare_states(struct sample_source *source, struct sample_step *step,
         return sample_step_compare(step, to);
     went = walk_chains(source, bank, step, step->beta, state, to);
     if (settings_of(&source->how).moves && bank->rows) {
-        sample_weights_value(weights, "walk_accepted", went.accepted);
-        sample_weights_value(weights, "walk_ess", went.effective);
+        values_add(&weights->values, "walk_accepted", went.accepted);
+        values_add(&weights->values, "walk_ess", went.effective);
     }
     recalled = recall_states(bank, step, state, to);
     weights->n_outside = step->extra;
@@ -476,7 +475,7 @@ weigh_chains(struct sample_source *source, const struct sample_step *asked,
     weights->accepted = moves.accepted;
     weights->moved = moves.moved;
     weights->partial = form->scores;
-    sample_weights_value(weights, "cold", (double)moves.cold / (double)n);
+    values_add(&weights->values, "cold", (double)moves.cold / (double)n);
     source->state = state;
     source->score = score;
 }

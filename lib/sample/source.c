@@ -197,13 +197,6 @@ sample_source_draw(struct sample_source *source, const struct sample_step *step,
     return extras;
 }
 
-void
-sample_weights_value(struct sample_weights *weights, const char *name, double x)
-{
-    REQUIRE(weights->n_values < SAMPLE_VALUES_MAX);
-    weights->values[weights->n_values++] = (struct sample_value){name, x};
-}
-
 /* The step goes to the memory, and to the bank that is ahead of it. */
 static void
 remember_step(struct sample_source *source, const struct sample_step *step,
@@ -222,11 +215,10 @@ remember_step(struct sample_source *source, const struct sample_step *step,
     weights->n_tables = sample_memory_rows(memory, weights->tables);
     if (!memory->form.horizon)
         return;
-    sample_weights_value(weights, "known",
-                         (double)bank->known /
-                             (double)(bank->size * bank->views));
-    sample_weights_value(weights, "staleness", stale.mean);
-    sample_weights_value(weights, "age", stale.age);
+    values_add(&weights->values, "known",
+               (double)bank->known / (double)(bank->size * bank->views));
+    values_add(&weights->values, "staleness", stale.mean);
+    values_add(&weights->values, "age", stale.age);
 }
 
 int

@@ -121,26 +121,24 @@ write_line(struct train_journal *journal, json_t *object)
 
 /* Adds a number to the line, where it is finite, and to the list. */
 static void
-add_value(json_t *line, struct train_values *values, const char *name, double x)
+add_value(json_t *line, struct values *values, const char *name, double x)
 {
     json_object_set_new(line, name, json_real(x));
-    train_values_add(values, name, x);
+    values_add(values, name, x);
 }
 
 static void
-add_count(json_t *line, struct train_values *values, const char *name,
-          int64_t x)
+add_count(json_t *line, struct values *values, const char *name, int64_t x)
 {
     json_object_set_new(line, name, json_integer(x));
-    train_values_count(values, name, x);
+    values_count(values, name, x);
 }
 
 static void
-add_values(json_t *line, struct train_values *values,
-           const struct train_values *from)
+add_values(json_t *line, struct values *values, const struct values *from)
 {
     for (size_t i = 0; i < from->n; i++) {
-        const struct train_value *v = &from->value[i];
+        const struct value *v = &from->value[i];
 
         if (v->whole)
             add_count(line, values, v->name, (int64_t)v->value);
@@ -150,18 +148,17 @@ add_values(json_t *line, struct train_values *values,
 }
 
 static void
-add_plan(json_t *line, struct train_values *values,
-         const struct train_plan *plan)
+add_plan(json_t *line, struct values *values, const struct train_plan *plan)
 {
     json_t *object = json_object();
 
     json_object_set_new(object, "strategy", json_string(plan->strategy));
     for (size_t i = 0; i < plan->values.n; i++) {
-        const struct train_value *v = &plan->values.value[i];
+        const struct value *v = &plan->values.value[i];
         char *name = mem_format("plan.%.58s", v->name);
 
         json_object_set_new(object, v->name, json_real(v->value));
-        train_values_add(values, name, v->value);
+        values_add(values, name, v->value);
         free(name);
     }
     json_object_set_new(line, "plan", object);
@@ -212,7 +209,7 @@ train_journal_step(struct train_journal *journal, const struct train_batch *b,
 {
     const struct train_state *state = journal->state;
     const struct train_listener *listener = &journal->listener;
-    struct train_values values = {0};
+    struct values values = {0};
     json_t *line = json_object();
 
     if (result->outcome == TRAIN_APPLIED)

@@ -406,36 +406,32 @@ advance_state(struct train_state *state, const struct train_batch *b)
 }
 
 static void
-list_weights(struct train_values *values, const struct sample_extras *extras,
+list_weights(struct values *values, const struct sample_extras *extras,
              const struct sample_weights *weights)
 {
-    train_values_add(values, "accepted", weights->accepted);
-    train_values_count(values, "moved", (int64_t)weights->moved);
-    for (size_t i = 0; i < extras->n_values; i++)
-        train_values_add(values, extras->values[i].name,
-                         extras->values[i].value);
-    for (size_t i = 0; i < weights->n_values; i++)
-        train_values_add(values, weights->values[i].name,
-                         weights->values[i].value);
+    values_add(values, "accepted", weights->accepted);
+    values_count(values, "moved", (int64_t)weights->moved);
+    values_join(values, &extras->values);
+    values_join(values, &weights->values);
 }
 
 /* What is told of any of our objectives. */
 static void
-list_spread(struct train_values *values, const struct loss_report *loss)
+list_spread(struct values *values, const struct loss_report *loss)
 {
-    train_values_add(values, "infonce", loss->infonce);
-    train_values_add(values, "positive", loss->positive);
-    train_values_add(values, "cosine", loss->cosine);
-    train_values_add(values, "deviation", loss->deviation);
+    values_add(values, "infonce", loss->infonce);
+    values_add(values, "positive", loss->positive);
+    values_add(values, "cosine", loss->cosine);
+    values_add(values, "deviation", loss->deviation);
 }
 
 /* What falls on the own class, and what would if all weighed alike. */
 static void
-list_share(struct train_values *values, const struct loss_share *share)
+list_share(struct values *values, const struct loss_share *share)
 {
-    train_values_add(values, "own_class", share->own / share->all);
-    train_values_add(values, "own_shown",
-                     (double)share->kin / (double)share->negatives);
+    values_add(values, "own_class", share->own / share->all);
+    values_add(values, "own_shown",
+               (double)share->kin / (double)share->negatives);
 }
 
 /* What there is to say of a step that was applied. */
@@ -446,24 +442,23 @@ list_values(const struct train_learner *learner, double gradient, double rate,
     const struct param *own = learner->spec.objective->params;
     const struct train_pace *pace = &learner->spec.pace;
     const struct loss_report *loss = &result->loss;
-    struct train_values *values = &result->values;
+    struct values *values = &result->values;
 
-    train_values_add(values, "loss", loss->value);
+    values_add(values, "loss", loss->value);
     if (!learner->spec.objective->by_encoder)
         list_spread(values, loss);
     if (loss->share.all > 0)
         list_share(values, &loss->share);
-    for (size_t i = 0; i < loss->n_more; i++)
-        train_values_add(values, loss->more[i].name, loss->more[i].value);
-    train_values_add(values, "gradient", gradient);
-    train_values_add(values, "rate", rate);
+    values_join(values, &loss->more);
+    values_add(values, "gradient", gradient);
+    values_add(values, "rate", rate);
     for (size_t i = 0; own[i].name; i++)
         if (i == LOSS_TAU || pace->value[i].kind != NN_SCHEDULE_CONSTANT)
-            train_values_add(values, own[i].name, learner->settings.value[i]);
+            values_add(values, own[i].name, learner->settings.value[i]);
     if (learner->spec.objective->wants_weights && !exchange->alone)
         list_weights(values, &exchange->extras, &exchange->weights);
     if (exchange->alone)
-        train_values_count(values, "alone", 1);
+        values_count(values, "alone", 1);
 }
 
 enum train_outcome

@@ -239,16 +239,15 @@ train_objective_metric(const struct train_objective *o, size_t i,
                        const char **name, double *value)
 {
     const struct loss_report *r = &o->report;
-    const struct loss_metric all[] = {{"infonce", r->infonce},
-                                      {"positive", r->positive},
-                                      {"cosine", r->cosine},
-                                      {"deviation", r->deviation}};
+    static const char *const names[] = {"infonce", "positive", "cosine",
+                                        "deviation"};
+    const double all[] = {r->infonce, r->positive, r->cosine, r->deviation};
     const size_t n = sizeof all / sizeof *all;
 
-    if (i >= n + r->n_more)
+    if (i >= n + r->more.n)
         return 0;
-    *name = i < n ? all[i].name : r->more[i - n].name;
-    *value = i < n ? all[i].value : r->more[i - n].value;
+    *name = i < n ? names[i] : r->more.value[i - n].name;
+    *value = i < n ? all[i] : r->more.value[i - n].value;
     return 1;
 }
 

@@ -1,22 +1,19 @@
 #include "wire/metrics.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "util/json.h"
 
 /* Numbers of an object, which has that name in the line, or none. */
 static void
-add_numbers(json_t *object, const char *of, struct wire_metric *values,
-            size_t *n)
+add_numbers(json_t *object, const char *of, struct value *values, size_t *n)
 {
     const char *name;
     json_t *value;
 
     json_object_foreach(object, name, value)
     {
-        struct wire_metric *to = values + *n;
+        struct value *to = values + *n;
 
         if (json_is_object(value) && !*of)
             add_numbers(value, name, values, n);
@@ -30,7 +27,7 @@ add_numbers(json_t *object, const char *of, struct wire_metric *values,
 }
 
 size_t
-wire_metrics_read(struct wire_metric *values, const char *line)
+wire_metrics_read(struct value *values, const char *line)
 {
     json_t *object = json_loads(line, 0, NULL);
     size_t n = 0;
@@ -38,13 +35,4 @@ wire_metrics_read(struct wire_metric *values, const char *line)
     add_numbers(object, "", values, &n);
     json_decref(object);
     return n;
-}
-
-double
-wire_metrics_find(const struct wire_metric *values, size_t n, const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(values[i].name, name))
-            return values[i].value;
-    return NAN;
 }

@@ -29,9 +29,9 @@
 #define SHARE(x, key, m, most)                                              \
     .name = (key), .at = AT(x, m), .type = IS(x, m, int64_t *, WIRE_SHARE), \
     .greatest = (most), .optional = 1
-#define VALUES(x, key, m, n)                                                  \
-    .name = (key), .at = AT(x, m),                                            \
-    .type = IS(x, m, struct wire_metric *, WIRE_VALUES), .count = SIZE(x, n), \
+#define VALUES(x, key, m, n)                                            \
+    .name = (key), .at = AT(x, m),                                      \
+    .type = IS(x, m, struct value *, WIRE_VALUES), .count = SIZE(x, n), \
     .greatest = sizeof M(x, m) / sizeof *M(x, m)
 #define TABLE_LIST(x, key, m, n)   \
     .name = (key), .at = AT(x, m), \

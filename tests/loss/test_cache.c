@@ -38,8 +38,8 @@ the_mean_draw_gives_simclr(void)
     T_NEAR(sum, 12.227761403, 2e-6, "gradient");
     T_NEAR(dv[0], -0.067549886, 2e-6, "its first element");
     T_NEAR(dv[N * D - 1], 0.173889896, 2e-6, "its last element");
-    T_NEAR(report.more[0].value, mass, 1e-6, "mean of 1 - p_+");
-    T_NEAR(report.more[1].value, 1, 1e-6, "draws as good as fresh ones");
+    T_NEAR(report.more.value[0].value, mass, 1e-6, "mean of 1 - p_+");
+    T_NEAR(report.more.value[1].value, 1, 1e-6, "draws as good as fresh ones");
 }
 
 /* Rows with a draw: three of importance 1, 2, 3; the fourth has none. */
@@ -55,8 +55,8 @@ reports_the_importance(void)
 
     s[3 * 4 + 1] = 1;
     loss_cache.run(&batch, &set, NULL, s, &report);
-    T_NEAR(report.more[0].value, .85 / 4, 1e-6, "mass of the negatives");
-    T_NEAR(report.more[1].value, 36.0 / 14 / 3, 1e-6, "importance_ess");
+    T_NEAR(report.more.value[0].value, .85 / 4, 1e-6, "mass of the negatives");
+    T_NEAR(report.more.value[1].value, 36.0 / 14 / 3, 1e-6, "importance_ess");
     T(s[3 * 4 + 1] == 0 && report.value == 0,
       "a row without a negative has no gradient, nor a value");
 }

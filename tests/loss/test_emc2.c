@@ -36,7 +36,7 @@ mixed_chains_give_the_softmax(void)
     T_NEAR(dv[0], -0.113033264, 2e-6, "its first element");
     T_NEAR(dv[N * D - 1], 0.962717085, 2e-6, "its last element");
     T_NEAR(infonce, 0.650472417, 2e-6, "InfoNCE beside it");
-    T_NEAR(report.more[0].value, 0, 0, "nothing from outside");
+    T_NEAR(report.more.value[0].value, 0, 0, "nothing from outside");
 }
 
 /* Of twelfths, as floats, no row sums to 1 exactly. */
@@ -58,11 +58,11 @@ what_is_rounded_is_not_dropped(void)
     loss_emc2.run(&batch, &set, NULL, s, &report);
     T(sum / (2 * M) != 1, "shares are rounded: %.3g are missing",
       1 - sum / (2 * M));
-    T_NEAR(report.more[1].value, 0, 0, "nothing is dropped");
+    T_NEAR(report.more.value[1].value, 0, 0, "nothing is dropped");
     report = (struct loss_report){0};
     w[1] = 0;
     loss_emc2.run(&batch, &set, NULL, s, &report);
-    T_NEAR(report.more[1].value, 1. / 12 / (2 * M), 1e-7,
+    T_NEAR(report.more.value[1].value, 1. / 12 / (2 * M), 1e-7,
            "one step of many is");
 }
 

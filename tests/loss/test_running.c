@@ -27,9 +27,9 @@ scores(float s[N * N])
 static double
 report_find(const struct loss_report *report, const char *name)
 {
-    for (size_t i = 0; i < report->n_more; i++)
-        if (!strcmp(report->more[i].name, name))
-            return report->more[i].value;
+    for (size_t i = 0; i < report->more.n; i++)
+        if (!strcmp(report->more.value[i].name, name))
+            return report->more.value[i].value;
     return NAN;
 }
 
@@ -131,7 +131,7 @@ old_mean(void)
         before[k] = mine[RUNNING_LOG_U];
         mine[RUNNING_LOG_U] -= 8;
     }
-    report.n_more = 0;
+    report.more.n = 0;
     scores(s);
     loss_isogclr.run(&batch, &set, state, s, &report);
     scores(s);
@@ -179,7 +179,7 @@ temperatures_settle(double rho, double least, double most)
     set.value[RHO] = rho;
     for (int visit = 0; visit < 4000; visit++) {
         memcpy(s, fixed, sizeof s);
-        report.n_more = 0;
+        report.more.n = 0;
         loss_isogclr.run(&batch, &set, state, s, &report);
     }
     kl = report_find(&report, "kl");

@@ -164,10 +164,7 @@ is_good(const struct run *run, int t, const struct sample_weights *w,
 static inline double
 value(const struct sample_weights *w, const char *name)
 {
-    for (size_t i = 0; i < w->n_values; i++)
-        if (!strcmp(w->values[i].name, name))
-            return w->values[i].value;
-    return NAN;
+    return value_find(w->values.value, w->values.n, name);
 }
 
 /* Writes down what a step wants kept. */

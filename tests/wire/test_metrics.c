@@ -7,7 +7,7 @@
 int
 main(void)
 {
-    static struct wire_metric values[WIRE_METRICS_MAX];
+    static struct value values[WIRE_METRICS_MAX];
     static char many[16 * WIRE_METRICS_MAX] = "{\"x\":0";
     static const char line[] =
         "{\"total\":7,\"loss\":0.5,\"note\":\"text\",\"no\":null,"
@@ -18,9 +18,9 @@ main(void)
           !strcmp(values[0].name, "total") && values[0].value == 7 &&
           !strcmp(values[1].name, "loss") && values[1].value == 0.5,
       "numbers in their order, without texts, null and a name of 64 bytes");
-    T(wire_metrics_find(values, 2, "loss") == 0.5 &&
-          isnan(wire_metrics_find(values, 1, "loss")) &&
-          isnan(wire_metrics_find(values, 2, "los")),
+    T(value_find(values, 2, "loss") == 0.5 &&
+          isnan(value_find(values, 1, "loss")) &&
+          isnan(value_find(values, 2, "los")),
       "one by its name, NaN where none has it");
     T(!wire_metrics_read(values, "otal\":7,\"loss\":0.5}") &&
           !wire_metrics_read(values, "[1]") && !wire_metrics_read(values, ""),

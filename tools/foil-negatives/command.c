@@ -149,7 +149,7 @@ static int
 take_values(const struct weigher *w, const char *words,
             struct wire_weights *weights, struct err *err)
 {
-    struct wire_metric value = {"", 0};
+    struct value value = {0};
     const char *word = words;
     int rc;
 

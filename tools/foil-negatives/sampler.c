@@ -53,19 +53,6 @@ name_of(const struct sampler *sampler, uint64_t peer)
     return who ? who->peer : "";
 }
 
-/* Numbers for the metrics, as long as there is room for them. */
-static void
-tell_value(struct wire_metric *to, size_t *n, size_t max, size_t count,
-           const struct sample_value *value)
-{
-    for (size_t i = 0; i < count && *n < max; i++) {
-        struct wire_metric *metric = &to[(*n)++];
-
-        snprintf(metric->name, sizeof metric->name, "%s", value[i].name);
-        metric->value = value[i].value;
-    }
-}
-
 /* Captions that come along, as items name them. */
 static void
 name_texts(struct sampler *sampler, const struct sample_extras *extras,
@@ -112,8 +99,8 @@ sampler_draw(struct sampler *sampler, struct wire_item *item, size_t views,
         .hint_view = extras.hints.view,
         .hint_log_q = extras.hints.log_q,
     };
-    tell_value(of->hint_values, &of->n_hint_values, WIRE_HINT_VALUES_MAX,
-               extras.n_values, extras.values);
+    value_copy(of->hint_values, &of->n_hint_values, WIRE_HINT_VALUES_MAX,
+               extras.values.value, extras.values.n);
 }
 
 /* An image and its caption k as two of 1 + K fixed views, 0 and 1 + k: so each
@@ -271,8 +258,8 @@ sampler_weigh(struct sampler *sampler, uint64_t peer,
         .n_values = of->n_hint_values,
     };
     memcpy(weights.values, of->hint_values, sizeof of->hint_values);
-    tell_value(weights.values, &weights.n_values, WIRE_VALUES_MAX, w.n_values,
-               w.values);
+    value_copy(weights.values, &weights.n_values, WIRE_VALUES_MAX,
+               w.values.value, w.values.n);
     return make_weights(sampler, peer, pairs, &weights);
 }
 

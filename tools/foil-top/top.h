@@ -51,7 +51,7 @@ struct top {
 void top_release(struct top *top);
 
 /* top_step() takes in the numbers of a step. */
-void top_step(struct top *top, const struct wire_metric *value, size_t n);
+void top_step(struct top *top, const struct value *value, size_t n);
 
 /* top_status() takes in how a stage is. */
 void top_status(struct top *top, const struct wire_status *status, double now);

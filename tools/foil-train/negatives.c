@@ -266,7 +266,6 @@ take_weights(struct train_service *s, struct sample_weights *weights)
         .outside = answer->outside,
         .accepted = answer->accepted,
         .moved = (size_t)answer->moved,
-        .n_values = answer->n_values,
         .sampler = flow_service_who(s->service)->sampler,
         .n_tables = answer->n_tables,
     };
@@ -276,11 +275,8 @@ take_weights(struct train_service *s, struct sample_weights *weights)
                        (int)WIRE_SAMPLER_NAME == (int)SAMPLE_SAMPLER_MAX &&
                        (int)WIRE_PIECE_MAX == (int)SAMPLE_PIECE_MAX,
                    "what can be kept can be sent");
-    _Static_assert((int)WIRE_VALUES_MAX <= (int)SAMPLE_VALUES_MAX,
-                   "room for all values of a service");
-    for (size_t i = 0; i < answer->n_values; i++)
-        weights->values[i] = (struct sample_value){answer->values[i].name,
-                                                   answer->values[i].value};
+    value_copy(weights->values.value, &weights->values.n, VALUES_MAX,
+               answer->values, answer->n_values);
 }
 
 /* Asks for the weights of a batch, once. */

@@ -13,19 +13,14 @@ print_sentence(void *self, const char *sentence)
 
 /* The numbers of a line, to the followers of the run. */
 static void
-publish_values(void *self, const struct train_values *values)
+publish_values(void *self, const struct values *values)
 {
     struct train *t = self;
     struct wire_metrics *metrics = mem_array(1, sizeof *metrics);
 
     *metrics = (struct wire_metrics){
         .stage = "train", .step = t->state.total, .n = values->n};
-    for (size_t i = 0; i < values->n; i++) {
-        struct wire_metric *to = &metrics->values[i];
-
-        memcpy(to->name, values->value[i].name, sizeof to->name);
-        to->value = values->value[i].value;
-    }
+    memcpy(metrics->values, values->value, values->n * sizeof *values->value);
     wire_feed_metrics(t->feed, metrics);
     free(metrics);
 }

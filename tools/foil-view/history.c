@@ -11,7 +11,7 @@
 static void
 add_line(struct history *history, const char *line)
 {
-    struct wire_metric *values = mem_array(WIRE_METRICS_MAX, sizeof *values);
+    struct value *values = mem_array(WIRE_METRICS_MAX, sizeof *values);
 
     history_add(history, values, wire_metrics_read(values, line));
     free(values);
@@ -162,9 +162,9 @@ forget_steps(struct history *history, int64_t from)
 }
 
 int
-history_add(struct history *history, const struct wire_metric *value, size_t n)
+history_add(struct history *history, const struct value *value, size_t n)
 {
-    const double steps = wire_metrics_find(value, n, "total");
+    const double steps = value_find(value, n, "total");
     const int64_t total = steps >= 1 ? (int64_t)steps : 0;
 
     if (!total)

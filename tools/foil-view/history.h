@@ -41,8 +41,7 @@ int history_read(struct history *history, const char *run);
 /* history_add() takes in a step; 0 where it has no "total".  Steps from that
  * one on are forgotten, with the whole of its bucket: a run that was resumed
  * does them again. */
-int history_add(struct history *history, const struct wire_metric *value,
-                size_t n);
+int history_add(struct history *history, const struct value *value, size_t n);
 
 /* history_column() returns a column, [n], NULL where there is none. */
 const double *history_column(const struct history *history, const char *name);

@@ -138,7 +138,7 @@ watch_close(struct watch *watch)
 }
 
 static json_t *
-show_values(const struct wire_metric *value, size_t n)
+show_values(const struct value *value, size_t n)
 {
     json_t *values = json_object();
 
@@ -151,7 +151,7 @@ show_values(const struct wire_metric *value, size_t n)
 static int
 has_plan(const struct wire_metrics *m)
 {
-    return m && !isnan(wire_metrics_find(m->values, m->n, "plan.mean"));
+    return m && !isnan(value_find(m->values, m->n, "plan.mean"));
 }
 
 /* The newest line waits, or one with figures of a plan, which an epoch has
@@ -164,7 +164,7 @@ take_metrics(struct watch *watch, const struct wire_msg *msg)
     struct err ignored;
 
     if (!wire_metrics_get(m, msg, &ignored) && !strcmp(m->stage, "train")) {
-        tau = wire_metrics_find(m->values, m->n, "tau");
+        tau = value_find(m->values, m->n, "tau");
         watch->tau = isnan(tau) ? watch->tau : tau;
         if (!has_plan(old) || has_plan(m)) {
             watch->untold = m;
@@ -182,7 +182,7 @@ tell_metrics(struct watch *watch, double now)
 
     if (!m || now - watch->told_at < pace)
         return;
-    total = wire_metrics_find(m->values, m->n, "total");
+    total = value_find(m->values, m->n, "total");
     hub_say(watch->hub, "metrics",
             json_pack("{s:I s:o}", "total", (json_int_t)(total > 0 ? total : 0),
                       "values", show_values(m->values, m->n)));
