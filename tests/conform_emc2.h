@@ -77,7 +77,7 @@ static void
 visit(struct visits *all, const int64_t *ids)
 {
     const size_t n = all->n;
-    const struct sample_step batch = {
+    const struct batch batch = {
         .beta = all->beta, .v = 2, .b = all->b, .ids = ids};
     struct sample_state *state = mem_array(n, sizeof *state);
     float *score = mem_array(n, sizeof *score);

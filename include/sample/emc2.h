@@ -117,7 +117,7 @@ struct sample_moves {
  * logarithms.
  */
 struct sample_moves sample_emc2(const struct sample_emc2_how *how,
-                                const struct sample_step *step, const float *s,
+                                const struct batch *step, const float *s,
                                 struct sample_state *state, float *score,
                                 float *w, struct arena *scratch);
 

@@ -99,29 +99,17 @@ double sample_source_beta(const struct sample_source *source, int64_t number);
 int sample_source_banks(const struct sample_source *source);
 int sample_source_waits(const struct sample_source *source);
 
-/* Samples from outside of a batch that are to be encoded with it. */
-struct sample_extras {
-    size_t n, most;       /* most: n is never larger in a batch of this b */
-    const int64_t *ids;   /* [n] */
-    const int64_t *view;  /* [n] which of its views; NULL: a new one of each */
-    const int64_t *epoch; /* [n] of which epoch; NULL: 0 */
-    int texts;            /* 1: captions; view - 1 is the caption's number */
-    struct sample_hints hints; /* for the weighing */
-    struct values values;      /* for the metrics */
-};
-
 /*
- * sample_source_draw() returns the extra samples of a step; they last until the
- * next call.
- *   step    epoch, step, v, b, fixed, ids and variants; a sampler may
+ * sample_source_draw() returns the extra samples of a step, by images or by
+ * captions, which are to be encoded with it; they last until the next call.
+ *   step    epoch, step, v, b, fixed, ids and view_of; a sampler may
  *           want v = 2
  *   number  of the step in the whole run.  Before the call all steps below
  *           `number` must have been weighed where sample_source_waits() is 1,
  *           those up to number - horizon where sample_source_banks() is
  */
-struct sample_extras sample_source_draw(struct sample_source *source,
-                                        const struct sample_step *step,
-                                        int64_t number);
+struct batch_extra sample_source_draw(struct sample_source *source,
+                                      const struct batch *step, int64_t number);
 
 /* How much each negative counts for each anchor: n = v b rows, n + extra +
  * n_outside columns. */
@@ -140,7 +128,7 @@ struct sample_weights {
     const float *outside; /* [n_outside,dim] of unit length */
     double accepted;      /* share of proposals, 0 .. 1 */
     size_t moved;         /* chains whose state changed */
-    struct values values; /* for the metrics */
+    struct values values; /* for the metrics: those of the draw come first */
 
     /* To be kept for the sampler (sample/store.h), if the step is applied. */
     const char *sampler;
@@ -154,8 +142,7 @@ struct sample_weights {
  * the reason where the step cannot be weighed; then nothing has changed.  O(n
  * columns dim) time and O(n columns) memory, besides the sampler's.
  */
-int sample_source_weigh(struct sample_source *source,
-                        const struct sample_step *step,
+int sample_source_weigh(struct sample_source *source, const struct batch *step,
                         struct sample_weights *weights, struct err *err);
 
 #endif

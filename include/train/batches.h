@@ -1,10 +1,8 @@
 #ifndef TRAIN_BATCHES_H
 #define TRAIN_BATCHES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "train/part.h"
+#include "util/batch.h"
 #include "util/err.h"
 #include "util/json.h"
 
@@ -41,16 +39,11 @@
  * The last line whose `first` is at most N is that of step N.
  */
 struct train_shown {
-    int64_t total; /* steps done, with this one: >= 1 */
-    int64_t epoch, step;
-    size_t n, views, n_extra;
-    const int64_t *ids;         /* [n] */
-    const int64_t *variant;     /* [views,n], or NULL: not fixed */
-    const int64_t *extra_ids;   /* [n_extra] */
-    const int64_t *extra_view;  /* [n_extra] number of the view; -1, or NULL for
-                                   all: number `views` of this epoch */
-    const int64_t *extra_epoch; /* [n_extra] epoch of that view; NULL: 0 */
-    const char *plan;           /* written only; NULL or "": as before */
+    int64_t total;      /* steps done, with this one: >= 1 */
+    const char *plan;   /* written only; NULL or "": as before */
+    struct batch batch; /* epoch, step, b, v, ids, view_of, and extra's n, ids,
+                         * view and epoch: a new view is that of number v in
+                         * this epoch */
 };
 
 /* Where rows are: members of a line of batches.jsonl. */

@@ -42,7 +42,7 @@ struct sample_walk {
  */
 struct sample_walk sample_walk(const struct sample_walk_how *how,
                                const struct sample_bank *bank,
-                               const struct sample_step *step,
+                               const struct batch *step,
                                struct sample_state *state,
                                struct arena *scratch);
 

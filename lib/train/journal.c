@@ -203,7 +203,7 @@ show_progress(struct train_journal *journal, int64_t epoch)
 }
 
 void
-train_journal_step(struct train_journal *journal, const struct train_batch *b,
+train_journal_step(struct train_journal *journal, const struct batch *batch,
                    const struct train_result *result,
                    const struct train_plan *plan)
 {
@@ -215,8 +215,8 @@ train_journal_step(struct train_journal *journal, const struct train_batch *b,
     if (result->outcome == TRAIN_APPLIED)
         journal->last = result->loss;
     add_count(line, &values, "total", state->total);
-    add_count(line, &values, "epoch", b->epoch);
-    add_count(line, &values, "step", b->step);
+    add_count(line, &values, "epoch", batch->epoch);
+    add_count(line, &values, "step", batch->step);
     if (result->reason)
         json_object_set_new(line, "refused", json_string(result->reason));
     add_values(line, &values, &result->values);
@@ -229,7 +229,7 @@ train_journal_step(struct train_journal *journal, const struct train_batch *b,
     if (plan)
         add_plan(line, &values, plan);
     add_count(line, &values, "images", state->images);
-    add_count(line, &values, "substituted", (int64_t)b->n_substituted);
+    add_count(line, &values, "substituted", (int64_t)batch->n_substituted);
     add_value(line, &values, "seconds", result->seconds);
     add_value(line, &values, "waited", journal->waited);
     if (journal->exchanging) {
@@ -245,24 +245,23 @@ train_journal_step(struct train_journal *journal, const struct train_batch *b,
     json_decref(line);
     if (listener->line)
         listener->line(listener->self, &values);
-    show_progress(journal, b->epoch);
+    show_progress(journal, batch->epoch);
 }
 
 int
-train_journal_refused(struct train_journal *journal,
-                      const struct train_batch *b, const char *reason,
-                      struct err *err)
+train_journal_refused(struct train_journal *journal, const struct batch *batch,
+                      const char *reason, struct err *err)
 {
     char *path = mem_format("%s/nonfinite.jsonl", journal->run), *line;
     json_t *ids = json_array(), *object;
     FILE *file = fopen(path, "a");
     int rc = 0;
 
-    for (size_t i = 0; i < b->n; i++)
-        json_array_append_new(ids, json_integer(b->ids[i]));
-    object =
-        json_pack("{s:I, s:I, s:s, s:o}", "epoch", (json_int_t)b->epoch, "step",
-                  (json_int_t)b->step, "reason", reason, "ids", ids);
+    for (size_t i = 0; i < batch->b; i++)
+        json_array_append_new(ids, json_integer(batch->ids[i]));
+    object = json_pack("{s:I, s:I, s:s, s:o}", "epoch",
+                       (json_int_t)batch->epoch, "step",
+                       (json_int_t)batch->step, "reason", reason, "ids", ids);
     line = json_line(object);
     if (!file || fputs(line, file) < 0)
         rc = err_sys(err, "cannot write '%s'", path);

@@ -139,11 +139,11 @@ check_batch(struct train_objective *o,
 }
 
 /* Rows of its two sides, as train_samples_get() has them. */
-static struct train_batch
+static struct batch
 batch_of(const struct train_objective_batch *batch)
 {
-    return (struct train_batch){
-        .n = batch->b, .ids = batch->ids, .captions = batch->captions};
+    return (struct batch){
+        .b = batch->b, .ids = batch->ids, .captions = batch->captions};
 }
 
 static void
@@ -161,7 +161,7 @@ train_objective_step(struct train_objective *o,
                      const struct train_objective_batch *batch, float *dz,
                      double *value, struct err *err)
 {
-    const struct train_batch rows = batch_of(batch);
+    const struct batch rows = batch_of(batch);
     const struct loss_batch of = {.b = batch->b,
                                   .extra = batch->extra,
                                   .constant = batch->constant,

@@ -78,21 +78,21 @@ process_take(void *self, const struct nn_input *input, struct err *err)
 }
 
 static void
-process_announce(void *self, const struct train_batch *b)
+process_announce(void *self, const struct batch *batch)
 {
     struct process *e = self;
     int64_t *ids = memory_at(e, e->at.ids);
 
-    memcpy(ids, b->ids, b->n * sizeof *ids);
-    if (b->n_extra)
-        memcpy(ids + b->n, b->extra_ids, b->n_extra * sizeof *ids);
+    memcpy(ids, batch->ids, batch->b * sizeof *ids);
+    if (batch->extra.n)
+        memcpy(ids + batch->b, batch->extra.ids, batch->extra.n * sizeof *ids);
     train_program_tell(
         e->program,
         mem_format("batch %s samples=%zu extra=%zu epoch=%lld step=%lld "
                    "steps=%lld epochs=%lld",
-                   e->tower, b->n, b->n_extra, (long long)b->epoch,
-                   (long long)b->step, (long long)b->steps,
-                   (long long)b->epochs));
+                   e->tower, batch->b, batch->extra.n, (long long)batch->epoch,
+                   (long long)batch->step, (long long)batch->steps,
+                   (long long)batch->epochs));
 }
 
 static void

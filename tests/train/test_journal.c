@@ -48,7 +48,7 @@ steps(struct train_journal *journal, struct train_state *state, int64_t total)
 {
     struct train_result result = {.outcome = TRAIN_APPLIED,
                                   .loss = {.value = 0.75, .infonce = 0.75}};
-    struct train_batch batch = {.n_substituted = 2};
+    struct batch batch = {.n_substituted = 2};
 
     values_add(&result.values, "loss", 0.75);
     values_count(&result.values, "moved", 12);
@@ -170,7 +170,7 @@ a_plan_is_said_with_its_step(void)
 
     values_add(&plan.values, "swaps", 40);
     state.total++;
-    train_journal_step(&journal, &(struct train_batch){0}, &result, &plan);
+    train_journal_step(&journal, &(struct batch){0}, &result, &plan);
     lines("metrics.jsonl", &last);
     T(number(json_object_get(last, "plan"), "swaps") == 40 &&
           !strcmp(json_string_value(json_object_get(
@@ -189,8 +189,7 @@ a_step_that_was_not_applied_is_written_down(void)
     const int64_t ids[] = {4, 2};
     struct train_state state = {.total = 6};
     struct train_journal journal = begin(&state);
-    const struct train_batch batch = {
-        .epoch = 1, .step = 3, .n = 2, .ids = ids};
+    const struct batch batch = {.epoch = 1, .step = 3, .b = 2, .ids = ids};
     const struct train_result result = {.outcome = TRAIN_SKIPPED,
                                         .reason = "the loss is not finite"};
     struct err err;

@@ -18,7 +18,7 @@ struct world {
     struct train_state state;
     struct train_negatives negatives;
     struct train_learner learner;
-    struct train_batch batch;
+    struct batch batch;
     int64_t ids[N];
     uint8_t views[ROWS * TINY_IMAGE];
     /* what the negatives were told */
@@ -28,8 +28,8 @@ struct world {
 };
 
 static int
-weigh(void *self, const struct sample_step *step,
-      struct sample_weights *weights, int *alone, struct err *err)
+weigh(void *self, const struct batch *step, struct sample_weights *weights,
+      int *alone, struct err *err)
 {
     struct world *w = self;
     const size_t n = step->b, rows = 2 * n;
@@ -104,11 +104,11 @@ begin(const char *objective, const char *norm, size_t encoders,
     train_samples_init(&w->samples, spec.objective, SIZE, 0, &w->state);
     if (train_learner_open(&w->learner, &spec, &err))
         printf("# %s\n", err.msg);
-    w->batch = (struct train_batch){.steps = STEPS,
-                                    .epochs = EPOCHS,
-                                    .n = N,
-                                    .ids = w->ids,
-                                    .views = w->views};
+    w->batch = (struct batch){.steps = STEPS,
+                              .epochs = EPOCHS,
+                              .b = N,
+                              .ids = w->ids,
+                              .pixels = w->views};
     return w;
 }
 

@@ -242,8 +242,11 @@ take_steps(const struct loss_objective *o, struct train_encoder *encoder)
         .samples = &samples,
         .state = &state,
     };
-    const struct train_batch batch = {
-        .steps = 9, .epochs = 1, .n = ROWS / 2, .ids = ids, .views = images[0]};
+    const struct batch batch = {.steps = 9,
+                                .epochs = 1,
+                                .b = ROWS / 2,
+                                .ids = ids,
+                                .pixels = images[0]};
     struct train_learner learner;
     struct train_result result;
     struct err err = {""};

@@ -8,6 +8,7 @@
 #include "util/opt.h"
 #include "wire/item.h"
 #include "wire/keys.h"
+#include "wire/next.h"
 
 enum {
     SMALL = 64,    /* up to so many pixels a view is a small one */

@@ -117,13 +117,14 @@ find_step(struct train_views *views, int64_t epoch, int64_t step,
     int64_t total = 0;
 
     while (!train_views_step(views, total, shown, &ignored)) {
-        if (shown->epoch == epoch && shown->step == step)
+        if (shown->batch.epoch == epoch && shown->batch.step == step)
             return 0;
-        if (shown->epoch < epoch ||
-            (shown->epoch == epoch && shown->step < step))
+        if (shown->batch.epoch < epoch ||
+            (shown->batch.epoch == epoch && shown->batch.step < step))
             return -1; // not written yet
-        total = shown->total -
-                (shown->epoch == epoch ? shown->step - step : shown->step + 1);
+        total = shown->total - (shown->batch.epoch == epoch
+                                    ? shown->batch.step - step
+                                    : shown->batch.step + 1);
         if (total < 1)
             return -1;
     }
@@ -142,8 +143,8 @@ picture_batch(struct pictures *pictures, const struct moment *m,
     if (!pictures_set(pictures, err))
         return -1;
     known = !find_step(pictures->views, m->epoch, m->step, &shown) &&
-            shown.n == m->n && shown.views == each &&
-            !memcmp(shown.ids, m->ids, m->n * sizeof *m->ids);
+            shown.batch.b == m->n && shown.batch.v == each &&
+            !memcmp(shown.batch.ids, m->ids, m->n * sizeof *m->ids);
     begin_sheet(&sheet, pictures, m->n * each, PICTURE_COLUMNS);
     for (size_t place = 0; place < m->n * each && !rc; place++) {
         const size_t row = place % each * m->n + place / each;
@@ -219,13 +220,13 @@ picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
                   : find_step(pictures->views, epoch, step, &shown))
         return -1;
     pictures->ready = 1;
-    *moment = (struct moment){.epoch = shown.epoch,
-                              .step = shown.step,
-                              .n = shown.n,
-                              .views = shown.views,
+    *moment = (struct moment){.epoch = shown.batch.epoch,
+                              .step = shown.batch.step,
+                              .n = shown.batch.b,
+                              .views = shown.batch.v,
                               .texts = train_views_texts(pictures->views)};
-    moment->ids = mem_array(shown.n, sizeof *moment->ids);
-    memcpy(moment->ids, shown.ids, shown.n * sizeof *moment->ids);
+    moment->ids = mem_array(shown.batch.b, sizeof *moment->ids);
+    memcpy(moment->ids, shown.batch.ids, shown.batch.b * sizeof *moment->ids);
     return 0;
 }
 
