@@ -173,7 +173,7 @@ compare_gradient(struct file *file, const struct visits *all, size_t step,
     const size_t b = all->b, n = all->n;
     const struct steps how = {.objective = &loss_emc2,
                               .set = {{1 / all->beta}, 0}};
-    struct loss_batch batch = {.b = b, .d = d};
+    struct loss_batch batch = {.b = b, .dim = d};
     struct loss_report report;
     float *dz = mem_array(n * d, sizeof *dz), value;
     float *w = mem_array(n * n, sizeof *w);

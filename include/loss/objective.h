@@ -34,7 +34,7 @@ struct loss_batch {
     size_t extra;         /* rows after the 2b anchors: negatives only */
     size_t constant;      /* how many of these, the last ones, want no gradient,
                              such as features that a bank has kept */
-    size_t d;             /* width of a row */
+    size_t dim;           /* d, numbers of a row */
     const float *weights; /* [n,rows] weight of each negative, from the
                              service; NULL if the objective wants none.  Rows
                              sum to 1, or less where some were dropped */

@@ -246,7 +246,7 @@ hand_over(struct eval_frozen *f)
     f->now = (struct loss_batch){.b = batch->b,
                                  .extra = batch->columns - 2 * batch->b,
                                  .constant = constants,
-                                 .d = d,
+                                 .dim = d,
                                  .weights = weights->w,
                                  .scale = weights->scale};
 }

@@ -18,7 +18,7 @@ static const struct param params[] = {
 static size_t
 spectral_cl_size(const struct loss_batch *batch)
 {
-    return 2 * batch->b * (batch->d + 1) + batch->b * batch->b;
+    return 2 * batch->b * (batch->dim + 1) + batch->b * batch->b;
 }
 
 /* Rows become no longer than `most`; length keeps what was,
@@ -78,7 +78,7 @@ spectral_cl_direct(const struct loss_batch *batch,
                    const struct loss_settings *set, const float *z, float *dz,
                    float *work, struct loss_report *report)
 {
-    const size_t b = batch->b, n = 2 * b, d = batch->d;
+    const size_t b = batch->b, n = 2 * b, d = batch->dim;
     const double most = sqrt(set->value[MU]);
     float *x = work, *y = x + b * d, *length = y + b * d, *t = length + n;
     size_t capped;

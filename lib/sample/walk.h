@@ -36,7 +36,7 @@ struct sample_walk {
 
 /*
  * sample_walk() moves the chains of a step.
- *   step   beta, epoch, step, v, b, ids and variants count
+ *   step   beta, epoch, step, v, b, ids and view_of count
  *   state  [v b]  in and out
  * O(v b moves dim) time.
  */

@@ -35,7 +35,7 @@ train_learner_open(struct train_learner *learner,
     const struct loss_batch largest = {.b = spec->images,
                                        .extra = spec->extra + outside,
                                        .constant = outside,
-                                       .d = d};
+                                       .dim = d};
 
     *learner = (struct train_learner){0};
     if (check_learner(spec, err))
@@ -249,7 +249,7 @@ find_gradient(struct train_learner *learner, struct batch *batch,
 {
     const struct train_learner_spec *spec = &learner->spec;
     struct loss_batch loss = {
-        .b = batch->b, .extra = batch->extra.n, .d = learner->dim};
+        .b = batch->b, .extra = batch->extra.n, .dim = learner->dim};
 
     if (!makes_products(learner))
         learner->s = learner->w = NULL;

@@ -120,19 +120,19 @@ check_batch(struct train_objective *o,
     const struct loss_objective *row = o->row;
     const size_t most = (size_t)1 << 31;
 
-    if (batch->b < 2 || !batch->d || batch->b > most || batch->d > most ||
+    if (batch->b < 2 || !batch->dim || batch->b > most || batch->dim > most ||
         batch->extra > most || batch->constant > batch->extra)
         return err_set(err,
                        "a batch of %zu samples, %zu further rows, %zu of them "
                        "constant, of %zu numbers each: want at least 2 samples "
                        "and 1 number",
-                       batch->b, batch->extra, batch->constant, batch->d);
+                       batch->b, batch->extra, batch->constant, batch->dim);
     if (!row->wants_weights != !batch->weights)
         return err_set(err, "weights: %s %s", row->name,
                        batch->weights ? "takes none" : "wants some");
     if (!row->run && batch->extra)
         return err_set(err, "%s takes no further rows", row->name);
-    return loss_objective_check(row, &o->settings, batch->b, batch->d, err) ||
+    return loss_objective_check(row, &o->settings, batch->b, batch->dim, err) ||
                    check_all_ids(o, batch, err) || check_captions(o, batch, err)
                ? -1
                : 0;
@@ -165,7 +165,7 @@ train_objective_step(struct train_objective *o,
     const struct loss_batch of = {.b = batch->b,
                                   .extra = batch->extra,
                                   .constant = batch->constant,
-                                  .d = batch->d,
+                                  .dim = batch->dim,
                                   .weights = batch->weights,
                                   .scale = batch->scale};
     size_t states, gradients;
@@ -173,7 +173,7 @@ train_objective_step(struct train_objective *o,
     if (check_batch(o, batch, err))
         return -1;
     states = loss_objective_states(o->row, batch->b) * o->row->columns;
-    gradients = (2 * batch->b + batch->extra - batch->constant) * batch->d;
+    gradients = (2 * batch->b + batch->extra - batch->constant) * batch->dim;
     mem_grow(&o->columns, &o->columns_room, states + 1, sizeof *o->columns);
     make_work(o, loss_objective_size(o->row, &of));
     train_samples_get(&o->samples, &rows, o->columns);

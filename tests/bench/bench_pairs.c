@@ -204,7 +204,7 @@ step_alone(void *bench, size_t number)
     struct bench *b = bench;
     struct train_learner *l = &b->learner;
     struct sample_weights weights = {0};
-    struct loss_batch batch = {.b = PAIRS, .d = DIM};
+    struct loss_batch batch = {.b = PAIRS, .dim = DIM};
     struct loss_report report;
 
     make(b, number);

@@ -14,7 +14,7 @@ the_mean_draw_gives_simclr(void)
 {
     float z[N * D], v[N * D], s[N * N], w[N * N], scale[N * 2], dv[N * D];
     const struct loss_batch batch = {
-        .b = B, .d = D, .weights = w, .scale = scale};
+        .b = B, .dim = D, .weights = w, .scale = scale};
     const struct loss_settings set = {{0.1}, 0};
     struct loss_report report = {0};
     double sum = 0, mass = 0;
@@ -49,7 +49,7 @@ reports_the_importance(void)
     float w[16] = {0}, s[16] = {0};
     const float scale[] = {.5f, .5f, .25f, .5f, .1f, .3f, 0, 0};
     const struct loss_batch batch = {
-        .b = 2, .d = 2, .weights = w, .scale = scale};
+        .b = 2, .dim = 2, .weights = w, .scale = scale};
     const struct loss_settings set = {{1}, 0};
     struct loss_report report = {0};
 

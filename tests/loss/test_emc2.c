@@ -18,7 +18,7 @@ static void
 mixed_chains_give_the_softmax(void)
 {
     float z[N * D], v[N * D], s[N * N], w[N * N], dv[N * D];
-    const struct loss_batch batch = {.b = B, .d = D, .weights = w};
+    const struct loss_batch batch = {.b = B, .dim = D, .weights = w};
     const struct loss_settings set = {{0.1}, 0};
     struct loss_report report = {0};
     double sum = 0, infonce;
@@ -45,7 +45,7 @@ what_is_rounded_is_not_dropped(void)
 {
     enum { M = 12 };
     float s[2 * M * 2 * M], w[2 * M * 2 * M];
-    const struct loss_batch batch = {.b = M, .d = 2, .weights = w};
+    const struct loss_batch batch = {.b = M, .dim = 2, .weights = w};
     const struct loss_settings set = {{0.5}, 0};
     struct loss_report report = {0};
     double sum = 0;
@@ -75,7 +75,7 @@ a_bank_gets_no_gradient(void)
     float z[ROWS * D], w[N * ROWS] = {0}, dz[2][ROWS * D];
     float work[2 * ROWS * (ROWS + D + 1)];
     const struct loss_settings set = {{0.1}, 0};
-    struct loss_batch batch = {.b = B, .extra = EXTRA, .d = D, .weights = w};
+    struct loss_batch batch = {.b = B, .extra = EXTRA, .dim = D, .weights = w};
     struct loss_report report;
 
     naive_lcg(ROWS * D, 3, x);

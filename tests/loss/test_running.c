@@ -51,7 +51,7 @@ mean_of(const float *s, size_t k, double tau)
 static void
 means_follow_their_images(void)
 {
-    const struct loss_batch batch = {.b = B, .d = D};
+    const struct loss_batch batch = {.b = B, .dim = D};
     struct loss_settings set = loss_settings_of(&loss_sogclr);
     float s[N * N], half[N * N], state[B * 2] = {0};
     double off = 0, first[B], g;
@@ -81,7 +81,7 @@ means_follow_their_images(void)
 static void
 without_memory(void)
 {
-    const struct loss_batch batch = {.b = B, .d = D};
+    const struct loss_batch batch = {.b = B, .dim = D};
     struct loss_settings set = loss_settings_of(&loss_isogclr);
     float s[N * N], same[N * N], third[N * N];
     float state[B * RUNNING_ISOGCLR] = {0}, global[B * RUNNING_SOGCLR] = {0};
@@ -115,7 +115,7 @@ without_memory(void)
 static void
 old_mean(void)
 {
-    const struct loss_batch batch = {.b = B, .d = D};
+    const struct loss_batch batch = {.b = B, .dim = D};
     struct loss_settings set = loss_settings_of(&loss_isogclr);
     float s[N * N], state[B * RUNNING_ISOGCLR] = {0}, before[B];
     struct loss_report report = {0};
@@ -159,7 +159,7 @@ static void
 temperatures_settle(double rho, double least, double most)
 {
     enum { MANY = 16, ROWS = 2 * MANY };
-    const struct loss_batch batch = {.b = MANY, .d = 1};
+    const struct loss_batch batch = {.b = MANY, .dim = 1};
     struct loss_settings set = loss_settings_of(&loss_isogclr);
     struct loss_report report = {0};
     float state[MANY * RUNNING_ISOGCLR] = {0}, fixed[ROWS * ROWS],
@@ -197,7 +197,7 @@ temperatures_settle(double rho, double least, double most)
 static double
 sum_after(int visits, double gamma)
 {
-    const struct loss_batch batch = {.b = 2, .d = 1};
+    const struct loss_batch batch = {.b = 2, .dim = 1};
     const struct loss_settings set = {{1, gamma}, 1};
     float state[4] = {0};
 

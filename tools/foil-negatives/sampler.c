@@ -53,7 +53,7 @@ name_of(const struct sampler *sampler, uint64_t peer)
 }
 
 static struct batch
-batch_of(struct sampler *sampler, const struct wire_pairs *pairs)
+batch_to_weigh(struct sampler *sampler, const struct wire_pairs *pairs)
 {
     struct batch batch = pairs->batch;
 
@@ -137,7 +137,7 @@ struct wire_msg *
 sampler_weigh(struct sampler *sampler, uint64_t peer,
               const struct wire_pairs *pairs, struct err *err)
 {
-    const struct batch batch = batch_of(sampler, pairs);
+    const struct batch batch = batch_to_weigh(sampler, pairs);
     struct wire_table table[SAMPLE_TABLES_MAX];
     struct sample_weights w;
     struct wire_weights weights;
