@@ -77,7 +77,7 @@ static void
 visit(struct visits *all, const int64_t *ids)
 {
     const size_t n = all->n;
-    const struct sample_step batch = {
+    const struct batch batch = {
         .beta = all->beta, .v = 2, .b = all->b, .ids = ids};
     struct sample_state *state = mem_array(n, sizeof *state);
     float *score = mem_array(n, sizeof *score);
@@ -173,7 +173,7 @@ compare_gradient(struct file *file, const struct visits *all, size_t step,
     const size_t b = all->b, n = all->n;
     const struct steps how = {.objective = &loss_emc2,
                               .set = {{1 / all->beta}, 0}};
-    struct loss_batch batch = {.b = b, .d = d};
+    struct loss_batch batch = {.b = b, .dim = d};
     struct loss_report report;
     float *dz = mem_array(n * d, sizeof *dz), value;
     float *w = mem_array(n * n, sizeof *w);

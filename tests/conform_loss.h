@@ -302,9 +302,9 @@ gradient(const struct steps *all, const struct loss_batch *batch, int unit,
 
     *report = (struct loss_report){0};
     if (unit) {
-        num_gemm_nt(n, n, batch->d, 1, z, z, 0, s);
+        num_gemm_nt(n, n, batch->dim, 1, z, z, 0, s);
         all->objective->run(batch, &all->set, state, s, report);
-        loss_similarity_backward(n, n, n, batch->d, s, z, dz);
+        loss_similarity_backward(n, n, n, batch->dim, s, z, dz);
     } else {
         loss_objective_run(all->objective, &all->set, batch, z, state, dz, work,
                            report);
@@ -331,8 +331,8 @@ objective_step(struct file *file, const struct steps *all, size_t step,
         mem_array(sides_of(all) * b * all->objective->columns, sizeof *state);
     rc = table_copy(all, file, step, b, 0, state, err);
     if (!rc) {
-        gradient(all, &(struct loss_batch){.b = b, .d = d}, unit, z, state, dz,
-                 &report);
+        gradient(all, &(struct loss_batch){.b = b, .dim = d}, unit, z, state,
+                 dz, &report);
         value = (float)report.value;
         rc = table_copy(all, file, step, b, 1, state, err) ||
              (!shows_nothing && compare(file, step, "loss", 1, &value, err)) ||

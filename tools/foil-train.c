@@ -44,7 +44,7 @@ train_one(struct train *t, const struct wire_batch *batch, struct err *err)
     rc = train_step(t, batch, err);
     if (rc > 0) {
         t->trained = 1;
-        if (!batch->encode_only)
+        if (!batch->batch.encode_only)
             train_save_if_due(t);
     }
     return rc < 0 || stop_asked() ? rc : 1;

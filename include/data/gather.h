@@ -3,6 +3,7 @@
 
 #include "data/pool.h"
 #include "image/view.h"
+#include "util/batch.h"
 
 /*
  * The pixels of a batch: views of some samples and one view each of some
@@ -20,11 +21,9 @@
 
 /* What a batch is to be made of. */
 struct data_wanted {
-    size_t n, n_extra, views, size; /* b, r, v, pixels a side */
-    const int64_t *ids, *extra;     /* [b], [r], below the data set's size */
-    const int64_t *variant;         /* [v,b] which fixed view; or NULL */
-    const int64_t *extra_view;  /* [r] which view, -1: a fresh one; or NULL */
-    const int64_t *extra_epoch; /* [r] its epoch, if not fresh; NULL: 0 */
+    struct batch batch; /* epoch, b, v, ids, below the data set's size, view_of;
+                         * extra's n, ids, view and epoch */
+    size_t size;        /* pixels a side */
 
     /* For a caller that makes the views itself: called with the image of a
      * sample, of which view number `view` of that epoch belongs into row `row`
@@ -54,8 +53,8 @@ void data_gather_begin(struct data_gather *gather,
 
 /*
  * data_gather_next() makes all views of the next sample: views 0 .. v - 1 of
- * one of the b samples; of an extra one the view that extra_view names, or view
- * v where it is fresh.  With `variant`, view k is that of epoch 0, whatever the
+ * one of the b samples; of an extra one the view that is named, or view
+ * v where it is fresh.  With view_of, view k is that of epoch 0, whatever the
  * epoch is.
  *   recipe       its size is that of struct data_wanted
  *   seed, epoch  as in data_view()

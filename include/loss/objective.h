@@ -8,6 +8,7 @@
 #include "loss/share.h"
 #include "util/err.h"
 #include "util/param.h"
+#include "util/value.h"
 
 /*
  * Objectives: losses of the embeddings of a batch, with their gradients.
@@ -33,7 +34,7 @@ struct loss_batch {
     size_t extra;         /* rows after the 2b anchors: negatives only */
     size_t constant;      /* how many of these, the last ones, want no gradient,
                              such as features that a bank has kept */
-    size_t d;             /* width of a row */
+    size_t dim;           /* d, numbers of a row */
     const float *weights; /* [n,rows] weight of each negative, from the
                              service; NULL if the objective wants none.  Rows
                              sum to 1, or less where some were dropped */
@@ -94,14 +95,6 @@ enum { LOSS_SCALARS = 2, LOSS_NEVER_FIXED = PARAM_MOST };
         "logit_scale", LOSS_TAU, flag, 1, 0, 4.605170185988092 \
     }
 
-/* The most numbers that an objective reports besides those of all. */
-enum { LOSS_MORE = 10 };
-
-struct loss_metric {
-    const char *name;
-    double value;
-};
-
 /* What is known of a batch when its loss was computed. */
 struct loss_report {
     double value;     /* L */
@@ -114,8 +107,7 @@ struct loss_report {
     double slope[LOSS_SCALARS]; /* dL/dx of the objective's scalars */
     struct loss_share share;    /* if sample and group are given and there is a
                                    W */
-    size_t n_more;
-    struct loss_metric more[LOSS_MORE];
+    struct values more;         /* those of the objective */
 };
 
 /* An objective. */
@@ -228,9 +220,5 @@ void loss_objective_run(const struct loss_objective *objective,
                         const struct loss_batch *batch, const float *z,
                         float *state, float *dz, float *work,
                         struct loss_report *report);
-
-/* loss_report_more() adds a number; the name is kept, not copied. */
-void loss_report_more(struct loss_report *report, const char *name,
-                      double value);
 
 #endif

@@ -1,9 +1,7 @@
 #ifndef RUN_BATCHES_H
 #define RUN_BATCHES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "util/batch.h"
 #include "util/err.h"
 #include "util/json.h"
 
@@ -42,16 +40,11 @@
 enum { RUN_IMAGES_MAX = 65536 }; /* images of a batch at most */
 
 struct run_shown {
-    int64_t total; /* steps done, with this one: >= 1 */
-    int64_t epoch, step;
-    size_t n, views, n_extra;
-    const int64_t *ids;         /* [n] */
-    const int64_t *variant;     /* [views,n], or NULL: not fixed */
-    const int64_t *extra_ids;   /* [n_extra] */
-    const int64_t *extra_view;  /* [n_extra] number of the view; -1, or NULL for
-                                   all: number `views` of this epoch */
-    const int64_t *extra_epoch; /* [n_extra] epoch of that view; NULL: 0 */
-    const char *plan;           /* written only; NULL or "": as before */
+    int64_t total;      /* steps done, with this one: >= 1 */
+    const char *plan;   /* written only; NULL or "": as before */
+    struct batch batch; /* epoch, step, b, v, ids, view_of, and extra's n, ids,
+                         * view and epoch: a new view is that of number v in
+                         * this epoch */
 };
 
 /* Where rows are: members of a line of batches.jsonl. */

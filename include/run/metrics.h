@@ -15,7 +15,7 @@
  *
  *     while (run_metrics_next(&step, run))
  *         if (step.n)
- *             loss = wire_metrics_find(step.value, step.n, "loss");
+ *             loss = value_find(step.value, step.n, "loss");
  *         else
  *             ...; // begin anew
  *     run_metrics_release(&step);
@@ -27,7 +27,7 @@
 struct run_metrics {
     struct run_lines lines;
     size_t n;
-    struct wire_metric value[WIRE_METRICS_MAX]; /* [n], in the line's order */
+    struct value value[WIRE_METRICS_MAX]; /* [n], in the line's order */
 };
 
 /*

@@ -51,7 +51,7 @@ enum sample_proposals {
     /* Each of the R = b - 1 rows of other images in the other view once, in
      * random order, to a chain of the row's own: for two views of two kinds,
      * where a row meets those of the other kind alone.  Where view 0 is an
-     * image and view 1 one of its K captions, `variants` has 0 for the image
+     * image and view 1 one of its K captions, view_of has 0 for the image
      * and 1 + k for caption k: then each image has a chain over captions, and
      * each caption one over images.  With N images the targets are
      *     p_i(j, k) ~ exp(beta s)  over the captions of other images,
@@ -117,7 +117,7 @@ struct sample_moves {
  * logarithms.
  */
 struct sample_moves sample_emc2(const struct sample_emc2_how *how,
-                                const struct sample_step *step, const float *s,
+                                const struct batch *step, const float *s,
                                 struct sample_state *state, float *score,
                                 float *w, struct arena *scratch);
 

@@ -25,7 +25,7 @@ struct sample_heaviest {
 
 /* sample_heaviest() fills in the arrays for a k that is set.  O(v b columns)
  * where k is small. */
-void sample_heaviest(const struct sample_step *step,
+void sample_heaviest(const struct batch *step,
                      const struct sample_weights *weights,
                      struct sample_heaviest *heaviest);
 

@@ -108,7 +108,7 @@ void sample_memory_release(struct sample_memory *memory);
  * each fixed view where there are chains, or of each slot; else one.
  */
 size_t sample_memory_views(const struct sample_memory *memory,
-                           const struct sample_step *step);
+                           const struct batch *step);
 
 /*
  * sample_memory_feed() pushes the embeddings of step `when` to a bank: all of
@@ -117,7 +117,7 @@ size_t sample_memory_views(const struct sample_memory *memory,
  *   shows  1: chains may stand at such a row, so its view is recorded, too
  */
 void sample_memory_feed(struct sample_bank *bank, int64_t when,
-                        const struct sample_step *step, int shows);
+                        const struct batch *step, int shows);
 
 /*
  * sample_memory_step() remembers a step: writes down where its chains stand,
@@ -130,7 +130,7 @@ void sample_memory_feed(struct sample_bank *bank, int64_t when,
  * Returns how old the bank was where it was renewed.  O(n (log n + dim)) time.
  */
 struct sample_staleness sample_memory_step(struct sample_memory *memory,
-                                           const struct sample_step *step,
+                                           const struct batch *step,
                                            const struct sample_state *state,
                                            const float *score,
                                            struct arena *to);

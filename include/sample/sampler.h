@@ -14,8 +14,6 @@
  * a test, and the page of foil-negatives.
  */
 struct sample_source;
-struct sample_step;
-struct sample_extras;
 struct sample_weights;
 struct sample_memory_form;
 struct sample_sampler;
@@ -66,16 +64,16 @@ struct sample_sampler {
     int (*waits)(const struct sample_how *how);
 
     /* Fills in the extra samples of a step; sample_source_draw(). */
-    void (*draw)(struct sample_source *source, const struct sample_step *step,
-                 int64_t number, struct sample_extras *extras);
+    void (*draw)(struct sample_source *source, const struct batch *step,
+                 int64_t number, struct batch_extra *extras);
 
     /* Refuses, with the reason, a step that it cannot weigh; nothing changes */
     int (*check_step)(const struct sample_source *source,
-                      const struct sample_step *step, struct err *err);
+                      const struct batch *step, struct err *err);
 
     /* Fills in the weights of a step that was not refused, and points
      * source->state and ->score at what is to be remembered of its chains. */
-    void (*weigh)(struct sample_source *source, const struct sample_step *step,
+    void (*weigh)(struct sample_source *source, const struct batch *step,
                   struct sample_weights *weights);
 };
 

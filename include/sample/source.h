@@ -4,6 +4,7 @@
 #include "sample/memory.h"
 #include "sample/sampler.h"
 #include "util/arena.h"
+#include "util/value.h"
 
 /*
  * Where an objective's negatives come from: the samplers of this room behind
@@ -98,32 +99,17 @@ double sample_source_beta(const struct sample_source *source, int64_t number);
 int sample_source_banks(const struct sample_source *source);
 int sample_source_waits(const struct sample_source *source);
 
-enum { SAMPLE_VALUES_MAX = 16 };
-
-/* Samples from outside of a batch that are to be encoded with it. */
-struct sample_extras {
-    size_t n, most;       /* most: n is never larger in a batch of this b */
-    const int64_t *ids;   /* [n] */
-    const int64_t *view;  /* [n] which of its views; NULL: a new one of each */
-    const int64_t *epoch; /* [n] of which epoch; NULL: 0 */
-    int texts;            /* 1: captions; view - 1 is the caption's number */
-    struct sample_hints hints; /* for the weighing */
-    size_t n_values;           /* of values, which are for the metrics */
-    struct sample_value values[SAMPLE_VALUES_MAX];
-};
-
 /*
- * sample_source_draw() returns the extra samples of a step; they last until the
- * next call.
- *   step    epoch, step, v, b, fixed, ids and variants; a sampler may
+ * sample_source_draw() returns the extra samples of a step, by images or by
+ * captions, which are to be encoded with it; they last until the next call.
+ *   step    epoch, step, v, b, fixed, ids and view_of; a sampler may
  *           want v = 2
  *   number  of the step in the whole run.  Before the call all steps below
  *           `number` must have been weighed where sample_source_waits() is 1,
  *           those up to number - horizon where sample_source_banks() is
  */
-struct sample_extras sample_source_draw(struct sample_source *source,
-                                        const struct sample_step *step,
-                                        int64_t number);
+struct batch_extra sample_source_draw(struct sample_source *source,
+                                      const struct batch *step, int64_t number);
 
 /* How much each negative counts for each anchor: n = v b rows, n + extra +
  * n_outside columns. */
@@ -142,8 +128,7 @@ struct sample_weights {
     const float *outside; /* [n_outside,dim] of unit length */
     double accepted;      /* share of proposals, 0 .. 1 */
     size_t moved;         /* chains whose state changed */
-    size_t n_values;
-    struct sample_value values[SAMPLE_VALUES_MAX];
+    struct values values; /* for the metrics: those of the draw come first */
 
     /* To be kept for the sampler (sample/store.h), if the step is applied. */
     const char *sampler;
@@ -151,18 +136,13 @@ struct sample_weights {
     struct sample_rows tables[SAMPLE_TABLES_MAX];
 };
 
-/* sample_weights_value() adds a number for the metrics. */
-void sample_weights_value(struct sample_weights *weights, const char *name,
-                          double x);
-
 /*
  * sample_source_weigh() computes the weights of an encoded step, which last
  * until the next call, and remembers the step (sample_memory_step()).  -1 with
  * the reason where the step cannot be weighed; then nothing has changed.  O(n
  * columns dim) time and O(n columns) memory, besides the sampler's.
  */
-int sample_source_weigh(struct sample_source *source,
-                        const struct sample_step *step,
+int sample_source_weigh(struct sample_source *source, const struct batch *step,
                         struct sample_weights *weights, struct err *err);
 
 #endif

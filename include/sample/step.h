@@ -1,10 +1,8 @@
 #ifndef SAMPLE_STEP_H
 #define SAMPLE_STEP_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "util/arena.h"
+#include "util/batch.h"
 
 /*
  * A state of a chain: a view of a sample, or {-1, -1, 0} for none.  Where views
@@ -18,68 +16,29 @@ struct sample_state {
 };
 
 /*
- * What the drawing of extra samples tells the weighing of each, which comes
- * some steps later and maybe in another process: arrays [extra], or NULL.
+ * To samplers a step of training is its batch (util/batch.h): the n = v b rows
+ * are anchors, the further samples are further columns.  An id
+ * that comes twice in a batch counts as two images.
  *
- *   row     the row of the batch, view * b + i, for which it was drawn; -1:
- *           for none.  The cache draws for an image i, row i
- *   view    of EMC2: the view in the state of that row's chain; -1: none
- *   log_q   of the cache: log of the probability of the draw
+ * Drawing needs epoch < 2^32, step < 2^48, v, b, fixed, ids and view_of;
+ * weighing beta, dim and the embeddings, too.
  */
-struct sample_hints {
-    const int32_t *row, *view;
-    const float *log_q;
-};
-
-/*
- * A step of training as the samplers see it: v views of b images are anchors,
- * n = v b rows; extra samples from outside of the batch are further columns.
- * An id that comes twice in a batch counts as two images.
- *
- * Drawing needs epoch, step, v, b, fixed, ids and variants; weighing all.
- */
-struct sample_step {
-    uint64_t epoch, step;       /* in its epoch: keys of the random numbers,
-                                   < 2^32, < 2^48 */
-    double beta;                /* inverse temperature, finite, > 0 */
-    size_t v, b, extra, dim;    /* v, b, dim >= 1 */
-    size_t fixed;               /* A: each view is one of A fixed ones of its
-                                   sample; 0: a new one each time */
-    int timeless;               /* 1: its states have epoch 0 all the same */
-    const int64_t *ids;         /* [b] */
-    const int64_t *variants;    /* [v,b] < A; NULL without fixed views */
-    const int64_t *extra_ids;   /* [extra] */
-    const int64_t *extra_view;  /* [extra] which view; -1 or NULL: new */
-    const int64_t *extra_epoch; /* [extra] of which epoch; NULL: 0, as of fixed
-                                   views */
-    const float *z;             /* [v,b,dim] embeddings of unit length */
-    const float *extra_z;       /* [extra,dim] */
-    struct sample_hints hints;
-};
-
-/* A number for the metrics. */
-struct sample_value {
-    const char *name;
-    double value;
-};
 
 /* sample_step_views() returns how many chains an image has: A, or v. */
-size_t sample_step_views(const struct sample_step *step);
+size_t sample_step_views(const struct batch *step);
 
 /* sample_step_state() returns the state that a row (column < n) or an extra
  * sample (column - n) is: {id, variant, 0} or {id, slot, epoch}.  The view of
  * an extra is < 0 where it may count as any view. */
-struct sample_state sample_step_state(const struct sample_step *step,
-                                      size_t column);
+struct sample_state sample_step_state(const struct batch *step, size_t column);
 
 /* sample_step_hint() returns the row < n for which an extra sample was drawn,
  * or n for none. */
-size_t sample_step_hint(const struct sample_step *step, size_t extra, size_t n);
+size_t sample_step_hint(const struct batch *step, size_t extra, size_t n);
 
 /* sample_step_compare() returns the similarities of the anchors with all
  * columns, [n,n + extra], in the arena.  O(n (n + extra) dim). */
-const float *sample_step_compare(const struct sample_step *step,
-                                 struct arena *to);
+const float *sample_step_compare(const struct batch *step, struct arena *to);
 
 /* sample_state_order() compares two states for qsort(): by sample, view and
  * epoch; 0 when they are one. */
@@ -90,7 +49,7 @@ int sample_state_order(const void *a, const void *b);
  * once, sorted by sample_state_order(), and returns how many there are.
  *   want  [wanted]  in and out
  */
-size_t sample_step_outside(const struct sample_step *step, size_t wanted,
+size_t sample_step_outside(const struct batch *step, size_t wanted,
                            struct sample_state *want, struct arena *scratch);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "loss/objective.h"
 #include "nn/model.h"
-#include "train/batch.h"
 #include "train/part.h"
+#include "util/batch.h"
 #include "util/err.h"
 
 /*
@@ -73,7 +73,7 @@ struct train_encoder_verbs {
 
     /* Before take: of which samples and which place of the plan its rows are.
      * NULL: of no use. */
-    void (*announce)(void *self, const struct train_batch *batch);
+    void (*announce)(void *self, const struct batch *batch);
 
     /* Encodes rows [from,to) of the batch, as nn_net_forward(), to z
      * [to - from,dim]; z is NULL on the way back, where they were embedded
@@ -188,7 +188,7 @@ int train_encoder_products(struct train_encoder *encoder, const float **s,
 /* train_encoder_announce() says before a forward which batch its rows are of.
  * An encoder that is computed in this process has no use for it. */
 void train_encoder_announce(struct train_encoder *encoder,
-                            const struct train_batch *batch);
+                            const struct batch *batch);
 
 /*
  * train_encoder_loss() takes the loss of the last forward in NN_TRAIN from an

@@ -25,13 +25,13 @@ struct train_listener {
 
     /* The numbers of a line, in its order, once the line is written; those of
      * a plan have names "plan.NAME".  NULL: not wanted. */
-    void (*line)(void *self, const struct train_values *values);
+    void (*line)(void *self, const struct values *values);
 };
 
 /* The selector's figures of the plan of an epoch. */
 struct train_plan {
     const char *strategy;
-    struct train_values values;
+    struct values values;
 };
 
 struct train_journal {
@@ -79,14 +79,14 @@ void train_journal_begin(struct train_journal *journal, int64_t steps);
  *   plan  of the epoch, for its first step; else NULL
  */
 void train_journal_step(struct train_journal *journal,
-                        const struct train_batch *batch,
+                        const struct batch *batch,
                         const struct train_result *result,
                         const struct train_plan *plan);
 
 /* train_journal_refused() writes down the ids of a batch whose step was not
  * applied: a line in nonfinite.jsonl. */
 int train_journal_refused(struct train_journal *journal,
-                          const struct train_batch *batch, const char *reason,
+                          const struct batch *batch, const char *reason,
                           struct err *err);
 
 /* train_journal_say() clears the line of progress and says a sentence. */

@@ -3,14 +3,14 @@
 
 #include "loss/objective.h"
 #include "nn/schedule.h"
-#include "train/batch.h"
 #include "train/encoder.h"
 #include "train/negatives.h"
 #include "train/samples.h"
 #include "train/scalars.h"
 #include "train/state.h"
-#include "train/value.h"
+#include "util/batch.h"
 #include "util/param.h"
+#include "util/value.h"
 
 /*
  * One step of training: a batch in, its outcome out.
@@ -57,13 +57,13 @@ enum { TRAIN_LOST_STEPS = 16 };
 
 struct train_result {
     enum train_outcome outcome;
-    const char *reason;         /* why it was not applied; or NULL */
-    struct loss_report loss;    /* of an applied step */
-    struct train_values values; /* of an applied step: loss, numbers of the
-                                   objective, gradient, rate, tau and other
-                                   scheduled parameters, numbers of the
-                                   negatives */
-    double seconds;             /* that the step took */
+    const char *reason;      /* why it was not applied; or NULL */
+    struct loss_report loss; /* of an applied step */
+    struct values values;    /* of an applied step: loss, numbers of the
+                                      objective, gradient, rate, tau and other
+                                      scheduled parameters, numbers of the
+                                      negatives */
+    double seconds;          /* that the step took */
 };
 
 /* The schedules of the learning rate and of each parameter of the objective by
@@ -133,19 +133,19 @@ void train_learner_close(struct train_learner *learner);
  * and one backward of the encoders; O(n n dim) for the objective.
  */
 enum train_outcome train_learner_step(struct train_learner *learner,
-                                      const struct train_batch *batch,
+                                      const struct batch *batch,
                                       struct train_result *result,
                                       struct err *err);
 
 /* train_learner_expect(), called in `meanwhile`, says which batch will probably
  * come next; its arrays must stay until its own step is over, if it comes. */
 void train_learner_expect(struct train_learner *learner,
-                          const struct train_batch *batch);
+                          const struct batch *batch);
 
 /* train_learner_encode() encodes a batch into z and v, trains nothing and moves
  * the state on.  Returns 1 when all of z is finite, 0 when it is not, -1 where
  * an encoder failed. */
 int train_learner_encode(struct train_learner *learner,
-                         const struct train_batch *batch, struct err *err);
+                         const struct batch *batch, struct err *err);
 
 #endif

@@ -20,8 +20,8 @@ struct train_negatives {
      * are to be encoded with it; its arrays last until weigh().  0 or -1.
      * NULL: only those that the batch brings.
      */
-    int (*draw)(void *self, const struct sample_step *step,
-                struct sample_extras *extras, struct err *err);
+    int (*draw)(void *self, const struct batch *step,
+                struct batch_extra *extras, struct err *err);
 
     /*
      * weigh() answers: 1 with weights that last until the next call, and whose
@@ -30,7 +30,7 @@ struct train_negatives {
      *   alone  1: there was no service, and the weights are of the batch
      *          alone, without numbers for the journal
      */
-    int (*weigh)(void *self, const struct sample_step *step,
+    int (*weigh)(void *self, const struct batch *step,
                  struct sample_weights *weights, int *alone, struct err *err);
 
     /* refused() follows when the step was not applied. */

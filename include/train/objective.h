@@ -52,7 +52,7 @@ struct train_objective_batch {
     size_t b;        /* samples, >= 2 */
     size_t extra;    /* further rows; some objectives take none */
     size_t constant; /* for so many of them, the last, no gradient is wanted */
-    size_t d;        /* width of a row */
+    size_t dim;      /* d, numbers of a row */
     const int64_t *ids;      /* [b] each once, 0 .. n - 1; may be NULL where
                               * nothing is kept of samples */
     const int32_t *captions; /* [b] which caption view 1 is; NULL without */
@@ -86,7 +86,7 @@ int train_objective_set(struct train_objective *objective, const char *name,
 
 /*
  * These return 1 with the name of number i = 0, 1 .., and 0 behind the last.
- * Names live as long as the process.
+ * Names live as long as the process, those of metrics until the next step.
  *   metric  a number of the last step: infonce, positive, cosine, deviation,
  *           then those of the objective
  *   scalar  a number that the caller's optimiser is to move: its value, and its

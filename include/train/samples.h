@@ -6,9 +6,9 @@
 
 #include "loss/objective.h"
 #include "sample/store.h"
-#include "train/batch.h"
 #include "train/part.h"
 #include "train/state.h"
+#include "util/batch.h"
 #include "util/err.h"
 
 /*
@@ -42,18 +42,18 @@ void train_samples_release(struct train_samples *samples);
 /*
  * train_samples_get() copies the columns of the samples of a batch out, and
  * train_samples_put() copies them back in.
- *   batch  n, ids, each < size, and where K > 0 captions, each < K
+ *   batch  b, ids, each < size, and where K > 0 captions, each < K
  *   state  [n,columns]; [2n,columns] where the objective has sides
  */
 void train_samples_get(const struct train_samples *samples,
-                       const struct train_batch *batch, float *state);
-void train_samples_put(struct train_samples *samples,
-                       const struct train_batch *batch, const float *state);
+                       const struct batch *batch, float *state);
+void train_samples_put(struct train_samples *samples, const struct batch *batch,
+                       const float *state);
 
 /* train_samples_refuse() records the samples of a batch that were replaced,
  * with their substitutes. */
 void train_samples_refuse(struct train_samples *samples,
-                          const struct train_batch *batch);
+                          const struct batch *batch);
 
 /*
  * Write and read the file samples.safetensors in a folder: a tensor for each

@@ -1,6 +1,7 @@
 #ifndef WIRE_NEXT_H
 #define WIRE_NEXT_H
 
+#include "util/batch.h"
 #include "wire/codec.h"
 
 /*
@@ -17,6 +18,13 @@ struct wire_place {
     int64_t epoch;   /* from 0, below WIRE_EPOCH_MAX */
     int64_t step;    /* of that epoch, from 0, below WIRE_STEP_MAX */
 };
+
+/* wire_place_of() returns the place of a batch of a session. */
+static inline struct wire_place
+wire_place_of(int64_t session, const struct batch *batch)
+{
+    return (struct wire_place){session, batch->epoch, batch->step};
+}
 
 enum { WIRE_WINDOW_MAX = 4096 };
 

@@ -16,7 +16,7 @@ struct wire_plan {
     int64_t epoch;
     char strategy[32];
     size_t n; /* up to WIRE_PLAN_MAX */
-    struct wire_metric values[WIRE_PLAN_MAX];
+    struct value values[WIRE_PLAN_MAX];
 };
 
 WIRE_PLAIN(plan, WIRE_PLAN)

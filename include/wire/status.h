@@ -12,7 +12,7 @@ struct wire_status {
     char stage[32];   /* "train", "augment" ... */
     int64_t number;   /* among the stages of that name, > 0 */
     size_t n;         /* up to WIRE_STATUS_MAX */
-    struct wire_metric values[WIRE_STATUS_MAX];
+    struct value values[WIRE_STATUS_MAX];
 };
 
 WIRE_PLAIN(status, WIRE_STATUS)

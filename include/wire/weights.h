@@ -30,8 +30,8 @@ struct wire_weights {
                                 * tables, which may only get more rows.  Decoded
                                 * weights own the array */
     size_t n_values;           /* up to WIRE_VALUES_MAX */
-    struct wire_metric values[WIRE_VALUES_MAX]; /* for the metrics */
-    struct wire_msg *msg; /* held by a decoded one; else NULL */
+    struct value values[WIRE_VALUES_MAX]; /* for the metrics */
+    struct wire_msg *msg;                 /* held by a decoded one; else NULL */
 };
 
 WIRE_SIZED(weights, WIRE_WEIGHTS)

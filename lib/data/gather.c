@@ -8,18 +8,20 @@
 void
 data_gather_begin(struct data_gather *g, const struct data_wanted *want)
 {
-    const size_t n = want->n, all = n + want->n_extra;
+    const size_t n = want->batch.b, all = n + want->batch.extra.n;
 
-    REQUIRE(n && want->views && want->size);
+    REQUIRE(n && want->batch.v && want->size);
     g->want = *want;
     g->n_substituted = g->at = 0;
     mem_grow(&g->ids, &g->ids_room, all, sizeof *g->ids);
     mem_grow(&g->pixel, &g->pixel_room,
-             (want->views * n + want->n_extra) * want->size * want->size * 3,
+             (want->batch.v * n + want->batch.extra.n) * want->size *
+                 want->size * 3,
              1);
-    memcpy(g->ids, want->ids, n * sizeof *g->ids);
-    if (want->n_extra)
-        memcpy(g->ids + n, want->extra, want->n_extra * sizeof *g->ids);
+    memcpy(g->ids, want->batch.ids, n * sizeof *g->ids);
+    if (want->batch.extra.n)
+        memcpy(g->ids + n, want->batch.extra.ids,
+               want->batch.extra.n * sizeof *g->ids);
 }
 
 /* The views of the sample in work: how they are made, and the epoch. */
@@ -38,18 +40,19 @@ struct place {
 static size_t
 count_views(const struct views *views)
 {
-    return views->g->at < views->g->want.n ? views->g->want.views : 1;
+    return views->g->at < views->g->want.batch.b ? views->g->want.batch.v : 1;
 }
 
 /* The view of an extra sample: one that is named, or a fresh one. */
 static struct place
 place_extra(const struct data_wanted *w, size_t extra, uint64_t epoch)
 {
-    const int64_t view = w->extra_view ? w->extra_view[extra] : -1;
-    const size_t row = w->views * w->n + extra;
-    uint64_t named = w->extra_epoch ? (uint64_t)w->extra_epoch[extra] : 0;
+    const int64_t view = w->batch.extra.view ? w->batch.extra.view[extra] : -1;
+    const size_t row = w->batch.v * w->batch.b + extra;
+    uint64_t named =
+        w->batch.extra.epoch ? (uint64_t)w->batch.extra.epoch[extra] : 0;
 
-    return view < 0 ? (struct place){epoch, w->views, row}
+    return view < 0 ? (struct place){epoch, w->batch.v, row}
                     : (struct place){named, (uint64_t)view, row};
 }
 
@@ -57,12 +60,12 @@ static struct place
 place_view(const struct views *views, size_t v)
 {
     const struct data_wanted *w = &views->g->want;
-    const size_t at = views->g->at, row = v * w->n + at;
+    const size_t at = views->g->at, row = v * w->batch.b + at;
 
-    if (at >= w->n)
-        return place_extra(w, at - w->n, views->epoch);
-    if (w->variant)
-        return (struct place){0, (uint64_t)w->variant[row], row};
+    if (at >= w->batch.b)
+        return place_extra(w, at - w->batch.b, views->epoch);
+    if (w->batch.view_of)
+        return (struct place){0, (uint64_t)w->batch.view_of[row], row};
     return (struct place){views->epoch, v, row};
 }
 
@@ -107,7 +110,8 @@ image_of(struct data_gather *g, struct data_pool *pool, struct views *views,
     if (image || data_pool_unread(pool))
         return image;
     used = data_pool_substitute(pool, views->seed, (size_t)wanted, views->epoch,
-                                g->want.n + g->want.n_extra, g->ids, &err);
+                                g->want.batch.b + g->want.batch.extra.n, g->ids,
+                                &err);
     if (used < 0) {
         err_set(why, "%s", err.msg);
         return NULL;
@@ -143,7 +147,7 @@ data_gather_next(struct data_gather *g, struct data_pool *pool,
     const struct data_image *image;
 
     REQUIRE(recipe->size == g->want.size);
-    if (g->at == g->want.n + g->want.n_extra)
+    if (g->at == g->want.batch.b + g->want.batch.extra.n)
         return 0;
     image = image_of(g, pool, &views, why);
     if (!image)

@@ -165,15 +165,16 @@ draw_pairs(struct eval_frozen *f, uint64_t epoch, size_t b, const int64_t *ids)
 
 /* The views of samples that come along: those that are asked for, or any. */
 static int64_t *
-choose_views(struct eval_frozen *f, const struct sample_step *step,
-             const struct sample_extras *extras)
+choose_views(struct eval_frozen *f, const struct batch *step)
 {
+    const struct batch_extra *extras = &step->extra;
     int64_t *view = arena_take(&f->scratch, extras->n + 1, sizeof *view);
 
     for (size_t j = 0; j < extras->n; j++) {
         struct rng rng;
 
-        rng_init(&rng, f->how.seed, RNG_EVAL, step->epoch, step->step, j);
+        rng_init(&rng, f->how.seed, RNG_EVAL, (uint64_t)step->epoch,
+                 (uint64_t)step->step, j);
         view[j] = extras->view && extras->view[j] >= 0
                       ? extras->view[j]
                       : (int64_t)rng_below(&rng, f->views->views);
@@ -196,28 +197,26 @@ copy_rows(struct eval_frozen *f, const struct eval_batch *batch,
 }
 
 static void
-place_rows(struct eval_frozen *f, const struct sample_step *step,
-           const int64_t *variant, const int64_t *extra_view)
+place_rows(struct eval_frozen *f, const struct batch *step)
 {
     const size_t b = step->b, samples = f->views->samples;
     struct eval_batch *batch = &f->batch;
     size_t *row;
 
     batch->b = b;
-    batch->rows = batch->columns = 2 * b + step->extra;
+    batch->rows = batch->columns = 2 * b + step->extra.n;
     batch->ids = step->ids;
     batch->row = row = arena_take(&f->scratch, batch->rows, sizeof *row);
     for (size_t i = 0; i < 2 * b; i++)
-        row[i] = (size_t)variant[i] * samples + (size_t)step->ids[i % b];
-    for (size_t j = 0; j < step->extra; j++)
+        row[i] = (size_t)step->view_of[i] * samples + (size_t)step->ids[i % b];
+    for (size_t j = 0; j < step->extra.n; j++)
         row[2 * b + j] =
-            (size_t)extra_view[j] * samples + (size_t)step->extra_ids[j];
+            (size_t)step->extra.view[j] * samples + (size_t)step->extra.ids[j];
 }
 
 /* Has the negatives of the batch weighed. */
 static int
-weigh_batch(struct eval_frozen *f, struct sample_step *step,
-            const struct sample_hints *hints, struct err *err)
+weigh_batch(struct eval_frozen *f, struct batch *step, struct err *err)
 {
     struct eval_batch *batch = &f->batch;
     const float *v = copy_rows(f, batch, 0, f->views->v);
@@ -225,8 +224,7 @@ weigh_batch(struct eval_frozen *f, struct sample_step *step,
     step->beta = 1 / f->how.settings.value[LOSS_TAU];
     step->dim = f->views->d;
     step->z = v;
-    step->extra_z = v + 2 * step->b * step->dim;
-    step->hints = *hints;
+    step->extra.z = v + 2 * step->b * step->dim;
     if (sample_source_weigh(&f->source, step, &batch->weights, err))
         return -1;
     batch->columns += batch->weights.n_outside;
@@ -248,7 +246,7 @@ hand_over(struct eval_frozen *f)
     f->now = (struct loss_batch){.b = batch->b,
                                  .extra = batch->columns - 2 * batch->b,
                                  .constant = constants,
-                                 .d = d,
+                                 .dim = d,
                                  .weights = weights->w,
                                  .scale = weights->scale};
 }
@@ -257,25 +255,22 @@ int
 eval_frozen_next(struct eval_frozen *f, uint64_t epoch, uint64_t number,
                  struct eval_batch *batch, struct err *err)
 {
-    struct sample_step step = {
-        .epoch = epoch, .step = number, .v = 2, .fixed = f->views->views};
-    struct sample_extras extras = {0};
-    int64_t *variant, *view = NULL;
+    struct batch step = {.epoch = (int64_t)epoch,
+                         .step = (int64_t)number,
+                         .v = 2,
+                         .fixed = (int64_t)f->views->views};
 
     arena_begin(&f->scratch);
     step.ids = plan_batch(f, epoch, number, &step.b);
-    step.variants = variant = draw_pairs(f, epoch, step.b, step.ids);
+    step.view_of = draw_pairs(f, epoch, step.b, step.ids);
     if (f->how.objective->wants_weights) {
-        extras = sample_source_draw(&f->source, &step, f->total);
-        view = choose_views(f, &step, &extras);
-        step.extra = extras.n;
-        step.extra_ids = extras.ids;
-        step.extra_view = view;
+        step.extra = sample_source_draw(&f->source, &step, f->total);
+        step.extra.view = choose_views(f, &step);
+        step.extra.epoch = NULL;
     }
     f->batch = (struct eval_batch){0};
-    place_rows(f, &step, variant, view);
-    if (f->how.objective->wants_weights &&
-        weigh_batch(f, &step, &extras.hints, err))
+    place_rows(f, &step);
+    if (f->how.objective->wants_weights && weigh_batch(f, &step, err))
         return -1;
     hand_over(f);
     f->total++;

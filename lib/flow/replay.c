@@ -56,13 +56,13 @@ place_of(struct wire_msg *msg, struct wire_place *at)
     if (wire_msg_kind(msg) == WIRE_BATCH) {
         if (wire_batch_get(&batch, msg, 0, &err))
             return -1;
-        *at = batch.at;
+        *at = wire_place_of(batch.session, &batch.batch);
         wire_batch_release(&batch);
         return 0;
     }
     if (wire_item_get(&item, msg, 0, &err))
         return -1;
-    *at = item.at;
+    *at = wire_place_of(item.session, &item.batch);
     wire_item_release(&item);
     return 0;
 }
@@ -187,12 +187,12 @@ renew_message(struct flow_replay *replay, size_t i, int64_t session,
     if (!old)
         return NULL;
     if (replay->kind == WIRE_BATCH && !wire_batch_get(&batch, old, 0, err)) {
-        batch.at.session = session;
+        batch.session = session;
         msg = wire_batch_put(&batch);
         wire_batch_release(&batch);
     }
     if (replay->kind == WIRE_ITEM && !wire_item_get(&item, old, 0, err)) {
-        item.at.session = session;
+        item.session = session;
         msg = wire_item_put(&item);
         wire_item_release(&item);
     }

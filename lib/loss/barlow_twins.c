@@ -20,7 +20,7 @@ static const double eps = 1e-5;
 static size_t
 barlow_twins_size(const struct loss_batch *batch)
 {
-    return 2 * (batch->b + 1) * batch->d + batch->d * batch->d;
+    return 2 * (batch->b + 1) * batch->dim + batch->dim * batch->dim;
 }
 
 /* A view's h, and the deviation that it was divided by. */
@@ -73,8 +73,8 @@ weigh_correlations(size_t d, double lambda, float *c,
             *x = (float)(2 * far * (k == l ? 1 : lambda));
         }
     report->value = on + lambda * off;
-    loss_report_more(report, "diagonal", diagonal / (double)d);
-    loss_report_more(report, "off_diagonal", sqrt(off / others));
+    values_add(&report->more, "diagonal", diagonal / (double)d);
+    values_add(&report->more, "off_diagonal", sqrt(off / others));
 }
 
 static void
@@ -82,7 +82,7 @@ barlow_twins_direct(const struct loss_batch *batch,
                     const struct loss_settings *set, const float *z, float *dz,
                     float *work, struct loss_report *report)
 {
-    const size_t b = batch->b, d = batch->d;
+    const size_t b = batch->b, d = batch->dim;
     const float share = 1 / (float)b;
     float *one = work, *two = one + b * d, *deviation = two + b * d;
     float *c = deviation + 2 * d;

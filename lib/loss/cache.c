@@ -20,9 +20,9 @@ cache_run(const struct loss_batch *batch, const struct loss_settings *set,
         squares += x * x;
         drawn += x > 0;
     }
-    loss_report_more(report, "negative_mass", mass / (double)n);
-    loss_report_more(report, "importance_ess",
-                     squares > 0 ? sum * sum / squares / drawn : 0);
+    values_add(&report->more, "negative_mass", mass / (double)n);
+    values_add(&report->more, "importance_ess",
+               squares > 0 ? sum * sum / squares / drawn : 0);
 }
 
 static const struct param params[] = {LOSS_PARAM_TAU(0.5), {0}};

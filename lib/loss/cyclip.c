@@ -54,8 +54,8 @@ cyclip_run(const struct loss_batch *batch, const struct loss_settings *set,
         loss_clip_weigh(batch, set->value[CLIP_TAU], s, report->slope);
     weigh_cycles(batch, set, copy, s, sums);
     report->value += sums[0] + sums[1];
-    loss_report_more(report, "within", sums[0]);
-    loss_report_more(report, "across", sums[1]);
+    values_add(&report->more, "within", sums[0]);
+    values_add(&report->more, "across", sums[1]);
     free(copy);
 }
 

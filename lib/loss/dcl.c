@@ -27,7 +27,7 @@ loss_decoupled(const struct loss_batch *batch, double tau, float *s,
             row[c] *= scale;
         row[partner] -= scale;
     }
-    loss_report_more(report, "kl", kl / (double)n);
+    values_add(&report->more, "kl", kl / (double)n);
     return value / (double)n;
 }
 

@@ -22,11 +22,11 @@ loss_emc2_run(const struct loss_batch *batch, const struct loss_settings *set,
         all += num_sum(n, w) + beyond;
         outside += beyond;
     }
-    loss_report_more(report, "outside", outside / (double)n);
+    values_add(&report->more, "outside", outside / (double)n);
     // each weight is a rounded share: so little may be missing, or too much
     dropped = 1 - all / (double)n;
-    loss_report_more(report, "dropped",
-                     fabs(dropped) <= 2 * FLT_EPSILON ? 0 : dropped);
+    values_add(&report->more, "dropped",
+               fabs(dropped) <= 2 * FLT_EPSILON ? 0 : dropped);
 }
 
 static const struct param params[] = {LOSS_PARAM_TAU(0.5), {0}};

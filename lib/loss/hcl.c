@@ -76,7 +76,7 @@ hcl_run(const struct loss_batch *batch, const struct loss_settings *set,
         floored += at_floor;
     }
     report->value = value / (double)n;
-    loss_report_more(report, "floored", floored / (double)n);
+    values_add(&report->more, "floored", floored / (double)n);
 }
 
 const struct loss_objective loss_hcl = {

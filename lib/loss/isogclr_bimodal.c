@@ -54,7 +54,7 @@ report_floor(const struct loss_settings *set, size_t n, const float *state,
 
     for (size_t r = 0; r < n; r++)
         floor += state[r * RUNNING_ISOGCLR + RUNNING_TAU] <= least;
-    loss_report_more(report, "tau_floor", (double)floor / (double)n);
+    values_add(&report->more, "tau_floor", (double)floor / (double)n);
 }
 
 static void
@@ -65,7 +65,7 @@ isogclr_bimodal_run(const struct loss_batch *batch,
     const size_t n = 2 * batch->b;
 
     loss_bimodal_run(batch, set, move_temperature, state, s, report);
-    loss_report_more(report, "rho", rho_of(batch->b, set));
+    values_add(&report->more, "rho", rho_of(batch->b, set));
     loss_running_temperatures_report(n, state, report);
     report_floor(set, n, state, report);
 }

@@ -132,7 +132,7 @@ loss_objective_size(const struct loss_objective *objective,
     const size_t scratch =
         objective->direct ? objective->direct_size(batch) : 0;
 
-    return rows * batch->d + rows + (rows - batch->constant + 1) * rows +
+    return rows * batch->dim + rows + (rows - batch->constant + 1) * rows +
            scratch;
 }
 
@@ -178,15 +178,15 @@ loss_objective_run(const struct loss_objective *objective,
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
     const size_t moved = rows - batch->constant;
-    const size_t d = batch->d - objective->aux_columns;
-    float *v = work, *length = v + rows * batch->d, *s = length + rows;
+    const size_t d = batch->dim - objective->aux_columns;
+    float *v = work, *length = v + rows * batch->dim, *s = length + rows;
     float *scratch = s + (moved + 1) * rows;
 
-    REQUIRE(batch->b >= 2 && batch->d > objective->aux_columns &&
+    REQUIRE(batch->b >= 2 && batch->dim > objective->aux_columns &&
             set->value[LOSS_TAU] > 0);
     REQUIRE(!batch->s || !objective->aux_columns);
     REQUIRE(!batch->w || (objective->run && !batch->constant));
-    pack_embedding(rows, batch->d, objective->aux_columns, z, v);
+    pack_embedding(rows, batch->dim, objective->aux_columns, z, v);
     num_unit_rows(rows, d, v, v, length);
     if (batch->s)
         memcpy(s, batch->s, n * rows * sizeof *s);
@@ -197,7 +197,7 @@ loss_objective_run(const struct loss_objective *objective,
     report->infonce = loss_infonce(batch, set->value[LOSS_TAU], s);
     if (objective->direct) {
         objective->direct(batch, set, z, dz, scratch, report);
-        memset(dz + n * batch->d, 0, (moved - n) * batch->d * sizeof *dz);
+        memset(dz + n * batch->dim, 0, (moved - n) * batch->dim * sizeof *dz);
     } else {
         objective->run(batch, set, state, s, report);
         if (batch->group)

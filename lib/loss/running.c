@@ -86,8 +86,8 @@ loss_running_report(const struct loss_batch *batch,
     const double n = 2 * (double)batch->b;
 
     report->value = 2 * sums->value / n;
-    loss_report_more(report, "weight", sums->weight / n);
-    loss_report_more(report, "kl", sums->kl / n);
+    values_add(&report->more, "weight", sums->weight / n);
+    values_add(&report->more, "kl", sums->kl / n);
 }
 
 /* Images that were not seen get their first temperature. */
@@ -133,12 +133,12 @@ loss_running_temperatures_report(size_t b, const float *state,
         sum += tau[k];
     }
     qsort(tau, b, sizeof *tau, compare_floats);
-    loss_report_more(report, "tau_mean", sum / (double)b);
-    loss_report_more(report, "tau_min", tau[0]);
-    loss_report_more(report, "tau_25", tau[(b - 1) / 4]);
-    loss_report_more(report, "tau_50", tau[(b - 1) / 2]);
-    loss_report_more(report, "tau_75", tau[3 * (b - 1) / 4]);
-    loss_report_more(report, "tau_max", tau[b - 1]);
+    values_add(&report->more, "tau_mean", sum / (double)b);
+    values_add(&report->more, "tau_min", tau[0]);
+    values_add(&report->more, "tau_25", tau[(b - 1) / 4]);
+    values_add(&report->more, "tau_50", tau[(b - 1) / 2]);
+    values_add(&report->more, "tau_75", tau[3 * (b - 1) / 4]);
+    values_add(&report->more, "tau_max", tau[b - 1]);
     free(tau);
 }
 

@@ -18,7 +18,7 @@ static const struct param params[] = {
 static size_t
 spectral_cl_size(const struct loss_batch *batch)
 {
-    return 2 * batch->b * (batch->d + 1) + batch->b * batch->b;
+    return 2 * batch->b * (batch->dim + 1) + batch->b * batch->b;
 }
 
 /* Rows become no longer than `most`; length keeps what was,
@@ -78,7 +78,7 @@ spectral_cl_direct(const struct loss_batch *batch,
                    const struct loss_settings *set, const float *z, float *dz,
                    float *work, struct loss_report *report)
 {
-    const size_t b = batch->b, n = 2 * b, d = batch->d;
+    const size_t b = batch->b, n = 2 * b, d = batch->dim;
     const double most = sqrt(set->value[MU]);
     float *x = work, *y = x + b * d, *length = y + b * d, *t = length + n;
     size_t capped;
@@ -90,7 +90,7 @@ spectral_cl_direct(const struct loss_batch *batch,
     num_gemm_nn(b, d, b, 1, t, y, 0, dz);
     num_gemm_tn(b, d, b, 1, t, x, 0, dz + b * d);
     cap_rows_back(n, d, most, x, length, dz);
-    loss_report_more(report, "capped", (double)capped / (double)n);
+    values_add(&report->more, "capped", (double)capped / (double)n);
 }
 
 const struct loss_objective loss_spectral_cl = {

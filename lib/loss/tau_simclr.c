@@ -16,14 +16,14 @@ tau_simclr_size(const struct loss_batch *batch)
 {
     const size_t n = 2 * batch->b;
 
-    return 2 * n * (batch->d - 1) + n + n * n;
+    return 2 * n * (batch->dim - 1) + n + n * n;
 }
 
 /* t of row r, from the last column. */
 static double
 certainty_of(const struct loss_batch *batch, const float *z, size_t r)
 {
-    return 1 / (1 + exp(-z[(r + 1) * batch->d - 1]));
+    return 1 / (1 + exp(-z[(r + 1) * batch->dim - 1]));
 }
 
 /*
@@ -34,7 +34,7 @@ static double
 tau_row(const struct loss_batch *batch, const struct loss_settings *set,
         size_t r, const float *z, float *row, float *dz)
 {
-    const size_t b = batch->b, n = 2 * b, d = batch->d;
+    const size_t b = batch->b, n = 2 * b, d = batch->dim;
     const size_t partner = loss_partner(b, r);
     const size_t says = set->reference ? r % b : r; // t at the partner
     const double t = certainty_of(batch, z, r),
@@ -59,7 +59,7 @@ tau_simclr_direct(const struct loss_batch *batch,
                   const struct loss_settings *set, const float *z, float *dz,
                   float *work, struct loss_report *report)
 {
-    const size_t n = 2 * batch->b, d = batch->d, width = d - 1;
+    const size_t n = 2 * batch->b, d = batch->dim, width = d - 1;
     float *v = work, *dv = v + n * width, *length = dv + n * width;
     float *s = length + n;
     double value = 0, sum = 0, least = 1, most = 0;
@@ -84,9 +84,9 @@ tau_simclr_direct(const struct loss_batch *batch,
         most = fmax(most, t);
     }
     report->value = value / (double)n;
-    loss_report_more(report, "certainty_mean", sum / (double)n);
-    loss_report_more(report, "certainty_min", least);
-    loss_report_more(report, "certainty_max", most);
+    values_add(&report->more, "certainty_mean", sum / (double)n);
+    values_add(&report->more, "certainty_min", least);
+    values_add(&report->more, "certainty_max", most);
 }
 
 static const struct param params[] = {LOSS_PARAM_TAU(0.07), {0}};

@@ -25,7 +25,7 @@ static const double eps = 1e-4;
 static size_t
 vicreg_size(const struct loss_batch *batch)
 {
-    return (batch->b + 1 + batch->d) * batch->d;
+    return (batch->b + 1 + batch->dim) * batch->dim;
 }
 
 /* Covariances [d,d] to their squares' sum, off the diagonal alone. */
@@ -74,7 +74,7 @@ vicreg_direct(const struct loss_batch *batch, const struct loss_settings *set,
               const float *z, float *dz, float *work,
               struct loss_report *report)
 {
-    const size_t b = batch->b, d = batch->d, half = b * d;
+    const size_t b = batch->b, d = batch->dim, half = b * d;
     const double share = set->value[INVARIANCE] / (double)half;
     double term[2] = {0}, invariance = 0;
 
@@ -88,9 +88,9 @@ vicreg_direct(const struct loss_batch *batch, const struct loss_settings *set,
     spread_view(b, d, set, z, dz, work, term);
     spread_view(b, d, set, z + half, dz + half, work, term);
     report->value = invariance + term[0] + term[1];
-    loss_report_more(report, "invariance", invariance);
-    loss_report_more(report, "variance", term[0]);
-    loss_report_more(report, "covariance", term[1]);
+    values_add(&report->more, "invariance", invariance);
+    values_add(&report->more, "variance", term[0]);
+    values_add(&report->more, "covariance", term[1]);
 }
 
 const struct loss_objective loss_vicreg = {

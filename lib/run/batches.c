@@ -177,10 +177,10 @@ has_other_plan(const struct run_batches *b, const struct run_shown *shown)
 static int
 has_room(const struct run_rows *at, const struct run_shown *shown)
 {
-    return shown->total >= at->first && (int64_t)shown->n <= at->images &&
-           (int64_t)shown->views == at->views &&
-           !shown->variant == !at->fixed &&
-           (int64_t)shown->n_extra <= at->extra;
+    return shown->total >= at->first && (int64_t)shown->batch.b <= at->images &&
+           (int64_t)shown->batch.v == at->views &&
+           !shown->batch.view_of == !at->fixed &&
+           (int64_t)shown->batch.extra.n <= at->extra;
 }
 
 /* Writes the line of rows from a step on. */
@@ -188,14 +188,15 @@ static int
 begin_rows(struct run_batches *b, const struct run_shown *shown, size_t most,
            const char *digest, const char *making, struct err *err)
 {
-    const size_t extra = shown->n_extra > most ? shown->n_extra : most;
+    const size_t extra =
+        shown->batch.extra.n > most ? shown->batch.extra.n : most;
     const struct run_rows at = {
         .first = shown->total,
         .offset = b->known ? offset_of(&b->at, b->newest + 1) : b->at.offset,
-        .images = larger_of(b->at.images, shown->n),
-        .views = (int64_t)shown->views,
-        .extra = larger_of(b->at.extra, shown->n_extra ? extra : 0),
-        .fixed = shown->variant != NULL,
+        .images = larger_of(b->at.images, shown->batch.b),
+        .views = (int64_t)shown->batch.v,
+        .extra = larger_of(b->at.extra, shown->batch.extra.n ? extra : 0),
+        .fixed = shown->batch.view_of != NULL,
     };
     json_t *line = json_pack(
         "{s:i, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:s}", "version", 1, "first",
@@ -238,37 +239,42 @@ pack_numbers(int32_t *to, const int64_t *from, size_t n, size_t most,
 static void
 pack_extra(int32_t *to, const struct run_shown *shown, size_t most, int *large)
 {
-    for (size_t i = 0; i < shown->n_extra; i++) {
-        const int fresh = !shown->extra_view || shown->extra_view[i] < 0;
-        const int64_t named = shown->extra_epoch ? shown->extra_epoch[i] : 0;
-        const int64_t epoch = fresh ? shown->epoch : named;
+    for (size_t i = 0; i < shown->batch.extra.n; i++) {
+        const int fresh =
+            !shown->batch.extra.view || shown->batch.extra.view[i] < 0;
+        const int64_t named =
+            shown->batch.extra.epoch ? shown->batch.extra.epoch[i] : 0;
+        const int64_t epoch = fresh ? shown->batch.epoch : named;
         const int64_t view =
-            fresh ? (int64_t)shown->views : shown->extra_view[i];
+            fresh ? (int64_t)shown->batch.v : shown->batch.extra.view[i];
 
         pack_numbers(to + i, &epoch, 1, 1, large);
         pack_numbers(to + most + i, &view, 1, 1, large);
     }
-    pack_numbers(to + shown->n_extra, NULL, 0, most - shown->n_extra, large);
-    pack_numbers(to + most + shown->n_extra, NULL, 0, most - shown->n_extra,
-                 large);
+    pack_numbers(to + shown->batch.extra.n, NULL, 0,
+                 most - shown->batch.extra.n, large);
+    pack_numbers(to + most + shown->batch.extra.n, NULL, 0,
+                 most - shown->batch.extra.n, large);
 }
 
 /* Fills the row; 1 where all numbers have room in it. */
 static int
 pack_row(struct run_batches *b, const struct run_shown *shown)
 {
-    const int64_t place[PLACE] = {shown->total, shown->epoch, shown->step};
+    const int64_t place[PLACE] = {shown->total, shown->batch.epoch,
+                                  shown->batch.step};
     const size_t images = (size_t)b->at.images, extra = (size_t)b->at.extra;
     int32_t *to;
     int large = 0;
 
     mem_grow(&b->row, &b->room, (size_t)row_width(&b->at), sizeof *b->row);
     to = pack_numbers(b->row, place, PLACE, PLACE, &large);
-    to = pack_numbers(to, shown->ids, shown->n, images, &large);
-    for (size_t v = 0; b->at.fixed && v < shown->views; v++)
-        to = pack_numbers(to, shown->variant + v * shown->n, shown->n, images,
-                          &large);
-    to = pack_numbers(to, shown->extra_ids, shown->n_extra, extra, &large);
+    to = pack_numbers(to, shown->batch.ids, shown->batch.b, images, &large);
+    for (size_t v = 0; b->at.fixed && v < shown->batch.v; v++)
+        to = pack_numbers(to, shown->batch.view_of + v * shown->batch.b,
+                          shown->batch.b, images, &large);
+    to = pack_numbers(to, shown->batch.extra.ids, shown->batch.extra.n, extra,
+                      &large);
     pack_extra(to, shown, extra, &large);
     return !large;
 }
@@ -370,20 +376,20 @@ unpack_row(const struct run_rows *at, int64_t *row, struct run_shown *shown)
 
     *shown = (struct run_shown){
         .total = row[0],
-        .epoch = row[1],
-        .step = row[2],
-        .n = count_filled(ids, at->images),
-        .views = views,
-        .n_extra = count_filled(extra, at->extra),
-        .ids = ids,
-        .variant = at->fixed ? variant : NULL,
-        .extra_ids = extra,
-        .extra_epoch = extra + at->extra,
-        .extra_view = extra + 2 * at->extra,
+        .batch = {.epoch = row[1],
+                  .step = row[2],
+                  .b = count_filled(ids, at->images),
+                  .v = views,
+                  .ids = ids,
+                  .view_of = at->fixed ? variant : NULL,
+                  .extra = {.n = count_filled(extra, at->extra),
+                            .ids = extra,
+                            .epoch = extra + at->extra,
+                            .view = extra + 2 * at->extra}},
     };
     for (size_t v = 1; at->fixed && v < views; v++)
-        memmove(variant + v * shown->n, variant + v * images,
-                shown->n * sizeof *variant);
+        memmove(variant + v * shown->batch.b, variant + v * images,
+                shown->batch.b * sizeof *variant);
 }
 
 static int

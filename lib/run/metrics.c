@@ -9,15 +9,14 @@
 
 /* Numbers of an object, which has that name in the line, or none. */
 static void
-add_numbers(json_t *object, const char *of, struct wire_metric *values,
-            size_t *n)
+add_numbers(json_t *object, const char *of, struct value *values, size_t *n)
 {
     const char *name;
     json_t *value;
 
     json_object_foreach(object, name, value)
     {
-        struct wire_metric *to = values + *n;
+        struct value *to = values + *n;
 
         if (json_is_object(value) && !*of)
             add_numbers(value, name, values, n);

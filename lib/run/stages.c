@@ -11,7 +11,7 @@
 double
 run_stage_value(const struct run_stage *stage, const char *name)
 {
-    return wire_metrics_find(stage->status.values, stage->status.n, name);
+    return value_find(stage->status.values, stage->status.n, name);
 }
 
 /* Batches a second, over some seconds. */

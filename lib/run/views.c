@@ -184,17 +184,18 @@ void
 run_views_name(const struct run_shown *s, size_t row, int64_t *id,
                int64_t *epoch, int64_t *view)
 {
-    const size_t batch = s->views * s->n, extra = row - batch;
+    const size_t batch = s->batch.v * s->batch.b, extra = row - batch;
 
-    REQUIRE(row < batch + s->n_extra);
+    REQUIRE(row < batch + s->batch.extra.n);
     if (row >= batch) {
-        *id = s->extra_ids[extra];
-        *epoch = s->extra_epoch[extra];
-        *view = s->extra_view[extra];
+        *id = s->batch.extra.ids[extra];
+        *epoch = s->batch.extra.epoch[extra];
+        *view = s->batch.extra.view[extra];
     } else {
-        *id = s->ids[row % s->n];
-        *epoch = s->variant ? 0 : s->epoch;
-        *view = s->variant ? s->variant[row] : (int64_t)(row / s->n);
+        *id = s->batch.ids[row % s->batch.b];
+        *epoch = s->batch.view_of ? 0 : s->batch.epoch;
+        *view = s->batch.view_of ? s->batch.view_of[row]
+                                 : (int64_t)(row / s->batch.b);
     }
 }
 

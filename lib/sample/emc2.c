@@ -24,7 +24,7 @@ struct chain {
 /* A step on its way through. */
 struct visit {
     const struct sample_emc2_how *how;
-    const struct sample_step *step;
+    const struct batch *step;
     const float *s;
     size_t n, columns, length, room; /* anchors, columns, R and in whole vectors
                                       */
@@ -205,20 +205,20 @@ scan_proposals(struct visit *visit, const float *s, size_t from, size_t to,
 /* 1 when a column of that sample is this state; or counts as it, where nothing
  * is: a new view. */
 static int
-is_column_at(const struct sample_step *step, size_t column,
-             struct sample_state state, int anew)
+is_column_at(const struct batch *step, size_t column, struct sample_state state,
+             int anew)
 {
     const struct sample_state at = sample_step_state(step, column);
 
     if (!anew)
         return at.view == state.view && at.epoch == state.epoch;
-    return at.view < 0 || (column < step->v * step->b && !step->variants &&
+    return at.view < 0 || (column < step->v * step->b && !step->view_of &&
                            at.view == state.view);
 }
 
 static long
-search_column(const struct sample_step *step, size_t own,
-              struct sample_state state, int anew)
+search_column(const struct batch *step, size_t own, struct sample_state state,
+              int anew)
 {
     const size_t b = step->b, n = step->v * b;
 
@@ -229,8 +229,8 @@ search_column(const struct sample_step *step, size_t own,
             if (is_column_at(step, c, state, anew))
                 return (long)c;
     }
-    for (size_t e = 0; state.id != step->ids[own] && e < step->extra; e++)
-        if (step->extra_ids[e] == state.id &&
+    for (size_t e = 0; state.id != step->ids[own] && e < step->extra.n; e++)
+        if (step->extra.ids[e] == state.id &&
             is_column_at(step, n + e, state, anew))
             return (long)(n + e);
     return OUTSIDE;
@@ -238,8 +238,7 @@ search_column(const struct sample_step *step, size_t own,
 
 /* The column of a state of a chain of image `own`, or OUTSIDE. */
 static long
-column_of_state(const struct sample_step *step, size_t own,
-                struct sample_state state)
+column_of_state(const struct batch *step, size_t own, struct sample_state state)
 {
     long at;
 
@@ -324,7 +323,7 @@ static void
 propose_columns(struct visit *visit, size_t row)
 {
     const struct sample_emc2_how *how = visit->how;
-    const struct sample_step *step = visit->step;
+    const struct batch *step = visit->step;
     const size_t b = step->b, v = step->v;
     const size_t length = visit->length;
     const size_t first = how->proposals == SAMPLE_CROSS && row < b ? b : 0;
@@ -335,7 +334,8 @@ propose_columns(struct visit *visit, size_t row)
     struct rng rng;
 
     list_others(length, b, first, row % b, column);
-    rng_init(&rng, how->seed, RNG_NEGATIVES, step->step, step->epoch, row);
+    rng_init(&rng, how->seed, RNG_NEGATIVES, (uint64_t)step->step,
+             (uint64_t)step->epoch, row);
     rng_many(&rng, each * length, drawn);
     if (chosen)
         shuffle_columns(length, each, drawn, column);
@@ -448,7 +448,7 @@ static void
 check_visit(const struct visit *visit)
 {
     const struct sample_emc2_how *how = visit->how;
-    const struct sample_step *step = visit->step;
+    const struct batch *step = visit->step;
     const int exact = how->proposals >= SAMPLE_EXACT;
 
     REQUIRE(step->v >= 1 && step->b >= 2 && visit->n <= 65536);
@@ -456,12 +456,12 @@ check_visit(const struct visit *visit)
     REQUIRE(exact || how->burn < visit->length);
     REQUIRE(!exact || step->fixed != 1);
     REQUIRE(how->scores != SAMPLE_STALE || visit->keep);
-    REQUIRE(how->proposals != SAMPLE_ALL4 || !step->variants);
+    REQUIRE(how->proposals != SAMPLE_ALL4 || !step->view_of);
     REQUIRE((how->proposals != SAMPLE_CROSS && !exact) || step->v == 2);
 }
 
 struct sample_moves
-sample_emc2(const struct sample_emc2_how *how, const struct sample_step *step,
+sample_emc2(const struct sample_emc2_how *how, const struct batch *step,
             const float *s, struct sample_state *state, float *score, float *w,
             struct arena *scratch)
 {
@@ -473,7 +473,7 @@ sample_emc2(const struct sample_emc2_how *how, const struct sample_step *step,
         .step = step,
         .s = s,
         .n = n,
-        .columns = n + step->extra,
+        .columns = n + step->extra.n,
         .length = sample_emc2_length(how->proposals, step->v, step->b),
         .state = state,
         .keep = score,

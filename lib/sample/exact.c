@@ -8,26 +8,27 @@
 /* A row on its way through. */
 struct draw {
     const struct sample_emc2_how *how;
-    const struct sample_step *step;
+    const struct batch *step;
     size_t row, n, columns;
     double *p; /* [columns] 1: in T, 0: not */
 };
 
 /* The stream of a row: of the draw, and behind it of the second view. */
 static struct rng
-begin_row(uint64_t seed, const struct sample_step *step, size_t row)
+begin_row(uint64_t seed, const struct batch *step, size_t row)
 {
     struct rng rng;
 
-    rng_init(&rng, seed, RNG_NEGATIVES, step->step, step->epoch, row);
+    rng_init(&rng, seed, RNG_NEGATIVES, (uint64_t)step->step,
+             (uint64_t)step->epoch, row);
     return rng;
 }
 
 struct sample_state
-sample_exact_second(uint64_t seed, const struct sample_step *step, size_t row,
+sample_exact_second(uint64_t seed, const struct batch *step, size_t row,
                     struct sample_state state)
 {
-    const int64_t now = (int64_t)step->epoch;
+    const int64_t now = step->epoch;
     struct rng rng = begin_row(seed, step, row);
     int64_t other;
 
@@ -35,7 +36,7 @@ sample_exact_second(uint64_t seed, const struct sample_step *step, size_t row,
         return (struct sample_state){
             state.id, state.epoch == now && state.view == 0, now};
     rng_u64(&rng); // which is for the draw
-    other = (int64_t)rng_below(&rng, step->fixed - 1);
+    other = (int64_t)rng_below(&rng, (uint64_t)step->fixed - 1);
     return (struct sample_state){state.id, other + (other >= state.view), 0};
 }
 
@@ -152,12 +153,12 @@ pick_column(const struct draw *draw, double sum)
 }
 
 size_t
-sample_exact_row(const struct sample_emc2_how *how,
-                 const struct sample_step *step, size_t row, const float *s,
-                 struct sample_state state, int *cold, float *w, double *p)
+sample_exact_row(const struct sample_emc2_how *how, const struct batch *step,
+                 size_t row, const float *s, struct sample_state state,
+                 int *cold, float *w, double *p)
 {
     const size_t n = 2 * step->b;
-    struct draw draw = {how, step, row, n, n + step->extra, p};
+    struct draw draw = {how, step, row, n, n + step->extra.n, p};
     double sum;
 
     *cold = !fill_columns(&draw, state);

@@ -42,17 +42,16 @@
  * O(columns + b) time.
  */
 size_t sample_exact_row(const struct sample_emc2_how *how,
-                        const struct sample_step *step, size_t row,
-                        const float *s, struct sample_state state, int *cold,
-                        float *w, double *p);
+                        const struct batch *step, size_t row, const float *s,
+                        struct sample_state state, int *cold, float *w,
+                        double *p);
 
 /*
  * sample_exact_second() returns the second view of the state of row `row`, as
  * both that which brings it and that which draws know it: of fixed views (>= 2)
  * one of the others; else view 0 of this epoch, or 1 where the state is that.
  */
-struct sample_state sample_exact_second(uint64_t seed,
-                                        const struct sample_step *step,
+struct sample_state sample_exact_second(uint64_t seed, const struct batch *step,
                                         size_t row, struct sample_state state);
 
 #endif

@@ -9,19 +9,19 @@ struct column {
 };
 
 static struct column
-name_column(const struct sample_step *s, const struct sample_weights *weights,
+name_column(const struct batch *s, const struct sample_weights *weights,
             size_t c)
 {
     const size_t n = s->v * s->b, extra = c - n;
     struct sample_state is;
 
-    if (c >= n + s->extra)
-        return (struct column){-1, -1, -1, -1,
-                               weights->outside + (extra - s->extra) * s->dim};
+    if (c >= n + s->extra.n)
+        return (struct column){
+            -1, -1, -1, -1, weights->outside + (extra - s->extra.n) * s->dim};
     is = sample_step_state(s, c);
     return (struct column){is.id, is.epoch, (int32_t)c, (int32_t)is.view,
                            c < n ? s->z + c * s->dim
-                                 : s->extra_z + extra * s->dim};
+                                 : s->extra.z + extra * s->dim};
 }
 
 /* Puts a column into a falling list of n; returns how many there are then. */
@@ -39,8 +39,8 @@ keep_column(size_t k, size_t *list, size_t n, const float *w, size_t c)
 }
 
 static void
-sum_row(const struct sample_step *s, size_t columns, const float *w,
-        float *outside, float *effective)
+sum_row(const struct batch *s, size_t columns, const float *w, float *outside,
+        float *effective)
 {
     double sum = 0, squares = 0, far = 0;
 
@@ -55,8 +55,8 @@ sum_row(const struct sample_step *s, size_t columns, const float *w,
 
 /* Names the n columns of a list, of row r, and what is left of k as none. */
 static void
-name_list(const struct sample_step *s, const struct sample_weights *weights,
-          size_t r, size_t n, const size_t *list, struct sample_heaviest *to)
+name_list(const struct batch *s, const struct sample_weights *weights, size_t r,
+          size_t n, const size_t *list, struct sample_heaviest *to)
 {
     for (size_t i = 0; i < to->k; i++) {
         const size_t at = r * to->k + i;
@@ -75,8 +75,7 @@ name_list(const struct sample_step *s, const struct sample_weights *weights,
 }
 
 void
-sample_heaviest(const struct sample_step *s,
-                const struct sample_weights *weights,
+sample_heaviest(const struct batch *s, const struct sample_weights *weights,
                 struct sample_heaviest *to)
 {
     size_t list[SAMPLE_HEAVIEST_MAX];

@@ -112,10 +112,10 @@ sample_memory_release(struct sample_memory *memory)
 
 size_t
 sample_memory_views(const struct sample_memory *memory,
-                    const struct sample_step *step)
+                    const struct batch *step)
 {
     if (memory->form.chains && step->fixed)
-        return step->fixed;
+        return (size_t)step->fixed;
     return memory->form.slots ? step->v : 1;
 }
 
@@ -160,7 +160,7 @@ end_rows(const struct writing *written, size_t rows)
 
 /* Writes down where the chains of a step stand, those that have moved. */
 static void
-write_chains(struct sample_memory *memory, const struct sample_step *step,
+write_chains(struct sample_memory *memory, const struct batch *step,
              const struct sample_state *state, const float *score,
              struct arena *to)
 {
@@ -173,7 +173,7 @@ write_chains(struct sample_memory *memory, const struct sample_step *step,
         sample_chains_init(chains, memory->form.size, sample_step_views(step));
     for (size_t r = 0; r < n; r++) {
         const size_t at =
-            sample_chains_place(chains, step->b, step->ids, step->variants, r);
+            sample_chains_place(chains, step->b, step->ids, step->view_of, r);
 
         if (!sample_state_order(&chains->state[at], &state[r]) &&
             (!score || chains->score[at] == score[r]))
@@ -222,10 +222,10 @@ list_embedding(struct fed *fed, size_t *n, const struct sample_bank *bank,
 
 /* Which view an extra sample is, as far as it can be said. */
 static struct sample_shown
-shown_of(const struct sample_step *p, size_t e)
+shown_of(const struct batch *p, size_t e)
 {
-    const int64_t view = p->extra_view ? p->extra_view[e] : -1;
-    const int64_t epoch = p->extra_epoch ? p->extra_epoch[e] : 0;
+    const int64_t view = p->extra.view ? p->extra.view[e] : -1;
+    const int64_t epoch = p->extra.epoch ? p->extra.epoch[e] : 0;
 
     if (view < 0 || view >= SAMPLE_SHOWN_VIEWS || epoch < 0 ||
         epoch >= SAMPLE_SHOWN_EPOCHS)
@@ -235,7 +235,7 @@ shown_of(const struct sample_step *p, size_t e)
 
 void
 sample_memory_feed(struct sample_bank *bank, int64_t when,
-                   const struct sample_step *p, int shows)
+                   const struct batch *p, int shows)
 {
     const size_t b = p->b, d = p->dim;
     const int each = bank->views > 1;
@@ -243,18 +243,18 @@ sample_memory_feed(struct sample_bank *bank, int64_t when,
         0, shows && !each && p->epoch < SAMPLE_SHOWN_EPOCHS ? (int32_t)p->epoch
                                                             : 0};
     const struct sample_shown none = {0};
-    const int64_t *view = each ? p->extra_view : NULL;
-    struct fed *fed = mem_array(p->v * b + p->extra, sizeof *fed);
+    const int64_t *view = each ? p->extra.view : NULL;
+    struct fed *fed = mem_array(p->v * b + p->extra.n, sizeof *fed);
     size_t n = 0;
 
     for (size_t r = 0; r < (each ? p->v * b : b); r++)
         list_embedding(fed, &n, bank, p->ids[r % b],
-                       each && p->variants ? p->variants[r] : (int64_t)(r / b),
+                       each && p->view_of ? p->view_of[r] : (int64_t)(r / b),
                        first, p->z + r * d);
-    for (size_t e = 0; e < p->extra; e++)
-        list_embedding(fed, &n, bank, p->extra_ids[e], view ? view[e] : 0,
+    for (size_t e = 0; e < p->extra.n; e++)
+        list_embedding(fed, &n, bank, p->extra.ids[e], view ? view[e] : 0,
                        shows && !each ? shown_of(p, e) : none,
-                       p->extra_z + e * d);
+                       p->extra.z + e * d);
     qsort(fed, n, sizeof *fed, by_row);
     for (size_t i = 0; i < n; i++)
         if (i + 1 == n || fed[i + 1].row != fed[i].row)
@@ -308,7 +308,7 @@ write_beta(struct sample_memory *memory, double beta)
 
 /* Puts the rows and the beta of a step at the end of the queue. */
 static void
-push_step(struct sample_memory *memory, const struct sample_step *step,
+push_step(struct sample_memory *memory, const struct batch *step,
           struct arena *to)
 {
     struct sample_bank *bank = &memory->bank;
@@ -325,7 +325,7 @@ push_step(struct sample_memory *memory, const struct sample_step *step,
 }
 
 struct sample_staleness
-sample_memory_step(struct sample_memory *memory, const struct sample_step *step,
+sample_memory_step(struct sample_memory *memory, const struct batch *step,
                    const struct sample_state *state, const float *score,
                    struct arena *to)
 {

@@ -49,12 +49,12 @@ add_extra(struct extras *to, int64_t id, int32_t row, double log_q)
 /* A negative from the bank for each image, whose hint names the image and
  * log q of the draw. */
 static void
-draw_negatives(struct sample_source *source, const struct sample_step *step,
+draw_negatives(struct sample_source *source, const struct batch *step,
                int64_t number, struct extras *extras)
 {
-    const struct sample_cache_how how = {sample_source_beta(source, number),
-                                         source->how.seed, step->epoch,
-                                         step->step};
+    const struct sample_cache_how how = {
+        sample_source_beta(source, number), source->how.seed,
+        (uint64_t)step->epoch, (uint64_t)step->step};
     struct sample_draw *draw =
         arena_take(&source->drawn, step->b, sizeof *draw);
 
@@ -67,8 +67,8 @@ draw_negatives(struct sample_source *source, const struct sample_step *step,
 
 /* Negatives, and then those that are refreshed, for no row. */
 static void
-draw_extras(struct sample_source *source, const struct sample_step *step,
-            int64_t number, struct sample_extras *extras)
+draw_extras(struct sample_source *source, const struct batch *step,
+            int64_t number, struct batch_extra *extras)
 {
     const int64_t *order = source->own;
     const size_t size = source->memory.form.size;
@@ -91,18 +91,19 @@ draw_extras(struct sample_source *source, const struct sample_step *step,
         n = sample_refresh_next(size, period, (uint64_t)number, &from);
     for (size_t i = 0; i < n; i++)
         add_extra(&all, order[from + i], -1, 0);
-    *extras = (struct sample_extras){
+    *extras = (struct batch_extra){
         .n = all.n,
-        .most = most,
+        .most = (int64_t)most,
         .ids = all.id,
         .view = step->fixed ? all.view : NULL,
-        .hints = {.row = all.row, .log_q = all.log_q},
+        .hint_row = all.row,
+        .hint_log_q = all.log_q,
     };
 }
 
 static int
-cache_check_step(const struct sample_source *source,
-                 const struct sample_step *step, struct err *err)
+cache_check_step(const struct sample_source *source, const struct batch *step,
+                 struct err *err)
 {
     (void)source;
     return step->v == 2 ? 0
@@ -114,7 +115,7 @@ cache_check_step(const struct sample_source *source,
  * rows of other images, both factors 1 - p_+ as in InfoNCE.
  */
 static void
-weigh_in_batch(const struct sample_step *step, size_t r, const float *s,
+weigh_in_batch(const struct batch *step, size_t r, const float *s,
                double positive, float *w, float *scale)
 {
     const size_t b = step->b, n = 2 * b;
@@ -138,30 +139,30 @@ weigh_in_batch(const struct sample_step *step, size_t r, const float *s,
 /* The draws of rows, by the hints: both rows of an image have one, at which
  * they have all their weight.  draw [n], w [n,columns] */
 static void
-take_draws(const struct sample_step *step, struct sample_draw *draw, float *w)
+take_draws(const struct batch *step, struct sample_draw *draw, float *w)
 {
-    const size_t b = step->b, n = 2 * b, columns = n + step->extra;
-    const float *log_q = step->hints.log_q;
+    const size_t b = step->b, n = 2 * b, columns = n + step->extra.n;
+    const float *log_q = step->extra.hint_log_q;
 
     memset(w, 0, n * columns * sizeof *w);
     for (size_t r = 0; r < n; r++)
         draw[r] = (struct sample_draw){-1, 0};
-    for (size_t e = 0; log_q && e < step->extra; e++) {
+    for (size_t e = 0; log_q && e < step->extra.n; e++) {
         const size_t i = sample_step_hint(step, e, b);
 
         if (i == b)
             continue;
         draw[i] = draw[b + i] =
-            (struct sample_draw){step->extra_ids[e], log_q[e]};
+            (struct sample_draw){step->extra.ids[e], log_q[e]};
         w[i * columns + n + e] = w[(b + i) * columns + n + e] = 1;
     }
 }
 
 static void
-weigh_draws(struct sample_source *source, const struct sample_step *step,
+weigh_draws(struct sample_source *source, const struct batch *step,
             struct sample_weights *weights)
 {
-    const size_t b = step->b, n = 2 * b, columns = n + step->extra;
+    const size_t b = step->b, n = 2 * b, columns = n + step->extra.n;
     const struct sample_bank *bank = &source->memory.bank;
     struct arena *to = &source->weighed;
     const float *s = sample_step_compare(step, to);
@@ -190,7 +191,7 @@ weigh_draws(struct sample_source *source, const struct sample_step *step,
     weights->s = s;
     weights->scale = scale;
     weights->accepted = 1;
-    sample_weights_value(weights, "importance", importance);
+    values_add(&weights->values, "importance", importance);
 }
 
 static const struct param params[] = {

@@ -71,8 +71,7 @@ elsewhere_of(const struct sample_how *how)
 /* How many proposals are made, and how many of them are not recorded: half
  * where that is not said. */
 static size_t
-length_of(const struct sample_how *how, const struct sample_step *step,
-          size_t *burn)
+length_of(const struct sample_how *how, const struct batch *step, size_t *burn)
 {
     const double said = settings_of(how).burn;
     const size_t length =
@@ -131,17 +130,17 @@ check_how(const struct sample_how *how, struct err *err)
 }
 
 static int
-check_across(const struct sample_source *source, const struct sample_step *step,
+check_across(const struct sample_source *source, const struct batch *step,
              struct err *err)
 {
     if (elsewhere_of(&source->how) == SAMPLE_BROUGHT_TEXTS && !step->fixed)
         return err_set(err, "captions come along with captions: these are "
                             "views");
-    if (source->memory.form.recalls && step->extra)
+    if (source->memory.form.recalls && step->extra.n)
         return err_set(err,
                        "%zu samples came along: states that are not in the "
                        "batch are scored by the bank",
-                       step->extra);
+                       step->extra.n);
     return step->v == 2 ? 0
                         : err_set(err,
                                   "chains across the views want 2 views, not "
@@ -150,7 +149,7 @@ check_across(const struct sample_source *source, const struct sample_step *step,
 }
 
 static int
-check_chains(const struct sample_source *source, const struct sample_step *step,
+check_chains(const struct sample_source *source, const struct batch *step,
              struct err *err)
 {
     const struct sample_how *how = &source->how;
@@ -184,7 +183,7 @@ check_chains(const struct sample_source *source, const struct sample_step *step,
 /* By what is remembered: [v b].  Chains of other views stand nowhere: the
  * weighing refuses them. */
 static struct sample_state *
-find_states(const struct sample_source *source, const struct sample_step *step,
+find_states(const struct sample_source *source, const struct batch *step,
             float *score, struct arena *to)
 {
     const struct sample_chains *chains = &source->memory.chains;
@@ -197,28 +196,28 @@ find_states(const struct sample_source *source, const struct sample_step *step,
             score[r] = -FLT_MAX;
     }
     if (chains->state && chains->views == sample_step_views(step))
-        sample_chains_get(chains, step->v, step->b, step->ids, step->variants,
+        sample_chains_get(chains, step->v, step->b, step->ids, step->view_of,
                           state, score);
     return state;
 }
 
 /* By the hints of a step, where they have walked since, draw_along(): [v b]. */
 static struct sample_state *
-hinted_states(const struct sample_step *step, struct arena *to)
+hinted_states(const struct batch *step, struct arena *to)
 {
     const size_t n = step->v * step->b, views = sample_step_views(step);
-    const int32_t *view = step->hints.view;
+    const int32_t *view = step->extra.hint_view;
     struct sample_state *state = arena_take(to, n, sizeof *state);
 
     for (size_t r = 0; r < n; r++)
         state[r] = (struct sample_state){-1, -1, 0};
-    for (size_t e = 0; view && e < step->extra; e++) {
+    for (size_t e = 0; view && e < step->extra.n; e++) {
         const size_t row = sample_step_hint(step, e, n);
 
         if (row < n && view[e] >= 0 && (size_t)view[e] < views)
             state[row] = (struct sample_state){
-                step->extra_ids[e], view[e],
-                step->extra_epoch ? step->extra_epoch[e] : 0};
+                step->extra.ids[e], view[e],
+                step->extra.epoch ? step->extra.epoch[e] : 0};
     }
     return state;
 }
@@ -226,15 +225,15 @@ hinted_states(const struct sample_step *step, struct arena *to)
 /* Chains move on a bank, at this inverse temperature. */
 static struct sample_walk
 walk_chains(const struct sample_source *source, const struct sample_bank *bank,
-            const struct sample_step *step, double beta,
-            struct sample_state *state, struct arena *scratch)
+            const struct batch *step, double beta, struct sample_state *state,
+            struct arena *scratch)
 {
     const struct sample_walk_how how = {
         .moves = settings_of(&source->how).moves,
         .cross = is_across(&source->how),
         .seed = source->how.seed,
     };
-    struct sample_step then = *step;
+    struct batch then = *step;
 
     then.beta = beta;
     return how.moves && bank->rows
@@ -247,7 +246,7 @@ walk_chains(const struct sample_source *source, const struct sample_bank *bank,
 /* Adds a state that comes along for a row, and for an exact draw a second view
  * of an image that is not in the batch; returns how many. */
 static size_t
-add_state(const struct sample_source *source, const struct sample_step *step,
+add_state(const struct sample_source *source, const struct batch *step,
           size_t r, struct sample_state state, struct sample_state *want,
           int32_t *row)
 {
@@ -267,7 +266,7 @@ add_state(const struct sample_source *source, const struct sample_step *step,
 /* The states as extra samples; with hints, where rows are given. */
 static void
 hand_out(const struct sample_state *state, const int32_t *row, int epochs,
-         struct sample_extras *extras, struct arena *to)
+         struct batch_extra *extras, struct arena *to)
 {
     const size_t n = extras->n;
     int64_t *id = arena_take(to, n, sizeof *id);
@@ -284,38 +283,43 @@ hand_out(const struct sample_state *state, const int32_t *row, int epochs,
     extras->ids = id;
     extras->view = view;
     extras->epoch = epochs ? epoch : NULL;
-    if (row)
-        extras->hints = (struct sample_hints){.row = row, .view = hint};
+    extras->hint_row = row;
+    extras->hint_view = row ? hint : NULL;
 }
 
 /* The captions at which chains of images stand.  Which captions the batch will
  * have is the augmenter's to draw, so theirs come along, too. */
 static void
-draw_texts(struct sample_source *source, const struct sample_step *step,
-           struct sample_extras *extras)
+draw_texts(struct sample_source *source, const struct batch *step,
+           struct batch_extra *extras)
 {
     const struct sample_chains *chains = &source->memory.chains;
     struct arena *to = &source->drawn;
     struct sample_state *want = arena_take(to, step->b, sizeof *want);
     size_t wanted = 0;
+    int64_t *text;
 
     for (size_t i = 0; chains->state && i < step->b; i++) {
         sample_chains_get(chains, 1, 1, step->ids + i, NULL, want + wanted,
                           NULL);
         wanted += want[wanted].id >= 0 && want[wanted].view > 0;
     }
-    extras->texts = 1;
-    extras->most = step->b;
-    extras->n =
-        sample_step_outside(&(struct sample_step){.v = 1}, wanted, want, to);
-    hand_out(want, NULL, 0, extras, to);
+    extras->most = (int64_t)step->b;
+    extras->n_texts =
+        sample_step_outside(&(struct batch){.v = 1}, wanted, want, to);
+    text = arena_take(to, 2 * extras->n_texts, sizeof *text);
+    for (size_t k = 0; k < extras->n_texts; k++) {
+        text[2 * k] = want[k].id;
+        text[2 * k + 1] = want[k].view - 1;
+    }
+    extras->texts = extras->n_texts ? text : NULL;
 }
 
 /* The states of chains that the batch does not hold itself; with moves, each
  * where it stands after them, with a hint for its row. */
 static void
-draw_states(struct sample_source *source, const struct sample_step *step,
-            int64_t number, struct sample_extras *extras)
+draw_states(struct sample_source *source, const struct batch *step,
+            int64_t number, struct batch_extra *extras)
 {
     const int walks = settings_of(&source->how).moves > 0;
     const size_t n = step->v * step->b, most = n * (is_exact(&source->how) + 1);
@@ -332,19 +336,20 @@ draw_states(struct sample_source *source, const struct sample_step *step,
         if (state[r].id >= 0)
             wanted += add_state(source, step, r, state[r], want + wanted,
                                 row + wanted);
-    extras->most = most;
+    extras->most = (int64_t)most;
     extras->n = walks ? wanted : sample_step_outside(step, wanted, want, to);
     hand_out(want, walks ? row : NULL, !step->fixed, extras, to);
     if (!walks || !extras->n)
         return;
-    extras->n_values = 2;
-    extras->values[0] = (struct sample_value){"walk_accepted", went.accepted};
-    extras->values[1] = (struct sample_value){"walk_ess", went.effective};
+    value_add(extras->values, &extras->n_values, BATCH_VALUES_MAX,
+              "walk_accepted", went.accepted);
+    value_add(extras->values, &extras->n_values, BATCH_VALUES_MAX, "walk_ess",
+              went.effective);
 }
 
 static void
-draw_along(struct sample_source *source, const struct sample_step *step,
-           int64_t number, struct sample_extras *extras)
+draw_along(struct sample_source *source, const struct batch *step,
+           int64_t number, struct batch_extra *extras)
 {
     const enum sample_elsewhere by = elsewhere_of(&source->how);
 
@@ -360,7 +365,7 @@ draw_along(struct sample_source *source, const struct sample_step *step,
  * rows of the batch comes along with the step: in the order of states, which
  * are returned. */
 static const struct sample_state *
-recall_states(const struct sample_bank *bank, struct sample_step *step,
+recall_states(const struct sample_bank *bank, struct batch *step,
               const struct sample_state *state, struct arena *to)
 {
     const size_t n = step->v * step->b, d = step->dim;
@@ -387,10 +392,10 @@ recall_states(const struct sample_bank *bank, struct sample_step *step,
         memcpy(z + known * d, bank->rows + row * d, d * sizeof *z);
         want[known++] = of;
     }
-    step->extra = known;
-    step->extra_ids = ids;
-    step->extra_view = view;
-    step->extra_z = z;
+    step->extra.n = known;
+    step->extra.ids = ids;
+    step->extra.view = view;
+    step->extra.z = z;
     return want;
 }
 
@@ -398,11 +403,10 @@ recall_states(const struct sample_bank *bank, struct sample_step *step,
  * state alone.  The products of the batch are packed first, and then moved
  * apart. */
 static const float *
-compare_recalled(const struct sample_step *step,
-                 const struct sample_state *recalled,
+compare_recalled(const struct batch *step, const struct sample_state *recalled,
                  const struct sample_state *state, struct arena *to)
 {
-    const size_t n = step->v * step->b, extra = step->extra, d = step->dim;
+    const size_t n = step->v * step->b, extra = step->extra.n, d = step->dim;
     float *s = arena_take(to, n * (n + extra), sizeof *s);
 
     num_gemm_nt(n, n, d, 1, step->z, step->z, 0, s);
@@ -415,7 +419,7 @@ compare_recalled(const struct sample_step *step,
         memset(row + n, 0, extra * sizeof *row);
         if (own)
             row[n + (size_t)(own - recalled)] = (float)num_dot(
-                d, step->z + r * d, step->extra_z + (own - recalled) * (long)d);
+                d, step->z + r * d, step->extra.z + (own - recalled) * (long)d);
     }
     return s;
 }
@@ -423,7 +427,7 @@ compare_recalled(const struct sample_step *step,
 /* Similarities, for which chains across the views first move on the bank, and
  * what that has of their states then comes along. */
 static const float *
-compare_states(struct sample_source *source, struct sample_step *step,
+compare_states(struct sample_source *source, struct batch *step,
                struct sample_state *state, struct sample_weights *weights)
 {
     const struct sample_bank *bank = &source->memory.bank;
@@ -435,17 +439,17 @@ compare_states(struct sample_source *source, struct sample_step *step,
         return sample_step_compare(step, to);
     went = walk_chains(source, bank, step, step->beta, state, to);
     if (settings_of(&source->how).moves && bank->rows) {
-        sample_weights_value(weights, "walk_accepted", went.accepted);
-        sample_weights_value(weights, "walk_ess", went.effective);
+        values_add(&weights->values, "walk_accepted", went.accepted);
+        values_add(&weights->values, "walk_ess", went.effective);
     }
     recalled = recall_states(bank, step, state, to);
-    weights->n_outside = step->extra;
-    weights->outside = step->extra_z;
+    weights->n_outside = step->extra.n;
+    weights->outside = step->extra.z;
     return compare_recalled(step, recalled, state, to);
 }
 
 static void
-weigh_chains(struct sample_source *source, const struct sample_step *asked,
+weigh_chains(struct sample_source *source, const struct batch *asked,
              struct sample_weights *weights)
 {
     const struct sample_how *how = &source->how;
@@ -455,7 +459,7 @@ weigh_chains(struct sample_source *source, const struct sample_step *asked,
                                     how->seed};
     const size_t n = asked->v * asked->b;
     struct arena *to = &source->weighed;
-    struct sample_step step = *asked;
+    struct batch step = *asked;
     struct sample_state *state;
     struct sample_moves moves;
     float *w, *score = NULL;
@@ -469,14 +473,14 @@ weigh_chains(struct sample_source *source, const struct sample_step *asked,
                 ? hinted_states(&step, to)
                 : find_states(source, &step, score, to);
     weights->s = compare_states(source, &step, state, weights);
-    weights->columns = n + step.extra;
+    weights->columns = n + step.extra.n;
     w = arena_take(to, n * weights->columns, sizeof *w);
     moves = sample_emc2(&visit, &step, weights->s, state, score, w, to);
     weights->w = w;
     weights->accepted = moves.accepted;
     weights->moved = moves.moved;
     weights->partial = form->scores;
-    sample_weights_value(weights, "cold", (double)moves.cold / (double)n);
+    values_add(&weights->values, "cold", (double)moves.cold / (double)n);
     source->state = state;
     source->score = score;
 }

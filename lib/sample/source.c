@@ -57,7 +57,7 @@ enum { ROWS_MAX = 16384, WEIGHTS_MAX = 1 << 28 };
 
 /* Refuses what would not fit into a store. */
 static int
-check_size(const struct sample_source *source, const struct sample_step *step,
+check_size(const struct sample_source *source, const struct batch *step,
            size_t views, struct err *err)
 {
     const double size = (double)source->memory.form.size;
@@ -78,20 +78,20 @@ check_size(const struct sample_source *source, const struct sample_step *step,
 /* Refuses a step that no sampler could weigh: too large, or of other features
  * than the bank's. */
 static int
-check_source_step(const struct sample_source *source,
-                  const struct sample_step *step, struct err *err)
+check_source_step(const struct sample_source *source, const struct batch *step,
+                  struct err *err)
 {
     const struct sample_bank *bank = &source->memory.bank;
     const size_t views = sample_memory_views(&source->memory, step);
     const size_t v = step->v, b = step->b, n = v * b;
 
     if (b < 2 || b > ROWS_MAX / v ||
-        n * ((source->memory.form.recalls ? 2 * n : n) + step->extra) >
+        n * ((source->memory.form.recalls ? 2 * n : n) + step->extra.n) >
             WEIGHTS_MAX)
         return err_set(err,
                        "%zu views of %zu images and %zu more: want 2 images or "
                        "more and %d rows at most",
-                       v, b, step->extra, ROWS_MAX);
+                       v, b, step->extra.n, ROWS_MAX);
     if (bank->rows && bank->dim != step->dim)
         return err_set(err, "features of %zu numbers where the bank has %zu",
                        step->dim, bank->dim);
@@ -109,7 +109,7 @@ sample_how_fits(const struct sample_how *how, size_t size, size_t fixed,
 {
     const struct sample_source source = {
         .how = *how, .memory.form = memory_form_of(how, size)};
-    const struct sample_step step = {.v = 2, .fixed = fixed, .dim = dim};
+    const struct batch step = {.v = 2, .fixed = (int64_t)fixed, .dim = dim};
 
     return check_size(&source, &step,
                       sample_memory_views(&source.memory, &step), err);
@@ -182,12 +182,12 @@ look_ahead(struct sample_source *source, size_t views, int64_t then)
     sample_bank_advance(ahead, then);
 }
 
-struct sample_extras
-sample_source_draw(struct sample_source *source, const struct sample_step *step,
+struct batch_extra
+sample_source_draw(struct sample_source *source, const struct batch *step,
                    int64_t number)
 {
     const struct sample_memory *memory = &source->memory;
-    struct sample_extras extras = {0};
+    struct batch_extra extras = {0};
 
     arena_begin(&source->drawn);
     look_ahead(source, sample_memory_views(memory, step),
@@ -197,16 +197,9 @@ sample_source_draw(struct sample_source *source, const struct sample_step *step,
     return extras;
 }
 
-void
-sample_weights_value(struct sample_weights *weights, const char *name, double x)
-{
-    REQUIRE(weights->n_values < SAMPLE_VALUES_MAX);
-    weights->values[weights->n_values++] = (struct sample_value){name, x};
-}
-
 /* The step goes to the memory, and to the bank that is ahead of it. */
 static void
-remember_step(struct sample_source *source, const struct sample_step *step,
+remember_step(struct sample_source *source, const struct batch *step,
               struct sample_weights *weights)
 {
     struct sample_memory *memory = &source->memory;
@@ -222,16 +215,14 @@ remember_step(struct sample_source *source, const struct sample_step *step,
     weights->n_tables = sample_memory_rows(memory, weights->tables);
     if (!memory->form.horizon)
         return;
-    sample_weights_value(weights, "known",
-                         (double)bank->known /
-                             (double)(bank->size * bank->views));
-    sample_weights_value(weights, "staleness", stale.mean);
-    sample_weights_value(weights, "age", stale.age);
+    values_add(&weights->values, "known",
+               (double)bank->known / (double)(bank->size * bank->views));
+    values_add(&weights->values, "staleness", stale.mean);
+    values_add(&weights->values, "age", stale.age);
 }
 
 int
-sample_source_weigh(struct sample_source *source,
-                    const struct sample_step *step,
+sample_source_weigh(struct sample_source *source, const struct batch *step,
                     struct sample_weights *weights, struct err *err)
 {
     const struct sample_sampler *sampler = source->how.sampler;
@@ -243,6 +234,8 @@ sample_source_weigh(struct sample_source *source,
     source->state = NULL;
     source->score = NULL;
     *weights = (struct sample_weights){.rows = step->v * step->b};
+    value_copy(weights->values.value, &weights->values.n, VALUES_MAX,
+               step->extra.values, step->extra.n_values);
     sampler->weigh(source, step, weights);
     remember_step(source, step, weights);
     return 0;

@@ -5,30 +5,30 @@
 #include "sample/step.h"
 
 size_t
-sample_step_views(const struct sample_step *step)
+sample_step_views(const struct batch *step)
 {
-    return step->fixed ? step->fixed : step->v;
+    return step->fixed ? (size_t)step->fixed : step->v;
 }
 
 struct sample_state
-sample_step_state(const struct sample_step *step, size_t column)
+sample_step_state(const struct batch *step, size_t column)
 {
     const size_t b = step->b, n = step->v * b, e = column - n;
 
     if (column >= n)
         return (struct sample_state){
-            step->extra_ids[e], step->extra_view ? step->extra_view[e] : -1,
-            step->extra_epoch ? step->extra_epoch[e] : 0};
+            step->extra.ids[e], step->extra.view ? step->extra.view[e] : -1,
+            step->extra.epoch ? step->extra.epoch[e] : 0};
     return (struct sample_state){
         step->ids[column % b],
-        step->variants ? step->variants[column] : (int64_t)(column / b),
-        step->fixed || step->timeless ? 0 : (int64_t)step->epoch};
+        step->view_of ? step->view_of[column] : (int64_t)(column / b),
+        step->fixed || step->timeless ? 0 : step->epoch};
 }
 
 size_t
-sample_step_hint(const struct sample_step *step, size_t extra, size_t n)
+sample_step_hint(const struct batch *step, size_t extra, size_t n)
 {
-    const int32_t *row = step->hints.row;
+    const int32_t *row = step->extra.hint_row;
 
     return row && row[extra] >= 0 && (size_t)row[extra] < n ? (size_t)row[extra]
                                                             : n;
@@ -36,17 +36,17 @@ sample_step_hint(const struct sample_step *step, size_t extra, size_t n)
 
 /* z is copied only where what is besides does not lie behind the anchors. */
 const float *
-sample_step_compare(const struct sample_step *step, struct arena *to)
+sample_step_compare(const struct batch *step, struct arena *to)
 {
-    const size_t n = step->v * step->b, columns = n + step->extra;
+    const size_t n = step->v * step->b, columns = n + step->extra.n;
     const size_t d = step->dim;
     float *s = arena_take(to, n * columns, sizeof *s), *all;
     const float *z = step->z;
 
-    if (step->extra && step->extra_z != z + n * d) {
+    if (step->extra.n && step->extra.z != z + n * d) {
         all = arena_take(to, columns * d, sizeof *all);
         memcpy(all, z, n * d * sizeof *z);
-        memcpy(all + n * d, step->extra_z, step->extra * d * sizeof *z);
+        memcpy(all + n * d, step->extra.z, step->extra.n * d * sizeof *z);
         z = all;
     }
     num_gemm_nt(n, columns, d, 1, z, z, 0, s);
@@ -66,7 +66,7 @@ sample_state_order(const void *a, const void *b)
 }
 
 size_t
-sample_step_outside(const struct sample_step *step, size_t wanted,
+sample_step_outside(const struct batch *step, size_t wanted,
                     struct sample_state *want, struct arena *scratch)
 {
     const size_t n = step->v * step->b;

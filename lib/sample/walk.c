@@ -97,7 +97,7 @@ walk_chain(const struct sample_walk_how *how, const struct sample_bank *bank,
 
 struct sample_walk
 sample_walk(const struct sample_walk_how *how, const struct sample_bank *bank,
-            const struct sample_step *step, struct sample_state *state,
+            const struct batch *step, struct sample_state *state,
             struct arena *scratch)
 {
     const size_t n = step->v * step->b;
@@ -114,7 +114,8 @@ sample_walk(const struct sample_walk_how *how, const struct sample_bank *bank,
 
         if (!row_of(bank, own))
             continue;
-        rng_init(&rng, how->seed, RNG_WALK, step->step, step->epoch, row);
+        rng_init(&rng, how->seed, RNG_WALK, (uint64_t)step->step,
+                 (uint64_t)step->epoch, row);
         accepted +=
             walk_chain(how, bank, step->beta, own, &rng, state + row, trace);
         if (trace[0] > -INFINITY) {

@@ -36,13 +36,13 @@ struct sample_walk {
 
 /*
  * sample_walk() moves the chains of a step.
- *   step   beta, epoch, step, v, b, ids and variants count
+ *   step   beta, epoch, step, v, b, ids and view_of count
  *   state  [v b]  in and out
  * O(v b moves dim) time.
  */
 struct sample_walk sample_walk(const struct sample_walk_how *how,
                                const struct sample_bank *bank,
-                               const struct sample_step *step,
+                               const struct batch *step,
                                struct sample_state *state,
                                struct arena *scratch);
 

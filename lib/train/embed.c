@@ -5,111 +5,117 @@
 #include "num/vec.h"
 
 static size_t
-rows_of_batch(const struct train_batch *b)
+rows_of_batch(const struct batch *batch)
 {
-    return 2 * b->n + b->n_extra;
+    return 2 * batch->b + batch->extra.n;
 }
 
 /* Which rows of a table a batch is: the views' own, or fixed ones. */
 static void
-find_table_rows(struct train_learner *learner, const struct train_batch *b)
+find_table_rows(struct train_learner *learner, const struct batch *batch)
 {
-    const size_t views = learner->spec.table_views, anchors = 2 * b->n;
+    const size_t views = learner->spec.table_views, anchors = 2 * batch->b;
     int32_t *rows = learner->table_rows;
 
     for (size_t r = 0; r < anchors; r++)
-        rows[r] = (int32_t)((size_t)b->ids[r % b->n] * views +
-                            (b->fixed ? (size_t)b->view_of[r] : r / b->n));
-    for (size_t i = 0; i < b->n_extra; i++) {
-        const int64_t view = b->extra_view ? b->extra_view[i] : -1;
+        rows[r] = (int32_t)((size_t)batch->ids[r % batch->b] * views +
+                            (batch->fixed ? (size_t)batch->view_of[r]
+                                          : r / batch->b));
+    for (size_t i = 0; i < batch->extra.n; i++) {
+        const int64_t view = batch->extra.view ? batch->extra.view[i] : -1;
 
-        rows[anchors + i] = (int32_t)((size_t)b->extra_ids[i] * views +
+        rows[anchors + i] = (int32_t)((size_t)batch->extra.ids[i] * views +
                                       (view > 0 ? (size_t)view % views : 0));
     }
 }
 
 /* The images of a batch in one block: views, and the extra ones behind. */
 static const uint8_t *
-images_of(struct train_learner *learner, const struct train_batch *b)
+images_of(struct train_learner *learner, const struct batch *batch)
 {
     const size_t image = learner->spec.encoder[0]->image;
-    const size_t anchors = 2 * b->n * image;
+    const size_t anchors = 2 * batch->b * image;
 
-    if (!b->n_extra)
-        return b->views;
-    memcpy(learner->pixels, b->views, anchors);
-    memcpy(learner->pixels + anchors, b->extra, b->n_extra * image);
+    if (!batch->extra.n)
+        return batch->pixels;
+    memcpy(learner->pixels, batch->pixels, anchors);
+    memcpy(learner->pixels + anchors, batch->extra.pixels,
+           batch->extra.n * image);
     return learner->pixels;
 }
 
 /* All rows through the only encoder. */
 static int
-encode_by_one(struct train_learner *learner, const struct train_batch *b,
+encode_by_one(struct train_learner *learner, const struct batch *batch,
               enum nn_mode mode, struct err *err)
 {
-    struct nn_input input = {.n = rows_of_batch(b), .ids = learner->table_rows};
+    struct nn_input input = {.n = rows_of_batch(batch),
+                             .ids = learner->table_rows};
 
     if (learner->table_rows)
-        find_table_rows(learner, b);
+        find_table_rows(learner, batch);
     else
-        input.images = images_of(learner, b);
+        input.images = images_of(learner, batch);
     return train_encoder_forward(learner->spec.encoder[0], &input, mode,
                                  learner->z, err);
 }
 
 /* Each view, or the texts, through its own; further texts with the texts. */
 static int
-encode_by_two(struct train_learner *learner, const struct train_batch *b,
+encode_by_two(struct train_learner *learner, const struct batch *batch,
               enum nn_mode mode, struct err *err)
 {
-    const uint8_t *images = b->views;
+    const uint8_t *images = batch->pixels;
 
-    REQUIRE(!b->n_extra || b->tokens);
+    REQUIRE(!batch->extra.n || batch->tokens);
     for (size_t k = 0; k < TRAIN_ENCODERS; k++) {
         struct train_encoder *encoder = learner->spec.encoder[k];
-        const struct nn_input input = {.n = b->n + (k ? b->n_extra : 0),
+        const struct nn_input input = {.n = batch->b + (k ? batch->extra.n : 0),
                                        .images = images,
-                                       .ids = b->tokens,
-                                       .offsets = b->offsets};
+                                       .ids = batch->tokens,
+                                       .offsets = batch->offsets};
 
         if (train_encoder_forward(encoder, &input, mode,
-                                  learner->z + k * b->n * learner->dim, err))
+                                  learner->z + k * batch->b * learner->dim,
+                                  err))
             return -1;
-        images += b->n * encoder->image;
+        images += batch->b * encoder->image;
     }
     return 0;
 }
 
 int
-train_learner_embed(struct train_learner *learner, const struct train_batch *b,
+train_learner_embed(struct train_learner *learner, const struct batch *batch,
                     enum nn_mode mode, struct err *err)
 {
     struct train_encoder *const *encoder = learner->spec.encoder;
 
-    REQUIRE(b->n <= learner->spec.images && b->n_extra <= learner->spec.extra);
+    REQUIRE(batch->b <= learner->spec.images &&
+            batch->extra.n <= learner->spec.extra);
     for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
-        struct train_batch own = *b;
+        struct batch own = *batch;
 
         if (!k && encoder[1])
-            own.n_extra = 0; // these are texts
+            own.extra.n = 0; // these are texts
         train_encoder_announce(encoder[k], &own);
     }
-    if (learner->spec.encoder[1] ? encode_by_two(learner, b, mode, err)
-                                 : encode_by_one(learner, b, mode, err))
+    if (learner->spec.encoder[1] ? encode_by_two(learner, batch, mode, err)
+                                 : encode_by_one(learner, batch, mode, err))
         return -1;
-    num_unit_rows(rows_of_batch(b), learner->dim, learner->z, learner->v, NULL);
+    num_unit_rows(rows_of_batch(batch), learner->dim, learner->z, learner->v,
+                  NULL);
     return 0;
 }
 
 int
 train_learner_finite(const struct train_learner *learner,
-                     const struct train_batch *b)
+                     const struct batch *batch)
 {
-    return num_finite(rows_of_batch(b) * learner->dim, learner->z);
+    return num_finite(rows_of_batch(batch) * learner->dim, learner->z);
 }
 
 int
-train_learner_back(struct train_learner *learner, const struct train_batch *b,
+train_learner_back(struct train_learner *learner, const struct batch *batch,
                    double *length, struct err *err)
 {
     struct train_encoder *const *encoder = learner->spec.encoder;
@@ -120,11 +126,11 @@ train_learner_back(struct train_learner *learner, const struct train_batch *b,
     if (meanwhile && early)
         meanwhile(learner->spec.tool);
     for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++)
-        if (train_encoder_backward(encoder[k],
-                                   learner->elsewhere
-                                       ? NULL
-                                       : learner->dz + k * b->n * learner->dim,
-                                   err))
+        if (train_encoder_backward(
+                encoder[k],
+                learner->elsewhere ? NULL
+                                   : learner->dz + k * batch->b * learner->dim,
+                err))
             return -1;
     if (meanwhile && !early)
         meanwhile(learner->spec.tool);
@@ -137,20 +143,20 @@ train_learner_back(struct train_learner *learner, const struct train_batch *b,
 }
 
 void
-train_learner_expect(struct train_learner *learner, const struct train_batch *b)
+train_learner_expect(struct train_learner *learner, const struct batch *batch)
 {
     struct train_encoder *const *encoder = learner->spec.encoder;
-    const uint8_t *images = b->views;
+    const uint8_t *images = batch->pixels;
 
-    if (learner->table_rows || b->n > learner->spec.images ||
-        (b->n_extra && !encoder[1]))
+    if (learner->table_rows || batch->b > learner->spec.images ||
+        (batch->extra.n && !encoder[1]))
         return;
     for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
-        const struct nn_input input = {.n = encoder[1] ? b->n : 2 * b->n,
-                                       .images = images};
+        const struct nn_input input = {
+            .n = encoder[1] ? batch->b : 2 * batch->b, .images = images};
 
         if (encoder[k]->kind == NN_IMAGES)
             train_encoder_expect(encoder[k], &input);
-        images += b->n * encoder[k]->image;
+        images += batch->b * encoder[k]->image;
     }
 }

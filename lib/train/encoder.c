@@ -101,8 +101,7 @@ train_encoder_products(struct train_encoder *encoder, const float **s,
 }
 
 void
-train_encoder_announce(struct train_encoder *encoder,
-                       const struct train_batch *batch)
+train_encoder_announce(struct train_encoder *encoder, const struct batch *batch)
 {
     if (encoder->verbs->announce)
         encoder->verbs->announce(encoder->self, batch);

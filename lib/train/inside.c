@@ -36,8 +36,8 @@ reload_source(struct train_inside *inside, struct err *err)
 }
 
 static int
-inside_draw(void *self, const struct sample_step *step,
-            struct sample_extras *extras, struct err *err)
+inside_draw(void *self, const struct batch *step, struct batch_extra *extras,
+            struct err *err)
 {
     struct train_inside *inside = self;
 
@@ -49,7 +49,7 @@ inside_draw(void *self, const struct sample_step *step,
 }
 
 static int
-inside_weigh(void *self, const struct sample_step *step,
+inside_weigh(void *self, const struct batch *step,
              struct sample_weights *weights, int *alone, struct err *err)
 {
     struct train_inside *inside = self;

@@ -66,26 +66,24 @@ write_line(struct train_journal *journal, json_t *object)
 
 /* Adds a number to the line, where it is finite, and to the list. */
 static void
-add_value(json_t *line, struct train_values *values, const char *name, double x)
+add_value(json_t *line, struct values *values, const char *name, double x)
 {
     json_object_set_new(line, name, json_real(x));
-    train_values_add(values, name, x);
+    values_add(values, name, x);
 }
 
 static void
-add_count(json_t *line, struct train_values *values, const char *name,
-          int64_t x)
+add_count(json_t *line, struct values *values, const char *name, int64_t x)
 {
     json_object_set_new(line, name, json_integer(x));
-    train_values_count(values, name, x);
+    values_count(values, name, x);
 }
 
 static void
-add_values(json_t *line, struct train_values *values,
-           const struct train_values *from)
+add_values(json_t *line, struct values *values, const struct values *from)
 {
     for (size_t i = 0; i < from->n; i++) {
-        const struct train_value *v = &from->value[i];
+        const struct value *v = &from->value[i];
 
         if (v->whole)
             add_count(line, values, v->name, (int64_t)v->value);
@@ -95,18 +93,17 @@ add_values(json_t *line, struct train_values *values,
 }
 
 static void
-add_plan(json_t *line, struct train_values *values,
-         const struct train_plan *plan)
+add_plan(json_t *line, struct values *values, const struct train_plan *plan)
 {
     json_t *object = json_object();
 
     json_object_set_new(object, "strategy", json_string(plan->strategy));
     for (size_t i = 0; i < plan->values.n; i++) {
-        const struct train_value *v = &plan->values.value[i];
+        const struct value *v = &plan->values.value[i];
         char *name = mem_format("plan.%.58s", v->name);
 
         json_object_set_new(object, v->name, json_real(v->value));
-        train_values_add(values, name, v->value);
+        values_add(values, name, v->value);
         free(name);
     }
     json_object_set_new(line, "plan", object);
@@ -151,20 +148,20 @@ show_progress(struct train_journal *journal, int64_t epoch)
 }
 
 void
-train_journal_step(struct train_journal *journal, const struct train_batch *b,
+train_journal_step(struct train_journal *journal, const struct batch *batch,
                    const struct train_result *result,
                    const struct train_plan *plan)
 {
     const struct train_state *state = journal->state;
     const struct train_listener *listener = &journal->listener;
-    struct train_values values = {0};
+    struct values values = {0};
     json_t *line = json_object();
 
     if (result->outcome == TRAIN_APPLIED)
         journal->last = result->loss;
     add_count(line, &values, "total", state->total);
-    add_count(line, &values, "epoch", b->epoch);
-    add_count(line, &values, "step", b->step);
+    add_count(line, &values, "epoch", batch->epoch);
+    add_count(line, &values, "step", batch->step);
     if (result->reason)
         json_object_set_new(line, "refused", json_string(result->reason));
     add_values(line, &values, &result->values);
@@ -177,7 +174,7 @@ train_journal_step(struct train_journal *journal, const struct train_batch *b,
     if (plan)
         add_plan(line, &values, plan);
     add_count(line, &values, "images", state->images);
-    add_count(line, &values, "substituted", (int64_t)b->n_substituted);
+    add_count(line, &values, "substituted", (int64_t)batch->n_substituted);
     add_value(line, &values, "seconds", result->seconds);
     add_value(line, &values, "waited", journal->waited);
     if (journal->exchanging) {
@@ -193,22 +190,21 @@ train_journal_step(struct train_journal *journal, const struct train_batch *b,
     json_decref(line);
     if (listener->line)
         listener->line(listener->self, &values);
-    show_progress(journal, b->epoch);
+    show_progress(journal, batch->epoch);
 }
 
 int
-train_journal_refused(struct train_journal *journal,
-                      const struct train_batch *b, const char *reason,
-                      struct err *err)
+train_journal_refused(struct train_journal *journal, const struct batch *batch,
+                      const char *reason, struct err *err)
 {
     json_t *ids = json_array(), *object;
     int rc;
 
-    for (size_t i = 0; i < b->n; i++)
-        json_array_append_new(ids, json_integer(b->ids[i]));
-    object =
-        json_pack("{s:I, s:I, s:s, s:o}", "epoch", (json_int_t)b->epoch, "step",
-                  (json_int_t)b->step, "reason", reason, "ids", ids);
+    for (size_t i = 0; i < batch->b; i++)
+        json_array_append_new(ids, json_integer(batch->ids[i]));
+    object = json_pack("{s:I, s:I, s:s, s:o}", "epoch",
+                       (json_int_t)batch->epoch, "step",
+                       (json_int_t)batch->step, "reason", reason, "ids", ids);
     rc = run_lines_append(journal->run, "nonfinite.jsonl", object, err);
     json_decref(object);
     return rc;

@@ -35,7 +35,7 @@ train_learner_open(struct train_learner *learner,
     const struct loss_batch largest = {.b = spec->images,
                                        .extra = spec->extra + outside,
                                        .constant = outside,
-                                       .d = d};
+                                       .dim = d};
 
     *learner = (struct train_learner){0};
     if (check_learner(spec, err))
@@ -83,23 +83,24 @@ train_learner_close(struct train_learner *learner)
 
 /* What a schedule says at the batch's place. */
 static double
-value_now(struct nn_schedule *schedule, const struct train_batch *b)
+value_now(struct nn_schedule *schedule, const struct batch *batch)
 {
-    schedule->epochs = (double)b->epochs;
-    return nn_schedule_at(schedule, (double)b->epoch +
-                                        (double)b->step / (double)b->steps);
+    schedule->epochs = (double)batch->epochs;
+    return nn_schedule_at(schedule,
+                          (double)batch->epoch +
+                              (double)batch->step / (double)batch->steps);
 }
 
 /* Sets what is in force for a batch, and returns the learning rate. */
 static double
-set_pace(struct train_learner *learner, const struct train_batch *b)
+set_pace(struct train_learner *learner, const struct batch *batch)
 {
     const struct param *own = learner->spec.objective->params;
     struct train_pace *pace = &learner->spec.pace;
 
     learner->settings = *learner->spec.settings;
     for (size_t i = 0; own[i].name; i++) {
-        const double x = value_now(&pace->value[i], b);
+        const double x = value_now(&pace->value[i], batch);
         const int inverse = own[i].schedule == PARAM_INVERSE &&
                             pace->value[i].kind == NN_SCHEDULE_WAVE;
 
@@ -107,15 +108,13 @@ set_pace(struct train_learner *learner, const struct train_batch *b)
     }
     if (learner->spec.scalars)
         train_scalars_apply(learner->spec.scalars, &learner->settings);
-    return value_now(&pace->rate, b);
+    return value_now(&pace->rate, batch);
 }
 
 /* --------------------------------------------------------------- one step */
 
-/* What negatives are asked in a step, and what they answer. */
+/* What negatives answer in a step. */
 struct exchange {
-    struct sample_step step;
-    struct sample_extras extras; /* what they let come along themselves */
     struct sample_weights weights;
     int alone;
 };
@@ -142,10 +141,10 @@ check_cross(size_t b, const struct sample_weights *weights, struct err *err)
 
 /* Rows that negatives weigh and that are not of the batch go behind it. */
 static int
-take_outside_rows(struct train_learner *learner, const struct train_batch *b,
+take_outside_rows(struct train_learner *learner, const struct batch *batch,
                   const struct sample_weights *weights, struct err *err)
 {
-    const size_t rows = 2 * b->n + b->n_extra;
+    const size_t rows = 2 * batch->b + batch->extra.n;
 
     if (weights->n_outside > learner->outside)
         return err_set(err,
@@ -162,65 +161,36 @@ take_outside_rows(struct train_learner *learner, const struct train_batch *b,
 /* The batch with what the negatives let come along, where it brings nothing
  * itself. */
 static int
-draw_extras(struct train_learner *learner, struct train_batch *b,
-            struct exchange *exchange, struct err *err)
+draw_extras(struct train_learner *learner, struct batch *batch, struct err *err)
 {
     const struct train_negatives *negatives = learner->spec.negatives;
-    const struct sample_extras *extras = &exchange->extras;
-    const struct sample_step step = {
-        .epoch = (uint64_t)b->epoch,
-        .step = (uint64_t)b->step,
-        .v = 2,
-        .b = b->n,
-        .fixed = (size_t)b->fixed,
-        .ids = b->ids,
-        .variants = b->view_of,
-    };
 
     if (!learner->spec.objective->wants_weights || !negatives->draw ||
-        b->n_extra)
+        batch->extra.n)
         return 0;
-    if (negatives->draw(negatives->self, &step, &exchange->extras, err))
+    if (negatives->draw(negatives->self, batch, &batch->extra, err))
         return -1;
-    REQUIRE(!extras->texts && extras->n <= learner->spec.extra);
-    b->n_extra = extras->n;
-    b->extra_ids = extras->ids;
-    b->extra_view = extras->view;
-    b->extra_epoch = extras->epoch;
-    b->hints = extras->hints;
+    REQUIRE(!batch->extra.n_texts && batch->extra.n <= learner->spec.extra);
     return 0;
 }
 
 static int
-ask_weights(struct train_learner *learner, const struct train_batch *b,
+ask_weights(struct train_learner *learner, struct batch *batch,
             struct exchange *exchange, struct err *err)
 {
     const struct train_negatives *negatives = learner->spec.negatives;
     int rc;
 
-    exchange->step = (struct sample_step){
-        .epoch = (uint64_t)b->epoch,
-        .step = (uint64_t)b->step,
-        .beta = 1 / learner->settings.value[LOSS_TAU],
-        .v = 2,
-        .b = b->n,
-        .extra = b->n_extra,
-        .dim = learner->dim,
-        .fixed = (size_t)b->fixed,
-        .ids = b->ids,
-        .variants = b->view_of,
-        .extra_ids = b->extra_ids,
-        .extra_view = b->extra_view,
-        .extra_epoch = b->extra_epoch,
-        .z = learner->v,
-        .extra_z = learner->v + 2 * b->n * learner->dim,
-        .hints = b->hints,
-    };
-    rc = negatives->weigh(negatives->self, &exchange->step, &exchange->weights,
+    batch->beta = 1 / learner->settings.value[LOSS_TAU];
+    batch->dim = learner->dim;
+    batch->z = learner->v;
+    batch->extra.z = learner->v + 2 * batch->b * learner->dim;
+    rc = negatives->weigh(negatives->self, batch, &exchange->weights,
                           &exchange->alone, err);
     if (rc > 0 && learner->spec.objective->wants_cross)
-        rc = check_cross(b->n, &exchange->weights, err);
-    return rc > 0 ? take_outside_rows(learner, b, &exchange->weights, err) : rc;
+        rc = check_cross(batch->b, &exchange->weights, err);
+    return rc > 0 ? take_outside_rows(learner, batch, &exchange->weights, err)
+                  : rc;
 }
 
 /* Whether the encoder makes the products of similarities of a step. */
@@ -236,35 +206,36 @@ makes_products(struct train_learner *learner)
 
 /* Which sample each row is of, and that sample's group. */
 static void
-name_rows(struct train_learner *learner, const struct train_batch *b,
-          struct loss_batch *batch)
+name_rows(struct train_learner *learner, const struct batch *batch,
+          struct loss_batch *loss)
 {
-    const size_t n = 2 * b->n;
+    const size_t n = 2 * batch->b;
 
     if (!learner->spec.group)
         return;
-    for (size_t r = 0; r < n + b->n_extra; r++) {
-        const int64_t id = r < n ? b->ids[r % b->n] : b->extra_ids[r - n];
+    for (size_t r = 0; r < n + batch->extra.n; r++) {
+        const int64_t id =
+            r < n ? batch->ids[r % batch->b] : batch->extra.ids[r - n];
 
         learner->sample[r] = id;
         learner->group[r] = learner->spec.group[id];
     }
-    batch->sample = learner->sample;
-    batch->group = learner->group;
+    loss->sample = learner->sample;
+    loss->group = learner->group;
 }
 
 /* The objective, here or where the encoder is. */
 static int
-find_loss(struct train_learner *learner, const struct train_batch *b,
-          const struct loss_batch *batch, struct loss_report *report,
+find_loss(struct train_learner *learner, const struct batch *batch,
+          const struct loss_batch *loss, struct loss_report *report,
           struct err *err)
 {
     const struct train_learner_spec *spec = &learner->spec;
 
     if (spec->objective->by_encoder)
-        return train_encoder_loss(spec->encoder[0], batch, report, err);
-    train_samples_get(spec->samples, b, learner->columns);
-    loss_objective_run(spec->objective, &learner->settings, batch, learner->z,
+        return train_encoder_loss(spec->encoder[0], loss, report, err);
+    train_samples_get(spec->samples, batch, learner->columns);
+    loss_objective_run(spec->objective, &learner->settings, loss, learner->z,
                        learner->columns, learner->dz, learner->work, report);
     return 0;
 }
@@ -272,51 +243,52 @@ find_loss(struct train_learner *learner, const struct train_batch *b,
 /* Forward, objective, backward: gradients, and nothing else but the running
  * statistics has changed.  1, or what ask_weights() says. */
 static int
-find_gradient(struct train_learner *learner, const struct train_batch *b,
+find_gradient(struct train_learner *learner, struct batch *batch,
               struct exchange *exchange, struct loss_report *report,
               double *gradient, struct err *err)
 {
     const struct train_learner_spec *spec = &learner->spec;
-    struct loss_batch batch = {
-        .b = b->n, .extra = b->n_extra, .d = learner->dim};
+    struct loss_batch loss = {
+        .b = batch->b, .extra = batch->extra.n, .dim = learner->dim};
 
     if (!makes_products(learner))
         learner->s = learner->w = NULL;
     learner->elsewhere = learner->w || spec->objective->by_encoder;
-    if (train_learner_embed(learner, b, NN_TRAIN, err))
+    if (train_learner_embed(learner, batch, NN_TRAIN, err))
         return -1;
-    if (spec->objective->wants_weights && !train_learner_finite(learner, b)) {
+    if (spec->objective->wants_weights &&
+        !train_learner_finite(learner, batch)) {
         report->value = NAN; // there is nothing to be asked
         return 1;
     }
     if (spec->objective->wants_weights) {
-        const int rc = ask_weights(learner, b, exchange, err);
+        const int rc = ask_weights(learner, batch, exchange, err);
 
         if (rc <= 0)
             return rc;
     }
-    batch.constant = exchange->weights.n_outside;
-    batch.extra += batch.constant;
-    batch.weights = exchange->weights.w;
-    batch.scale = exchange->weights.scale;
-    batch.s = exchange->weights.s ? exchange->weights.s : learner->s;
-    batch.w = learner->w;
-    name_rows(learner, b, &batch);
-    if (find_loss(learner, b, &batch, report, err))
+    loss.constant = exchange->weights.n_outside;
+    loss.extra += loss.constant;
+    loss.weights = exchange->weights.w;
+    loss.scale = exchange->weights.scale;
+    loss.s = exchange->weights.s ? exchange->weights.s : learner->s;
+    loss.w = learner->w;
+    name_rows(learner, batch, &loss);
+    if (find_loss(learner, batch, &loss, report, err))
         return -1;
-    return train_learner_back(learner, b, gradient, err) ? -1 : 1;
+    return train_learner_back(learner, batch, gradient, err) ? -1 : 1;
 }
 
 /* What of the step is not finite, or NULL. */
 static const char *
-find_nonfinite(struct train_learner *learner, const struct train_batch *b,
+find_nonfinite(struct train_learner *learner, const struct batch *batch,
                const struct loss_report *report, double gradient)
 {
     const struct train_learner_spec *spec = &learner->spec;
 
     if (!isfinite(report->value))
         return "the loss is not finite";
-    if (spec->objective->by_encoder && !train_learner_finite(learner, b))
+    if (spec->objective->by_encoder && !train_learner_finite(learner, batch))
         return "an embedding is not finite"; // of which the loss says nothing
     if (!isfinite(gradient))
         return "the gradient is not finite";
@@ -325,7 +297,7 @@ find_nonfinite(struct train_learner *learner, const struct train_batch *b,
             return "a running statistic is not finite";
     if (spec->scalars && !train_scalars_finite(spec->scalars, report))
         return "the gradient of a scalar is not finite";
-    if (!num_finite(loss_objective_states(spec->objective, b->n) *
+    if (!num_finite(loss_objective_states(spec->objective, batch->b) *
                         spec->objective->columns,
                     learner->columns))
         return "the state of a sample is not finite";
@@ -360,16 +332,17 @@ refuse_batch(struct train_learner *learner)
 
 /* Whether the weights behind this batch count for their mean. */
 static int
-is_late(const struct train_learner_spec *spec, const struct train_batch *b)
+is_late(const struct train_learner_spec *spec, const struct batch *batch)
 {
-    const double steps = (double)b->steps, all = (double)b->epochs * steps;
+    const double steps = (double)batch->steps,
+                 all = (double)batch->epochs * steps;
 
-    return (double)b->epoch * steps + (double)b->step + 1 >
+    return (double)batch->epoch * steps + (double)batch->step + 1 >
            (1 - spec->average) * all;
 }
 
 static enum train_outcome
-apply_step(struct train_learner *learner, const struct train_batch *b,
+apply_step(struct train_learner *learner, const struct batch *batch,
            double rate, const struct exchange *exchange,
            const struct loss_report *report, struct err *err)
 {
@@ -378,64 +351,59 @@ apply_step(struct train_learner *learner, const struct train_batch *b,
 
     for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++) {
         if (train_encoder_update(spec->encoder[k], rate, err) ||
-            (is_late(spec, b) && train_encoder_average(spec->encoder[k], err)))
+            (is_late(spec, batch) &&
+             train_encoder_average(spec->encoder[k], err)))
             return TRAIN_FAILED;
     }
     if (spec->scalars)
         train_scalars_update(spec->scalars, report, rate);
-    train_samples_put(spec->samples, b, learner->columns);
+    train_samples_put(spec->samples, batch, learner->columns);
     sample_store_write(&spec->samples->store, exchange->weights.sampler,
                        exchange->weights.n_tables, exchange->weights.tables);
     learner->refused = 0;
-    state->images += (int64_t)b->n;
-    state->substituted += (int64_t)b->n_substituted;
+    state->images += (int64_t)batch->b;
+    state->substituted += (int64_t)batch->n_substituted;
     state->alone += exchange->alone;
     return TRAIN_APPLIED;
 }
 
 static void
-advance_state(struct train_state *state, const struct train_batch *b)
+advance_state(struct train_state *state, const struct batch *batch)
 {
-    state->steps = b->steps;
-    state->epochs = b->epochs;
+    state->steps = batch->steps;
+    state->epochs = batch->epochs;
     state->step++;
-    if (state->step == b->steps) {
+    if (state->step == batch->steps) {
         state->step = 0;
         state->epoch++;
     }
 }
 
 static void
-list_weights(struct train_values *values, const struct sample_extras *extras,
-             const struct sample_weights *weights)
+list_weights(struct values *values, const struct sample_weights *weights)
 {
-    train_values_add(values, "accepted", weights->accepted);
-    train_values_count(values, "moved", (int64_t)weights->moved);
-    for (size_t i = 0; i < extras->n_values; i++)
-        train_values_add(values, extras->values[i].name,
-                         extras->values[i].value);
-    for (size_t i = 0; i < weights->n_values; i++)
-        train_values_add(values, weights->values[i].name,
-                         weights->values[i].value);
+    values_add(values, "accepted", weights->accepted);
+    values_count(values, "moved", (int64_t)weights->moved);
+    values_join(values, &weights->values);
 }
 
 /* What is told of any of our objectives. */
 static void
-list_spread(struct train_values *values, const struct loss_report *loss)
+list_spread(struct values *values, const struct loss_report *loss)
 {
-    train_values_add(values, "infonce", loss->infonce);
-    train_values_add(values, "positive", loss->positive);
-    train_values_add(values, "cosine", loss->cosine);
-    train_values_add(values, "deviation", loss->deviation);
+    values_add(values, "infonce", loss->infonce);
+    values_add(values, "positive", loss->positive);
+    values_add(values, "cosine", loss->cosine);
+    values_add(values, "deviation", loss->deviation);
 }
 
 /* What falls on the own class, and what would if all weighed alike. */
 static void
-list_share(struct train_values *values, const struct loss_share *share)
+list_share(struct values *values, const struct loss_share *share)
 {
-    train_values_add(values, "own_class", share->own / share->all);
-    train_values_add(values, "own_shown",
-                     (double)share->kin / (double)share->negatives);
+    values_add(values, "own_class", share->own / share->all);
+    values_add(values, "own_shown",
+               (double)share->kin / (double)share->negatives);
 }
 
 /* What there is to say of a step that was applied. */
@@ -446,51 +414,51 @@ list_values(const struct train_learner *learner, double gradient, double rate,
     const struct param *own = learner->spec.objective->params;
     const struct train_pace *pace = &learner->spec.pace;
     const struct loss_report *loss = &result->loss;
-    struct train_values *values = &result->values;
+    struct values *values = &result->values;
 
-    train_values_add(values, "loss", loss->value);
+    values_add(values, "loss", loss->value);
     if (!learner->spec.objective->by_encoder)
         list_spread(values, loss);
     if (loss->share.all > 0)
         list_share(values, &loss->share);
-    for (size_t i = 0; i < loss->n_more; i++)
-        train_values_add(values, loss->more[i].name, loss->more[i].value);
-    train_values_add(values, "gradient", gradient);
-    train_values_add(values, "rate", rate);
+    values_join(values, &loss->more);
+    values_add(values, "gradient", gradient);
+    values_add(values, "rate", rate);
     for (size_t i = 0; own[i].name; i++)
         if (i == LOSS_TAU || pace->value[i].kind != NN_SCHEDULE_CONSTANT)
-            train_values_add(values, own[i].name, learner->settings.value[i]);
+            values_add(values, own[i].name, learner->settings.value[i]);
     if (learner->spec.objective->wants_weights && !exchange->alone)
-        list_weights(values, &exchange->extras, &exchange->weights);
+        list_weights(values, &exchange->weights);
     if (exchange->alone)
-        train_values_count(values, "alone", 1);
+        values_count(values, "alone", 1);
 }
 
 enum train_outcome
-train_learner_step(struct train_learner *learner,
-                   const struct train_batch *batch, struct train_result *result,
-                   struct err *err)
+train_learner_step(struct train_learner *learner, const struct batch *batch,
+                   struct train_result *result, struct err *err)
 {
     const double start = clock_now(), rate = set_pace(learner, batch);
-    struct train_batch full = *batch, *b = &full;
+    struct batch full = *batch;
     struct exchange exchange = {0};
     double gradient = 0;
     int rc;
 
+    full.v = 2;
     *result = (struct train_result){.outcome = TRAIN_FAILED};
-    rc = draw_extras(learner, b, &exchange, err);
+    rc = draw_extras(learner, &full, err);
     if (!rc) {
-        rc =
-            find_gradient(learner, b, &exchange, &result->loss, &gradient, err);
+        rc = find_gradient(learner, &full, &exchange, &result->loss, &gradient,
+                           err);
         if (rc <= 0)
             undo_forward(learner);
     }
     if (rc > 0) {
-        result->reason = find_nonfinite(learner, b, &result->loss, gradient);
-        result->outcome =
-            result->reason
-                ? refuse_batch(learner)
-                : apply_step(learner, b, rate, &exchange, &result->loss, err);
+        result->reason =
+            find_nonfinite(learner, &full, &result->loss, gradient);
+        result->outcome = result->reason
+                              ? refuse_batch(learner)
+                              : apply_step(learner, &full, rate, &exchange,
+                                           &result->loss, err);
     } else if (!rc) {
         result->outcome = TRAIN_INTERRUPTED;
     }
@@ -498,20 +466,20 @@ train_learner_step(struct train_learner *learner,
         list_values(learner, gradient, rate, &exchange, result);
     if (rc > 0 && result->outcome != TRAIN_STOPPED &&
         result->outcome != TRAIN_FAILED) {
-        train_samples_refuse(learner->spec.samples, b);
+        train_samples_refuse(learner->spec.samples, &full);
         learner->spec.state->total++;
-        advance_state(learner->spec.state, b);
+        advance_state(learner->spec.state, &full);
     }
     result->seconds = clock_now() - start;
     return result->outcome;
 }
 
 int
-train_learner_encode(struct train_learner *learner, const struct train_batch *b,
+train_learner_encode(struct train_learner *learner, const struct batch *batch,
                      struct err *err)
 {
-    if (train_learner_embed(learner, b, NN_ENCODE, err))
+    if (train_learner_embed(learner, batch, NN_ENCODE, err))
         return -1;
-    advance_state(learner->spec.state, b);
-    return train_learner_finite(learner, b);
+    advance_state(learner->spec.state, batch);
+    return train_learner_finite(learner, batch);
 }

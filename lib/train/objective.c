@@ -120,30 +120,30 @@ check_batch(struct train_objective *o,
     const struct loss_objective *row = o->row;
     const size_t most = (size_t)1 << 31;
 
-    if (batch->b < 2 || !batch->d || batch->b > most || batch->d > most ||
+    if (batch->b < 2 || !batch->dim || batch->b > most || batch->dim > most ||
         batch->extra > most || batch->constant > batch->extra)
         return err_set(err,
                        "a batch of %zu samples, %zu further rows, %zu of them "
                        "constant, of %zu numbers each: want at least 2 samples "
                        "and 1 number",
-                       batch->b, batch->extra, batch->constant, batch->d);
+                       batch->b, batch->extra, batch->constant, batch->dim);
     if (!row->wants_weights != !batch->weights)
         return err_set(err, "weights: %s %s", row->name,
                        batch->weights ? "takes none" : "wants some");
     if (!row->run && batch->extra)
         return err_set(err, "%s takes no further rows", row->name);
-    return loss_objective_check(row, &o->settings, batch->b, batch->d, err) ||
+    return loss_objective_check(row, &o->settings, batch->b, batch->dim, err) ||
                    check_all_ids(o, batch, err) || check_captions(o, batch, err)
                ? -1
                : 0;
 }
 
 /* Rows of its two sides, as train_samples_get() has them. */
-static struct train_batch
+static struct batch
 batch_of(const struct train_objective_batch *batch)
 {
-    return (struct train_batch){
-        .n = batch->b, .ids = batch->ids, .captions = batch->captions};
+    return (struct batch){
+        .b = batch->b, .ids = batch->ids, .captions = batch->captions};
 }
 
 static void
@@ -161,11 +161,11 @@ train_objective_step(struct train_objective *o,
                      const struct train_objective_batch *batch, float *dz,
                      double *value, struct err *err)
 {
-    const struct train_batch rows = batch_of(batch);
+    const struct batch rows = batch_of(batch);
     const struct loss_batch of = {.b = batch->b,
                                   .extra = batch->extra,
                                   .constant = batch->constant,
-                                  .d = batch->d,
+                                  .dim = batch->dim,
                                   .weights = batch->weights,
                                   .scale = batch->scale};
     size_t states, gradients;
@@ -173,7 +173,7 @@ train_objective_step(struct train_objective *o,
     if (check_batch(o, batch, err))
         return -1;
     states = loss_objective_states(o->row, batch->b) * o->row->columns;
-    gradients = (2 * batch->b + batch->extra - batch->constant) * batch->d;
+    gradients = (2 * batch->b + batch->extra - batch->constant) * batch->dim;
     mem_grow(&o->columns, &o->columns_room, states + 1, sizeof *o->columns);
     make_work(o, loss_objective_size(o->row, &of));
     train_samples_get(&o->samples, &rows, o->columns);
@@ -239,16 +239,15 @@ train_objective_metric(const struct train_objective *o, size_t i,
                        const char **name, double *value)
 {
     const struct loss_report *r = &o->report;
-    const struct loss_metric all[] = {{"infonce", r->infonce},
-                                      {"positive", r->positive},
-                                      {"cosine", r->cosine},
-                                      {"deviation", r->deviation}};
+    static const char *const names[] = {"infonce", "positive", "cosine",
+                                        "deviation"};
+    const double all[] = {r->infonce, r->positive, r->cosine, r->deviation};
     const size_t n = sizeof all / sizeof *all;
 
-    if (i >= n + r->n_more)
+    if (i >= n + r->more.n)
         return 0;
-    *name = i < n ? all[i].name : r->more[i - n].name;
-    *value = i < n ? all[i].value : r->more[i - n].value;
+    *name = i < n ? names[i] : r->more.value[i - n].name;
+    *value = i < n ? all[i] : r->more.value[i - n].value;
     return 1;
 }
 

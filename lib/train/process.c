@@ -30,13 +30,12 @@ struct process {
     size_t n_next;         /* NULL */
     int mean;              /* is kept by the program */
     int locked;
-    int loss;                 /* is the program's, */
-    size_t weighed;           /* of weights of so many rows, and */
-    char name[LOSS_MORE][32]; /* those of what it told with the last one */
-    int products;             /* can be made by the program */
-    int similar;              /* are wanted of the next forward */
-    int known;                /* the weights in memory are those of now */
-    long steps;               /* batches that they have seen */
+    int loss;       /* is the program's, */
+    size_t weighed; /* of weights of so many rows, and */
+    int products;   /* can be made by the program */
+    int similar;    /* are wanted of the next forward */
+    int known;      /* the weights in memory are those of now */
+    long steps;     /* batches that they have seen */
     int steady;
     char *engine;
 };
@@ -79,21 +78,21 @@ process_take(void *self, const struct nn_input *input, struct err *err)
 }
 
 static void
-process_announce(void *self, const struct train_batch *b)
+process_announce(void *self, const struct batch *batch)
 {
     struct process *e = self;
     int64_t *ids = memory_at(e, e->at.ids);
 
-    memcpy(ids, b->ids, b->n * sizeof *ids);
-    if (b->n_extra)
-        memcpy(ids + b->n, b->extra_ids, b->n_extra * sizeof *ids);
+    memcpy(ids, batch->ids, batch->b * sizeof *ids);
+    if (batch->extra.n)
+        memcpy(ids + batch->b, batch->extra.ids, batch->extra.n * sizeof *ids);
     train_program_tell(
         e->program,
         mem_format("batch %s samples=%zu extra=%zu epoch=%lld step=%lld "
                    "steps=%lld epochs=%lld",
-                   e->tower, b->n, b->n_extra, (long long)b->epoch,
-                   (long long)b->step, (long long)b->steps,
-                   (long long)b->epochs));
+                   e->tower, batch->b, batch->extra.n, (long long)batch->epoch,
+                   (long long)batch->step, (long long)batch->steps,
+                   (long long)batch->epochs));
 }
 
 static void
@@ -147,11 +146,13 @@ process_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
     return 0;
 }
 
+enum { LOSS_MORE = 10 }; /* numbers of a program besides its loss */
+
 /* Takes "loss=X NAME=Y ...". */
 static int
-take_loss(struct process *e, const char *words, struct loss_report *report)
+take_loss(const char *words, struct loss_report *report)
 {
-    char name[sizeof *e->name];
+    char name[32];
     double x;
     int rc, known = 0;
 
@@ -161,10 +162,9 @@ take_loss(struct process *e, const char *words, struct loss_report *report)
             known = 1;
             continue;
         }
-        if (report->n_more == LOSS_MORE || !isfinite(x))
+        if (report->more.n == LOSS_MORE || !isfinite(x))
             return -1;
-        memcpy(e->name[report->n_more], name, sizeof name);
-        loss_report_more(report, e->name[report->n_more], x);
+        values_add(&report->more, name, x);
     }
     report->infonce = report->value; // nothing else is to be compared
     return rc || !known ? -1 : 0;
@@ -196,7 +196,7 @@ process_loss(void *self, const struct loss_batch *batch,
     struct command_answer answer = {0};
     int rc = train_program_ask(e->program, put_weights(e, batch), &answer, err);
 
-    if (!rc && take_loss(e, answer.ok, report)) {
+    if (!rc && take_loss(answer.ok, report)) {
         err_set(err,
                 "encoder: '%.100s' answered 'ok %.60s' to loss: want loss=X "
                 "and up to %d NAME=Y",

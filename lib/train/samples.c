@@ -65,10 +65,10 @@ train_samples_release(struct train_samples *samples)
 
 /* The columns of row r of a batch's state. */
 static float *
-columns_of(const struct train_samples *samples, const struct train_batch *batch,
+columns_of(const struct train_samples *samples, const struct batch *batch,
            size_t r)
 {
-    const size_t side = r / batch->n, i = r % batch->n;
+    const size_t side = r / batch->b, i = r % batch->b;
     const size_t id = (size_t)batch->ids[i], each = each_of(samples, side);
     size_t row = id * each;
 
@@ -83,10 +83,10 @@ columns_of(const struct train_samples *samples, const struct train_batch *batch,
 
 void
 train_samples_get(const struct train_samples *samples,
-                  const struct train_batch *batch, float *state)
+                  const struct batch *batch, float *state)
 {
     const size_t columns = samples->objective->columns;
-    const size_t states = loss_objective_states(samples->objective, batch->n);
+    const size_t states = loss_objective_states(samples->objective, batch->b);
 
     for (size_t r = 0; columns && r < states; r++)
         memcpy(state + r * columns, columns_of(samples, batch, r),
@@ -94,11 +94,11 @@ train_samples_get(const struct train_samples *samples,
 }
 
 void
-train_samples_put(struct train_samples *samples,
-                  const struct train_batch *batch, const float *state)
+train_samples_put(struct train_samples *samples, const struct batch *batch,
+                  const float *state)
 {
     const size_t columns = samples->objective->columns;
-    const size_t states = loss_objective_states(samples->objective, batch->n);
+    const size_t states = loss_objective_states(samples->objective, batch->b);
 
     for (size_t r = 0; columns && r < states; r++)
         memcpy(columns_of(samples, batch, r), state + r * columns,
@@ -107,8 +107,7 @@ train_samples_put(struct train_samples *samples,
 
 /* Writes down the samples that had a substitute. */
 void
-train_samples_refuse(struct train_samples *samples,
-                     const struct train_batch *batch)
+train_samples_refuse(struct train_samples *samples, const struct batch *batch)
 {
     for (size_t i = 0; i < batch->n_substituted; i++) {
         const int64_t entry[4] = {batch->substituted[i][0],

@@ -110,8 +110,8 @@ wire_check_item_texts(struct wire_reader *r, const void *x, int64_t size)
     const struct wire_item *item = x;
 
     (void)size;
-    check_texts(r, item->n_texts, item->extra_texts, item->size,
-                WIRE_CAPTIONS_MAX);
+    check_texts(r, item->batch.extra.n_texts, item->batch.extra.texts,
+                item->size, WIRE_CAPTIONS_MAX);
 }
 
 static void
@@ -130,8 +130,9 @@ wire_check_lengths(struct wire_reader *r, const void *x, int64_t size)
     const struct wire_batch *batch = x;
 
     (void)size;
-    check_lengths(r, batch->n, batch->lengths, batch->n_tokens);
-    check_lengths(r, batch->n_texts, batch->extra_lengths, batch->n_tokens);
+    check_lengths(r, batch->batch.b, batch->lengths, batch->n_tokens);
+    check_lengths(r, batch->batch.extra.n_texts, batch->extra_lengths,
+                  batch->n_tokens);
 }
 
 void
@@ -139,9 +140,10 @@ wire_check_batch_texts(struct wire_reader *r, const void *x, int64_t size)
 {
     const struct wire_batch *batch = x;
 
-    if (batch->extra_texts && !batch->tokens)
+    if (batch->batch.extra.texts && !batch->tokens)
         wire_read_fail(r, "extra_texts without tokens");
-    check_texts(r, batch->n_texts, batch->extra_texts, size, batch->texts);
+    check_texts(r, batch->batch.extra.n_texts, batch->batch.extra.texts, size,
+                batch->batch.texts);
 }
 
 void
@@ -150,7 +152,8 @@ wire_check_kind(struct wire_reader *r, const void *x, int64_t size)
     const struct wire_pairs *pairs = x;
 
     (void)size;
-    if (!strcmp(pairs->kind, "pair") && (pairs->n_views != 2 || !pairs->texts))
+    if (!strcmp(pairs->kind, "pair") &&
+        (pairs->batch.v != 2 || !pairs->batch.texts))
         wire_read_fail(r, "kind pair wants 2 views, and captions");
 }
 
@@ -159,8 +162,8 @@ wire_check_pairs_texts(struct wire_reader *r, const void *x, int64_t size)
 {
     const struct wire_pairs *pairs = x;
 
-    check_texts(r, pairs->n_texts, pairs->extra_texts, size,
-                pairs->texts ? pairs->texts : WIRE_CAPTIONS_MAX);
+    check_texts(r, pairs->batch.extra.n_texts, pairs->batch.extra.texts, size,
+                pairs->batch.texts ? pairs->batch.texts : WIRE_CAPTIONS_MAX);
 }
 
 void

@@ -116,7 +116,7 @@ get_map(struct wire_decoder *d, const struct wire_field *f)
 
 static void
 get_value(struct wire_decoder *d, const msgpack_object_kv *kv,
-          struct wire_metric *value)
+          struct value *value)
 {
     const size_t n = kv->key.via.str.size;
 
@@ -133,7 +133,7 @@ static void
 get_values(struct wire_decoder *d, const struct wire_field *f)
 {
     const msgpack_object_map *map = get_map(d, f);
-    struct wire_metric *value = field_at(d->x, f->at);
+    struct value *value = field_at(d->x, f->at);
 
     if (!d->r.rc && map->size > f->greatest)
         wire_read_fail(&d->r, "more than %jd '%s'", (intmax_t)f->greatest,

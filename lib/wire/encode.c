@@ -81,7 +81,7 @@ put_real(struct wire_writer *w, const char *key, double value)
 static void
 put_values(struct wire_writer *w, const struct wire_field *f, const void *x)
 {
-    const struct wire_metric *value = field_at(x, f->at);
+    const struct value *value = field_at(x, f->at);
     const size_t n = count_at(x, f->count);
 
     REQUIRE(n <= (size_t)f->greatest);

@@ -107,24 +107,24 @@ static const struct wire_size reject_sizes[] = {
 };
 
 static const struct wire_field item_fields[] = {
-    PLACE(item),
+    OF_BATCH(item),
     {TEXT(item, "run", run)},
     {WHOLE(item, "size", size, 1, WIRE_SIZE_MAX)},
     OF_EPOCH(item),
     OF_PLAN(item),
-    {IDS(item, "ids", ids, "b"), .once = 1},
-    {IDS(item, "extra", extra, "r"), .optional = 1},
+    {IDS(item, "ids", batch.ids, "b"), .once = 1},
+    {IDS(item, "extra", batch.extra.ids, "r"), .optional = 1},
     {EXTRA_TEXTS(item)},
     VIEWS(item),
-    {FLAG(item, "encode_only", encode_only)},
+    {FLAG(item, "encode_only", batch.encode_only)},
     {0},
 };
 
 static const struct wire_size item_sizes[] = {
-    {'b', SIZE(item, n), WIRE_BATCH_MAX},
-    {'r', SIZE(item, n_extra), WIRE_BATCH_MAX},
-    {'s', SIZE(item, n_texts), WIRE_BATCH_MAX},
-    {'v', SIZE(item, variants.views), WIRE_SIZE_MAX},
+    {'b', SIZE(item, batch.b), WIRE_BATCH_MAX},
+    {'r', SIZE(item, batch.extra.n), WIRE_BATCH_MAX},
+    {'s', SIZE(item, batch.extra.n_texts), WIRE_BATCH_MAX},
+    {'v', SIZE(item, batch.v), WIRE_SIZE_MAX},
     {0},
 };
 
@@ -135,7 +135,7 @@ static const struct wire_check item_checks[] = {
 };
 
 static const struct wire_field batch_fields[] = {
-    PLACE(batch),
+    OF_BATCH(batch),
     OF_EPOCH(batch),
     OF_PLAN(batch),
     {SIDE(batch, height)},
@@ -143,15 +143,16 @@ static const struct wire_field batch_fields[] = {
     {SIDE(batch, channels)},
     {WHOLE(batch, "rejected", rejected, 0, WIRE_BATCH_MAX)},
     {.name = "substituted",
-     .type = IS(batch, substituted, int64_t (*)[2], WIRE_COUPLES),
-     .at = AT(batch, substituted),
-     .count = IS(batch, n_substituted, size_t, AT(batch, n_substituted)),
+     .type = IS(batch, batch.substituted, int64_t (*)[2], WIRE_COUPLES),
+     .at = AT(batch, batch.substituted),
+     .count =
+         IS(batch, batch.n_substituted, size_t, AT(batch, batch.n_substituted)),
      .greatest = WIRE_SUBSTITUTED_MAX,
      .optional = 1},
-    {IDS(batch, "ids", ids, "b"), .once = 1},
-    {TENSOR(batch, "views", views, "vbhwc")},
-    {IDS(batch, "extra_ids", extra_ids, "r"), .optional = 1},
-    {TENSOR(batch, "extra", extra, "rhwc"), .with = "extra_ids"},
+    {IDS(batch, "ids", batch.ids, "b"), .once = 1},
+    {TENSOR(batch, "views", batch.pixels, "vbhwc")},
+    {IDS(batch, "extra_ids", batch.extra.ids, "r"), .optional = 1},
+    {TENSOR(batch, "extra", batch.extra.pixels, "rhwc"), .with = "extra_ids"},
     VIEWS(batch),
     {SHARE(batch, "shard", shard, WIRE_SHARDS_MAX)},
     {TEXTS(batch, "tokens")},
@@ -165,20 +166,19 @@ static const struct wire_field batch_fields[] = {
      .with = "extra_texts"},
     {LENGTHS(batch, "extra_lengths", extra_lengths, "s"),
      .with = "extra_texts"},
-    {FLAG(batch, "encode_only", encode_only)},
+    {FLAG(batch, "encode_only", batch.encode_only)},
     {0},
 };
 
 static const struct wire_size batch_sizes[] = {
-    {'b', SIZE(batch, n), WIRE_BATCH_MAX},
-    {'v', SIZE(batch, n_views), WIRE_SIZE_MAX},
+    {'b', SIZE(batch, batch.b), WIRE_BATCH_MAX},
+    {'v', SIZE(batch, batch.v), WIRE_SIZE_MAX},
     {'h', SIZE(batch, height), WIRE_SIDE_MAX},
     {'w', SIZE(batch, width), WIRE_SIDE_MAX},
     {'c', SIZE(batch, channels), WIRE_SIDE_MAX},
-    {'r', SIZE(batch, n_extra), WIRE_SIZE_MAX},
-    {'s', SIZE(batch, n_texts), WIRE_BATCH_MAX},
+    {'r', SIZE(batch, batch.extra.n), WIRE_SIZE_MAX},
+    {'s', SIZE(batch, batch.extra.n_texts), WIRE_BATCH_MAX},
     {'l', SIZE(batch, n_tokens), WIRE_TOKENS_MAX},
-    {'v', SIZE(batch, variants.views), WIRE_SIZE_MAX},
     {0},
 };
 
@@ -210,12 +210,13 @@ static const struct wire_size features_sizes[] = {
 };
 
 static const struct wire_field pairs_fields[] = {
-    REQUEST(pairs),
-    {REAL(pairs, "beta", beta, DBL_MIN, 1e9)},
-    {IDS(pairs, "ids", ids, "b")},
-    {TENSOR(pairs, "z", z, "vbd")},
-    {IDS(pairs, "extra_ids", extra_ids, "r"), .optional = 1},
-    {TENSOR(pairs, "extra_z", extra_z, "rd"), .with = "extra_ids"},
+    {WHOLE(pairs, "id", id, 0, INT64_MAX)},
+    OF_BATCH(pairs),
+    {REAL(pairs, "beta", batch.beta, DBL_MIN, 1e9)},
+    {IDS(pairs, "ids", batch.ids, "b")},
+    {TENSOR(pairs, "z", batch.z, "vbd")},
+    {IDS(pairs, "extra_ids", batch.extra.ids, "r"), .optional = 1},
+    {TENSOR(pairs, "extra_z", batch.extra.z, "rd"), .with = "extra_ids"},
     {TEXT(pairs, "kind", kind), .words = "pair, view", .optional = 1},
     {TEXTS(pairs, "captions")},
     {CAPTIONS(pairs), .optional = 1},
@@ -226,12 +227,11 @@ static const struct wire_field pairs_fields[] = {
 };
 
 static const struct wire_size pairs_sizes[] = {
-    {'v', SIZE(pairs, n_views), WIRE_SIZE_MAX},
-    {'b', SIZE(pairs, n), WIRE_SIZE_MAX},
-    {'d', SIZE(pairs, dim), WIRE_DIM_MAX},
-    {'r', SIZE(pairs, n_extra), WIRE_SIZE_MAX},
-    {'s', SIZE(pairs, n_texts), WIRE_SIZE_MAX},
-    {'v', SIZE(pairs, variants.views), WIRE_SIZE_MAX},
+    {'v', SIZE(pairs, batch.v), WIRE_SIZE_MAX},
+    {'b', SIZE(pairs, batch.b), WIRE_SIZE_MAX},
+    {'d', SIZE(pairs, batch.dim), WIRE_DIM_MAX},
+    {'r', SIZE(pairs, batch.extra.n), WIRE_SIZE_MAX},
+    {'s', SIZE(pairs, batch.extra.n_texts), WIRE_SIZE_MAX},
     {0},
 };
 

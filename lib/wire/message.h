@@ -19,7 +19,7 @@ enum wire_field_type {
     WIRE_TEXT,    /* char [room], no zero byte inside; one of `words` if any */
     WIRE_MAP,     /* a map, whose keys are the next `members` rows */
     WIRE_SHARE,   /* int64_t [2]: i, n with i < n <= greatest; 0, 0: missing */
-    WIRE_VALUES,  /* struct wire_metric [count] */
+    WIRE_VALUES,  /* struct value [count] */
     WIRE_COUPLES, /* int64_t (*)[2], [count]: two samples each */
     WIRE_TENSOR,  /* const T * of that dtype and shape */
     WIRE_IDS,     /* const int64_t *, the same: samples of the data set */

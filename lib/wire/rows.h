@@ -29,9 +29,9 @@
 #define SHARE(x, key, m, most)                                              \
     .name = (key), .at = AT(x, m), .type = IS(x, m, int64_t *, WIRE_SHARE), \
     .greatest = (most), .optional = 1
-#define VALUES(x, key, m, n)                                                  \
-    .name = (key), .at = AT(x, m),                                            \
-    .type = IS(x, m, struct wire_metric *, WIRE_VALUES), .count = SIZE(x, n), \
+#define VALUES(x, key, m, n)                                            \
+    .name = (key), .at = AT(x, m),                                      \
+    .type = IS(x, m, struct value *, WIRE_VALUES), .count = SIZE(x, n), \
     .greatest = sizeof M(x, m) / sizeof *M(x, m)
 #define TABLE_LIST(x, key, m, n)   \
     .name = (key), .at = AT(x, m), \
@@ -64,11 +64,17 @@
     {                                                          \
         STEP(x, step)                                          \
     }
-#define OF_EPOCH(x)                                                          \
-    {WHOLE(x, "steps", steps, 1, WIRE_STEP_MAX), ABOVE(x, "step", at.step)}, \
-    {                                                                        \
-        WHOLE(x, "epochs", epochs, 1, WIRE_EPOCH_MAX),                       \
-            ABOVE(x, "epoch", at.epoch)                                      \
+#define OF_BATCH(x)                                 \
+    {SESSION(x, session)}, {EPOCH(x, batch.epoch)}, \
+    {                                               \
+        STEP(x, batch.step)                         \
+    }
+#define OF_EPOCH(x)                                          \
+    {WHOLE(x, "steps", batch.steps, 1, WIRE_STEP_MAX),       \
+     ABOVE(x, "step", batch.step)},                          \
+    {                                                        \
+        WHOLE(x, "epochs", batch.epochs, 1, WIRE_EPOCH_MAX), \
+            ABOVE(x, "epoch", batch.epoch)                   \
     }
 #define OF_PLAN(x)                                          \
     {TEXT(x, "plan", plan), .least = 1, .optional = 1},     \
@@ -76,38 +82,37 @@
         TEXT(x, "order", order), .least = 1, .optional = 1, \
     }
 
-/* What wire/views.h says. */
+/* What is optional of the views of a batch. */
 #define EACH(x, key, m, most) \
     TENSOR(x, key, m, "r"), .optional = 1, .least = -1, .greatest = (most)
-#define VIEWS(x)                                                              \
-    {WHOLE(x, "reserve", of_extra.reserve, 1, WIRE_BATCH_MAX), .optional = 1, \
-     .least_size = 'r'},                                                      \
-        {EACH(x, "extra_view", of_extra.view, WIRE_VIEW_MAX - 1)},            \
-        {TENSOR(x, "extra_epoch", of_extra.epoch, "r"), .optional = 1,        \
-         .with = "extra_view", .greatest = WIRE_EPOCH_MAX - 1},               \
-        {EACH(x, "hint_row", of_extra.hint_row, INT32_MAX)},                  \
-        {EACH(x, "hint_view", of_extra.hint_view, WIRE_VIEW_MAX - 1)},        \
-        {TENSOR(x, "hint_log_q", of_extra.hint_log_q, "r"), .optional = 1},   \
-        {VALUES(x, "hint_values", of_extra.hint_values,                       \
-                of_extra.n_hint_values),                                      \
-         .optional = 1},                                                      \
-        {WHOLE(x, "augmentations", variants.augmentations, 2, WIRE_VIEW_MAX), \
-         .optional = 1},                                                      \
-    {                                                                         \
-        TENSOR(x, "variants", variants.variant, "vb"),                        \
-            .with = "augmentations", .below = "augmentations",                \
-            .below_at = IS(x, variants.augmentations, int64_t,                \
-                           AT(x, variants.augmentations))                     \
+#define VIEWS(x)                                                               \
+    {WHOLE(x, "reserve", batch.extra.most, 1, WIRE_BATCH_MAX), .optional = 1,  \
+     .least_size = 'r'},                                                       \
+        {EACH(x, "extra_view", batch.extra.view, WIRE_VIEW_MAX - 1)},          \
+        {TENSOR(x, "extra_epoch", batch.extra.epoch, "r"), .optional = 1,      \
+         .with = "extra_view", .greatest = WIRE_EPOCH_MAX - 1},                \
+        {EACH(x, "hint_row", batch.extra.hint_row, INT32_MAX)},                \
+        {EACH(x, "hint_view", batch.extra.hint_view, WIRE_VIEW_MAX - 1)},      \
+        {TENSOR(x, "hint_log_q", batch.extra.hint_log_q, "r"), .optional = 1}, \
+        {VALUES(x, "hint_values", batch.extra.values, batch.extra.n_values),   \
+         .optional = 1},                                                       \
+        {WHOLE(x, "augmentations", batch.fixed, 2, WIRE_VIEW_MAX),             \
+         .optional = 1},                                                       \
+    {                                                                          \
+        TENSOR(x, "variants", batch.view_of, "vb"),                            \
+            .with = "augmentations", .below = "augmentations",                 \
+            .below_at = IS(x, batch.fixed, int64_t, AT(x, batch.fixed))        \
     }
 
 /* Texts: a sample and which of its captions; tokens and their lengths. */
 #define EXTRA_TEXTS(x) \
-    TENSOR(x, "extra_texts", extra_texts, "s2"), .optional = 1
+    TENSOR(x, "extra_texts", batch.extra.texts, "s2"), .optional = 1
 #define TEXTS(x, leader) \
-    WHOLE(x, "texts", texts, 1, WIRE_CAPTIONS_MAX), .with = (leader)
-#define CAPTIONS(x)                       \
-    TENSOR(x, "captions", captions, "b"), \
-        .below = "texts", .below_at = IS(x, texts, int64_t, AT(x, texts))
+    WHOLE(x, "texts", batch.texts, 1, WIRE_CAPTIONS_MAX), .with = (leader)
+#define CAPTIONS(x)                             \
+    TENSOR(x, "captions", batch.captions, "b"), \
+        .below = "texts",                       \
+        .below_at = IS(x, batch.texts, int64_t, AT(x, batch.texts))
 #define TOKENS(x, key, m, sizes, by)                               \
     TENSOR(x, key, m, sizes),                                      \
         .below = "vocabulary",                                     \

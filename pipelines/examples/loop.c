@@ -26,7 +26,7 @@ step(struct train_objective *loss, int64_t first)
     static float z[2 * B][D], dz[2 * B][D];
     int64_t ids[B];
     const struct train_objective_batch batch = {
-        .b = B, .d = D, .ids = ids, .z = *z};
+        .b = B, .dim = D, .ids = ids, .z = *z};
     struct err err;
     double value;
 

@@ -65,24 +65,26 @@ softmax(size_t rows, size_t columns, size_t b, double beta, float *s)
 
 /* The answer to pairs; or NULL with why not. */
 static struct wire_msg *
-weigh(const struct wire_pairs *p, struct err *err)
+weigh(const struct wire_pairs *pairs, struct err *err)
 {
-    const size_t rows = p->n_views * p->n, d = p->dim;
-    const size_t columns = rows + p->n_extra + p->n_texts;
+    const struct batch *batch = &pairs->batch;
+    const struct batch_extra *extra = &batch->extra;
+    const size_t rows = batch->v * batch->b, d = batch->dim;
+    const size_t columns = rows + extra->n + extra->n_texts;
     float *z = mem_array(columns * d, sizeof *z);
     float *w = mem_array(rows * columns, sizeof *w);
     struct wire_msg *msg = NULL;
 
-    memcpy(z, p->z, rows * d * sizeof *z);
-    if (p->n_extra)
-        memcpy(z + rows * d, p->extra_z, p->n_extra * d * sizeof *z);
-    if (p->n_texts)
-        memcpy(z + (rows + p->n_extra) * d, p->extra_text_z,
-               p->n_texts * d * sizeof *z);
+    memcpy(z, batch->z, rows * d * sizeof *z);
+    if (extra->n)
+        memcpy(z + rows * d, extra->z, extra->n * d * sizeof *z);
+    if (extra->n_texts)
+        memcpy(z + (rows + extra->n) * d, pairs->extra_text_z,
+               extra->n_texts * d * sizeof *z);
     if (!check_rows(columns, d, z, err)) {
         num_gemm_nt(rows, columns, d, 1, z, z, 0, w);
-        softmax(rows, columns, p->n, p->beta, w);
-        msg = wire_weights_put(&(struct wire_weights){.id = p->id,
+        softmax(rows, columns, batch->b, batch->beta, w);
+        msg = wire_weights_put(&(struct wire_weights){.id = pairs->id,
                                                       .accepted = 1,
                                                       .rows = rows,
                                                       .columns = columns,
@@ -131,7 +133,7 @@ static int
 take_pairs(struct sampler *s, uint64_t peer, const struct wire_pairs *p,
            struct err *err)
 {
-    const struct wire_place at = {p->session, p->epoch, p->step};
+    const struct wire_place at = {p->session, p->batch.epoch, p->batch.step};
     struct wire_msg *weights;
 
     if (check_peer(s, peer, p->session, err))

@@ -19,7 +19,7 @@
 static void
 print_loss(const struct wire_metrics *step)
 {
-    const double loss = wire_metrics_find(step->values, step->n, "loss");
+    const double loss = value_find(step->values, step->n, "loss");
 
     if (!isnan(loss))
         printf("%jd %g\n", (intmax_t)step->step, loss);

@@ -39,9 +39,10 @@ main(int argc, char **argv)
     for (size_t i = 0; i < n; i++) {
         const int64_t id = (int64_t)(i % data_size(set));
 
-        data_gather_begin(
-            &gather, &(struct data_wanted){
-                         .n = 1, .views = 2, .size = recipe.size, .ids = &id});
+        data_gather_begin(&gather, &(struct data_wanted){.batch.b = 1,
+                                                         .batch.v = 2,
+                                                         .size = recipe.size,
+                                                         .batch.ids = &id});
         if (data_gather_next(&gather, pool, &recipe, 1, 0, &err) < 0)
             give_up(&err);
     }

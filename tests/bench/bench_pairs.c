@@ -41,7 +41,7 @@ struct bench {
     struct train_inside inside;
     struct train_negatives negatives;
     struct train_learner learner;
-    struct train_batch batch;
+    struct batch batch;
     uint8_t views[PAIRS * IMAGE];
     int32_t tokens[PAIRS * MOST], captions[PAIRS];
     int64_t ids[PAIRS], view_of[2 * PAIRS];
@@ -146,18 +146,18 @@ make(struct bench *b, size_t number)
         b->offsets[i + 1] =
             b->offsets[i] + LEAST + (i + number) % (MOST - LEAST + 1);
     }
-    b->batch = (struct train_batch){.epoch = b->state.epoch,
-                                    .step = b->state.step,
-                                    .steps = EPOCH,
-                                    .epochs = 1000,
-                                    .n = PAIRS,
-                                    .ids = b->ids,
-                                    .views = b->views,
-                                    .tokens = b->tokens,
-                                    .offsets = b->offsets,
-                                    .captions = b->captions,
-                                    .fixed = 2,
-                                    .view_of = b->view_of};
+    b->batch = (struct batch){.epoch = b->state.epoch,
+                              .step = b->state.step,
+                              .steps = EPOCH,
+                              .epochs = 1000,
+                              .b = PAIRS,
+                              .ids = b->ids,
+                              .pixels = b->views,
+                              .tokens = b->tokens,
+                              .offsets = b->offsets,
+                              .captions = b->captions,
+                              .fixed = 2,
+                              .view_of = b->view_of};
 }
 
 static void
@@ -178,16 +178,16 @@ step(void *bench, size_t number)
 static void
 weigh(struct bench *b, struct sample_weights *weights)
 {
-    const struct sample_step step = {.epoch = (uint64_t)b->batch.epoch,
-                                     .step = (uint64_t)b->batch.step,
-                                     .beta = 1 / b->settings.value[LOSS_TAU],
-                                     .v = 2,
-                                     .b = PAIRS,
-                                     .dim = DIM,
-                                     .fixed = 2,
-                                     .ids = b->ids,
-                                     .variants = b->view_of,
-                                     .z = b->z};
+    const struct batch step = {.epoch = (uint64_t)b->batch.epoch,
+                               .step = (uint64_t)b->batch.step,
+                               .beta = 1 / b->settings.value[LOSS_TAU],
+                               .v = 2,
+                               .b = PAIRS,
+                               .dim = DIM,
+                               .fixed = 2,
+                               .ids = b->ids,
+                               .view_of = b->view_of,
+                               .z = b->z};
     struct err err;
     int alone;
 
@@ -204,7 +204,7 @@ step_alone(void *bench, size_t number)
     struct bench *b = bench;
     struct train_learner *l = &b->learner;
     struct sample_weights weights = {0};
-    struct loss_batch batch = {.b = PAIRS, .d = DIM};
+    struct loss_batch batch = {.b = PAIRS, .dim = DIM};
     struct loss_report report;
 
     make(b, number);

@@ -117,8 +117,7 @@ record(struct run *run, const struct world *world,
 
 /* The rows of a batch and of what comes along. */
 static void
-encode(struct run *run, const struct world *world,
-       const struct sample_extras *x)
+encode(struct run *run, const struct world *world, const struct batch_extra *x)
 {
     const size_t b = world->b, n = V * b;
 
@@ -135,16 +134,16 @@ static void
 turn(struct run *run, const struct world *world, int64_t number, int counts)
 {
     const size_t b = world->b, n = V * b;
-    struct sample_step at = {.step = (uint64_t)number,
-                             .beta = beta,
-                             .v = V,
-                             .b = b,
-                             .dim = DIM,
-                             .fixed = V,
-                             .ids = run->order,
-                             .variants = run->variant};
+    struct batch at = {.step = (uint64_t)number,
+                       .beta = beta,
+                       .v = V,
+                       .b = b,
+                       .dim = DIM,
+                       .fixed = V,
+                       .ids = run->order,
+                       .view_of = run->variant};
     double start, spent;
-    struct sample_extras x;
+    struct batch_extra x;
     struct sample_weights w;
     struct err err;
 
@@ -155,11 +154,13 @@ turn(struct run *run, const struct world *world, int64_t number, int counts)
     mem_grow(&run->z, &run->room, (n + x.n) * DIM, sizeof *run->z);
     encode(run, world, &x);
     at.z = run->z;
-    at.extra = x.n;
-    at.extra_ids = x.ids;
-    at.extra_view = x.view;
-    at.extra_z = run->z + n * DIM;
-    at.hints = x.hints;
+    at.extra.n = x.n;
+    at.extra.ids = x.ids;
+    at.extra.view = x.view;
+    at.extra.z = run->z + n * DIM;
+    at.extra.hint_row = x.hint_row;
+    at.extra.hint_view = x.hint_view;
+    at.extra.hint_log_q = x.hint_log_q;
     start = clock_cpu();
     if (sample_source_weigh(&run->source, &at, &w, &err))
         die("%s", err.msg);

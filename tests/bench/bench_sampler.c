@@ -70,16 +70,16 @@ visit(struct bench *b, int64_t step)
     const struct wire_pairs pairs = {
         .id = flow_service_id(b->service),
         .session = 1,
-        .step = step,
-        .beta = 5,
-        .n = B,
-        .n_views = V,
-        .dim = DIM,
-        .n_extra = EXTRA,
-        .ids = b->ids,
-        .z = b->z,
-        .extra_ids = b->extra,
-        .extra_z = b->z + N * DIM,
+        .batch.step = step,
+        .batch.beta = 5,
+        .batch.b = B,
+        .batch.v = V,
+        .batch.dim = DIM,
+        .batch.extra.n = EXTRA,
+        .batch.ids = b->ids,
+        .batch.z = b->z,
+        .batch.extra.ids = b->extra,
+        .batch.extra.z = b->z + N * DIM,
     };
     const double start = clock_now();
     struct wire_msg *answer = ask(b, wire_pairs_put(&pairs), pairs.id);

@@ -39,7 +39,7 @@ struct bench {
 static void
 train_step(struct bench *b, const struct nn_input *input)
 {
-    struct loss_batch batch = {.b = b->pairs, .d = DIM};
+    struct loss_batch batch = {.b = b->pairs, .dim = DIM};
     const struct loss_settings set = loss_settings_of(b->simclr);
     struct loss_report report;
 
@@ -112,7 +112,7 @@ setup(struct bench *b, const char *arch, int train, int bf16, struct err *err)
                            .deviation = {.25f, .25f, .25f},
                            .bf16 = bf16};
     struct nn_optim_spec sgd = {"sgd", 0.9, 0, 1e-4, 0, 0, 0, 0};
-    struct loss_batch batch = {.b = b->pairs, .d = DIM};
+    struct loss_batch batch = {.b = b->pairs, .dim = DIM};
     const struct nn_tensor *tensors;
     size_t n, count, pixels = rows * b->side * b->side * 3;
     struct rng rng;

@@ -30,16 +30,18 @@ make(int64_t session, int64_t step)
     static uint8_t views[VIEWS * PAIRS * SIDE * SIDE * CHANNELS];
     static int64_t ids[PAIRS];
     const struct wire_batch batch = {
-        .at = {session, 0, step},
-        .steps = step + 1,
-        .epochs = 1,
-        .n = PAIRS,
-        .n_views = VIEWS,
+        .session = session,
+        .batch.epoch = 0,
+        .batch.step = step,
+        .batch.steps = step + 1,
+        .batch.epochs = 1,
+        .batch.b = PAIRS,
+        .batch.v = VIEWS,
         .height = SIDE,
         .width = SIDE,
         .channels = CHANNELS,
-        .ids = ids,
-        .views = views,
+        .batch.ids = ids,
+        .batch.pixels = views,
     };
 
     memset(views, (int)(step & 255), sizeof views); // as fresh from augmenting

@@ -151,8 +151,9 @@ static void
 gathers_a_batch(struct data_set *set)
 {
     const int64_t ids[] = {5, 3, 0}, extra[] = {9, 5};
-    const struct data_wanted want = {3,    2,    2,    4,    ids, extra,
-                                     NULL, NULL, NULL, NULL, NULL};
+    const struct data_wanted want = {
+        .batch = {.b = 3, .v = 2, .ids = ids, .extra = {.n = 2, .ids = extra}},
+        .size = 4};
     struct data_pool *pool = pool_of(set, 0);
     struct data_gather g = {0};
     struct data_recipe recipe;
@@ -226,22 +227,22 @@ gathers_named_views(struct data_set *set)
 {
     const int64_t ids[] = {5, 0}, extra[] = {6, 7, 6}, view[] = {4, -1, 1};
     const int64_t variant[] = {3, 0, 1, 9}, epoch[] = {3, 5, 2};
-    const struct data_wanted fixed = {.n = 2,
-                                      .n_extra = 3,
-                                      .views = 2,
+    const struct data_wanted fixed = {.batch.b = 2,
+                                      .batch.extra.n = 3,
+                                      .batch.v = 2,
                                       .size = 4,
-                                      .ids = ids,
-                                      .extra = extra,
-                                      .variant = variant,
-                                      .extra_view = view},
-                             endless = {.n = 2,
-                                        .n_extra = 3,
-                                        .views = 2,
+                                      .batch.ids = ids,
+                                      .batch.extra.ids = extra,
+                                      .batch.view_of = variant,
+                                      .batch.extra.view = view},
+                             endless = {.batch.b = 2,
+                                        .batch.extra.n = 3,
+                                        .batch.v = 2,
                                         .size = 4,
-                                        .ids = ids,
-                                        .extra = extra,
-                                        .extra_view = view,
-                                        .extra_epoch = epoch};
+                                        .batch.ids = ids,
+                                        .batch.extra.ids = extra,
+                                        .batch.extra.view = view,
+                                        .batch.extra.epoch = epoch};
 
     T(gathers(set, &fixed, 7,
               (struct view[]){{5, 0, 3},

@@ -210,14 +210,14 @@ views_find_their_pixels(const struct data_bytes *file)
 {
     static const int64_t ids[] = {1}, extra[] = {0, 0}, view[] = {-1, 5},
                          old[] = {0, 3};
-    struct data_wanted want = {.n = 1,
-                               .n_extra = 2,
-                               .views = 2,
+    struct data_wanted want = {.batch.b = 1,
+                               .batch.extra.n = 2,
+                               .batch.v = 2,
                                .size = 32,
-                               .ids = ids,
-                               .extra = extra,
-                               .extra_view = view,
-                               .extra_epoch = old};
+                               .batch.ids = ids,
+                               .batch.extra.ids = extra,
+                               .batch.extra.view = view,
+                               .batch.extra.epoch = old};
     struct data_set *set = make_set(file);
     struct data_pool *pool =
         data_pool_new(set, &(struct data_pool_how){DATA_REFUSE, 1 << 20, 0, 0});

@@ -54,7 +54,8 @@ substitutes(struct data_pool *pool)
 {
     static const int64_t ids[N] = {0, 1};
     struct data_recipe recipe;
-    const struct data_wanted want = {.n = 2, .views = 1, .size = 8, .ids = ids};
+    const struct data_wanted want = {
+        .batch.b = 2, .batch.v = 1, .size = 8, .batch.ids = ids};
     struct data_gather gather = {0};
     int rc, n;
 

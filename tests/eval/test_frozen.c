@@ -87,7 +87,7 @@ shuffles_have_the_mean_of_all_batches(void)
     const struct eval_views rows = naive_rows(SIX, 2, D, 4, v);
     struct eval_frozen_how how = how_of("simclr", .2, 3, 1);
     float want[2 * SIX * D] = {0}, mean[2 * SIX * D] = {0};
-    struct loss_batch batch = {.b = 3, .d = D};
+    struct loss_batch batch = {.b = 3, .dim = D};
     float *work =
         mem_array(loss_objective_size(how.objective, &batch), sizeof *work);
     struct loss_report report;

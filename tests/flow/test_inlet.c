@@ -86,18 +86,21 @@ takes_a_batch(struct edge *e)
     static const uint8_t views[2 * 2 * 4 * 4 * 3];
     static const int64_t ids[] = {5, 9};
     struct flow_consumer *consumer = e->inlet->consumer;
-    struct wire_batch batch = {.at = {1000, 0, 0},
-                               .steps = 1,
-                               .epochs = 1,
-                               .n = 2,
-                               .n_views = 2,
+    struct wire_batch batch = {.session = 1000,
+                               .batch.epoch = 0,
+                               .batch.step = 0,
+                               .batch.steps = 1,
+                               .batch.epochs = 1,
+                               .batch.b = 2,
+                               .batch.v = 2,
                                .height = 4,
                                .width = 4,
                                .channels = 3,
-                               .ids = ids,
-                               .views = views};
+                               .batch.ids = ids,
+                               .batch.pixels = views};
     struct wire_msg *msg = wire_batch_put(&batch);
     struct flow_news news;
+    struct wire_place at;
     struct err err = {""};
 
     T(flow_client_send(e->client, msg) == 1, "a batch is sent");
@@ -105,8 +108,9 @@ takes_a_batch(struct edge *e)
       "the batch comes");
     T(!wire_batch_get(&batch, news.msg, 10, &err), "the batch decodes: %s",
       err.msg);
-    T(flow_consumer_wants(consumer, &batch.at) &&
-          !flow_consumer_hold(consumer, &batch.at, &batch) &&
+    at = wire_place_of(batch.session, &batch.batch);
+    T(flow_consumer_wants(consumer, &at) &&
+          !flow_consumer_hold(consumer, &at, &batch) &&
           flow_consumer_take(consumer) == &batch,
       "it is the one whose turn it is");
     wire_batch_release(&batch);

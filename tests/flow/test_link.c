@@ -14,12 +14,14 @@ static struct wire_msg *
 item_of(const struct wire_place *place, const char *run, int64_t size)
 {
     static const int64_t ids[] = {1, 2, 3};
-    struct wire_item item = {.at = *place,
+    struct wire_item item = {.session = place->session,
+                             .batch.epoch = place->epoch,
+                             .batch.step = place->step,
                              .size = size,
-                             .steps = 4,
-                             .epochs = 2,
-                             .n = 3,
-                             .ids = ids};
+                             .batch.steps = 4,
+                             .batch.epochs = 2,
+                             .batch.b = 3,
+                             .batch.ids = ids};
 
     snprintf(item.run, sizeof item.run, "%s", run);
     return wire_item_put(&item);
@@ -60,7 +62,7 @@ items_between(struct wire *a, struct wire *b, struct flow_server *server,
       "and its sender hears that, too");
     send_item(server, &place, "", 10);
     T(client_sees(a, b, client, FLOW_MESSAGE, &news, 60) &&
-          flow_client_item(client)->ids[2] == 3,
+          flow_client_item(client)->batch.ids[2] == 3,
       "a good one is taken");
 }
 

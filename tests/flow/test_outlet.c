@@ -121,8 +121,11 @@ static void
 hands_out(struct plan *p)
 {
     const int64_t ids[] = {3, 1, 2, 4, 5, 6, 7, 8, 9};
-    struct wire_item item = {
-        .size = 10, .steps = 5, .epochs = 2, .n = 9, .ids = ids};
+    struct wire_item item = {.size = 10,
+                             .batch.steps = 5,
+                             .batch.epochs = 2,
+                             .batch.b = 9,
+                             .batch.ids = ids};
     struct flow_news news;
     struct flow_turn now;
 
@@ -134,7 +137,9 @@ hands_out(struct plan *p)
               now.peer == flow_server_peer(p->outlet->server, 0) &&
               now.at.step == 2 + i,
           "it is the turn of the one peer");
-        item.at = now.at;
+        item.session = now.at.session;
+        item.batch.epoch = now.at.epoch;
+        item.batch.step = now.at.step;
         msg = wire_item_put(&item);
         T(flow_outlet_give(p->outlet, &now, msg), "an item goes out");
         wire_msg_free(msg);
@@ -143,10 +148,10 @@ hands_out(struct plan *p)
           flow_producer_out(p->outlet->producer) == 3,
       "then all that is there is out");
     T(hears(p, FLOW_MESSAGE, &news), "an item comes");
-    T(flow_client_item(p->client)->ids[2] == 2 &&
-          flow_client_item(p->client)->at.step == 2,
+    T(flow_client_item(p->client)->batch.ids[2] == 2 &&
+          flow_client_item(p->client)->batch.step == 2,
       "it is what was sent");
-    T((uintptr_t)flow_client_item(p->client)->ids % 8 == 0,
+    T((uintptr_t)flow_client_item(p->client)->batch.ids % 8 == 0,
       "its ids are aligned, however they came");
     T(hears(p, FLOW_MESSAGE, &news), "the next one comes");
 }

@@ -17,22 +17,26 @@ static const int64_t ids[2] = {3, 4};
 static struct wire_msg *
 step(enum wire_kind kind, int64_t k)
 {
-    struct wire_batch batch = {.at = {1, 0, k},
-                               .steps = STEPS,
-                               .epochs = 1,
-                               .n = 2,
-                               .n_views = 2,
+    struct wire_batch batch = {.session = 1,
+                               .batch.epoch = 0,
+                               .batch.step = k,
+                               .batch.steps = STEPS,
+                               .batch.epochs = 1,
+                               .batch.b = 2,
+                               .batch.v = 2,
                                .height = 4,
                                .width = 4,
                                .channels = 3,
-                               .ids = ids,
-                               .views = views};
-    struct wire_item item = {.at = {1, 0, k},
+                               .batch.ids = ids,
+                               .batch.pixels = views};
+    struct wire_item item = {.session = 1,
+                             .batch.epoch = 0,
+                             .batch.step = k,
                              .size = 10,
-                             .steps = STEPS,
-                             .epochs = 1,
-                             .n = 2,
-                             .ids = ids};
+                             .batch.steps = STEPS,
+                             .batch.epochs = 1,
+                             .batch.b = 2,
+                             .batch.ids = ids};
 
     views[0] = (uint8_t)k;
     return kind == WIRE_BATCH ? wire_batch_put(&batch) : wire_item_put(&item);
@@ -105,6 +109,7 @@ batches(const char *path)
     struct wire *wire = wire_open(NULL, &err);
     struct flow_inlet *inlet = flow_inlet_open(wire, &config, &err);
     struct wire_batch batch;
+    struct wire_place at;
     struct flow_news news;
     int64_t want = 1;
     int right = 1;
@@ -115,10 +120,11 @@ batches(const char *path)
             if (news.what != FLOW_MESSAGE ||
                 wire_batch_get(&batch, news.msg, 10, &err))
                 continue;
-            right &= batch.at.step == want && batch.at.session == 500 &&
-                     batch.views[0] == want;
-            batch.at.step = ++want;
-            flow_consumer_go(inlet->consumer, &batch.at);
+            right &= batch.batch.step == want && batch.session == 500 &&
+                     batch.batch.pixels[0] == want;
+            batch.batch.step = ++want;
+            at = wire_place_of(batch.session, &batch.batch);
+            flow_consumer_go(inlet->consumer, &at);
             wire_batch_release(&batch);
         }
         flow_inlet_ask(inlet);
@@ -158,7 +164,7 @@ items(const char *path)
             if (news.what != FLOW_MESSAGE ||
                 wire_item_get(&item, news.msg, 10, &err))
                 continue;
-            right &= item.at.step == want++ && item.at.session == 7;
+            right &= item.batch.step == want++ && item.session == 7;
             wire_item_release(&item);
         }
         msg = next_of(7, 0, want, ++serial);

@@ -82,12 +82,14 @@ static struct wire_msg *
 useless_item(void)
 {
     const int64_t ids[] = {1, 2};
-    const struct wire_item item = {.at = {6, 0, 3},
+    const struct wire_item item = {.session = 6,
+                                   .batch.epoch = 0,
+                                   .batch.step = 3,
                                    .size = 10,
-                                   .steps = 5,
-                                   .epochs = 1,
-                                   .n = 2,
-                                   .ids = ids};
+                                   .batch.steps = 5,
+                                   .batch.epochs = 1,
+                                   .batch.b = 2,
+                                   .batch.ids = ids};
 
     return wire_item_put(&item);
 }

@@ -31,15 +31,15 @@ answer_pairs(struct flow_server *server, const struct flow_news *news,
         return;
     weights.id = error.id = pairs.id;
     weights.moved = ++answered;
-    error.state = pairs.epoch == WANTS_STATE;
-    if (pairs.epoch == NO_NUMBER)
+    error.state = pairs.batch.epoch == WANTS_STATE;
+    if (pairs.batch.epoch == NO_NUMBER)
         weights.w = nan;
-    if (pairs.epoch == LARGE) {
+    if (pairs.batch.epoch == LARGE) {
         weights.w = large;
         weights.rows = 8193;
         weights.columns = 8192;
     }
-    msg = (error.state && !has_state) || pairs.epoch == BREAKS
+    msg = (error.state && !has_state) || pairs.batch.epoch == BREAKS
               ? wire_error_put(&error)
               : wire_weights_put(&weights);
     flow_server_answer(server, news->peer, pairs.id, msg);
@@ -118,13 +118,13 @@ ask(struct flow_service *service, int64_t id, int64_t epoch)
     static const int64_t ids[] = {1};
     static const float z[] = {1};
     struct wire_pairs pairs = {.id = id,
-                               .epoch = epoch,
-                               .beta = 1,
-                               .n = 1,
-                               .n_views = 1,
-                               .dim = 1,
-                               .ids = ids,
-                               .z = z};
+                               .batch.epoch = epoch,
+                               .batch.beta = 1,
+                               .batch.b = 1,
+                               .batch.v = 1,
+                               .batch.dim = 1,
+                               .batch.ids = ids,
+                               .batch.z = z};
     struct wire_msg *msg = wire_pairs_put(&pairs);
 
     flow_service_ask(service, msg, id);
@@ -416,12 +416,12 @@ too_large(const char *endpoint)
     int64_t *ids = calloc(ROWS, sizeof *ids), moved;
     float *z = calloc((size_t)ROWS * DIM, sizeof *z);
     const struct wire_pairs pairs = {.id = 901,
-                                     .beta = 1,
-                                     .n = ROWS,
-                                     .n_views = 1,
-                                     .dim = DIM,
-                                     .ids = ids,
-                                     .z = z};
+                                     .batch.beta = 1,
+                                     .batch.b = ROWS,
+                                     .batch.v = 1,
+                                     .batch.dim = DIM,
+                                     .batch.ids = ids,
+                                     .batch.z = z};
     struct wire_msg *msg = wire_pairs_put(&pairs);
 
     // 256 MiB take their time, and an error that is asked for again begins anew

@@ -13,10 +13,10 @@
 static void
 add_step(struct history *history, int64_t total, int64_t peak)
 {
-    const struct wire_metric value[] = {
-        {"total", (double)total},
-        {"loss", total == peak ? 1e3 : 1 / (double)total},
-        {"odd", total % 2 ? (double)total : NAN},
+    const struct value value[] = {
+        {"total", (double)total, 1},
+        {"loss", total == peak ? 1e3 : 1 / (double)total, 0},
+        {"odd", total % 2 ? (double)total : NAN, 0},
     };
 
     history_add(history, value, 3);

@@ -22,12 +22,12 @@ make_seed(void)
 {
     static const int64_t ids[] = {5, 6, 7}, variant[] = {1, 2, 3, 4, 5, 6};
     struct run_batches batches;
-    struct run_shown shown = {.n = 3,
-                              .views = 2,
-                              .n_extra = 2,
-                              .ids = ids,
-                              .variant = variant,
-                              .extra_ids = ids};
+    struct run_shown shown = {.batch.b = 3,
+                              .batch.v = 2,
+                              .batch.extra.n = 2,
+                              .batch.ids = ids,
+                              .batch.view_of = variant,
+                              .batch.extra.ids = ids};
     struct err err;
 
     home = scratch_folder();
@@ -55,12 +55,14 @@ check_step(int64_t total)
         return;
     }
     REQUIRE(shown.total == total || !total);
-    for (size_t i = 0; i < shown.n; i++)
-        sum += shown.ids[i];
-    for (size_t i = 0; shown.variant && i < shown.views * shown.n; i++)
-        sum += shown.variant[i];
-    for (size_t i = 0; i < shown.n_extra; i++)
-        sum += shown.extra_ids[i] + shown.extra_view[i] + shown.extra_epoch[i];
+    for (size_t i = 0; i < shown.batch.b; i++)
+        sum += shown.batch.ids[i];
+    for (size_t i = 0; shown.batch.view_of && i < shown.batch.v * shown.batch.b;
+         i++)
+        sum += shown.batch.view_of[i];
+    for (size_t i = 0; i < shown.batch.extra.n; i++)
+        sum += shown.batch.extra.ids[i] + shown.batch.extra.view[i] +
+               shown.batch.extra.epoch[i];
     REQUIRE(sum != INT64_MIN);
     json_decref(line);
     free(memory);

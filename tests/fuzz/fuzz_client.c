@@ -34,9 +34,10 @@ check_state(struct edge *edge)
 static void
 take_item(struct edge *edge)
 {
+    const struct wire_item *item = flow_client_item(edge->client);
     struct wire_place *at = mem_array(1, sizeof *at);
 
-    *at = flow_client_item(edge->client)->at;
+    *at = wire_place_of(item->session, &item->batch);
     if (!flow_relay_take(edge->relay, at, at))
         free(at);
 }

@@ -13,21 +13,21 @@ static const struct sample_memory_form form = {.size = N,
                                                .horizon = 2,
                                                .most = SAMPLE_STORE_MOST};
 
-static const struct sample_step *
+static const struct batch *
 step(void)
 {
     static const int64_t ids[] = {2, 0};
     static const float rows[4 * D] = {1, 0, 0.6f, 0.8f};
-    static const struct sample_step step = {
+    static const struct batch step = {
         .beta = 2.5,
         .v = 2,
         .b = 2,
-        .extra = 1,
+        .extra.n = 1,
         .dim = D,
         .ids = ids,
         .z = rows,
-        .extra_ids = ids,
-        .extra_z = rows,
+        .extra.ids = ids,
+        .extra.z = rows,
     };
 
     return &step;

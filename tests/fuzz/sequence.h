@@ -70,16 +70,18 @@ small_batch(const struct wire_place *at)
 {
     static const int64_t ids[] = {5, 6};
     static const uint8_t views[2 * 2 * 8 * 8 * 3];
-    const struct wire_batch batch = {.at = *at,
-                                     .steps = WIRE_STEP_MAX,
-                                     .epochs = WIRE_EPOCH_MAX,
-                                     .n = 2,
-                                     .n_views = 2,
+    const struct wire_batch batch = {.session = at->session,
+                                     .batch.epoch = at->epoch,
+                                     .batch.step = at->step,
+                                     .batch.steps = WIRE_STEP_MAX,
+                                     .batch.epochs = WIRE_EPOCH_MAX,
+                                     .batch.b = 2,
+                                     .batch.v = 2,
                                      .height = 8,
                                      .width = 8,
                                      .channels = 3,
-                                     .ids = ids,
-                                     .views = views};
+                                     .batch.ids = ids,
+                                     .batch.pixels = views};
 
     return wire_batch_put(&batch);
 }
@@ -88,12 +90,14 @@ static inline struct wire_msg *
 small_item(const struct wire_place *at)
 {
     static const int64_t ids[] = {5, 6};
-    const struct wire_item item = {.at = *at,
+    const struct wire_item item = {.session = at->session,
+                                   .batch.epoch = at->epoch,
+                                   .batch.step = at->step,
                                    .size = 10,
-                                   .steps = WIRE_STEP_MAX,
-                                   .epochs = WIRE_EPOCH_MAX,
-                                   .n = 2,
-                                   .ids = ids};
+                                   .batch.steps = WIRE_STEP_MAX,
+                                   .batch.epochs = WIRE_EPOCH_MAX,
+                                   .batch.b = 2,
+                                   .batch.ids = ids};
 
     return wire_item_put(&item);
 }

@@ -43,7 +43,7 @@ static double
 add_batch(struct cloud *c, size_t b, const size_t *id)
 {
     const struct loss_objective *o = &loss_infonce_objective;
-    const struct loss_batch batch = {.b = b, .d = DIM};
+    const struct loss_batch batch = {.b = b, .dim = DIM};
     struct loss_settings set = loss_settings_of(o);
     float z[ALL * DIM], dz[ALL * DIM], work[ALL * DIM + ALL + (ALL + 1) * ALL];
     struct loss_report report;

@@ -14,7 +14,7 @@ the_mean_draw_gives_simclr(void)
 {
     float z[N * D], v[N * D], s[N * N], w[N * N], scale[N * 2], dv[N * D];
     const struct loss_batch batch = {
-        .b = B, .d = D, .weights = w, .scale = scale};
+        .b = B, .dim = D, .weights = w, .scale = scale};
     const struct loss_settings set = {{0.1}, 0};
     struct loss_report report = {0};
     double sum = 0, mass = 0;
@@ -38,8 +38,8 @@ the_mean_draw_gives_simclr(void)
     T_NEAR(sum, 12.227761403, 2e-6, "gradient");
     T_NEAR(dv[0], -0.067549886, 2e-6, "its first element");
     T_NEAR(dv[N * D - 1], 0.173889896, 2e-6, "its last element");
-    T_NEAR(report.more[0].value, mass, 1e-6, "mean of 1 - p_+");
-    T_NEAR(report.more[1].value, 1, 1e-6, "draws as good as fresh ones");
+    T_NEAR(report.more.value[0].value, mass, 1e-6, "mean of 1 - p_+");
+    T_NEAR(report.more.value[1].value, 1, 1e-6, "draws as good as fresh ones");
 }
 
 /* Rows with a draw: three of importance 1, 2, 3; the fourth has none. */
@@ -49,14 +49,14 @@ reports_the_importance(void)
     float w[16] = {0}, s[16] = {0};
     const float scale[] = {.5f, .5f, .25f, .5f, .1f, .3f, 0, 0};
     const struct loss_batch batch = {
-        .b = 2, .d = 2, .weights = w, .scale = scale};
+        .b = 2, .dim = 2, .weights = w, .scale = scale};
     const struct loss_settings set = {{1}, 0};
     struct loss_report report = {0};
 
     s[3 * 4 + 1] = 1;
     loss_cache.run(&batch, &set, NULL, s, &report);
-    T_NEAR(report.more[0].value, .85 / 4, 1e-6, "mass of the negatives");
-    T_NEAR(report.more[1].value, 36.0 / 14 / 3, 1e-6, "importance_ess");
+    T_NEAR(report.more.value[0].value, .85 / 4, 1e-6, "mass of the negatives");
+    T_NEAR(report.more.value[1].value, 36.0 / 14 / 3, 1e-6, "importance_ess");
     T(s[3 * 4 + 1] == 0 && report.value == 0,
       "a row without a negative has no gradient, nor a value");
 }

@@ -18,7 +18,7 @@ static void
 mixed_chains_give_the_softmax(void)
 {
     float z[N * D], v[N * D], s[N * N], w[N * N], dv[N * D];
-    const struct loss_batch batch = {.b = B, .d = D, .weights = w};
+    const struct loss_batch batch = {.b = B, .dim = D, .weights = w};
     const struct loss_settings set = {{0.1}, 0};
     struct loss_report report = {0};
     double sum = 0, infonce;
@@ -36,7 +36,7 @@ mixed_chains_give_the_softmax(void)
     T_NEAR(dv[0], -0.113033264, 2e-6, "its first element");
     T_NEAR(dv[N * D - 1], 0.962717085, 2e-6, "its last element");
     T_NEAR(infonce, 0.650472417, 2e-6, "InfoNCE beside it");
-    T_NEAR(report.more[0].value, 0, 0, "nothing from outside");
+    T_NEAR(report.more.value[0].value, 0, 0, "nothing from outside");
 }
 
 /* Of twelfths, as floats, no row sums to 1 exactly. */
@@ -45,7 +45,7 @@ what_is_rounded_is_not_dropped(void)
 {
     enum { M = 12 };
     float s[2 * M * 2 * M], w[2 * M * 2 * M];
-    const struct loss_batch batch = {.b = M, .d = 2, .weights = w};
+    const struct loss_batch batch = {.b = M, .dim = 2, .weights = w};
     const struct loss_settings set = {{0.5}, 0};
     struct loss_report report = {0};
     double sum = 0;
@@ -58,11 +58,11 @@ what_is_rounded_is_not_dropped(void)
     loss_emc2.run(&batch, &set, NULL, s, &report);
     T(sum / (2 * M) != 1, "shares are rounded: %.3g are missing",
       1 - sum / (2 * M));
-    T_NEAR(report.more[1].value, 0, 0, "nothing is dropped");
+    T_NEAR(report.more.value[1].value, 0, 0, "nothing is dropped");
     report = (struct loss_report){0};
     w[1] = 0;
     loss_emc2.run(&batch, &set, NULL, s, &report);
-    T_NEAR(report.more[1].value, 1. / 12 / (2 * M), 1e-7,
+    T_NEAR(report.more.value[1].value, 1. / 12 / (2 * M), 1e-7,
            "one step of many is");
 }
 
@@ -75,7 +75,7 @@ a_bank_gets_no_gradient(void)
     float z[ROWS * D], w[N * ROWS] = {0}, dz[2][ROWS * D];
     float work[2 * ROWS * (ROWS + D + 1)];
     const struct loss_settings set = {{0.1}, 0};
-    struct loss_batch batch = {.b = B, .extra = EXTRA, .d = D, .weights = w};
+    struct loss_batch batch = {.b = B, .extra = EXTRA, .dim = D, .weights = w};
     struct loss_report report;
 
     naive_lcg(ROWS * D, 3, x);

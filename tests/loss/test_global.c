@@ -141,7 +141,7 @@ is_the_objective_of_a_batch_of_all(const char *name, int inside, int cross)
     struct example e = make(9, 2, 6, 5, inside, cross);
     struct err err;
     const struct loss_objective *o = loss_objective_find(name, &err);
-    const struct loss_batch batch = {.b = 9, .d = 6};
+    const struct loss_batch batch = {.b = 9, .dim = 6};
     struct loss_settings set = loss_settings_of(o);
     float dz[18 * 6];
     float *work = mem_array(loss_objective_size(o, &batch), sizeof *work);

@@ -12,7 +12,7 @@ enum { D = 4 };
 static double
 run(double beta, size_t b, double z[][D], double slope[][D])
 {
-    const struct loss_batch batch = {.b = b, .d = D};
+    const struct loss_batch batch = {.b = b, .dim = D};
     const struct loss_settings set = {{1 / beta}, 0};
     const size_t size = loss_objective_size(&loss_infonce_objective, &batch);
     float *rows = mem_array(2 * 2 * b * D + size, sizeof *rows);

@@ -39,7 +39,7 @@ example_init(struct example *e, const struct loss_objective *o, size_t b,
     e->scale = mem_array(n * 2, sizeof *e->scale);
     e->batch = (struct loss_batch){.b = b,
                                    .extra = extra,
-                                   .d = d,
+                                   .dim = d,
                                    .weights = e->weights,
                                    .scale = e->scale};
     e->work = mem_array(loss_objective_size(o, &e->batch), sizeof *e->work);
@@ -133,19 +133,19 @@ gradient_is_the_slope(const struct loss_objective *o, const size_t shape[3],
     e.set.reference = reference;
     if (reference) { // what else is beyond a bend
         set_param(&e, "tau-plus", 0.6);
-        for (size_t i = 0; i < e.rows * e.batch.d; i += 2)
+        for (size_t i = 0; i < e.rows * e.batch.dim; i += 2)
             e.z[i] = e.zf[i] *= 8;
     }
-    z0 = mem_array(e.rows * e.batch.d, sizeof *z0);
-    memcpy(z0, e.z, e.rows * e.batch.d * sizeof *z0);
-    k = (struct naive){e.batch.b, e.rows,  e.batch.d, o, &e.set,
-                       e.weights, e.scale, e.before,  z0};
+    z0 = mem_array(e.rows * e.batch.dim, sizeof *z0);
+    memcpy(z0, e.z, e.rows * e.batch.dim * sizeof *z0);
+    k = (struct naive){e.batch.b, e.rows,  e.batch.dim, o, &e.set,
+                       e.weights, e.scale, e.before,    z0};
     value = (naive_objectives[row].value ? naive_objectives[row].value
                                          : naive_objectives[row].loss)(&k, e.z);
     T_NEAR(run(&e).value, value, 1e-5,
            "%s: value, b %zu, extra %zu, d %zu, tau %g, reference %d", o->name,
            shape[0], shape[1], shape[2], tau, reference);
-    for (size_t i = 0; i < e.rows * e.batch.d; i++) {
+    for (size_t i = 0; i < e.rows * e.batch.dim; i++) {
         double up, down;
 
         e.z[i] = z0[i] + h;
@@ -172,12 +172,12 @@ equal_rows_have_no_way_out(const struct loss_objective *o)
 
     example_init(&e, o, 5, 0, 8 + o->aux_columns);
     e.set.value[LOSS_TAU] = 0.1;
-    for (size_t i = 0; i < e.rows * e.batch.d; i++)
+    for (size_t i = 0; i < e.rows * e.batch.dim; i++)
         e.zf[i] = 0.1f;
     report = run(&e);
     T_NEAR(report.infonce, log(9), 1e-6, "%s: equal rows: log(2b - 1)",
            o->name);
-    for (size_t i = 0; i < e.rows * e.batch.d; i++) {
+    for (size_t i = 0; i < e.rows * e.batch.dim; i++) {
         sum += fabs(e.dz[i]);
         finite &= !!isfinite(e.dz[i]);
     }
@@ -230,7 +230,7 @@ all_finite(const struct example *e)
 {
     int finite = 1;
 
-    for (size_t i = 0; i < e->rows * e->batch.d; i++)
+    for (size_t i = 0; i < e->rows * e->batch.dim; i++)
         finite &= !!isfinite(e->dz[i]);
     for (size_t i = 0; i < states(e); i++)
         finite &= !!isfinite(e->state[i]);
@@ -357,7 +357,7 @@ flatclr_has_the_weights_of_dcl(void)
     example_init(&f, &loss_dcl, 5, 0, 7);
     run(&e);
     run(&f);
-    T(!memcmp(e.dz, f.dz, e.rows * e.batch.d * sizeof *e.dz),
+    T(!memcmp(e.dz, f.dz, e.rows * e.batch.dim * sizeof *e.dz),
       "flatclr has the gradient of dcl to the bit");
     example_release(&e);
     example_release(&f);
@@ -379,8 +379,8 @@ scalars_have_the_slope(const struct loss_objective *o, double tau)
         const struct loss_scalar *scalar = o->scalars + i;
         const double x = loss_scalar_start(scalar, &e.set);
         struct loss_settings up = e.set, down = e.set;
-        struct naive k = {e.batch.b, e.rows,  e.batch.d, o,  &up,
-                          e.weights, e.scale, e.before,  e.z};
+        struct naive k = {e.batch.b, e.rows,  e.batch.dim, o,  &up,
+                          e.weights, e.scale, e.before,    e.z};
         double slope;
 
         loss_scalar_apply(scalar, x + h, &up);
@@ -420,7 +420,7 @@ clip_is_half_of_infonce(void)
     example_init(&f, &loss_infonce_objective, 7, 2, 6);
     e.set.value[LOSS_TAU] = f.set.value[LOSS_TAU] = 0.2;
     T_NEAR(2 * run(&e).value, run(&f).value, 1e-6, "clip is half of infonce");
-    for (size_t i = 0; i < e.rows * e.batch.d; i++)
+    for (size_t i = 0; i < e.rows * e.batch.dim; i++)
         off = fmax(off, fabs(2 * e.dz[i] - f.dz[i]));
     T(off < 1e-6, "so is its gradient, off by %.1e", off);
     example_release(&e);
@@ -455,15 +455,16 @@ similarities_may_be_given(void)
     example_init(&e, &loss_emc2, 5, 3, 7);
     example_init(&f, &loss_emc2, 5, 3, 7);
     n = 2 * e.batch.b;
-    elements = e.rows * e.batch.d;
+    elements = e.rows * e.batch.dim;
     s = mem_array(n * e.rows, sizeof *s);
     for (size_t r = 0; r < n; r++)
         for (size_t c = 0; c < e.rows; c++) {
-            const float *x = e.zf + r * e.batch.d, *y = e.zf + c * e.batch.d;
+            const float *x = e.zf + r * e.batch.dim,
+                        *y = e.zf + c * e.batch.dim;
 
-            s[r * e.rows + c] = (float)(num_dot(e.batch.d, x, y) /
-                                        sqrt(num_dot(e.batch.d, x, x) *
-                                             num_dot(e.batch.d, y, y)));
+            s[r * e.rows + c] = (float)(num_dot(e.batch.dim, x, y) /
+                                        sqrt(num_dot(e.batch.dim, x, x) *
+                                             num_dot(e.batch.dim, y, y)));
         }
     first = run(&e);
     f.batch.s = s;

@@ -27,9 +27,9 @@ scores(float s[N * N])
 static double
 report_find(const struct loss_report *report, const char *name)
 {
-    for (size_t i = 0; i < report->n_more; i++)
-        if (!strcmp(report->more[i].name, name))
-            return report->more[i].value;
+    for (size_t i = 0; i < report->more.n; i++)
+        if (!strcmp(report->more.value[i].name, name))
+            return report->more.value[i].value;
     return NAN;
 }
 
@@ -51,7 +51,7 @@ mean_of(const float *s, size_t k, double tau)
 static void
 means_follow_their_images(void)
 {
-    const struct loss_batch batch = {.b = B, .d = D};
+    const struct loss_batch batch = {.b = B, .dim = D};
     struct loss_settings set = loss_settings_of(&loss_sogclr);
     float s[N * N], half[N * N], state[B * 2] = {0};
     double off = 0, first[B], g;
@@ -81,7 +81,7 @@ means_follow_their_images(void)
 static void
 without_memory(void)
 {
-    const struct loss_batch batch = {.b = B, .d = D};
+    const struct loss_batch batch = {.b = B, .dim = D};
     struct loss_settings set = loss_settings_of(&loss_isogclr);
     float s[N * N], same[N * N], third[N * N];
     float state[B * RUNNING_ISOGCLR] = {0}, global[B * RUNNING_SOGCLR] = {0};
@@ -115,7 +115,7 @@ without_memory(void)
 static void
 old_mean(void)
 {
-    const struct loss_batch batch = {.b = B, .d = D};
+    const struct loss_batch batch = {.b = B, .dim = D};
     struct loss_settings set = loss_settings_of(&loss_isogclr);
     float s[N * N], state[B * RUNNING_ISOGCLR] = {0}, before[B];
     struct loss_report report = {0};
@@ -131,7 +131,7 @@ old_mean(void)
         before[k] = mine[RUNNING_LOG_U];
         mine[RUNNING_LOG_U] -= 8;
     }
-    report.n_more = 0;
+    report.more.n = 0;
     scores(s);
     loss_isogclr.run(&batch, &set, state, s, &report);
     scores(s);
@@ -159,7 +159,7 @@ static void
 temperatures_settle(double rho, double least, double most)
 {
     enum { MANY = 16, ROWS = 2 * MANY };
-    const struct loss_batch batch = {.b = MANY, .d = 1};
+    const struct loss_batch batch = {.b = MANY, .dim = 1};
     struct loss_settings set = loss_settings_of(&loss_isogclr);
     struct loss_report report = {0};
     float state[MANY * RUNNING_ISOGCLR] = {0}, fixed[ROWS * ROWS],
@@ -179,7 +179,7 @@ temperatures_settle(double rho, double least, double most)
     set.value[RHO] = rho;
     for (int visit = 0; visit < 4000; visit++) {
         memcpy(s, fixed, sizeof s);
-        report.n_more = 0;
+        report.more.n = 0;
         loss_isogclr.run(&batch, &set, state, s, &report);
     }
     kl = report_find(&report, "kl");
@@ -197,7 +197,7 @@ temperatures_settle(double rho, double least, double most)
 static double
 sum_after(int visits, double gamma)
 {
-    const struct loss_batch batch = {.b = 2, .d = 1};
+    const struct loss_batch batch = {.b = 2, .dim = 1};
     const struct loss_settings set = {{1, gamma}, 1};
     float state[4] = {0};
 

@@ -29,7 +29,7 @@ by_definition(double tau, const float *s)
 static void
 agrees_with_the_reference(void)
 {
-    const struct loss_batch batch = {.b = B, .d = D};
+    const struct loss_batch batch = {.b = B, .dim = D};
     const struct loss_settings set = {{0.1}, 0};
     float z[N * D], v[N * D], s[N * N], dv[N * D];
     struct loss_report report = {0};

@@ -9,7 +9,7 @@ negatives_far_off(int reference)
 {
     const float z[] = {1, 0.1f,  6, -1, 0.1f,  6, //
                        1, -0.1f, 6, -1, -0.1f, 6};
-    const struct loss_batch batch = {.b = 2, .d = 3};
+    const struct loss_batch batch = {.b = 2, .dim = 3};
     const struct loss_settings set = {{0.05}, reference};
     float dz[12], work[256];
     struct loss_report report;

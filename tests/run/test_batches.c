@@ -23,11 +23,11 @@ batch_of(int64_t total, int64_t *ids)
     for (int64_t i = 0; i < IMAGES; i++)
         ids[i] = 100 * total + i;
     return (struct run_shown){.total = total,
-                              .epoch = total / 10,
-                              .step = total % 10,
-                              .n = IMAGES - (total % 3 == 0),
-                              .views = VIEWS,
-                              .ids = ids};
+                              .batch.epoch = total / 10,
+                              .batch.step = total % 10,
+                              .batch.b = IMAGES - (total % 3 == 0),
+                              .batch.v = VIEWS,
+                              .batch.ids = ids};
 }
 
 static int
@@ -72,10 +72,10 @@ is_known(int64_t total, struct err *err)
     if (run_batches_get(".", total, &is, &line, &memory, err))
         return 0;
     was = batch_of(is.total, ids);
-    same = (!total || is.total == total) && is.epoch == was.epoch &&
-           is.step == was.step && is.n == was.n && is.views == VIEWS &&
-           !is.variant && !is.n_extra &&
-           !memcmp(is.ids, ids, was.n * sizeof *ids);
+    same = (!total || is.total == total) && is.batch.epoch == was.batch.epoch &&
+           is.batch.step == was.batch.step && is.batch.b == was.batch.b &&
+           is.batch.v == VIEWS && !is.batch.view_of && !is.batch.extra.n &&
+           !memcmp(is.batch.ids, ids, was.batch.b * sizeof *ids);
     json_decref(line);
     free(memory);
     return same;
@@ -230,7 +230,8 @@ a_step_may_be_left_out(void)
 {
     struct run_batches batches = {.rows = -1, .lines = -1};
     int64_t ids[IMAGES] = {INT32_MAX, (int64_t)INT32_MAX + 1};
-    struct run_shown shown = {.total = 2, .n = 2, .views = 2, .ids = ids};
+    struct run_shown shown = {
+        .total = 2, .batch.b = 2, .batch.v = 2, .batch.ids = ids};
     struct err err;
 
     write_steps(1, 1);
@@ -251,23 +252,23 @@ write_images(const int64_t *ids, const int64_t *variant, const int64_t *extra,
 {
     struct run_batches batches = {.rows = -1, .lines = -1};
     struct run_shown shown = {.total = 1,
-                              .epoch = 7,
-                              .n = 3,
-                              .views = VIEWS,
-                              .n_extra = EXTRA,
-                              .ids = ids,
-                              .variant = variant,
-                              .extra_ids = extra,
-                              .extra_view = view,
-                              .extra_epoch = epoch};
+                              .batch.epoch = 7,
+                              .batch.b = 3,
+                              .batch.v = VIEWS,
+                              .batch.extra.n = EXTRA,
+                              .batch.ids = ids,
+                              .batch.view_of = variant,
+                              .batch.extra.ids = extra,
+                              .batch.extra.view = view,
+                              .batch.extra.epoch = epoch};
     struct err err;
 
     run_batches_open(&batches, ".", 0, &err);
     put_shown(&batches, &shown);
     shown.total = 2;
-    shown.n = 2;
-    shown.n_extra = 1;
-    shown.extra_view = NULL;
+    shown.batch.b = 2;
+    shown.batch.extra.n = 1;
+    shown.batch.extra.view = NULL;
     put_shown(&batches, &shown);
     run_batches_close(&batches);
 }
@@ -285,13 +286,14 @@ all_is_as_it_was(void)
 
     write_images(ids, variant, extra, view, epoch);
     T(!run_batches_get(".", 1, &shown, &line, &memory, &err) &&
-          !memcmp(shown.ids, ids, sizeof ids) &&
-          !memcmp(shown.variant, variant, sizeof variant),
+          !memcmp(shown.batch.ids, ids, sizeof ids) &&
+          !memcmp(shown.batch.view_of, variant, sizeof variant),
       "samples and their fixed views");
-    T(shown.n_extra == EXTRA && !memcmp(shown.extra_ids, extra, sizeof extra) &&
-          shown.extra_view[2] == 4 && shown.extra_epoch[2] == 3,
+    T(shown.batch.extra.n == EXTRA &&
+          !memcmp(shown.batch.extra.ids, extra, sizeof extra) &&
+          shown.batch.extra.view[2] == 4 && shown.batch.extra.epoch[2] == 3,
       "further images and theirs");
-    T(shown.extra_view[0] == VIEWS && shown.extra_epoch[0] == 7,
+    T(shown.batch.extra.view[0] == VIEWS && shown.batch.extra.epoch[0] == 7,
       "a fresh one is that behind the others, of this epoch");
     T(json_integer_value(json_object_get(line, "extra")) == MOST &&
           !strcmp(json_string_value(json_object_get(line, "digest")), digest) &&
@@ -299,9 +301,10 @@ all_is_as_it_was(void)
       "the line says how many may come, of which data, how made");
     json_decref(line);
     free(memory);
-    T(!run_batches_get(".", 2, &shown, &line, &memory, &err) && shown.n == 2 &&
-          shown.n_extra == 1 && shown.variant[2] == 3 &&
-          shown.extra_view[0] == VIEWS && shown.extra_epoch[0] == 7,
+    T(!run_batches_get(".", 2, &shown, &line, &memory, &err) &&
+          shown.batch.b == 2 && shown.batch.extra.n == 1 &&
+          shown.batch.view_of[2] == 3 && shown.batch.extra.view[0] == VIEWS &&
+          shown.batch.extra.epoch[0] == 7,
       "a smaller batch");
     json_decref(line);
     free(memory);
@@ -321,8 +324,8 @@ lines_say_what_changes(void)
     for (int64_t total = 5; total < 9; total++) {
         shown = batch_of(total, ids);
         if (total == 7) {
-            shown.ids = many;
-            shown.n = 2 * IMAGES;
+            shown.batch.ids = many;
+            shown.batch.b = 2 * IMAGES;
         }
         put_shown(&batches, &shown);
     }

@@ -71,15 +71,15 @@ static struct run_shown
 batch_of(int64_t total, int fixed)
 {
     return (struct run_shown){.total = total,
-                              .epoch = 3,
-                              .n = B,
-                              .views = VIEWS,
-                              .n_extra = EXTRA,
-                              .ids = ids,
-                              .variant = fixed ? variant : NULL,
-                              .extra_ids = extra,
-                              .extra_view = extra_view,
-                              .extra_epoch = extra_epoch};
+                              .batch.epoch = 3,
+                              .batch.b = B,
+                              .batch.v = VIEWS,
+                              .batch.extra.n = EXTRA,
+                              .batch.ids = ids,
+                              .batch.view_of = fixed ? variant : NULL,
+                              .batch.extra.ids = extra,
+                              .batch.extra.view = extra_view,
+                              .batch.extra.epoch = extra_epoch};
 }
 
 /* Steps 1, with fresh views, and 2, with fixed ones, of a run whose augmenter
@@ -112,15 +112,15 @@ write_run(const char *data, const char *making)
 static void
 gather_batch(const struct run_shown *shown, struct data_gather *gather)
 {
-    const struct data_wanted want = {.n = B,
-                                     .n_extra = EXTRA,
-                                     .views = VIEWS,
+    const struct data_wanted want = {.batch.b = B,
+                                     .batch.extra.n = EXTRA,
+                                     .batch.v = VIEWS,
                                      .size = SIZE,
-                                     .ids = ids,
-                                     .extra = extra,
-                                     .variant = shown->variant,
-                                     .extra_view = extra_view,
-                                     .extra_epoch = extra_epoch};
+                                     .batch.ids = ids,
+                                     .batch.extra.ids = extra,
+                                     .batch.view_of = shown->batch.view_of,
+                                     .batch.extra.view = extra_view,
+                                     .batch.extra.epoch = extra_epoch};
     const struct data_pool_how how = {.max_pixels = 1000};
     struct err err;
     struct data_set *set = data_open("set", &err);

@@ -23,12 +23,12 @@ struct run {
     struct sample_source source;
     int64_t ids[STEPS][B], extra[STEPS][EXTRA], view[STEPS][EXTRA],
         epoch[STEPS][EXTRA];
-    struct sample_extras extras[STEPS]; /* pointing into what follows */
+    struct batch_extra extras[STEPS]; /* pointing into what follows */
     int32_t row[STEPS][EXTRA], state_view[STEPS][EXTRA];
     float log_q[STEPS][EXTRA];
     int64_t variant[STEPS][V * B];
     float z[(V * B + EXTRA) * D];
-    struct sample_step last; /* that was weighed */
+    struct batch last; /* that was weighed */
     size_t A;
 };
 
@@ -48,17 +48,17 @@ begin(struct run *run, const char *words, size_t A)
 }
 
 /* What is known of a step when it is drawn for. */
-static inline struct sample_step
+static inline struct batch
 step_of(const struct run *run, int t)
 {
-    return (struct sample_step){
+    return (struct batch){
         .epoch = (uint64_t)(t / 6),
         .step = (uint64_t)(t % 6),
         .v = V,
         .b = B,
         .fixed = run->A,
         .ids = run->ids[t],
-        .variants = run->A ? run->variant[t] : NULL,
+        .view_of = run->A ? run->variant[t] : NULL,
     };
 }
 
@@ -72,25 +72,25 @@ keep(void *to, const void *from, size_t bytes)
 static inline void
 draw(struct run *run, int t)
 {
-    const struct sample_step step = step_of(run, t);
-    struct sample_extras *x = &run->extras[t];
+    const struct batch step = step_of(run, t);
+    struct batch_extra *x = &run->extras[t];
 
     *x = sample_source_draw(&run->source, &step, t);
     REQUIRE(x->n <= EXTRA);
     x->ids = keep(run->extra[t], x->ids, x->n * sizeof *x->ids);
     x->view = keep(run->view[t], x->view, x->n * sizeof *x->view);
     x->epoch = keep(run->epoch[t], x->epoch, x->n * sizeof *x->epoch);
-    x->hints.row = keep(run->row[t], x->hints.row, x->n * sizeof(int32_t));
-    x->hints.view =
-        keep(run->state_view[t], x->hints.view, x->n * sizeof(int32_t));
-    x->hints.log_q = keep(run->log_q[t], x->hints.log_q, x->n * sizeof(float));
+    x->hint_row = keep(run->row[t], x->hint_row, x->n * sizeof(int32_t));
+    x->hint_view =
+        keep(run->state_view[t], x->hint_view, x->n * sizeof(int32_t));
+    x->hint_log_q = keep(run->log_q[t], x->hint_log_q, x->n * sizeof(float));
 }
 
 /* Which view a column shows, as image/view.h counts them. */
 static inline struct sample_state
 view_of(const struct run *run, int t, size_t r)
 {
-    const struct sample_extras *x = &run->extras[t];
+    const struct batch_extra *x = &run->extras[t];
     const size_t n = V * B, e = r - n;
     const int64_t now = run->A ? 0 : t / 6;
 
@@ -109,9 +109,9 @@ view_of(const struct run *run, int t, size_t r)
 static inline int
 weigh(struct run *run, int t, struct sample_weights *weights, struct err *err)
 {
-    const struct sample_extras *x = &run->extras[t];
+    const struct batch_extra *x = &run->extras[t];
     const size_t n = V * B, all = n + x->n;
-    struct sample_step step = step_of(run, t);
+    struct batch step = step_of(run, t);
 
     for (size_t r = 0; r < all; r++) {
         const struct sample_state is = view_of(run, t, r);
@@ -126,14 +126,16 @@ weigh(struct run *run, int t, struct sample_weights *weights, struct err *err)
     }
     num_unit_rows(all, D, run->z, run->z, NULL);
     step.beta = 4;
-    step.extra = x->n;
+    step.extra.n = x->n;
     step.dim = D;
-    step.extra_ids = x->ids;
-    step.extra_view = x->view;
-    step.extra_epoch = x->epoch;
+    step.extra.ids = x->ids;
+    step.extra.view = x->view;
+    step.extra.epoch = x->epoch;
     step.z = run->z;
-    step.extra_z = run->z + n * D;
-    step.hints = x->hints;
+    step.extra.z = run->z + n * D;
+    step.extra.hint_row = x->hint_row;
+    step.extra.hint_view = x->hint_view;
+    step.extra.hint_log_q = x->hint_log_q;
     run->last = step;
     return sample_source_weigh(&run->source, &step, weights, err);
 }
@@ -164,10 +166,7 @@ is_good(const struct run *run, int t, const struct sample_weights *w,
 static inline double
 value(const struct sample_weights *w, const char *name)
 {
-    for (size_t i = 0; i < w->n_values; i++)
-        if (!strcmp(w->values[i].name, name))
-            return w->values[i].value;
-    return NAN;
+    return value_find(w->values.value, w->values.n, name);
 }
 
 /* Writes down what a step wants kept. */
@@ -184,7 +183,7 @@ keep_tables(struct sample_store *store, const struct sample_weights *w)
 static inline void
 stand(struct run *run, int t, const struct sample_state *state)
 {
-    const struct sample_step step = step_of(run, t);
+    const struct batch step = step_of(run, t);
 
     sample_memory_step(&run->source.memory, &step, state, NULL,
                        &run->source.weighed);

@@ -98,17 +98,17 @@ turn(const struct world *world, struct run *run, int64_t step, int record)
     int64_t variants[ROWS];
     float z[COLUMNS * DIM];
     size_t column[COLUMNS];
-    struct sample_step at = {.step = (uint64_t)step,
-                             .beta = beta,
-                             .v = V,
-                             .b = b,
-                             .dim = DIM,
-                             .fixed = V,
-                             .ids = run->order,
-                             .variants = variants,
-                             .z = z,
-                             .extra_z = z + n * DIM};
-    struct sample_extras x;
+    struct batch at = {.step = (uint64_t)step,
+                       .beta = beta,
+                       .v = V,
+                       .b = b,
+                       .dim = DIM,
+                       .fixed = V,
+                       .ids = run->order,
+                       .view_of = variants,
+                       .z = z,
+                       .extra.z = z + n * DIM};
+    struct batch_extra x;
     struct sample_weights w;
     struct err err;
 
@@ -122,10 +122,12 @@ turn(const struct world *world, struct run *run, int64_t step, int record)
                           : V * (size_t)x.ids[c - n] + (size_t)x.view[c - n];
         memcpy(z + c * DIM, world->view + column[c] * DIM, DIM * sizeof *z);
     }
-    at.extra = x.n;
-    at.extra_ids = x.ids;
-    at.extra_view = x.view;
-    at.hints = x.hints;
+    at.extra.n = x.n;
+    at.extra.ids = x.ids;
+    at.extra.view = x.view;
+    at.extra.hint_row = x.hint_row;
+    at.extra.hint_view = x.hint_view;
+    at.extra.hint_log_q = x.hint_log_q;
     REQUIRE(!sample_source_weigh(&run->source, &at, &w, &err));
     for (size_t r = 0; record && r < n; r++) {
         run->visits[column[r]]++;

@@ -123,15 +123,15 @@ static void
 turn(struct world *world, int64_t epoch)
 {
     float z[(N + EXTRA) * DIM];
-    struct sample_step at = {.epoch = (uint64_t)epoch,
-                             .beta = beta,
-                             .v = V,
-                             .b = B,
-                             .dim = DIM,
-                             .ids = world->order,
-                             .z = z,
-                             .extra_z = z + N * DIM};
-    struct sample_extras x;
+    struct batch at = {.epoch = (uint64_t)epoch,
+                       .beta = beta,
+                       .v = V,
+                       .b = B,
+                       .dim = DIM,
+                       .ids = world->order,
+                       .z = z,
+                       .extra.z = z + N * DIM};
+    struct batch_extra x;
     struct sample_weights w;
     struct err err;
 
@@ -145,11 +145,13 @@ turn(struct world *world, int64_t epoch)
         make_view(world, x.ids[e], world->is->afresh ? epoch : x.epoch[e],
                   world->is->afresh ? V + (int64_t)e : x.view[e],
                   z + (N + e) * DIM);
-    at.extra = x.n;
-    at.extra_ids = x.ids;
-    at.extra_view = x.view;
-    at.extra_epoch = x.epoch;
-    at.hints = x.hints;
+    at.extra.n = x.n;
+    at.extra.ids = x.ids;
+    at.extra.view = x.view;
+    at.extra.epoch = x.epoch;
+    at.extra.hint_row = x.hint_row;
+    at.extra.hint_view = x.hint_view;
+    at.extra.hint_log_q = x.hint_log_q;
     REQUIRE(!sample_source_weigh(&world->source, &at, &w, &err));
     if (epoch > STEPS / 10 && epoch % 3 == 0) // a softmax costs most here
         record(world, &w, z);

@@ -82,7 +82,7 @@ world_free(struct world *w)
 
 /* A batch of b images, each with one of its captions; n rows. */
 struct draw {
-    int64_t variants[2 * B_MAX];
+    int64_t variants[2 * B_MAX], text[B_MAX], text_view[B_MAX];
     float z[2 * B_MAX * DIM], extra_z[2 * B_MAX * DIM];
 };
 
@@ -123,21 +123,20 @@ who(const struct world *w, const float *z)
 /* The state that a column is: rows of the batch, then what came along or from
  * the bank. */
 static size_t
-column_of(const struct world *w, const struct draw *d,
-          const struct sample_step *step, const struct sample_weights *weights,
-          size_t c)
+column_of(const struct world *w, const struct draw *d, const struct batch *step,
+          const struct sample_weights *weights, size_t c)
 {
     const size_t n = 2 * w->b, e = c - n;
 
     if (c < n)
         return state_of(w, w->order[c % w->b], d->variants[c]);
-    if (e < step->extra)
-        return state_of(w, step->extra_ids[e], step->extra_view[e]);
-    return who(w, weights->outside + (e - step->extra) * DIM);
+    if (e < step->extra.n)
+        return state_of(w, step->extra.ids[e], step->extra.view[e]);
+    return who(w, weights->outside + (e - step->extra.n) * DIM);
 }
 
 static void
-record(struct world *w, const struct draw *d, const struct sample_step *step,
+record(struct world *w, const struct draw *d, const struct batch *step,
        const struct sample_weights *weights)
 {
     for (size_t r = 0; r < 2 * w->b; r++)
@@ -159,7 +158,7 @@ record(struct world *w, const struct draw *d, const struct sample_step *step,
 /* Similarities in the batch are all there, others where a weight asks. */
 static void
 compare_similarities(struct world *w, const struct draw *d,
-                     const struct sample_step *step,
+                     const struct batch *step,
                      const struct sample_weights *weights)
 {
     const size_t columns = weights->columns;
@@ -179,38 +178,44 @@ compare_similarities(struct world *w, const struct draw *d,
 /* What is drawn for a step comes along.  Captions are drawn for before it is
  * known which the batch has. */
 static void
-bring(struct world *w, struct draw *d, struct sample_step *step, int64_t number)
+bring(struct world *w, struct draw *d, struct batch *step, int64_t number)
 {
-    struct sample_step known = *step;
-    struct sample_extras extras;
+    struct batch known = *step;
+    struct batch_extra *extra = &step->extra;
 
     if (sample_how_value(&w->source.how, "outside") == SAMPLE_BROUGHT_TEXTS) {
         known.fixed = 0;
-        known.variants = NULL;
+        known.view_of = NULL;
     }
-    extras = sample_source_draw(&w->source, &known, number);
-    step->extra = extras.n;
-    step->extra_ids = extras.ids;
-    step->extra_view = extras.view;
-    step->extra_z = d->extra_z;
-    for (size_t e = 0; e < extras.n; e++)
+    *extra = sample_source_draw(&w->source, &known, number);
+    for (size_t s = 0; s < extra->n_texts; s++) {
+        d->text[s] = extra->texts[2 * s];
+        d->text_view[s] = 1 + extra->texts[2 * s + 1];
+    }
+    if (extra->n_texts) {
+        extra->n = extra->n_texts;
+        extra->ids = d->text;
+        extra->view = d->text_view;
+    }
+    extra->z = d->extra_z;
+    for (size_t e = 0; e < extra->n; e++)
         memcpy(d->extra_z + e * DIM,
-               w->x[(size_t)extras.ids[e] * w->views + (size_t)extras.view[e]],
+               w->x[(size_t)extra->ids[e] * w->views + (size_t)extra->view[e]],
                sizeof w->x[0]);
 }
 
 static struct sample_weights
 visit(struct world *w, struct draw *d, int64_t number, int keep)
 {
-    struct sample_step step = {.step = (uint64_t)number,
-                               .beta = beta,
-                               .v = 2,
-                               .b = w->b,
-                               .dim = DIM,
-                               .fixed = w->views,
-                               .ids = w->order,
-                               .variants = d->variants,
-                               .z = d->z};
+    struct batch step = {.step = (uint64_t)number,
+                         .beta = beta,
+                         .v = 2,
+                         .b = w->b,
+                         .dim = DIM,
+                         .fixed = w->views,
+                         .ids = w->order,
+                         .view_of = d->variants,
+                         .z = d->z};
     struct sample_weights weights;
     struct err err;
 
@@ -407,7 +412,7 @@ views_are_known_by_their_slot(void)
     const struct sample_how how = how_of("emc2_bimodal once outside=bank");
     static const int64_t first[B] = {0, 1, 2}, second[B] = {3, 4, 5};
     static const float z[N * 2] = {1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1};
-    struct sample_step step = {
+    struct batch step = {
         .beta = beta, .v = 2, .b = B, .dim = 2, .ids = first, .z = z};
     struct sample_weights w;
     struct sample_source source;
@@ -429,7 +434,7 @@ views_are_known_by_their_slot(void)
     for (size_t r = 1; r < N; r++)
         wrong += w.w[r * w.columns + N] != 0;
     T(!wrong && source.memory.bank.known == 2 * N, "it is nobody else's");
-    step.extra = 1;
+    step.extra.n = 1;
     T(sample_source_weigh(&source, &step, &w, &err) &&
           strstr(err.msg, "scored by the bank"),
       "nothing may come along: %s", err.msg);
@@ -442,7 +447,7 @@ captions_come_with_captions(void)
     const struct sample_how how = how_of("emc2_bimodal once outside=text");
     static const int64_t ids[2] = {0, 1};
     static const float z[4] = {1, 1, 1, 1};
-    const struct sample_step step = {
+    const struct batch step = {
         .beta = beta, .v = 2, .b = 2, .dim = 1, .ids = ids, .z = z};
     struct sample_weights w;
     struct sample_source source;

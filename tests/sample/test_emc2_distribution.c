@@ -77,15 +77,15 @@ visit(struct world *world, const struct sample_emc2_how *how, uint64_t step,
     struct sample_state state[N];
     size_t who[2 * N], extra = 0;
     float s[N * 2 * N], w[N * 2 * N];
-    struct sample_step batch = {
+    struct batch batch = {
         .step = step,
         .beta = beta,
         .v = V,
         .b = B,
         .ids = ids,
-        .variants = how->proposals == SAMPLE_ALL4 ? NULL : variants,
-        .extra_ids = extra_ids,
-        .extra_view = extra_view,
+        .view_of = how->proposals == SAMPLE_ALL4 ? NULL : variants,
+        .extra.ids = extra_ids,
+        .extra.view = extra_view,
     };
 
     sample_chains_get(&world->chains, V, B, ids, NULL, state, NULL);
@@ -98,7 +98,7 @@ visit(struct world *world, const struct sample_emc2_how *how, uint64_t step,
     }
     for (size_t x = 0; x < extra; x++)
         who[N + x] = (size_t)(extra_view[x] * IMAGES + extra_ids[x]);
-    batch.extra = extra;
+    batch.extra.n = extra;
     for (size_t r = 0; r < N; r++)
         for (size_t c = 0; c < N + extra; c++)
             s[r * (N + extra) + c] = world->cosine[who[r]][who[c]];

@@ -13,7 +13,7 @@ static const int64_t extra_ids[EXTRA] = {20, 21, 20};
 
 struct example {
     struct sample_emc2_how how;
-    struct sample_step batch;
+    struct batch batch;
     struct sample_state state[N];
     float score[N], s[N * COLUMNS], w[N * COLUMNS];
     struct sample_moves moves;
@@ -28,9 +28,9 @@ example(size_t extra)
         .batch = {.beta = 1e6,
                   .v = V,
                   .b = B,
-                  .extra = extra,
+                  .extra.n = extra,
                   .ids = ids,
-                  .extra_ids = extra_ids},
+                  .extra.ids = extra_ids},
     };
     struct rng rng;
 
@@ -53,7 +53,7 @@ visit(struct example *e)
 static size_t
 columns(const struct example *e)
 {
-    return N + e->batch.extra;
+    return N + e->batch.extra.n;
 }
 
 static float
@@ -128,7 +128,7 @@ extras_may_name_their_view(void)
     static const int64_t view[EXTRA] = {0, -1, 1};
     struct example e = example(EXTRA);
 
-    e.batch.extra_view = view;
+    e.batch.extra.view = view;
     for (size_t r = 0; r < N; r++)
         for (size_t x = 0; x < EXTRA; x++)
             set(&e, r, N + x, 2);
@@ -141,7 +141,7 @@ extras_may_name_their_view(void)
       "two extras of an image: the one of the state's view");
     T(weight(&e, 2, N + 1) == 1, "an extra without a view fits all");
     T(e.state[3].id != 22 && e.moves.cold == 5, "one without an extra: cold");
-    e.batch.extra_view = NULL;
+    e.batch.extra.view = NULL;
     e.state[1] = (struct sample_state){20, 1, 0};
     visit(&e);
     T(weight(&e, 1, N) == 1, "no views named: the first of the image");
@@ -157,9 +157,9 @@ variants_name_the_rows(void)
     struct example e = example(EXTRA);
     int named = 1;
 
-    e.batch.variants = variants;
-    e.batch.extra_view = view;
-    e.batch.extra_ids = extras;
+    e.batch.view_of = variants;
+    e.batch.extra.view = view;
+    e.batch.extra.ids = extras;
     for (size_t c = 0; c < N + EXTRA; c++)
         set(&e, 0, c, c == 5 || c == N ? 3 : 0); // 5: image 11, variant 1
     e.state[0] = (struct sample_state){11, 1, 0};

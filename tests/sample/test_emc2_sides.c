@@ -67,7 +67,7 @@ sides_are_alike(void)
     for (int swapped = 0; swapped < 2; swapped++) {
         struct sample_state state[N];
         float all[N * N] = {0}, w[N * N];
-        const struct sample_step batch = {
+        const struct batch batch = {
             .step = 7, .beta = beta, .v = 2, .b = B, .ids = ids};
         const struct sample_emc2_how how = {
             .proposals = SAMPLE_CROSS, .scores = SAMPLE_RESET, .seed = 3};
@@ -102,7 +102,7 @@ proposes_the_other_side_once(void)
     static const int64_t ids[B] = {4, 0, 3, 1, 2};
     struct sample_state state[N];
     float s[N * N] = {0}, w[N * N];
-    const struct sample_step batch = {.beta = 1, .v = 2, .b = B, .ids = ids};
+    const struct batch batch = {.beta = 1, .v = 2, .b = B, .ids = ids};
     const struct sample_emc2_how how = {.proposals = SAMPLE_CROSS,
                                         .scores = SAMPLE_FRESH};
     size_t wrong = 0;

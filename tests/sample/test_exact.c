@@ -57,16 +57,16 @@ visit(const struct world *world, size_t b, const int64_t *ids,
     int64_t extra_ids[MOST], extra_view[MOST];
     float s[6 * COLUMNS], w[6 * COLUMNS];
     struct sample_state state[6];
-    struct sample_step batch = {.step = step,
-                                .beta = beta,
-                                .v = 2,
-                                .b = b,
-                                .extra = A,
-                                .ids = ids,
-                                .variants = variants,
-                                .fixed = A,
-                                .extra_ids = extra_ids,
-                                .extra_view = extra_view};
+    struct batch batch = {.step = step,
+                          .beta = beta,
+                          .v = 2,
+                          .b = b,
+                          .extra.n = A,
+                          .ids = ids,
+                          .view_of = variants,
+                          .fixed = A,
+                          .extra.ids = extra_ids,
+                          .extra.view = extra_view};
     size_t column[COLUMNS] = {0};
 
     for (size_t c = 0; c < n; c++)
@@ -139,7 +139,7 @@ kernel_of_two(struct world *world)
 static uint64_t
 step_with(int64_t view, int64_t other)
 {
-    struct sample_step at = {.fixed = 3};
+    struct batch at = {.fixed = 3};
 
     while (sample_exact_second(3, &at, 0, (struct sample_state){1, view, 0})
                .view != other)
@@ -202,15 +202,15 @@ static const float s[4 * 6] = {0,   .5f, 0,   -.5f, .2f, .1f, .3f, 0,
                                .1f, 0,   .9f, .4f,  0,   .6f, 0,   -.1f,
                                .3f, .7f, .2f, 0,    .4f, 0,   .5f, .8f};
 
-static const struct sample_step endless = {.beta = 4, // beta
-                                           .v = 2,
-                                           .b = 2,
-                                           .extra = 2,
-                                           .epoch = 5,
-                                           .ids = ids,
-                                           .extra_ids = far,
-                                           .extra_view = far_view,
-                                           .extra_epoch = far_epoch};
+static const struct batch endless = {.beta = 4, // beta
+                                     .v = 2,
+                                     .b = 2,
+                                     .extra.n = 2,
+                                     .epoch = 5,
+                                     .ids = ids,
+                                     .extra.ids = far,
+                                     .extra.view = far_view,
+                                     .extra.epoch = far_epoch};
 
 static void
 weights_are_a_softmax(void)
@@ -251,7 +251,7 @@ states_are_drawn_by_their_weights(void)
 
     for (uint64_t step = 0; step < VISITS; step++) {
         const struct sample_emc2_how how = {.proposals = SAMPLE_EXACT};
-        struct sample_step at = endless;
+        struct batch at = endless;
         size_t c = 0;
 
         at.step = step;
@@ -274,9 +274,9 @@ static void
 second_views(void)
 {
     const struct sample_state one = {4, 1, 0}, now = {4, 0, 2};
-    const struct sample_step three = {.epoch = 2, .step = 3, .fixed = 3},
-                             two = {.epoch = 2, .step = 3, .fixed = 2},
-                             none = {.epoch = 2, .step = 3};
+    const struct batch three = {.epoch = 2, .step = 3, .fixed = 3},
+                       two = {.epoch = 2, .step = 3, .fixed = 2},
+                       none = {.epoch = 2, .step = 3};
     struct sample_state other;
     size_t count[3] = {0};
 

@@ -118,15 +118,15 @@ draw_by_code(const struct world *world, const int64_t *ids, const int64_t *text,
     float s[N * COLUMNS], w[N * COLUMNS];
     struct sample_state state[N];
     size_t column[COLUMNS] = {0};
-    const struct sample_step batch = {.beta = beta,
-                                      .v = 2,
-                                      .b = B,
-                                      .extra = views,
-                                      .ids = ids,
-                                      .variants = variants,
-                                      .fixed = views,
-                                      .extra_ids = extra_ids,
-                                      .extra_view = extra_view};
+    const struct batch batch = {.beta = beta,
+                                .v = 2,
+                                .b = B,
+                                .extra.n = views,
+                                .ids = ids,
+                                .view_of = variants,
+                                .fixed = views,
+                                .extra.ids = extra_ids,
+                                .extra.view = extra_view};
     const size_t row = world->side ? B : 0;
 
     for (size_t i = 0; i < B; i++) {
@@ -221,12 +221,12 @@ states_without_a_column(void)
     enum { N = 2 * 2 };
     static const int64_t ids[2] = {7, 8}, variants[N] = {0, 0, 1, 2};
     static const float s[N * N] = {0};
-    const struct sample_step batch = {.beta = beta,
-                                      .v = 2,
-                                      .b = 2,
-                                      .ids = ids,
-                                      .variants = variants,
-                                      .fixed = 3};
+    const struct batch batch = {.beta = beta,
+                                .v = 2,
+                                .b = 2,
+                                .ids = ids,
+                                .view_of = variants,
+                                .fixed = 3};
     const struct sample_emc2_how how = {.proposals = SAMPLE_EXACT_CROSS};
     struct sample_state state[N] = {
         {9, 1, 0}, {-1, -1, 0}, {8, 0, 0}, {7, 0, 0}};
@@ -250,15 +250,15 @@ states_of_other_epochs(void)
     static const int64_t ids[2] = {7, 8}, far[2] = {8, 8};
     static const int64_t view[2] = {0, 1}, epoch[2] = {2, 2};
     static const float s[N * COLUMNS] = {0};
-    const struct sample_step batch = {.beta = beta,
-                                      .v = 2,
-                                      .b = 2,
-                                      .extra = 2,
-                                      .epoch = 5,
-                                      .ids = ids,
-                                      .extra_ids = far,
-                                      .extra_view = view,
-                                      .extra_epoch = epoch};
+    const struct batch batch = {.beta = beta,
+                                .v = 2,
+                                .b = 2,
+                                .extra.n = 2,
+                                .epoch = 5,
+                                .ids = ids,
+                                .extra.ids = far,
+                                .extra.view = view,
+                                .extra.epoch = epoch};
     const struct sample_emc2_how how = {.proposals = SAMPLE_EXACT_CROSS};
     struct sample_state state[N] = {
         {8, 1, 2}, {-1, -1, 0}, {8, 0, 2}, {-1, -1, 0}};

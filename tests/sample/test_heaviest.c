@@ -16,20 +16,20 @@ static const int64_t ids[B] = {7, 3, 9}, extra_ids[EXTRA] = {1, 5};
 static const int64_t extra_view[EXTRA] = {4, -1}, extra_epoch[EXTRA] = {2, 0};
 static const int64_t variants[R] = {3, 1, 0, 2, 5, 4};
 
-static struct sample_step
+static struct batch
 make_step(int fixed)
 {
-    struct sample_step step = {
-        .epoch = 6, .v = V, .b = B, .extra = EXTRA, .dim = D};
+    struct batch step = {
+        .epoch = 6, .v = V, .b = B, .extra.n = EXTRA, .dim = D};
 
     step.ids = ids;
-    step.extra_ids = extra_ids;
-    step.extra_view = extra_view;
-    step.extra_epoch = extra_epoch;
+    step.extra.ids = extra_ids;
+    step.extra.view = extra_view;
+    step.extra.epoch = extra_epoch;
     step.fixed = fixed ? 6 : 0;
-    step.variants = fixed ? variants : NULL;
+    step.view_of = fixed ? variants : NULL;
     step.z = z;
-    step.extra_z = z + R * D;
+    step.extra.z = z + R * D;
     return step;
 }
 
@@ -112,7 +112,7 @@ finds_the_heaviest(int fixed)
     float weight[R * K], cosine[R * K], far[R], effective[R];
     struct sample_heaviest h = {K,      row,    sample, view,     epoch,
                                 weight, cosine, far,    effective};
-    const struct sample_step step = make_step(fixed);
+    const struct batch step = make_step(fixed);
     const struct sample_weights weights = {.rows = R,
                                            .columns = C,
                                            .w = w,

@@ -73,16 +73,16 @@ count_visits(const double score[STATES], double k[STATES][STATES])
     memset(k, 0, STATES * sizeof *k);
     for (size_t x = 0; x < STATES; x++)
         for (uint64_t step = 0; step < VISITS; step++) {
-            const struct sample_step batch = {.step = step,
-                                              .epoch = x,
-                                              .beta = beta,
-                                              .v = 1,
-                                              .b = B,
-                                              .ids = ids,
-                                              .variants = variants,
-                                              .extra = 1,
-                                              .extra_ids = &outside,
-                                              .extra_view = &view};
+            const struct batch batch = {.step = step,
+                                        .epoch = x,
+                                        .beta = beta,
+                                        .v = 1,
+                                        .b = B,
+                                        .ids = ids,
+                                        .view_of = variants,
+                                        .extra.n = 1,
+                                        .extra.ids = &outside,
+                                        .extra.view = &view};
             struct sample_state state[B];
 
             forget(B, state);

@@ -29,32 +29,32 @@ static const struct sample_memory_form with_chains = {.size = N,
 static struct arena written; /* of the last step */
 
 /* What was asked for a step. */
-static struct sample_step
+static struct batch
 step_of(int step)
 {
     static const float z[V * B * D] = {1, 0, 0, 1, -1, 0, 0, -1};
     static const float extra[R * D] = {0.6f, 0.8f};
 
-    return (struct sample_step){
+    return (struct batch){
         .beta = 2 + step,
         .v = V,
         .b = B,
-        .extra = R,
+        .extra.n = R,
         .dim = D,
         .fixed = A,
         .ids = ids,
-        .variants = variants,
-        .extra_ids = extra_ids,
-        .extra_view = extra_view,
+        .view_of = variants,
+        .extra.ids = extra_ids,
+        .extra.view = extra_view,
         .z = z,
-        .extra_z = extra,
+        .extra.z = extra,
     };
 }
 
 /* One step, kept in a store if there is one. */
 static void
 follow(struct sample_memory *memory, struct sample_store *store,
-       const struct sample_step *step)
+       const struct batch *step)
 {
     const int chains = memory->form.chains;
 
@@ -74,7 +74,7 @@ live(struct sample_memory *memory, struct sample_store *store,
     if (store)
         sample_store_init(store);
     for (int i = 0; i < 2; i++) {
-        const struct sample_step step = step_of(i);
+        const struct batch step = step_of(i);
 
         follow(memory, store, &step);
     }
@@ -93,7 +93,7 @@ row_is(const struct sample_memory *memory, size_t row, float x, float y)
 static void
 a_row_of_each_view(void)
 {
-    struct sample_step step = step_of(2);
+    struct batch step = step_of(2);
     struct sample_memory a;
 
     live(&a, NULL, &with_chains);
@@ -103,11 +103,11 @@ a_row_of_each_view(void)
           row_is(&a, 4 * A + 1, -1, 0) && row_is(&a, A + 1, 0, -1) &&
           row_is(&a, 5 * A + 1, 0.6f, 0.8f) && a.bank.when[4 * A] == -1,
       "each is in the row of its view");
-    step.extra_view = (int64_t[]){A};
+    step.extra.view = (int64_t[]){A};
     follow(&a, NULL, &step);
     T(a.bank.n == V * B, "a view that does not exist has no row");
-    step.extra_ids = &ids[1];
-    step.extra_view = &variants[1];
+    step.extra.ids = &ids[1];
+    step.extra.view = &variants[1];
     follow(&a, NULL, &step);
     T(a.bank.n == V * B && a.bank.queue[0].row == A &&
           a.bank.queue_z[0] == 0.6f,
@@ -129,7 +129,7 @@ a_chain_of_two_rows(void)
         .size = N, .chains = 1, .most = SAMPLE_STORE_MOST};
     static const struct sample_state away[V * B] = {
         {1, 0, 0}, {2, 0, 0}, {3, 1, 0}, {5, 0, 0}};
-    struct sample_step step = step_of(0);
+    struct batch step = step_of(0);
     struct sample_store store;
     struct sample_memory a, b;
     struct err err;
@@ -138,7 +138,7 @@ a_chain_of_two_rows(void)
     sample_memory_init(&a, &form, 0);
     sample_memory_init(&b, &form, 0);
     step.ids = (int64_t[]){4, 4};
-    step.variants = (int64_t[]){0, 0, 1, 1};
+    step.view_of = (int64_t[]){0, 0, 1, 1};
     for (int i = 0; i < 2; i++) {
         sample_memory_step(&a, &step, i ? away : state, NULL, &written);
         remember(&store, "x", &a);
@@ -162,7 +162,7 @@ few_rows_a_step(void)
 {
     struct sample_rows rows[SAMPLE_MEMORY_TABLES];
     struct sample_memory a;
-    struct sample_step step = step_of(0);
+    struct batch step = step_of(0);
     struct sample_state other[V * B];
     size_t n;
 
@@ -201,7 +201,7 @@ betas(void)
     sample_memory_init(&a, &with_chains, 0);
     T(sample_memory_beta(&a, 3) == 0, "none is known");
     for (int i = 0; i < 4; i++) {
-        const struct sample_step step = step_of(i);
+        const struct batch step = step_of(i);
 
         follow(&a, NULL, &step);
     }
@@ -225,9 +225,9 @@ round_trip(const struct sample_memory_form *form, const char *what)
     live(&a, &store, form);
     sample_memory_init(&b, form, 0);
     for (int i = 2; i < 9 && same; i++) {
-        struct sample_step step = step_of(i);
+        struct batch step = step_of(i);
 
-        step.extra = i % 2;
+        step.extra.n = i % 2;
         same = !sample_memory_load(&b, &store, a.total, &err) &&
                same_memories(&a, &b);
         follow(&a, &store, &step);

@@ -301,7 +301,7 @@ bits_decide_as_logarithms_do(double beta, float size)
     for (int i = 0; i < 2 * ROWS; i++)
         state[i / ROWS][i % ROWS] = (struct sample_state){-1, -1, 0};
     for (uint64_t step = 0; step < VISITS; step++) {
-        const struct sample_step batch = {
+        const struct batch batch = {
             .step = step, .beta = beta, .v = 2, .b = IMAGES, .ids = ids};
         const struct sample_emc2_how how = {.proposals = SAMPLE_ALL4,
                                             .scores = SAMPLE_STALE,

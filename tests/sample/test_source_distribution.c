@@ -139,7 +139,7 @@ add_want(struct world *world, size_t chain, const float *z)
 
 /* Adds what the chains of a batch should be and are. */
 static void
-record(struct world *world, const struct sample_extras *x,
+record(struct world *world, const struct batch_extra *x,
        const struct sample_weights *w, const float *z)
 {
     const int64_t *ids = world->order;
@@ -166,9 +166,9 @@ turn(struct world *world, int64_t epoch, int recorded)
     static const int64_t variants[N] = {0, 0, 0, 0, 1, 1, 1, 1};
     const int fixed = world->kind->fixed;
     const int64_t *ids = world->order;
-    struct sample_step at = {
+    struct batch at = {
         .epoch = (uint64_t)epoch, .v = V, .b = B, .ids = ids, .dim = DIM};
-    struct sample_extras x;
+    struct batch_extra x;
     struct sample_weights w;
     float z[(N + EXTRA) * DIM];
     struct err err;
@@ -176,7 +176,7 @@ turn(struct world *world, int64_t epoch, int recorded)
     choose_batch(&world->rng, IMAGES, B, world->order);
     if (fixed) {
         at.fixed = V;
-        at.variants = variants;
+        at.view_of = variants;
     }
     x = sample_source_draw(&world->source, &at, epoch);
     REQUIRE(x.n <= EXTRA);
@@ -186,13 +186,15 @@ turn(struct world *world, int64_t epoch, int recorded)
         encode(world, x.ids[e], x.epoch ? x.epoch[e] : 0, x.view[e],
                z + (N + e) * DIM);
     at.beta = beta;
-    at.extra = x.n;
+    at.extra.n = x.n;
     at.z = z;
-    at.extra_ids = x.ids;
-    at.extra_view = x.view;
-    at.extra_epoch = x.epoch;
-    at.extra_z = z + N * DIM;
-    at.hints = x.hints;
+    at.extra.ids = x.ids;
+    at.extra.view = x.view;
+    at.extra.epoch = x.epoch;
+    at.extra.z = z + N * DIM;
+    at.extra.hint_row = x.hint_row;
+    at.extra.hint_view = x.hint_view;
+    at.extra.hint_log_q = x.hint_log_q;
     REQUIRE(!sample_source_weigh(&world->source, &at, &w, &err));
     if (recorded)
         record(world, &x, &w, z);

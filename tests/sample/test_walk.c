@@ -9,7 +9,7 @@ static const double cosine[SIZE] = {1, .9, .7, .5, .3, 0, 1, -.5};
 
 struct example {
     struct sample_walk_how how;
-    struct sample_step step;
+    struct batch step;
     struct sample_bank bank;
     int64_t ids[ROWS];
     struct sample_state state[ROWS];
@@ -117,7 +117,7 @@ each_view_has_its_distribution(void)
     sample_bank_advance(&bank, 0);
     for (size_t r = 0; r < ROWS; r++)
         variants[r] = r % 2;
-    e.step.variants = variants;
+    e.step.view_of = variants;
     for (e.step.step = 0; e.step.step < 600; e.step.step++) {
         walk_on(&e, &bank);
         for (size_t r = 0; r < ROWS; r++) {
@@ -155,7 +155,7 @@ each_side_meets_the_other(void)
     sample_bank_advance(&bank, 0);
     for (size_t r = 0; r < ROWS; r++)
         variants[r] = r % 3;
-    e.step.variants = variants;
+    e.step.view_of = variants;
     walk_on(&e, &bank);
     for (size_t r = 0; r < ROWS; r++)
         count[r % 3][e.state[r].view]++;

@@ -139,7 +139,7 @@ program_loss(struct program *p, const char *line)
     struct err err;
     const struct loss_objective *simclr = loss_objective_find("simclr", &err);
     const struct loss_settings settings = loss_settings_of(simclr);
-    const struct loss_batch batch = {.b = p->of.n / 2, .d = p->encoder.dim};
+    const struct loss_batch batch = {.b = p->of.n / 2, .dim = p->encoder.dim};
     float *work = mem_array(loss_objective_size(simclr, &batch), sizeof *work);
     struct loss_report report = {0};
 

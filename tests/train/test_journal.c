@@ -11,7 +11,7 @@
 #include "util/json.h"
 
 static char said[4096];
-static struct train_values heard;
+static struct values heard;
 
 static void
 on_say(void *self, const char *sentence)
@@ -21,7 +21,7 @@ on_say(void *self, const char *sentence)
 }
 
 static void
-on_line(void *self, const struct train_values *values)
+on_line(void *self, const struct values *values)
 {
     (void)self;
     heard = *values;
@@ -48,10 +48,10 @@ steps(struct train_journal *journal, struct train_state *state, int64_t total)
 {
     struct train_result result = {.outcome = TRAIN_APPLIED,
                                   .loss = {.value = 0.75, .infonce = 0.75}};
-    struct train_batch batch = {.n_substituted = 2};
+    struct batch batch = {.n_substituted = 2};
 
-    train_values_add(&result.values, "loss", 0.75);
-    train_values_count(&result.values, "moved", 12);
+    values_add(&result.values, "loss", 0.75);
+    values_count(&result.values, "moved", 12);
     while (state->total < total) {
         batch.step = state->total++;
         state->images += 8;
@@ -104,8 +104,8 @@ a_line_says_what_became_of_a_step(void)
     T(json_is_integer(json_object_get(last, "moved")), "a count is whole");
     T(number(last, "waited") == 0, "what was waited is of one step");
     T(heard.n == json_object_size(last) &&
-          train_values_find(&heard, "loss")->value == 0.75 &&
-          train_values_find(&heard, "total")->value == 3,
+          value_find(heard.value, heard.n, "loss") == 0.75 &&
+          value_find(heard.value, heard.n, "total") == 3,
       "who listens gets the same numbers");
     train_journal_end(&journal, 1);
     said[strcspn(said, "\n")] = 0;
@@ -168,16 +168,16 @@ a_plan_is_said_with_its_step(void)
     struct train_plan plan = {.strategy = "swap"};
     json_t *last;
 
-    train_values_add(&plan.values, "swaps", 40);
+    values_add(&plan.values, "swaps", 40);
     state.total++;
-    train_journal_step(&journal, &(struct train_batch){0}, &result, &plan);
+    train_journal_step(&journal, &(struct batch){0}, &result, &plan);
     lines("metrics.jsonl", &last);
     T(number(json_object_get(last, "plan"), "swaps") == 40 &&
           !strcmp(json_string_value(json_object_get(
                       json_object_get(last, "plan"), "strategy")),
                   "swap"),
       "as an object of the line");
-    T(train_values_find(&heard, "plan.swaps")->value == 40,
+    T(value_find(heard.value, heard.n, "plan.swaps") == 40,
       "and to who listens by a name of its own");
     json_decref(last);
     train_journal_close(&journal);
@@ -189,8 +189,7 @@ a_step_that_was_not_applied_is_written_down(void)
     const int64_t ids[] = {4, 2};
     struct train_state state = {.total = 6};
     struct train_journal journal = begin(&state);
-    const struct train_batch batch = {
-        .epoch = 1, .step = 3, .n = 2, .ids = ids};
+    const struct batch batch = {.epoch = 1, .step = 3, .b = 2, .ids = ids};
     const struct train_result result = {.outcome = TRAIN_SKIPPED,
                                         .reason = "the loss is not finite"};
     struct err err;

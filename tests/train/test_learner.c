@@ -18,7 +18,7 @@ struct world {
     struct train_state state;
     struct train_negatives negatives;
     struct train_learner learner;
-    struct train_batch batch;
+    struct batch batch;
     int64_t ids[N];
     uint8_t views[ROWS * TINY_IMAGE];
     /* what the negatives were told */
@@ -28,8 +28,8 @@ struct world {
 };
 
 static int
-weigh(void *self, const struct sample_step *step,
-      struct sample_weights *weights, int *alone, struct err *err)
+weigh(void *self, const struct batch *step, struct sample_weights *weights,
+      int *alone, struct err *err)
 {
     struct world *w = self;
     const size_t n = step->b, rows = 2 * n;
@@ -104,11 +104,11 @@ begin(const char *objective, const char *norm, size_t encoders,
     train_samples_init(&w->samples, spec.objective, SIZE, 0, &w->state);
     if (train_learner_open(&w->learner, &spec, &err))
         printf("# %s\n", err.msg);
-    w->batch = (struct train_batch){.steps = STEPS,
-                                    .epochs = EPOCHS,
-                                    .n = N,
-                                    .ids = w->ids,
-                                    .views = w->views};
+    w->batch = (struct batch){.steps = STEPS,
+                              .epochs = EPOCHS,
+                              .b = N,
+                              .ids = w->ids,
+                              .pixels = w->views};
     return w;
 }
 
@@ -181,11 +181,11 @@ steps_train(void)
       "the state counts steps, epochs and images");
     T(result.outcome == TRAIN_APPLIED && !result.reason && !w->asked,
       "nobody is asked where the objective wants no weights");
-    T_NEAR(train_values_find(&result.values, "loss")->value, last, 0,
+    T_NEAR(value_find(result.values.value, result.values.n, "loss"), last, 0,
            "the values have the loss");
-    T(train_values_find(&result.values, "rate")->value == 0.05 &&
-          train_values_find(&result.values, "gradient")->value > 0 &&
-          !train_values_find(&result.values, "gamma"),
+    T(value_find(result.values.value, result.values.n, "rate") == 0.05 &&
+          value_find(result.values.value, result.values.n, "gradient") > 0 &&
+          isnan(value_find(result.values.value, result.values.n, "gamma")),
       "rate and gradient, and nothing that stands still");
     end(w);
 }
@@ -313,12 +313,12 @@ negatives_are_asked(void)
     T(step(w, &result, &err) == TRAIN_APPLIED && w->asked == 1 &&
           kept(w) == 1 && !strcmp(w->samples.store.sampler, "one"),
       "once, and what they want kept of a step that is applied is kept");
-    T_NEAR(train_values_find(&result.values, "accepted")->value, 0.25, 0,
-           "what they say besides is among the values");
+    T_NEAR(value_find(result.values.value, result.values.n, "accepted"), 0.25,
+           0, "what they say besides is among the values");
     w->alone = 1;
     T(step(w, &result, &err) == TRAIN_APPLIED && w->state.alone == 1 &&
-          train_values_find(&result.values, "alone") &&
-          !train_values_find(&result.values, "accepted"),
+          value_find(result.values.value, result.values.n, "alone") == 1 &&
+          isnan(value_find(result.values.value, result.values.n, "accepted")),
       "a step without them is counted as one");
     w->alone = 0;
     w->answer = 0;
@@ -421,7 +421,7 @@ two_encoders_are_as_one_with_the_same_weights(void)
     }
     T(off / large < 1e-4, "the gradient of one is the sum of both: off by %g",
       off / large);
-    T_NEAR(train_values_find(&b.values, "gradient")->value,
+    T_NEAR(value_find(b.values.value, b.values.n, "gradient"),
            sqrt(num_dot(n, g0, g0) + num_dot(n, g1, g1)), 1e-5,
            "its length is that of both together");
     end(one);

@@ -39,7 +39,7 @@ batch_of(const struct loss_objective *row, const struct example *e)
 {
     return (struct train_objective_batch){
         .b = B,
-        .d = D,
+        .dim = D,
         .ids = e->ids,
         .z = e->z,
         .weights = row->wants_weights ? e->weights : NULL};
@@ -83,7 +83,7 @@ static void
 steps_are_those_of(const struct loss_objective *row)
 {
     struct loss_settings settings = loss_settings_of(row);
-    const struct loss_batch shape = {.b = B, .d = D};
+    const struct loss_batch shape = {.b = B, .dim = D};
     float *work = mem_aligned(loss_objective_size(row, &shape), sizeof *work),
           *table = mem_array(2 * N * (row->columns + 1), sizeof *table),
           *state = mem_array(2 * B * (row->columns + 1), sizeof *state);

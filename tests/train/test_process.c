@@ -242,8 +242,11 @@ take_steps(const struct loss_objective *o, struct train_encoder *encoder)
         .samples = &samples,
         .state = &state,
     };
-    const struct train_batch batch = {
-        .steps = 9, .epochs = 1, .n = ROWS / 2, .ids = ids, .views = images[0]};
+    const struct batch batch = {.steps = 9,
+                                .epochs = 1,
+                                .b = ROWS / 2,
+                                .ids = ids,
+                                .pixels = images[0]};
     struct train_learner learner;
     struct train_result result;
     struct err err = {""};
@@ -260,9 +263,9 @@ take_steps(const struct loss_objective *o, struct train_encoder *encoder)
           "%s: a step %s", o->name, err.msg);
     elsewhere = learner.elsewhere;
     if (o == &train_own)
-        T(result.loss.n_more == 1 &&
-              !strcmp(result.loss.more[0].name, "first") &&
-              result.loss.more[0].value == (double)ids[0],
+        T(result.loss.more.n == 1 &&
+              !strcmp(result.loss.more.value[0].name, "first") &&
+              result.loss.more.value[0].value == (double)ids[0],
           "a program tells more than its loss, and knows its samples");
     train_learner_close(&learner);
     train_samples_release(&samples);
@@ -327,12 +330,13 @@ a_loss_of_its_own_gets_weights(void)
     process = open_process(program, &spec);
     for (int with = 0; with < 2; with++) {
         batch.scale = with ? scale : NULL;
-        report.n_more = 0;
+        report.more.n = 0;
         T(!train_encoder_forward(&process, &input, NN_TRAIN, z, &err) &&
               !train_encoder_loss(&process, &batch, &report, &err),
           "a loss %s", err.msg);
-        T(report.n_more == 3 && report.more[1].value == num_sum(ALL, weights) &&
-              report.more[2].value ==
+        T(report.more.n == 3 &&
+              report.more.value[1].value == num_sum(ALL, weights) &&
+              report.more.value[2].value ==
                   (with ? num_sum(2 * (size_t)ANCHORS, scale) : 2. * ANCHORS),
           "of weights and of %s", with ? "scales" : "scales of 1");
     }

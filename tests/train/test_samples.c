@@ -120,7 +120,7 @@ what_is_saved_comes_back(void)
     struct err err = {""};
     const struct loss_objective *isogclr = loss_objective_find("isogclr", &err);
     struct train_samples out, in;
-    struct train_batch batch = {.n_substituted = 1, .epoch = 2, .step = 3};
+    struct batch batch = {.n_substituted = 1, .epoch = 2, .step = 3};
     int64_t pair[1][2] = {{3, 1}};
 
     train_samples_init(&out, isogclr, SIZE, 0, &reached);
@@ -154,8 +154,8 @@ sides_have_columns_each(void)
     struct err err = {""};
     const struct loss_objective *o =
         loss_objective_find("sogclr_bimodal", &err);
-    const struct train_batch batch = {.n = 2, .ids = (int64_t[]){3, 1}},
-                             other = {.n = 2, .ids = (int64_t[]){1, 0}};
+    const struct batch batch = {.b = 2, .ids = (int64_t[]){3, 1}},
+                       other = {.b = 2, .ids = (int64_t[]){1, 0}};
     const float mine[8] = {1, 1, 2, 1, 30, 1, 40, 1};
     struct train_samples out, in;
     struct nn_array *array;
@@ -184,12 +184,12 @@ sides_have_columns_each(void)
 }
 
 /* Samples 2 and 0, with these captions. */
-static struct train_batch
+static struct batch
 told(const int32_t which[2])
 {
     static const int64_t ids[] = {2, 0};
 
-    return (struct train_batch){.n = 2, .ids = ids, .captions = which};
+    return (struct batch){.b = 2, .ids = ids, .captions = which};
 }
 
 /* Every caption of both is visited once, with a state of its own: number k is
@@ -204,7 +204,7 @@ visit_captions(struct train_samples *out, size_t captions)
 
     for (size_t k = 0; k < captions; k++) {
         const int32_t which[2] = {(int32_t)k, (int32_t)(captions - 1 - k)};
-        const struct train_batch batch = told(which);
+        const struct batch batch = told(which);
 
         for (size_t i = 0; i < 4 * columns; i++)
             state[i] = (float)(100 * k + i + 1);
@@ -215,7 +215,7 @@ visit_captions(struct train_samples *out, size_t captions)
     for (size_t k = 0; k < captions; k++) {
         const size_t other = captions - 1 - k;
         const int32_t which[2] = {(int32_t)k, (int32_t)k};
-        const struct train_batch batch = told(which);
+        const struct batch batch = told(which);
 
         train_samples_get(out, &batch, back);
         wrong += back[0] != (float)(100 * (captions - 1) + 1);

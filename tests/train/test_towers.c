@@ -33,7 +33,7 @@ struct world {
     struct train_samples samples;
     struct train_state state;
     struct train_learner learner;
-    struct train_batch batch;
+    struct batch batch;
     int64_t ids[N];
     uint8_t views[N * TINY_IMAGE];
     int32_t tokens[2 * N * MOST];
@@ -57,13 +57,13 @@ spec_of(int k, size_t micro, int locked)
 }
 
 static int
-weigh(void *self, const struct sample_step *step,
-      struct sample_weights *weights, int *alone, struct err *err)
+weigh(void *self, const struct batch *step, struct sample_weights *weights,
+      int *alone, struct err *err)
 {
     const struct chosen *chosen = self;
 
     (void)err;
-    REQUIRE(step->extra == chosen->extra && step->dim == DIM);
+    REQUIRE(step->extra.n == chosen->extra && step->dim == DIM);
     *alone = 0;
     *weights = (struct sample_weights){
         .rows = 2 * N,
@@ -109,13 +109,13 @@ begin_as(const char *objective, size_t micro, int locked, size_t extra)
     }
     if (train_learner_open(&w->learner, &spec, &err))
         printf("# %s\n", err.msg);
-    w->batch = (struct train_batch){.steps = STEPS,
-                                    .epochs = 2,
-                                    .n = N,
-                                    .ids = w->ids,
-                                    .views = w->views,
-                                    .tokens = w->tokens,
-                                    .offsets = w->offsets};
+    w->batch = (struct batch){.steps = STEPS,
+                              .epochs = 2,
+                              .b = N,
+                              .ids = w->ids,
+                              .pixels = w->views,
+                              .tokens = w->tokens,
+                              .offsets = w->offsets};
     return w;
 }
 
@@ -149,9 +149,9 @@ step(struct world *w)
         w->ids[i] = (int64_t)((size_t)w->state.step * N + i);
         w->offsets[i + 1] = w->offsets[i] + 1 + i;
     }
-    for (size_t e = 0; e < w->batch.n_extra; e++)
+    for (size_t e = 0; e < w->batch.extra.n; e++)
         w->offsets[N + e + 1] = w->offsets[N + e] + 1 + e;
-    for (size_t t = 0; t < w->offsets[N + w->batch.n_extra]; t++)
+    for (size_t t = 0; t < w->offsets[N + w->batch.extra.n]; t++)
         w->tokens[t] = (int32_t)((t * t + (size_t)w->state.step) % IDS);
     if (train_learner_step(&w->learner, &w->batch, &result, &err) !=
         TRAIN_APPLIED) {
@@ -427,8 +427,8 @@ what_is_not_of_the_batch_counts(void)
             double off[TRAIN_ENCODERS];
 
             w->learner.spec.pace.rate.base = 0; // nothing moves
-            w->batch.n_extra = extra;
-            w->batch.extra_ids = w->ids;
+            w->batch.extra.n = extra;
+            w->batch.extra.ids = w->ids;
             choose(&w->chosen, extra, kinds[i].n_outside);
             for (int k = 0; k < TRAIN_ENCODERS; k++)
                 off[k] = slope_off(w, k);

@@ -77,14 +77,14 @@ static inline void
 example_list(const struct wire_field *f, char *x)
 {
     static const int64_t places[] = {1, 0};
-    struct wire_metric *value = (void *)(x + f->at);
+    struct value *value = (void *)(x + f->at);
     struct wire_table *table;
     int64_t *couple;
     void *list = NULL;
 
     if (f->type == WIRE_VALUES) {
-        value[0] = (struct wire_metric){"loss", 4.5};
-        value[1] = (struct wire_metric){"rate", -0.125};
+        value[0] = (struct value){"loss", 4.5, 0};
+        value[1] = (struct value){"rate", -0.125, 0};
     } else if (f->type == WIRE_COUPLES) {
         list = couple = example_take(4 * sizeof *couple);
         memcpy(couple, (int64_t[]){0, 1, 1, 0}, 4 * sizeof *couple);

@@ -50,12 +50,14 @@ asks(struct wire *wire, struct wire_proxy *proxy, struct flow_server *server,
      struct flow_client *one, int *passed)
 {
     const int64_t ids[] = {1, 2};
-    const struct wire_item item = {.at = {5, 0, 1},
+    const struct wire_item item = {.session = 5,
+                                   .batch.epoch = 0,
+                                   .batch.step = 1,
                                    .size = 10,
-                                   .steps = 2,
-                                   .epochs = 1,
-                                   .n = 2,
-                                   .ids = ids};
+                                   .batch.steps = 2,
+                                   .batch.epochs = 1,
+                                   .batch.b = 2,
+                                   .batch.ids = ids};
     struct wire_item got = {0};
     struct wire_msg *msg = next_of(5, 0, 1, 1);
     struct flow_news news;
@@ -67,7 +69,7 @@ asks(struct wire *wire, struct wire_proxy *proxy, struct flow_server *server,
     msg = wire_item_put(&item);
     T(flow_server_send(server, news.peer, msg), "sent");
     T(sees(wire, proxy, NULL, one, FLOW_MESSAGE, &news, passed) &&
-          !wire_item_get(&got, news.msg, 10, &err) && got.ids[1] == 2,
+          !wire_item_get(&got, news.msg, 10, &err) && got.batch.ids[1] == 2,
       "the item comes to the one who asked");
     wire_item_release(&got);
     wire_msg_free(msg);

@@ -61,21 +61,21 @@ texts(void)
     static const uint8_t views[2] = {0};
     static const int32_t tokens[] = {7, 8, 0, 0, 7, 9, 8, 1};
     static const int32_t lengths[] = {2, 3}, captions[] = {0, 1};
-    const struct wire_batch batch = {.steps = 1,
-                                     .epochs = 1,
-                                     .n = 2,
-                                     .n_views = 1,
+    const struct wire_batch batch = {.batch.steps = 1,
+                                     .batch.epochs = 1,
+                                     .batch.b = 2,
+                                     .batch.v = 1,
                                      .height = 1,
                                      .width = 1,
                                      .channels = 1,
                                      .n_tokens = 4,
-                                     .ids = ids,
-                                     .views = views,
-                                     .texts = 2,
+                                     .batch.ids = ids,
+                                     .batch.pixels = views,
+                                     .batch.texts = 2,
                                      .vocabulary = 10,
                                      .tokens = tokens,
                                      .lengths = lengths,
-                                     .captions = captions};
+                                     .batch.captions = captions};
 
     return wire_batch_put(&batch);
 }

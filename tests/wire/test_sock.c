@@ -158,15 +158,15 @@ large_batch(void)
 {
     static uint8_t views[2 * 4 * 32 * 32 * 3];
     static const int64_t ids[4];
-    const struct wire_batch batch = {.steps = 1,
-                                     .epochs = 1,
-                                     .n = 4,
-                                     .n_views = 2,
+    const struct wire_batch batch = {.batch.steps = 1,
+                                     .batch.epochs = 1,
+                                     .batch.b = 4,
+                                     .batch.v = 2,
                                      .height = 32,
                                      .width = 32,
                                      .channels = 3,
-                                     .ids = ids,
-                                     .views = views};
+                                     .batch.ids = ids,
+                                     .batch.pixels = views};
 
     return wire_batch_put(&batch);
 }

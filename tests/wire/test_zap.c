@@ -99,15 +99,15 @@ small_batch(void)
 {
     static const uint8_t views[3];
     static const int64_t ids[1];
-    const struct wire_batch batch = {.steps = 1,
-                                     .epochs = 1,
-                                     .n = 1,
-                                     .n_views = 1,
+    const struct wire_batch batch = {.batch.steps = 1,
+                                     .batch.epochs = 1,
+                                     .batch.b = 1,
+                                     .batch.v = 1,
                                      .height = 1,
                                      .width = 1,
                                      .channels = 3,
-                                     .ids = ids,
-                                     .views = views};
+                                     .batch.ids = ids,
+                                     .batch.pixels = views};
 
     return wire_batch_put(&batch);
 }

@@ -109,7 +109,7 @@ augment_command_begin(struct augment_command *c, struct data_wanted *want)
 {
     want->make = take_image;
     want->of = c;
-    c->rows = want->views * want->n + want->n_extra;
+    c->rows = want->batch.v * want->batch.b + want->batch.extra.n;
     c->side = want->size;
     c->area = want->size * want->size * 3;
     c->table = (c->rows * c->area + ALIGN - 1) / ALIGN * ALIGN;

@@ -10,6 +10,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 #include "wire/batch.h"
+#include "wire/next.h"
 
 #include "maker.h"
 
@@ -99,7 +100,7 @@ bytes_of(const struct augment_maker *maker, const struct wire_item *item)
     const struct augment_options *options = maker->options;
 
     return 3 * options->recipe.size * options->recipe.size *
-           ((size_t)options->views * item->n + item->n_extra);
+           ((size_t)options->views * item->batch.b + item->batch.extra.n);
 }
 
 int
@@ -108,7 +109,8 @@ augment_maker_fits(const struct augment_maker *maker,
 {
     const struct augment_options *options = maker->options;
     const size_t size = options->recipe.size, image = 3 * size * size,
-                 n = (size_t)options->views * item->n + item->n_extra;
+                 n = (size_t)options->views * item->batch.b +
+                     item->batch.extra.n;
 
     if (n <= most / image)
         return 0;
@@ -131,7 +133,8 @@ augment_maker_tell(const struct augment_maker *maker,
     augment_maker_recipe(maker, recipe);
     say("up to %zu batches at once of %ld x %zu views of %zu x %zu: %.1f "
         "MiB; up to %ld MiB of decoded pixels are kept; recipe %s",
-        room, options->views, item->n, size, size, mib, options->cache, recipe);
+        room, options->views, item->batch.b, size, size, mib, options->cache,
+        recipe);
 }
 
 /* A bad sample got a substitute.  Too many bad ones end the run. */
@@ -153,25 +156,26 @@ report_substitute(struct augment_maker *maker, const struct wire_place *at,
 }
 
 /* Which of the fixed views these are: as the item says, else drawn by us. */
-static struct wire_variants
-choose_variants(struct augment_maker *maker, const struct wire_item *item)
+static void
+choose_variants(struct augment_maker *maker, struct batch *batch)
 {
     const struct augment_options *options = maker->options;
-    const int64_t wanted = item->variants.augmentations,
-                  ours = options->augmentations;
+    const int64_t wanted = batch->fixed, ours = options->augmentations;
     const size_t views = (size_t)options->views;
 
-    if (wanted && (item->variants.views != views || (ours && wanted != ours)))
+    if (wanted && (batch->v != views || (ours && wanted != ours)))
         die("items are for %zu of %" PRId64 " fixed views: give all stages of "
             "a run the same",
-            item->variants.views, wanted);
+            batch->v, wanted);
+    batch->v = views;
     if (wanted || !ours)
-        return item->variants;
-    mem_grow(&maker->variant, &maker->variant_room, views * item->n,
+        return;
+    mem_grow(&maker->variant, &maker->variant_room, views * batch->b,
              sizeof *maker->variant);
-    data_variants(maker->seed, (uint64_t)item->at.epoch, item->n, item->ids,
+    data_variants(maker->seed, (uint64_t)batch->epoch, batch->b, batch->ids,
                   (size_t)ours, views, maker->variant);
-    return (struct wire_variants){ours, views, maker->variant};
+    batch->fixed = ours;
+    batch->view_of = maker->variant;
 }
 
 /* Makes views until it is time to look around, or a sample has a substitute. */
@@ -208,22 +212,13 @@ do_piece(struct augment_maker *maker, struct piece *piece)
 }
 
 static void
-make_views(struct augment_maker *maker, const struct wire_item *item,
-           const int64_t *variant)
+make_views(struct augment_maker *maker, int64_t session,
+           const struct batch *batch)
 {
-    const struct augment_options *options = maker->options;
-    struct data_wanted want = {
-        .n = item->n,
-        .n_extra = item->n_extra,
-        .views = (size_t)options->views,
-        .size = options->recipe.size,
-        .ids = item->ids,
-        .extra = item->extra,
-        .variant = variant,
-        .extra_view = item->of_extra.view,
-        .extra_epoch = item->of_extra.epoch,
-    };
-    struct piece piece = {.maker = maker, .epoch = (uint64_t)item->at.epoch};
+    const struct wire_place at = wire_place_of(session, batch);
+    struct data_wanted want = {.batch = *batch,
+                               .size = maker->options->recipe.size};
+    struct piece piece = {.maker = maker, .epoch = (uint64_t)batch->epoch};
     struct data_gather *g = &maker->gather;
     size_t substitutes = 0;
 
@@ -233,7 +228,7 @@ make_views(struct augment_maker *maker, const struct wire_item *item,
     do {
         do_piece(maker, &piece);
         if (piece.rc > 0 && g->n_substituted > substitutes)
-            report_substitute(maker, &item->at, g->substituted[substitutes++],
+            report_substitute(maker, &at, g->substituted[substitutes++],
                               &piece.why);
     } while (piece.rc > 0);
     if (piece.rc < 0)
@@ -248,34 +243,28 @@ make_views(struct augment_maker *maker, const struct wire_item *item,
 struct wire_msg *
 augment_maker_make(struct augment_maker *maker, const struct wire_item *item)
 {
-    const struct augment_options *options = maker->options;
-    const size_t size = options->recipe.size;
+    const size_t size = maker->options->recipe.size;
     const struct data_gather *g = &maker->gather;
-    struct wire_batch batch = {
-        .at = item->at,
-        .steps = item->steps,
-        .epochs = item->epochs,
-        .n = item->n,
-        .n_views = (size_t)options->views,
+    struct wire_batch made = {
+        .session = item->session,
+        .batch = item->batch,
         .height = size,
         .width = size,
         .channels = 3,
-        .n_extra = item->n_extra,
-        .encode_only = item->encode_only,
-        .of_extra = item->of_extra,
-        .variants = choose_variants(maker, item),
     };
+    struct batch *batch = &made.batch;
 
-    memcpy(batch.plan, item->plan, sizeof batch.plan);
-    memcpy(batch.order, item->order, sizeof batch.order);
-    make_views(maker, item, batch.variants.variant);
-    batch.rejected = (int64_t)g->n_substituted;
-    batch.n_substituted = g->n_substituted;
-    batch.substituted = g->substituted;
-    batch.ids = g->ids;
-    batch.views = g->pixel;
-    batch.extra_ids = g->ids + item->n;
-    batch.extra = g->pixel + (size_t)options->views * item->n * size * size * 3;
-    augment_text_make(&maker->text, item, g->ids, maker->seed, &batch);
-    return wire_batch_put(&batch);
+    memcpy(made.plan, item->plan, sizeof made.plan);
+    memcpy(made.order, item->order, sizeof made.order);
+    choose_variants(maker, batch);
+    make_views(maker, item->session, batch);
+    made.rejected = (int64_t)g->n_substituted;
+    batch->n_substituted = g->n_substituted;
+    batch->substituted = g->substituted;
+    batch->ids = g->ids;
+    batch->pixels = g->pixel;
+    batch->extra.ids = g->ids + batch->b;
+    batch->extra.pixels = g->pixel + batch->v * batch->b * size * size * 3;
+    augment_text_make(&maker->text, maker->seed, &made);
+    return wire_batch_put(&made);
 }

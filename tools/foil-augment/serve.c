@@ -230,13 +230,15 @@ static void
 take_item(struct augmenter *a)
 {
     struct wire_item *item;
+    struct wire_place at;
 
     if (is_too_large(a, flow_client_item(a->plan)))
         return;
     item = mem_array(1, sizeof *item);
     *item = *flow_client_item(a->plan);
     item->msg = wire_msg_hold(item->msg);
-    if (!flow_relay_take(a->relay, &item->at, item))
+    at = wire_place_of(item->session, &item->batch);
+    if (!flow_relay_take(a->relay, &at, item))
         release_item(item, NULL);
 }
 
@@ -271,7 +273,7 @@ make_batch(struct augmenter *a)
     if (!a->sent)
         augment_maker_tell(a->maker, item, (size_t)a->options->room);
     snprintf(where, sizeof where, "epoch %" PRId64 " step %" PRId64,
-             item->at.epoch, item->at.step);
+             item->batch.epoch, item->batch.step);
     flow_relay_made(a->relay, augment_maker_make(a->maker, item));
     drop_stale(a);
     send_batches(a);

@@ -73,20 +73,20 @@ longest_of(size_t n, const int32_t *lengths, size_t least)
 
 /* One caption of each sample. */
 static void
-make_captions(struct augment_text *text, const struct wire_item *item,
-              const int64_t *ids, uint64_t seed)
+make_captions(struct augment_text *text, const struct batch *batch,
+              uint64_t seed)
 {
     const struct data_captions_how *how = &text->options->text;
-    const uint64_t epoch = (uint64_t)item->at.epoch;
+    const uint64_t epoch = (uint64_t)batch->epoch;
 
-    mem_grow(&text->tokens, &text->tokens_room, item->n * how->context,
+    mem_grow(&text->tokens, &text->tokens_room, batch->b * how->context,
              sizeof *text->tokens);
-    mem_grow(&text->lengths, &text->lengths_room, item->n,
+    mem_grow(&text->lengths, &text->lengths_room, batch->b,
              sizeof *text->lengths);
-    mem_grow(&text->captions, &text->captions_room, item->n,
+    mem_grow(&text->captions, &text->captions_room, batch->b,
              sizeof *text->captions);
-    for (size_t i = 0; i < item->n; i++) {
-        const size_t id = (size_t)ids[i];
+    for (size_t i = 0; i < batch->b; i++) {
+        const size_t id = (size_t)batch->ids[i];
         const size_t k = data_captions_draw(
             how->caption, seed, id, epoch,
             data_captions_count(data_caption(text->set, id)));
@@ -100,19 +100,18 @@ make_captions(struct augment_text *text, const struct wire_item *item,
 
 /* Captions that the item names. */
 static void
-make_extra(struct augment_text *text, const struct wire_item *item,
-           uint64_t seed)
+make_extra(struct augment_text *text, const struct batch *batch, uint64_t seed)
 {
     const struct data_captions_how *how = &text->options->text;
     const int all = how->caption == DATA_CAPTION_ALL;
 
     mem_grow(&text->extra_tokens, &text->extra_tokens_room,
-             item->n_texts * how->context, sizeof *text->extra_tokens);
-    mem_grow(&text->extra_lengths, &text->extra_lengths_room, item->n_texts,
-             sizeof *text->extra_lengths);
-    for (size_t i = 0; i < item->n_texts; i++) {
-        const size_t id = (size_t)item->extra_texts[2 * i],
-                     k = (size_t)item->extra_texts[2 * i + 1],
+             batch->extra.n_texts * how->context, sizeof *text->extra_tokens);
+    mem_grow(&text->extra_lengths, &text->extra_lengths_room,
+             batch->extra.n_texts, sizeof *text->extra_lengths);
+    for (size_t i = 0; i < batch->extra.n_texts; i++) {
+        const size_t id = (size_t)batch->extra.texts[2 * i],
+                     k = (size_t)batch->extra.texts[2 * i + 1],
                      count = data_captions_count(data_caption(text->set, id));
 
         if (k >= (all && count ? 1 : count))
@@ -120,34 +119,37 @@ make_extra(struct augment_text *text, const struct wire_item *item,
                 data_name(text->set, id), count);
         text->extra_lengths[i] = (int32_t)data_captions_row(
             data_caption(text->set, id), id, k, how, seed,
-            (uint64_t)item->at.epoch, text->vocabulary,
+            (uint64_t)batch->epoch, text->vocabulary,
             text->extra_tokens + i * how->context);
     }
 }
 
 void
-augment_text_make(struct augment_text *text, const struct wire_item *item,
-                  const int64_t *ids, uint64_t seed, struct wire_batch *batch)
+augment_text_make(struct augment_text *text, uint64_t seed,
+                  struct wire_batch *made)
 {
     const size_t context = text->options->text.context;
+    struct batch *batch = &made->batch;
+    const size_t s = batch->extra.n_texts;
     size_t len;
 
-    if (!text->vocabulary)
+    if (!text->vocabulary) {
+        batch->extra.n_texts = 0;
+        batch->extra.texts = NULL;
         return;
-    make_captions(text, item, ids, seed);
-    make_extra(text, item, seed);
-    len = longest_of(item->n, text->lengths, 0);
-    len = longest_of(item->n_texts, text->extra_lengths, len);
-    drop_columns(text->tokens, item->n, context, len);
-    drop_columns(text->extra_tokens, item->n_texts, context, len);
-    batch->n_tokens = len;
+    }
+    make_captions(text, batch, seed);
+    make_extra(text, batch, seed);
+    len = longest_of(batch->b, text->lengths, 0);
+    len = longest_of(s, text->extra_lengths, len);
+    drop_columns(text->tokens, batch->b, context, len);
+    drop_columns(text->extra_tokens, s, context, len);
     batch->texts = (int64_t)text->most;
-    batch->vocabulary = (int64_t)data_vocabulary_size(text->vocabulary);
-    batch->tokens = text->tokens;
-    batch->lengths = text->lengths;
     batch->captions = text->captions;
-    batch->n_texts = item->n_texts;
-    batch->extra_texts = item->n_texts ? item->extra_texts : NULL;
-    batch->extra_tokens = item->n_texts ? text->extra_tokens : NULL;
-    batch->extra_lengths = item->n_texts ? text->extra_lengths : NULL;
+    made->n_tokens = len;
+    made->vocabulary = (int64_t)data_vocabulary_size(text->vocabulary);
+    made->tokens = text->tokens;
+    made->lengths = text->lengths;
+    made->extra_tokens = s ? text->extra_tokens : NULL;
+    made->extra_lengths = s ? text->extra_lengths : NULL;
 }

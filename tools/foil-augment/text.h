@@ -31,14 +31,11 @@ void augment_text_recipe(const struct augment_text *text,
                          char recipe[AUGMENT_RECIPE]);
 
 /*
- * Gives a batch one caption of each sample and the extra texts of its item, as
- * tokens.  They last until the next batch.  Ends the tool where the item wants
- * a caption that its sample does not have.
- *   ids  [b] the samples that are really in the batch
- *   seed as for the views
+ * Gives a batch one caption of each sample, and the further ones of its item,
+ * as tokens.  They last until the next batch.  Ends the tool where the item
+ * wants a caption that its sample does not have. seed as for the views
  */
-void augment_text_make(struct augment_text *text, const struct wire_item *item,
-                       const int64_t *ids, uint64_t seed,
+void augment_text_make(struct augment_text *text, uint64_t seed,
                        struct wire_batch *batch);
 
 #endif

@@ -46,16 +46,16 @@ draw_image(struct run_views *views, const struct run_shown *shown,
            const struct data_sheet *sheet, size_t place, uint8_t *view,
            uint8_t *pixel, struct err *why)
 {
-    const int extra = place >= shown->n;
-    const size_t n = extra ? 1 : shown->views, side = run_views_size(views);
-    size_t row = extra ? place + (shown->views - 1) * shown->n : place;
+    const int extra = place >= shown->batch.b;
+    const size_t n = extra ? 1 : shown->batch.v, side = run_views_size(views);
+    size_t row = extra ? place + (shown->batch.v - 1) * shown->batch.b : place;
     int64_t id, epoch, number;
 
     run_views_name(shown, row, &id, &epoch, &number);
     if (run_views_plain(views, id, view, why))
         return -1;
     data_sheet_paste(sheet, side, place, 0, view, pixel);
-    for (size_t v = 0; v < n; v++, row += shown->n) {
+    for (size_t v = 0; v < n; v++, row += shown->batch.b) {
         run_views_name(shown, row, &id, &epoch, &number);
         if (run_views_make(views, id, epoch, number, view, why))
             return -1;
@@ -68,8 +68,8 @@ static void
 draw_step(struct run_views *views, const struct run_shown *shown)
 {
     const struct data_recipe recipe = {.size = run_views_size(views)};
-    const size_t images = shown->n + shown->n_extra;
-    struct data_sheet sheet = {.views = shown->views};
+    const size_t images = shown->batch.b + shown->batch.extra.n;
+    struct data_sheet sheet = {.views = shown->batch.v};
     size_t width, height, white = 0;
     uint8_t *pixel, *view;
     struct err why;
@@ -99,7 +99,8 @@ run_views(char **operand)
     data_spare_or_die(run_views_set(views), output);
     draw_step(views, &shown);
     say("step %jd: step %jd of epoch %jd, %zu images%s", (intmax_t)shown.total,
-        (intmax_t)shown.step, (intmax_t)shown.epoch, shown.n + shown.n_extra,
-        shown.n_extra ? ", further ones among them" : "");
+        (intmax_t)shown.batch.step, (intmax_t)shown.batch.epoch,
+        shown.batch.b + shown.batch.extra.n,
+        shown.batch.extra.n ? ", further ones among them" : "");
     run_views_close(views);
 }

@@ -151,9 +151,12 @@ read_batch(const struct shown *known, int64_t total, int64_t *ids,
     if (*known->digest && !json_get_text(line, "digest", &digest, &err) &&
         strcmp(digest, known->digest))
         die("'%s' has other images than those that are measured", run);
-    for (size_t i = 0; i < shown->n; i++)
-        if ((size_t)shown->ids[i] < known->n && known->row[shown->ids[i]])
-            ids[n++] = (int64_t)known->row[shown->ids[i]] - 1;
+    for (size_t i = 0; i < shown->batch.b; i++) {
+        const int64_t id = shown->batch.ids[i];
+
+        if ((size_t)id < known->n && known->row[id])
+            ids[n++] = (int64_t)known->row[id] - 1;
+    }
     json_decref(line);
     free(memory);
     return n;
@@ -177,9 +180,9 @@ follow_run(struct plans *p)
         n = read_batch(&known, total, ids, &shown);
         if (!n)
             continue;
-        if (shown.epoch > epoch && tells_epoch(shown.epoch))
-            report_moment(p, &pairs, largest, (size_t)shown.epoch);
-        epoch = shown.epoch;
+        if (shown.batch.epoch > epoch && tells_epoch(shown.batch.epoch))
+            report_moment(p, &pairs, largest, (size_t)shown.batch.epoch);
+        epoch = shown.batch.epoch;
         largest = n > largest ? n : largest;
         eval_pairs_add(&pairs, n, ids);
     }

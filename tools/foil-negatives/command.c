@@ -85,12 +85,14 @@ put_rows(struct weigher *w, size_t n, const float *z, size_t period,
 }
 
 static int
-put_step(struct weigher *w, const struct wire_pairs *p, struct err *err)
+put_step(struct weigher *w, const struct wire_pairs *pairs, struct err *err)
 {
+    const struct batch *p = &pairs->batch;
+    const struct batch_extra *extra = &p->extra;
     size_t at = 0;
 
-    w->rows = p->n_views * p->n;
-    w->columns = w->rows + p->n_extra + p->n_texts;
+    w->rows = p->v * p->b;
+    w->columns = w->rows + extra->n + extra->n_texts;
     w->dim = p->dim;
     w->z = align_bytes(w->rows * w->columns * sizeof(float));
     w->owner = w->z + align_bytes(w->columns * w->dim * sizeof(float));
@@ -99,22 +101,21 @@ put_step(struct weigher *w, const struct wire_pairs *p, struct err *err)
     if (!w->memory)
         return -1;
     memset(w->memory, 0, w->z);
-    put_rows(w, w->rows, p->z, p->n, p->ids, 1, &at);
-    put_rows(w, p->n_extra, p->extra_z, p->n_extra, p->extra_ids, 1, &at);
-    put_rows(w, p->n_texts, p->extra_text_z, p->n_texts, p->extra_texts, 2,
-             &at);
+    put_rows(w, w->rows, p->z, p->b, p->ids, 1, &at);
+    put_rows(w, extra->n, extra->z, extra->n, extra->ids, 1, &at);
+    put_rows(w, extra->n_texts, pairs->extra_text_z, extra->n_texts,
+             extra->texts, 2, &at);
     return 0;
 }
 
 static void
-put_request(const struct weigher *w, const struct wire_pairs *p,
-            char line[REQUEST])
+put_request(const struct weigher *w, const struct batch *p, char line[REQUEST])
 {
     snprintf(line, REQUEST,
              "weigh rows=%zu columns=%zu dims=%zu z=%zu owner=%zu views=%zu "
              "batch=%zu beta=%.9g epoch=%" PRId64 " step=%" PRId64,
-             w->rows, w->columns, w->dim, w->z, w->owner, p->n_views, p->n,
-             p->beta, p->epoch, p->step);
+             w->rows, w->columns, w->dim, w->z, w->owner, p->v, p->b, p->beta,
+             p->epoch, p->step);
 }
 
 /* -------------------------------------------------------------- an answer */
@@ -149,7 +150,7 @@ static int
 take_values(const struct weigher *w, const char *words,
             struct wire_weights *weights, struct err *err)
 {
-    struct wire_metric value = {"", 0};
+    struct value value = {0};
     const char *word = words;
     int rc;
 
@@ -191,7 +192,7 @@ weigher_weigh(struct weigher *w, const struct wire_pairs *pairs,
 
     if (put_step(w, pairs, err))
         return -1;
-    put_request(w, pairs, line);
+    put_request(w, &pairs->batch, line);
     rc = ask_command(w, line, &ok, err);
     if (!rc)
         rc = check_weights(w, err);

@@ -186,17 +186,18 @@ read_augmenters(struct filter *filter)
 
 /* With --augmentations: which of the fixed views this item shows. */
 static void
-choose_variants(struct filter *filter, struct wire_item *item)
+choose_variants(struct filter *filter, struct batch *batch)
 {
     const size_t A = (size_t)filter->options->augmentations;
 
     if (!A)
         return;
-    mem_grow(&filter->variant, &filter->variant_room, VIEWS * item->n,
+    mem_grow(&filter->variant, &filter->variant_room, VIEWS * batch->b,
              sizeof *filter->variant);
-    data_variants(filter->seed, (uint64_t)item->at.epoch, item->n, item->ids, A,
+    data_variants(filter->seed, (uint64_t)batch->epoch, batch->b, batch->ids, A,
                   VIEWS, filter->variant);
-    item->variants = (struct wire_variants){(int64_t)A, VIEWS, filter->variant};
+    batch->fixed = (int64_t)A;
+    batch->view_of = filter->variant;
 }
 
 /* Draws for the item whose turn it is: NULL when it is none's turn. */
@@ -211,9 +212,11 @@ draw_item(struct filter *filter)
     if (!due)
         return NULL;
     REQUIRE(!wire_item_get(&item, due->msg, (int64_t)passage->size, &err));
-    choose_variants(filter, &item);
-    if (!item.encode_only)
-        sampler_draw(filter->sampler, &item, VIEWS, passage->number);
+    item.batch.v = VIEWS;
+    choose_variants(filter, &item.batch);
+    if (!item.batch.encode_only)
+        item.batch.extra = sample_source_draw(&filter->sampler->source,
+                                              &item.batch, passage->number);
     passage_pass(passage, wire_item_put(&item));
     wire_item_release(&item);
     return due;

@@ -54,10 +54,8 @@ struct sampler {
     struct flow_stand stand;     /* its owner is a peer of */
     struct flow_server *server;  /* the service */
     struct sample_store arrival; /* what has come of a state on its way in */
-
-    /* of the last item and the last pairs with captions */
-    int64_t *texts, *views;
-    size_t texts_room, views_room;
+    int64_t *views;              /* of the last pairs with captions */
+    size_t views_room;
 };
 
 /*
@@ -70,13 +68,6 @@ void sampler_know(struct sampler *sampler, const struct negatives_options *o,
                   const struct wire_hello *hello);
 void sampler_begin(struct sampler *sampler, const struct wire_place *at);
 void sampler_release(struct sampler *sampler);
-
-/*
- * sampler_draw() fills in the extra samples of an item of so many views, which
- * last until the next call; `number` as in sample_source_draw().
- */
-void sampler_draw(struct sampler *sampler, struct wire_item *item, size_t views,
-                  int64_t number);
 
 /*
  * sampler_weigh() answers `pairs` of a peer and moves on behind their step;

@@ -67,20 +67,22 @@ passage_begin(struct passage *passage, const struct wire_place *at)
 void
 passage_add(struct passage *passage, const struct wire_item *from)
 {
+    const struct batch *batch = &from->batch;
+    const struct wire_place at = wire_place_of(from->session, batch);
     struct passage_item *item;
 
-    if (!flow_consumer_wants(passage->consumer, &from->at))
+    if (!flow_consumer_wants(passage->consumer, &at))
         return;
     item = mem_array(1, sizeof *item);
     *item = (struct passage_item){
-        .at = from->at,
-        .steps = from->steps,
+        .at = at,
+        .steps = batch->steps,
         .msg = wire_msg_hold(from->msg),
-        .look = from->encode_only,
-        .n = from->n,
-        .ids = mem_array(from->n, sizeof *item->ids),
+        .look = batch->encode_only,
+        .n = batch->b,
+        .ids = mem_array(batch->b, sizeof *item->ids),
     };
-    memcpy(item->ids, from->ids, from->n * sizeof *item->ids);
+    memcpy(item->ids, batch->ids, batch->b * sizeof *item->ids);
     release_item(passage,
                  flow_consumer_hold(passage->consumer, &item->at, item));
 }

@@ -40,7 +40,6 @@ sampler_release(struct sampler *sampler)
 {
     sample_store_release(&sampler->arrival);
     sample_source_release(&sampler->source);
-    free(sampler->texts);
     free(sampler->views);
 }
 
@@ -53,125 +52,18 @@ name_of(const struct sampler *sampler, uint64_t peer)
     return who ? who->peer : "";
 }
 
-/* Numbers for the metrics, as long as there is room for them. */
-static void
-tell_value(struct wire_metric *to, size_t *n, size_t max, size_t count,
-           const struct sample_value *value)
+static struct batch
+batch_to_weigh(struct sampler *sampler, const struct wire_pairs *pairs)
 {
-    for (size_t i = 0; i < count && *n < max; i++) {
-        struct wire_metric *metric = &to[(*n)++];
+    struct batch batch = pairs->batch;
 
-        snprintf(metric->name, sizeof metric->name, "%s", value[i].name);
-        metric->value = value[i].value;
+    if (batch.captions) {
+        mem_grow(&sampler->views, &sampler->views_room,
+                 batch_captions_size(&batch), sizeof *sampler->views);
+        batch_captions(&batch, sampler->views);
+        batch.extra.z = pairs->extra_text_z;
     }
-}
-
-/* Captions that come along, as items name them. */
-static void
-name_texts(struct sampler *sampler, const struct sample_extras *extras,
-           struct wire_item *item)
-{
-    mem_grow(&sampler->texts, &sampler->texts_room, 2 * extras->n,
-             sizeof *sampler->texts);
-    for (size_t i = 0; i < extras->n; i++) {
-        sampler->texts[2 * i] = extras->ids[i];
-        sampler->texts[2 * i + 1] = extras->view[i] - 1;
-    }
-    item->n_texts = extras->n;
-    item->extra_texts = extras->n ? sampler->texts : NULL;
-}
-
-void
-sampler_draw(struct sampler *sampler, struct wire_item *item, size_t views,
-             int64_t number)
-{
-    const struct sample_step step = {
-        .epoch = (uint64_t)item->at.epoch,
-        .step = (uint64_t)item->at.step,
-        .v = views,
-        .b = item->n,
-        .fixed = (size_t)item->variants.augmentations,
-        .ids = item->ids,
-        .variants = item->variants.variant,
-    };
-    const struct sample_extras extras =
-        sample_source_draw(&sampler->source, &step, number);
-    struct wire_extra *of = &item->of_extra;
-
-    if (extras.texts) {
-        name_texts(sampler, &extras, item);
-    } else {
-        item->n_extra = extras.n;
-        item->extra = extras.ids;
-    }
-    *of = (struct wire_extra){
-        .reserve = (int64_t)extras.most,
-        .view = extras.texts ? NULL : extras.view,
-        .epoch = extras.epoch,
-        .hint_row = extras.hints.row,
-        .hint_view = extras.hints.view,
-        .hint_log_q = extras.hints.log_q,
-    };
-    tell_value(of->hint_values, &of->n_hint_values, WIRE_HINT_VALUES_MAX,
-               extras.n_values, extras.values);
-}
-
-/* An image and its caption k as two of 1 + K fixed views, 0 and 1 + k: so each
- * has a chain of its own. */
-static void
-tell_captions(struct sampler *sampler, const struct wire_pairs *p,
-              struct sample_step *step)
-{
-    const size_t b = p->n, s = p->n_texts;
-    int64_t *variant, *id, *view;
-
-    mem_grow(&sampler->views, &sampler->views_room, 2 * b + 2 * s,
-             sizeof *sampler->views);
-    variant = sampler->views;
-    id = variant + 2 * b;
-    view = id + s;
-    for (size_t i = 0; i < b; i++) {
-        variant[i] = 0;
-        variant[b + i] = 1 + p->captions[i];
-    }
-    for (size_t i = 0; i < s; i++) {
-        id[i] = p->extra_texts[2 * i];
-        view[i] = 1 + p->extra_texts[2 * i + 1];
-    }
-    step->fixed = 1 + (size_t)p->texts;
-    step->variants = variant;
-    step->extra = s;
-    step->extra_ids = id;
-    step->extra_view = view;
-    step->extra_z = p->extra_text_z;
-}
-
-static struct sample_step
-step_of(struct sampler *sampler, const struct wire_pairs *p)
-{
-    const struct wire_extra *of = &p->of_extra;
-    struct sample_step step = {
-        .epoch = (uint64_t)p->epoch,
-        .step = (uint64_t)p->step,
-        .beta = p->beta,
-        .v = p->n_views,
-        .b = p->n,
-        .extra = p->n_extra,
-        .dim = p->dim,
-        .fixed = (size_t)p->variants.augmentations,
-        .ids = p->ids,
-        .variants = p->variants.variant,
-        .extra_ids = p->extra_ids,
-        .extra_view = of->view,
-        .extra_epoch = of->epoch,
-        .z = p->z,
-        .extra_z = p->extra_z,
-        .hints = {of->hint_row, of->hint_view, of->hint_log_q},
-    };
-
-    if (p->captions)
-        tell_captions(sampler, p, &step);
-    return step;
+    return batch;
 }
 
 /* Tables as messages say them. */
@@ -207,12 +99,15 @@ check_rows(size_t n, size_t d, const float *z, const char *what,
 
 /* All that pairs say of each other is by cosines. */
 static int
-check_pairs(const struct wire_pairs *p, struct err *err)
+check_pairs(const struct wire_pairs *pairs, struct err *err)
 {
-    if (check_rows(p->n_views * p->n, p->dim, p->z, "z", err) ||
-        check_rows(p->n_extra, p->dim, p->extra_z, "extra_z", err))
+    const struct batch *p = &pairs->batch;
+
+    if (check_rows(p->v * p->b, p->dim, p->z, "z", err) ||
+        check_rows(p->extra.n, p->dim, p->extra.z, "extra_z", err))
         return -1;
-    return check_rows(p->n_texts, p->dim, p->extra_text_z, "extra_text_z", err);
+    return check_rows(p->extra.n_texts, p->dim, pairs->extra_text_z,
+                      "extra_text_z", err);
 }
 
 /* The step of that place has its weights. */
@@ -220,7 +115,7 @@ static struct wire_msg *
 make_weights(struct sampler *sampler, uint64_t peer, const struct wire_pairs *p,
              const struct wire_weights *weights)
 {
-    const struct wire_place at = {p->session, p->epoch, p->step};
+    const struct wire_place at = wire_place_of(p->session, &p->batch);
 
     flow_stand_weighed(&sampler->stand, &at, peer, name_of(sampler, peer));
     return wire_weights_put(weights);
@@ -230,7 +125,7 @@ static struct wire_msg *
 weigh_by_command(struct sampler *sampler, uint64_t peer,
                  const struct wire_pairs *pairs, struct err *err)
 {
-    struct wire_weights weights = {.id = pairs->id, .dim = pairs->dim};
+    struct wire_weights weights = {.id = pairs->id, .dim = pairs->batch.dim};
 
     if (check_pairs(pairs, err) ||
         weigher_weigh(sampler->weigher, pairs, &weights, err))
@@ -242,8 +137,7 @@ struct wire_msg *
 sampler_weigh(struct sampler *sampler, uint64_t peer,
               const struct wire_pairs *pairs, struct err *err)
 {
-    const struct wire_extra *of = &pairs->of_extra;
-    const struct sample_step step = step_of(sampler, pairs);
+    const struct batch batch = batch_to_weigh(sampler, pairs);
     struct wire_table table[SAMPLE_TABLES_MAX];
     struct sample_weights w;
     struct wire_weights weights;
@@ -251,7 +145,7 @@ sampler_weigh(struct sampler *sampler, uint64_t peer,
     if (sampler->weigher)
         return weigh_by_command(sampler, peer, pairs, err);
     if (check_pairs(pairs, err) ||
-        sample_source_weigh(&sampler->source, &step, &w, err))
+        sample_source_weigh(&sampler->source, &batch, &w, err))
         return NULL;
     list_tables(w.n_tables, w.tables, table);
     weights = (struct wire_weights){
@@ -263,16 +157,14 @@ sampler_weigh(struct sampler *sampler, uint64_t peer,
         .w = w.w,
         .partial = w.partial,
         .n_outside = w.n_outside,
-        .dim = pairs->dim,
+        .dim = pairs->batch.dim,
         .outside = w.n_outside ? w.outside : NULL,
         .scale = w.scale,
         .n_tables = w.n_tables,
         .tables = table,
-        .n_values = of->n_hint_values,
     };
-    memcpy(weights.values, of->hint_values, sizeof of->hint_values);
-    tell_value(weights.values, &weights.n_values, WIRE_VALUES_MAX, w.n_values,
-               w.values);
+    value_copy(weights.values, &weights.n_values, WIRE_VALUES_MAX,
+               w.values.value, w.values.n);
     return make_weights(sampler, peer, pairs, &weights);
 }
 

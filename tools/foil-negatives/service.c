@@ -61,9 +61,9 @@ take_pairs(struct service *service, uint64_t peer, struct wire_msg *msg,
         wire_pairs_release(&pairs);
         return -1;
     }
-    if (!flow_stand_fits(
-            &sampler->stand,
-            &(struct wire_place){pairs.session, pairs.epoch, pairs.step})) {
+    if (!flow_stand_fits(&sampler->stand,
+                         &(struct wire_place){pairs.session, pairs.batch.epoch,
+                                              pairs.batch.step})) {
         refuse_request(service, peer, pairs.id, 1,
                        "the sampler does not stand where this step begins");
     } else if (!(weights = sampler_weigh(sampler, peer, &pairs, &why))) {

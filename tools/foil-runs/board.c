@@ -65,8 +65,8 @@ add_steps(struct board *board, const char *run)
     while (run_metrics_next(&step, run)) {
         if (step.n)
             when = (struct board_when){
-                (int64_t)wire_metrics_find(step.value, step.n, "total"),
-                wire_metrics_find(step.value, step.n, "time")};
+                (int64_t)value_find(step.value, step.n, "total"),
+                value_find(step.value, step.n, "time")};
         for (size_t i = 0; i < step.n; i++) {
             char *tag = mem_format("train/%s", step.value[i].name);
 

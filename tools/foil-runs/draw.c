@@ -33,7 +33,7 @@ add_point(struct curve *curve, double x, double y)
 static double
 find_value(const struct run_metrics *step, const char *name)
 {
-    return wire_metrics_find(step->value, step->n, name);
+    return value_find(step->value, step->n, name);
 }
 
 /* Where a step stands on the axis; *minutes are those of the steps so far. */

@@ -10,11 +10,7 @@
 static void
 add_number(struct wire_plan *about, const char *name, double value)
 {
-    struct wire_metric *to = &about->values[about->n++];
-
-    REQUIRE(about->n <= WIRE_PLAN_MAX);
-    snprintf(to->name, sizeof to->name, "%s", name);
-    to->value = value;
+    value_add(about->values, &about->n, WIRE_PLAN_MAX, name, value);
 }
 
 /* How hard the plan is, beside a random one. */

@@ -11,11 +11,10 @@ static void
 add_prefixed(struct wire_plan *about, const char *prefix, const char *name,
              double value)
 {
-    struct wire_metric *to = &about->values[about->n++];
+    char all[VALUE_NAME];
 
-    REQUIRE(about->n <= WIRE_PLAN_MAX);
-    snprintf(to->name, sizeof to->name, "%s%s", prefix, name);
-    to->value = value;
+    snprintf(all, sizeof all, "%s%s", prefix, name);
+    value_add(about->values, &about->n, WIRE_PLAN_MAX, all, value);
 }
 
 /* The samples of a batch whose features are known; returns how many. */

@@ -302,14 +302,16 @@ static struct wire_msg *
 item_of(struct selector *s, const struct wire_place *at)
 {
     struct wire_item item = {
-        .at = *at,
+        .session = at->session,
         .size = (int64_t)s->task.layout.size,
-        .steps = count_steps(s),
-        .epochs = s->options->epochs,
-        .encode_only = (size_t)at->step >= s->task.layout.steps,
+        .batch = {.epoch = at->epoch,
+                  .step = at->step,
+                  .steps = count_steps(s),
+                  .epochs = s->options->epochs,
+                  .encode_only = (size_t)at->step >= s->task.layout.steps},
     };
 
-    item.ids = ids_of(s, at, &item.n);
+    item.batch.ids = ids_of(s, at, &item.batch.b);
     memcpy(item.plan, s->said, sizeof item.plan);
     snprintf(item.order, sizeof item.order, "%s",
              select_plan_name(s->plan, (uint64_t)at->epoch));

@@ -67,7 +67,7 @@ add_metrics(struct tap_board *to, const struct wire_msg *msg)
 
     if (wire_metrics_get(m, msg, &err))
         die("%s", err.msg);
-    total = wire_metrics_find(m->values, m->n, "total");
+    total = value_find(m->values, m->n, "total");
     to->when.step = isnan(total) ? to->when.step : (int64_t)total;
     to->when.time = (double)clock_wall() / 1e9;
     for (size_t i = 0; i < m->n; i++) {

@@ -27,12 +27,13 @@ static struct wire_msg *
 item_of(const struct checked *s, int64_t session, int64_t step)
 {
     struct wire_item item = {
-        .at = {session, 0, step},
+        .session = session,
         .size = s->size,
-        .steps = 100,
-        .epochs = 1,
-        .n = IMAGES,
-        .ids = s->ids,
+        .batch = {.step = step,
+                  .steps = 100,
+                  .epochs = 1,
+                  .b = IMAGES,
+                  .ids = s->ids},
     };
 
     snprintf(item.run, sizeof item.run, "%s", s->plan.hello.run);
@@ -51,17 +52,20 @@ await_batch(struct checked *s, double seconds)
 {
     struct wire_msg *msg = check_await(&s->batch, WIRE_BATCH, seconds);
     struct got got = {.there = msg != NULL};
-    struct wire_batch b;
+    struct wire_batch made;
     struct err err;
 
-    if (msg && !wire_batch_get(&b, msg, s->size, &err)) {
-        const size_t bytes = b.n_views * b.n * b.height * b.width * b.channels;
+    if (msg && !wire_batch_get(&made, msg, s->size, &err)) {
+        const struct batch *b = &made.batch;
+        const size_t bytes =
+            b->v * b->b * made.height * made.width * made.channels;
 
-        got.at = b.at;
-        got.sound = b.n == IMAGES && b.steps == 100 && b.epochs == 1 &&
-                    (b.n_substituted || !memcmp(b.ids, s->ids, sizeof s->ids));
-        got.views = digest_bytes(b.views, bytes);
-        wire_batch_release(&b);
+        got.at = wire_place_of(made.session, b);
+        got.sound =
+            b->b == IMAGES && b->steps == 100 && b->epochs == 1 &&
+            (b->n_substituted || !memcmp(b->ids, s->ids, sizeof s->ids));
+        got.views = digest_bytes(b->pixels, bytes);
+        wire_batch_release(&made);
     } else if (msg) {
         say("a batch of it: %s", err.msg);
     }

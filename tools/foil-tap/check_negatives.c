@@ -55,13 +55,13 @@ pairs_of(const struct checked *s)
     return wire_pairs_put(&(struct wire_pairs){
         .id = s->id,
         .session = s->check->session,
-        .step = s->step,
-        .beta = 5,
-        .n = B,
-        .n_views = 2,
-        .dim = D,
-        .ids = s->ids,
-        .z = s->z,
+        .batch = {.step = s->step,
+                  .beta = 5,
+                  .b = B,
+                  .v = 2,
+                  .dim = D,
+                  .ids = s->ids,
+                  .z = s->z},
     });
 }
 

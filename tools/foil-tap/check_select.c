@@ -33,9 +33,9 @@ take_items(struct got *got, struct wire_msg *msg)
         got->odd++;
         say("an item of it: %s", err.msg);
     } else if (got->n < MOST) {
-        got->at[got->n] = item.at;
-        got->first[got->n] = item.ids[0];
-        got->steps[got->n++] = item.steps;
+        got->at[got->n] = wire_place_of(item.session, &item.batch);
+        got->first[got->n] = item.batch.ids[0];
+        got->steps[got->n++] = item.batch.steps;
     }
     wire_item_release(&item);
     wire_msg_free(msg);

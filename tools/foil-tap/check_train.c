@@ -30,16 +30,17 @@ batch_of(int64_t session, int64_t step, size_t side)
     uint8_t *views = mem_array(bytes, 1);
     int64_t ids[IMAGES];
     struct wire_batch b = {
-        .at = {session, 0, step},
-        .steps = STEPS,
-        .epochs = 1,
-        .n = IMAGES,
-        .n_views = 2,
+        .session = session,
+        .batch = {.step = step,
+                  .steps = STEPS,
+                  .epochs = 1,
+                  .b = IMAGES,
+                  .v = 2,
+                  .ids = ids,
+                  .pixels = views},
         .height = side,
         .width = side,
         .channels = 3,
-        .ids = ids,
-        .views = views,
     };
     struct wire_msg *msg;
 

@@ -59,14 +59,14 @@ is_position(const char *name)
 
 /* Takes in the numbers of a step. */
 static void
-add_step(struct top *top, const struct wire_metric *value, size_t n)
+add_step(struct top *top, const struct value *value, size_t n)
 {
-    const double total = wire_metrics_find(value, n, "total"),
-                 images = wire_metrics_find(value, n, "images"),
-                 waited = wire_metrics_find(value, n, "waited"),
-                 exchanged = wire_metrics_find(value, n, "exchanged"),
-                 behind = wire_metrics_find(value, n, "behind"),
-                 took = wire_metrics_find(value, n, "seconds") + waited;
+    const double total = value_find(value, n, "total"),
+                 images = value_find(value, n, "images"),
+                 waited = value_find(value, n, "waited"),
+                 exchanged = value_find(value, n, "exchanged"),
+                 behind = value_find(value, n, "behind"),
+                 took = value_find(value, n, "seconds") + waited;
 
     if (isnan(total) || total <= (double)top->total)
         return; // read before it was heard
@@ -77,14 +77,14 @@ add_step(struct top *top, const struct wire_metric *value, size_t n)
             move_mean(&top->exchanged, exchanged);
         if (!isnan(behind)) {
             move_mean(&top->behind, behind);
-            top->slowest = wire_metrics_find(value, n, "slowest");
+            top->slowest = value_find(value, n, "slowest");
         }
     }
-    append_value(top, "loss", wire_metrics_find(value, n, "loss"));
+    append_value(top, "loss", value_find(value, n, "loss"));
     if (top->images > 0 && took > 0)
         append_value(top, "images/s", (images - top->images) / took);
     top->total = (int64_t)total;
-    top->epoch = (int64_t)wire_metrics_find(value, n, "epoch");
+    top->epoch = (int64_t)value_find(value, n, "epoch");
     top->images = images;
     for (size_t i = 0; i < n; i++)
         if (!is_position(value[i].name) && strcmp(value[i].name, "loss"))

@@ -278,7 +278,8 @@ say_size(struct train *t, const struct wire_batch *b)
 int
 train_meet(struct train *t, const struct wire_batch *b, struct err *err)
 {
-    if (!t->state.total && train_pace_fits(t->options, (double)b->epochs, err))
+    if (!t->state.total &&
+        train_pace_fits(t->options, (double)b->batch.epochs, err))
         return -1;
     if (!t->encoder.verbs &&
         (build_encoders(t, err) ||
@@ -289,8 +290,9 @@ train_meet(struct train *t, const struct wire_batch *b, struct err *err)
         return -1;
     if (train_ask_service(t, err))
         return -1;
-    train_journal_begin(&t->journal, t->options->steps ? t->options->steps
-                                                       : b->epochs * b->steps);
+    train_journal_begin(&t->journal, t->options->steps
+                                         ? t->options->steps
+                                         : b->batch.epochs * b->batch.steps);
     say_size(t, b);
     train_cost_tell(t, b, t->journal.progress.total - (double)t->state.total);
     return 0;

@@ -35,7 +35,7 @@ memory_of(const struct train_encoder *encoder)
 static double
 rows_of(const struct wire_batch *b)
 {
-    return (double)(b->n_views * b->n + b->n_extra);
+    return (double)(b->batch.v * b->batch.b + b->batch.extra.n);
 }
 
 /* Batches that wait or are under way, and the similarities of all rows. */
@@ -60,9 +60,9 @@ seconds_of_step(const struct train *t, const struct wire_batch *b,
 {
     const struct train_encoder *encoder = &t->encoder;
     const struct train_native *native = train_native(encoder);
-    const size_t n = b->n < PROBE ? b->n : PROBE;
+    const size_t n = b->batch.b < PROBE ? b->batch.b : PROBE;
     const size_t ranks = t->ranks ? t->ranks->size : 1;
-    struct nn_input input = {.images = b->views};
+    struct nn_input input = {.images = b->batch.pixels};
     double start, taken = 0, times = 0, passes;
 
     if (!native || encoder->kind != NN_IMAGES || t->options->text)

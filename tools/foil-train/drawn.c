@@ -43,8 +43,8 @@ allocate_arrays(struct train_drawn *d, size_t rows)
 }
 
 static int
-pass_draw(void *self, const struct sample_step *step,
-          struct sample_extras *extras, struct err *err)
+pass_draw(void *self, const struct batch *step, struct batch_extra *extras,
+          struct err *err)
 {
     const struct train_drawn *d = self;
 
@@ -52,8 +52,8 @@ pass_draw(void *self, const struct sample_step *step,
 }
 
 static int
-weigh_rows(void *self, const struct sample_step *step,
-           struct sample_weights *weights, int *alone, struct err *err)
+weigh_rows(void *self, const struct batch *step, struct sample_weights *weights,
+           int *alone, struct err *err)
 {
     struct train_drawn *d = self;
     const int rc =

@@ -186,8 +186,7 @@ train_features_plan(const struct train_features *f, int64_t epoch,
     if (!told->id || told->epoch != epoch)
         return 0;
     *plan = (struct train_plan){.strategy = told->strategy};
-    for (size_t i = 0; i < told->n; i++)
-        train_values_add(&plan->values, told->values[i].name,
-                         told->values[i].value);
+    value_copy(plan->values.value, &plan->values.n, VALUES_MAX, told->values,
+               told->n);
     return 1;
 }

@@ -168,10 +168,9 @@ list_tables(struct train_service *s, const struct wire_weights *weights)
 /* Decodes the weights of a batch; -1 where they are those of no such one. */
 static int
 get_weights(struct wire_weights *weights, struct wire_msg *answer,
-            struct train_service *s, const struct sample_step *step,
-            struct err *err)
+            struct train_service *s, const struct batch *step, struct err *err)
 {
-    const size_t anchors = step->v * step->b, pairs = anchors + step->extra;
+    const size_t anchors = step->v * step->b, pairs = anchors + step->extra.n;
     struct err why;
     int rc = 0;
 
@@ -197,46 +196,19 @@ get_weights(struct wire_weights *weights, struct wire_msg *answer,
     return rc;
 }
 
-/* With captions the further samples are texts. */
-static void
-put_captions(const struct wire_batch *batch, struct wire_pairs *pairs)
-{
-    snprintf(pairs->kind, sizeof pairs->kind, "pair");
-    pairs->texts = batch->texts;
-    pairs->captions = batch->captions;
-    pairs->n_texts = pairs->n_extra;
-    pairs->extra_texts = batch->extra_texts;
-    pairs->extra_text_z = pairs->n_extra ? pairs->extra_z : NULL;
-    pairs->n_extra = 0;
-    pairs->extra_ids = NULL;
-    pairs->extra_z = NULL;
-}
-
-/* What the service is asked of a step. */
+/* What the service is asked of a step; with captions further samples are
+ * texts. */
 static struct wire_msg *
-pairs_of(const struct train_service *s, const struct sample_step *step,
-         int64_t id)
+pairs_of(const struct train_service *s, const struct batch *batch, int64_t id)
 {
     struct wire_pairs pairs = {
-        .id = id,
-        .session = *s->session,
-        .epoch = (int64_t)step->epoch,
-        .step = (int64_t)step->step,
-        .beta = step->beta,
-        .n = step->b,
-        .n_views = step->v,
-        .dim = step->dim,
-        .n_extra = step->extra,
-        .ids = step->ids,
-        .z = step->z,
-        .extra_ids = step->extra_ids,
-        .extra_z = step->extra_z,
-        .of_extra = s->batch->of_extra,
-        .variants = s->batch->variants,
-    };
+        .id = id, .session = *s->session, .batch = *batch};
 
-    if (s->batch->tokens)
-        put_captions(s->batch, &pairs);
+    if (batch->tokens) {
+        snprintf(pairs.kind, sizeof pairs.kind, "pair");
+        pairs.extra_text_z = batch->extra.z;
+        batch_captions_undo(&pairs.batch);
+    }
     return wire_pairs_put(&pairs);
 }
 
@@ -255,7 +227,6 @@ take_weights(struct train_service *s, struct sample_weights *weights)
         .outside = answer->outside,
         .accepted = answer->accepted,
         .moved = (size_t)answer->moved,
-        .n_values = answer->n_values,
         .sampler = flow_service_who(s->service)->sampler,
         .n_tables = answer->n_tables,
     };
@@ -265,16 +236,13 @@ take_weights(struct train_service *s, struct sample_weights *weights)
                        (int)WIRE_SAMPLER_NAME == (int)SAMPLE_SAMPLER_MAX &&
                        (int)WIRE_PIECE_MAX == (int)SAMPLE_PIECE_MAX,
                    "what can be kept can be sent");
-    _Static_assert((int)WIRE_VALUES_MAX <= (int)SAMPLE_VALUES_MAX,
-                   "room for all values of a service");
-    for (size_t i = 0; i < answer->n_values; i++)
-        weights->values[i] = (struct sample_value){answer->values[i].name,
-                                                   answer->values[i].value};
+    value_copy(weights->values.value, &weights->values.n, VALUES_MAX,
+               answer->values, answer->n_values);
 }
 
 /* Asks for the weights of a batch, once. */
 static enum flow_answer
-ask_weights(struct train_service *s, const struct sample_step *step,
+ask_weights(struct train_service *s, const struct batch *step,
             struct sample_weights *weights, struct err *err)
 {
     const int64_t id = flow_service_id(s->service);
@@ -297,10 +265,10 @@ ask_weights(struct train_service *s, const struct sample_step *step,
 /* Without the service: the softmax over the other images of the batch, which
  * is what chains that have mixed within it would say. */
 static void
-in_batch(struct train_service *s, const struct sample_step *step,
+in_batch(struct train_service *s, const struct batch *step,
          struct sample_weights *weights)
 {
-    const size_t n = step->v * step->b, rows = n + step->extra;
+    const size_t n = step->v * step->b, rows = n + step->extra.n;
 
     mem_grow(&s->in_batch, &s->in_batch_room, n * rows, sizeof *s->in_batch);
     num_gemm_nt(n, rows, step->dim, 1, step->z, step->z, 0, s->in_batch);
@@ -320,7 +288,7 @@ version_met(const struct train_service *s)
 
 /* A service that lost its state is given what we kept, and asked again. */
 static enum flow_answer
-ask_until_answered(struct train_service *s, const struct sample_step *step,
+ask_until_answered(struct train_service *s, const struct batch *step,
                    struct sample_weights *weights, struct err *err)
 {
     enum flow_answer what;
@@ -333,7 +301,7 @@ ask_until_answered(struct train_service *s, const struct sample_step *step,
 }
 
 static int
-find_weights(struct train_service *s, const struct sample_step *step,
+find_weights(struct train_service *s, const struct batch *step,
              struct sample_weights *weights, int *alone, struct err *err)
 {
     enum flow_answer what = FLOW_UNREACHED;
@@ -358,8 +326,8 @@ find_weights(struct train_service *s, const struct sample_step *step,
 
 /* Asked for in the midst of a step, while the desk is left. */
 static int
-weigh_step(void *self, const struct sample_step *step,
-           struct sample_weights *weights, int *alone, struct err *err)
+weigh_step(void *self, const struct batch *step, struct sample_weights *weights,
+           int *alone, struct err *err)
 {
     struct train_service *s = self;
     int rc;

@@ -27,8 +27,6 @@ struct train_service {
         *desk; /* left to the other thread while a step computes */
     int stop;  /* descriptor, as wire_wait() */
 
-    const struct wire_batch *batch; /* at hand: to be set before each step */
-
     struct flow_service *service;                 /* NULL until it is opened */
     struct wire_weights answer;                   /* the last */
     struct sample_rows tables[SAMPLE_TABLES_MAX]; /* of it */

@@ -8,7 +8,7 @@ train_plan_fits(const struct train *t, const struct wire_batch *batch)
 {
     const char *order = t->state.order;
 
-    return !batch->at.step || !*order || !*batch->order ||
+    return !batch->batch.step || !*order || !*batch->order ||
            !strcmp(order, batch->order);
 }
 
@@ -66,8 +66,8 @@ train_plan_change(struct train *t, const struct wire_batch *batch,
         train_history_turn(&t->history, s->epoch, s->step);
     s->epoch++;
     s->step = 0;
-    s->steps = batch->steps;
-    s->epochs = batch->epochs;
+    s->steps = batch->batch.steps;
+    s->epochs = batch->batch.epochs;
     if (*batch->plan)
         memcpy(s->plan, batch->plan, sizeof s->plan);
     if (train_session(t, err))

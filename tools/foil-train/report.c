@@ -13,19 +13,14 @@ print_sentence(void *self, const char *sentence)
 
 /* The numbers of a line, to the followers of the run. */
 static void
-publish_values(void *self, const struct train_values *values)
+publish_values(void *self, const struct values *values)
 {
     struct train *t = self;
     struct wire_metrics *metrics = mem_array(1, sizeof *metrics);
 
     *metrics = (struct wire_metrics){
         .stage = "train", .step = t->state.total, .n = values->n};
-    for (size_t i = 0; i < values->n; i++) {
-        struct wire_metric *to = &metrics->values[i];
-
-        memcpy(to->name, values->value[i].name, sizeof to->name);
-        to->value = values->value[i].value;
-    }
+    memcpy(metrics->values, values->value, values->n * sizeof *values->value);
     wire_feed_metrics(t->feed, metrics);
     free(metrics);
 }
@@ -57,22 +52,10 @@ train_report_open(struct train *t, struct err *err)
 
 /* Writes down what was in the batch of a step that is done. */
 static void
-keep_batch(struct train *t, const struct wire_batch *b)
+keep_batch(struct train *t, const struct wire_batch *from)
 {
     const struct run_shown shown = {
-        .total = t->state.total,
-        .epoch = b->at.epoch,
-        .step = b->at.step,
-        .n = b->n,
-        .views = b->n_views,
-        .n_extra = b->n_extra,
-        .ids = b->ids,
-        .variant = b->variants.variant,
-        .extra_ids = b->extra_ids,
-        .extra_view = b->of_extra.view,
-        .extra_epoch = b->of_extra.epoch,
-        .plan = b->plan,
-    };
+        .total = t->state.total, .plan = from->plan, .batch = from->batch};
     struct err why;
 
     if (run_batches_put(&t->batches, &shown, t->shape.extra, t->shape.digest,
@@ -83,19 +66,18 @@ keep_batch(struct train *t, const struct wire_batch *b)
 
 void
 train_report_step(struct train *t, const struct wire_batch *from,
-                  const struct train_batch *b,
-                  const struct train_result *result)
+                  const struct batch *batch, const struct train_result *result)
 {
     struct train_plan plan;
-    const int first =
-        b->step == 0 && train_features_plan(&t->features, b->epoch, &plan);
+    const int first = batch->step == 0 &&
+                      train_features_plan(&t->features, batch->epoch, &plan);
 
     if (result->outcome != TRAIN_ROLLBACK)
         keep_batch(t, from);
     if (t->ranks)
         t->journal.slowest =
             train_shards_slowest(&t->encoder, &t->text_encoder);
-    train_journal_step(&t->journal, b, result, first ? &plan : NULL);
+    train_journal_step(&t->journal, batch, result, first ? &plan : NULL);
     train_report_event(t, "step", "", "");
     if (t->state.step == 0)
         train_report_event(t, "epoch", "", "");
@@ -114,17 +96,17 @@ train_report_event(struct train *t, const char *what, const char *path,
 }
 
 void
-train_report_features(struct train *t, const struct train_batch *b)
+train_report_features(struct train *t, const struct batch *batch)
 {
-    struct wire_features features = {.epoch = b->epoch,
-                                     .step = b->step,
-                                     .n = b->n,
+    struct wire_features features = {.epoch = batch->epoch,
+                                     .step = batch->step,
+                                     .n = batch->b,
                                      .n_views = 2,
                                      .dim = t->learner.dim,
-                                     .ids = b->ids,
+                                     .ids = batch->ids,
                                      .z = t->learner.v};
 
     snprintf(features.mode, sizeof features.mode, "%s",
-             b->encode_only ? "eval" : "train");
+             batch->encode_only ? "eval" : "train");
     wire_feed_features(t->feed, &features);
 }

@@ -82,6 +82,12 @@ drop_batches(struct train_source *s)
         release_batch(batch);
 }
 
+struct wire_place
+train_at(const struct train *t)
+{
+    return (struct wire_place){t->session, t->state.epoch, t->state.step};
+}
+
 void
 train_source_restart(struct train *t)
 {
@@ -106,15 +112,14 @@ train_source_close(struct train *t)
 static size_t
 views_of(const struct wire_batch *b)
 {
-    return b->variants.augmentations ? (size_t)b->variants.augmentations
-                                     : b->n_views;
+    return b->batch.fixed ? (size_t)b->batch.fixed : b->batch.v;
 }
 
 /* Images that are nobody's anchor, or captions. */
 static size_t
 extra_of(const struct wire_batch *b)
 {
-    return b->n_extra + b->n_texts;
+    return b->batch.extra.n + b->batch.extra.n_texts;
 }
 
 /* What the first augmenter says. */
@@ -139,29 +144,30 @@ learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
     struct train_shape *shape = &t->shape;
     const size_t views = train_views_wanted(t->options);
 
-    if (b->n_views != views)
+    if (b->batch.v != views)
         return err_set(err,
                        "a batch of %zu view%s of each image: want %zu%s, by "
                        "foil-augment --views %zu",
-                       b->n_views, plural(b->n_views), views,
+                       b->batch.v, plural(b->batch.v), views,
                        t->options->text ? ", with captions" : "", views);
-    if (b->n < 2)
+    if (b->batch.b < 2)
         return err_set(err, "a batch of 1 image: want at least 2 images, by "
                             "foil-select --batch");
-    if (shape->images && (t->encoder.verbs || b->n <= shape->images))
+    if (shape->images && (t->encoder.verbs || b->batch.b <= shape->images))
         return 0; // until the net is built the largest counts
     learn_data(shape, hello);
-    shape->images = b->n;
-    shape->extra = b->of_extra.reserve ? (size_t)b->of_extra.reserve
-                   : extra_of(b)       ? 2 * b->n
+    shape->images = b->batch.b;
+    shape->extra = b->batch.extra.most ? (size_t)b->batch.extra.most
+                   : extra_of(b)       ? 2 * b->batch.b
                                        : 0;
     if (!shape->extra && train_brings(t->options))
-        shape->extra = 4 * b->n; // a state of each row, and its other view
+        shape->extra =
+            4 * b->batch.b; // a state of each row, and its other view
     shape->height = b->height;
     shape->width = b->width;
     shape->channels = b->channels;
     shape->views = views_of(b);
-    shape->captions = t->options->text ? (size_t)b->texts : 0;
+    shape->captions = t->options->text ? (size_t)b->batch.texts : 0;
     return 0;
 }
 
@@ -176,11 +182,11 @@ check_batch(struct train *t, const struct wire_batch *b, struct err *err)
     if (b->height != shape->height || b->width != shape->width)
         return err_set(err, "images of %zux%zu: this run has %zux%zu", b->width,
                        b->height, shape->width, shape->height);
-    if (b->n_extra && t->options->text)
+    if (b->batch.extra.n && t->options->text)
         return err_set(err,
                        "%zu further images: beside captions there are "
                        "further texts only",
-                       b->n_extra);
+                       b->batch.extra.n);
     if (nn_encoder_reads(t->options->arch, NN_IDS) &&
         views_of(b) != shape->views)
         return err_set(err, "%zu view%s of an image: this run has %zu",
@@ -198,12 +204,12 @@ check_item(const struct train_shape *shape, const struct wire_batch *b,
                        "shard %jd of %jd of an item: shards are not put "
                        "together yet, batches have to be whole",
                        (intmax_t)b->shard[0], (intmax_t)b->shard[1]);
-    if (b->n > shape->images || extra_of(b) > shape->extra)
+    if (b->batch.b > shape->images || extra_of(b) > shape->extra)
         return err_set(err,
                        "a batch of %zu and %zu further samples: this run has "
                        "up to %zu and %zu, as its first batch had; its first "
                        "item has to be the largest",
-                       b->n, extra_of(b), shape->images, shape->extra);
+                       b->batch.b, extra_of(b), shape->images, shape->extra);
     return 0;
 }
 
@@ -226,6 +232,7 @@ take_batch(struct train *t, const struct flow_news *news)
     struct train_source *s = &t->source;
     struct flow_server *server = s->inlet->server;
     struct wire_batch batch, *held;
+    struct wire_place at;
     struct err why;
 
     if (wire_batch_get(&batch, news->msg, flow_server_hello(server)->size,
@@ -234,7 +241,8 @@ take_batch(struct train *t, const struct flow_news *news)
             train_journal_say(&t->journal, "%s", why.msg);
         return;
     }
-    if (!flow_consumer_wants(s->inlet->consumer, &batch.at)) {
+    at = wire_place_of(batch.session, &batch.batch);
+    if (!flow_consumer_wants(s->inlet->consumer, &at)) {
         wire_batch_release(&batch); // late, or a second time
         return;
     }
@@ -248,8 +256,7 @@ take_batch(struct train *t, const struct flow_news *news)
     if (check_item(&t->shape, &batch, &why)) {
         if (flow_server_refuse(server, news->peer, &why))
             train_journal_say(&t->journal, "epoch %jd, step %jd: %s",
-                              (intmax_t)batch.at.epoch, (intmax_t)batch.at.step,
-                              why.msg);
+                              (intmax_t)at.epoch, (intmax_t)at.step, why.msg);
         wire_batch_release(&batch);
         return;
     }
@@ -261,7 +268,7 @@ take_batch(struct train *t, const struct flow_news *news)
     }
     held = mem_array(1, sizeof *held);
     *held = batch;
-    release_batch(flow_consumer_hold(s->inlet->consumer, &held->at, held));
+    release_batch(flow_consumer_hold(s->inlet->consumer, &at, held));
 }
 
 /* Takes all that has come. */

@@ -12,11 +12,7 @@ static const double every = 1;
 static void
 add_count(struct wire_status *status, const char *name, double value)
 {
-    struct wire_metric *to = &status->values[status->n++];
-
-    REQUIRE(status->n <= WIRE_STATUS_MAX);
-    snprintf(to->name, sizeof to->name, "%s", name);
-    to->value = value;
+    value_add(status->values, &status->n, WIRE_STATUS_MAX, name, value);
 }
 
 static void

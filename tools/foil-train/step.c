@@ -2,23 +2,23 @@
 
 /* The step was not applied: what then is as --nan says. */
 static int
-refuse_step(struct train *t, const struct train_batch *b,
+refuse_step(struct train *t, const struct batch *batch,
             const struct train_result *result, struct err *err)
 {
     struct err why;
 
-    if (train_journal_refused(&t->journal, b, result->reason, &why))
+    if (train_journal_refused(&t->journal, batch, result->reason, &why))
         train_journal_say(&t->journal, "%s", why.msg);
     if (result->outcome == TRAIN_STOPPED)
         return err_set(err,
                        "epoch %jd, step %jd: %s; the ids of the batch are in "
                        "'%s/nonfinite.jsonl'",
-                       (intmax_t)b->epoch, (intmax_t)b->step, result->reason,
-                       t->options->stage.run);
-    train_journal_say(&t->journal, "epoch %jd, step %jd: %s: %s",
-                      (intmax_t)b->epoch, (intmax_t)b->step, result->reason,
-                      result->outcome == TRAIN_SKIPPED ? "skipped"
-                                                       : "rolled back");
+                       (intmax_t)batch->epoch, (intmax_t)batch->step,
+                       result->reason, t->options->stage.run);
+    train_journal_say(
+        &t->journal, "epoch %jd, step %jd: %s: %s", (intmax_t)batch->epoch,
+        (intmax_t)batch->step, result->reason,
+        result->outcome == TRAIN_SKIPPED ? "skipped" : "rolled back");
     return result->outcome == TRAIN_SKIPPED
                ? 0
                : train_checkpoints_rollback(&t->checkpoints, err);
@@ -26,32 +26,33 @@ refuse_step(struct train *t, const struct train_batch *b,
 
 /* What a batch left in v, for those who follow and for the history. */
 static void
-keep_features(struct train *t, const struct train_batch *b, int good)
+keep_features(struct train *t, const struct batch *batch, int good)
 {
     if (good)
-        train_drawn_tell(&t->drawn, t->feed, b->epoch, b->step, b->n, b->ids);
+        train_drawn_tell(&t->drawn, t->feed, batch->epoch, batch->step,
+                         batch->b, batch->ids);
     if (good && wire_feed_followed(t->feed, WIRE_FEATURES))
-        train_report_features(t, b);
+        train_report_features(t, batch);
     if (!t->history.keep)
         return;
     if (good)
-        train_history_put(&t->history, b->n, b->ids, t->learner.v,
-                          b->encode_only);
-    if (b->step + 1 == b->steps)
-        train_history_turn(&t->history, b->epoch, b->steps);
+        train_history_put(&t->history, batch->b, batch->ids, t->learner.v,
+                          batch->encode_only);
+    if (batch->step + 1 == batch->steps)
+        train_history_turn(&t->history, batch->epoch, batch->steps);
 }
 
 static int
-encode_only(struct train *t, const struct train_batch *b, struct err *err)
+encode_only(struct train *t, const struct batch *batch, struct err *err)
 {
     int good;
 
     train_desk_leave(&t->desk);
-    good = train_learner_encode(&t->learner, b, err);
+    good = train_learner_encode(&t->learner, batch, err);
     train_desk_back(&t->desk);
     if (good < 0)
         return -1;
-    keep_features(t, b, good);
+    keep_features(t, batch, good);
     if (t->state.step == 0)
         train_report_event(t, "epoch", "", "");
     return 1;
@@ -67,17 +68,14 @@ train_meanwhile(void *tool)
                                     .epoch = s->epoch + last,
                                     .step = last ? 0 : s->step + 1};
     const struct wire_batch *found;
-    struct train_batch batch;
 
     train_desk_back(&t->desk);
     wire_batch_release(&t->left);
     train_source_serve(t);
     found = train_source_find(t, &next);
     // one that will not be trained must not wait in a program's memory
-    if (found && train_plan_fits(t, found)) {
-        train_batch_of(found, &batch);
-        train_learner_expect(&t->learner, &batch);
-    }
+    if (found && train_plan_fits(t, found))
+        train_learner_expect(&t->learner, &found->batch);
     train_desk_leave(&t->desk);
 }
 
@@ -98,11 +96,9 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
 {
     enum train_outcome outcome;
     struct train_result result;
-    struct train_batch batch;
+    struct batch batch = from->batch;
 
-    train_batch_of(from, &batch);
     train_texts_pack(&t->texts, from, &batch);
-    t->service.batch = from;
     train_drawn_begin(&t->drawn, wire_feed_followed(t->feed, WIRE_DRAWN));
     if (batch.encode_only)
         return encode_only(t, &batch, err);

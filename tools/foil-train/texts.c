@@ -33,8 +33,7 @@ train_texts_release(struct train_texts *texts)
     free(texts->file);
     free(texts->offsets);
     free(texts->tokens);
-    free(texts->variant);
-    free(texts->extra_ids);
+    free(texts->views);
     *texts = (struct train_texts){0};
 }
 
@@ -91,14 +90,15 @@ train_texts_judge(const struct train_texts *texts,
                        "captions by a vocabulary of %jd tokens: this run has "
                        "one of %zu",
                        (intmax_t)b->vocabulary, texts->size);
-    if ((size_t)b->texts != shape->captions)
+    if ((size_t)b->batch.texts != shape->captions)
         return err_set(err,
                        "samples of up to %jd captions: this run has up to %zu",
-                       (intmax_t)b->texts, shape->captions);
-    return check_rows(texts, options, b->n, b->n_tokens, b->tokens, b->lengths,
-                      err) ||
-                   check_rows(texts, options, b->n_texts, b->n_tokens,
-                              b->extra_tokens, b->extra_lengths, err)
+                       (intmax_t)b->batch.texts, shape->captions);
+    return check_rows(texts, options, b->batch.b, b->n_tokens, b->tokens,
+                      b->lengths, err) ||
+                   check_rows(texts, options, b->batch.extra.n_texts,
+                              b->n_tokens, b->extra_tokens, b->extra_lengths,
+                              err)
                ? -1
                : 0;
 }
@@ -119,31 +119,11 @@ append_texts(struct train_texts *texts, size_t at, size_t n, size_t width,
     }
 }
 
-/* Further texts are the further samples of a batch. */
-static void
-pack_extra(struct train_texts *texts, const struct wire_batch *from,
-           struct train_batch *batch)
-{
-    const size_t s = from->n_texts;
-
-    append_texts(texts, from->n, s, from->n_tokens, from->extra_tokens,
-                 from->extra_lengths);
-    mem_grow(&texts->extra_ids, &texts->extra_ids_room, 2 * s,
-             sizeof *texts->extra_ids);
-    for (size_t i = 0; i < s; i++) {
-        texts->extra_ids[i] = from->extra_texts[2 * i];
-        texts->extra_ids[s + i] = 1 + from->extra_texts[2 * i + 1];
-    }
-    batch->n_extra = s;
-    batch->extra_ids = texts->extra_ids;
-    batch->extra_view = texts->extra_ids + s;
-}
-
 void
 train_texts_pack(struct train_texts *texts, const struct wire_batch *from,
-                 struct train_batch *batch)
+                 struct batch *batch)
 {
-    const size_t n = from->n, all = n + from->n_texts;
+    const size_t b = batch->b, all = b + batch->extra.n_texts;
 
     if (!texts->file)
         return;
@@ -151,21 +131,15 @@ train_texts_pack(struct train_texts *texts, const struct wire_batch *from,
              sizeof *texts->offsets);
     mem_grow(&texts->tokens, &texts->tokens_room, all * from->n_tokens,
              sizeof *texts->tokens);
-    mem_grow(&texts->variant, &texts->variant_room, 2 * n,
-             sizeof *texts->variant);
+    mem_grow(&texts->views, &texts->views_room, batch_captions_size(batch),
+             sizeof *texts->views);
     texts->offsets[0] = 0;
-    append_texts(texts, 0, n, from->n_tokens, from->tokens, from->lengths);
-    for (size_t i = 0; i < n; i++) {
-        texts->variant[i] = 0;
-        texts->variant[n + i] = 1 + from->captions[i];
-    }
+    append_texts(texts, 0, b, from->n_tokens, from->tokens, from->lengths);
+    append_texts(texts, b, batch->extra.n_texts, from->n_tokens,
+                 from->extra_tokens, from->extra_lengths);
     batch->tokens = texts->tokens;
     batch->offsets = texts->offsets;
-    batch->captions = from->captions;
-    batch->fixed = 1 + from->texts;
-    batch->view_of = texts->variant;
-    if (from->n_texts)
-        pack_extra(texts, from, batch);
+    batch_captions(batch, texts->views);
 }
 
 static int

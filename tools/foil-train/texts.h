@@ -2,9 +2,9 @@
 #define FOIL_TRAIN_TEXTS_H
 
 #include "options.h"
-#include "train/batch.h"
 #include "train/config.h"
 #include "train/part.h"
+#include "util/batch.h"
 #include "wire/batch.h"
 
 /*
@@ -21,9 +21,8 @@ struct train_texts {
     /* of the batch at hand */
     size_t *offsets;
     int32_t *tokens;
-    int64_t *variant;   /* 0 of each image, 1 + k of its caption k */
-    int64_t *extra_ids; /* samples of further texts, then their variants */
-    size_t offsets_room, tokens_room, variant_room, extra_ids_room;
+    int64_t *views; /* of batch_captions() */
+    size_t offsets_room, tokens_room, views_room;
 };
 
 /* train_texts_read() takes the vocabulary of a file, --vocabulary or that of a
@@ -45,11 +44,10 @@ int train_texts_judge(const struct train_texts *texts,
 
 /*
  * train_texts_pack() packs the captions of a batch for the learner, and the
- * further texts behind them.  Image and captions of a sample are as 1 + K fixed
- * views of it: chains are kept by that.
+ * further texts behind them, by batch_captions().
  */
 void train_texts_pack(struct train_texts *texts, const struct wire_batch *from,
-                      struct train_batch *batch);
+                      struct batch *batch);
 
 /* train_texts_part() returns vocabulary.txt as a part of a checkpoint. */
 struct train_part train_texts_part(struct train_texts *texts);

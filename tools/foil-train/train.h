@@ -41,7 +41,6 @@
  *   source.c     batches from augmenters, in the order of the plan
  *   plan.c       by which plan an epoch is trained
  *   desk.c       who is at the sockets while a step computes
- *   batch.c      what the library is to know of a batch
  *   step.c       one step, and what is done about what became of it
  *   negatives.c  weights from the negatives service
  *   drawn.c      the heaviest negatives, for those who follow them
@@ -107,14 +106,12 @@ struct train {
     struct train_checkpoints checkpoints;
 };
 
-/* batch.c: the first step that is not done, as messages say it. */
-struct wire_place train_at(const struct train *t);
-
 /*
  * source.c: train_source_next() returns 1 with the next batch of the plan, 0 at
  * its end or when asked to stop, -1 when it is given up.  train_source_serve()
  * takes what has come meanwhile, greets and answers, and waits for nothing.
  * train_source_find() returns the batch of a later place, where it has come.
+ * train_at() is the place of the first step that is not done.
  * train_source_restart() begins a new session: no batch of the old one counts.
  * train_views_wanted() is the number of views of each image in a batch.
  */
@@ -122,6 +119,7 @@ int train_source_open(struct train *t, struct err *err);
 int train_source_next(struct train *t, struct wire_batch *batch,
                       struct err *err);
 void train_source_serve(struct train *t);
+struct wire_place train_at(const struct train *t);
 const struct wire_batch *train_source_find(const struct train *t,
                                            const struct wire_place *at);
 void train_source_restart(struct train *t);
@@ -183,9 +181,6 @@ int train_check_free(const char *run, struct err *err);
  * it in the run directory. */
 int train_session(struct train *t, struct err *err);
 
-/* batch.c: what the library is to know of a batch; lent. */
-void train_batch_of(const struct wire_batch *from, struct train_batch *batch);
-
 /*
  * step.c: train_step() trains a batch, or only encodes it, and reports it.
  * Returns 1 when that is over, 0 when asked to stop within it.  train_leave()
@@ -228,10 +223,10 @@ void train_status_keep(struct train *t);
 void train_report_init(struct train *t);
 int train_report_open(struct train *t, struct err *err);
 void train_report_step(struct train *t, const struct wire_batch *from,
-                       const struct train_batch *batch,
+                       const struct batch *batch,
                        const struct train_result *result);
 void train_report_event(struct train *t, const char *what, const char *path,
                         const char *reason);
-void train_report_features(struct train *t, const struct train_batch *batch);
+void train_report_features(struct train *t, const struct batch *batch);
 
 #endif

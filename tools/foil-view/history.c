@@ -159,9 +159,9 @@ forget_steps(struct history *history, int64_t from)
 }
 
 int
-history_add(struct history *history, const struct wire_metric *value, size_t n)
+history_add(struct history *history, const struct value *value, size_t n)
 {
-    const double steps = wire_metrics_find(value, n, "total");
+    const double steps = value_find(value, n, "total");
     const int64_t total = steps >= 1 ? (int64_t)steps : 0;
 
     if (!total)

@@ -40,8 +40,7 @@ int history_read(struct history *history, const char *run);
 /* history_add() takes in a step; 0 where it has no "total".  Steps from that
  * one on are forgotten, with the whole of its bucket: a run that was resumed
  * does them again. */
-int history_add(struct history *history, const struct wire_metric *value,
-                size_t n);
+int history_add(struct history *history, const struct value *value, size_t n);
 
 /* history_total() returns the number of the last step, 0 where there is none.
  */

@@ -91,13 +91,14 @@ find_step(struct run_views *views, int64_t epoch, int64_t step,
     int64_t total = 0;
 
     while (!run_views_step(views, total, shown, &ignored)) {
-        if (shown->epoch == epoch && shown->step == step)
+        if (shown->batch.epoch == epoch && shown->batch.step == step)
             return 0;
-        if (shown->epoch < epoch ||
-            (shown->epoch == epoch && shown->step < step))
+        if (shown->batch.epoch < epoch ||
+            (shown->batch.epoch == epoch && shown->batch.step < step))
             return -1; // not written yet
-        total = shown->total -
-                (shown->epoch == epoch ? shown->step - step : shown->step + 1);
+        total = shown->total - (shown->batch.epoch == epoch
+                                    ? shown->batch.step - step
+                                    : shown->batch.step + 1);
         if (total < 1)
             return -1;
     }
@@ -145,8 +146,8 @@ picture_batch(struct pictures *pictures, const struct batch_view *b,
     if (!pictures_set(pictures, err))
         return -1;
     known = !find_step(pictures->views, b->epoch, b->step, &shown) &&
-            shown.n == b->n && shown.views == each &&
-            !memcmp(shown.ids, b->ids, b->n * sizeof *b->ids);
+            shown.batch.b == b->n && shown.batch.v == each &&
+            !memcmp(shown.batch.ids, b->ids, b->n * sizeof *b->ids);
     name = mem_array(n, sizeof *name);
     for (size_t i = 0; i < n; i++) {
         const size_t row = i % each * b->n + i / each;
@@ -173,13 +174,13 @@ picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
                   : find_step(pictures->views, epoch, step, &shown))
         return -1;
     pictures->ready = 1;
-    *batch = (struct batch_view){.epoch = shown.epoch,
-                                 .step = shown.step,
-                                 .n = shown.n,
-                                 .views = shown.views,
+    *batch = (struct batch_view){.epoch = shown.batch.epoch,
+                                 .step = shown.batch.step,
+                                 .n = shown.batch.b,
+                                 .views = shown.batch.v,
                                  .texts = run_views_texts(pictures->views)};
-    batch->ids = mem_array(shown.n, sizeof *batch->ids);
-    memcpy(batch->ids, shown.ids, shown.n * sizeof *batch->ids);
+    batch->ids = mem_array(shown.batch.b, sizeof *batch->ids);
+    memcpy(batch->ids, shown.batch.ids, shown.batch.b * sizeof *batch->ids);
     return 0;
 }
 

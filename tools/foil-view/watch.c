@@ -127,7 +127,7 @@ watch_close(struct watch *watch)
 }
 
 static json_t *
-show_values(const struct wire_metric *value, size_t n)
+show_values(const struct value *value, size_t n)
 {
     json_t *values = json_object();
 
@@ -140,7 +140,7 @@ show_values(const struct wire_metric *value, size_t n)
 static int
 has_plan(const struct wire_metrics *m)
 {
-    return !isnan(wire_metrics_find(m->values, m->n, "plan.mean"));
+    return !isnan(value_find(m->values, m->n, "plan.mean"));
 }
 
 /* The newest line waits, or one with figures of a plan, which an epoch has
@@ -149,7 +149,7 @@ static void
 take_metrics(struct watch *watch)
 {
     const struct wire_metrics *m = &watch->live.metrics;
-    const double tau = wire_metrics_find(m->values, m->n, "tau");
+    const double tau = value_find(m->values, m->n, "tau");
 
     watch->tau = isnan(tau) ? watch->tau : tau;
     if (watch->is_pending && has_plan(&watch->pending) && !has_plan(m))
@@ -166,7 +166,7 @@ tell_metrics(struct watch *watch, double now)
 
     if (!watch->is_pending || now - watch->sent_at < metrics_s)
         return;
-    total = wire_metrics_find(m->values, m->n, "total");
+    total = value_find(m->values, m->n, "total");
     hub_publish(watch->hub, "metrics",
                 json_pack("{s:I s:o}", "total",
                           (json_int_t)(total > 0 ? total : 0), "values",

@@ -1,0 +1,55 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/err.h"
+#include "util/value.h"
+
+void
+value_add(struct value *list, size_t *n, size_t most, const char *name,
+          double x)
+{
+    struct value *to = &list[*n];
+
+    REQUIRE(*n < most);
+    ++*n;
+    *to = (struct value){.value = x};
+    snprintf(to->name, sizeof to->name, "%s", name);
+}
+
+void
+value_copy(struct value *list, size_t *n, size_t most, const struct value *from,
+           size_t count)
+{
+    for (size_t i = 0; i < count && *n < most; i++)
+        list[(*n)++] = from[i];
+}
+
+double
+value_find(const struct value *list, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(list[i].name, name))
+            return list[i].value;
+    return NAN;
+}
+
+void
+values_add(struct values *values, const char *name, double x)
+{
+    value_add(values->value, &values->n, VALUES_MAX, name, x);
+}
+
+void
+values_count(struct values *values, const char *name, int64_t x)
+{
+    values_add(values, name, (double)x);
+    values->value[values->n - 1].whole = 1;
+}
+
+void
+values_join(struct values *values, const struct values *from)
+{
+    REQUIRE(values->n + from->n <= VALUES_MAX);
+    value_copy(values->value, &values->n, VALUES_MAX, from->value, from->n);
+}

@@ -1,0 +1,26 @@
+#include <math.h>
+#include <string.h>
+
+#include "t.h"
+#include "util/value.h"
+
+int
+main(void)
+{
+    static struct values a;
+    char name[100];
+
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    values_add(&a, "loss", 0.5);
+    values_count(&a, "moved", 12);
+    values_add(&a, name, 3);
+    T(a.n == 3 && !strcmp(a.value[0].name, "loss") && !a.value[0].whole,
+      "numbers stay in their order");
+    T(value_find(a.value, a.n, "moved") == 12 && a.value[1].whole,
+      "a count is known as one");
+    T(strlen(a.value[2].name) == VALUE_NAME - 1, "a long name is cut");
+    T(isnan(value_find(a.value, a.n, "tau")),
+      "a name that there is not gives NaN");
+    return t_done();
+}
