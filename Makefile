@@ -56,7 +56,7 @@ OUT     := build/$(B)
 
 # Rooms, lowest floor first: tests run in this order, so that the first
 # failure is the deepest one.
-ROOMS   := util num ranks wire image text flow data nn loss sample select eval train
+ROOMS   := util num ranks wire image text flow stage data nn loss sample select eval train
 
 # Libraries; what is missing is said before anything is compiled.
 PKG_CONFIG  ?= pkg-config
@@ -377,7 +377,7 @@ $(EMULATED): emulate-%:
 # answers about keys, and foil-select's planner.
 THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/util/test_lock \
             $(OUT)/tests/util/test_spare \
-            $(OUT)/tests/util/test_command_life \
+            $(OUT)/tests/stage/test_program_life \
             $(OUT)/tests/wire/test_zap \
             $(OUT)/tests/ranks/test_ranks \
             $(OUT)/tests/foil-select/test_planner

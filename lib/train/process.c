@@ -51,7 +51,7 @@ memory_at(const struct process *e, size_t at)
 static int
 ask_for_ok(struct process *e, char *line, struct err *err)
 {
-    struct command_answer answer = {0};
+    struct stage_answer answer = {0};
     const int rc = train_program_ask(e->program, line, &answer, err);
 
     free(answer.ok);
@@ -155,7 +155,7 @@ take_loss(struct process *e, const char *words, struct loss_report *report)
     double x;
     int rc, known = 0;
 
-    while ((rc = command_value(&words, name, sizeof name, &x)) > 0) {
+    while ((rc = stage_program_value(&words, name, sizeof name, &x)) > 0) {
         if (!strcmp(name, "loss")) {
             report->value = x;
             known = 1;
@@ -193,7 +193,7 @@ process_loss(void *self, const struct loss_batch *batch,
              struct loss_report *report, struct err *err)
 {
     struct process *e = self;
-    struct command_answer answer = {0};
+    struct stage_answer answer = {0};
     int rc = train_program_ask(e->program, put_weights(e, batch), &answer, err);
 
     if (!rc && take_loss(e, answer.ok, report)) {
@@ -229,7 +229,7 @@ process_norm(void *self, double *length, struct err *err)
     struct process *e = self;
     static const struct train_number norm = {"norm", 0, INFINITY, 0};
     static const struct train_number steady = {"steady", 0, 1, 1};
-    struct command_answer answer = {0};
+    struct stage_answer answer = {0};
     double is_steady = 0;
     int found = 0, rc;
 
@@ -311,7 +311,7 @@ static int
 fetch_blocks(struct process *e, const char *what, long *steps, struct err *err)
 {
     static const struct train_number seen = {"steps", 0, 0x1p53, 1};
-    struct command_answer answer = {0};
+    struct stage_answer answer = {0};
     double number = 0;
     int rc = train_program_ask(
         e->program, mem_format("get %s what=%s", e->tower, what), &answer, err);
@@ -458,7 +458,7 @@ static int
 process_init(void *self, const char *path, char **left, struct err *err)
 {
     struct process *e = self;
-    struct command_answer answer = {0};
+    struct stage_answer answer = {0};
 
     e->known = 0;
     if (train_program_ask(e->program, mem_format("init %s %s", e->tower, path),
@@ -615,8 +615,8 @@ static int
 open_encoder(struct process *e, const struct train_encoder_spec *spec,
              long threads, struct err *err)
 {
-    struct command_answer answer = {.take = train_tensors_take,
-                                    .of = &e->tensors};
+    struct stage_answer answer = {.take = train_tensors_take,
+                                  .of = &e->tensors};
     int rc = train_program_ask(e->program, describe_encoder(e, spec, threads),
                                &answer, err);
 

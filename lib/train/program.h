@@ -1,8 +1,8 @@
 #ifndef LIB_TRAIN_PROGRAM_H
 #define LIB_TRAIN_PROGRAM_H
 
+#include "stage/program.h"
 #include "train/process.h"
-#include "util/command.h"
 
 /* Requests to the program of an encoder, and their answers. */
 
@@ -14,7 +14,7 @@ void train_program_tell(struct train_program *program, char *line);
  * 0, or -1 with the first sentence of all that failed. answer  of this one;
  * answer->ok, which is "" where nothing stands there, is to be freed */
 int train_program_ask(struct train_program *program, char *line,
-                      struct command_answer *answer, struct err *err);
+                      struct stage_answer *answer, struct err *err);
 
 /* train_program_fail() makes all fail from now on, with the sentence in err:
  * -1. */
