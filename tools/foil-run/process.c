@@ -1,20 +1,16 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "process.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
-enum { QUOTED = 5, QUOTED_BYTES = 4096, PAUSE_MS = 20 };
+enum { QUOTED = 5, QUOTED_BYTES = 4096 };
 
 static int
 is_program(const char *path)
@@ -57,149 +53,36 @@ process_findable(const struct list_stage *stage, const char *list,
                    name, stage->name);
 }
 
-/* Become the command; what went wrong is written to `report`. */
-_Noreturn static void
-become_command(const struct list_stage *stage, int in, int out, int report,
-               pid_t parent)
-{
-    sigset_t none;
-
-    sigemptyset(&none);
-    if (!prctl(PR_SET_PDEATHSIG, stage->is_script ? 0 : stage->signal) &&
-        getppid() == parent && dup2(in, STDIN_FILENO) == STDIN_FILENO &&
-        (out < 0 || (dup2(out, STDOUT_FILENO) == STDOUT_FILENO &&
-                     dup2(out, STDERR_FILENO) == STDERR_FILENO)) &&
-        signal(SIGPIPE, SIG_DFL) != SIG_ERR &&
-        !sigprocmask(SIG_SETMASK, &none, NULL))
-        execvp(stage->argv[0], stage->argv);
-    if (write(report, &errno, sizeof errno) < 0)
-        _exit(126);
-    _exit(127);
-}
-
-/* Start the command and wait until it is one: 0, or errno.  It is the child
- * that tells the guard: we may be killed at any time, as soon as it is there.
- */
-static int
-spawn_process(struct process *process, const struct guard *guard, int in,
-              int out)
-{
-    const pid_t parent = getpid();
-    int report[2], why = 0;
-
-    if (pipe(report))
-        return errno;
-    process->pid = fork();
-    if (!process->pid) {
-        if (fcntl(report[1], F_SETFD, FD_CLOEXEC) || close(report[0]))
-            _exit(126);
-        setsid();
-        guard_watch(guard, getpid(), process->stage->is_script);
-        become_command(process->stage, in, out, report[1], parent);
-    }
-    if (process->pid < 0)
-        why = errno;
-    close(report[1]);
-    while (process->pid > 0 && read(report[0], &why, sizeof why) < 0 &&
-           errno == EINTR)
-        continue;
-    close(report[0]);
-    if (why && process->pid > 0) {
-        waitpid(process->pid, NULL, 0);
-        guard_forget(guard, process->pid);
-    }
-    if (why)
-        process->pid = 0;
-    return why;
-}
-
 int
-process_start(struct process *process, const struct guard *guard,
-              struct err *err)
+process_start(struct process *process, double grace_s, struct err *err)
 {
-    int in = open("/dev/null", O_RDONLY | O_CLOEXEC), out = -1, why = 0;
+    const struct list_stage *stage = process->stage;
+    int fd[] = {STAGE_NULL, STAGE_OURS, STAGE_OURS};
+    const struct stage_process_config config = {
+        .argv = stage->argv,
+        .fd = fd,
+        .n_fd = 3,
+        .ask = stage->is_script ? STAGE_ASK_GROUP : STAGE_ASK_LEADER,
+        .signal = stage->signal,
+        .grace_s = grace_s};
     struct stat st;
 
     process->due = 0;
     process->started = clock_now();
-    if (in < 0)
-        return err_sys(err, "cannot open '/dev/null'");
     if (process->log) {
-        out =
+        fd[1] = fd[2] =
             open(process->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        if (out < 0 || fstat(out, &st))
-            why = err_sys(err, "cannot write '%s'", process->log);
-        else
-            process->since = st.st_size;
+        if (fd[1] < 0 || fstat(fd[1], &st))
+            return err_sys(err, "cannot write '%s'", process->log);
+        process->since = st.st_size;
     }
-    if (!why) {
-        errno = spawn_process(process, guard, in, out);
-        if (errno)
-            why = err_sys(err, "cannot start '%s' for '%s'",
-                          process->stage->argv[0], process->name);
-    }
-    close(in);
-    if (out >= 0)
-        close(out);
-    return why;
-}
-
-/* Waits for all that is left of a group; returns the status of its leader. What
- * a script has left is asked to end, and killed after `grace` seconds. */
-static int
-end_group(const struct process *process, double grace)
-{
-    const int is_script = process->stage->is_script;
-    const double until = clock_now() + grace;
-    int one, status = 0;
-    pid_t pid;
-
-    kill(-process->pid, is_script ? SIGTERM : SIGKILL);
-    while ((pid = waitpid(-process->pid, &one, is_script ? WNOHANG : 0)) >= 0 ||
-           errno == EINTR) {
-        if (pid == process->pid)
-            status = one;
-        if (!pid && clock_now() > until)
-            kill(-process->pid, SIGKILL);
-        if (!pid)
-            poll(NULL, 0, PAUSE_MS);
-    }
-    return status;
-}
-
-int
-process_ended(struct process *process, double grace, int *status)
-{
-    siginfo_t info = {0};
-
-    if (waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
-        !info.si_pid)
-        return 0;
-    // its number is that of the group as long as it is not waited for
-    *status = end_group(process, grace);
-    process->pid = 0;
-    return 1;
-}
-
-int
-process_code(int status)
-{
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-void
-process_kill(const struct process *process)
-{
-    if (process->pid)
-        kill(-process->pid, SIGKILL);
-}
-
-void
-process_ask(const struct process *process)
-{
-    if (process->pid)
-        kill(process->stage->is_script ? -process->pid : process->pid,
-             process->stage->signal);
+    errno = stage_process_start(&process->run, &config);
+    if (errno)
+        err_sys(err, "cannot start '%s' for '%s'", stage->argv[0],
+                process->name);
+    if (fd[1] >= 0)
+        close(fd[1]);
+    return process->run.pid ? 0 : -1;
 }
 
 /* Returns where the last QUOTED lines of a text begin. */

@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "guard.h"
 #include "keep.h"
 #include "process.h"
 #include "supervise.h"
@@ -27,7 +26,6 @@ static const double script_pause = 2;
 struct run {
     struct process *process;
     size_t n, main;
-    struct guard guard;
     double grace;
     int signals;  /* a signalfd */
     int asked;    /* the signal that asked us to end; 0: none did */
@@ -55,7 +53,7 @@ end_all(struct run *run, int code)
     run->code = code;
     for (size_t i = 0; i < run->n; i++) {
         run->process[i].due = 0;
-        process_ask(&run->process[i]);
+        stage_process_ask(&run->process[i].run);
     }
 }
 
@@ -66,7 +64,7 @@ kill_all(struct run *run)
     const int is_script = run->process[run->main].stage->is_script;
 
     if (is_script && !(run->ending && run->until > 0)) {
-        process_ask(&run->process[run->main]);
+        stage_process_ask(&run->process[run->main].run);
         run->ending = 1;
         run->until = clock_now() + script_pause;
         return;
@@ -75,7 +73,7 @@ kill_all(struct run *run)
     run->until = 0;
     for (size_t i = 0; i < run->n; i++) {
         run->process[i].due = 0;
-        process_kill(&run->process[i]);
+        stage_process_kill(&run->process[i].run);
     }
 }
 
@@ -84,7 +82,7 @@ start_process(struct run *run, struct process *process)
 {
     struct err err;
 
-    if (process_start(process, &run->guard, &err)) {
+    if (process_start(process, run->grace, &err)) {
         say("%s", err.msg);
         end_all(run, EXIT_FAILED);
     }
@@ -127,7 +125,7 @@ others_go_on(const struct run *run, const struct process *process)
         const struct process *other = &run->process[i];
 
         if (other != process && other->stage == process->stage &&
-            (other->pid || other->due > 0))
+            (other->run.pid || other->due > 0))
             return 1;
     }
     return 0;
@@ -142,7 +140,7 @@ tell_failed(struct run *run, const struct process *process, int status)
         // its commands have said why
         if (WIFSIGNALED(status))
             say("the shell %s", how);
-        end_all(run, process_code(status));
+        end_all(run, stage_process_code(status));
     } else if (others_go_on(run, process)) {
         say("%s %s; its other copies continue", process->name, how);
     } else {
@@ -151,7 +149,7 @@ tell_failed(struct run *run, const struct process *process, int status)
             say("%s %s; its log is '%s'", process->name, how, process->log);
         else
             say("%s %s", process->name, how);
-        end_all(run, process_code(status));
+        end_all(run, stage_process_code(status));
     }
     free(how);
 }
@@ -165,7 +163,7 @@ on_end(struct run *run, struct process *process, int status)
         if (process->stage->is_main)
             end_all(run, 128 + run->asked);
     } else if (!starts_again(process, status)) {
-        if (process_code(status))
+        if (stage_process_code(status))
             tell_failed(run, process, status);
         else if (process->stage->is_main)
             end_all(run, EXIT_OK);
@@ -187,11 +185,11 @@ on_signal(struct run *run, int signal)
         if (!process->stage->is_script)
             say("killing all stages");
         kill_all(run);
-    } else if (process->pid) {
+    } else if (process->run.pid) {
         if (!process->stage->is_script)
             say("ending %s, then the other stages; a second signal kills all",
                 process->name);
-        process_ask(process);
+        stage_process_ask(&process->run);
         for (size_t i = 0; i < run->n; i++)
             run->process[i].due = 0;
     } else {
@@ -247,7 +245,7 @@ static int
 runs_any(const struct run *run)
 {
     for (size_t i = 0; i < run->n; i++)
-        if (run->process[i].pid || run->process[i].due > 0)
+        if (run->process[i].run.pid || run->process[i].due > 0)
             return 1;
     return 0;
 }
@@ -268,15 +266,13 @@ wait_for_signals(struct run *run)
 static void
 look_after(struct run *run)
 {
-    int status = 0;
-
     for (size_t i = 0; i < run->n; i++) {
         struct process *process = &run->process[(run->main + i) % run->n];
-        const pid_t pid = process->pid;
+        struct stage_process *one = &process->run;
 
-        if (pid && process_ended(process, run->grace, &status)) {
-            guard_forget(&run->guard, pid);
-            on_end(run, process, status);
+        if (one->pid && stage_process_ended(one)) {
+            stage_process_end(one, process->stage->is_script ? run->grace : 0);
+            on_end(run, process, one->status);
         }
         if (process->due > 0 && process->due <= clock_now())
             start_process(run, process);
@@ -314,7 +310,7 @@ supervise(const struct list *list, const char *logs, double grace)
     run.process = keep_array(room, sizeof *run.process);
     for (size_t i = 0; i < list->n; i++)
         add_stage(&run, &list->stage[i], logs);
-    if (watch_signals(&run, &err) || guard_open(&run.guard, grace, &err))
+    if (watch_signals(&run, &err))
         die("%s", err.msg);
     for (size_t i = 0; i < run.n && !run.ending; i++)
         start_process(&run, &run.process[i]);
@@ -323,7 +319,6 @@ supervise(const struct list *list, const char *logs, double grace)
         if (runs_any(&run))
             wait_for_signals(&run);
     }
-    guard_close(&run.guard);
     close(run.signals);
     return run.code;
 }
