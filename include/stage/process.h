@@ -39,7 +39,6 @@ enum { STAGE_OURS = -1, STAGE_NULL = -2 }; /* as a descriptor */
 struct stage_process_config {
     char *const *argv; /* NULL behind the last word; the first is looked for in
                           the folders of PATH */
-    char *variable;    /* "NAME=VALUE" for its environment; or NULL */
     const int *fd;     /* [n_fd] its descriptors 0, 1, ...: one of ours,
                           STAGE_OURS: stays as it is, STAGE_NULL: /dev/null */
     size_t n_fd;

@@ -17,78 +17,56 @@
 
 #include "stage/process.h"
 #include "util/clock.h"
+#include "util/err.h"
 #include "util/mem.h"
 
 enum { PAUSE_MS = 20 };
 
-static const double tick_s = 0.1;  // of the guard
-static const double unknown_s = 1; // what a group without a number yet has
-
 /*
- * The guard.  Its input has a line for each group that runs,
+ * The guard.  Its input has a line for each group that runs, "MARK TARGET
+ * SIGNAL TICKS": when we end it sends the signal to TARGET, the number of the
+ * command or "-" and that of its group, and kills the group when the target is
+ * gone or after so many tenths of a second.  TARGET is "-" before the command
+ * runs. MARK alone: the group has ended, and processes that have left it are
+ * killed. A point: all have ended.
  *
- *     MARK:TARGET:SIGNAL:TICKS
- *
- * where TARGET is what kill(1) sends the signal to when we end, the number of
- * the command or "-" and that of its group, "-" alone before it has one.  MARK
- * alone: the group has ended, and only processes that have left it are to be
- * killed.  A point: all have ended.
- *
- * One that starts another process between the search of kill_marked and its end
- * is found by the next search; the number of these is limited, as a process
- * that waits for a disk is killed late.
+ * A process that starts another between the search of kill_marked and its end
+ * makes another search necessary; their number is limited, as one that waits
+ * for a disk is killed late.
  */
 static char guard_script[] =
     "trap '' HUP INT TERM\n"
     "echo foil-guard >/proc/$$/comm\n"
     "kill_marked() {\n"
-    "    i=20\n"
-    "    while [ $((i -= 1)) -gt 0 ] &&\n"
-    "        found=$(grep -lsz \"^FOIL_GROUP=$1\\$\" /proc/[0-9]*/environ |\n"
-    "            tr -dc '0-9\\n') && [ \"$found\" ]; do\n"
-    "        kill -s KILL $found\n"
+    "    for i in $(seq 20); do\n"
+    "        at=$(grep -lsz \"^FOIL_GROUP=$1\\$\" /proc/[0-9]*/environ)\n"
+    "        [ \"$at\" ] || break\n"
+    "        kill -s KILL $(echo \"$at\" | tr -dc '0-9\\n')\n"
     "    done\n"
     "}\n"
-    "drop() {\n"
-    "    kept=\n"
-    "    for one in $groups; do\n"
-    "        case $one in \"$1\":*) ;; *) kept=\"$kept $one\" ;; esac\n"
+    "end_group() {\n"
+    "    [ \"$2\" = - ] && sleep 1\n"
+    "    kill -s \"$3\" -- \"$2\"\n"
+    "    i=0\n"
+    "    while [ $((i += 1)) -le \"$4\" ] && kill -s 0 -- \"$2\"; do\n"
+    "        sleep 0.1\n"
     "    done\n"
-    "    groups=$kept\n"
-    "}\n"
-    "split() {\n"
-    "    IFS=:\n"
-    "    set -- $1\n"
-    "    unset IFS\n"
-    "    mark=$1 target=$2 signal=$3 ticks=$4\n"
+    "    kill -s KILL -- \"-${2#-}\"\n"
+    "    kill_marked \"$1\"\n"
     "}\n"
     "groups=\n"
-    "while read -r line; do\n"
-    "    [ \"$line\" = . ] && exit\n"
-    "    drop \"${line%%:*}\"\n"
-    "    case $line in\n"
-    "    *:*) groups=\"$groups $line\" ;;\n"
-    "    *) kill_marked \"$line\" ;;\n"
-    "    esac\n"
+    "while read -r mark rest; do\n"
+    "    [ \"$mark\" = . ] && exit\n"
+    "    groups=$(echo \"$groups\" | grep -v \"^$mark \")\n"
+    "    [ \"$rest\" ] || kill_marked \"$mark\"\n"
+    "    [ \"$rest\" ] && groups=\"$groups\n$mark $rest\"\n"
     "done\n"
-    "for group in $groups; do\n"
-    "    split \"$group\"\n"
-    "    [ \"$target\" = - ] || kill -s \"$signal\" -- \"$target\"\n"
-    "done\n"
-    "tick=0\n"
-    "while [ \"$groups\" ]; do\n"
-    "    for group in $groups; do\n"
-    "        split \"$group\"\n"
-    "        [ \"$tick\" -lt \"$ticks\" ] && {\n"
-    "            [ \"$target\" = - ] || kill -s 0 -- \"$target\"\n"
-    "        } && continue\n"
-    "        [ \"$target\" = - ] || kill -s KILL -- \"-${target#-}\"\n"
-    "        kill_marked \"$mark\"\n"
-    "        drop \"$mark\"\n"
+    "echo \"$groups\" | {\n"
+    "    while read -r mark target signal ticks; do\n"
+    "        [ \"$mark\" ] && end_group $mark $target $signal $ticks &\n"
     "    done\n"
-    "    sleep 0.1\n"
-    "    tick=$((tick + 1))\n"
-    "done\n";
+    "    wait\n"
+    "}\n";
 
 static struct {
     pthread_mutex_t lock; // of all this
@@ -99,59 +77,48 @@ static struct {
 
 /* ------------------------------------------------------------------- start */
 
-/* Whether an entry of the environment has the name that `other` begins with. */
-static int
-same_name(const char *entry, const char *other)
-{
-    const size_t n = other ? strcspn(other, "=") + 1 : 0;
-
-    return n && !strncmp(entry, other, n);
-}
-
-/* Our environment without FOIL_GROUP, with up to two entries that take the
- * place of others; the array is to be freed. */
+/* Our environment with another entry FOIL_GROUP, or none; to be freed. */
 static char **
-make_environment(char *group, char *variable)
+make_environment(char *group)
 {
     size_t n = 0, m = 0;
     char **all;
 
     while (environ && environ[n])
         n++;
-    all = mem_array(n + 3, sizeof *all);
+    all = mem_array(n + 2, sizeof *all);
     if (group)
         all[m++] = group;
-    if (variable)
-        all[m++] = variable;
     for (size_t i = 0; i < n; i++)
-        if (!same_name(environ[i], "FOIL_GROUP=") &&
-            !same_name(environ[i], variable))
+        if (strncmp(environ[i], "FOIL_GROUP=", 11) != 0)
             all[m++] = environ[i];
     return all;
 }
 
 static int
-set_files(posix_spawn_file_actions_t *files, const int *fd, size_t n)
+set_files(posix_spawn_file_actions_t *files,
+          const struct stage_process_config *config)
 {
     int rc = 0;
 
-    for (size_t i = 0; i < n && !rc; i++)
-        if (fd[i] == STAGE_NULL)
-            rc = posix_spawn_file_actions_addopen(files, (int)i, "/dev/null",
-                                                  O_RDWR, 0);
-        else if (fd[i] >= 0)
-            rc = posix_spawn_file_actions_adddup2(files, fd[i], (int)i);
+    for (int i = 0; i < (int)config->n_fd && !rc; i++)
+        if (config->fd[i] == STAGE_NULL)
+            rc = posix_spawn_file_actions_addopen(files, i, "/dev/null", O_RDWR,
+                                                  0);
+        else if (config->fd[i] >= 0)
+            rc = posix_spawn_file_actions_adddup2(files, config->fd[i], i);
     return rc;
 }
 
-/*
- * Starts a program in a session of its own: 0, or the number of the error.
- *   all  1: it inherits all descriptors that have no FD_CLOEXEC; 0: only fd
- */
+/* Starts a program in a session of its own: 0, or the number of the error.  One
+ * without a group inherits nothing. */
 static int
-spawn_words(pid_t *pid, char *const *argv, char *const *environment,
-            const int *fd, size_t n, int all)
+spawn_words(pid_t *pid, char *const *argv,
+            const struct stage_process_config *config, char *group)
 {
+    const short flags =
+        POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+    char **environment = make_environment(group);
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     sigset_t none, pipes;
@@ -160,96 +127,69 @@ spawn_words(pid_t *pid, char *const *argv, char *const *environment,
     sigemptyset(&none);
     sigemptyset(&pipes);
     sigaddset(&pipes, SIGPIPE);
-    rc = posix_spawn_file_actions_init(&files);
-    if (rc)
-        return rc;
-    rc = posix_spawnattr_init(&attr);
-    if (!rc)
-        rc = set_files(&files, fd, n);
-    if (!rc && !all)
-        rc = posix_spawn_file_actions_addclosefrom_np(&files, (int)n);
-    if (!rc)
-        rc = posix_spawnattr_setsigmask(&attr, &none);
-    if (!rc)
-        rc = posix_spawnattr_setsigdefault(&attr, &pipes);
-    if (!rc)
-        rc = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID |
-                                                 POSIX_SPAWN_SETSIGMASK |
-                                                 POSIX_SPAWN_SETSIGDEF);
+    REQUIRE(!posix_spawn_file_actions_init(&files) &&
+            !posix_spawnattr_init(&attr) &&
+            !posix_spawnattr_setsigmask(&attr, &none) &&
+            !posix_spawnattr_setsigdefault(&attr, &pipes) &&
+            !posix_spawnattr_setflags(&attr, flags));
+    rc = set_files(&files, config);
+    if (!rc && !group)
+        rc =
+            posix_spawn_file_actions_addclosefrom_np(&files, (int)config->n_fd);
     if (!rc)
         rc = posix_spawnp(pid, argv[0], &files, &attr, argv, environment);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
+    free(environment);
     return rc;
 }
 
 /* As execvp() does, has a shell run a script without "#!". */
 static int
-spawn_script(pid_t *pid, char *const *argv, char *const *environment,
-             const struct stage_process_config *config)
-{
-    static char sh[] = "sh", option[] = "-c", line[] = "exec \"$0\" \"$@\"";
-    size_t n = 0;
-    char **words;
-    int rc;
-
-    while (argv[n])
-        n++;
-    words = mem_array(n + 4, sizeof *words);
-    words[0] = sh;
-    words[1] = option;
-    words[2] = line;
-    memcpy(words + 3, argv, n * sizeof *words);
-    rc = spawn_words(pid, words, environment, config->fd, config->n_fd, 1);
-    free(words);
-    return rc;
-}
-
-static int
 spawn_command(pid_t *pid, const struct stage_process_config *config,
               const char *mark)
 {
-    char *group = mem_format("FOIL_GROUP=%s", mark);
-    char **environment = make_environment(group, config->variable);
-    int rc = spawn_words(pid, config->argv, environment, config->fd,
-                         config->n_fd, 1);
+    static char sh[] = "sh", option[] = "-c", line[] = "exec \"$0\" \"$@\"";
+    char *group = mem_format("FOIL_GROUP=%s", mark), **words;
+    int rc = spawn_words(pid, config->argv, config, group);
+    size_t n = 0;
 
-    if (rc == ENOEXEC)
-        rc = spawn_script(pid, config->argv, environment, config);
-    free(environment);
+    if (rc == ENOEXEC) {
+        while (config->argv[n])
+            n++;
+        words = mem_array(n + 4, sizeof *words);
+        words[0] = sh;
+        words[1] = option;
+        words[2] = line;
+        memcpy(words + 3, config->argv, n * sizeof *words);
+        rc = spawn_words(pid, words, config, group);
+        free(words);
+    }
     free(group);
     return rc;
 }
 
 /* --------------------------------------------------------------- the guard */
 
-/* A guard that was killed does not read it. */
+/* A guard that was killed does not read it; none is torn: a line is short. */
 static void
 write_guard(const char *line)
 {
-    size_t n = strlen(line);
-
-    while (n) {
-        const ssize_t sent = send(guard.fd, line, n, MSG_NOSIGNAL);
-
-        if (sent < 0 && errno != EINTR)
-            return;
-        line += sent > 0 ? sent : 0;
-        n -= sent > 0 ? (size_t)sent : 0;
-    }
+    while (send(guard.fd, line, strlen(line), MSG_NOSIGNAL) < 0 &&
+           errno == EINTR)
+        continue;
 }
 
 static void
 watch_process(const struct stage_process *p)
 {
-    const double grace_s = p->pid ? p->grace_s : unknown_s;
-    char line[128], target[24] = "";
+    char line[128], target[24] = "-";
 
     if (p->pid)
-        snprintf(target, sizeof target, "%jd", (intmax_t)p->pid);
-    snprintf(line, sizeof line, "%s:%s%s:%d:%.0f\n", p->mark,
-             p->pid && p->ask == STAGE_ASK_LEADER ? "" : "-", target,
-             p->ask == STAGE_ASK_INPUT ? 0 : p->signal, ceil(grace_s / tick_s));
+        snprintf(target, sizeof target, "%jd",
+                 (intmax_t)(p->ask == STAGE_ASK_LEADER ? p->pid : -p->pid));
+    snprintf(line, sizeof line, "%s %s %d %.0f\n", p->mark, target,
+             p->ask == STAGE_ASK_INPUT ? 0 : p->signal, ceil(10 * p->grace_s));
     write_guard(line);
 }
 
@@ -257,23 +197,22 @@ watch_process(const struct stage_process *p)
 static int
 open_guard(void)
 {
-    static char sh[] = "sh", option[] = "-c", name[] = "foil-guard";
-    char *argv[] = {sh, option, guard_script, name, NULL};
-    char **environment = make_environment(NULL, NULL);
+    static char sh[] = "sh", option[] = "-c";
+    char *argv[] = {sh, option, guard_script, NULL};
     int ends[2], fd[] = {-1, STAGE_NULL, STAGE_NULL}, rc;
+    const struct stage_process_config config = {.fd = fd, .n_fd = 3};
 
-    rc = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) ? errno : 0;
-    if (!rc) {
-        fd[0] = ends[0];
-        rc = spawn_words(&guard.pid, argv, environment, fd, 3, 0);
-        close(ends[0]);
-        if (rc)
-            close(ends[1]);
-    }
-    guard.fd = rc ? -1 : ends[1];
+    guard.pid = 0;
+    guard.fd = -1;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return errno;
+    fd[0] = ends[0];
+    rc = spawn_words(&guard.pid, argv, &config, NULL);
+    close(ends[0]);
     if (rc)
-        guard.pid = 0;
-    free(environment);
+        close(ends[1]);
+    else
+        guard.fd = ends[1];
     return rc;
 }
 

@@ -171,11 +171,11 @@ static int
 start_shell(struct stage_program *p, const int fd[4], struct err *err)
 {
     static char sh[] = "sh", option[] = "-c",
-                memory[] = "FOIL_MEMORY=/proc/self/fd/3";
-    char *argv[] = {sh, option, p->line, NULL};
+                start[] = "FOIL_MEMORY=/proc/self/fd/3; export FOIL_MEMORY; "
+                          "exec sh -c \"$0\"";
+    char *argv[] = {sh, option, start, p->line, NULL};
     const struct stage_process_config config = {
         .argv = argv,
-        .variable = memory,
         .fd = fd,
         .n_fd = 4,
         .ask = STAGE_ASK_INPUT,

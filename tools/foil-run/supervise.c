@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -6,11 +7,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "keep.h"
-#include "process.h"
+#include "stage/process.h"
 #include "supervise.h"
 #include "util/clock.h"
 #include "util/lock.h"
@@ -22,6 +24,21 @@ static const double first_pause = 0.1, longest_pause = 30;
 
 /* Seconds between the second signal to a script and SIGKILL. */
 static const double script_pause = 2;
+
+enum { QUOTED = 5, QUOTED_BYTES = 4096 }; // lines and bytes of a log
+
+/* One process of a stage, with its log. */
+struct process {
+    const struct list_stage *stage;
+    char *name;
+    char *log;  // NULL: its output is ours
+    long since; // how long the log was when it was started, in bytes
+    struct stage_process run;
+    long restarts;  // how often it may still be started again; -1: no bound
+    double started; // when it was, as of clock_now()
+    double pause;   // seconds before it is started again
+    double due;     // when that is, as of clock_now(); 0: it is not
+};
 
 struct run {
     struct process *process;
@@ -77,12 +94,45 @@ kill_all(struct run *run)
     }
 }
 
+/* Starts it, its log opened for more. */
+static int
+open_process(struct process *process, double grace_s, struct err *err)
+{
+    const struct list_stage *stage = process->stage;
+    int fd[] = {STAGE_NULL, STAGE_OURS, STAGE_OURS};
+    const struct stage_process_config config = {
+        .argv = stage->argv,
+        .fd = fd,
+        .n_fd = 3,
+        .ask = stage->is_script ? STAGE_ASK_GROUP : STAGE_ASK_LEADER,
+        .signal = stage->signal,
+        .grace_s = grace_s};
+    struct stat st;
+
+    process->due = 0;
+    process->started = clock_now();
+    if (process->log) {
+        fd[1] = fd[2] =
+            open(process->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        if (fd[1] < 0 || fstat(fd[1], &st))
+            return err_sys(err, "cannot write '%s'", process->log);
+        process->since = st.st_size;
+    }
+    errno = stage_process_start(&process->run, &config);
+    if (errno)
+        err_sys(err, "cannot start '%s' for '%s'", stage->argv[0],
+                process->name);
+    if (fd[1] >= 0)
+        close(fd[1]);
+    return process->run.pid ? 0 : -1;
+}
+
 static void
 start_process(struct run *run, struct process *process)
 {
     struct err err;
 
-    if (process_start(process, run->grace, &err)) {
+    if (open_process(process, run->grace, &err)) {
         say("%s", err.msg);
         end_all(run, EXIT_FAILED);
     }
@@ -131,6 +181,43 @@ others_go_on(const struct run *run, const struct process *process)
     return 0;
 }
 
+/* Returns where the last QUOTED lines of a text begin. */
+static size_t
+last_lines(const char *text, size_t n)
+{
+    int lines = 0;
+
+    for (size_t i = n; i > 0; i--)
+        if (text[i - 1] == '\n' && i < n && ++lines == QUOTED)
+            return i;
+    return 0;
+}
+
+/* Prints the last lines of its log since the last start. */
+static void
+quote_log(const struct process *process)
+{
+    FILE *file = process->log ? fopen(process->log, "rb") : NULL;
+    char text[QUOTED_BYTES];
+    size_t n, from;
+    long size;
+
+    if (!file)
+        return;
+    if (!fseek(file, 0, SEEK_END) && (size = ftell(file)) > process->since) {
+        if (size - process->since > QUOTED_BYTES)
+            fseek(file, -QUOTED_BYTES, SEEK_END);
+        else
+            fseek(file, process->since, SEEK_SET);
+        n = fread(text, 1, sizeof text, file);
+        from = last_lines(text, n);
+        fwrite(text + from, 1, n - from, stderr);
+        if (n && text[n - 1] != '\n')
+            fputc('\n', stderr);
+    }
+    fclose(file);
+}
+
 static void
 tell_failed(struct run *run, const struct process *process, int status)
 {
@@ -144,7 +231,7 @@ tell_failed(struct run *run, const struct process *process, int status)
     } else if (others_go_on(run, process)) {
         say("%s %s; its other copies continue", process->name, how);
     } else {
-        process_quote(process);
+        quote_log(process);
         if (process->log)
             say("%s %s; its log is '%s'", process->name, how, process->log);
         else
