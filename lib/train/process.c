@@ -44,7 +44,7 @@ struct process {
 static void *
 memory_at(const struct process *e, size_t at)
 {
-    return train_program_memory(e->program) + at;
+    return e->program->memory + at;
 }
 
 /* A request of which nothing but "ok" is wanted. */
@@ -200,7 +200,7 @@ process_loss(void *self, const struct loss_batch *batch,
         err_set(err,
                 "encoder: '%.100s' answered 'ok %.60s' to loss: want loss=X "
                 "and up to %d NAME=Y",
-                train_program_line(e->program), answer.ok, LOSS_MORE);
+                e->program->line, answer.ok, LOSS_MORE);
         rc = train_program_fail(e->program, err);
     }
     free(answer.ok);
@@ -244,7 +244,7 @@ process_norm(void *self, double *length, struct err *err)
         err_set(err,
                 "encoder: '%.100s' answered 'ok %.60s' to norm: want norm=X "
                 "steady=0|1",
-                train_program_line(e->program), answer.ok);
+                e->program->line, answer.ok);
         rc = train_program_fail(e->program, err);
     }
     e->steady = is_steady > 0;
@@ -376,7 +376,7 @@ check_saved(const struct process *e, const char *path, struct err *err)
         return 0;
     }
     err_set(err, "encoder: '%.100s' answered ok to save, but %s",
-            train_program_line(e->program), why.msg);
+            e->program->line, why.msg);
     return train_program_fail(e->program, err);
 }
 
@@ -438,7 +438,7 @@ check_put(struct process *e, struct err *err)
                 "encoder: '%.100s' answers get with another '%.100s' than was "
                 "put: it must hold weights in floats of 32 bits, as "
                 "checkpoints do",
-                train_program_line(e->program), changed);
+                e->program->line, changed);
         return train_program_fail(e->program, err);
     }
     e->known = !rc;
@@ -566,7 +566,7 @@ take_open(struct process *e, const char *ok, struct err *err)
         return err_set(err,
                        "encoder: '%.100s' answered 'ok %.60s' and %zu tensors "
                        "to open: want dim=D and one parameter at least",
-                       train_program_line(e->program), ok, e->tensors.n);
+                       e->program->line, ok, e->tensors.n);
     e->dim = (size_t)dim;
     if (engine)
         engine += strlen("engine=");
@@ -607,7 +607,7 @@ lay_out_memory(struct process *e, struct err *err)
                    "scale=%zu size=%zu",
                    e->tower, e->at.input[0], e->at.input[1], e->at.z, e->at.dz,
                    e->at.params, e->at.statistics, e->at.s, e->at.ids,
-                   e->at.weights, e->at.scale, train_program_size(e->program)),
+                   e->at.weights, e->at.scale, e->program->size),
         err);
 }
 
@@ -624,7 +624,7 @@ open_encoder(struct process *e, const struct train_encoder_spec *spec,
         rc = take_open(e, answer.ok, err);
     if (!rc && strcmp(spec->net.arch, nn_arch_program))
         rc = train_tensors_match(&e->tensors, &spec->net, e->dim,
-                                 train_program_line(e->program), err);
+                                 e->program->line, err);
     free(answer.ok);
     if (!rc)
         rc = lay_out_memory(e, err);

@@ -8,16 +8,6 @@
 
 enum { TENSORS = 10000, ALIGN = 64 };
 
-struct train_program {
-    struct stage_program *program;
-    char *line; /* for sentences */
-    char *memory;
-    size_t size;
-    size_t pending; /* answers that nobody has looked at */
-    int failed;
-    struct err why;
-};
-
 struct train_program *
 train_program_open(const char *line, double limit_s,
                    void (*print)(void *tool, const char *line), struct err *err)
@@ -51,24 +41,6 @@ int
 train_program_failed(const struct train_program *p)
 {
     return p->failed;
-}
-
-const char *
-train_program_line(const struct train_program *p)
-{
-    return p->line;
-}
-
-char *
-train_program_memory(const struct train_program *p)
-{
-    return p->memory;
-}
-
-size_t
-train_program_size(const struct train_program *p)
-{
-    return p->size;
 }
 
 size_t
