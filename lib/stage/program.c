@@ -36,7 +36,7 @@ static const double killed_s = 1;  // to end after we were killed
 static const double period_s = 10; // over which lines are counted
 
 struct stage_program {
-    struct stage_program_config config; // its line is a copy:
+    struct stage_program_config config; // but for its line
     char *line;
     struct stage_process process;
     int in, out, errors; // our ends of its descriptors 0, 1, 2; -1: closed
@@ -195,7 +195,7 @@ start_program(struct stage_program *p, struct err *err)
 
     if (open_pipe(&p->in, &theirs[0], 1) || open_pipe(&p->out, &theirs[1], 0) ||
         open_pipe(&p->errors, &theirs[2], 0))
-        rc = err_sys(err, "cannot start '%.200s'", p->config.line);
+        rc = err_sys(err, "cannot start '%.200s'", p->line);
     else
         rc = start_shell(p, theirs, err);
     for (int i = 0; i < 3; i++)
@@ -254,8 +254,7 @@ open_memory(struct stage_program *p, struct err *err)
     if (fd >= 0)
         close(fd);
     if (p->memory < 0 || fcntl(p->memory, F_ADD_SEALS, F_SEAL_SHRINK))
-        return err_sys(err, "cannot share memory with '%.200s'",
-                       p->config.line);
+        return err_sys(err, "cannot share memory with '%.200s'", p->line);
     return 0;
 }
 
@@ -265,7 +264,7 @@ stage_program_open(const struct stage_program_config *config, struct err *err)
     struct stage_program *p = mem_array(1, sizeof *p);
 
     p->config = *config;
-    p->config.line = p->line = mem_text(config->line);
+    p->line = mem_text(config->line);
     if (!p->config.longest)
         p->config.longest = LONGEST;
     p->in = p->out = p->errors = -1;
@@ -303,24 +302,20 @@ stage_program_restart(struct stage_program *p, struct err *err)
 void *
 stage_program_memory(struct stage_program *p, size_t bytes, struct err *err)
 {
-    void *map;
+    void *map = MAP_FAILED;
 
     REQUIRE(bytes && !p->pending);
     if (bytes <= p->size)
         return p->map;
-    if (bytes > PTRDIFF_MAX || ftruncate(p->memory, (off_t)bytes)) {
-        err_sys(err, "cannot share %zu bytes with '%.200s'", bytes,
-                p->config.line);
-        return NULL;
-    }
-    map = p->map ? mremap(p->map, p->size, bytes, MREMAP_MAYMOVE)
-                 : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                        p->memory, 0);
+    if (bytes <= PTRDIFF_MAX && !ftruncate(p->memory, (off_t)bytes))
+        map =
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, p->memory, 0);
     if (map == MAP_FAILED) {
-        err_sys(err, "cannot share %zu bytes with '%.200s'", bytes,
-                p->config.line);
+        err_sys(err, "cannot share %zu bytes with '%.200s'", bytes, p->line);
         return NULL;
     }
+    if (p->map)
+        munmap(p->map, p->size);
     p->map = map;
     p->size = bytes;
     return map;
@@ -344,8 +339,8 @@ lose_program(struct stage_program *p, struct err *err, const char *why)
     p->lost = 1;
     end_program(p);
     p->pending = 0;
-    set_harmless(err, mem_format("%s: '%.100s' %s", p->config.name,
-                                 p->config.line, why));
+    set_harmless(err,
+                 mem_format("%s: '%.100s' %s", p->config.name, p->line, why));
     return STAGE_LOST;
 }
 

@@ -111,7 +111,8 @@ start_owner(const char *line, enum stage_ask ask, double grace_s, int *out)
     REQUIRE(pid >= 0);
     if (!pid) {
         close(fd[0]);
-        if (start(&process, line, ask, grace_s, fd[1]))
+        if (start(&process, line, ask, grace_s, fd[1]) ||
+            write(fd[1], ".", 1) != 1)
             _exit(1);
         close(fd[1]);
         while (!stage_process_ended(&process))
@@ -123,13 +124,18 @@ start_owner(const char *line, enum stage_ask ask, double grace_s, int *out)
     return pid;
 }
 
-/* Waits until the command says "up". */
+/* Waits until the command says "up" and its owner a point, in any order. */
 static void
 wait_until_up(int out)
 {
-    char line[3];
+    char text[4];
 
-    REQUIRE(read(out, line, 3) == 3);
+    for (size_t n = 0; n < sizeof text;) {
+        const ssize_t got = read(out, text + n, sizeof text - n);
+
+        REQUIRE(got > 0);
+        n += (size_t)got;
+    }
 }
 
 /* Kills an owner and reads what its command says until all processes have
