@@ -377,7 +377,7 @@ $(EMULATED): emulate-%:
 # answers about keys, and foil-select's planner.
 THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/util/test_lock \
             $(OUT)/tests/util/test_spare \
-            $(OUT)/tests/util/test_command_life \
+            $(OUT)/tests/stage/test_program_life \
             $(OUT)/tests/wire/test_zap \
             $(OUT)/tests/ranks/test_ranks \
             $(OUT)/tests/foil-select/test_planner

@@ -14,7 +14,6 @@
 #include "foil-run/keep.h"
 #include "foil-run/list.h"
 #include "foil-run/pipeline.h"
-#include "foil-run/process.h"
 #include "foil-run/supervise.h"
 #include "util/file.h"
 #include "util/opt.h"
@@ -60,7 +59,7 @@ read_list(struct list *list, const char *path)
         if (list_replace(list, commands.item[i], &err))
             die("%s", err.msg);
     for (size_t i = 0; i < list->n; i++)
-        if (process_findable(&list->stage[i], name, &err))
+        if (list_findable(&list->stage[i], name, &err))
             die("%s", err.msg);
 }
 

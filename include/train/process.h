@@ -5,11 +5,11 @@
 
 /*
  * An encoder that a program of the user's computes, such as one in PyTorch on a
- * GPU (train/encoder.h).  The program is a command (util/command.h) that holds
- * weights, activations and optimiser of an encoder of images, of texts, or of
- * both.  foil-encoder(5) describes the protocol.
+ * GPU (train/encoder.h).  The program (stage/program.h) holds weights,
+ * activations and optimiser of an encoder of images, of texts, or of both.
+ * foil-encoder(5) describes the protocol.
  *
- *     program = train_program_open(&config, &err);
+ *     program = train_program_open("python3 mine.py", 600, say_line, &err);
  *     train_process_open(&encoder, program, &spec, &err);
  *     ... train_encoder_forward(&encoder, ...) and all others ...
  *     train_encoder_close(&encoder);
@@ -24,19 +24,18 @@
  */
 struct train_program;
 
-/* `line` is for sh -c; `limit` the seconds that each answer may take; `print`
- * as in struct command_config. */
-struct train_program_config {
-    const char *line;
-    double limit;
-    void (*print)(void *tool, const char *line);
-    void *tool;
-};
-
-/* train_program_open() starts the program; NULL with a sentence on error.
- * Close its encoders before train_program_close(); NULL is harmless there. */
-struct train_program *
-train_program_open(const struct train_program_config *config, struct err *err);
+/*
+ * train_program_open() starts the program; NULL with a sentence on error. Close
+ * its encoders before train_program_close(); NULL is harmless there.
+ *   line     for sh -c
+ *   limit_s  seconds that each answer may take
+ *   print    prints what the program says (stage/program.h), with NULL as its
+ *            tool; or NULL
+ */
+struct train_program *train_program_open(const char *line, double limit_s,
+                                         void (*print)(void *tool,
+                                                       const char *line),
+                                         struct err *err);
 void train_program_close(struct train_program *program);
 
 /* train_program_failed() returns 1 once the program died, or gave an error, a

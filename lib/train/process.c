@@ -43,14 +43,14 @@ struct process {
 static void *
 memory_at(const struct process *e, size_t at)
 {
-    return train_program_memory(e->program) + at;
+    return e->program->memory + at;
 }
 
 /* A request of which nothing but "ok" is wanted. */
 static int
 ask_for_ok(struct process *e, char *line, struct err *err)
 {
-    struct command_answer answer = {0};
+    struct stage_answer answer = {0};
     const int rc = train_program_ask(e->program, line, &answer, err);
 
     free(answer.ok);
@@ -156,7 +156,7 @@ take_loss(const char *words, struct loss_report *report)
     double x;
     int rc, known = 0;
 
-    while ((rc = command_value(&words, name, sizeof name, &x)) > 0) {
+    while ((rc = stage_program_value(&words, name, sizeof name, &x)) > 0) {
         if (!strcmp(name, "loss")) {
             report->value = x;
             known = 1;
@@ -193,14 +193,14 @@ process_loss(void *self, const struct loss_batch *batch,
              struct loss_report *report, struct err *err)
 {
     struct process *e = self;
-    struct command_answer answer = {0};
+    struct stage_answer answer = {0};
     int rc = train_program_ask(e->program, put_weights(e, batch), &answer, err);
 
     if (!rc && take_loss(answer.ok, report)) {
         err_set(err,
                 "encoder: '%.100s' answered 'ok %.60s' to loss: want loss=X "
                 "and up to %d NAME=Y",
-                train_program_line(e->program), answer.ok, LOSS_MORE);
+                e->program->line, answer.ok, LOSS_MORE);
         rc = train_program_fail(e->program, err);
     }
     free(answer.ok);
@@ -229,7 +229,7 @@ process_norm(void *self, double *length, struct err *err)
     struct process *e = self;
     static const struct train_number norm = {"norm", 0, INFINITY, 0};
     static const struct train_number steady = {"steady", 0, 1, 1};
-    struct command_answer answer = {0};
+    struct stage_answer answer = {0};
     double is_steady = 0;
     int found = 0, rc;
 
@@ -244,7 +244,7 @@ process_norm(void *self, double *length, struct err *err)
         err_set(err,
                 "encoder: '%.100s' answered 'ok %.60s' to norm: want norm=X "
                 "steady=0|1",
-                train_program_line(e->program), answer.ok);
+                e->program->line, answer.ok);
         rc = train_program_fail(e->program, err);
     }
     e->steady = is_steady > 0;
@@ -311,7 +311,7 @@ static int
 fetch_blocks(struct process *e, const char *what, long *steps, struct err *err)
 {
     static const struct train_number seen = {"steps", 0, 0x1p53, 1};
-    struct command_answer answer = {0};
+    struct stage_answer answer = {0};
     double number = 0;
     int rc = train_program_ask(
         e->program, mem_format("get %s what=%s", e->tower, what), &answer, err);
@@ -376,7 +376,7 @@ check_saved(const struct process *e, const char *path, struct err *err)
         return 0;
     }
     err_set(err, "encoder: '%.100s' answered ok to save, but %s",
-            train_program_line(e->program), why.msg);
+            e->program->line, why.msg);
     return train_program_fail(e->program, err);
 }
 
@@ -438,7 +438,7 @@ check_put(struct process *e, struct err *err)
                 "encoder: '%.100s' answers get with another '%.100s' than was "
                 "put: it must hold weights in floats of 32 bits, as "
                 "checkpoints do",
-                train_program_line(e->program), changed);
+                e->program->line, changed);
         return train_program_fail(e->program, err);
     }
     e->known = !rc;
@@ -458,7 +458,7 @@ static int
 process_init(void *self, const char *path, char **left, struct err *err)
 {
     struct process *e = self;
-    struct command_answer answer = {0};
+    struct stage_answer answer = {0};
 
     e->known = 0;
     if (train_program_ask(e->program, mem_format("init %s %s", e->tower, path),
@@ -566,7 +566,7 @@ take_open(struct process *e, const char *ok, struct err *err)
         return err_set(err,
                        "encoder: '%.100s' answered 'ok %.60s' and %zu tensors "
                        "to open: want dim=D and one parameter at least",
-                       train_program_line(e->program), ok, e->tensors.n);
+                       e->program->line, ok, e->tensors.n);
     e->dim = (size_t)dim;
     if (engine)
         engine += strlen("engine=");
@@ -607,7 +607,7 @@ lay_out_memory(struct process *e, struct err *err)
                    "scale=%zu size=%zu",
                    e->tower, e->at.input[0], e->at.input[1], e->at.z, e->at.dz,
                    e->at.params, e->at.statistics, e->at.s, e->at.ids,
-                   e->at.weights, e->at.scale, train_program_size(e->program)),
+                   e->at.weights, e->at.scale, e->program->size),
         err);
 }
 
@@ -615,8 +615,8 @@ static int
 open_encoder(struct process *e, const struct train_encoder_spec *spec,
              long threads, struct err *err)
 {
-    struct command_answer answer = {.take = train_tensors_take,
-                                    .of = &e->tensors};
+    struct stage_answer answer = {.take = train_tensors_take,
+                                  .of = &e->tensors};
     int rc = train_program_ask(e->program, describe_encoder(e, spec, threads),
                                &answer, err);
 
@@ -624,7 +624,7 @@ open_encoder(struct process *e, const struct train_encoder_spec *spec,
         rc = take_open(e, answer.ok, err);
     if (!rc && strcmp(spec->net.arch, nn_arch_program))
         rc = train_tensors_match(&e->tensors, &spec->net, e->dim,
-                                 train_program_line(e->program), err);
+                                 e->program->line, err);
     free(answer.ok);
     if (!rc)
         rc = lay_out_memory(e, err);

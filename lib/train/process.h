@@ -13,7 +13,7 @@ struct train_tensors {
 void train_tensors_release(struct train_tensors *tensors);
 
 /* train_tensors_take() takes a line "tensor NAME parameter|statistic SHAPE"
- * (util/command.h); `of` are the tensors. */
+ * (stage/program.h); `of` are the tensors. */
 int train_tensors_take(void *of, const char *line, struct err *err);
 
 /*

@@ -6,34 +6,22 @@
 #include "program.h"
 #include "util/mem.h"
 
-enum { LONGEST = 4096, TENSORS = 10000, ALIGN = 64 };
-
-struct train_program {
-    struct command *command;
-    char *line; /* for sentences */
-    char *memory;
-    size_t size;
-    size_t owed; /* answers that nobody has looked at */
-    int failed;
-    struct err why;
-};
+enum { TENSORS = 10000, ALIGN = 64 };
 
 struct train_program *
-train_program_open(const struct train_program_config *config, struct err *err)
+train_program_open(const char *line, double limit_s,
+                   void (*print)(void *tool, const char *line), struct err *err)
 {
     struct train_program *p = mem_array(1, sizeof *p);
-    const struct command_config command = {.name = "encoder",
-                                           .line = config->line,
-                                           .first = config->limit,
-                                           .patience = config->limit,
-                                           .longest = LONGEST,
-                                           .most = TENSORS,
-                                           .print = config->print,
-                                           .tool = config->tool};
+    const struct stage_program_config config = {.name = "encoder",
+                                                .line = line,
+                                                .limit_s = limit_s,
+                                                .most = TENSORS,
+                                                .print = print};
 
-    p->line = mem_text(config->line);
-    p->command = command_open(&command, err);
-    if (p->command)
+    p->line = mem_text(line);
+    p->program = stage_program_open(&config, err);
+    if (p->program)
         return p;
     train_program_close(p);
     return NULL;
@@ -44,7 +32,7 @@ train_program_close(struct train_program *p)
 {
     if (!p)
         return;
-    command_close(p->command);
+    stage_program_close(p->program);
     free(p->line);
     free(p);
 }
@@ -55,30 +43,12 @@ train_program_failed(const struct train_program *p)
     return p->failed;
 }
 
-const char *
-train_program_line(const struct train_program *p)
-{
-    return p->line;
-}
-
-char *
-train_program_memory(const struct train_program *p)
-{
-    return p->memory;
-}
-
-size_t
-train_program_size(const struct train_program *p)
-{
-    return p->size;
-}
-
 size_t
 train_program_grow(struct train_program *p, size_t bytes, struct err *err)
 {
     const size_t at = p->size ? p->size : ALIGN; // 0 is no place
     const size_t size = at + (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    char *memory = command_memory(p->command, size, err);
+    char *memory = stage_program_memory(p->program, size, err);
 
     if (!memory)
         return 0;
@@ -91,28 +61,28 @@ train_program_grow(struct train_program *p, size_t bytes, struct err *err)
 
 /* Takes the answer to the oldest request. */
 static int
-take_answer(struct train_program *p, struct command_answer *answer,
+take_answer(struct train_program *p, struct stage_answer *answer,
             struct err *err)
 {
     if (!p->failed &&
-        command_take(p->command, -1, answer, &p->why) != COMMAND_OK)
+        stage_program_take(p->program, -1, answer, &p->why) != STAGE_ANSWERED)
         p->failed = 1;
-    p->owed--;
+    p->pending--;
     if (!p->failed)
         return 0;
     *err = p->why;
     return -1;
 }
 
-/* Takes all that is owed but the last `keep` answers, of which nothing is
+/* Takes all that is pending but the last `keep` answers, of which nothing is
  * wanted. */
 static int
 take_answers(struct train_program *p, size_t keep, struct err *err)
 {
     int rc = 0;
 
-    while (!rc && p->owed > keep) {
-        struct command_answer answer = {0};
+    while (!rc && p->pending > keep) {
+        struct stage_answer answer = {0};
 
         rc = take_answer(p, &answer, err);
         free(answer.ok);
@@ -130,18 +100,18 @@ train_program_tell(struct train_program *p, char *line)
                          "cannot be told to a program");
         p->failed = 1;
     }
-    if (!p->failed && p->owed == COMMAND_OWED)
-        take_answers(p, COMMAND_OWED - 1, &kept);
+    if (!p->failed && p->pending == STAGE_PENDING)
+        take_answers(p, STAGE_PENDING - 1, &kept);
     if (!p->failed) {
-        command_send(p->command, line);
-        p->owed++;
+        stage_program_send(p->program, line);
+        p->pending++;
     }
     free(line);
 }
 
 int
 train_program_ask(struct train_program *p, char *line,
-                  struct command_answer *answer, struct err *err)
+                  struct stage_answer *answer, struct err *err)
 {
     answer->ok = NULL;
     train_program_tell(p, line);

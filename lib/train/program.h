@@ -1,10 +1,19 @@
 #ifndef LIB_TRAIN_PROGRAM_H
 #define LIB_TRAIN_PROGRAM_H
 
+#include "stage/program.h"
 #include "train/process.h"
-#include "util/command.h"
 
 /* Requests to the program of an encoder, and their answers. */
+struct train_program {
+    struct stage_program *program;
+    char *line; /* for sentences */
+    char *memory;
+    size_t size;    /* of the memory, in bytes */
+    size_t pending; /* answers that nobody has looked at */
+    int failed;
+    struct err why;
+};
 
 /* train_program_tell() sends a request, which it gives to free(), and does not
  * wait: what becomes of it shows when something is asked. */
@@ -14,20 +23,15 @@ void train_program_tell(struct train_program *program, char *line);
  * 0, or -1 with the first sentence of all that failed. answer  of this one;
  * answer->ok, which is "" where nothing stands there, is to be freed */
 int train_program_ask(struct train_program *program, char *line,
-                      struct command_answer *answer, struct err *err);
+                      struct stage_answer *answer, struct err *err);
 
 /* train_program_fail() makes all fail from now on, with the sentence in err:
  * -1. */
 int train_program_fail(struct train_program *program, const struct err *err);
 
-/* train_program_line() is the command, for sentences. */
-const char *train_program_line(const struct train_program *program);
-
-/* train_program_memory() is the shared memory, of train_program_size() bytes;
- * train_program_grow() makes room for so many more and returns where they
- * begin, or 0 with a sentence.  Not while anything is under way. */
-char *train_program_memory(const struct train_program *program);
-size_t train_program_size(const struct train_program *program);
+/* train_program_grow() makes room in the memory for so many more bytes and
+ * returns where they begin, or 0 with a sentence.  Not while anything is under
+ * way. */
 size_t train_program_grow(struct train_program *program, size_t bytes,
                           struct err *err);
 

@@ -153,11 +153,11 @@ ok 'the same plans, and all else' diff <(timeless home) <(timeless cut)
 ok 'with a policy nothing is lost' ends policy
 
 # A connection that is closed by SIGKILL here.  As by ssh, what runs there is in another
-# session, and its standard input ends with the connection.
+# session, without our FOIL_GROUP, and its standard input ends with the connection.
 cat >"$work/ssh" <<'END'
 #!/usr/bin/env bash
 exec 3<&0
-setsid -w "$@" < <(exec cat <&3)
+setsid -w env -u FOIL_GROUP "$@" < <(exec cat <&3)
 END
 chmod 755 "$work/ssh"
 mkdir "$work/there_tmp"

@@ -57,9 +57,8 @@ static struct train_program *
 start(const char *which, const char *fault)
 {
     char *line = mem_format("%s program %s '%s'", self, which, fault);
-    const struct train_program_config config = {.line = line, .limit = 20};
     struct err err = {""};
-    struct train_program *program = train_program_open(&config, &err);
+    struct train_program *program = train_program_open(line, 20, NULL, &err);
 
     T(program != NULL, "starts %s", err.msg);
     free(line);
@@ -493,9 +492,8 @@ a_program_that_hangs_is_waited_for_so_long(void)
     const struct train_encoder_spec spec = image_spec(0);
     const struct nn_input input = {.n = ROWS, .images = images[0]};
     char *line = mem_format("%s program image forward:hang", self);
-    const struct train_program_config config = {.line = line, .limit = 0.5};
     struct err err = {""};
-    struct train_program *program = train_program_open(&config, &err);
+    struct train_program *program = train_program_open(line, 0.5, NULL, &err);
     struct train_encoder e = open_process(program, &spec);
     float z[ROWS * TINY_DIM];
 

@@ -3,15 +3,15 @@
 #include <string.h>
 
 #include "command.h"
-#include "util/command.h"
+#include "stage/command.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/rng.h"
 
-enum { COLUMNS = 5, ALIGN = 64, REQUEST = 128, LONGEST = 4096 };
+enum { COLUMNS = 5, ALIGN = 64, REQUEST = 128 };
 
 struct augment_command {
-    struct command *command;
+    struct stage_program *program;
     const struct augment_watcher *watcher; // while an answer is waited for
     uint64_t seed;
     size_t rows, side, area; // of the batch; of a view, in pixels and bytes
@@ -22,7 +22,7 @@ struct augment_command {
     size_t place; // of its pixels
 };
 
-/* See util/command.h. */
+/* See stage/program.h. */
 static void
 on_wait(void *tool)
 {
@@ -36,22 +36,16 @@ struct augment_command *
 augment_command_open(const struct augment_options *options, uint64_t seed)
 {
     struct augment_command *c = mem_array(1, sizeof *c);
-    const struct command_config config = {
+    const struct stage_program_config config = {
         .name = "views",
         .line = options->command,
-        .first = options->limit,
-        .patience = options->limit,
-        .longest = LONGEST,
-        .print = say_line,
+        .limit_s = options->limit,
         .waits = on_wait,
         .tool = c,
     };
-    struct err err;
 
     c->seed = seed;
-    c->command = command_open(&config, &err);
-    if (!c->command)
-        die("%s", err.msg);
+    c->program = stage_command_open(&config);
     return c;
 }
 
@@ -60,7 +54,7 @@ augment_command_close(struct augment_command *c)
 {
     if (!c)
         return;
-    command_close(c->command);
+    stage_program_close(c->program);
     free(c);
 }
 
@@ -73,7 +67,7 @@ reserve_bytes(struct augment_command *c, size_t bytes)
     if (c->end + bytes <= c->size)
         return;
     c->size = c->end + bytes + c->size / 2;
-    c->memory = command_memory(c->command, c->size, &err);
+    c->memory = stage_program_memory(c->program, c->size, &err);
     if (!c->memory)
         die("%s", err.msg);
 }
@@ -124,22 +118,16 @@ augment_command_make(struct augment_command *c,
                      const struct augment_watcher *watcher, int stop,
                      uint8_t *pixel)
 {
-    struct command_answer answer = {0};
-    enum command_came came;
+    struct stage_answer answer = {0};
     char line[REQUEST];
     struct err err;
 
     snprintf(line, sizeof line, "views rows=%zu size=%zu table=%zu bytes=%zu",
              c->rows, c->side, c->table, c->end);
     c->watcher = watcher;
-    came = command_insist(c->command, line, stop, &answer, &err);
-    free(answer.ok);
-    if (came == COMMAND_LOST || came == COMMAND_REFUSED)
+    if (stage_command_ask(c->program, line, stop, &answer, &err))
         die("%s", err.msg);
+    free(answer.ok);
     c->watcher = NULL;
-    if (came == COMMAND_STOPPED) {
-        say_stopped();
-        exit(EXIT_OK);
-    }
     memcpy(pixel, c->memory, c->rows * c->area);
 }

@@ -11,7 +11,7 @@
 #include "nn/checkpoint.h"
 #include "run/results.h"
 #include "run/settings.h"
-#include "util/command.h"
+#include "stage/program.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -104,7 +104,7 @@ judge_close(struct judge *judge)
     char *folder = mem_format("%s/follow", judge->run);
     struct err ignored;
 
-    command_close(judge->command);
+    stage_program_close(judge->program);
     unlink(link);
     file_remove(folder, &ignored);
     close(judge->lock);

@@ -12,7 +12,7 @@
  */
 #define JUDGE_MEASURES "knn|probe|captions|command"
 
-struct command;
+struct stage_program;
 
 struct judge {
     const char *run, *train, *test; /* paths; train may be NULL, and
@@ -25,11 +25,11 @@ struct judge {
     long threads;
     int stop; /* descriptor */
 
-    int labels, captions;       /* what the data have */
-    char digest[2][DIGEST_HEX]; /* of train, test */
-    char *bin;                  /* folder of our tools */
-    struct command *command;    /* or NULL */
-    int lock;                   /* descriptor */
+    int labels, captions;          /* what the data have */
+    char digest[2][DIGEST_HEX];    /* of train, test */
+    char *bin;                     /* folder of our tools */
+    struct stage_program *program; /* or NULL */
+    int lock;                      /* descriptor */
 };
 
 /* judge_open() takes the run, which one follower has at a time; or the process

@@ -4,7 +4,7 @@
 
 #include "judge.h"
 #include "run/results.h"
-#include "util/command.h"
+#include "stage/command.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -24,7 +24,7 @@ take_judgement(void *of, const char *line, struct err *err)
                          line);
 }
 
-/* See util/command.h. */
+/* See stage/command.h. */
 static int
 forget_judgement(void *of)
 {
@@ -38,22 +38,17 @@ forget_judgement(void *of)
 void
 judge_start(struct judge *judge)
 {
-    const struct command_config config = {
+    const struct stage_program_config config = {
         .name = "judge",
         .line = judge->line,
-        .first = judge->limit,
-        .patience = judge->limit,
+        .limit_s = judge->limit,
         .longest = LONGEST,
         .most = 1,
-        .print = say_line,
     };
-    struct err err;
 
     if (strchr(judge->run, '\n')) // a request is a line
         die("the name of '%s' has a line end in it", judge->run);
-    judge->command = command_open(&config, &err);
-    if (!judge->command)
-        die("%s", err.msg);
+    judge->program = stage_command_open(&config);
 }
 
 /* Its answer, with what makes it a result; ours takes the place of its own. */
@@ -74,21 +69,22 @@ int
 judge_ask(const struct judge *judge, const char *checkpoint, long step)
 {
     char *line = mem_format("judge step=%ld %s", step, checkpoint);
-    enum command_came came;
+    enum stage_outcome outcome;
     json_t *result = NULL;
-    struct command_answer answer = {
+    struct stage_answer answer = {
         .take = take_judgement, .again = forget_judgement, .of = &result};
     struct err err;
 
-    came = command_insist(judge->command, line, judge->stop, &answer, &err);
+    outcome =
+        stage_program_insist(judge->program, line, judge->stop, &answer, &err);
     free(answer.ok);
-    if (came == COMMAND_LOST || came == COMMAND_REFUSED)
+    if (outcome == STAGE_LOST || outcome == STAGE_REFUSED)
         die("%s", err.msg);
     free(line);
-    if (came == COMMAND_OK && !result)
+    if (outcome == STAGE_ANSWERED && !result)
         die("judge: '%s' answered no line of JSON", judge->line);
-    if (came == COMMAND_OK)
+    if (outcome == STAGE_ANSWERED)
         add_judgement(judge, step, result);
     json_decref(result);
-    return came == COMMAND_OK ? 1 : -1;
+    return outcome == STAGE_ANSWERED ? 1 : -1;
 }

@@ -1,10 +1,9 @@
 #include "towers.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "judge.h"
@@ -13,6 +12,8 @@
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
+
+static const double grace_s = 20; // longer than foil-embed has (run_tool.c)
 
 int
 towers_find(struct towers *towers, const char *path)
@@ -31,57 +32,39 @@ towers_find(struct towers *towers, const char *path)
     return texts;
 }
 
-/* Makes the folder, sends its name to `name`, waits until no process has the
- * other end of `life`, and removes the folder. */
-_Noreturn static void
-guard_folder(char *folder, int name, int life)
-{
-    struct err err;
-    char none;
-
-    setsid(); // a signal to all of our group is not for it
-    signal(SIGPIPE, SIG_IGN);
-    if (!mkdtemp(folder))
-        _exit(errno);
-    if (write(name, folder, strlen(folder)) > 0)
-        close(name);
-    while (read(life, &none, 1) < 0 && errno == EINTR)
-        continue;
-    if (!file_remove(folder, &err))
-        _exit(0);
-    say("%s", err.msg);
-    _exit(1);
-}
-
-/* Makes a folder for the files.  A process of its own makes and removes it: the
- * pipe is closed by towers_remove(), or by the kernel where we and foil-embed,
+/* Makes a folder for the files.  A shell makes it, and removes it when the pipe
+ * is closed: by towers_remove(), or by the kernel where we and foil-embed,
  * which has it, too, are killed, at whatever time. */
 static char *
 make_folder(struct towers *towers)
 {
+    static char sh[] = "sh", option[] = "-c",
+                line[] = "made=$(mktemp -d -- \"$0\") || exit; echo \"$made\"; "
+                         "cat; rm -rf -- \"$made\"";
     const char *base = getenv("TMPDIR");
     char *folder = mem_format("%s/foil-XXXXXX", base ? base : "/tmp");
+    char *argv[] = {sh, option, line, folder, NULL};
     const ssize_t len = (ssize_t)strlen(folder);
-    int life[2], name[2], status = 0;
+    int life[2], name[2], rc;
+    struct stage_process_config config = {
+        .argv = argv,
+        .n_fd = 2,
+        .ask = STAGE_ASK_INPUT,
+        .grace_s = grace_s,
+    };
 
-    if (pipe(life) || pipe(name))
+    if (pipe(life) || pipe(name) || fcntl(life[1], F_SETFD, FD_CLOEXEC))
         die("cannot make a pipe: %s", strerror(errno));
-    fflush(NULL);
-    towers->guard = fork();
-    if (towers->guard < 0)
-        die("cannot start a process: %s", strerror(errno));
-    if (!towers->guard) {
-        close(life[1]);
-        close(name[0]);
-        guard_folder(folder, name[1], life[0]);
-    }
+    config.fd = (const int[]){life[0], name[1]};
+    rc = stage_process_start(&towers->keeper, &config);
+    if (rc)
+        die("cannot start a process: %s", strerror(rc));
     close(life[0]);
     close(name[1]);
-    if (read(name[0], folder, (size_t)len) != len) {
-        waitpid((pid_t)towers->guard, &status, 0);
-        die("cannot make '%s': %s", folder, strerror(WEXITSTATUS(status)));
-    }
+    if (read(name[0], folder, (size_t)len) != len)
+        die("cannot make a folder in '%s'", base ? base : "/tmp");
     close(name[0]);
+    fcntl(life[1], F_SETFD, 0); // foil-embed has it, too
     towers->life = life[1];
     return folder;
 }
@@ -133,12 +116,10 @@ towers_embed(struct towers *towers, const char *data, int average, long threads)
 void
 towers_remove(struct towers *towers)
 {
-    if (!towers->guard)
+    if (!towers->keeper.pid)
         return;
     close(towers->life);
-    while (waitpid((pid_t)towers->guard, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    towers->guard = 0;
+    stage_process_wait(&towers->keeper, -1);
 }
 
 void

@@ -1,15 +1,17 @@
 #ifndef FOIL_EVAL_TOWERS_H
 #define FOIL_EVAL_TOWERS_H
 
+#include "stage/process.h"
+
 /*
  * The rows of a checkpoint with an encoder of texts: view 0 is the images of a
  * data set, whole, view 1 their captions, as foil-embed makes both.
  */
 struct towers {
-    char *checkpoint; /* its folder */
-    char *file[3];    /* images, captions, NULL */
-    int life;         /* while it is open, their folder is there */
-    long guard;       /* the process that removes it */
+    char *checkpoint;            /* its folder */
+    char *file[3];               /* images, captions, NULL */
+    int life;                    /* while it is open, their folder is there */
+    struct stage_process keeper; /* removes it */
 };
 
 /* towers_find() returns 1 where that is what `path` is, with its folder. */

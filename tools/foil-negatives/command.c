@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "negatives.h"
-#include "util/command.h"
+#include "stage/command.h"
 #include "util/mem.h"
-#include "util/opt.h"
 
 /*
  * Shared memory has, from its beginning, the weights that the program is to
@@ -17,12 +16,12 @@
  *     [columns,dim]  f4   embeddings: the anchors first, then those beside them
  *     [columns]      i8   the sample of each
  */
-enum { REQUEST = 512, LONGEST = 4096, ALIGN = 64 };
+enum { REQUEST = 512, ALIGN = 64 };
 
 static const double apart = 1e-3; // from 1, of the sum of a row
 
 struct weigher {
-    struct command *command;
+    struct stage_program *program;
     const char *line;
     int stop;
     size_t rows, columns, dim, z, owner; // of the step; where these begin
@@ -33,21 +32,15 @@ struct weigher *
 weigher_open(const struct negatives_options *options, int stop)
 {
     struct weigher *w = mem_array(1, sizeof *w);
-    const struct command_config config = {
+    const struct stage_program_config config = {
         .name = "weights",
         .line = options->command,
-        .first = options->limit,
-        .patience = options->limit,
-        .longest = LONGEST,
-        .print = say_line,
+        .limit_s = options->limit,
     };
-    struct err err;
 
     w->line = options->command;
     w->stop = stop;
-    w->command = command_open(&config, &err);
-    if (!w->command)
-        die("%s", err.msg);
+    w->program = stage_command_open(&config);
     return w;
 }
 
@@ -56,7 +49,7 @@ weigher_close(struct weigher *w)
 {
     if (!w)
         return;
-    command_close(w->command);
+    stage_program_close(w->program);
     free(w);
 }
 
@@ -96,8 +89,8 @@ put_step(struct weigher *w, const struct wire_pairs *pairs, struct err *err)
     w->dim = p->dim;
     w->z = align_bytes(w->rows * w->columns * sizeof(float));
     w->owner = w->z + align_bytes(w->columns * w->dim * sizeof(float));
-    w->memory = command_memory(w->command,
-                               w->owner + w->columns * sizeof(int64_t), err);
+    w->memory = stage_program_memory(
+        w->program, w->owner + w->columns * sizeof(int64_t), err);
     if (!w->memory)
         return -1;
     memset(w->memory, 0, w->z);
@@ -154,8 +147,8 @@ take_values(const struct weigher *w, const char *words,
     const char *word = words;
     int rc;
 
-    while ((rc = command_value(&words, value.name, sizeof value.name,
-                               &value.value)) > 0) {
+    while ((rc = stage_program_value(&words, value.name, sizeof value.name,
+                                     &value.value)) > 0) {
         if (weights->n_values == WIRE_VALUES_MAX || !isfinite(value.value))
             break;
         weights->values[weights->n_values++] = value;
@@ -168,37 +161,23 @@ take_values(const struct weigher *w, const char *words,
                          w->line, word + strspn(word, " "), WIRE_VALUES_MAX);
 }
 
-static int
-ask_command(struct weigher *w, const char *line, char **ok, struct err *err)
-{
-    struct command_answer answer = {0};
-    const enum command_came came =
-        command_insist(w->command, line, w->stop, &answer, err);
-
-    if (came == COMMAND_STOPPED) {
-        say_stopped();
-        exit(EXIT_OK);
-    }
-    *ok = answer.ok;
-    return came == COMMAND_OK ? 0 : -1;
-}
-
 int
 weigher_weigh(struct weigher *w, const struct wire_pairs *pairs,
               struct wire_weights *weights, struct err *err)
 {
-    char line[REQUEST], *ok = NULL;
+    struct stage_answer answer = {0};
+    char line[REQUEST];
     int rc;
 
     if (put_step(w, pairs, err))
         return -1;
     put_request(w, &pairs->batch, line);
-    rc = ask_command(w, line, &ok, err);
+    rc = stage_command_ask(w->program, line, w->stop, &answer, err);
     if (!rc)
         rc = check_weights(w, err);
     if (!rc)
-        rc = take_values(w, ok, weights, err);
-    free(ok);
+        rc = take_values(w, answer.ok, weights, err);
+    free(answer.ok);
     weights->accepted = 1;
     weights->rows = w->rows;
     weights->columns = w->columns;

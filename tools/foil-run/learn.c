@@ -9,7 +9,6 @@
 #include "commands.h"
 #include "hold.h"
 #include "pipeline.h"
-#include "process.h"
 #include "step.h"
 #include "supervise.h"
 #include "util/file.h"
@@ -54,7 +53,7 @@ check_stages(const struct pipeline *p, struct list *list)
     if (list_read(list, "stages", p->stages, &err))
         die("%s", err.msg);
     for (size_t i = 0; i < list->n; i++)
-        if (process_findable(&list->stage[i], "stages", &err))
+        if (list_findable(&list->stage[i], "stages", &err))
             die("%s", err.msg);
 }
 

@@ -65,4 +65,9 @@ int list_replace(struct list *list, const char *text, struct err *err);
  */
 char *list_process_name(const struct list_stage *stage, int copy);
 
+/* list_findable() returns 0 when the command of a stage can be started, else
+ * -1; errors begin with `list`, the name of the list. */
+int list_findable(const struct list_stage *stage, const char *list,
+                  struct err *err);
+
 #endif

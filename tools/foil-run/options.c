@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "pipeline.h"
-#include "process.h"
 #include "step.h"
 #include "util/guess.h"
 #include "util/mem.h"
@@ -59,7 +58,7 @@ options_of_stage(int stage)
     word_list_put(&words, tool, "--list", "options", (char *)NULL);
     asked_one.argv = words.word;
     if (!options[stage])
-        options[stage] = process_findable(&asked_one, "", &ignored)
+        options[stage] = list_findable(&asked_one, "", &ignored)
                              ? json_array()
                              : json_loads(step_capture(words.word), 0, NULL);
     if (!json_is_array(options[stage]))

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "keep.h"
-#include "process.h"
+#include "stage/process.h"
 #include "step.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -24,12 +24,13 @@ check_child(pid_t pid)
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             die("cannot wait: %s", strerror(errno));
-    code = process_code(status);
+    code = stage_process_code(status);
     if (code)
         exit(code);
 }
 
-/* Starts a command with its output in a descriptor. */
+/* Starts a command with its output in a descriptor.  It stays in our process
+ * group, which is that of the script, and ends with it. */
 static pid_t
 start_command(char *const *word, int out)
 {

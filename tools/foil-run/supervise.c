@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -6,12 +7,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "guard.h"
 #include "keep.h"
-#include "process.h"
+#include "stage/process.h"
 #include "supervise.h"
 #include "util/clock.h"
 #include "util/lock.h"
@@ -24,10 +25,24 @@ static const double first_pause = 0.1, longest_pause = 30;
 /* Seconds between the second signal to a script and SIGKILL. */
 static const double script_pause = 2;
 
+enum { QUOTED = 5, QUOTED_BYTES = 4096 }; // lines and bytes of a log
+
+/* One process of a stage, with its log. */
+struct process {
+    const struct list_stage *stage;
+    char *name;
+    char *log;  // NULL: its output is ours
+    long since; // how long the log was when it was started, in bytes
+    struct stage_process run;
+    long restarts;  // how often it may still be started again; -1: no bound
+    double started; // when it was, as of clock_now()
+    double pause;   // seconds before it is started again
+    double due;     // when that is, as of clock_now(); 0: it is not
+};
+
 struct run {
     struct process *process;
     size_t n, main;
-    struct guard guard;
     double grace;
     int signals;  /* a signalfd */
     int asked;    /* the signal that asked us to end; 0: none did */
@@ -55,7 +70,7 @@ end_all(struct run *run, int code)
     run->code = code;
     for (size_t i = 0; i < run->n; i++) {
         run->process[i].due = 0;
-        process_ask(&run->process[i]);
+        stage_process_ask(&run->process[i].run);
     }
 }
 
@@ -66,7 +81,7 @@ kill_all(struct run *run)
     const int is_script = run->process[run->main].stage->is_script;
 
     if (is_script && !(run->ending && run->until > 0)) {
-        process_ask(&run->process[run->main]);
+        stage_process_ask(&run->process[run->main].run);
         run->ending = 1;
         run->until = clock_now() + script_pause;
         return;
@@ -75,8 +90,41 @@ kill_all(struct run *run)
     run->until = 0;
     for (size_t i = 0; i < run->n; i++) {
         run->process[i].due = 0;
-        process_kill(&run->process[i]);
+        stage_process_kill(&run->process[i].run);
     }
+}
+
+/* Starts it, its log opened for more. */
+static int
+open_process(struct process *process, double grace_s, struct err *err)
+{
+    const struct list_stage *stage = process->stage;
+    int fd[] = {STAGE_NULL, STAGE_OURS, STAGE_OURS};
+    const struct stage_process_config config = {
+        .argv = stage->argv,
+        .fd = fd,
+        .n_fd = 3,
+        .ask = stage->is_script ? STAGE_ASK_GROUP : STAGE_ASK_LEADER,
+        .signal = stage->signal,
+        .grace_s = grace_s};
+    struct stat st;
+
+    process->due = 0;
+    process->started = clock_now();
+    if (process->log) {
+        fd[1] = fd[2] =
+            open(process->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        if (fd[1] < 0 || fstat(fd[1], &st))
+            return err_sys(err, "cannot write '%s'", process->log);
+        process->since = st.st_size;
+    }
+    errno = stage_process_start(&process->run, &config);
+    if (errno)
+        err_sys(err, "cannot start '%s' for '%s'", stage->argv[0],
+                process->name);
+    if (fd[1] >= 0)
+        close(fd[1]);
+    return process->run.pid ? 0 : -1;
 }
 
 static void
@@ -84,7 +132,7 @@ start_process(struct run *run, struct process *process)
 {
     struct err err;
 
-    if (process_start(process, &run->guard, &err)) {
+    if (open_process(process, run->grace, &err)) {
         say("%s", err.msg);
         end_all(run, EXIT_FAILED);
     }
@@ -127,10 +175,47 @@ others_go_on(const struct run *run, const struct process *process)
         const struct process *other = &run->process[i];
 
         if (other != process && other->stage == process->stage &&
-            (other->pid || other->due > 0))
+            (other->run.pid || other->due > 0))
             return 1;
     }
     return 0;
+}
+
+/* Returns where the last QUOTED lines of a text begin. */
+static size_t
+last_lines(const char *text, size_t n)
+{
+    int lines = 0;
+
+    for (size_t i = n; i > 0; i--)
+        if (text[i - 1] == '\n' && i < n && ++lines == QUOTED)
+            return i;
+    return 0;
+}
+
+/* Prints the last lines of its log since the last start. */
+static void
+quote_log(const struct process *process)
+{
+    FILE *file = process->log ? fopen(process->log, "rb") : NULL;
+    char text[QUOTED_BYTES];
+    size_t n, from;
+    long size;
+
+    if (!file)
+        return;
+    if (!fseek(file, 0, SEEK_END) && (size = ftell(file)) > process->since) {
+        if (size - process->since > QUOTED_BYTES)
+            fseek(file, -QUOTED_BYTES, SEEK_END);
+        else
+            fseek(file, process->since, SEEK_SET);
+        n = fread(text, 1, sizeof text, file);
+        from = last_lines(text, n);
+        fwrite(text + from, 1, n - from, stderr);
+        if (n && text[n - 1] != '\n')
+            fputc('\n', stderr);
+    }
+    fclose(file);
 }
 
 static void
@@ -142,16 +227,16 @@ tell_failed(struct run *run, const struct process *process, int status)
         // its commands have said why
         if (WIFSIGNALED(status))
             say("the shell %s", how);
-        end_all(run, process_code(status));
+        end_all(run, stage_process_code(status));
     } else if (others_go_on(run, process)) {
         say("%s %s; its other copies continue", process->name, how);
     } else {
-        process_quote(process);
+        quote_log(process);
         if (process->log)
             say("%s %s; its log is '%s'", process->name, how, process->log);
         else
             say("%s %s", process->name, how);
-        end_all(run, process_code(status));
+        end_all(run, stage_process_code(status));
     }
     free(how);
 }
@@ -165,7 +250,7 @@ on_end(struct run *run, struct process *process, int status)
         if (process->stage->is_main)
             end_all(run, 128 + run->asked);
     } else if (!starts_again(process, status)) {
-        if (process_code(status))
+        if (stage_process_code(status))
             tell_failed(run, process, status);
         else if (process->stage->is_main)
             end_all(run, EXIT_OK);
@@ -187,11 +272,11 @@ on_signal(struct run *run, int signal)
         if (!process->stage->is_script)
             say("killing all stages");
         kill_all(run);
-    } else if (process->pid) {
+    } else if (process->run.pid) {
         if (!process->stage->is_script)
             say("ending %s, then the other stages; a second signal kills all",
                 process->name);
-        process_ask(process);
+        stage_process_ask(&process->run);
         for (size_t i = 0; i < run->n; i++)
             run->process[i].due = 0;
     } else {
@@ -247,7 +332,7 @@ static int
 runs_any(const struct run *run)
 {
     for (size_t i = 0; i < run->n; i++)
-        if (run->process[i].pid || run->process[i].due > 0)
+        if (run->process[i].run.pid || run->process[i].due > 0)
             return 1;
     return 0;
 }
@@ -268,15 +353,13 @@ wait_for_signals(struct run *run)
 static void
 look_after(struct run *run)
 {
-    int status = 0;
-
     for (size_t i = 0; i < run->n; i++) {
         struct process *process = &run->process[(run->main + i) % run->n];
-        const pid_t pid = process->pid;
+        struct stage_process *one = &process->run;
 
-        if (pid && process_ended(process, run->grace, &status)) {
-            guard_forget(&run->guard, pid);
-            on_end(run, process, status);
+        if (one->pid && stage_process_ended(one)) {
+            stage_process_end(one, process->stage->is_script ? run->grace : 0);
+            on_end(run, process, one->status);
         }
         if (process->due > 0 && process->due <= clock_now())
             start_process(run, process);
@@ -314,7 +397,7 @@ supervise(const struct list *list, const char *logs, double grace)
     run.process = keep_array(room, sizeof *run.process);
     for (size_t i = 0; i < list->n; i++)
         add_stage(&run, &list->stage[i], logs);
-    if (watch_signals(&run, &err) || guard_open(&run.guard, grace, &err))
+    if (watch_signals(&run, &err))
         die("%s", err.msg);
     for (size_t i = 0; i < run.n && !run.ending; i++)
         start_process(&run, &run.process[i]);
@@ -323,7 +406,6 @@ supervise(const struct list *list, const char *logs, double grace)
         if (runs_any(&run))
             wait_for_signals(&run);
     }
-    guard_close(&run.guard);
     close(run.signals);
     return run.code;
 }

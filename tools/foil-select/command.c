@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "select.h"
-#include "util/command.h"
+#include "stage/program.h"
 #include "util/digest.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -29,7 +29,7 @@ enum {
 };
 
 struct select_command {
-    struct command *command;
+    struct stage_program *program;
     const struct select_options *options;
     char *data;
     char *folder; // where plans are kept, or NULL
@@ -107,7 +107,7 @@ take_ids(struct taking *t, const char *line, struct err *why)
     return 0;
 }
 
-/* See util/command.h. */
+/* See stage/program.h. */
 static int
 take_batch(void *of, const char *line, struct err *why)
 {
@@ -141,7 +141,7 @@ put_features(struct select_command *c, const struct select_task *task,
 {
     const struct select_features *f = task->features;
     const size_t n = task->layout.size, row = f->d * sizeof(float);
-    char *memory = command_memory(c->command, HEAD + 2 * n * row, err);
+    char *memory = stage_program_memory(c->program, HEAD + 2 * n * row, err);
     const float *view[2] = {f->u, f->v};
     int len;
 
@@ -183,7 +183,7 @@ put_request(const struct select_task *task, char line[REQUEST])
              task->features ? task->features->d : 0);
 }
 
-/* See util/command.h: what it answered wrongly, it would again. */
+/* See stage/program.h: what it answered wrongly, it would again. */
 static int
 begin_again(void *of)
 {
@@ -199,17 +199,17 @@ static int
 ask_command(struct select_command *c, const char *line, struct taking *t,
             struct err *err)
 {
-    struct command_answer answer = {
+    struct stage_answer answer = {
         .take = take_batch, .again = begin_again, .of = t};
-    enum command_came came;
+    enum stage_outcome outcome;
 
     begin_plan(t);
-    came = command_insist(c->command, line, -1, &answer, err);
+    outcome = stage_program_insist(c->program, line, -1, &answer, err);
     free(answer.ok);
-    if (came == COMMAND_OK && t->step < t->layout->steps)
+    if (outcome == STAGE_ANSWERED && t->step < t->layout->steps)
         return err_set(err, "strategy: '%.100s' answered %zu batches, want %zu",
                        c->options->command, t->step, t->layout->steps);
-    return came == COMMAND_OK ? 0 : -1;
+    return outcome == STAGE_ANSWERED ? 0 : -1;
 }
 
 /* -------------------------------------------------------- what was answered */
@@ -317,11 +317,10 @@ select_command_open(const struct select_options *options, const char *data,
                     struct err *err)
 {
     struct select_command *c = mem_array(1, sizeof *c);
-    const struct command_config config = {
+    const struct stage_program_config config = {
         .name = "strategy",
         .line = options->command,
-        .first = options->limit,
-        .patience = options->limit,
+        .limit_s = options->limit,
         .longest = LONGEST + DIGITS * ((size_t)options->batch + 1),
         .most = SIZE_MAX,
         .print = say_line,
@@ -331,8 +330,8 @@ select_command_open(const struct select_options *options, const char *data,
     c->data = mem_text(data);
     if (options->stage.run && !options->score)
         c->folder = mem_format("%s/plans", options->stage.run);
-    c->command = command_open(&config, err);
-    if (c->command)
+    c->program = stage_program_open(&config, err);
+    if (c->program)
         return c;
     select_command_close(c);
     return NULL;
@@ -343,7 +342,7 @@ select_command_close(struct select_command *c)
 {
     if (!c)
         return;
-    command_close(c->command);
+    stage_program_close(c->program);
     free(c->data);
     free(c->folder);
     free(c);

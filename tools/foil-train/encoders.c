@@ -11,13 +11,10 @@
 static int
 open_program(struct train *t, struct err *err)
 {
-    const struct train_program_config config = {.line = t->options->encoder,
-                                                .limit = t->options->limit,
-                                                .print = say_line};
-
-    if (!config.line)
+    if (!t->options->encoder)
         return 0;
-    t->program = train_program_open(&config, err);
+    t->program = train_program_open(t->options->encoder, t->options->limit,
+                                    say_line, err);
     return t->program ? 0 : -1;
 }
 

@@ -29,7 +29,7 @@ static void
 nothing_is_inherited(void)
 {
     struct text text = {{0}, 0};
-    struct command *c, *other;
+    struct stage_program *c, *other;
     char ok[64], group[32];
 
     for (int fd = 3; fd < 1024; fd++) // those that the test has inherited
@@ -40,12 +40,12 @@ nothing_is_inherited(void)
               NULL, 60);
     snprintf(group, sizeof group, "|%d|", (int)getpgrp());
     // 4 is the folder, while the shell lists it
-    T(ask(c, "go", &text, ok) == COMMAND_OK &&
+    T(ask(c, "go", &text, ok) == STAGE_ANSWERED &&
           !strncmp(text.at, "0 1 2 3 4|", 10),
       "a program has four descriptors");
     T(!strstr(text.at, group), "and a group of its own");
-    command_close(c);
-    command_close(other);
+    stage_program_close(c);
+    stage_program_close(other);
 }
 
 struct worker {
@@ -58,16 +58,15 @@ work(void *arg)
 {
     struct worker *worker = arg;
     struct err why;
-    struct command_config config = {
+    struct stage_program_config config = {
         .name = "mine",
         .line = "while read n; do echo $n >&2; echo $((n + 1)); echo ok; done",
-        .first = 60,
-        .patience = 60,
+        .limit_s = 60,
         .longest = 100,
         .most = 1};
-    struct command *c = command_open(&config, &why);
+    struct stage_program *c = stage_program_open(&config, &why);
     struct text text = {{0}, 0};
-    struct command_answer answer = {.take = keep, .of = &text};
+    struct stage_answer answer = {.take = keep, .of = &text};
     char line[16], want[16];
 
     worker->good = c != NULL;
@@ -75,11 +74,12 @@ work(void *arg)
         text.at[0] = 0;
         snprintf(line, sizeof line, "%d", 100 * worker->number + i);
         snprintf(want, sizeof want, "%d|", 100 * worker->number + i + 1);
-        worker->good &= command_ask(c, line, -1, &answer, &why) == COMMAND_OK &&
-                        !strcmp(text.at, want);
+        worker->good &=
+            stage_program_ask(c, line, -1, &answer, &why) == STAGE_ANSWERED &&
+            !strcmp(text.at, want);
         free(answer.ok);
     }
-    command_close(c);
+    stage_program_close(c);
     return NULL;
 }
 
@@ -133,10 +133,10 @@ nothing_outlives_us(void)
     pid = fork();
     if (!pid) {
         struct text text = {{0}, 0};
-        struct command *c = start(busy, NULL, 60);
+        struct stage_program *c = start(busy, NULL, 60);
         char ok[64];
 
-        if (ask(c, "go", &text, ok) != COMMAND_OK ||
+        if (ask(c, "go", &text, ok) != STAGE_ANSWERED ||
             write(fd[1], text.at, 16) != 16)
             _exit(1);
         pause();
@@ -154,18 +154,18 @@ static void
 a_close_ends_all(void)
 {
     struct text text = {{0}, 0}, printed = {{0}, 0};
-    struct command *c =
+    struct stage_program *c =
         start("ps -o pgid= -p $$ | tr -d ' '; echo ok; sleep 1000 & "
               "read x; read x; echo bye >&2",
               &printed, 60);
     char ok[64];
 
-    REQUIRE(ask(c, "go", &text, ok) == COMMAND_OK);
-    command_close(c);
+    REQUIRE(ask(c, "go", &text, ok) == STAGE_ANSWERED);
+    stage_program_close(c);
     T(strstr(printed.at, "mine: bye|") != NULL,
       "the end of its input ends a program, which may still say something");
     T(gone(atoi(text.at)), "what it has left behind is killed");
-    command_close(NULL);
+    stage_program_close(NULL);
 }
 
 int

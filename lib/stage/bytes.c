@@ -9,13 +9,13 @@
 enum { PIECE = 65536 }; // bytes that are read at once
 
 void
-bytes_clear(struct bytes *bytes)
+stage_bytes_clear(struct stage_bytes *bytes)
 {
     bytes->from = bytes->n = bytes->looked = 0;
 }
 
 void
-bytes_add(struct bytes *bytes, const char *text, size_t n)
+stage_bytes_add(struct stage_bytes *bytes, const char *text, size_t n)
 {
     // what is used up makes room when it is half of all
     if (bytes->from > bytes->n / 2 || bytes->from == bytes->n) {
@@ -31,7 +31,7 @@ bytes_add(struct bytes *bytes, const char *text, size_t n)
 }
 
 char *
-bytes_line(struct bytes *bytes, size_t *n)
+stage_bytes_line(struct stage_bytes *bytes, size_t *n)
 {
     char *line, *end = NULL;
 
@@ -49,7 +49,7 @@ bytes_line(struct bytes *bytes, size_t *n)
 }
 
 int
-bytes_read(int fd, struct bytes *bytes)
+stage_bytes_read(int fd, struct stage_bytes *bytes)
 {
     char piece[PIECE];
     ssize_t n;
@@ -58,6 +58,6 @@ bytes_read(int fd, struct bytes *bytes)
         n = read(fd, piece, sizeof piece);
     while (n < 0 && errno == EINTR);
     if (n > 0)
-        bytes_add(bytes, piece, (size_t)n);
+        stage_bytes_add(bytes, piece, (size_t)n);
     return n > 0 ? 1 : n < 0 && errno == EAGAIN ? 0 : -1;
 }

@@ -11,39 +11,39 @@
 #include "util/mem.h"
 
 /* A program that answers one request: how does that end? */
-static enum command_came
-once(const char *line, double patience)
+static enum stage_outcome
+once(const char *line, double limit_s)
 {
     struct text printed = {{0}, 0}, text = {{0}, 0};
-    struct command *c = start(line, &printed, patience);
+    struct stage_program *c = start(line, &printed, limit_s);
     char ok[64];
-    const enum command_came came = ask(c, "go", &text, ok);
+    const enum stage_outcome outcome = ask(c, "go", &text, ok);
 
-    command_close(c);
-    return came;
+    stage_program_close(c);
+    return outcome;
 }
 
 static void
 answers_come_in_lines(void)
 {
     struct text text = {{0}, 0}, printed = {{0}, 0};
-    struct command *c = start("while read n; do echo \"hears $n\" >&2; "
-                              "seq $n; echo ok $n lines; done",
-                              &printed, 60);
+    struct stage_program *c = start("while read n; do echo \"hears $n\" >&2; "
+                                    "seq $n; echo ok $n lines; done",
+                                    &printed, 60);
     char ok[64];
 
-    T(ask(c, "3", &text, ok) == COMMAND_OK && !strcmp(text.at, "1|2|3|") &&
+    T(ask(c, "3", &text, ok) == STAGE_ANSWERED && !strcmp(text.at, "1|2|3|") &&
           !strcmp(ok, "3 lines"),
       "an answer is lines, and a last one");
     text = (struct text){{0}, 0};
-    T(ask(c, "0", &text, ok) == COMMAND_OK && !text.lines &&
+    T(ask(c, "0", &text, ok) == STAGE_ANSWERED && !text.lines &&
           !strcmp(ok, "0 lines"),
       "or the last one alone");
-    command_close(c);
+    stage_program_close(c);
     T(!strcmp(printed.at, "mine: hears 3|mine: hears 0|"),
       "what it says is printed, with its name");
-    T(once("read x; echo ok", 60) == COMMAND_OK, "'ok' is enough");
-    T(once("read x; echo 'error so it is'", 60) == COMMAND_REFUSED &&
+    T(once("read x; echo ok", 60) == STAGE_ANSWERED, "'ok' is enough");
+    T(once("read x; echo 'error so it is'", 60) == STAGE_REFUSED &&
           !strcmp(err.msg, "mine: so it is"),
       "an error is a sentence, with its name");
 }
@@ -58,16 +58,17 @@ values_are_words(void)
     char name[4];
     double x;
 
-    T(command_value(&words, name, sizeof name, &x) == 1 && !strcmp(name, "a") &&
-          x == 1,
+    T(stage_program_value(&words, name, sizeof name, &x) == 1 &&
+          !strcmp(name, "a") && x == 1,
       "a value");
-    T(command_value(&words, name, sizeof name, &x) == 1 &&
+    T(stage_program_value(&words, name, sizeof name, &x) == 1 &&
           !strcmp(name, "bc") && x == -2500,
       "and another one");
-    T(command_value(&words, name, sizeof name, &x) == 0, "and no third");
+    T(stage_program_value(&words, name, sizeof name, &x) == 0, "and no third");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         words = bad[i];
-        T(command_value(&words, name, sizeof name, &x) == -1 && words == bad[i],
+        T(stage_program_value(&words, name, sizeof name, &x) == -1 &&
+              words == bad[i],
           "'%s' is none", bad[i]);
     }
 }
@@ -76,24 +77,24 @@ static void
 what_is_said_is_harmless(void)
 {
     struct text printed = {{0}, 0}, text = {{0}, 0};
-    struct command *c =
+    struct stage_program *c =
         start("read x; printf '1%%\\r2%%\\r\\n\\033[2J\\377\\n' "
               ">&2; printf 'no end' >&2; echo ok",
               &printed, 60);
     char ok[64];
 
-    T(ask(c, "go", &text, ok) == COMMAND_OK, "it answers");
-    command_close(c);
+    T(ask(c, "go", &text, ok) == STAGE_ANSWERED, "it answers");
+    stage_program_close(c);
     T(!strcmp(printed.at, "mine: 2%|mine: ?[2J?|mine: no end|"),
       "what it says moves no cursor, and its last line needs no end");
     T(once("read x; i=0; while [ $i -lt 3000 ]; do "
            "echo 'a line of its standard error, which is long enough'; "
            "i=$((i + 1)); done >&2; echo ok",
-           60) == COMMAND_OK,
+           60) == STAGE_ANSWERED,
       "it may say more than a pipe holds");
-    T(once("read x; printf 'error \\033[31m'", 60) == COMMAND_LOST,
+    T(once("read x; printf 'error \\033[31m'", 60) == STAGE_LOST,
       "an error without an end is none");
-    T(once("read x; printf 'error \\033[31m\\n'", 60) == COMMAND_REFUSED &&
+    T(once("read x; printf 'error \\033[31m\\n'", 60) == STAGE_REFUSED &&
           !strcmp(err.msg, "mine: ?[31m"),
       "nor does its sentence");
 }
@@ -101,52 +102,52 @@ what_is_said_is_harmless(void)
 static void
 what_ends_is_told(void)
 {
-    T(once("exit 3", 60) == COMMAND_LOST &&
+    T(once("exit 3", 60) == STAGE_LOST &&
           !strcmp(err.msg,
                   "mine: 'exit 3' ended with code 3 before it answered"),
       "one that ends is told with its code");
-    T(once("read x; kill -9 $$", 60) == COMMAND_LOST &&
+    T(once("read x; kill -9 $$", 60) == STAGE_LOST &&
           !strcmp(err.msg,
                   "mine: 'read x; kill -9 $$' was ended by signal 9 (Killed)"),
       "one that is killed, with the signal");
-    T(once("/none/such", 60) == COMMAND_LOST &&
+    T(once("/none/such", 60) == STAGE_LOST &&
           !strcmp(err.msg, "mine: '/none/such' ended with code 127 before it "
                            "answered: there is no such command"),
       "one that is not there");
-    T(once("exec >&-; sleep 100", 60) == COMMAND_LOST &&
+    T(once("exec >&-; sleep 100", 60) == STAGE_LOST &&
           strstr(err.msg, "has closed its output without an answer"),
       "one that closes its output");
-    T(once("sleep 100 & exit 0", 60) == COMMAND_LOST &&
+    T(once("sleep 100 & exit 0", 60) == STAGE_LOST &&
           strstr(err.msg, "ended with code 0 before it answered"),
       "one that leaves a child with its output");
-    T(once("sleep 100 & read x; echo ok", 60) == COMMAND_OK,
+    T(once("sleep 100 & read x; echo ok", 60) == STAGE_ANSWERED,
       "which does not keep it from answering");
 }
 
 static void
 what_is_no_answer_is_told(void)
 {
-    T(once("read x; echo no; echo ok", 60) == COMMAND_LOST &&
+    T(once("read x; echo no; echo ok", 60) == STAGE_LOST &&
           strstr(err.msg, " said 'no' of all things"),
       "a line that is not taken is the end");
-    T(once("read x; yes", 60) == COMMAND_LOST &&
+    T(once("read x; yes", 60) == STAGE_LOST &&
           strstr(err.msg, "answered more than 50 lines and no 'ok'"),
       "so are too many");
     T(once("read x; head -c 100000 /dev/zero | tr '\\0' x; echo; echo ok",
-           60) == COMMAND_LOST &&
+           60) == STAGE_LOST &&
           strstr(err.msg, "answered a line of over 1000 bytes"),
       "and a long one");
     T(once("read x; head -c 1100 /dev/zero | tr '\\0' x; sleep 100", 60) ==
-              COMMAND_LOST &&
+              STAGE_LOST &&
           strstr(err.msg, "answered a line of over 1000 bytes"),
       "with or without an end");
-    T(once("read x; printf 'o\\0k\\nok\\n'", 60) == COMMAND_LOST &&
+    T(once("read x; printf 'o\\0k\\nok\\n'", 60) == STAGE_LOST &&
           strstr(err.msg, "a byte of zero"),
       "and one with a zero in it");
-    T(once("sleep 100", 0.2) == COMMAND_LOST &&
+    T(once("sleep 100", 0.2) == STAGE_LOST &&
           strstr(err.msg, "did not answer in time"),
       "and none in time");
-    T(once("trap '' TERM; while :; do sleep 1; done", 0.2) == COMMAND_LOST,
+    T(once("trap '' TERM; while :; do sleep 1; done", 0.2) == STAGE_LOST,
       "whatever it does about SIGTERM");
 }
 
@@ -160,44 +161,47 @@ static void
 a_lost_one_is_started_again(void)
 {
     struct text printed = {{0}, 0};
-    struct command *c = start("read x; grep -q y $FOIL_MEMORY && { echo ok; "
-                              "exit; }; printf y 1<>$FOIL_MEMORY; exit 3",
-                              &printed, 60);
-    struct command_answer answer = {0};
+    struct stage_program *c =
+        start("read x; grep -q y $FOIL_MEMORY && { echo ok; "
+              "exit; }; printf y 1<>$FOIL_MEMORY; exit 3",
+              &printed, 60);
+    struct stage_answer answer = {0};
     int again = 0;
 
-    command_memory(c, 64, &err);
-    T(command_insist(c, "x", -1, &answer, &err) == COMMAND_OK,
+    stage_program_memory(c, 64, &err);
+    T(stage_program_insist(c, "x", -1, &answer, &err) == STAGE_ANSWERED,
       "a program that is lost is asked once more");
     free(answer.ok);
     T(strstr(printed.at, "ended with code 3") &&
           strstr(printed.at, ": it is started again|"),
       "which is printed: %s", printed.at);
-    command_close(c);
+    stage_program_close(c);
     c = start("read x; exit 3", &printed, 60);
-    answer = (struct command_answer){.again = count_again, .of = &again};
-    T(command_insist(c, "x", -1, &answer, &err) == COMMAND_LOST && again == 1,
+    answer = (struct stage_answer){.again = count_again, .of = &again};
+    T(stage_program_insist(c, "x", -1, &answer, &err) == STAGE_LOST &&
+          again == 1,
       "not twice");
-    command_close(c);
+    stage_program_close(c);
     c = start("read x; exit 3", NULL, 60);
-    T(command_insist(c, "x", -1, &answer, &err) == COMMAND_LOST && again == 2,
+    T(stage_program_insist(c, "x", -1, &answer, &err) == STAGE_LOST &&
+          again == 2,
       "and not where its caller does not want it");
-    command_close(c);
+    stage_program_close(c);
 }
 
 static void
 a_line_needs_a_taker(void)
 {
-    struct command *c = start("read x; echo surprise; echo ok", NULL, 60);
-    struct command_answer answer = {0};
+    struct stage_program *c = start("read x; echo surprise; echo ok", NULL, 60);
+    struct stage_answer answer = {0};
 
-    T(command_ask(c, "go", -1, &answer, &err) == COMMAND_LOST &&
+    T(stage_program_ask(c, "go", -1, &answer, &err) == STAGE_LOST &&
           strstr(err.msg,
                  "answered 'surprise' where 'ok' or 'error' is wanted"),
       "lines that nobody takes are no answer");
-    T(command_ask(c, "go", -1, &answer, &err) == COMMAND_LOST,
+    T(stage_program_ask(c, "go", -1, &answer, &err) == STAGE_LOST,
       "what was lost stays so");
-    command_close(c);
+    stage_program_close(c);
 }
 
 /* It has said "ok" twice when we hear of its second request. */
@@ -205,80 +209,80 @@ static void
 unasked_is_told(void)
 {
     struct text text = {{0}, 0};
-    struct command *c = start(
+    struct stage_program *c = start(
         "read x; echo ok; echo ok again; while read x; do :; done", NULL, 60);
     const struct timespec soon = {.tv_nsec = 20000000};
-    enum command_came came = COMMAND_OK;
+    enum stage_outcome outcome = STAGE_ANSWERED;
     char ok[64];
 
-    came = ask(c, "one", &text, ok);
-    T(came == COMMAND_OK, "the first is answered");
+    outcome = ask(c, "one", &text, ok);
+    T(outcome == STAGE_ANSWERED, "the first is answered");
     for (int i = 0; i < 10; i++)
         nanosleep(&soon, NULL);
-    T(ask(c, "two", &text, ok) == COMMAND_LOST &&
+    T(ask(c, "two", &text, ok) == STAGE_LOST &&
           strstr(err.msg, "answered what it was not asked"),
       "an answer to nothing is told");
-    command_close(c);
+    stage_program_close(c);
 }
 
 static void
 requests_may_be_ahead(void)
 {
     struct text text = {{0}, 0};
-    struct command *c =
+    struct stage_program *c =
         start("while read n; do echo $n; echo ok; done", NULL, 60);
-    struct command_answer answer = {.take = keep, .of = &text};
+    struct stage_answer answer = {.take = keep, .of = &text};
     char line[16];
     int all = 1;
 
-    for (int i = 0; i < COMMAND_OWED; i++) {
+    for (int i = 0; i < STAGE_PENDING; i++) {
         snprintf(line, sizeof line, "%d", i);
-        command_send(c, line);
+        stage_program_send(c, line);
     }
-    for (int i = 0; i < COMMAND_OWED; i++) {
-        all &= command_take(c, -1, &answer, &err) == COMMAND_OK;
+    for (int i = 0; i < STAGE_PENDING; i++) {
+        all &= stage_program_take(c, -1, &answer, &err) == STAGE_ANSWERED;
         free(answer.ok);
     }
     T(all && !strncmp(text.at, "0|1|2|3|4|5|", 12) &&
-          text.lines == COMMAND_OWED,
+          text.lines == STAGE_PENDING,
       "requests may be sent ahead, and answers come in their order");
-    command_close(c);
+    stage_program_close(c);
 }
 
 static void
 long_requests_need_no_reader(void)
 {
     struct text text = {{0}, 0};
-    struct command *c =
+    struct stage_program *c =
         start("sleep 0.3; read x; echo ${#x}; echo ok", NULL, 60);
     char *line = mem_array(300001, 1), ok[64];
 
     memset(line, 'x', 300000);
-    T(ask(c, line, &text, ok) == COMMAND_OK && !strcmp(text.at, "300000|"),
+    T(ask(c, line, &text, ok) == STAGE_ANSWERED && !strcmp(text.at, "300000|"),
       "a request is longer than a pipe");
-    command_close(c);
+    stage_program_close(c);
     c = start("sleep 100", NULL, 0.2);
-    T(ask(c, line, &text, ok) == COMMAND_LOST,
+    T(ask(c, line, &text, ok) == STAGE_LOST,
       "nobody waits for a program that never reads");
-    command_close(c);
+    stage_program_close(c);
     free(line);
 }
 
 static void
 a_stop_ends_the_wait(void)
 {
-    struct command *c = start("read x; read x; echo ok", NULL, 60);
-    struct command_answer answer = {0};
+    struct stage_program *c = start("read x; read x; echo ok", NULL, 60);
+    struct stage_answer answer = {0};
     int fd[2];
 
     REQUIRE(!pipe(fd) && write(fd[1], "", 1) == 1);
-    T(command_ask(c, "one", fd[0], &answer, &err) == COMMAND_STOPPED,
+    T(stage_program_ask(c, "one", fd[0], &answer, &err) == STAGE_STOPPED,
       "a stop ends a wait");
-    command_send(c, "two");
-    T(command_take(c, -1, &answer, &err) == COMMAND_OK,
+    stage_program_send(c, "two");
+    T(stage_program_take(c, -1, &answer, &err) == STAGE_ANSWERED,
       "the answer may still be taken");
     free(answer.ok);
-    command_close(c);
+    stage_program_close(c);
     close(fd[0]);
     close(fd[1]);
 }
@@ -287,56 +291,60 @@ static void
 memory_is_shared(void)
 {
     struct text text = {{0}, 0};
-    struct command *c = start("while read n; do tr a-z A-Z <$FOIL_MEMORY | "
-                              "head -c $n | tr -c A-Z ' '; echo; "
-                              "printf hello | dd of=$FOIL_MEMORY conv=notrunc "
-                              "2>/dev/null; echo ok; done",
-                              NULL, 60);
-    char *memory = command_memory(c, 100, &err), ok[64];
+    struct stage_program *c =
+        start("while read n; do tr a-z A-Z <$FOIL_MEMORY | "
+              "head -c $n | tr -c A-Z ' '; echo; "
+              "printf hello | dd of=$FOIL_MEMORY conv=notrunc "
+              "2>/dev/null; echo ok; done",
+              NULL, 60);
+    char *memory = stage_program_memory(c, 100, &err), ok[64];
 
     REQUIRE(memory);
     memcpy(memory, "text", 4);
-    T(ask(c, "6", &text, ok) == COMMAND_OK && !strcmp(text.at, "TEXT  |") &&
+    T(ask(c, "6", &text, ok) == STAGE_ANSWERED && !strcmp(text.at, "TEXT  |") &&
           !memcmp(memory, "hello", 5),
       "memory is read and written by both");
-    memory = command_memory(c, 1 << 22, &err);
+    memory = stage_program_memory(c, 1 << 22, &err);
     REQUIRE(memory);
     memory[(1 << 22) - 1] = 'z';
     text = (struct text){{0}, 0};
-    T(!memcmp(memory, "hello", 5) && ask(c, "7", &text, ok) == COMMAND_OK &&
+    T(!memcmp(memory, "hello", 5) && ask(c, "7", &text, ok) == STAGE_ANSWERED &&
           !strcmp(text.at, "HELLO  |"),
       "it grows, and what is in it stays");
     memcpy(memory, "again", 5);
-    T(!command_restart(c, &err) && command_memory(c, 5, &err) == memory &&
-          ask(c, "5", memset(&text, 0, sizeof text), ok) == COMMAND_OK &&
+    T(!stage_program_restart(c, &err) &&
+          stage_program_memory(c, 5, &err) == memory &&
+          ask(c, "5", memset(&text, 0, sizeof text), ok) == STAGE_ANSWERED &&
           !strcmp(text.at, "AGAIN|"),
       "a program that was started again finds it");
-    command_close(c);
+    stage_program_close(c);
     c = start("read x; (: >$FOIL_MEMORY) 2>/dev/null; truncate -s 1 "
               "$FOIL_MEMORY 2>/dev/null; echo ok",
               NULL, 60);
-    memory = command_memory(c, 8192, &err);
+    memory = stage_program_memory(c, 8192, &err);
     memory[8191] = 'z';
-    T(ask(c, "go", &text, ok) == COMMAND_OK && memory[8191] == 'z',
+    T(ask(c, "go", &text, ok) == STAGE_ANSWERED && memory[8191] == 'z',
       "no program makes it smaller");
-    command_close(c);
+    stage_program_close(c);
 }
 
 static void
 it_starts_again(void)
 {
     struct text text = {{0}, 0};
-    struct command *c = start("read x; echo $x; echo ok; exit 1", NULL, 60);
+    struct stage_program *c =
+        start("read x; echo $x; echo ok; exit 1", NULL, 60);
     char ok[64];
 
-    T(ask(c, "one", &text, ok) == COMMAND_OK &&
-          ask(c, "two", &text, ok) == COMMAND_LOST,
+    T(ask(c, "one", &text, ok) == STAGE_ANSWERED &&
+          ask(c, "two", &text, ok) == STAGE_LOST,
       "a program is lost");
     text = (struct text){{0}, 0};
-    T(!command_restart(c, &err) && ask(c, "three", &text, ok) == COMMAND_OK &&
+    T(!stage_program_restart(c, &err) &&
+          ask(c, "three", &text, ok) == STAGE_ANSWERED &&
           !strcmp(text.at, "three|"),
       "and answers when it was started again");
-    command_close(c);
+    stage_program_close(c);
 }
 
 static int
@@ -351,26 +359,25 @@ take_any(void *of, const char *line, struct err *why)
 static void
 an_endless_answer_ends(void)
 {
-    const struct command_config config = {.name = "mine",
-                                          .line = "read x; yes",
-                                          .first = 0.2,
-                                          .patience = 0.2,
-                                          .longest = 1000,
-                                          .most = SIZE_MAX};
-    struct command *c = command_open(&config, &err);
-    struct command_answer answer = {.take = take_any};
+    const struct stage_program_config config = {.name = "mine",
+                                                .line = "read x; yes",
+                                                .limit_s = 0.2,
+                                                .longest = 1000,
+                                                .most = SIZE_MAX};
+    struct stage_program *c = stage_program_open(&config, &err);
+    struct stage_answer answer = {.take = take_any};
     int fd[2];
 
     REQUIRE(c && !pipe(fd) && write(fd[1], "", 1) == 1);
-    T(command_ask(c, "go", fd[0], &answer, &err) == COMMAND_STOPPED,
+    T(stage_program_ask(c, "go", fd[0], &answer, &err) == STAGE_STOPPED,
       "a stop ends the wait for an answer without end");
-    T(command_take(c, -1, &answer, &err) == COMMAND_LOST &&
+    T(stage_program_take(c, -1, &answer, &err) == STAGE_LOST &&
           strstr(err.msg, "did not answer in time"),
       "so does the limit: %s", err.msg);
-    command_close(c);
+    stage_program_close(c);
     close(fd[0]);
     close(fd[1]);
-    T(once("read x; yes >&2; :", 0.2) == COMMAND_LOST &&
+    T(once("read x; yes >&2; :", 0.2) == STAGE_LOST &&
           strstr(err.msg, "did not answer in time"),
       "messages without end do not delay it");
 }
@@ -397,20 +404,21 @@ static void
 messages_are_limited(void)
 {
     struct ends ends = {0};
-    const struct command_config config = {
+    const struct stage_program_config config = {
         .name = "mine",
         .line = "read x; seq 100000 >&2; echo its end >&2; echo ok",
-        .first = 60,
+        .limit_s = 60,
         .longest = 1000,
         .print = print_ends,
         .tool = &ends};
-    struct command *c = command_open(&config, &err);
-    struct command_answer answer = {0};
+    struct stage_program *c = stage_program_open(&config, &err);
+    struct stage_answer answer = {0};
 
     REQUIRE(c);
-    T(command_ask(c, "go", -1, &answer, &err) == COMMAND_OK, "it answers");
+    T(stage_program_ask(c, "go", -1, &answer, &err) == STAGE_ANSWERED,
+      "it answers");
     free(answer.ok);
-    command_close(c);
+    stage_program_close(c);
     T(ends.lines < 2000, "%zu lines of 100,001 are printed", ends.lines);
     T(!strcmp(ends.first, "mine: 1") && !strcmp(ends.last, "mine: its end"),
       "the first and the last are: %s, %s", ends.first, ends.last);
@@ -421,7 +429,7 @@ messages_are_limited(void)
 /* Starts a program that leaves a process with a session of its own: its
  * number. */
 static pid_t
-leave_session(struct command **c)
+leave_session(struct stage_program **c)
 {
     struct text text = {{0}, 0};
     char ok[64];
@@ -429,7 +437,7 @@ leave_session(struct command **c)
     *c = start("read x; setsid sh -c 'echo $$; echo ok; exec sleep 1000' & "
                "wait",
                NULL, 60);
-    REQUIRE(ask(*c, "go", &text, ok) == COMMAND_OK);
+    REQUIRE(ask(*c, "go", &text, ok) == STAGE_ANSWERED);
     return (pid_t)strtol(text.at, NULL, 10);
 }
 
@@ -447,13 +455,13 @@ becomes_gone(pid_t pid)
 static void
 sessions_end(void)
 {
-    struct command *c;
+    struct stage_program *c;
     pid_t pid = leave_session(&c), stage;
     int fd[2];
 
     T(getsid(pid) == pid && !kill(pid, 0),
       "a process with a session of its own");
-    command_close(c);
+    stage_program_close(c);
     T(becomes_gone(pid), "ends with the program");
     REQUIRE(!pipe(fd));
     stage = fork();

@@ -1,12 +1,12 @@
-#ifndef TESTS_UTIL_ASKED_H
-#define TESTS_UTIL_ASKED_H
+#ifndef TESTS_STAGE_ASKED_H
+#define TESTS_STAGE_ASKED_H
 
 /* A program of the user's that a test starts and asks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/command.h"
+#include "stage/program.h"
 
 static struct err err;
 
@@ -33,36 +33,36 @@ print(void *tool, const char *line)
     keep(tool, line, &err);
 }
 
-static inline struct command *
-start(const char *line, struct text *printed, double patience)
+static inline struct stage_program *
+start(const char *line, struct text *printed, double limit_s)
 {
-    const struct command_config config = {
+    const struct stage_program_config config = {
         .name = "mine",
         .line = line,
-        .first = patience < 1 ? patience : 60,
-        .patience = patience,
+        .limit_s = limit_s,
         .longest = 1000,
         .most = 50,
         .print = printed ? print : NULL,
         .tool = printed,
     };
-    struct command *c = command_open(&config, &err);
+    struct stage_program *c = stage_program_open(&config, &err);
 
     REQUIRE(c);
     return c;
 }
 
 /* Asks a program that is there, and takes its lines. */
-static inline enum command_came
-ask(struct command *c, const char *line, struct text *text, char ok[64])
+static inline enum stage_outcome
+ask(struct stage_program *c, const char *line, struct text *text, char ok[64])
 {
-    struct command_answer answer = {.take = keep, .of = text};
-    const enum command_came came = command_ask(c, line, -1, &answer, &err);
+    struct stage_answer answer = {.take = keep, .of = text};
+    const enum stage_outcome outcome =
+        stage_program_ask(c, line, -1, &answer, &err);
 
-    *text = came == COMMAND_OK ? *text : (struct text){{0}, 0};
+    *text = outcome == STAGE_ANSWERED ? *text : (struct text){{0}, 0};
     snprintf(ok, 64, "%s", answer.ok ? answer.ok : "(none)");
     free(answer.ok);
-    return came;
+    return outcome;
 }
 
 #endif

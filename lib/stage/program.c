@@ -1,0 +1,583 @@
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "stage/process.h"
+#include "stage/program.h"
+#include "util/clock.h"
+#include "util/defuse.h"
+#include "util/mem.h"
+
+#include "bytes.h"
+
+enum {
+    LONGEST = 4096,  // default of the config's `longest`
+    HELD = 65536,    // bytes of standard error that wait for a line's end
+    SHOWN = 1024,    // bytes of a line of its standard error that are printed
+    BURST = 200,     // such lines that are printed in a period
+    LATEST = 10,     // and of those above, the latest ones
+    READS = 2,       // of its standard error at once: all that a pipe holds
+    LOOK_MS = 100,   // between two looks whether the program still lives
+    DESCRIPTOR = 10, // ours have at least this number: 0 to 3 are the program's
+};
+
+static const double close_s = 3;   // to end after its input has
+static const double ask_s = 1;     // to end after SIGTERM or its output's end
+static const double killed_s = 1;  // to end after we were killed
+static const double period_s = 10; // over which lines are counted
+
+struct stage_program {
+    struct stage_program_config config; // but for its line
+    char *line;
+    struct stage_process process;
+    int in, out, errors; // our ends of its descriptors 0, 1, 2; -1: closed
+    struct stage_bytes to, answer, error_text;
+    double since;         // when the period began
+    size_t shown;         // lines of its standard error in it,
+    size_t left_out;      // and those above BURST,
+    char *latest[LATEST]; // line i of which is [i % LATEST]
+    size_t pending;       // answers
+    size_t lines;         // of the answer that comes
+    int late; // the time is over: only what the pipe has now is read
+    int lost, answered_early;
+    int memory;
+    void *map;
+    size_t size;
+};
+
+static void
+close_end(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* ------------------------------------------------------- standard error */
+
+/* Prints a line and frees it. */
+static void
+print_line(const struct stage_program *p, char *line)
+{
+    p->config.print(p->config.tool, line);
+    free(line);
+}
+
+/* Prints the count of lines that were left out, and the latest of them, which
+ * say why a program ended. */
+static void
+end_period(struct stage_program *p)
+{
+    const size_t n = p->left_out,
+                 first = n > LATEST ? n - LATEST : 0; // that is still there
+
+    p->left_out = p->shown = 0;
+    p->since = clock_now();
+    if (first)
+        print_line(p, mem_format("%s: %zu line%s of its standard error left "
+                                 "out",
+                                 p->config.name, first, plural(first)));
+    for (size_t i = first; i < n; i++) {
+        print_line(p, p->latest[i % LATEST]);
+        p->latest[i % LATEST] = NULL;
+    }
+}
+
+static void
+print_or_leave_out(struct stage_program *p, char *line)
+{
+    char **latest = &p->latest[p->left_out % LATEST];
+
+    if (p->shown < BURST) {
+        p->shown++;
+        print_line(p, line);
+        return;
+    }
+    free(*latest);
+    *latest = line;
+    p->left_out++;
+}
+
+/* Prints what a terminal would show of a line with carriage returns. */
+static void
+print_last_state(struct stage_program *p, char *text)
+{
+    char *again, *line;
+
+    while ((again = strrchr(text, '\r')) && !again[1])
+        *again = 0;
+    if (again)
+        text = again + 1;
+    if (!*text || !p->config.print)
+        return;
+    line = mem_format("%s: %.*s", p->config.name, SHOWN, text);
+    defuse(line);
+    print_or_leave_out(p, line);
+}
+
+/* Prints its standard error so far; a line without end when it is long. */
+static void
+pass_on_messages(struct stage_program *p)
+{
+    char *line;
+    size_t n;
+    int more = 1;
+
+    if (clock_now() - p->since >= period_s)
+        end_period(p);
+    for (int i = 0; i < READS && p->errors >= 0 && more > 0; i++) {
+        more = stage_bytes_read(p->errors, &p->error_text);
+        while ((line = stage_bytes_line(&p->error_text, &n)))
+            print_last_state(p, line);
+        if (more < 0 || p->error_text.n - p->error_text.from > HELD) {
+            stage_bytes_add(&p->error_text, "", 1);
+            print_last_state(p, p->error_text.at + p->error_text.from);
+            stage_bytes_clear(&p->error_text);
+        }
+        if (more < 0)
+            close_end(&p->errors);
+    }
+}
+
+/* ---------------------------------------------------------- start and end */
+
+/* Opens a pipe, of which our end does not block: 0 to read, 1 to write. */
+static int
+open_pipe(int ours[1], int theirs[1], int end)
+{
+    int fd[2], ok;
+
+    *ours = *theirs = -1;
+    if (pipe2(fd, O_CLOEXEC))
+        return -1;
+    *ours = fcntl(fd[end], F_DUPFD_CLOEXEC, DESCRIPTOR);
+    *theirs = fcntl(fd[!end], F_DUPFD_CLOEXEC, DESCRIPTOR);
+    ok = *ours >= 0 && *theirs >= 0 && !fcntl(*ours, F_SETFL, O_NONBLOCK);
+    close(fd[0]);
+    close(fd[1]);
+    return ok ? 0 : -1;
+}
+
+static int
+start_shell(struct stage_program *p, const int fd[4], struct err *err)
+{
+    static char sh[] = "sh", option[] = "-c",
+                start[] = "FOIL_MEMORY=/proc/self/fd/3; export FOIL_MEMORY; "
+                          "exec sh -c \"$0\"";
+    char *argv[] = {sh, option, start, p->line, NULL};
+    const struct stage_process_config config = {
+        .argv = argv,
+        .fd = fd,
+        .n_fd = 4,
+        .ask = STAGE_ASK_INPUT,
+        .signal = SIGTERM,
+        .grace_s = killed_s,
+    };
+
+    errno = stage_process_start(&p->process, &config);
+    return errno ? err_sys(err, "cannot start '%.200s'", p->line) : 0;
+}
+
+static int
+start_program(struct stage_program *p, struct err *err)
+{
+    int theirs[4] = {-1, -1, -1, p->memory};
+    int rc;
+
+    if (open_pipe(&p->in, &theirs[0], 1) || open_pipe(&p->out, &theirs[1], 0) ||
+        open_pipe(&p->errors, &theirs[2], 0))
+        rc = err_sys(err, "cannot start '%.200s'", p->line);
+    else
+        rc = start_shell(p, theirs, err);
+    for (int i = 0; i < 3; i++)
+        close_end(&theirs[i]);
+    stage_bytes_clear(&p->to);
+    stage_bytes_clear(&p->answer);
+    stage_bytes_clear(&p->error_text);
+    p->pending = p->lines = 0;
+    p->answered_early = 0;
+    p->lost = rc != 0;
+    return rc;
+}
+
+/* Waits until it has ended, prints its standard error and drops its output. */
+static int
+ends_within(struct stage_program *p, double seconds)
+{
+    const double until = clock_now() + seconds;
+    struct pollfd fd[2];
+
+    while (!stage_process_ended(&p->process) && clock_now() < until) {
+        fd[0] = (struct pollfd){.fd = p->errors, .events = POLLIN};
+        fd[1] = (struct pollfd){.fd = p->out, .events = POLLIN};
+        poll(fd, 2, p->out < 0 || p->errors < 0 ? 5 : 20);
+        pass_on_messages(p);
+        if (p->out >= 0 && stage_bytes_read(p->out, &p->answer) < 0)
+            close_end(&p->out);
+        stage_bytes_clear(&p->answer);
+    }
+    return stage_process_ended(&p->process);
+}
+
+/* Ends it with all that it has started. */
+static void
+end_program(struct stage_program *p)
+{
+    close_end(&p->in);
+    if (p->process.pid && !p->lost &&
+        !ends_within(p, p->pending ? ask_s : close_s)) {
+        stage_process_ask(&p->process);
+        ends_within(p, ask_s);
+    }
+    stage_process_end(&p->process, 0);
+    pass_on_messages(p);
+    end_period(p);
+    close_end(&p->out);
+    close_end(&p->errors);
+}
+
+static int
+open_memory(struct stage_program *p, struct err *err)
+{
+    const int fd = memfd_create("foil", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    p->memory = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR);
+    if (fd >= 0)
+        close(fd);
+    if (p->memory < 0 || fcntl(p->memory, F_ADD_SEALS, F_SEAL_SHRINK))
+        return err_sys(err, "cannot share memory with '%.200s'", p->line);
+    return 0;
+}
+
+struct stage_program *
+stage_program_open(const struct stage_program_config *config, struct err *err)
+{
+    struct stage_program *p = mem_array(1, sizeof *p);
+
+    p->config = *config;
+    p->line = mem_text(config->line);
+    if (!p->config.longest)
+        p->config.longest = LONGEST;
+    p->in = p->out = p->errors = -1;
+    signal(SIGPIPE, SIG_IGN);
+    if (open_memory(p, err) || start_program(p, err)) {
+        stage_program_close(p);
+        return NULL;
+    }
+    return p;
+}
+
+void
+stage_program_close(struct stage_program *p)
+{
+    if (!p)
+        return;
+    end_program(p);
+    if (p->map)
+        munmap(p->map, p->size);
+    close_end(&p->memory);
+    free(p->to.at);
+    free(p->answer.at);
+    free(p->error_text.at);
+    free(p->line);
+    free(p);
+}
+
+int
+stage_program_restart(struct stage_program *p, struct err *err)
+{
+    end_program(p);
+    return start_program(p, err);
+}
+
+void *
+stage_program_memory(struct stage_program *p, size_t bytes, struct err *err)
+{
+    void *map = MAP_FAILED;
+
+    REQUIRE(bytes && !p->pending);
+    if (bytes <= p->size)
+        return p->map;
+    if (bytes <= PTRDIFF_MAX && !ftruncate(p->memory, (off_t)bytes))
+        map =
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, p->memory, 0);
+    if (map == MAP_FAILED) {
+        err_sys(err, "cannot share %zu bytes with '%.200s'", bytes, p->line);
+        return NULL;
+    }
+    if (p->map)
+        munmap(p->map, p->size);
+    p->map = map;
+    p->size = bytes;
+    return map;
+}
+
+/* --------------------------------------------------- requests and answers */
+
+/* Makes a sentence of a text that the program wrote; frees it. */
+static void
+set_harmless(struct err *err, char *text)
+{
+    defuse(text);
+    err_set(err, "%s", text);
+    free(text);
+}
+
+/* Ends it; the sentence is its name, its line and `why`. */
+static enum stage_outcome
+lose_program(struct stage_program *p, struct err *err, const char *why)
+{
+    p->lost = 1;
+    end_program(p);
+    p->pending = 0;
+    set_harmless(err,
+                 mem_format("%s: '%.100s' %s", p->config.name, p->line, why));
+    return STAGE_LOST;
+}
+
+/* How it ended, or that it has closed its output. */
+static enum stage_outcome
+lose_ended(struct stage_program *p, struct err *err)
+{
+    char why[128] = "has closed its output without an answer";
+
+    if (ends_within(p, ask_s)) {
+        int status, code;
+
+        stage_process_end(&p->process, 0);
+        status = p->process.status;
+        code = stage_process_code(status);
+        if (WIFSIGNALED(status))
+            snprintf(why, sizeof why, "was ended by signal %d (%s)",
+                     WTERMSIG(status), strsignal(WTERMSIG(status)));
+        else
+            snprintf(why, sizeof why, "ended with code %d before it answered%s",
+                     code,
+                     code == 127   ? ": there is no such command"
+                     : code == 126 ? ": it cannot be executed"
+                                   : "");
+    }
+    return lose_program(p, err, why);
+}
+
+static void
+write_some(struct stage_program *p)
+{
+    while (p->in >= 0 && p->to.from < p->to.n) {
+        const ssize_t n =
+            write(p->in, p->to.at + p->to.from, p->to.n - p->to.from);
+
+        if (n > 0)
+            p->to.from += (size_t)n;
+        else if (errno == EAGAIN)
+            return;
+        else if (errno != EINTR)
+            close_end(&p->in); // its output shows whether it has ended
+    }
+}
+
+void
+stage_program_send(struct stage_program *p, const char *line)
+{
+    REQUIRE(!strchr(line, '\n') && p->pending < STAGE_PENDING);
+    if (p->lost)
+        return;
+    if (!p->pending)
+        p->answered_early = stage_bytes_read(p->out, &p->answer) > 0 ||
+                            p->answer.from < p->answer.n;
+    p->pending++;
+    stage_bytes_add(&p->to, line, strlen(line));
+    stage_bytes_add(&p->to, "\n", 1);
+    write_some(p);
+    pass_on_messages(p);
+}
+
+/* Waits for anything to happen.  1 when `stop` has. */
+static int
+wait_for_event(struct stage_program *p, int stop, double until)
+{
+    const double left = 1000 * (until - clock_now());
+    struct pollfd fd[] = {
+        {.fd = stop, .events = POLLIN},
+        {.fd = p->out, .events = POLLIN},
+        {.fd = p->errors, .events = POLLIN},
+        {.fd = p->to.from < p->to.n ? p->in : -1, .events = POLLOUT},
+    };
+
+    poll(fd, 4, left < 0 ? 0 : left < LOOK_MS ? (int)left + 1 : LOOK_MS);
+    write_some(p);
+    pass_on_messages(p);
+    if (p->config.waits)
+        p->config.waits(p->config.tool);
+    return fd[0].revents != 0;
+}
+
+/* Looks for a line of the answer in what was read: 1 with one, 0 without, -1
+ * with the reason why it is no line. */
+static int
+find_line(struct stage_program *p, char **line, struct err *why)
+{
+    const size_t longest = p->config.longest;
+    size_t n;
+
+    *line = stage_bytes_line(&p->answer, &n);
+    if (!*line)
+        n = p->answer.n - p->answer.from;
+    if (n > longest)
+        return err_set(why, "answered a line of over %zu bytes", longest);
+    if (*line && strlen(*line) < n)
+        return err_set(why, "answered a line with a byte of zero in it");
+    return *line != NULL;
+}
+
+/* Waits for one, STAGE_ANSWERED when *line is it.  Clock and stop are asked
+ * before each read, whatever comes: a program may write for ever. */
+static enum stage_outcome
+wait_line(struct stage_program *p, int stop, double until, char **line,
+          struct err *err)
+{
+    struct err why;
+    int found;
+
+    while (!(found = find_line(p, line, &why))) {
+        // before its output is read: nothing comes later when it has ended
+        const int ended = stage_process_ended(&p->process);
+        int more;
+
+        if (p->late)
+            return lose_program(p, err, "did not answer in time");
+        p->late = clock_now() >= until;
+        more = stage_bytes_read(p->out, &p->answer);
+        if (more < 0 || (!more && ended))
+            return lose_ended(p, err);
+        if (wait_for_event(p, stop, more ? 0 : until))
+            return STAGE_STOPPED;
+    }
+    return found > 0 ? STAGE_ANSWERED : lose_program(p, err, why.msg);
+}
+
+/* Returns the text behind a word that begins a line, or NULL. */
+static const char *
+text_behind(const char *line, const char *word)
+{
+    const size_t n = strlen(word);
+
+    if (strncmp(line, word, n) || (line[n] && line[n] != ' '))
+        return NULL;
+    return line + n + (line[n] == ' ');
+}
+
+static enum stage_outcome
+take_last(struct stage_program *p, const char *line,
+          struct stage_answer *answer, struct err *err)
+{
+    const char *sentence = text_behind(line, "error");
+
+    p->lines = 0;
+    p->pending--;
+    if (!sentence) {
+        answer->ok = mem_text(text_behind(line, "ok"));
+        return STAGE_ANSWERED;
+    }
+    set_harmless(err, mem_format("%s: %.300s", p->config.name, sentence));
+    return STAGE_REFUSED;
+}
+
+/* A line before the last one. */
+static int
+take_answer_line(struct stage_program *p, const char *line,
+                 struct stage_answer *answer, struct err *err)
+{
+    if (!answer->take)
+        return err_set(err, "answered '%.80s' where 'ok' or 'error' is wanted",
+                       line);
+    if (p->lines++ >= p->config.most)
+        return err_set(err, "answered more than %zu line%s and no 'ok'",
+                       p->config.most, plural(p->config.most));
+    return answer->take(answer->of, line, err);
+}
+
+enum stage_outcome
+stage_program_take(struct stage_program *p, int stop,
+                   struct stage_answer *answer, struct err *err)
+{
+    const double until = clock_now() + p->config.limit_s;
+    struct err why;
+    char *line;
+
+    answer->ok = NULL;
+    p->late = 0;
+    if (p->lost)
+        return lose_program(p, err, "has ended");
+    REQUIRE(p->pending);
+    if (p->answered_early)
+        return lose_program(p, err, "answered what it was not asked");
+    for (;;) {
+        const enum stage_outcome outcome =
+            wait_line(p, stop, until, &line, err);
+
+        if (outcome != STAGE_ANSWERED)
+            return outcome;
+        if (text_behind(line, "ok") || text_behind(line, "error"))
+            return take_last(p, line, answer, err);
+        if (take_answer_line(p, line, answer, &why))
+            return lose_program(p, err, why.msg);
+    }
+}
+
+enum stage_outcome
+stage_program_ask(struct stage_program *p, const char *line, int stop,
+                  struct stage_answer *answer, struct err *err)
+{
+    stage_program_send(p, line);
+    return stage_program_take(p, stop, answer, err);
+}
+
+enum stage_outcome
+stage_program_insist(struct stage_program *p, const char *line, int stop,
+                     struct stage_answer *answer, struct err *err)
+{
+    const enum stage_outcome outcome =
+        stage_program_ask(p, line, stop, answer, err);
+    char *text;
+
+    if (outcome != STAGE_LOST || (answer->again && !answer->again(answer->of)))
+        return outcome;
+    text = mem_format("%s: it is started again", err->msg);
+    if (p->config.print)
+        p->config.print(p->config.tool, text);
+    free(text);
+    return stage_program_restart(p, err)
+               ? STAGE_LOST
+               : stage_program_ask(p, line, stop, answer, err);
+}
+
+int
+stage_program_value(const char **words, char *name, size_t size, double *number)
+{
+    const char *word = *words + strspn(*words, " ");
+    const size_t n = strcspn(word, "= ");
+    char *end;
+
+    *words = word;
+    if (!*word)
+        return 0;
+    if (word[n] != '=' || !n || n >= size)
+        return -1;
+    *number = strtod(word + n + 1, &end);
+    if (end == word + n + 1 || (*end && *end != ' '))
+        return -1;
+    memcpy(name, word, n);
+    name[n] = 0;
+    *words = end;
+    return 1;
+}
