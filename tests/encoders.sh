@@ -55,7 +55,7 @@ foil-data generate --size 8 -o "$data" 64 2>/dev/null
 foil-data index "$data" 2>/dev/null
 augment_with=(--size 8)
 select_with=(--batch 16 --epochs 3)
-train_with=(--arch linear --hidden 16 --head none --warmup 0)
+train_with=(--arch linear,hidden=16 --head none --warmup 0)
 trained start --steps 1 2>/dev/null
 train_with+=(--init start/latest/model.safetensors --optim adamw --lr 1e-4 --steps 8)
 ok "foil-train's own encoder" trained simclr

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tarfile
 
-RUNS = {"resnet": ["--arch", "resnet18", "--stem", "imagenet"],
+RUNS = {"resnet": ["--arch", "resnet18,stem=imagenet"],
         "vit": ["--arch", "vit:32x2x8"],
         "pairs": ["--arch", "vit:32x1x8", "--text", "clip:32x2x2", "--embed", "16"]}
 

@@ -94,15 +94,15 @@ OPTIONS = {
     "train": {
         "": "--lr 0.05 --warmup 0 --seed 5 --threads 1 --checkpoint-every 100 "
             "--deadline 100 --resume",
-        "isogclr": "--objective isogclr --rho 0.3 --tau 0.2",
-        "emc2-row": "--objective emc2 --tau 0.3",
-        "emc2-bank": "--objective emc2 --tau 0.3",
-        "spectral": "--objective simclr --tau 0.3 --keep-features 2",
+        "isogclr": "--objective isogclr,rho=0.3,tau=0.2 ",
+        "emc2-row": "--objective emc2,tau=0.3 ",
+        "emc2-bank": "--objective emc2,tau=0.3 ",
+        "spectral": "--objective simclr,tau=0.3 --keep-features 2",
         "command-train": ENCODER,
         "command-select": "--objective simclr",
         "command-augment": "--objective simclr",
-        "command-negatives": "--objective emc2 --tau 0.3",
-        "command-all": "--objective emc2 --tau 0.3 " + ENCODER,
+        "command-negatives": "--objective emc2,tau=0.3 ",
+        "command-all": "--objective emc2,tau=0.3 " + ENCODER,
         "ranks": "--objective simclr --shards 2",
     },
     "augment": {
@@ -112,7 +112,7 @@ OPTIONS = {
     },
     "select": {
         "": "--seed 5 --batch 8 --epochs 14",
-        "spectral": "--strategy spectral --block 128 --threads 1",
+        "spectral": "--strategy spectral,block=128 --threads 1",
         "command-select": STRATEGY, "command-all": STRATEGY,
     },
     "negatives": {

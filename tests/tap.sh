@@ -143,15 +143,24 @@ lists_options() {
         one=$("$1" ${verb:+"$verb"} --list=options) || return
         jq -ne --arg verb "$verb" --argjson all "$all" --argjson one "$one" \
             '$one == ($all | map(select((.verb // "") == $verb) | del(.verb)))' || return
-        words=$(jq -r '. as $rows | [": " + .[0].sentence,
-            (range(1; length) as $i | .[$i] |
+        words=$(jq -r 'def usual: .default | # + 0: as jq 1.6 prints 600.0
+                if type == "number" then . + 0 else . end |
+                select(type == "string" or type == "number") | "[\(.)]";
+            def option: (if .short then "-\(.short)," else empty end),
+                "--" + .name, .argument // empty, .sentence, usual;
+            . as $all | map(select(.of or .common | not)) as $rows |
+            [": " + .[0].sentence,
+            (range(1; $rows | length) as $i | $rows[$i] |
                 (select(.group != $rows[$i - 1].group) | .group // empty) + ":",
-                (if .short then "-\(.short)," else empty end),
-                "--" + .name, .argument // empty, .sentence,
-                (.default | if type == "number" then . + 0 else . end | # as jq 1.6 prints 600.0
-                    select(type == "string" or type == "number") | "[\(.)]"))] |
-            join(" ") + " "' <<<"$one") || return
-        help=$("$1" ${verb:+"$verb"} --help all | tr -s ' \n' ' ')
+                option),
+            ($rows[1:][].name as $of | [$all[] |
+                select(.of // "" | split("|") | index($of))] | select(. != []) |
+                "Parameters of --\($of):",
+                (.[] | .name + (.argument | if . then "=" + . else "" end), .sentence,
+                    usual)),
+            ($all[] | select(.common) | option)] | join(" ") + " "' <<<"$one") || return
+        help=$("$1" ${verb:+"$verb"} --help all | tr -s ' \n' ' ' |
+            sed -E 's/, [-+0-9.e]+ \.\. [-+0-9.e]+//g')
         [[ $help == *"$words" ]] || { printf '%s\n' "$help" "$words"; return 1; }
     done
 }

@@ -11,7 +11,12 @@ _foil_verbs() {
 
 # _foil_options ROWS : the options, but not those of verbs to come
 _foil_options() {
-    sed -nE '/"verb":/!s/^.*"name":"([^"]+)".*/--\1/p' <<<"$1"
+    sed -nE '/"verb":|"of":/!s/^.*"name":"([^"]+)".*/--\1/p' <<<"$1"
+}
+
+# _foil_parameters ROWS OPTION : the rows of what may stand behind it
+_foil_parameters() {
+    grep -E "\"of\":\"([a-z|-]*\\|)?${2#--}[\"|]" <<<"$1"
 }
 
 # _foil_field ROW KEY : the text of a field
@@ -33,17 +38,35 @@ _foil_values() {
     fi
 }
 
-# _foil_value ROWS OPTION WORD COMMAND... : completes the value of an option; 1
-# where it has none
+# _foil_value ROWS OPTION WORD PARAMETER COMMAND... : completes the value of an
+# option, or of a parameter behind it, or the name of one behind a comma; 1 where
+# the option has none
 _foil_value() {
-    local row words
-    row=$(grep -m 1 -F -e "\"name\":\"${2#--}\"" -e "\"short\":\"${2#-}\"" <<<"$1")
+    local row words rows before='' word=$3 parameter=$4
+    rows=$(grep -v '"of":' <<<"$1")
+    if [[ $word == *,* ]]; then
+        before=${word%,*}, word=${word##*,} parameter=
+        if [[ $word == *=* ]]; then
+            parameter=${word%%=*} before+=${word%%=*}= word=${word#*=}
+        fi
+    fi
+    if [[ $before == *, ]]; then
+        mapfile -t words < <(_foil_parameters "$1" "$2" |
+            sed -E 's/.*"name":"([^"]+)".*"argument".*/\1=/; t; s/.*"name":"([^"]+)".*/\1/')
+        mapfile -t COMPREPLY < <(compgen -P "$before" -W "${words[*]}" -- "$word")
+        compopt -o nospace 2>/dev/null
+        [[ ${#words[@]} -eq 0 ]] || return 0
+    elif [[ $parameter ]]; then
+        rows=$(_foil_parameters "$1" "$2")
+        set -- "$rows" "--$parameter" "${@:3}"
+    fi
+    row=$(grep -m 1 -F -e "\"name\":\"${2#--}\"" -e "\"short\":\"${2#-}\"" <<<"$rows")
     [[ $row == *'"argument":'* ]] || return
-    mapfile -t words < <(_foil_values "$row" "${@:4}")
+    mapfile -t words < <(_foil_values "$row" "${@:5}")
     if [[ ${#words[@]} -gt 0 ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "${words[*]}" -- "$3")
+        mapfile -t COMPREPLY < <(compgen -P "$before" -W "${words[*]}" -- "$word")
     elif [[ $row =~ \"argument\":\"(FILE|DIR|RUN|PATH|\[[a-z=|]*\]FILE) ]]; then
-        mapfile -t COMPREPLY < <(compgen -f -- "$3")
+        mapfile -t COMPREPLY < <(compgen -P "$before" -f -- "$word")
         compopt -o filenames 2>/dev/null
     else
         compopt +o default +o bashdefault 2>/dev/null # a number, not a file
@@ -83,7 +106,7 @@ _foil_rows() {
 }
 
 _foil() {
-    local word=$2 option=$3 at rows words command=("$1")
+    local word=$2 option=$3 parameter='' at rows words last command=("$1")
 
     # verbs first: foil data index
     rows=$(_foil_rows "$1")
@@ -95,14 +118,20 @@ _foil() {
         rows=$(_foil_rows "${command[@]}")
     done
 
-    # --option=word is three words to bash
+    # --option=word is three words to bash, and so is a parameter=value
+    last=$COMP_CWORD
     if [[ $word == = ]]; then
         word=
-    elif [[ $option == = ]]; then
-        option=${COMP_WORDS[COMP_CWORD - 2]}
+        ((last++))
     fi
+    while [[ ${COMP_WORDS[last - 1]} == = && $last -gt 2 ]]; do
+        option=${COMP_WORDS[last - 2]}
+        [[ $option != -* ]] || break
+        parameter=${parameter:-${option##*,}} option=${COMP_WORDS[last - 3]}
+        ((last -= 2))
+    done
     if [[ $option == -* && $word != -* ]] &&
-        _foil_value "$rows" "$option" "$word" "${command[@]}"; then
+        _foil_value "$rows" "$option" "$word" "$parameter" "${command[@]}"; then
         return
     fi
     words=()
@@ -118,7 +147,9 @@ _foil() {
 # become, "files" where it is a file's name, or nothing where it is neither.
 _foil_print() {
     local what=words
-    compopt() { [[ $* == *filenames* ]] && what=files || what=nothing; }
+    compopt() {
+        case $* in *filenames*) what=files ;; *default*) what=nothing ;; esac
+    }
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
     _foil "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
     [[ $what != words || ${#COMPREPLY[@]} -gt 0 || ${!#} == -* ]] || what=files

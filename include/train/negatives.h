@@ -39,7 +39,7 @@ struct train_negatives {
 
 /*
  * Chains in this process: the sampler of EMC2 without its service.  The same as
- * a service with the same seed and --horizon 1, to the bit.
+ * a service with the same seed and horizon=1, to the bit.
  */
 struct train_inside {
     struct sample_source source;

@@ -42,9 +42,7 @@ enum opt_kind {
     OPT_TEXT,   /* const char * */
     OPT_CHOICE, /* int or enum: the index of the word in arg, "a|b|c", from 0;
                    -1: no default */
-    OPT_METHOD, /* const char *: the name of a method, behind which options
-                   of the table that are parameters may stand: with
-                   "hcl,beta=0.5" it is "hcl", and --beta is given */
+    OPT_METHOD, /* const char *: the name of a method that has parameters */
     OPT_LIST    /* struct opt_list: may be given often */
 };
 
@@ -99,6 +97,9 @@ char **opt_parse(const struct opt_tool *tool, int argc, char **argv);
  *     least, most   of a whole or a real
  *     default   of its kind: false, 128, 0.5, "simclr", []
  *     group     the title above it
+ *     of        of a parameter, which has no group: the option that it stands
+ *               behind, or several, "proposals|method"
+ *     was       its name as an option, where that is another one
  *     common    true: every tool takes it
  *     sentence  what it does
  * and has no field that does not apply.  The first object of a tool or a verb
@@ -143,11 +144,49 @@ void opt_paragraph(FILE *out, const char *lead, const char *text);
 size_t opt_append(struct opt opts[OPT_MOST], size_t n, const struct opt *rows);
 
 /*
- * opt_parameters() says which rows of the tool's table are parameters, from
- * `first` to before `end`: they may stand behind an OPT_METHOD, too.  Before
- * opt_parse().
+ * Some rows of a table are no options of their own, but parameters of one, of
+ * OPT_METHOD, OPT_CHOICE or OPT_TEXT, and stand behind its value: with
+ * "--objective hcl,beta=0.5,old-mean" --objective is "hcl".  A list that begins
+ * with a comma leaves that value as it is and may come in addition to another.
+ * In a --config file the parameters that the command line does not set count
+ * where it has the same method, or none.  As options of their own, "--beta
+ * 0.5", parameters are taken still, with a line on stderr.
+ *
+ * opt_parameters() says which rows are: those that set `value`.  Before
+ * opt_parse(); the table ends with a NULL value, and its texts must stay.
  */
-void opt_parameters(size_t first, size_t end);
+struct opt_parameter {
+    const void *value;
+    const char *of;   /* the option, or several, "proposals|method" */
+    const char *name; /* behind that; the row's own is the old option */
+};
+
+void opt_parameters(const struct opt_parameter *rows);
+
+/* opt_parameters_of() ends a value before the parameters behind it, which begin
+ * with a small letter behind a comma; returns these, or NULL. */
+char *opt_parameters_of(char *value);
+
+/* opt_spelled() returns "--lr" of an option and "--optim: momentum" of a
+ * parameter, for a sentence, until the next call. */
+const char *opt_spelled(const struct opt *o);
+
+/*
+ * Options with another spelling in older versions: they are taken still, with a
+ * line on stderr.  opt_old_find() returns the row of an option of a tool with
+ * that value, or that of one with any value where `value` is NULL; NULL where
+ * it is not old.
+ */
+struct opt_old {
+    const char *tool, *name;
+    const char *is;  /* the value; NULL: any, which then goes behind `now` */
+    const char *now; /* "--sampler trainer", words apart by one blank */
+};
+
+#define OPT_DROPPED "; 1.1 drops the old spelling"
+
+const struct opt_old *opt_old_find(const char *tool, const char *name,
+                                   const char *value);
 
 /* opt_given() returns 1 when the option that sets `value` was on the command
  * line, and 0 when the value is the default. */

@@ -8,8 +8,9 @@
 #include "util/opt.h"
 
 /*
- * Parameters: the numbers that a method (an objective, a strategy) has as
- * options of its own.  Each method lists them in a table beside its source,
+ * Parameters: the numbers that a method (an objective, a strategy) has, which
+ * stand behind its name, "hcl,beta=0.5".  Each method lists them in a table
+ * beside its source,
  *
  *     enum { TAU, BETA };
  *     static const struct param params[] = {
@@ -31,20 +32,20 @@ enum { PARAM_MOST = 16 }; /* parameters of one method */
 enum param_schedule {
     PARAM_FIXED,   /* no */
     PARAM_LEARNT,  /* no: the method moves it by itself */
-    PARAM_TO_END,  /* from the value to that of --NAME-end */
+    PARAM_TO_END,  /* from the value to that of NAME-end */
     PARAM_INVERSE, /* as PARAM_TO_END, but a wave is one of 1 / value */
     PARAM_FROM_ONE /* from 1 to the value */
 };
 
 struct param {
-    const char *name;   /* of the option, without dashes; NULL ends the table */
+    const char *name;   /* NULL ends the table */
     enum opt_kind kind; /* OPT_FLAG, OPT_WHOLE, OPT_REAL or OPT_CHOICE */
     double value;       /* default */
     double min, max;    /* OPT_WHOLE, OPT_REAL */
     const char *arg;    /* what --help calls the value; the words of a choice */
     const char *help;   /* half a sentence */
     enum param_schedule schedule; /* OPT_REAL */
-    double end; /* default of --NAME-end; NaN: it has to be given */
+    double end; /* default of NAME-end; NaN: it has to be given */
 };
 
 #define PARAM_REAL(n, v, least, most, text)                      \
@@ -97,14 +98,15 @@ int param_read_words(const struct param *own, const char *who,
 json_t *param_list(const struct param *own);
 
 /*
- * The options of all methods that a tool has.  Methods may share a name: that
- * is one option then, whose range is the widest; the help names the methods
- * where not all have it, or where they say different things.
+ * The parameters of all methods that a tool has, as rows of its table.  Methods
+ * may share a name: that is one row then, whose range is the widest; the help
+ * names the methods where not all have it, or where they say different things.
  */
 enum { PARAM_SET = 48, PARAM_METHODS = 48 };
 
 struct param_option {
     struct param param; /* name, kind, arg; the widest range */
+    const char *of;     /* the option that names the methods, or several */
     size_t n;
     const char *method[PARAM_METHODS];      /* [n] that have it ... */
     const struct param *own[PARAM_METHODS]; /* ... as this row */
@@ -112,8 +114,8 @@ struct param_option {
     long whole;
     int flag;
     int choice;
-    const char *schedule; /* --NAME-schedule */
-    double end;           /* --NAME-end */
+    const char *schedule; /* NAME-schedule */
+    double end;           /* NAME-end */
 };
 
 struct param_set {
@@ -122,19 +124,20 @@ struct param_set {
 };
 
 /*
- * param_set_add() adds the parameters of a method; the set begins as {0}.  A
- * method with several tables is added once for each, with the same pointer to
- * its name, and named once in the help.
+ * param_set_add() adds the parameters of a method, which stand behind the
+ * option `of`, "objective"; the set begins as {0}.  A method with several
+ * tables is added once for each, with the same pointer to its name, and named
+ * once in the help.
  */
-void param_set_add(struct param_set *set, const char *method,
+void param_set_add(struct param_set *set, const char *of, const char *method,
                    const struct param *own);
 
 /*
- * param_set_opts() appends the options to the first n rows of a command line's
- * table, as opt_append(): in the order in which they were added, each followed
- * by its schedule and end; they may stand behind the name of a method, as
- * opt_parameters().  A default is shown where all methods agree on it.
- * The set must stay; the texts live as long as the process.
+ * param_set_opts() appends them to the first n rows of a command line's table,
+ * as opt_append(): in the order in which they were added, each followed by its
+ * schedule and end; they are parameters, as opt_parameters() says.  A default
+ * is shown where all methods agree on it. The set must stay; the texts live as
+ * long as the process.
  */
 size_t param_set_opts(struct param_set *set, struct opt opts[OPT_MOST],
                       size_t n);
@@ -148,17 +151,17 @@ size_t param_set_opts(struct param_set *set, struct opt opts[OPT_MOST],
 void param_set_get(const struct param_set *set, const struct param *own,
                    double *value);
 
-/* param_set_find() returns the option of that name, or NULL. */
+/* param_set_find() returns the parameter of that name, or NULL. */
 const struct param_option *param_set_find(const struct param_set *set,
                                           const char *name);
 
-/* param_set_given() returns the name of an option of the set that was on the
+/* param_set_given() returns the name of a parameter of the set that was on the
  * command line, or NULL. */
 const char *param_set_given(const struct param_set *set);
 
 /*
- * param_set_judge() returns -1 where an option of the set was given on the
- * command line that is no parameter of this method: "simclr has no --rho".
+ * param_set_judge() returns -1 where a parameter of the set was given on the
+ * command line that this method does not have: "simclr has no parameter 'rho'".
  */
 int param_set_judge(const struct param_set *set, const char *method,
                     const struct param *own, struct err *err);

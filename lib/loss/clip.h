@@ -13,7 +13,7 @@
  * beta = 1/tau.  Where the views are an image and its text this is the mean of
  * both directions.  It is half of loss/infonce.h at the same tau.
  *
- * log beta is learnt unless --fixed-tau: dL/d(log beta) = sum_rc W_rc s_rc, and
+ * log beta is learnt unless fixed-tau: dL/d(log beta) = sum_rc W_rc s_rc, and
  * beta stays within 1 and 100.  Radford and others 2021, "Learning Transferable
  * Visual Models From Natural Language Supervision", figure 3;
  * lib/algorithms.md 3.8.

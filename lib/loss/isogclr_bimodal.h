@@ -13,7 +13,7 @@
  *     rho   = log(b - 1) - rho_gap.
  *
  * rho is the divergence from uniform that temperatures keep; no softmax over
- * b - 1 others is further than log(b - 1), so rho_gap, --rho-gap, is above 0;
+ * b - 1 others is further than log(b - 1), so rho_gap is above 0;
  * at log(b - 1) or more, as the default is where b <= 5, every temperature
  * would rise to tau_max: refused. At .4, the published setting's regime,
  * temperatures sink to tau_min on small data; 1.5 is the default.  Qiu and

@@ -12,8 +12,8 @@
  *     W_i,b+j = -beta/b y_ij sigmoid(-y_ij x_ij),
  *
  * beta = 1/tau and c are learnt, with dL/d(log beta) = sum W s and dL/dc =
- * sum W / beta; c begins at --bias, and beta stays within 1 and 100.  With
- * --fixed-tau only c is learnt.  Zhai and others 2023, "Sigmoid Loss for
+ * sum W / beta; c begins at bias, and beta stays within 1 and 100.  With
+ * fixed-tau only c is learnt.  Zhai and others 2023, "Sigmoid Loss for
  * Language Image Pre-Training", equation 1 and algorithm 1;
  * lib/algorithms.md 3.8.
  */

@@ -144,7 +144,7 @@ take_setting(const struct opt *opt, const json_t *value, struct err *err)
 
     if (!same_type(value, mine) || !can_have(opt, value)) {
         json_decref(mine);
-        return err_set(err, "the checkpoint does not say --%s", opt->name);
+        return err_set(err, "the checkpoint does not say %s", opt_spelled(opt));
     }
     if (same || !opt_given(opt->value)) {
         set_value(opt, value);
@@ -154,9 +154,9 @@ take_setting(const struct opt *opt, const json_t *value, struct err *err)
     is = json_dumps(mine, readable);
     was = json_dumps(value, readable);
     err_set(err,
-            "--%s is %s, but %s in the checkpoint: leave it out, or add "
+            "%s is %s, but %s in the checkpoint: leave it out, or add "
             "--override %s",
-            opt->name, is, was, opt->name);
+            opt_spelled(opt), is, was, opt->name);
     free(is);
     free(was);
     json_decref(mine);

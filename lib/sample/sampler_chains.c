@@ -113,8 +113,8 @@ check_how(const struct sample_how *how, struct err *err)
 
     if (set.said != SAMPLE_AUTO && set.scores != SAMPLE_FRESH)
         return err_set(err,
-                       "--outside %.*s scores afresh where a chain stands: it "
-                       "wants --scores fresh",
+                       "outside=%.*s scores afresh where a chain stands: it "
+                       "wants scores=fresh",
                        length, word);
     if (elsewhere_of(how) == SAMPLE_BANKED && how->brings)
         return err_set(err,
@@ -123,7 +123,7 @@ check_how(const struct sample_how *how, struct err *err)
                        how->sampler->method);
     if (brought && !how->brings)
         return err_set(err,
-                       "--outside %.*s lets samples come along: that needs "
+                       "outside=%.*s lets samples come along: that needs "
                        "--filter",
                        length, word);
     return 0;

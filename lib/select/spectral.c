@@ -265,7 +265,7 @@ select_spectral_fit(struct select_layout *layout, const double *value,
 
     if (block < 2)
         return err_set(err, "spectral plans two batches together or "
-                            "more: want --block 2 or more");
+                            "more: want block=2 or more");
     if (k > MOST / most)
         return err_set(err,
                        "%zu batches of %zu are too many to plan together by "

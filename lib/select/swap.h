@@ -31,7 +31,7 @@ void select_swap(const struct select_task *task, int64_t *ids);
 
 /*
  * select_swap_improve() does the same to an epoch that any strategy has made
- * (--refine): ids [select_layout_total()].  The task has features.  With
+ * (refine): ids [select_layout_total()].  The task has features.  With
  * block = 0 it is the batches, as they come, that are sorted.
  */
 void select_swap_improve(const struct select_task *task, int64_t *ids);

@@ -16,10 +16,12 @@
 static const struct opt *tool_opts;
 static const struct opt_tool *tool_verbs; // or NULL
 static char given[OPT_MOST];              // by index in tool_opts
-static const char *values[OPT_MOST];      // that were given, so
-static size_t parameters[2]; // those from the first to before the second
-// by index: of OPT_METHOD, cut at its commas; of OPT_CHOICE, the word
-static char *texts[OPT_MOST];
+static char outdated[OPT_MOST]; // so, 1: a parameter was given as an option
+static const char *values[OPT_MOST]; // that were given, so
+static char *words[OPT_MOST];        // of OPT_CHOICE, the word, so
+static char *lists[OPT_MOST];        // of parameters, cut at their commas
+static size_t n_lists;
+static const char off[] = "no"; // the value of a flag that is taken back
 
 /* The option of a letter, or NULL. */
 static const struct opt *
@@ -29,6 +31,14 @@ letter_of(const struct opt_tool *tool, char letter)
         if (o->letter == letter)
             return o;
     return NULL;
+}
+
+/* Keeps a text, of which options take parts. */
+static char *
+keep_list(const char *text)
+{
+    REQUIRE(n_lists < OPT_MOST);
+    return lists[n_lists++] = mem_text(text);
 }
 
 /* Refuses an option that other verbs have, of that name or that letter. */
@@ -60,10 +70,14 @@ static void
 refuse_other(const struct opt_tool *tool, const char *name)
 {
     const char *ours = guess_other(name);
+    const struct opt *o = ours ? opt_named(tool, ours) : NULL;
 
     if (ours && !*ours)
         opt_misuse("no option '--%s': %s", name, guess_device);
-    if (ours && opt_named(tool, ours))
+    if (o && opt_parameter(o))
+        opt_misuse("no option '--%s': it is %s", name,
+                   opt_respell(tool, o, "", o->arg));
+    if (o)
         opt_misuse("no option '--%s': it is --%s", name, ours);
 }
 
@@ -73,15 +87,22 @@ find_option(const struct opt_tool *tool, const char *name, size_t n)
     char word[128];
     struct guess guess = {.word = word, .lead = "--"};
     const struct opt *found;
+    const struct opt_old *old;
 
     snprintf(word, sizeof word, "%.*s", (int)n, name);
     found = opt_named(tool, word);
     if (found)
         return found;
+    old = opt_old_find(tool->name, word, NULL);
+    if (old) {
+        say("--%s is now %s" OPT_DROPPED, word, old->now);
+        return opt_named(tool, old->now + 2);
+    }
     refuse_for_verb(word, 0);
     refuse_other(tool, word);
     for (const struct opt *o = tool->opts; o->name; o++)
-        guess_try(&guess, o->name);
+        if (!opt_parameter(o))
+            guess_try(&guess, o->name);
     for (const struct opt *o = opt_common(tool); o->name; o++)
         guess_try(&guess, o->name);
     opt_misuse("no option '--%.*s'%s", (int)n, name, guess_words(&guess));
@@ -117,17 +138,14 @@ static void
 set_number(const struct opt *o, const char *text)
 {
     if (o->kind == OPT_WHOLE) {
-        char name[64];
-
-        snprintf(name, sizeof name, "--%s", o->name);
-        *(long *)o->value = opt_whole(name, text, o->min, o->max);
+        *(long *)o->value = opt_whole(opt_spelled(o), text, o->min, o->max);
     } else {
         char *end;
         double x = strtod(text, &end);
 
         if (end == text || *end || !(x >= o->min && x <= o->max))
-            opt_misuse("--%s '%s': want a number in %g .. %g", o->name, text,
-                       o->min, o->max);
+            opt_misuse("%s '%s': want a number in %g .. %g", opt_spelled(o),
+                       text, o->min, o->max);
         *(double *)o->value = x;
     }
 }
@@ -138,33 +156,8 @@ checked_index(const struct opt *o, const char *text)
     const int index = opt_index(o->arg, text);
 
     if (index < 0)
-        opt_misuse("--%s '%s': want one of %s", o->name, text, o->arg);
+        opt_misuse("%s '%s': want one of %s", opt_spelled(o), text, o->arg);
     return index;
-}
-
-static void take_named(const struct opt_tool *tool, const char *word,
-                       char **argv, int *at);
-
-/* Takes a method and, behind commas, its parameters: options of the table. */
-static void
-set_method(const struct opt_tool *tool, const struct opt *o, const char *text)
-{
-    char **kept = &texts[o - tool->opts], *rest, *name;
-
-    *kept = mem_text(text); // stays, whatever becomes of the value
-    name = strtok_r(*kept, ",", &rest);
-    *(const char **)o->value = name ? name : text;
-    for (const char *word; (word = strtok_r(NULL, ",", &rest));) {
-        const size_t n = strcspn(word, "=");
-        const size_t row = (size_t)(find_option(tool, word, n) - tool->opts);
-        char *nothing[] = {NULL, NULL};
-        int at = 0;
-
-        if (row < parameters[0] || row >= parameters[1])
-            opt_misuse("--%s '%s': --%.*s is no parameter of a method", o->name,
-                       text, (int)n, word);
-        take_named(tool, word, nothing, &at);
-    }
 }
 
 static void
@@ -174,7 +167,7 @@ set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
 
     switch (o->kind) {
     case OPT_FLAG:
-        *(int *)o->value = 1;
+        *(int *)o->value = text != off;
         break;
     case OPT_WHOLE:
     case OPT_REAL:
@@ -186,10 +179,8 @@ set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
         *(int *)o->value = checked_index(o, text);
         break;
     case OPT_TEXT:
-        *(const char **)o->value = text;
-        break;
     case OPT_METHOD:
-        set_method(tool, o, text);
+        *(const char **)o->value = text;
         break;
     case OPT_LIST:
         if (list->n == sizeof list->item / sizeof *list->item)
@@ -199,19 +190,94 @@ set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
     }
 }
 
-/* Sets an option to a value, NULL where none was given. */
+/* Sets an option to a value, NULL where it has none; one of a file only where
+ * the command line did not (`said`, NULL: this is the command line). */
 static void
-set_option(const struct opt_tool *tool, const struct opt *o, const char *value)
+set_option(const struct opt_tool *tool, const struct opt *o, const char *value,
+           const char *said)
 {
     const size_t row = (size_t)(o - tool->opts);
 
+    if (said && said[row])
+        return;
+    if (o->kind == OPT_FLAG && value && value != off)
+        opt_misuse("%s takes no value", opt_spelled(o));
+    if (o->kind != OPT_FLAG && !value)
+        opt_misuse("%s wants a value: %s", opt_spelled(o), o->arg);
     if (given[row]++ && o->kind != OPT_LIST && value && values[row])
-        opt_misuse("--%s is given twice: as '%s' and as '%s'", o->name,
+        opt_misuse("%s is given twice: as '%s' and as '%s'", opt_spelled(o),
                    values[row], value);
     else if (given[row] > 1 && o->kind != OPT_LIST)
-        opt_misuse("--%s is given twice", o->name);
+        opt_misuse("%s is given twice", opt_spelled(o));
     values[row] = value;
     set_value(tool, o, value);
+}
+
+/* Takes NAME, NAME=VALUE, or no-NAME of a flag, behind an option. */
+static void
+take_parameter(const struct opt_tool *tool, const struct opt *of, char *word,
+               const char *said)
+{
+    const struct opt *row = opt_parameter_named(tool, of, word);
+    char *value = strchr(word, '=');
+    struct guess guess = {.word = word};
+
+    if (value)
+        *value++ = 0;
+    if (!row && !strncmp(word, "no-", 3) && !value) {
+        row = opt_parameter_named(tool, of, word + 3);
+        row = row && row->kind == OPT_FLAG ? row : NULL;
+    }
+    for (const struct opt *o = tool->opts; !row && o->name; o++)
+        if (opt_is_behind(o, of))
+            guess_try(&guess, opt_parameter(o)->name);
+    if (!row)
+        opt_misuse("--%s has no parameter '%s'%s", of->name, word,
+                   guess_words(&guess));
+    set_option(tool, row, strcmp(word, opt_parameter(row)->name) ? off : value,
+               said);
+}
+
+/* Takes an option's value and the parameters behind it: those of a file only
+ * where the command line has the same method, or none. */
+static void
+take_list(const struct opt_tool *tool, const struct opt *o, const char *text,
+          const char *said)
+{
+    const size_t row = (size_t)(o - tool->opts);
+    char *method = keep_list(text), *list = opt_parameters_of(method);
+
+    if (said && said[row] && *method && strcmp(method, values[row]))
+        return;
+    if (*method || !list)
+        set_option(tool, o, method, said);
+    for (char *next; list; list = next) {
+        next = opt_parameter_cut(tool, o, list);
+        take_parameter(tool, o, list, said);
+    }
+}
+
+/* Takes an option with its value, NULL where there is none; an old one as what
+ * it stands for. */
+static void
+take_value(const struct opt_tool *tool, const struct opt *o, const char *value,
+           const char *said)
+{
+    const size_t row = (size_t)(o - tool->opts);
+    const struct opt_old *old =
+        value ? opt_old_find(tool->name, o->name, value) : NULL;
+    char *rest = old ? keep_list(old->now) : NULL;
+
+    outdated[row] |= opt_parameter(o) && !(said && said[row]);
+    if (!old && value && opt_has_parameters(tool, o))
+        take_list(tool, o, value, said);
+    else if (!old || (said && said[row]))
+        set_option(tool, o, value, said);
+    else
+        say("--%s %s is now %s" OPT_DROPPED, o->name, value, old->now);
+    for (char *name; rest && (name = strtok_r(rest, " ", &rest));)
+        take_value(tool, find_option(tool, name + 2, strlen(name + 2)),
+                   strtok_r(rest, " ", &rest), said);
 }
 
 /* The value in the next word, which must be there. */
@@ -261,18 +327,6 @@ take_common(const struct opt_tool *tool, char **argv, int *at,
     return value != NULL;
 }
 
-/* Sets an option to `value`, or where there is none to the next word. */
-static void
-take_value(const struct opt_tool *tool, const struct opt *o, const char *value,
-           char **argv, int *at)
-{
-    if (o->kind == OPT_FLAG && value)
-        opt_misuse("--%s takes no value", o->name);
-    if (o->kind != OPT_FLAG && !value)
-        value = next_word(argv, at, o->name, o->arg);
-    set_option(tool, o, value);
-}
-
 /* The flag of a word "no-NAME", or NULL. */
 static const struct opt *
 flag_to_unset(const struct opt_tool *tool, const char *word)
@@ -284,50 +338,26 @@ flag_to_unset(const struct opt_tool *tool, const char *word)
     return flag && flag->kind == OPT_FLAG ? flag : NULL;
 }
 
-/* Takes NAME, NAME=VALUE or no-NAME of a flag. */
-static void
-take_named(const struct opt_tool *tool, const char *word, char **argv, int *at)
-{
-    const struct opt *unset = flag_to_unset(tool, word);
-    const size_t n = strcspn(word, "=");
-
-    if (unset) {
-        set_option(tool, unset, NULL);
-        *(int *)unset->value = 0;
-        return;
-    }
-    take_value(tool, find_option(tool, word, n), word[n] ? word + n + 1 : NULL,
-               argv, at);
-}
-
 /* Takes the option at argv[*at]; its value may stand in the next word. */
 static void
 take_option(const struct opt_tool *tool, char **argv, int *at)
 {
-    const char *word = argv[*at];
+    const char *word = argv[*at] + 1, *value;
+    const struct opt *unset = NULL, *o;
 
-    if (word[1] == '-')
-        take_named(tool, word + 2, argv, at);
-    else
-        take_value(tool, find_letter(tool, word[1]), word[2] ? word + 2 : NULL,
-                   argv, at);
-}
+    if (*word == '-') {
+        const size_t n = strcspn(++word, "=");
 
-/* Takes one setting of a file; what the command line said stays. */
-static void
-take_setting(const struct opt_tool *tool, const struct setting *setting,
-             const char *said)
-{
-    const struct opt *o =
-        find_option(tool, setting->name, strlen(setting->name));
-
-    if (said[o - tool->opts])
-        return;
-    if (o->kind == OPT_FLAG && *setting->value)
-        opt_misuse("--%s takes no value", o->name);
-    if (o->kind != OPT_FLAG && !*setting->value)
-        opt_misuse("--%s wants a value: %s", o->name, o->arg);
-    set_option(tool, o, setting->value);
+        unset = flag_to_unset(tool, word);
+        o = unset ? unset : find_option(tool, word, n);
+        value = word[n] ? word + n + 1 : NULL;
+    } else {
+        o = find_letter(tool, *word);
+        value = word[1] ? word + 1 : NULL;
+    }
+    if (o->kind != OPT_FLAG && !value)
+        value = next_word(argv, at, o->name, o->arg);
+    take_value(tool, o, unset ? off : value, NULL);
 }
 
 /* Takes the options of a file, which are not on the command line; the texts of
@@ -344,8 +374,12 @@ take_config(const struct opt_tool *tool, const char *path)
     if (setting_read(&settings, path, &err))
         die("%s", err.msg);
     for (size_t i = 0; i < settings.n; i++) {
+        const char *name = settings.item[i].name;
+        const char *value = settings.item[i].value;
+
         opt_reads(path, settings.item[i].line);
-        take_setting(tool, &settings.item[i], said);
+        take_value(tool, find_option(tool, name, strlen(name)),
+                   *value ? value : NULL, said);
     }
     opt_reads(NULL, 0);
 }
@@ -357,8 +391,22 @@ take_run(const struct opt_tool *tool, int n, char **argv)
 {
     if (n != 1 || !tool->operands || strcmp(tool->operands, "[RUN]"))
         return 0;
-    set_option(tool, find_option(tool, "run", 3), argv[0]);
+    set_option(tool, find_option(tool, "run", 3), argv[0], NULL);
     return 1;
+}
+
+/* Says how a parameter that was given as an option is spelled now. */
+static void
+say_outdated(const struct opt_tool *tool, const struct opt *o,
+             const char *value)
+{
+    const char *no = value == off ? "no-" : "";
+    const char *now = value == off ? NULL : value;
+    char *list = opt_respell(tool, o, no, now);
+
+    say("--%s%s%s%s is now %s" OPT_DROPPED, no, o->name, now ? " " : "",
+        now ? now : "", list);
+    free(list);
 }
 
 static void
@@ -390,6 +438,9 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
     }
     if (config)
         take_config(tool, config);
+    for (const struct opt *o = tool->opts; o->name; o++)
+        if (outdated[o - tool->opts])
+            say_outdated(tool, o, values[o - tool->opts]);
     n -= take_run(tool, n, argv);
     argv[n] = NULL;
     check_environment();
@@ -409,13 +460,6 @@ opt_append(struct opt opts[OPT_MOST], size_t n, const struct opt *rows)
     }
     opts[n] = (struct opt){.name = NULL};
     return n;
-}
-
-void
-opt_parameters(size_t first, size_t end)
-{
-    parameters[0] = first;
-    parameters[1] = end;
 }
 
 /* The option that sets `value`, or NULL. */
@@ -440,7 +484,7 @@ const char *
 opt_choice(const void *value)
 {
     const struct opt *o = option_of(value);
-    char **kept = &texts[o - tool_opts];
+    char **kept = &words[o - tool_opts];
     int length;
     const char *word = opt_word(o->arg, *(const int *)value, &length);
 

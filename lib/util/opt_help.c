@@ -178,9 +178,10 @@ print_usage(const char *lead, const struct opt_tool *tool, int all)
     struct lines lines = lines_of(stdout, column, column + 1);
 
     for (const struct opt *o = tool->opts; all && o->name; o++) {
-        char *word = spell_option(o);
+        char *word = opt_parameter(o) ? mem_text("") : spell_option(o);
 
-        print_word(&lines, word, (int)strlen(word));
+        if (*word)
+            print_word(&lines, word, (int)strlen(word));
         free(word);
     }
     if (tool->operands)
@@ -204,17 +205,27 @@ default_of(const struct opt *o)
     return text;
 }
 
+/* An option, or a parameter with its range. */
 static void
 print_option(const struct opt *o)
 {
-    const int flag = o->kind == OPT_FLAG;
-    char letter[] = {'-', o->letter, ',', ' ', 0};
-    char *option = mem_format("%s--%s%s%s", o->letter ? letter : "", o->name,
-                              flag ? "" : " ", flag ? "" : o->arg);
+    const struct opt_parameter *p = opt_parameter(o);
+    const int number = o->kind == OPT_WHOLE || o->kind == OPT_REAL;
+    const char letter[] = {'-', o->letter, ',', ' ', 0};
+    char *option = mem_format("%s%s%s%s%s", o->letter && !p ? letter : "",
+                              p ? "" : "--", p ? p->name : o->name,
+                              o->kind == OPT_FLAG ? ""
+                              : p                 ? "="
+                                                  : " ",
+                              o->kind == OPT_FLAG ? "" : o->arg);
+    char *does = p && number
+                     ? mem_format("%s, %g .. %g", o->help, o->min, o->max)
+                     : mem_text(o->help);
     char *usual = default_of(o);
 
-    print_item(stdout, option, o->help, usual);
+    print_item(stdout, option, does, usual);
     free(option);
+    free(does);
     free(usual);
 }
 
@@ -224,13 +235,58 @@ print_names(const struct opt *o, const struct opt_group *group)
 {
     struct lines lines = lines_of(stdout, printf(" "), 2);
 
-    while (o->name && opt_group_of(o, group) == group) {
-        char *name = mem_format("--%s", o++->name);
+    for (; o->name && opt_group_of(o, group) == group; o++) {
+        char *name = mem_format("--%s", o->name);
 
-        print_word(&lines, name, (int)strlen(name));
+        if (!opt_parameter(o))
+            print_word(&lines, name, (int)strlen(name));
         free(name);
     }
     putchar('\n');
+}
+
+/* Whether help with the word behind --help tells what the parameters of an
+ * option do. */
+static int
+tells_parameters(const char *word, const struct opt *of)
+{
+    char title[64];
+
+    snprintf(title, sizeof title, "Parameters of --%s", of->name);
+    return !strcmp(word, "all") || !strncasecmp(word, title, strlen(word)) ||
+           !strncasecmp(word, of->name, strlen(word));
+}
+
+/* The parameters of each option that has some; help as a whole only names them
+ * in a tool with groups.  1 when there are some. */
+static int
+print_parameters(const struct opt_tool *tool, const char *which)
+{
+    const int names = !which && groups;
+    int printed = 0;
+
+    for (const struct opt *of = tool->opts; of->name; of++) {
+        struct lines lines;
+
+        if (!opt_has_parameters(tool, of) ||
+            (which && !tells_parameters(which, of)))
+            continue;
+        if (names)
+            printf("%s  --%s:", printed ? "" : "\nParameters:\n", of->name);
+        else
+            printf("\nParameters of --%s:\n", of->name);
+        printed = 1;
+        lines = lines_of(stdout, 5 + (int)strlen(of->name), 4);
+        for (const struct opt *o = tool->opts; o->name; o++)
+            if (opt_is_behind(o, of) && names)
+                print_word(&lines, opt_parameter(o)->name,
+                           (int)strlen(opt_parameter(o)->name));
+            else if (opt_is_behind(o, of))
+                print_option(o);
+        if (names)
+            putchar('\n');
+    }
+    return printed;
 }
 
 /* The options, under the titles of their groups; help as a whole names those
@@ -244,6 +300,8 @@ print_options(const struct opt_tool *tool, const char *which)
         const struct opt_group *begun = opt_group_of(o, group);
         const int first = begun != group, tells = tells_group(which, begun);
 
+        if (opt_parameter(o))
+            continue;
         group = begun;
         if (first && (tells || !which))
             printf("\n%s:\n", group->title);
@@ -256,12 +314,14 @@ print_options(const struct opt_tool *tool, const char *which)
 
 /* Refuses a word behind --help that is neither `all` nor begins a title. */
 static void
-check_group(const char *which)
+check_group(const struct opt_tool *tool, const char *which)
 {
     int known = !groups || !strcmp(which, "all");
 
     for (const struct opt_group *g = groups; g && g->title; g++)
         known |= tells_group(which, g);
+    for (const struct opt *of = tool->opts; of->name; of++)
+        known |= opt_has_parameters(tool, of) && tells_parameters(which, of);
     if (!known)
         opt_misuse("--help '%s': want 'all' or a title of --help", which);
 }
@@ -303,13 +363,13 @@ _Noreturn void
 opt_print_help(const struct opt_tool *tool, const char *which)
 {
     if (which)
-        check_group(which);
+        check_group(tool, which);
     print_usage("usage: ", tool, tells_all(which, tool));
     print_summary(tool);
     if (!groups)
         putchar('\n');
     print_options(tool, which);
-    if (groups)
+    if (print_parameters(tool, which) || groups)
         putchar('\n');
     print_common(tool, tells_all(which, tool));
     close_stdout();

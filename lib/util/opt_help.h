@@ -20,6 +20,26 @@ _Noreturn void opt_print_table(const struct opt_tool *tool,
 /* opt_named() returns the option of that very name, or NULL. */
 const struct opt *opt_named(const struct opt_tool *tool, const char *name);
 
+/* opt_parameter() returns of which option a row is a parameter, NULL of an
+ * option; opt_is_behind() whether it is one of `of`, opt_has_parameters()
+ * whether any is.  opt_parameter_named() returns the one that a word
+ * "beta=0.5,..." begins with, or NULL. */
+const struct opt_parameter *opt_parameter(const struct opt *o);
+int opt_is_behind(const struct opt *o, const struct opt *of);
+int opt_has_parameters(const struct opt_tool *tool, const struct opt *of);
+const struct opt *opt_parameter_named(const struct opt_tool *tool,
+                                      const struct opt *of, const char *word);
+
+/* opt_parameter_cut() ends the parameter that a list begins with and returns
+ * the next one, or NULL.  A text may have commas, up to the name of another. */
+char *opt_parameter_cut(const struct opt_tool *tool, const struct opt *of,
+                        char *list);
+
+/* opt_respell() returns "--objective hcl,beta=0.5" for a parameter and its
+ * value (NULL: a flag), with `no` before its name; to be given to free(). */
+char *opt_respell(const struct opt_tool *tool, const struct opt *o,
+                  const char *no, const char *value);
+
 /* opt_common() returns the rows of what every tool takes that the tool's own
  * table does not have. */
 const struct opt *opt_common(const struct opt_tool *tool);

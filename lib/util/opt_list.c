@@ -30,15 +30,18 @@ add_option(json_t *rows, const char *verb, const struct opt *o,
         [OPT_LIST] = "list",
     };
     const char letter[] = {o->letter, 0};
+    const struct opt_parameter *p = opt_parameter(o);
+    const char *was = p && strcmp(p->name, o->name) ? o->name : NULL;
     json_t *usual = opt_json(o);
     json_t *row = json_pack(
-        "{s:s* s:s s:s* s:s s:s* s:o* s:o* s:o* s:s* s:o* s:s}", "verb", verb,
-        "name", o->name, "short", *letter ? letter : NULL, "kind",
-        kinds[o->kind], "argument", o->kind == OPT_FLAG ? NULL : o->arg,
-        "least", bound_of(o, o->min), "most", bound_of(o, o->max), "default",
+        "{s:s* s:s s:s* s:s s:s* s:o* s:o* s:o* s:s* s:s* s:s* s:o* s:s}",
+        "verb", verb, "name", p ? p->name : o->name, "short",
+        *letter ? letter : NULL, "kind", kinds[o->kind], "argument",
+        o->kind == OPT_FLAG ? NULL : o->arg, "least", bound_of(o, o->min),
+        "most", bound_of(o, o->max), "default",
         json_is_null(usual) ? NULL : usual, "group",
-        group ? group->title : NULL, "common", common ? json_true() : NULL,
-        "sentence", o->help);
+        group && !p ? group->title : NULL, "of", p ? p->of : NULL, "was", was,
+        "common", common ? json_true() : NULL, "sentence", o->help);
 
     REQUIRE(row);
     json_array_append_new(rows, row);

@@ -199,7 +199,7 @@ widen_option(struct param *all, const struct param *own)
 }
 
 void
-param_set_add(struct param_set *set, const char *method,
+param_set_add(struct param_set *set, const char *of, const char *method,
               const struct param *own)
 {
     set->methods++;
@@ -210,7 +210,10 @@ param_set_add(struct param_set *set, const char *method,
             REQUIRE(set->n < PARAM_SET);
             option = set->option + set->n++;
             option->param = *own;
+            option->of = of;
         }
+        if (opt_index(option->of, of) < 0)
+            option->of = mem_format("%s|%s", option->of, of);
         widen_option(&option->param, own);
         REQUIRE(option->n < PARAM_METHODS);
         option->method[option->n] = method;
@@ -282,58 +285,70 @@ storage_of(struct param_option *option)
     }
 }
 
-/* Appends the options of a schedule, if there is one. */
+/* Appends a row of an option's parameter. */
+static size_t
+append_row(const struct param_option *option, struct opt *opts, size_t n,
+           const struct opt row)
+{
+    const struct opt_parameter parameters[] = {
+        {row.value, option->of, row.name}, {0}};
+    const struct opt rows[] = {row, {0}};
+
+    opt_parameters(parameters);
+    return opt_append(opts, n, rows);
+}
+
+/* Appends those of a schedule, if there is one. */
 static size_t
 append_schedule(struct param_option *option, struct opt *opts, size_t n)
 {
     const struct param *p = &option->param;
-    struct opt rows[] = {
-        {.kind = OPT_TEXT, .value = &option->schedule, .arg = "SPEC"},
-        {.kind = OPT_REAL,
-         .value = &option->end,
-         .min = p->min,
-         .max = p->max,
-         .arg = "X"},
-        {0},
-    };
+    const int from_one = p->schedule == PARAM_FROM_ONE;
 
     if (p->schedule < PARAM_TO_END)
         return n;
     option->schedule = "constant";
     option->end = p->end;
-    rows[0].name = mem_format("%s-schedule", p->name);
-    if (p->schedule == PARAM_FROM_ONE) {
-        rows[0].help =
-            mem_format("schedule of --%s, from 1 down to its value", p->name);
-    } else {
-        rows[0].help = mem_format("schedule of --%s", p->name);
-        rows[1].name = mem_format("%s-end", p->name);
-        rows[1].help =
-            mem_format("value of --%s at the end of its schedule", p->name);
-    }
-    return opt_append(opts, n, rows);
+    n = append_row(
+        option, opts, n,
+        (struct opt){
+            .name = mem_format("%s-schedule", p->name),
+            .kind = OPT_TEXT,
+            .value = &option->schedule,
+            .arg = "SPEC",
+            .help = mem_format("schedule of %s%s", p->name,
+                               from_one ? ", from 1 down to its value" : "")});
+    if (from_one)
+        return n;
+    return append_row(
+        option, opts, n,
+        (struct opt){.name = mem_format("%s-end", p->name),
+                     .kind = OPT_REAL,
+                     .value = &option->end,
+                     .min = p->min,
+                     .max = p->max,
+                     .arg = "X",
+                     .help = mem_format(
+                         "value of %s at the end of its schedule", p->name)});
 }
 
 size_t
 param_set_opts(struct param_set *set, struct opt opts[OPT_MOST], size_t n)
 {
-    const size_t first = n;
-
     for (size_t i = 0; i < set->n; i++) {
         struct param_option *option = set->option + i;
         const struct param *p = &option->param;
-        const struct opt rows[] = {{.name = p->name,
+
+        n = append_row(option, opts, n,
+                       (struct opt){.name = p->name,
                                     .kind = p->kind,
                                     .value = storage_of(option),
                                     .min = p->min,
                                     .max = p->max,
                                     .arg = p->arg,
-                                    .help = help_of(set, option)},
-                                   {0}};
-
-        n = append_schedule(option, opts, opt_append(opts, n, rows));
+                                    .help = help_of(set, option)});
+        n = append_schedule(option, opts, n);
     }
-    opt_parameters(first, n);
     return n;
 }
 
@@ -373,7 +388,7 @@ param_set_given(const struct param_set *set)
     return NULL;
 }
 
-/* Why a method has no such option; -1. */
+/* Why a method has no such parameter; -1. */
 static int
 refuse_option(const char *method, const struct param *params, const char *name,
               const char *behind, struct err *err)
@@ -382,14 +397,14 @@ refuse_option(const char *method, const struct param *params, const char *name,
     char has[256] = "";
 
     if (own && own->schedule == PARAM_LEARNT)
-        return err_set(err, "%s learns its %ss: it has no --%s%s", method,
-                       own->help, name, behind);
+        return err_set(err, "%s learns its %ss: it has no parameter '%s%s'",
+                       method, own->help, name, behind);
     for (const struct param *p = own ? NULL : params; p && p->name; p++) {
         const size_t n = strlen(has);
 
-        snprintf(has + n, sizeof has - n, "%s --%s", n ? "," : "", p->name);
+        snprintf(has + n, sizeof has - n, "%s %s", n ? "," : "", p->name);
     }
-    return err_set(err, "%s has no --%s%s%s%s", method, name, behind,
+    return err_set(err, "%s has no parameter '%s%s'%s%s", method, name, behind,
                    *has ? ": it has" : "", has);
 }
 

@@ -18,6 +18,6 @@ if [ ! -e "$rows" ]; then
         "$pixels-0.npy" "$pixels-1.npy" >"$STUDY/basis-$seed.json"
     mv "$rows.new.npy" "$rows"
 fi
-exec learn --seed "$seed" --train.rows "$rows" \
-    --train '--arch rows --head none --hidden 16 --window 256' \
+exec learn --seed "$seed" --train.arch "rows,hidden=16,rows=$rows" \
+    --train '--head none --window 256' \
     --augment '--recipe none --size 8 --augmentations 2 --room 64' "$@" "$data"

@@ -22,11 +22,11 @@ epoch() {
     [[ $1 == shuffle ]] || keep=(--keep-features 2)
     rm -rf "$work/run"
     "$bin/foil-train" -r "$work/run" --arch resnet8 --head 128-128 \
-        --objective simclr --tau 0.5 --lr 0.06 --threads "$2" \
+        --objective simclr,tau=0.5 --lr 0.06 --threads "$2" \
         ${keep[@]+"${keep[@]}"} 2>>"$work/log" &
     "$bin/foil-augment" -r "$work/run" --size 32 "$work/set.tar" \
         2>>"$work/log" &
-    "$bin/foil-select" -r "$work/run" --strategy "$1" --tau 0.5 -b 32 \
+    "$bin/foil-select" -r "$work/run" --strategy "$1,tau=0.5" -b 32 \
         -e "$epochs" "$work/set.tar" 2>>"$work/log" &
     wait
     jq -s 'map(select(.step == 0).time) | .[3:] as $t |

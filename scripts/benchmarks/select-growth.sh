@@ -28,7 +28,7 @@ trap 'rm -rf "$work"' EXIT
 # plan STRATEGY BLOCK : a line of what that took
 plan() {
     /usr/bin/time -o "$work/time" -f '%U %S %M' "$bin/foil-select" --score \
-        --strategy "$1" --block "$2" --threads "$threads" -b 32 --tau 0.2 \
+        --strategy "$1,block=$2,tau=0.2" --threads "$threads" -b 32 \
         "$work/u.npy" "$work/v.npy" >"$work/score"
     read -r user system peak <"$work/time"
     jq -r --argjson busy "[$user, $system]" --argjson peak "$peak" \

@@ -25,7 +25,7 @@ cd "$work"
 foil-data generate -o shapes.tar --size 32 2000
 foil-data index shapes.tar
 foil run emc2 shapes.tar -r shapes --augmenters 2 --threads 1 --batch 56 --epochs 1000 \
-    --arch resnet8 --width 8 --lr .1 --checkpoint-every 100 2>run.err &
+    --arch resnet8,width=8 --lr .1 --checkpoint-every 100 2>run.err &
 stages+=("$!")
 # is_there FILE : once it is, while the stages run
 is_there() {

@@ -14,7 +14,7 @@
 /*
  * bench_proposals IMAGES BATCH NOISE STEPS: what each --proposals costs and is
  * worth, on unit vectors that stay as they are: two fixed views of each image,
- * which is a vector of 16 numbers with that noise, beta 5, --burn-in 0.
+ * which is a vector of 16 numbers with that noise, beta 5, burn-in 0.
  *
  * The gradient of an anchor is what its chain says of G = sum_c w_c z_c.  A
  * line each has

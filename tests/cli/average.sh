@@ -12,7 +12,7 @@ cd "$work" || exit 1
 
 data=set.tar # runs of four steps in two epochs
 augment_with=(--size 16) select_with=(--batch 12 --epochs 2)
-train_with=(--arch linear --hidden 6 --head none)
+train_with=(--arch linear,hidden=6 --head none)
 
 # counted RUN : how many steps the mean is of, the first number of its file
 counted() {

@@ -41,7 +41,7 @@ trains() {
     trained "$1" "${@:4}"
 }
 select_with=(--batch 6 --epochs 2) deadline=20
-train_with=(--arch linear --embed 8 --context 12 --vocabulary good.txt --warmup 0)
+train_with=(--arch linear --embed 8 --text ,context=12 --vocabulary good.txt --warmup 0)
 bow=(--text bow:8)
 
 plain 0 | told good

@@ -68,7 +68,7 @@ ok 'a pipeline over no data: 1' refuses 1 'cannot open' \
 # The options of a short one.
 short=(--seed 5 --threads 1 --batch 8 --epochs 10 --augmenters 1
     --augment '--size 8' --train '--arch linear --head 32-16 --lr 0.1'
-    --train '--warmup 0 --tau 0.5 --checkpoint-every 100 --deadline 20')
+    --train '--warmup 0 --objective ,tau=0.5 --checkpoint-every 100 --deadline 20')
 
 run() {
     timeout "$patience" "$BIN/foil" run simclr "${short[@]}" "$@"

@@ -104,7 +104,7 @@ ok 'a TEST without captions: 1' refuses 1 "pics. has no captions" \
     foil run clip -r none train.foil pics
 ok 'what is refused leaves nothing' test ! -e none
 ok 'options that the trainer refuses: 1' exits 2 \
-    clip none train.foil --objective sogclr_bimodal --train '--gamma 7'
+    clip none train.foil --objective sogclr_bimodal,gamma=7
 ok 'leave nothing either' test ! -e none
 ok 'the list of stages has the vocabulary' bash -c "
     foil run clip --stages -r none train.foil |

@@ -10,7 +10,7 @@
 
 foil-data vocabulary -o merges.txt "$data" 2>/dev/null
 augment_with=(--size 8 --views 1 --vocabulary merges.txt)
-train_with=(--arch linear --hidden 16 --embed 16 --text bow:16 --vocabulary merges.txt
+train_with=(--arch linear,hidden=16 --embed 16 --text bow:16 --vocabulary merges.txt
     --objective clip --warmup 0)
 # nothing moves
 ok 'the first weights' trained begun --steps 1 --lr 1e-20

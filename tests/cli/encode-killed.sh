@@ -31,7 +31,7 @@ killed() {
 
 for objective in isogclr emc2 own; do
     options=(--objective "$objective") encoder="$program dropout"
-    [[ $objective != emc2 ]] || options+=(--sampler fresh)
+    [[ $objective != emc2 ]] || options+=(--sampler trainer)
     # its loss is a module
     [[ $objective != own ]] || encoder="${program/encoders.py/siamese.py} encode"
     ok "$objective, undisturbed" trained "$objective-calm" --encoder "$encoder" \

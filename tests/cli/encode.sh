@@ -39,7 +39,7 @@ for objective in "${objectives[@]}"; do
     [[ ${OBJECTIVES-} == all || $few == *" $name "* ]] || continue
     options=(--objective "$name") filtered=false
     if [[ $negatives-$inside == true-true ]]; then
-        options+=(--sampler fresh)
+        options+=(--sampler trainer)
     elif [[ $negatives == true ]]; then # from outside of the batch
         filtered=true
     fi
@@ -72,8 +72,8 @@ ok 'differs by rounding alone' near mean/latest/average.safetensors \
     mean-torch/latest/average.safetensors
 
 ok 'a loss of weighed negatives in PyTorch' torch weighed 'weighed tau=0.3' \
-    --objective own-weighed --tau 0.3 --sampler fresh
-ok "foil-train's own" trained weighs --objective emc2 --tau 0.3 --sampler fresh
+    --objective own-weighed,tau=0.3 --sampler trainer
+ok "foil-train's own" trained weighs --objective emc2,tau=0.3 --sampler trainer
 ok 'has the same losses' alike weighs weighed
 ok 'and the numbers of both' \
     jq -se 'all(.drawn and .accepted and .moved >= 0)' weighed/metrics.jsonl

@@ -58,7 +58,7 @@ killed() {
 
 for objective in isogclr emc2; do
     options=("$objective")
-    [[ $objective != emc2 ]] || options+=(--sampler fresh)
+    [[ $objective != emc2 ]] || options+=(--sampler trainer)
     ok "$objective: a run with an encoder in NumPy" one "${options[@]}"
     ok 'the same, killed three times and resumed' killed "$objective-killed"
     ok 'has the same weights, state and losses' same "$objective"-{calm,killed}

@@ -63,8 +63,8 @@ ok 'a sample without its view: 1' refuses 1 "has no row of sample 0" \
     "$eval" anchors pairs.npy few.npy
 
 small_set
-ok 'an encoder with temperatures' trained warm --arch mlp --hidden 8 --head 4 \
-    --objective isogclr --rho 0.1
+ok 'an encoder with temperatures' trained warm --arch mlp,hidden=8 --head 4 \
+    --objective isogclr,rho=0.1
 ok 'is measured' says '"measure":"anchors","anchors":48,.*"learnt":{' \
     anchors --threads 1 --tau 0.2 --anchors 0 --sheet sheet.png -o warm.csv warm set.tar
 ok 'class by class' grep -q '"classes":\[{"class":"0","size":3,"anchors":6' line

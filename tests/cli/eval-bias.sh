@@ -8,7 +8,7 @@
 . "${0%/*}/../eval.sh"
 cd "$work" || exit 1
 small_set
-ok 'an encoder' trained run --arch mlp --hidden 8 --head 4
+ok 'an encoder' trained run --arch mlp,hidden=8 --head 4
 for view in 0 1; do
     "$BIN/foil-embed" --layer z --recipe cifar --view $view -o $view.npy run set.tar 2>/dev/null
 done

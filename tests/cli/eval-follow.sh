@@ -16,7 +16,7 @@ small_set
 probed() {
     jq -r 'select(.measure == "probe") | .step' "$1/results.jsonl" | xargs
 }
-ok 'a run of four checkpoints' trained curve --arch linear --hidden 6 \
+ok 'a run of four checkpoints' trained curve --arch linear,hidden=6 \
     --head none --checkpoint-every 1 --keep 9
 ok 'is followed to its end' bash -c \
     "'$eval' follow -r curve -k 1,3 half.foil other.foil >curve.jsonl"
@@ -57,7 +57,7 @@ ok 'which has one: 1' refuses 1 "another foil-eval follows 'live'" \
 "$BIN/foil-augment" -r live --size 16 set.tar 2>live.augment &
 "$BIN/foil-select" -r live --batch 12 --epochs 1000000 set.tar 2>live.select &
 "$BIN/foil-train" -r live --events "$events" --threads 1 \
-    --arch linear --hidden 6 --head none --checkpoint-every 100 --keep 2 \
+    --arch linear,hidden=6 --head none --checkpoint-every 100 --keep 2 \
     2>live.train &
 trainer=$!
 three_judged() {
@@ -102,7 +102,7 @@ ok 'and leaves nothing behind' test ! -e curve/follow -a ! -e curve/judging
     2>said.augment &
 "$BIN/foil-select" -r said --batch 12 --epochs 2 set.tar 2>said.select &
 ok 'a run of images and captions' "$BIN/foil-train" -r said --threads 1 \
-    --deadline 60 --arch resnet8 --width 4 --text bow:8 --embed 8 \
+    --deadline 60 --arch resnet8,width=4 --text bow:8 --embed 8 \
     --vocabulary words.txt --objective clip --checkpoint-every 1 --keep 9
 wait
 ok 'is followed, without a set that is learnt from' bash -c \

@@ -44,7 +44,7 @@ for ((i = 0; i < ${#corners[@]}; i += 3)); do
 done
 npy rows.npy '<f4' '16, 3' "${both[@]}"
 data=cube.tar augment_with=(--recipe none --size 8) select_with=(--batch 8 --epochs 1)
-train_with=(--arch table --rows rows.npy --hidden 3 --head none --lr 0 --tau 0.3333333333)
+train_with=(--arch table,rows=rows.npy,hidden=3 --head none --lr 0 --objective ,tau=0.3333333333)
 ok 'training says it' trained by-groups --objective dcl --labels u.labels.npy
 # shellcheck disable=SC2016 # of jq
 ok 'by the same numbers' jq -es 'length == 1 and all(.[];

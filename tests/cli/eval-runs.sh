@@ -11,9 +11,9 @@ cd "$work" || exit 1
 small_set
 
 # loss: of encoders that a run of a few steps has left
-ok 'a convolutional encoder' trained conv --arch resnet8 --width 8 --head 24-8-bn
-ok 'a linear one' trained linear --arch linear --hidden 6 --head none
-ok 'a table' trained table --arch table --hidden 6 --head none
+ok 'a convolutional encoder' trained conv --arch resnet8,width=8 --head 24-8-bn
+ok 'a linear one' trained linear --arch linear,hidden=6 --head none
+ok 'a table' trained table --arch table,hidden=6 --head none
 # near KEY A B : all values of that name are equal to a millionth
 near() {
     paste <(grep -o "\"$1\":[-+0-9.e]*" "$2" | cut -d: -f2) \
@@ -66,15 +66,15 @@ ok 'a damaged image: 1' refuses 1 'has changed' bash -c "
 ok 'a basis' says '"measure":"pca",.*"components":5,"d":768,"rows":48' \
     pca -k 5 -o basis.npy raw.npy view.npy
 ok 'five directions and the centre' grep -aq "'shape': (6, 768)" basis.npy
-ok 'is what an encoder is trained on' trained based --arch linear --hidden 4 \
-    --head none --basis basis.npy
+ok 'is what an encoder is trained on' trained based --arch linear,hidden=4 \
+    --head none --arch ,basis=basis.npy
 ok 'and measured on' says '"square_gradient":[0-9].*"basis":5' \
     loss --threads 1 based set.tar
 ok 'coordinates' "$eval" pca -k 5 -o basis.npy --coordinates rows.npy raw.npy \
     view.npy
 ok 'of both views of each image' grep -aq "'shape': (48, 5)" rows.npy
-ok 'are what an encoder is trained on' trained given --arch rows --hidden 4 \
-    --head none --rows rows.npy
+ok 'are what an encoder is trained on' trained given --arch rows,hidden=4 \
+    --head none --arch ,rows=rows.npy
 ok 'and measured on' says '"square_gradient":[0-9].*"basis":5' \
     loss --threads 1 given set.tar
 ok 'views of other images: 1' refuses 1 'as many rows in each file' \
@@ -116,8 +116,8 @@ ok 'whole' grep -q '"measure":"geometry"' line
 mv gone conv/step-00000004
 
 # temperature
-ok 'an encoder with temperatures' trained warm --arch mlp --hidden 8 --head 4 \
-    --objective isogclr --rho 0.1
+ok 'an encoder with temperatures' trained warm --arch mlp,hidden=8 --head 4 \
+    --objective isogclr,rho=0.1
 ok 'are summed up' says '"column":"tau","mean":0.[0-9]*,"deviation":' \
     temperature --extreme 3 warm set.tar
 ok 'with quantiles, counts, correlations' bash -c "grep '\"0.5\":0' line |

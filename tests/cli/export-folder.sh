@@ -13,11 +13,11 @@ foil-data generate -o set.tar --size 32 24 2>/dev/null
 foil-data index set.tar 2>/dev/null
 data=set.tar augment_with=(--size 32) select_with=(--batch 12 --epochs 1)
 train_with=(--lr 0.01)
-ok 'a ResNet as torchvision has it' trained resnet --arch resnet18 --stem imagenet
-ok 'one for small images' trained small --arch resnet18 --width 8
-ok 'with other norms' trained group --arch resnet8 --norm group
+ok 'a ResNet as torchvision has it' trained resnet --arch resnet18,stem=imagenet
+ok 'one for small images' trained small --arch resnet18,width=8
+ok 'with other norms' trained group --arch resnet8,norm=group
 ok 'a transformer' trained vit --arch vit:32x2x8
-ok 'pixels through two layers' trained mlp --arch mlp --hidden 16
+ok 'pixels through two layers' trained mlp --arch mlp,hidden=16
 foil-data vocabulary --size 600 -o words.txt set.tar 2>/dev/null
 augment_with+=(-v 1 --vocabulary words.txt)
 ok 'images and captions' trained pairs --arch vit:32x1x8 --text clip:32x2x2 \

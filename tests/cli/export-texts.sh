@@ -17,7 +17,7 @@ cd "$work" || exit 1
 data=told.foil # runs of three steps
 augment_with=(-v 1 --size 8 --vocabulary words.txt --context 12)
 select_with=(--batch 8 --epochs 1)
-train_with=(--objective clip --arch linear --vocabulary words.txt --context 12
+train_with=(--objective clip --arch linear --vocabulary words.txt --text ,context=12
     --embed 6 --optim adamw --lr 0.01 --warmup 0)
 # again NAME TEXT : what a locked encoder of that file embeds captions to
 again() {

@@ -13,9 +13,9 @@ cd "$work" || exit 1
 "$BIN/foil-data" index set.tar 2>/dev/null
 data=set.tar # runs of two steps
 augment_with=(--size 32) select_with=(--batch 12 --epochs 1) train_with=(--lr 1)
-ok 'a run' trained a --arch resnet18 --width 8 --stem imagenet --head 8
-ok 'one without norms' trained b --arch resnet8 --width 8 --norm none
-ok 'one with group norm' trained c --arch resnet8 --width 8 --norm group
+ok 'a run' trained a --arch resnet18,width=8,stem=imagenet --head 8
+ok 'one without norms' trained b --arch resnet8,width=8,norm=none
+ok 'one with group norm' trained c --arch resnet8,width=8,norm=group
 "$embed" -o a.npy a set.tar
 "$embed" -o b.npy b set.tar
 "$embed" --raw --size 32 -o raw.npy set.tar
@@ -40,8 +40,8 @@ assert struct.pack("<3f", *json.loads(about["mean"])) == \
     struct.pack("<3f", .485, .456, .406), about["mean"]
 assert "centre crop" in about["resize"] and len(about["checkpoint"]) == 32
 end
-ok 'another run begins with it' trained d --arch resnet18 --width 8 \
-    --stem imagenet --init a.safetensors --steps 1
+ok 'another run begins with it' trained d --arch resnet18,width=8 \
+    --arch ,stem=imagenet --init a.safetensors --steps 1
 ok 'no file in a folder that is not there: 1' \
     refuses 1 'none/a.safetensors' "$embed" --export none/a.safetensors a
 ok 'a disk that is full: 1' refuses 1 '/dev/full' "$embed" --onnx /dev/full a

@@ -130,7 +130,7 @@ lonely() {
 
 pipeline=("$BIN/foil" run simclr "$data" --seed 5 --threads 1 --batch 8
     --epochs 12 --augment '--size 8' --train '--arch linear --head 32-16'
-    --train '--lr 0.1 --warmup 0 --tau 0.5 --checkpoint-every 50')
+    --train '--lr 0.1 --warmup 0 --objective ,tau=0.5 --checkpoint-every 50')
 
 nothing_left() {
     ! pgrep -f -- "-r $work/$1" || return

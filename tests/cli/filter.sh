@@ -16,7 +16,7 @@ ok 'its index' "$BIN/foil-data" index "$data"
 # Each starts a stage of the run in $work/$1, its messages in a log there.
 train() {
     "$BIN/foil-train" -r "$work/$1" --arch linear --head "${head-8}" --lr 0.02 \
-        --warmup 0 --tau 0.2 --threads 1 --checkpoint-every 50 --deadline 60 \
+        --warmup 0 --objective ,tau=0.2 --threads 1 --checkpoint-every 50 --deadline 60 \
         "${@:2}" 2>>"$work/$1.train" &
     trainer=$!
 }
@@ -86,18 +86,18 @@ epochs=16
 # All wait for most of their time, to see who is gone.
 begun fresh play fresh emc2
 begun row play row emc2 --proposals row
-begun stale play stale emc2 --scores stale --proposals all4
-begun reset play reset emc2 --scores reset
+begun stale play stale emc2 --proposals all4,scores=stale
+begun reset play reset emc2 --proposals ,scores=reset
 for name in fresh row stale reset; do
     ok "$name: killed twice, to the same bits" ended "$name"
 done
 begun fixed play fixed emc2 --augmentations 3
-begun bank play bank emc2 --proposals bank --moves 16
+begun bank play bank emc2 --proposals bank,moves=16
 # each of three fixed views of all images has come
-epochs=30 begun views play views emc2 --proposals bank --moves 16 --augmentations 3
+epochs=30 begun views play views emc2 --proposals bank,moves=16 --augmentations 3
 begun exact play exact emc2 --proposals exact
-begun both play both emc2 --proposals exact-bank --moves 16 --augmentations 3
-begun cache play cache cache --method cache --refresh 0.02 --horizon 5
+begun both play both emc2 --proposals exact-bank,moves=16 --augmentations 3
+begun cache play cache cache --method cache,refresh=0.02,horizon=5
 for name in fixed bank views exact both cache; do
     ok "$name: killed twice, to the same bits" ended "$name"
 done
@@ -195,8 +195,8 @@ ok 'rows of two views' "$BIN/foil-eval" pca -k 12 -o "$work/basis.npy" \
 
 # look_up RUN OPTIONS... : a trainer whose encoder sees rows
 look_up() {
-    "$BIN/foil-train" -r "$work/$1" --arch rows --hidden 8 --lr 0.02 \
-        --warmup 0 --tau 0.2 --threads 1 --checkpoint-every 50 --deadline 60 \
+    "$BIN/foil-train" -r "$work/$1" --arch rows,hidden=8 --lr 0.02 \
+        --warmup 0 --objective ,tau=0.2 --threads 1 --checkpoint-every 50 --deadline 60 \
         "${@:2}" 2>>"$work/$1.train"
 }
 
@@ -217,18 +217,18 @@ own() {
 # twice NAME PROPOSALS [MOVES] : by the service, whose bank is not delayed; by own
 # chains, stopped on the way and begun again
 twice() {
-    local bank=()
-    [[ -z ${3-} ]] || bank=(--horizon 1 --moves "$3")
+    local bank=
+    [[ -z ${3-} ]] || bank=",horizon=1,moves=$3"
     mkdir -m 700 "$work/$1"
-    look_up "$1" --objective emc2 --rows "$work/rows.npy" &
+    look_up "$1" --objective emc2 --arch ",rows=$work/rows.npy" &
     trainer=$!
-    filter "$1" --augmentations 2 --proposals "$2" "${bank[@]}"
+    filter "$1" --augmentations 2 --proposals "$2$bank"
     augment "$1"
     select_batches "$1"
     expect 'a good end' ends "$1"
     mkdir -m 700 "$work/$1-own"
-    expect 'a run by itself' own "$1-own" --objective emc2 --sampler fresh \
-        --proposals "$2${3:+,moves=$3}" --rows "$work/rows.npy" --steps 33
+    expect 'a run by itself' own "$1-own" --objective emc2 --sampler trainer \
+        --proposals "$2${3:+,moves=$3}" --arch ",rows=$work/rows.npy" --steps 33
     expect 'which goes on' own "$1-own" --resume
     same "$1" "$1-own"
 }
@@ -267,12 +267,12 @@ ok 'a walk that nobody hears of: 2' refuses 2 'needs --filter' \
     negatives --proposals bank
 ok 'named as it was asked for' refuses 2 '^foil-negatives: --proposals exact-bank' \
     negatives --proposals exact-bank
-ok 'stale chains do not walk: 2' refuses 2 'bank has no --scores' \
-    negatives --filter --proposals bank --scores stale
+ok 'stale chains do not walk: 2' refuses 2 "bank has no parameter 'scores'" \
+    negatives --filter --proposals bank,scores=stale
 ok 'one chain for each image, views that differ: 2' refuses 2 'fixed|augment' \
     negatives --filter --proposals all4 -a 2
-ok 'an exact draw has no burn-in: 2' refuses 2 'exact has no --burn-in' \
-    negatives --filter --proposals exact --burn-in 1
+ok 'an exact draw has no burn-in: 2' refuses 2 "exact has no parameter 'burn-in'" \
+    negatives --filter --proposals exact,burn-in=1
 ok 'and wants the filter: 2' refuses 2 'that needs --filter' \
     negatives --proposals exact
 ok 'the cache has no proposals: 2' refuses 2 'cache has no --proposals' \
@@ -286,7 +286,7 @@ refused() {
     ! ends "$1" && grep -E "$2" "$work/$1.train"
 }
 ok 'a burn-in that leaves nothing ends the run' \
-    refused burnt 'burn-in of 14 leaves nothing' --burn-in 14
+    refused burnt 'burn-in of 14 leaves nothing' --proposals ,burn-in=14
 
 mkdir -m 700 "$work/wide"
 head=65536 train wide --objective emc2

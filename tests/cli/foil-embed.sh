@@ -36,7 +36,7 @@ ok 'foil-eval finds their alignment' bash -c \
 
 data=set.tar # runs of two steps
 augment_with=(--size 16) select_with=(--batch 20 --epochs 1)
-train_with=(--arch mlp --hidden 12)
+train_with=(--arch mlp,hidden=12)
 ok 'an encoder is trained' trained run --head 5
 ok 'its features' "$embed" --threads 1 -o h.npy run set.tar
 ok 'no encoder of texts: 1' refuses 1 'text' \
@@ -293,13 +293,13 @@ ids = np.load("c.ids.npy")
 np.save("first.npy", np.load("c.npy")[np.unique(ids, return_index=True)[1]])
 END
 "$BIN/foil-data" group --by caption -o equal.npy told.foil 2>/dev/null
-plan=("$BIN/foil-select" --score -b 8 --tau 0.07)
+plan=("$BIN/foil-select" --score -b 8 --strategy ,tau=0.07)
 ok 'batches of pairs' "${plan[@]}" --strategy swap i.npy first.npy
 cp "$work/out" swap.json
 ok 'are harder than random ones' jq -e '.mean > .random.mean' swap.json
 for strategy in swap spectral; do
     ok "equal captions, by $strategy" "${plan[@]}" --strategy $strategy \
-        --hardness 0.5 --avoid equal.npy --plan-out plan.txt i.npy first.npy
+        --strategy ,hardness=0.5 --avoid equal.npy --plan-out plan.txt i.npy first.npy
     ok 'are kept apart' jq -e '.together == 0 and .random.together > 0' \
         "$work/out"
     # shellcheck disable=SC2016 # of awk
@@ -314,7 +314,7 @@ done
 
 # temperatures of images and captions
 select_with=(--batch 20 --epochs 2)
-ok 'temperatures are learnt' trained warm --objective isogclr_bimodal --eta 0.5
+ok 'temperatures are learnt' trained warm --objective isogclr_bimodal,eta=0.5
 ok 'and told of' "$BIN/foil-eval" temperature --json warm told.foil
 ok 'for images and for captions' jq -es '
     map(.column) == ["view0.tau", "view1.tau"] and .[0].samples == 40 and

@@ -119,7 +119,7 @@ ok 'unless it says that nothing has begun' pairs session=6 total=5 fresh=1
 ok 'which a state with tables does not say' refuses 1 \
     "'fresh' has no tables" go_back session=7 fresh=1
 ok 'ends' ends
-serve --filter --proposals bank --horizon 3
+serve --filter --proposals bank,horizon=3
 ok 'a bank, handed back' go_back piece=1
 ok 'a state of 2 steps without its bank: refused' refuses 1 \
     "the state of 2 steps has no table 'bank'" go_back session=2 without=bank
@@ -144,7 +144,7 @@ serve -s 7
 pairs >"$work/seven"
 ok 'another seed, other weights' bash -c "! cmp -s '$work/whole' '$work/seven'"
 ends
-serve --burn-in 2
+serve --proposals ,burn-in=2
 pairs >"$work/burnt"
 ok 'one record a row: all or nothing' jq -se 'all(.w | all(. == 0 or . == 1))' \
     "$work/burnt"
@@ -167,7 +167,7 @@ run() {
     timeout "$patience" "$BIN/foil-augment" "${at[@]}" --size 8 "$data" \
         2>"$work/$1.augment" &
     timeout "$patience" "$BIN/foil-train" "${at[@]}" --arch linear --head 8 \
-        --objective "${3-emc2}" --tau 0.2 "${@:4}" --threads 1 --lr 0.01 2>"$work/$1.train"
+        --objective "${3-emc2},tau=0.2" "${@:4}" --threads 1 --lr 0.01 2>"$work/$1.train"
 }
 
 # serve_in NAME : the service for it, its number in $service
@@ -204,11 +204,11 @@ ends
 ok 'with the same weights and chains, bit for bit' \
     diff <(tensors calm) <(tensors rough)
 
-ok 'the same chains inside the trainer' run inside 40 emc2 --sampler fresh
+ok 'the same chains inside the trainer' run inside 40 emc2 --sampler trainer
 ok 'the same bits' diff <(tensors calm) <(tensors inside)
-ok 'stale ones' run stale 2 emc2 --sampler stale
+ok 'stale ones' run stale 2 emc2 --sampler trainer --proposals ,scores=stale
 ok 'drop something' jq -se 'map(.dropped) | max > 0' "$work/stale/metrics.jsonl"
-! run cached 2 cache --sampler fresh
+! run cached 2 cache --sampler trainer
 ok 'the cache is not there' grep -q 'cache needs foil-negatives' \
     "$work/cached.train"
 

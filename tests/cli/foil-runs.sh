@@ -16,7 +16,7 @@ ok 'no such folder: 1' refuses 1 "there is no 'nowhere'" "$runs" nowhere
 "$BIN/foil-data" generate -o set.tar --size 16 24 2>/dev/null
 "$BIN/foil-data" index set.tar 2>/dev/null
 data=set.tar
-augment_with=(--size 16) train_with=(--arch linear --hidden 6 --head none)
+augment_with=(--size 16) train_with=(--arch linear,hidden=6 --head none)
 mkdir -p run/more
 select_with=(--batch 12 --epochs 2)
 ok 'a run' trained run/a --lr 0.1

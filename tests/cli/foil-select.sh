@@ -28,7 +28,7 @@ ok '--list strategies: a line of JSON each' \
     "$BIN/foil-select" --list strategies --lag 3
 ok 'with what each needs' jq -es 'map(select(.name == "swap"))[0] |
     .features and .keep_features == 4' "$work/out"
-ok 'a dry run' "$BIN/foil-select" --dry-run -b 5 --refine "$data"
+ok 'a dry run' "$BIN/foil-select" --dry-run -b 5 --strategy ,refine "$data"
 ok 'says what the plan needs, and is' jq -e '. == {strategy: "shuffle",
     keep_features: 2, samples: 13, batches: 3, largest: 5, least: 4}' "$work/out"
 ok 'of what cannot be planned: 1' refuses 1 'do not fill a batch of 14' \

@@ -48,7 +48,7 @@ stage() {
     "$BIN/foil-$name" -r run "$@" 2>>"$name.err" &
     printf -v "${name//-/_}" %s $!
 }
-stage train --threads 1 --deadline 600 --arch linear --hidden 6 --head none
+stage train --threads 1 --deadline 600 --arch linear,hidden=6 --head none
 # at work for a tenth of the time: what is looked at needs no more
 at_times() {
     trap 'kill -CONT "$train"; exit' TERM

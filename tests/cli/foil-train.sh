@@ -42,22 +42,22 @@ same_metrics() {
 
 common foil-train -r "$work/none"
 ok 'no run directory: 2' refuses 2 '-r is missing' "$BIN/foil-train"
-ok 'tau 0: 2' refuses 2 "--tau '0'" "$BIN/foil-train" -r x --tau 0
+ok 'tau 0: 2' refuses 2 "tau '0'" "$BIN/foil-train" -r x --objective ,tau=0
 ok 'unknown objective: 2' refuses 2 "no objective 'simclear'" \
     "$BIN/foil-train" -r x --objective simclear
 ok 'a parameter of another objective: 2' refuses 2 \
-    'simclr has no --rho: it has --tau' \
-    "$BIN/foil-train" -r x --rho 0.3
-ok 'the same behind its name: 2' refuses 2 \
-    'hcl has no --rho: it has --tau, --beta' \
+    "simclr has no parameter 'rho': it has tau" \
+    "$BIN/foil-train" -r x --objective ,rho=0.3
+ok 'behind another name: 2' refuses 2 \
+    "hcl has no parameter 'rho': it has tau, beta" \
     "$BIN/foil-train" -r x --objective hcl,beta=0.7,rho=0.3
-ok 'no parameter at all: 2' refuses 2 'lr is no parameter of a method' \
+ok 'no parameter at all: 2' refuses 2 "--objective has no parameter 'lr'" \
     "$BIN/foil-train" -r x --objective hcl,lr=0.1
 ok 'a running mean without bound: 2' refuses 2 'grows without bound' \
-    "$BIN/foil-train" -r x --objective sogclr --compat reference --gamma 0.5
+    "$BIN/foil-train" -r x --objective sogclr,gamma=0.5 --compat reference
 ok 'chains of its own that it cannot have: 2' refuses 2 \
     'cache needs foil-negatives' "$BIN/foil-train" -r x --objective cache \
-    --sampler fresh
+    --sampler trainer
 ok '--list objectives: a line of JSON each' "$BIN/foil-train" --list objectives
 ok 'with what each needs' jq -es 'map(select(.name == "emc2"))[0] |
     .negatives == "emc2" and .inside and .defaults == {tau: 0.5}' "$work/out"
@@ -66,19 +66,19 @@ ok 'unknown encoder: 2' refuses 2 "no encoder 'resnet1'" \
 ok 'bad head: 2' refuses 2 'head' "$BIN/foil-train" -r x --head 12-x
 ok 'bad schedule: 2' refuses 2 'schedule' \
     "$BIN/foil-train" -r x --schedule cosines
-ok 'no end of the temperature: 2' refuses 2 'wants --tau-end' \
-    "$BIN/foil-train" -r x --tau-schedule cosine
-ok 'an end without a way: 2' refuses 2 'wants a --tau-schedule' \
-    "$BIN/foil-train" -r x --tau-end 1
+ok 'no end of the temperature: 2' refuses 2 'wants tau-end' \
+    "$BIN/foil-train" -r x --objective simclr,tau-schedule=cosine
+ok 'an end without a way: 2' refuses 2 'wants a tau-schedule' \
+    "$BIN/foil-train" -r x --objective simclr,tau-end=1
 ok 'temperatures that are learnt: 2' refuses 2 'learns its temperatures' \
-    "$BIN/foil-train" -r x --objective isogclr --tau-schedule cosine --tau-end 1
-ok 'no running mean: 2' refuses 2 'simclr has no --gamma-schedule' \
-    "$BIN/foil-train" -r x --gamma-schedule cosine
+    "$BIN/foil-train" -r x --objective isogclr,tau-schedule=cosine,tau-end=1
+ok 'no running mean: 2' refuses 2 "simclr has no parameter 'gamma-schedule'" \
+    "$BIN/foil-train" -r x --objective simclr,gamma-schedule=cosine
 ok 'steps of a temperature: 2' refuses 2 'step is for the learning rate' \
-    "$BIN/foil-train" -r x --tau-schedule step:3 --tau-end 1
+    "$BIN/foil-train" -r x --objective simclr,tau-schedule=step:3,tau-end=1
 ok 'bad mean: 2' refuses 2 "--mean '1,2'" "$BIN/foil-train" -r x --mean 1,2
 ok 'Nesterov with adam: 2' refuses 2 Nesterov \
-    "$BIN/foil-train" -r x --optim adam --nesterov
+    "$BIN/foil-train" -r x --optim adam,nesterov
 ok 'override of nothing: 2' refuses 2 'no checkpoint remembers' \
     "$BIN/foil-train" -r x --override speed
 ok 'half the keys: 2' refuses 2 'go together' \
@@ -145,8 +145,8 @@ echo "$ahead" >"$work/c/session"
 ok 'and again, by a clock that was set back an hour' exits 0 \
     "$BIN/foil-train" -r "$work/c" --resume --steps 5
 ok 'in the session behind' grep -qx "$((ahead + 1))" "$work/c/session"
-ok 'another tau: 1' refuses 1 '--tau is 0.2, but 0.5 in the checkpoint' \
-    "$BIN/foil-train" -r "$work/c" --resume --tau 0.2
+ok 'another tau: 1' refuses 1 '--objective: tau is 0.2, but 0.5 in the checkpoint' \
+    "$BIN/foil-train" -r "$work/c" --resume --objective ,tau=0.2
 cp -r "$work/c" "$work/d"
 cp -r "$work/c" "$work/e"
 cp -r "$work/c" "$work/f"
@@ -161,7 +161,7 @@ ok 'to the same bits' diff -r "$work/a/latest/" "$work/moved/latest/"
 ok 'with the metrics of its own steps' \
     diff <(timeless a | tail -n 3) <(timeless moved)
 ok 'and rows for them' jq -e '.first == 6 and .offset == 0' "$work/moved/batches.jsonl"
-ok 'another tau on request' with "$work/d" -- --tau 0.2 --override tau
+ok 'another tau on request' with "$work/d" -- --objective simclr,tau=0.2 --override tau
 ok 'is remembered' jq -e '.options.tau == 0.2' "$work/d/latest/config.json"
 ok 'another data set: 1' refuses 1 'digest cdcdcdcd; the checkpoint is of' \
     with "$work/e" "digest=$(printf 'cd%.0s' {1..16})" -- --deadline 5
@@ -177,7 +177,7 @@ small=("${linear[@]}")
 
 ok 'a divergence that 14 negatives cannot have: 1' \
     refuses 1 'rho 3: no softmax over 14 negatives' \
-    with "$work/wide" -- --objective isogclr --rho 3
+    with "$work/wide" -- --objective isogclr,rho=3
 ok 'one that they can' with "$work/near" -- --objective isogclr
 ok 'the metrics have it, and the temperatures' \
     jq -se 'length == 8 and all(.kl > 0 and .tau_min < .tau_max and
@@ -201,7 +201,7 @@ ok 'and counted' grep -q '8 without the negatives service' "$work/o.err"
 ok 'other images are sent away: 1' refuses 1 'given up' again h
 ok 'with a sentence' grep -q 'want at least 2 images' "$work/h.augmenter"
 
-small=(--arch table --hidden 5 --lr 0.5 --momentum 0 --weight-decay 0
+small=(--arch table,hidden=5 --lr 0.5 --optim sgd,momentum=0 --weight-decay 0
     --threads 1)
 ok 'a table of free rows' with "$work/p" --
 ok 'has one for each view of each image' \
@@ -243,41 +243,41 @@ END
 
 basis "$work/basis.npy" 5 192
 basis "$work/other.npy" 5 191
-small=(--arch linear --hidden 6 --head none --lr 0.05 --threads 1)
-ok 'a fixed basis' with "$work/r" -- --basis "$work/basis.npy"
+small=(--arch linear,hidden=6 --head none --lr 0.05 --threads 1)
+ok 'a fixed basis' with "$work/r" -- --arch ",basis=$work/basis.npy"
 ok 'is in the checkpoint' grep -qa '"basis.weight":{"dtype":"F32","shape":\[4,192' \
     "$work/r/latest/model.safetensors"
-ok 'it stops' with "$work/s" -- --basis "$work/basis.npy" --steps 5
+ok 'it stops' with "$work/s" -- --arch ",basis=$work/basis.npy" --steps 5
 rm "$work/basis.npy"
 small=(--resume)
 ok 'and goes on without the file' with "$work/s" --
 ok 'and goes on without the file, to the same bits' diff -r "$work/r/latest/" "$work/s/latest/"
 small=(--arch linear --head none)
 ok 'a basis of other images: 1' refuses 1 'for images of 191 numbers' \
-    with "$work/t" -- --basis "$work/other.npy"
+    with "$work/t" -- --arch ",basis=$work/other.npy"
 ok 'no such basis: 1' refuses 1 'basis.npy' \
-    "$BIN/foil-train" -r "$work/t" "${small[@]}" --basis "$work/basis.npy"
+    "$BIN/foil-train" -r "$work/t" "${small[@]}" --arch ",basis=$work/basis.npy"
 ok 'of another encoder: 2' refuses 2 'not for mlp' \
-    "$BIN/foil-train" -r x --arch mlp --basis x
+    "$BIN/foil-train" -r x --arch mlp,basis=x
 ok 'with a mean: 2' refuses 2 '--mean and --deviation have no use' \
-    "$BIN/foil-train" -r x --arch linear --basis x --mean 0,0,0
+    "$BIN/foil-train" -r x --arch linear,basis=x --mean 0,0,0
 
 basis "$work/rows.npy" 128 5
-small=(--arch table --hidden 5 --lr 0 --weight-decay 0 --threads 1)
+small=(--arch table,hidden=5 --lr 0 --weight-decay 0 --threads 1)
 ok 'a table begins with rows of a file' with "$work/rows" -- \
-    --rows "$work/rows.npy"
+    --arch ",rows=$work/rows.npy"
 ok 'as they are' cmp <(tail -c 2560 "$work/rows.npy") \
     <(tail -c 2560 "$work/rows/latest/model.safetensors")
 ok 'rows that do not fit: 1' refuses 1 'want finite f4 \[128,5\]' \
-    with "$work/unfit" -- --rows "$work/other.npy"
+    with "$work/unfit" -- --arch ",rows=$work/other.npy"
 ok 'rows of another encoder: 2' refuses 2 'not for mlp' \
-    "$BIN/foil-train" -r x --arch mlp --rows x
-small=(--arch rows --hidden 3 --head none --lr 0.05 --threads 1)
+    "$BIN/foil-train" -r x --arch mlp,rows=x
+small=(--arch rows,hidden=3 --head none --lr 0.05 --threads 1)
 ok 'a layer sees rows of a file' with "$work/looked" -- \
-    --rows "$work/rows.npy"
+    --arch ",rows=$work/rows.npy"
 ok 'which the checkpoint has' cmp <(tail -c 2560 "$work/rows.npy") \
     <(tail -c 2632 "$work/looked/latest/model.safetensors" | head -c 2560)
-ok 'it stops' with "$work/looks" -- --rows "$work/rows.npy" --steps 5
+ok 'it stops' with "$work/looks" -- --arch ",rows=$work/rows.npy" --steps 5
 small=(--resume)
 ok 'and goes on without the file' with "$work/looks" --
 ok 'to the same bits' diff -r "$work/looked/latest/" "$work/looks/latest/"
@@ -285,27 +285,27 @@ ok 'features of them' "$BIN/foil-embed" -o "$work/u.npy" "$work/looked" \
     "$work/set.tar"
 small=(--arch rows --head none)
 ok 'as many as there are views: 1' refuses 1 'want finite f4 \[128,191\]' \
-    with "$work/unfit" -- --rows "$work/other.npy"
-ok 'no rows: 2' refuses 2 'wants --rows FILE' "$BIN/foil-train" -r x --arch rows
+    with "$work/unfit" -- --arch ",rows=$work/other.npy"
+ok 'no rows: 2' refuses 2 'wants rows,rows=FILE' "$BIN/foil-train" -r x --arch rows
 ok 'a basis of rows: 2' refuses 2 'does not see' "$BIN/foil-train" -r x \
-    --arch rows --rows x --basis y
+    --arch rows,rows=x,basis=y
 own=(-r x --objective emc2)
-ok 'proposals of the service: 2' refuses 2 'is for own chains' \
+ok 'proposals of the service: 2' refuses 2 'is for --sampler trainer' \
     "$BIN/foil-train" "${own[@]}" --proposals once
 ok 'proposals of no chain: 2' refuses 2 'not for simclr' \
-    "$BIN/foil-train" -r x --moves 3
+    "$BIN/foil-train" -r x --proposals ,moves=3
 ok 'proposals that are not there: 2' refuses 2 'an encoder of rows' \
-    "$BIN/foil-train" "${own[@]}" --sampler fresh --proposals bank
+    "$BIN/foil-train" "${own[@]}" --sampler trainer --proposals bank
 ok 'stale ones: 2' refuses 2 'an encoder of rows' \
-    "$BIN/foil-train" "${own[@]}" --sampler stale --arch table --proposals exact
-ok 'an exact draw has no burn-in: 2' refuses 2 'exact has no --burn-in' \
-    "$BIN/foil-train" "${own[@]}" --sampler fresh --arch table \
-    --proposals exact --burn-in 1
+    "$BIN/foil-train" "${own[@]}" --sampler trainer --arch table --proposals exact,scores=stale
+ok 'an exact draw has no burn-in: 2' refuses 2 "exact of emc2 has no parameter 'burn-in'" \
+    "$BIN/foil-train" "${own[@]}" --sampler trainer --arch table \
+    --proposals exact,burn-in=1
 ok 'a parameter that it does not have: 2' refuses 2 "no parameter 'moves'" \
-    "$BIN/foil-train" "${own[@]}" --sampler fresh --proposals once,moves=3
+    "$BIN/foil-train" "${own[@]}" --sampler trainer --proposals once,moves=3
 ok 'across the views there is one kind: 2' refuses 2 \
     'emc2_bimodal has no --proposals row: there are once bank exact exact-bank' \
-    "$BIN/foil-train" -r x --objective emc2_bimodal --sampler fresh \
+    "$BIN/foil-train" -r x --objective emc2_bimodal --sampler trainer \
     --proposals row
 
 small=(--arch vit:16x1x4 --head project:4 --lr 0 --threads 1)
@@ -341,8 +341,8 @@ ok 'texts in place of images: 2' refuses 2 'clip:16x1 reads texts' \
 
 # Two towers.  The vocabulary has no merges: its tokens are bytes.
 echo '#version: none' >"$work/bytes.txt"
-small=(--arch linear --text clip:16x1x2 --vocabulary "$work/bytes.txt"
-    --context 12 --embed 8 --objective clip --optim adamw --lr 0.01 --threads 1)
+small=(--arch linear --text clip:16x1x2,context=12
+    --vocabulary "$work/bytes.txt" --embed 8 --objective clip --optim adamw --lr 0.01 --threads 1)
 ok 'images and captions' with "$work/pair" texts=3 --
 ok 'leave text.safetensors, its moments and the vocabulary' \
     ls "$work/pair/latest"/{text,text-optim,model,head,optim}.safetensors \
@@ -384,19 +384,19 @@ ok 'while the texts move' exits 1 \
     cmp "$work"/lock/step-0000000{4,8}/text.safetensors
 begun bare with "$work/bare" -- --deadline 9
 begun endless with "$work/endless" texts=3 end=5 -- --deadline 9
-small=(--arch linear --text bow:8 --vocabulary "$work/bytes.txt" --embed 8
-    --context 4 --threads 1)
+small=(--arch linear --text bow:8,context=4 --vocabulary "$work/bytes.txt" --embed 8
+    --threads 1)
 begun long with "$work/long" texts=3 -- --deadline 9
-small[9]=12
+small[3]=bow:8,context=12
 ok 'emc2 across images and captions, with its own chains' \
-    with "$work/cross" texts=3 -- --objective emc2_bimodal --sampler fresh
+    with "$work/cross" texts=3 -- --objective emc2_bimodal --sampler trainer
 ok 'chains are of images and of each caption' \
     grep -q 'sampler' "$work/cross/latest/samples.safetensors"
 ok 'batches without captions are sent away' refuses 1 \
     'want 1, with captions, by foil-augment --views 1' again bare
 ok 'so are captions that do not end' refuses 1 'does not end in the token' \
     again endless
-ok 'and those that are too long' refuses 1 'this run has --context 4' again long
+ok 'and those that are too long' refuses 1 'this run has context=4' again long
 ok 'no vocabulary: 2' refuses 2 'wants --vocabulary' \
     "$BIN/foil-train" -r x --text bow:8
 ok 'a vocabulary of nothing: 2' refuses 2 'no use without --text' \
@@ -408,8 +408,8 @@ ok 'a head of its own: 2' refuses 2 'both encoders end in --embed' \
 ok 'no such vocabulary: 1' refuses 1 'none.txt' "$BIN/foil-train" \
     -r "$work/none" --text bow:8 --vocabulary "$work/none.txt"
 
-small=("${linear[@]}" --objective sogclr --tau 0.5 --tau-schedule wave:1
-    --tau-end 1 --gamma 0.8 --gamma-schedule linear:1 --lr-end 0.01)
+small=("${linear[@]}" --schedule cosine,end=0.01
+    --objective sogclr,tau=0.5,tau-schedule=wave:1,tau-end=1,gamma=0.8,gamma-schedule=linear:1)
 ok 'a temperature that moves' with "$work/w" --
 # beta: 2, half way to 1, 1, half way back
 ok 'is in the metrics' jq -se 'map(.tau * 100 | round) ==
@@ -419,8 +419,7 @@ ok 'so is a gamma' jq -se 'map(.gamma * 100 | round) ==
 ok 'the rate goes to its end' jq -se \
     'map(.rate) | .[0] == 0.05 and .[7] > 0.01 and .[7] < 0.02' \
     "$work/w/metrics.jsonl"
-small=("${linear[@]}" --objective isogclr --eta 0.1 --eta-schedule exp:0.5
-    --eta-end 0)
+small=("${linear[@]}" --objective isogclr,eta=0.1,eta-schedule=exp:0.5,eta-end=0)
 ok 'a rate of temperatures' with "$work/y" --
 ok 'that halves' jq -se 'map(.eta) == [0.1, 0.1, 0.1, 0.1, 0.05, 0.05, 0.05,
     0.05]' "$work/y/metrics.jsonl"
@@ -495,7 +494,7 @@ ok 'says what it needs, and that nothing is done' jq -e '. == {objective:
     "cache", precision: "f32", negatives: "cache", outside: true, views: 2,
     epoch: 0, step: 0, total: 0, enough: false}' "$work/out"
 ok 'no service with chains of its own' dry "$work/new" --objective emc2 \
-    --sampler fresh
+    --sampler trainer
 ok 'says so' jq -e '.negatives == null' "$work/out"
 ok 'of a run that is there: 1' refuses 1 'holds a run: --resume' \
     "$BIN/foil-train" --dry-run -r "$work/m"

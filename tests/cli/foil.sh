@@ -84,8 +84,8 @@ ok 'lists of words are whole where there is no terminal' bash -c \
 ok 'help with very many options fits two screens' holds \
     "$("$BIN/foil-train" --help | wc -l) <= 100"
 ok 'and tells of all that are asked for' bash -c \
-    "'$BIN/foil-train' --help objective | grep -q '^  --beta-u X' &&
-        '$BIN/foil-train' --help all | grep -q '^  --burn-in N'"
+    "'$BIN/foil-train' --help objective | grep -q '^  beta-u=X' &&
+        '$BIN/foil-train' --help all | grep -q '^  burn-in=N'"
 ok 'elsewhere it has 80' test "$("$BIN/foil-augment" --help | wc -L)" -le 80
 
 ok 'no such command: 2' refuses 2 "no command 'trian': did you mean 'train'\?" \

@@ -12,7 +12,7 @@ foil-data index set.tar 2>/dev/null
 foil-embed --raw -o x.npy set.tar
 foil-augment -r run --size 16 set.tar 2>/dev/null &
 foil-select -r run --batch 50 --epochs 1 set.tar 2>/dev/null &
-ok 'an encoder' foil-train -r run --threads 1 --arch resnet8 --width 4
+ok 'an encoder' foil-train -r run --threads 1 --arch resnet8,width=4
 wait
 
 # limited N COMMAND... : with files of N KiB at most; messages go by a pipe

@@ -184,19 +184,25 @@ ok 'every header is found and understood' \
 ok 'the library shows nothing that no header of it declares' \
     exits 1 prints ' dnn_' nm -D --defined-only "$root/lib/libfoil.so.1"
 
-ok 'bash completes the name of an option' offers --nesterov foil-train --nes
+ok 'bash completes the name of an option' offers --negatives foil-train --neg
 ok 'the value of one that takes a word out of several' \
-    offers imagenet foil-train --stem ima
-ok 'also behind a =' offers imagenet foil-train --stem = ima
+    offers service foil-train --sampler ser
+ok 'also behind a =' offers service foil-train --sampler = ser
+ok 'a parameter behind a method' offers 'hcl,tau-plus=' foil-train --objective hcl,tau-p
+ok 'behind another one' offers '0.5,tau-plus=' \
+    foil-train --objective hcl,beta = 0.5,tau-p
+ok 'a flag' offers 'sgd,nesterov' foil train --optim sgd,n
+ok 'the word of a parameter' offers imagenet foil train --arch resnet18,stem = ima
+ok 'and of a method of two' offers stale foil negatives --proposals row,scores = st
 ok 'a file where an option takes one' \
-    offers "$work/product.c" foil-train --basis "$work/product."
+    offers "$work/product.c" foil-train --init "$work/product."
 ok 'a verb' offers index foil-data ind
 ok 'an option of a verb' offers --decode foil-data index --dec
 ok 'a command of foil' offers 'negatives' foil neg
 ok 'an option of a verb of a command' offers --decode foil data index --dec
 ok 'an option of a pipeline' offers --augmenters foil run simclr --augmente
-ok 'of its stages' offers '--stem --steps' foil run simclr --ste
-ok 'a word for it' offers imagenet foil run simclr --stem ima
+ok 'of its stages' offers '--steps' foil run simclr --ste
+ok 'a word for it' offers service foil run simclr --sampler ser
 ok 'a word that a stage lists' offers spectral foil run simclr --strategy spec
 ok 'a pipeline' offers simclr foil run sim
 ok 'nothing else behind foil run' exits 1 offers_among 'select\|--help' foil run ''
@@ -216,18 +222,20 @@ while IFS='|' read -r what line zsh fish; do
     ok "zsh completes $what" becomes "$zsh" "$line"
     ok "fish completes $what" fish_offers "$fish" "$line"
 done <<'END'
-an option|foil-train --nes|foil-train --nesterov|--nesterov
-a word for it|foil train --stem ima|foil train --stem imagenet|imagenet
-also behind a =|foil train --stem=ima|foil train --stem=imagenet|--stem=imagenet
+an option|foil-train --neg|foil-train --negatives|--negatives
+a word for it|foil train --sampler ser|foil train --sampler service|service
+a parameter|foil train --optim sgd,n|foil train --optim sgd,nesterov|sgd,nesterov
+its word|foil train --arch resnet18,stem=ima|foil train --arch resnet18,stem=imagenet|resnet18,stem=imagenet
+also behind a =|foil train --sampler=ser|foil train --sampler=service|--sampler=service
 a verb|foil-data ind|foil-data index|index
 a pipeline|foil run sim|foil run simclr|simclr
 a word that a stage lists|foil run simclr --strategy spec|foil run simclr --strategy spectral|spectral
 no file for a number|foil train --steps |foil train --steps|
 END
 ok 'fish offers a file where an option takes one' \
-    fish_offers "$work/product.c" "foil-train --basis $work/product."
-ok 'and zsh' becomes "foil-train --basis $work/product.c" \
-    "foil-train --basis $work/product."
+    fish_offers "$work/product.c" "foil-train --init $work/product."
+ok 'and zsh' becomes "foil-train --init $work/product.c" \
+    "foil-train --init $work/product."
 
 mkdir -p "$root/lib/mine"
 touch "$root/share/old"

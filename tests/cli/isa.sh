@@ -43,7 +43,7 @@ done
 learns() {
     bound "$1" trained "$work/$2" --steps 2 --warmup 0 "${@:3}" 2>"$work/$2.err"
 }
-net=(--arch resnet8 --width 16 --head 8)
+net=(--arch resnet8,width=16 --head 8)
 goes_on=(--resume --steps 4)
 
 for level in "${levels[@]}"; do

@@ -11,7 +11,7 @@ export PATH=$BIN:$PATH
 cd "$work" || exit 1
 small_set
 "$BIN/foil-data" split --share 0.5 set.tar half.foil other.foil 2>/dev/null
-ok 'a run of four checkpoints' trained curve --arch linear --hidden 6 \
+ok 'a run of four checkpoints' trained curve --arch linear,hidden=6 \
     --head none --checkpoint-every 1 --keep 9
 
 # follow OPTION... : what is there is judged; judged FILTER : so says jq of all results

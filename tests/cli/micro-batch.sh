@@ -8,7 +8,7 @@
 . "${0%/*}/../runs.sh"
 
 augmenter=$(cd "${0%/*}" && pwd)/augmenter.py
-net=(--arch resnet8 --norm group --head 16-8 --width 8 --threads 1)
+net=(--arch resnet8,norm=group,width=8 --head 16-8 --threads 1)
 
 if ! has_python msgpack zmq; then
     skip 'micro-batches' 'no python3-zmq, python3-msgpack'
@@ -52,7 +52,7 @@ END
 }
 
 # steps by 16 views; 5 of them at a time: 4 parts
-plain=("${net[@]}" --momentum 0 --weight-decay 0 --steps 1)
+plain=("${net[@]}" --optim ,momentum=0 --weight-decay 0 --steps 1)
 mapfile -t objectives < <("$BIN/foil-train" --list objectives | jq -r '
     select(.negatives == null).name, select(.inside).name + " --policy in-batch"')
 for objective in "${objectives[@]}"; do
@@ -64,7 +64,7 @@ for objective in "${objectives[@]}"; do
     ok "$objective: the same gradient" agree "$work/$2-1" "$work/$2-4"
 done
 
-plain=(--arch table --hidden 5 --momentum 0 --steps 2 --threads 1)
+plain=(--arch table,hidden=5 --optim ,momentum=0 --steps 2 --threads 1)
 ok 'a table: at once' with "$work/table-1" "${plain[@]}"
 ok 'a table: in parts' with "$work/table-4" "${plain[@]}" --micro-batch 5
 ok 'a table: the same bits' cmp "$work/table-1/latest/optim.safetensors" \
@@ -103,7 +103,7 @@ END
 
 # batch norm has the statistics of a part, and moves by each once: the variance
 # of black images is 0
-net=(--arch resnet8 --head 16-8 --width 8 --threads 1 --mean '0,0,0')
+net=(--arch resnet8,width=8 --head 16-8 --threads 1 --mean '0,0,0')
 brings=(white=9:9)
 ok 'black images at once' with "$work/x" "${net[@]}" --steps 1
 ok 'one move' test "$(first_of "$work/x" bn1.running_var)" = 0.9000
@@ -111,7 +111,7 @@ ok 'in four parts' with "$work/y" "${net[@]}" --steps 1 --micro-batch 4
 ok 'four moves' test "$(first_of "$work/y" bn1.running_var)" = 0.6561
 brings=()
 
-net=(--arch resnet8 --head 16-8 --width 8 --threads 1 --micro-batch 8)
+net=(--arch resnet8,width=8 --head 16-8 --threads 1 --micro-batch 8)
 ok 'batch norm' with "$work/a" "${net[@]}"
 ok 'stops' with "$work/b" "${net[@]}" --steps 3
 ok 'goes on' with "$work/b" --resume

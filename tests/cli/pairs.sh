@@ -31,15 +31,15 @@ declare -A of_train=(
     [1-state]='--objective isogclr_bimodal'
     [3-state]='--objective isogclr_bimodal'
     [8-state]='--objective sogclr_bimodal --micro-batch 3'
-    [3-own]='--objective emc2_bimodal --sampler bank'
+    [3-own]='--objective emc2_bimodal --sampler trainer --proposals ,outside=bank'
     [3-bank]='--objective emc2_bimodal'
     [8-bank]='--objective emc2_bimodal --micro-batch 5'
     [1-text]='--objective emc2_bimodal'
     [8-text]='--objective emc2_bimodal'
     [3-half]='--objective clip --arch vit:16x1x4 --text clip:16x1 --precision auto --micro-batch 3'
 ) of_negatives=(
-    [3-bank]='--outside bank' [8-bank]='--proposals exact-bank --moves 8'
-    [1-text]='--filter --outside text' [8-text]='--filter --outside text'
+    [3-bank]='--proposals ,outside=bank' [8-bank]='--proposals exact-bank,moves=8'
+    [1-text]='--filter --proposals ,outside=text' [8-text]='--filter --proposals ,outside=text'
 )
 all=160 # steps
 
@@ -49,7 +49,7 @@ train() {
     [[ ${of_train[${1%%.*}]} != *--arch* ]] || towers=
     # shellcheck disable=SC2086
     "$BIN/foil-train" -r "$work/$1" $towers --vocabulary \
-        "$work/${1%%-*}.txt" --context 16 --embed 8 --optim adamw --lr 0.003 \
+        "$work/${1%%-*}.txt" --text ,context=16 --embed 8 --optim adamw --lr 0.003 \
         --warmup 0 --threads 1 --deadline 40 --checkpoint-every 10 \
         ${of_train[${1%%.*}]} "${@:2}" 2>>"$work/$1.train" &
     trainer=$!

@@ -18,7 +18,7 @@ stem() {
     local run=$1
     feed "$run" "$2" 4 1
     shift 2
-    "$BIN/foil-train" -r "$run" --arch resnet8 --width 8 --threads 1 --steps 2 \
+    "$BIN/foil-train" -r "$run" --arch resnet8,width=8 --threads 1 --steps 2 \
         --deadline 60 "$@" 2>"$run.err"
     kill %?augment %?select 2>/dev/null
     wait
@@ -26,7 +26,7 @@ stem() {
 }
 ok 'images of 64 pixels get a small stem' test "$(stem a 64)" = small
 ok 'larger ones get a large one' test "$(stem b 65)" = imagenet
-ok 'unless it is given' test "$(stem c 65 --stem small)" = small
+ok 'unless it is given' test "$(stem c 65 --arch ,stem=small)" = small
 ok 'what takes no gigabyte is not told of' exits 1 grep -q 'takes about' c.err
 
 feed large 144 64 1000
@@ -35,7 +35,7 @@ feed large 144 64 1000
 import resource, subprocess, sys
 code = subprocess.run(sys.argv[1:]).returncode
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
-sys.exit(code)' "$BIN/foil-train" -r large --arch resnet8 --stem small --width 16 \
+sys.exit(code)' "$BIN/foil-train" -r large --arch resnet8,stem=small,width=16 \
     --threads 1 --deadline 100 >bytes 2>large.err &
 ok 'a run of a gigabyte is told of' becomes_true grep -q 'takes about' large.err
 ok 'with seconds a step and time in all' grep -qE \

@@ -43,7 +43,7 @@ cat >"$pipelines/try" <<'END'
 # They are not real.
 #: operands DATA [TEST]
 #: default  grace 1
-#: train    --lr 0.5 --nesterov
+#: train    --lr 0.5 --optim sgd,nesterov
 
 learn "$DATA"
 echo "learnt from $DATA"
@@ -116,13 +116,13 @@ begin "train=$all_up exit 0"
 ok 'a stage gets options of its own' \
     try DATA --train '--lr 0.1 --clip 3' --train=--fast
 ok 'which win over the pipeline'\''s' grep -q \
-    '^train .* --nesterov --lr 0.1 --clip 3 --fast$' "$work/started"
+    '^train .* --optim sgd,nesterov --lr 0.1 --clip 3 --fast$' "$work/started"
 ok 'once' exits 1 grep -q 'lr 0.5' "$work/started"
 
 begin "train=$all_up exit 0"
-ok 'an option of one stage stands for itself' try DATA --room 3 --no-nesterov
+ok 'an option of one stage stands for itself' try DATA --room 3 --optim ,no-nesterov
 ok 'with its value' grep -q '^augment .* --room 3' "$work/started"
-ok 'or takes a flag back' grep -q '^train .* --no-nesterov$' "$work/started"
+ok 'or takes a flag back' grep -q '^train .* --optim sgd,no-nesterov$' "$work/started"
 ok 'an option with a value is none to take back: 2' refuses 2 "no option '--no-room'" \
     try DATA --no-room
 
@@ -136,7 +136,7 @@ begin "train=$all_up exit 0"
 echo '{"keep_features":3,"samples":64,"largest":32,"least":32}' \
     >"$work/do/dry-select"
 ok 'for as long as the user says' try DATA --train '--keep-features 5'
-ok 'where he says so' grep -q '^train .* --nesterov --keep-features 5$' \
+ok 'where he says so' grep -q '^train .* --optim sgd,nesterov --keep-features 5$' \
     "$work/started"
 
 mkdir -p "$work/run/latest"
@@ -336,11 +336,11 @@ more=(here)
 begin "train=mkdir -p \$RUN/latest; $all_up exit 0"
 loop='for tau in 0.1 0.2; do
     RUN=$FOIL_RUN/$tau
-    learn "$DATA" --train.tau "$tau" --augmenters 1
+    learn "$DATA" --train.objective ",tau=$tau" --augmenters 1
 done'
 sed -i 's/-ge 4/-ge 3/' "$work/do/train"
 ok 'a loop of trainings' script "$loop"
-ok 'each with its option' test "$(grep -c '^train .*/run/0.[12] .* --tau 0.[12]$' \
+ok 'each with its option' test "$(grep -c '^train .*/run/0.[12] --objective simclr,tau=0.[12] ' \
     "$work/started")" -eq 2
 more+=(--resume)
 touch "$work/own/here"

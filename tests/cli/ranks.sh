@@ -93,7 +93,7 @@ compare() {
 
 compare simclr "${with[@]}" --average 0.5
 compare sogclr "${with[@]}" --objective sogclr --optim lars
-compare emc2 "${with[@]}" --objective emc2 --sampler fresh
+compare emc2 "${with[@]}" --objective emc2 --sampler trainer
 compare whole "${with[@]}" --norm-over batch --optim lars
 augment=(--filter --size 8)
 compare served "${with[@]}" --objective emc2

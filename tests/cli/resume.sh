@@ -14,7 +14,7 @@ options=(--arch resnet8 --head 16-8 --lr 0.1 --threads 1 --deadline 20
 # learns a temperature
 kept=(--objective isogclr_bimodal)
 served=(--objective emc2)
-inside=(--objective emc2 --sampler stale)
+inside=(--objective emc2 --sampler trainer --proposals ,scores=stale)
 learnt=(--objective siglip)
 all=160 # steps
 

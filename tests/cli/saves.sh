@@ -14,7 +14,7 @@
 
 calls=fsync,fdatasync,rename,renameat,renameat2,mkdir,mkdirat,symlink,symlinkat
 calls+=,unlink,unlinkat,rmdir,ftruncate,getdents64
-options=(--arch linear --hidden 16 --head 8-4 --objective isogclr --rho 0.3 --lr 0.05
+options=(--arch linear,hidden=16 --head 8-4 --objective isogclr,rho=0.3 --lr 0.05
     --threads 1 --deadline 20 --checkpoint-every 4)
 export OMP_NUM_THREADS=1
 

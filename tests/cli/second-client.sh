@@ -80,7 +80,7 @@ planned() {
     trainer=$!
     [[ $2 == none ]] || waits_for "$dir/told"
     "$BIN/foil-select" -r "$dir" --seed 5 --batch 8 --epochs 6 --threads 1 \
-        --strategy spectral --block 128 "$data" 2>"$dir/select.log" &
+        --strategy spectral,block=128 "$data" 2>"$dir/select.log" &
     "$BIN/foil-augment" -r "$dir" --seed 5 --size 8 "$data" \
         2>"$dir/augment.log" &
     wait "$trainer" || code=$?

@@ -45,7 +45,7 @@ END
 "${score[@]}" --strategy swap --avoid "$work/groups.npy" >"$work/avoid.json"
 ok 'groups are parted, which a random plan does not' \
     jq -e '.together == 0 and .random.together > 0' "$work/avoid.json"
-"${score[@]}" --strategy swap --hardness 0.5 --block 0 >"$work/half.json"
+"${score[@]}" --strategy swap,hardness=0.5,block=0 >"$work/half.json"
 ok 'half as hard is half the way from a random plan' \
     jq -es '(.[1].weight - .[0].weight) / (.[2].weight - .[0].weight) |
     .4 < . and . < .6' "$work/shuffle.json" "$work/half.json" "$work/swap.json"

@@ -34,7 +34,7 @@ if has_python numpy; then
     ok 'each sample once' \
         diff <(seq 0 255) <(tr ' ' '\n' <"$work/easy" | sort -n)
     ok 'which is refined, if that is wanted' \
-        scored "$numpy" --refine --plan-out "$work/refined"
+        scored "$numpy" --strategy ,refine --plan-out "$work/refined"
     ok 'into another' bash -c "! cmp -s '$work/easy' '$work/refined'"
     ok 'features are those of the file' scored "/usr/bin/python3 -c '
 import os, numpy as np
@@ -86,7 +86,7 @@ ok 'whose program is killed' becomes_true gone "$(<"$work/hangs")"
 again=("${good[@]:0:5}" "${good[4]}" "${good[@]:6}") # one batch is left out
 ok '--partial lets samples come twice' scored "read x; printf '%s\n' \
     ${again[*]@Q} ok" --partial
-for options in '--strategy swap' '--features none --refine'; do
+for options in '--strategy swap' '--features none --strategy ,refine'; do
     # shellcheck disable=SC2086 # options are words
     ok "$options beside it: 2" exits 2 scored true $options
 done

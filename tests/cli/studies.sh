@@ -13,7 +13,7 @@ for set in train test; do
     "$BIN/foil-data" index "$work/$set.tar" 2>/dev/null
 done
 sets=("$work/train.tar" "$work/test.tar")
-small='--width 4 --precision f32 --head 8'
+small='--arch ,width=4 --precision f32 --head 8'
 
 # again NAME ARG... : the same table without any training
 again() {

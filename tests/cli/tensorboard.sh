@@ -27,7 +27,7 @@ foil-data generate -o set.tar --size 16 24 2>/dev/null
 foil-data index set.tar 2>/dev/null
 foil-tap -q --tensorboard live -r "$work/runs/a" events 2>tap.err &
 mkdir runs
-foil-train -r "$work/runs/a" --threads 1 --deadline 60 --arch linear --hidden 6 --head 8 \
+foil-train -r "$work/runs/a" --threads 1 --deadline 60 --arch linear,hidden=6 --head 8 \
     --objective isogclr --lr 0.1 2>train.err &
 trainer=$!
 ok 'foil tap hears a run' becomes_true is_heard runs/a

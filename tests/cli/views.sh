@@ -85,7 +85,7 @@ training=()
 
 # A filter brings images from outside of the batch.
 mkdir -m 700 filtered
-"$BIN/foil-negatives" -r filtered --filter --proposals bank --moves 16 \
+"$BIN/foil-negatives" -r filtered --filter --proposals bank,moves=16 \
     2>>filtered.negatives &
 filter=$!
 train filtered --objective emc2

@@ -98,7 +98,7 @@ ok 'no answer in time' says '.* did not answer in time' 'read x; sleep 1000' \
 ok 'a filter beside it: 2' refuses 2 'wants no --filter' \
     "$BIN/foil-negatives" -r "$work/x" --weigh-command x --filter
 ok 'a method: 2' refuses 2 'takes the place of --method' \
-    "$BIN/foil-negatives" -r "$work/x" --weigh-command x --burn-in 3
+    "$BIN/foil-negatives" -r "$work/x" --weigh-command x --proposals ,burn-in=3
 ok 'a limit of no command: 2' refuses 2 'belongs to --weigh-command' \
     "$BIN/foil-negatives" -r "$work/x" --command-limit 3
 

@@ -406,7 +406,7 @@ scalars_stand_for_parameters(void)
     T_NEAR(set.value[LOSS_TAU], 0.01, 1e-12, "its bound is tau 0.01");
     T(loss_scalar_moves(scale, &set), "it is learnt");
     *param_at(loss_clip.params, set.value, "fixed-tau") = 1;
-    T(!loss_scalar_moves(scale, &set), "with --fixed-tau it is not");
+    T(!loss_scalar_moves(scale, &set), "with fixed-tau it is not");
 }
 
 /* Radford's loss is the mean of both directions, van den Oord's their sum. */

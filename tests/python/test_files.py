@@ -71,7 +71,7 @@ def data_sets():
 def checkpoints():
     subprocess.run(
         "foil-augment -r ck --size 8 d.tar & foil-select -r ck -b 8 -e 1 d.tar & "
-        "foil-train -r ck --arch linear --hidden 12 --head 8 --threads 1; wait",
+        "foil-train -r ck --arch linear,hidden=12 --head 8 --threads 1; wait",
         shell=True, check=True, stderr=subprocess.DEVNULL)
     for command in ("foil-embed -o h.npy ck d.tar",
                     "foil-embed --raw --size 8 -o raw.npy d.tar"):
@@ -106,7 +106,7 @@ def texts():
     captions, seen, right = foil.Dataset("d.tar").captions, [], True
     for b in foil.views("d.tar", batch=8, size=8, vocabulary="bytes.txt",
                         augment="--caption first --context 40",
-                        train="--context 40"):
+                        train="--text ,context=40"):
         want = [2 + len(captions[i][0].replace(" ", "")) for i in b.ids]
         right &= b.lengths.tolist() == want and b.views.shape == (1, 8, 8, 8, 3) \
             and b.images().shape == (8, 8, 8, 3) and \

@@ -69,7 +69,7 @@ fixed_ones_are_left_out(void)
 
     *param_at(o->params, set.value, "fixed-tau") = 1;
     scalars = begin("clip", &set, &sgd);
-    T(scalars.n == 0 && !scalars.optim, "--fixed-tau: there is none to move");
+    T(scalars.n == 0 && !scalars.optim, "fixed-tau: there is none to move");
     train_scalars_update(&scalars, &(struct loss_report){.value = 0}, 1);
     train_scalars_close(&scalars);
     scalars = begin("simclr", NULL, &sgd);

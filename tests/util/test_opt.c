@@ -41,7 +41,6 @@ parse(const void *line)
     for (char *word; (word = strtok_r(rest, " ", &rest));)
         argv[argc++] = word;
     argv[argc] = NULL;
-    opt_parameters(1, 3);
     operand = opt_parse(&tool, argc, argv);
     printf("%d %ld %g %s %s %s %zu", fast, batch, tau, name,
            path ? path : "none", opt_choice(&policy), list.n);
@@ -92,22 +91,6 @@ values(void)
     gives("-t 0.001 d", "0 128 0.001 run none wait 0 <d>");
     gives("-t 100 d", "0 128 100 run none wait 0 <d>");
     gives("-b 65536 d", "0 65536 0.5 run none wait 0 <d>");
-}
-
-static void
-methods(void)
-{
-    gives("--way dcl d", "0 128 0.5 run none wait 0 <d> by dcl");
-    gives("--way hcl,tau=0.1 d", "0 128 0.1 run none wait 0 <d>");
-    gives("--way=dcl,batch=7,tau=1e1 d", "0 7 10 run none wait 0 <d> by dcl");
-    gives("-f --way dcl,batch=7 --tau 3 d", "1 7 3 run none wait 0 <d> by dcl");
-    refuses("--way hcl,tua=1 d", "no option '--tua': did you mean '--tau'?");
-    refuses("--way hcl,fast d", "--way 'hcl,fast': --fast is no parameter");
-    refuses("--way hcl,name=x d", "--name is no parameter of a method");
-    refuses("--way hcl,tau d", "--tau wants a value: X");
-    refuses("--way hcl,tau=0 d", "--tau '0': want a number in 0.001 .. 100");
-    refuses("--way hcl,tau=1 -t 2 d", "--tau is given twice");
-    refuses("--way hcl,tau=1,tau=2 d", "--tau is given twice");
 }
 
 static void
@@ -513,7 +496,6 @@ main(void)
     two_go_together();
     what_was_given_is_known();
     values();
-    methods();
     misuse();
     help();
     last_words();

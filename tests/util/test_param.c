@@ -25,6 +25,12 @@ static const struct param three[] = {
 
 static struct param_set set;
 static struct opt opts[OPT_MOST];
+static const char *way = "any";
+static const struct opt ways[] = {
+    {"way", 0, OPT_METHOD, &way, 0, 0, "NAME[,PARAM=X]...", "of doing it"},
+    {"how", 0, OPT_METHOD, &way, 0, 0, "NAME[,PARAM=X]...", "it is done"},
+    {0},
+};
 static const struct opt_tool tool = {
     "foil-test", "try parameters", NULL, 0, 0, opts,
 };
@@ -47,8 +53,9 @@ parse(const void *line)
         argv[argc++] = word;
     argv[argc] = NULL;
     for (size_t k = 0; k < 3; k++)
-        param_set_add(&set, names[k], methods[k]);
-    param_set_opts(&set, opts, 0);
+        param_set_add(&set, k < 2 ? "way" : "how", names[k], methods[k]);
+    opt_append(opts, 0, ways);
+    param_set_opts(&set, opts, 2);
     while (strcmp(names[i], argv[0]))
         i++;
     opt_parse(&tool, argc, argv);
@@ -155,22 +162,25 @@ main(void)
     gives("one", "0.5 3 0 1 constant");
     gives("two", "0.25 constant");
     gives("three", "3 constant");
-    gives("one --share 0.7 --count 5 --fast --kind d", "0.7 5 1 2");
-    gives("one --share-schedule linear --share-end 0.1", "0.5 3 0 1 linear");
+    gives("one --way ,share=0.7,count=5,fast,kind=d", "0.7 5 1 2");
+    gives("one --way ,share-schedule=linear,share-end=0.1", "0.5 3 0 1 linear");
+    gives("three --how ,count=20", "20 constant");
     gives("two --share 2", "2 constant");
-    gives("one --help", "  --share X               one, two: share");
-    gives(
-        "one --help",
-        "--share-end X           value of --share at the end of its schedule");
-    gives("one --help",
-          "--count N               one: so many; three: how many [3]");
-    gives("one --help", "--kind a|bc|d           one: which kind [bc]");
-    refuses("two --count 4", "two has no --count");
-    refuses("three --kind a", "three has no --kind");
-    refuses("three --share-end 1", "three has no --share-end");
-    refuses("two --share-schedule linear",
-            "two learns its shares: it has no --share-schedule");
-    refuses("one --kind b", "want one of a|bc|d");
-    refuses("one --share 3", "want a number in 0 .. 2");
+    gives("one --help way",
+          "  share=X                 one, two: share, 0 .. 2\n");
+    gives("one --help way",
+          "  share-end=X             value of share at the end "
+          "of its schedule, 0");
+    gives("one --help how",
+          "count=N                 one: so many; three: how many, 1 .. 20 [3]");
+    gives("one --help way", "kind=a|bc|d             one: which kind [bc]");
+    refuses("two --way ,count=4", "two has no parameter 'count': it has share");
+    refuses("three --way ,kind=a", "three has no parameter 'kind'");
+    refuses("three --how ,kind=a", "--how has no parameter 'kind'");
+    refuses("three --way ,share-end=1", "three has no parameter 'share-end'");
+    refuses("two --way ,share-schedule=linear",
+            "two learns its shares: it has no parameter 'share-schedule'");
+    refuses("one --way ,kind=b", "--way: kind 'b': want one of a|bc|d");
+    refuses("one --way ,share=3", "--way: share '3': want a number in 0 .. 2");
     return t_done();
 }

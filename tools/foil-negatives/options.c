@@ -59,6 +59,13 @@ static const struct opt_tool tool = {
     opts,
 };
 
+/* The option that a sampler's parameters stand behind. */
+static const char *
+name_option(const struct sample_sampler *sampler)
+{
+    return *sampler->proposals ? "proposals" : "method";
+}
+
 static void
 make_table(void)
 {
@@ -73,8 +80,8 @@ make_table(void)
     size_t n = opt_append(opts, opt_append(opts, 0, edges), which);
 
     for (size_t i = 0; sample_samplers[i]; i++)
-        param_set_add(&params, sample_samplers[i]->method,
-                      sample_samplers[i]->params);
+        param_set_add(&params, name_option(sample_samplers[i]),
+                      sample_samplers[i]->method, sample_samplers[i]->params);
     n = param_set_opts(&params, opts, n);
     opt_append(opts, n, rest);
 }
@@ -131,13 +138,12 @@ static void
 check_sampler(const struct sample_how *how)
 {
     const struct sample_sampler *sampler = how->sampler;
-    const char *of = *sampler->proposals ? "proposals" : "method";
     const char *name =
         *sampler->proposals ? sampler->proposals : sampler->method;
     char full[64];
     struct err err;
 
-    snprintf(full, sizeof full, "--%s %s", of, name);
+    snprintf(full, sizeof full, "--%s %s", name_option(sampler), name);
     if (sampler->wants_outside && !options.filter)
         opt_misuse("%s draws from outside of the batch: that needs --filter",
                    full);

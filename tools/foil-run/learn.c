@@ -178,7 +178,9 @@ announce_run(const struct pipeline *p, const char *data)
         total ? keep("continues after step %jd, in epoch %jd: ", total,
                      whole_of(p->trains, "epoch") + 1)
               : "",
-        var(p, "objective"), whole_of(p->selects, "samples"), data,
+        keep("%.*s", (int)strcspn(var(p, "objective"), ","),
+             var(p, "objective")),
+        whole_of(p->selects, "samples"), data,
         least == most ? "" : keep("%jd or ", least), most,
         most == whole_var(p, "batch")
             ? ""

@@ -22,7 +22,7 @@ static const struct {
     {"override", " KEY", "with --resume: allow another value of this option"},
     {"OPTION", " [VALUE]",
      "an option of a stage, such as --lr 0.1; of one of several stages that "
-     "have it, such as --train.tau 0.1"},
+     "have it, such as --train.policy in-batch"},
     {"select", " ARGS", "more options for foil-select"},
     {"augment", " ARGS", "for foil-augment"},
     {"train", " ARGS", "for foil-train"},
@@ -45,47 +45,16 @@ enum { N_OTHERS = sizeof others / sizeof *others };
 
 /* ------------------------------------------------- options of the stages */
 
-/* Returns the options of a stage's tool, none where it is not there. */
-static const json_t *
-options_of_stage(int stage)
-{
-    static json_t *options[N_STAGES];
-    char *tool = keep("foil-%s", pipeline_stages[stage]);
-    struct word_list words = {0};
-    struct list_stage asked_one = {.name = tool};
-    struct err ignored;
-
-    word_list_put(&words, tool, "--list", "options", (char *)NULL);
-    asked_one.argv = words.word;
-    if (!options[stage])
-        options[stage] = list_findable(&asked_one, "", &ignored)
-                             ? json_array()
-                             : json_loads(step_capture(words.word), 0, NULL);
-    if (!json_is_array(options[stage]))
-        die("'%s --list options' prints no list in JSON", tool);
-    return options[stage];
-}
-
-/* Whether a stage has an option, also as --no-FLAG of a flag; *flag: it has
- * no value. */
+/* Whether a stage has an option, also as --no-FLAG of a flag, or had it as one
+ * that is spelled otherwise now; *flag: it has no value. */
 static int
 has_option(int stage, const char *name, int *flag)
 {
-    const json_t *options = options_of_stage(stage), *option;
-    size_t i;
+    const json_t *option = option_of_stage(stage, name);
 
-    json_array_foreach(options, i, option)
-    {
-        const char *is = json_string_value(json_object_get(option, "name"));
-        const int none = !json_object_get(option, "argument");
-
-        if (is && (!strcmp(is, name) || (none && !strncmp(name, "no-", 3) &&
-                                         !strcmp(is, name + 3)))) {
-            *flag = none;
-            return 1;
-        }
-    }
-    return 0;
+    if (option)
+        *flag = !json_object_get(option, "argument");
+    return option != NULL;
 }
 
 /* Whether the pipeline or one of the stages has an option. */
@@ -110,7 +79,8 @@ refuse_option(struct pipeline *p, const char *name)
     if (ours && !*ours)
         pipeline_misuse(p, "no option '--%s': %s", name, guess_device);
     if (ours && is_known(p, ours))
-        pipeline_misuse(p, "no option '--%s': it is --%s", name, ours);
+        pipeline_misuse(p, "no option '--%s': it is --%s", name,
+                        spelled_in(TRAIN, ours));
     guess_try(&guess, "run");
     for (size_t i = 0; i < N_OTHERS; i++)
         guess_try(&guess, others[i].name);
@@ -124,7 +94,7 @@ refuse_option(struct pipeline *p, const char *name)
         {
             const char *is = json_string_value(json_object_get(option, "name"));
 
-            if (is)
+            if (is && !json_object_get(option, "of"))
                 guess_try(&guess, is);
         }
     }
@@ -222,7 +192,8 @@ pipeline_arguments(struct pipeline *p, char **argv)
     for (int i = 0; i < N_STAGES; i++) {
         struct word_list both = {0};
 
-        word_list_merge(&both, &p->defaults[i], &p->more[i]);
+        spell_anew(i, &p->more[i], 1);
+        merge_items(i, &both, &p->defaults[i], &p->more[i]);
         p->defaults[i] = both;
     }
     return operand;
@@ -237,7 +208,8 @@ take_operand(struct pipeline *p, const char *word, size_t at)
     setting_set(&p->said, p->operand.word[at], "");
 }
 
-/* Of what --STAGE says, --NAME of these two is the pipeline's own. */
+/* Of what --STAGE says, in the spelling of now, --NAME of these two is the
+ * pipeline's own. */
 static void
 take_back(struct pipeline *p, int stage, const char *one, const char *other)
 {
@@ -245,15 +217,21 @@ take_back(struct pipeline *p, int stage, const char *one, const char *other)
     struct word_list all = {0}, kept = {0};
 
     pipeline_split(p, &all, option, var(p, option));
+    if (runs_ours(p, stage))
+        spell_anew(stage, &all, 1);
     for (size_t i = 0, end; i < all.n; i = end) {
         const size_t n = strcspn(all.word[i], "=");
         const char *item = keep("%.*s", (int)n, all.word[i]);
         const char *name = !strcmp(item, keep("--%s", one))     ? one
                            : !strcmp(item, keep("--%s", other)) ? other
                                                                 : NULL;
+        const char *value;
 
         end = item_end(&all, i);
-        if (!name || (!all.word[i][n] && end != i + 2)) {
+        value = all.word[i][n] ? all.word[i] + n + 1
+                : end == i + 2 ? all.word[i + 1]
+                               : NULL;
+        if (!name || !value || *value == ',') {
             for (; i < end; i++)
                 word_list_add(&kept, all.word[i]);
             continue;
@@ -261,8 +239,7 @@ take_back(struct pipeline *p, int stage, const char *one, const char *other)
         if (setting_get(&p->said, name))
             pipeline_misuse(p, "--%s is given twice: by itself and in --%s",
                             name, option);
-        pipeline_take(p, name,
-                      all.word[i][n] ? all.word[i] + n + 1 : all.word[i + 1]);
+        pipeline_take(p, name, value);
     }
     set_var(p, option, word_list_text(kept.word, kept.n));
 }
@@ -284,8 +261,14 @@ check_command_line(struct pipeline *p, size_t operands)
 {
     if (p->config)
         configure_run(p);
-    take_back(p, TRAIN, "objective", "threads");
-    take_back(p, SELECT, "batch", "epochs");
+    for (int i = 0; i < N_STAGES; i++)
+        take_back(p, i,
+                  i == TRAIN    ? "objective"
+                  : i == SELECT ? "batch"
+                                : "",
+                  i == TRAIN    ? "threads"
+                  : i == SELECT ? "epochs"
+                                : "");
     if (!p->resume && p->override.n)
         pipeline_misuse(p, "--override belongs to --resume");
     if (p->resume && !p->is_study)

@@ -107,6 +107,9 @@ pipeline_load(struct pipeline *p, const char *path)
     add_common(p);
     set_places(p);
     header_read(p, p->name, p->text);
+    for (int i = 0; i < N_STAGES; i++)
+        spell_anew(i, &p->defaults[i], !p->in_script);
+    spell_anew(TRAIN, &p->tuned, !p->in_script);
     p->usual = var(p, "objective");
 }
 

@@ -125,6 +125,33 @@ void pipeline_row_add(struct pipeline *p, const char *name, const char *arg,
 /* stage_named() returns the stage of a name of n characters, or -1. */
 int stage_named(const char *name, size_t n);
 
+/*
+ * options_of_stage() returns the rows that the tool of a stage lists, none
+ * where it is not there; option_of_stage() that of an option, also as
+ * --no-FLAG, and of a parameter by its name as an option, or NULL.
+ *
+ * spelled_in() returns "objective ,tau=X" of what is a parameter of a stage,
+ * and any other name as it is. spell_anew() puts the spelling of now into a
+ * list of options, with a line for each where `says`; of several items with
+ * parameters it makes one. merge_items() is word_list_merge() where the item of
+ * both is one with parameters of the same method: these are merged by
+ * merge_parameters(), which returns those of `was` that `is` does not name, and
+ * those of `is`; a value that begins with a comma is of any method.
+ *
+ * same_method() compares two values up to their parameters; take_item() takes
+ * the item of a name, with its value, out of a list and returns the value, or
+ * NULL.
+ */
+const json_t *options_of_stage(int stage);
+const json_t *option_of_stage(int stage, const char *name);
+const char *spelled_in(int stage, const char *name);
+void spell_anew(int stage, struct word_list *list, int says);
+void merge_items(int stage, struct word_list *list, const struct word_list *own,
+                 const struct word_list *theirs);
+const char *merge_parameters(const char *was, const char *is);
+int same_method(const char *one, const char *other);
+const char *take_item(struct word_list *list, const char *name);
+
 /* run_path() returns RUN/NAME, run_has() whether it is there. */
 char *run_path(const struct pipeline *p, const char *name);
 int run_has(const struct pipeline *p, const char *name);
@@ -162,5 +189,9 @@ char *stages_text(struct pipeline *p, const char *data);
 void merge_options(const struct pipeline *p, int stage,
                    const struct word_list *own, struct word_list *words);
 int has_own_net(const struct pipeline *p);
+
+/* runs_ours() returns 1 when the command of a stage ends in our tool, which
+ * knows its options. */
+int runs_ours(const struct pipeline *p, int stage);
 
 #endif

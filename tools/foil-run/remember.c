@@ -97,7 +97,7 @@ agree_stage(struct pipeline *p, const char *stage, const char *was)
 
     pipeline_split(p, &old, stage, was);
     pipeline_split(p, &new, stage, var(p, stage));
-    word_list_merge(&both, &old, &new);
+    merge_items(stage_named(stage, strlen(stage)), &both, &old, &new);
     text = word_list_text(both.word, both.n);
     if (strcmp(stage, "train") && strcmp(sort_items(&both), sort_items(&old)))
         check_difference(p, stage, was, text);
@@ -108,7 +108,7 @@ agree_stage(struct pipeline *p, const char *stage, const char *was)
 static void
 agree_with(struct pipeline *p, const char *key, const char *was)
 {
-    const char *is;
+    const char *is, *said;
 
     if (!strcmp(key, "pipeline")) {
         if (strcmp(was, p->known))
@@ -119,12 +119,42 @@ agree_with(struct pipeline *p, const char *key, const char *was)
         die("'%s/command' has '%s', which this foil does not know",
             var(p, "RUN"), key);
     is = look_up(p, key);
-    if (!setting_get(&p->said, key))
+    said = setting_get(&p->said, key);
+    if (said && !strcmp(key, "objective") && same_method(said, was)) {
+        set_var(p, key, merge_parameters(was, said)); // foil-train knows these
+        return;
+    }
+    if (!said && !strcmp(key, "objective") && strcmp(was, p->usual))
+        setting_set(&p->said, key, was); // it was said when the run began
+    if (!said)
         set_var(p, key, was);
     else if (is_stage(key))
         agree_stage(p, key, was);
     else if (strcmp(is, was))
         check_difference(p, key, was, is);
+}
+
+/* Puts the spelling of now into what a run remembers. */
+static void
+respell_settings(const struct pipeline *p, struct settings *was)
+{
+    for (int i = 0; i < N_STAGES; i++) {
+        const char *name = pipeline_stages[i], *text = setting_get(was, name);
+        const char *objective = setting_get(was, "objective");
+        struct word_list list = {0};
+        const char *of_train;
+
+        if (!text || !runs_ours(p, i))
+            continue;
+        pipeline_split(p, &list, name, text);
+        spell_anew(i, &list, 0);
+        of_train =
+            i == TRAIN && objective ? take_item(&list, "--objective") : NULL;
+        if (of_train)
+            setting_set(was, "objective",
+                        merge_parameters(objective, of_train));
+        setting_set(was, name, word_list_text(list.word, list.n));
+    }
 }
 
 void
@@ -144,6 +174,7 @@ recall_run(struct pipeline *p)
             var(p, "RUN"));
     else if (remembers && setting_read(&was, run_path(p, "command"), &err))
         die("%s", err.msg);
+    respell_settings(p, &was);
     for (size_t i = 0; i < was.n; i++)
         agree_with(p, was.item[i].name, was.item[i].value);
     setting_release(&was);
@@ -160,7 +191,11 @@ configure_run(struct pipeline *p)
     for (size_t i = 0; i < from.n; i++) {
         const char *name = from.item[i].name, *value = from.item[i].value;
 
-        if (!strcmp(name, "pipeline") || setting_get(&p->said, name))
+        const char *said = setting_get(&p->said, name);
+
+        if (said && !strcmp(name, "objective"))
+            set_var(p, name, merge_parameters(value, said));
+        if (!strcmp(name, "pipeline") || said)
             continue;
         if (!pipeline_is_key(p, name))
             pipeline_misuse(p, "'%s' has '%s', which is no option of %s",

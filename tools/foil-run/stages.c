@@ -23,8 +23,7 @@ ends_in(const char *text, const char *end)
     return n >= m && !strcmp(text + n - m, end);
 }
 
-/* Whether a stage's command ends in our tool, which knows its options. */
-static int
+int
 runs_ours(const struct pipeline *p, int stage)
 {
     const char *command = command_of(p, stage);
@@ -52,7 +51,7 @@ merge_options(const struct pipeline *p, int stage, const struct word_list *own,
 {
     const struct word_list theirs = said_of(p, stage);
 
-    word_list_merge(words, own, &theirs);
+    merge_items(stage, words, own, &theirs);
 }
 
 /* ------------------------------------------------------------ the trainer */
@@ -61,9 +60,10 @@ int
 has_own_net(const struct pipeline *p)
 {
     const struct word_list theirs = said_of(p, TRAIN);
+    const size_t arch = item_find(&theirs, "--arch") + 1;
 
     return word_list_has(&theirs, "--encoder") &&
-           !word_list_has(&theirs, "--arch");
+           (arch >= theirs.n || *theirs.word[arch] == ',');
 }
 
 /* Adds the list's options of the trainer, of which those of a net say nothing
@@ -71,10 +71,12 @@ has_own_net(const struct pipeline *p)
 static void
 add_trainer(const struct pipeline *p, struct word_list *own)
 {
-    static const char nets[] =
-        " --arch --stem --width --norm --head --embed --text --precision ";
+    static const char nets[] = " --arch --head --embed --text --precision ";
     const struct word_list *all = &p->defaults[TRAIN];
+    const struct word_list *tuned =
+        same_method(var(p, "objective"), p->usual) ? &p->tuned : own;
     const int without_net = has_own_net(p);
+    struct word_list kept = {0};
 
     for (size_t i = 0, end; i < all->n; i = end) {
         const int of_net =
@@ -82,12 +84,28 @@ add_trainer(const struct pipeline *p, struct word_list *own)
 
         end = item_end(all, i);
         if (of_net && !strcmp(all->word[i], "--text"))
-            word_list_put(own, "--text", "program", (char *)NULL);
+            word_list_put(&kept, "--text", "program", (char *)NULL);
         for (; i < end && !of_net; i++)
-            word_list_add(own, all->word[i]);
+            word_list_add(&kept, all->word[i]);
     }
-    if (!strcmp(var(p, "objective"), p->usual))
-        word_list_join(own, &p->tuned);
+    merge_items(TRAIN, own, &kept, tuned);
+}
+
+/* Takes the objective's parameters out of both lists of the trainer's options;
+ * returns the objective with them. */
+static const char *
+take_objective(const struct pipeline *p, struct word_list *own,
+               struct word_list *theirs)
+{
+    const char *ours = take_item(own, "--objective");
+    const char *said = take_item(theirs, "--objective");
+    const char *all = var(p, "objective");
+
+    if (ours && setting_get(&p->said, "objective"))
+        all = merge_parameters(ours, all);
+    else if (ours)
+        all = merge_parameters(all, ours);
+    return said ? merge_parameters(all, said) : all;
 }
 
 /* Adds the epochs of warm-up, a tenth of all at most; a checkpoint knows its
@@ -135,10 +153,12 @@ static void
 words_of_train(const struct pipeline *p, struct word_list *words)
 {
     const char *keeps = var(p, "keep-epochs");
-    struct word_list own = {0};
+    struct word_list own = {0}, theirs = said_of(p, TRAIN);
 
-    word_list_put(words, "--objective", var(p, "objective"), "--threads",
-                  var(p, "threads"), "--seed", var(p, "seed"), (char *)NULL);
+    add_trainer(p, &own);
+    word_list_put(words, "--objective", take_objective(p, &own, &theirs),
+                  "--threads", var(p, "threads"), "--seed", var(p, "seed"),
+                  (char *)NULL);
     if (!p->asks_elsewhere) {
         if (p->resume)
             word_list_add(words, "--resume");
@@ -148,13 +168,12 @@ words_of_train(const struct pipeline *p, struct word_list *words)
             word_list_put(words, "--override", "vocabulary", (char *)NULL);
     }
     add_vocabulary(p, words);
-    add_trainer(p, &own);
     add_warmup(p, &own);
     if (whole_var(p, "ranks") != 1 && !run_has(p, "latest"))
         word_list_put(&own, "--shards", var(p, "ranks"), (char *)NULL);
     if (*keeps && strcmp(keeps, "0"))
         word_list_put(&own, "--keep-features", keeps, (char *)NULL);
-    merge_options(p, TRAIN, &own, words);
+    merge_items(TRAIN, words, &own, &theirs);
 }
 
 /* ------------------------------------------------------------- the others */
@@ -196,6 +215,11 @@ words_of_negatives(const struct pipeline *p, struct word_list *words)
         outside = !strcmp(filter, "yes") && setting_get(&p->said, "filter");
     } else if (!word_list_has(words, "--method")) {
         word_list_put(words, "--method", find_method(p), (char *)NULL);
+    } else {
+        char **method = &words->word[item_find(words, "--method") + 1];
+
+        if (*method && **method == ',')
+            *method = keep("%s%s", find_method(p), *method);
     }
     if (outside && !word_list_has(words, "--filter"))
         word_list_add(words, "--filter");

@@ -11,9 +11,6 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-const char *const pipeline_stages[N_STAGES] = {"embed", "select", "train",
-                                               "negatives", "augment"};
-
 void
 pipeline_misuse(const struct pipeline *p, const char *fmt, ...)
 {
@@ -244,6 +241,8 @@ take_in_script(struct pipeline *p, const char *name, const char *value)
     const int stage = stage_named(name, strlen(name));
     const struct pipeline_row *row = find_row(p, name);
 
+    if (!strcmp(name, "objective"))
+        word_list_put(&p->more[TRAIN], "--objective", value, (char *)NULL);
     if (stage >= 0)
         pipeline_split(p, &p->more[stage], name, value);
     else if (!strstr(name, "-command") || !setting_get(&p->said, name))
@@ -260,6 +259,10 @@ pipeline_take(struct pipeline *p, const char *name, const char *value)
         take_in_script(p, name, value);
         return;
     }
+    if (!strcmp(name, "objective") && *value == ',') { // of any
+        pipeline_take(p, "train", keep("--objective %s", value));
+        return;
+    }
     if (!strcmp(name, "override"))
         word_list_add(&p->override, value);
     else if (!strcmp(name, "config"))
@@ -270,9 +273,11 @@ pipeline_take(struct pipeline *p, const char *name, const char *value)
         set_var(p, name, keep("%s%s%s", before, *before ? " " : "", value));
     else if (!row && !pipeline_is_key(p, name))
         pipeline_misuse(p, "no option '--%s'", name);
+    else if (!strcmp(name, "objective"))
+        set_var(p, name, merge_parameters(before, value));
     else
         set_var(p, name, row ? check_value(p, row, value) : value);
-    setting_set(&p->said, name, "");
+    setting_set(&p->said, name, value);
 }
 
 int
@@ -302,8 +307,11 @@ method_check(const struct pipeline *p, const char *method)
 void
 method_apply(struct pipeline *p, const char *method)
 {
+    struct word_list objective = {0};
+
     method_check(p, method);
     set_var(p, "objective", method_get(p, method, "objective"));
+    word_list_put(&objective, "--objective", var(p, "objective"), (char *)NULL);
     for (int i = 0; i < N_STAGES; i++) {
         const char *text = method_get(p, method, pipeline_stages[i]);
         struct words words = {.name = method, .at = text, .line = 1};
@@ -312,7 +320,10 @@ method_apply(struct pipeline *p, const char *method)
 
         if (text && words_rest(&words, &theirs, &err))
             die("%s", err.msg);
-        word_list_merge(&both, &p->defaults[i], &theirs);
+        if (i == TRAIN)
+            word_list_join(&theirs, &objective);
+        spell_anew(i, &theirs, 1);
+        merge_items(i, &both, &p->defaults[i], &theirs);
         p->defaults[i] = both;
     }
 }

@@ -230,15 +230,22 @@ item_end(const struct word_list *list, size_t at)
     return at;
 }
 
+size_t
+item_find(const struct word_list *list, const char *item)
+{
+    const size_t n = strcspn(item, "=");
+    size_t i = 0;
+
+    while (i < list->n && (strcspn(list->word[i], "=") != n ||
+                           memcmp(list->word[i], item, n) != 0))
+        i = item_end(list, i);
+    return i;
+}
+
 int
 word_list_has(const struct word_list *list, const char *item)
 {
-    const size_t n = strcspn(item, "=");
-
-    for (size_t i = 0; i < list->n; i = item_end(list, i))
-        if (strcspn(list->word[i], "=") == n && !memcmp(list->word[i], item, n))
-            return 1;
-    return 0;
+    return item_find(list, item) < list->n;
 }
 
 void

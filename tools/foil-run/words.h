@@ -54,11 +54,13 @@ char *word_list_text(char *const *word, size_t n);
 /*
  * A list of options is one of items: an option with the words behind it up to
  * the next one, as --lr 0.1.  item_end() returns the index behind the item that
- * begins at `at`.  word_list_has() says whether there is an item of that name,
- * "--lr" or "--lr=0.2".  word_list_merge() adds the items of `own` that
+ * begins at `at`; item_find() that of the item of that name, "--lr" or
+ * "--lr=0.2", or the number of words where there is none; word_list_has() says
+ * whether there is one.  word_list_merge() adds the items of `own` that
  * `theirs` does not name, and behind them `theirs`.
  */
 size_t item_end(const struct word_list *list, size_t at);
+size_t item_find(const struct word_list *list, const char *item);
 int word_list_has(const struct word_list *list, const char *item);
 void word_list_merge(struct word_list *list, const struct word_list *own,
                      const struct word_list *theirs);

@@ -92,7 +92,7 @@ make_table(void)
     size_t n = opt_append(opts, 0, plan);
 
     for (size_t i = 0; select_strategies[i]; i++)
-        param_set_add(&params, select_strategies[i]->name,
+        param_set_add(&params, "strategy", select_strategies[i]->name,
                       select_strategies[i]->params);
     n = param_set_opts(&params, opts, n);
     opt_append(opts, n, rest);

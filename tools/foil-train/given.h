@@ -7,7 +7,7 @@
 
 /* What files give to an encoder that begins. */
 
-/* --basis: the fixed basis that "linear" sees pixels in. */
+/* basis=FILE: the fixed basis that "linear" sees pixels in. */
 struct train_basis {
     const char *path;
     float *rows;     /* [n + 1,width], or NULL: there is none */
@@ -25,7 +25,7 @@ int train_basis_give(struct train_basis *basis, struct train_encoder *encoder,
 
 /*
  * train_rows_width() says of how many numbers the rows are that an encoder
- * looks up (--rows), before it is built; leaves that alone where it looks up
+ * looks up (rows=FILE), before it is built; leaves that alone where it looks up
  * none.  train_rows_read() reads them, or those that a "table" begins with,
  * unless the path is "".
  */

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "given.h"
@@ -9,6 +10,7 @@
 #include "train/own.h"
 #include "train/process.h"
 #include "train/shards.h"
+#include "util/mem.h"
 #include "wire/edge.h"
 #include "wire/next.h"
 
@@ -44,9 +46,6 @@ static struct train_options o = {
     .deadline = 600,
     .limit = 600,
 };
-
-/* Of --sampler. */
-static const char samplers[] = "service|" SAMPLE_SCORES "|bank";
 
 /* The run directory and its endpoints. */
 static const struct opt endpoints[] = {
@@ -116,13 +115,13 @@ static const struct opt how[] = {
     {"norm-over", 0, OPT_CHOICE, &o.whole, 0, 0, "shard|batch",
      "rows that batch norm takes its statistics of, with --shards"},
     {"optim", 0, OPT_CHOICE, &o.optim, 0, 0, "sgd|adam|adamw|lars",
-     "optimiser"},
+     "optimiser; with parameters: sgd,momentum=0.9,nesterov"},
     {"lr", 0, OPT_REAL, &o.lr, 0, 1e6, "X", "learning rate"},
     {"weight-decay", 0, OPT_REAL, &o.weight_decay, 0, 1e3, "X", "weight decay"},
     {"warmup", 0, OPT_REAL, &o.warmup, 0, 1e6, "EPOCHS",
      "epochs in which the learning rate rises from 0"},
     {"schedule", 0, OPT_TEXT, &o.schedule, 0, 0, "SPEC",
-     "schedule of the learning rate: constant, cosine, step:E,E..."},
+     "of the learning rate: constant, cosine, step:E,E...; cosine,end=X"},
     {"average", 0, OPT_REAL, &o.average, 0, 1, "SHARE",
      "of the epochs, the last: the mean of their weights is kept, too"},
     {"seed", 's', OPT_WHOLE, &o.seed, 0, 1e15, "N",
@@ -146,14 +145,42 @@ static const struct opt how[] = {
      "batches for each step of the optimiser, by their mean gradient"},
     {"keep-features", 0, OPT_WHOLE, &o.keep_features, 0, 1000, "EPOCHS",
      "epochs whose features are kept for selectors"},
-    {"sampler", 0, OPT_CHOICE, &o.sampler, 0, 0, samplers,
-     "emc2: the negatives service, or own chains with these scores"},
-    {"proposals", 0, OPT_TEXT, &o.proposals, 0, 0, "NAME[,PARAM=X]...",
-     "own chains: a sampler, of foil-negatives --list samplers"},
+    {"sampler", 0, OPT_CHOICE, &o.sampler, 0, 0, "service|trainer",
+     "what weighs negatives: foil-negatives, or chains of the trainer"},
+    {"proposals", 0, OPT_METHOD, &o.proposals, 0, 0, "NAME[,PARAM=X]...",
+     "of the trainer's chains, one of foil-negatives --list samplers"},
+    {"scores", 0, OPT_CHOICE, &o.scores, 0, 0, SAMPLE_SCORES,
+     "how the old state of a chain is scored"},
+    {"outside", 0, OPT_CHOICE, &o.outside, 0, 0, "auto|bank",
+     "emc2_bimodal: what scores a state from outside of the batch"},
     {"moves", 0, OPT_WHOLE, &o.moves, 1, 1e6, "M",
-     "own chains: moves over the bank, before each visit"},
+     "moves over the bank, before each visit"},
     {"burn-in", 0, OPT_WHOLE, &o.burn, -1, 1e6, "N",
-     "own chains: proposals not recorded; -1: half of them"},
+     "proposals not recorded; -1: half of them"},
+    {0},
+};
+
+/* Those that stand behind others. */
+static const struct opt_parameter parameters[] = {
+    {&o.stem, "arch", "stem"},
+    {&o.norm, "arch", "norm"},
+    {&o.width, "arch", "width"},
+    {&o.hidden, "arch", "hidden"},
+    {&o.basis, "arch", "basis"},
+    {&o.rows, "arch", "rows"},
+    {&o.quick_gelu, "text", "gelu"},
+    {&o.context, "text", "context"},
+    {&o.momentum, "optim", "momentum"},
+    {&o.nesterov, "optim", "nesterov"},
+    {&o.beta1, "optim", "beta1"},
+    {&o.beta2, "optim", "beta2"},
+    {&o.epsilon, "optim", "epsilon"},
+    {&o.lars_b, "optim", "form"},
+    {&o.lr_end, "schedule", "end"},
+    {&o.scores, "proposals", "scores"},
+    {&o.outside, "proposals", "outside"},
+    {&o.moves, "proposals", "moves"},
+    {&o.burn, "proposals", "burn-in"},
     {0},
 };
 
@@ -208,11 +235,10 @@ static const struct opt_group groups[] = {
     {"Run", &o.stage.run, 0},
     {"Endpoints", &o.batches, 1},
     {"Objective", &o.objective, 0},
-    {"Objectives' parameters", &params.option[0].real, 1},
     {"Encoder", &o.arch, 0},
-    {"Encoder, more", &o.quick_gelu, 1},
+    {"Encoder, more", &o.mean, 1},
     {"Optimisation", &o.optim, 0},
-    {"Optimisation, more", &o.lr_end, 1},
+    {"Optimisation, more", &o.accumulate, 1},
     {"Sampler of emc2, where the trainer has one", &o.sampler, 1},
     {"Conduct", &o.steps, 0},
     {"Conduct, more", &o.override, 1},
@@ -247,7 +273,7 @@ make_table(void)
     size_t first, end;
 
     for (size_t i = 0; loss_objectives[i]; i++)
-        param_set_add(&params, loss_objectives[i]->name,
+        param_set_add(&params, "objective", loss_objectives[i]->name,
                       loss_objectives[i]->params);
     first = opt_append(opts, 0, endpoints);
     end = opt_append(opts, first, what);
@@ -255,6 +281,7 @@ make_table(void)
     end = opt_append(opts, end, arch);
     end = opt_append(opts, end, how);
     opt_append(opts, end, conduct);
+    opt_parameters(parameters);
     run_settings_init(&settings, opts + first, end - first, others,
                       sizeof others / sizeof *others, &o.override);
 }
@@ -282,8 +309,8 @@ check_encoder(struct err *err)
         return err_set(err, "--%s belongs to --encoder",
                        opt_given(&o.lost) ? "encoder-lost" : "command-limit");
     if (o.encoder && *o.basis)
-        return err_set(err, "--basis is for encoders that are computed here, "
-                            "not by --encoder");
+        return err_set(err, "--arch: basis is for encoders that are computed "
+                            "here, not by --encoder");
     if (o.encoder && theirs && opt_given(&o.head))
         return err_set(err, "--head: with --%s %s the head is the program's",
                        theirs, nn_arch_program);
@@ -309,26 +336,34 @@ check_captions(struct err *err)
     return 0;
 }
 
+/* The parameter of own chains that was given and that they do not have (NULL:
+ * any that was given), or NULL. */
+static const char *
+chains_given(const struct param *have)
+{
+    for (const struct opt_parameter *p = parameters; p->value; p++)
+        if (!strcmp(p->of, "proposals") && opt_given(p->value) &&
+            !(have && param_find(have, p->name)))
+            return p->name;
+    return NULL;
+}
+
 /* The same of own chains. */
 static int
 check_chains(const struct loss_objective *objective, struct err *err)
 {
-    const char *given = opt_given(&o.proposals) ? "proposals"
-                        : opt_given(&o.moves)   ? "moves"
-                        : opt_given(&o.burn)    ? "burn-in"
-                                                : NULL;
+    const int given = opt_given(&o.proposals) || chains_given(NULL);
+    const char *unknown;
     struct sample_how own;
 
     if (given && !objective->wants_weights)
         return err_set(err,
-                       "--%s is for objectives that weigh negatives, not "
-                       "for %s",
-                       given, o.objective);
+                       "--proposals is for objectives that weigh negatives, "
+                       "not for %s",
+                       o.objective);
     if (given && o.sampler == TRAIN_SERVICE)
-        return err_set(err,
-                       "--%s is for own chains: the negatives service has an "
-                       "option of that name",
-                       given);
+        return err_set(err, "--proposals is for --sampler trainer: the "
+                            "negatives service has an option of that name");
     if (!objective->wants_weights || o.sampler == TRAIN_SERVICE)
         return 0;
     if (train_sample_how(&o, objective, &own, err))
@@ -336,20 +371,16 @@ check_chains(const struct loss_objective *objective, struct err *err)
     if (own.sampler->wants_outside && !own.brings)
         return err_set(err,
                        "--proposals %s draws from outside of the batch: own "
-                       "chains do with --sampler fresh and an encoder of rows, "
+                       "chains do with scores=fresh and an encoder of rows, "
                        "else take the service",
                        o.proposals);
-    if ((o.sampler == TRAIN_STALE || o.sampler == TRAIN_RESET) &&
-        !param_find(own.sampler->params, "scores"))
-        return err_set(err,
-                       "--proposals %s scores afresh where its chains stand: "
-                       "it is not for --sampler %s",
-                       o.proposals, opt_choice(&o.sampler));
-    if (opt_given(&o.burn) && !param_find(own.sampler->params, "burn-in"))
-        return err_set(err, "--proposals %s has no --burn-in", o.proposals);
-    if (opt_given(&o.moves) && !param_find(own.sampler->params, "moves"))
-        return err_set(err, "--proposals %s has no --moves", o.proposals);
-    return 0;
+    unknown = chains_given(own.sampler->params);
+    if (unknown)
+        return err_set(err, "--proposals %s of %s has no parameter '%s'",
+                       o.proposals, o.objective, unknown);
+    return o.outside && o.scores
+               ? err_set(err, "--proposals: outside=bank wants scores=fresh")
+               : 0;
 }
 
 /* Refuses options that were given, but that are of no use with others. */
@@ -360,28 +391,26 @@ check_options(const struct loss_objective *objective, struct err *err)
         return -1;
     if (objective->wants_weights && !objective->draws_inside &&
         o.sampler != TRAIN_SERVICE)
-        return err_set(err, "--sampler %s: %s needs foil-negatives",
-                       opt_choice(&o.sampler), o.objective);
-    if (o.sampler == TRAIN_BANK && !objective->wants_cross)
-        return err_set(err, "--sampler bank is for emc2_bimodal, not for %s",
+        return err_set(err, "--sampler trainer: %s needs foil-negatives",
                        o.objective);
     if (*o.basis && (opt_given(&o.mean) || opt_given(&o.deviation)))
-        return err_set(err, "--basis has its own offset and scale: --mean and "
-                            "--deviation have no use");
-    if (*o.basis && nn_encoder_reads(o.arch, NN_IDS))
         return err_set(err,
-                       "--basis is for pixels, which --arch %s does not "
-                       "see",
-                       o.arch);
+                       "--arch: basis has its own offset and scale: --mean "
+                       "and --deviation have no use");
+    if (*o.basis && nn_encoder_reads(o.arch, NN_IDS))
+        return err_set(
+            err, "--arch: basis is for pixels, which %s does not see", o.arch);
     if (*o.rows && !nn_encoder_reads(o.arch, NN_IDS))
         return err_set(err,
-                       "--rows is for the encoders table and rows, not for %s",
+                       "--arch: rows is for the encoders table and rows, not "
+                       "for %s",
                        o.arch);
     if (!*o.rows && nn_encoder_looks_up(o.arch))
-        return err_set(err, "--arch %s wants --rows FILE, what it is to see",
-                       o.arch);
+        return err_set(err, "--arch %s wants %s,rows=FILE, what it is to see",
+                       o.arch, o.arch);
     if (*o.rows && o.init.n)
-        return err_set(err, "--rows and --init are both what it begins with");
+        return err_set(err, "--arch: rows and --init are both what it begins "
+                            "with");
     return check_chains(objective, err) || check_captions(err) ||
                    check_encoder(err) ||
                    train_init_judge(&o.init, !!o.text, err)
@@ -438,6 +467,12 @@ train_options_put(void)
         train_find_objective(o.objective, &err);
     json_t *object = run_settings_put(&settings);
 
+    if (o.sampler != TRAIN_SERVICE)
+        json_object_set_new(
+            object, "sampler",
+            json_string(o.outside ? "bank" : opt_choice(&o.scores)));
+    json_object_del(object, "scores");
+    json_object_del(object, "outside");
     for (size_t i = 0; objective->params[i].name; i++)
         json_object_set_new(object, objective->params[i].name,
                             param_json(objective->params + i, o.loss.value[i]));
@@ -489,13 +524,46 @@ is_counted(const char *name, const void *data)
            param_find(objective->params, name);
 }
 
-int
-train_options_take(const json_t *saved, struct err *err)
+/* Returns what a checkpoint says, where it has one word for what --sampler and
+ * two parameters are, and perhaps parameters in --proposals. */
+static json_t *
+respell_chains(const json_t *saved)
 {
-    const char *name = json_string_value(json_object_get(saved, "objective"));
+    json_t *now = json_copy((json_t *)saved);
+    const char *word = json_string_value(json_object_get(saved, "sampler"));
+    const char *list = json_string_value(json_object_get(saved, "proposals"));
+    char *copy = mem_text(list ? list : ""), *rest, *name, *value;
+
+    if (word && strcmp(word, "service")) {
+        const int bank = !strcmp(word, "bank");
+
+        json_object_set_new(now, "sampler", json_string("trainer"));
+        json_object_set_new(now, "scores", json_string(bank ? "fresh" : word));
+        json_object_set_new(now, "outside", json_string(bank ? word : "auto"));
+    }
+    name = strtok_r(copy, ",", &rest);
+    if (name)
+        json_object_set_new(now, "proposals", json_string(name));
+    while ((name = strtok_r(NULL, ",=", &rest)) &&
+           (value = strtok_r(NULL, ",", &rest))) {
+        json_t *number = json_loads(value, JSON_DECODE_ANY, NULL);
+
+        json_object_set_new(now, name, number ? number : json_string(value));
+    }
+    free(copy);
+    return now;
+}
+
+int
+train_options_take(const json_t *config, struct err *err)
+{
+    static json_t *saved; // to the end
+    const char *name = json_string_value(json_object_get(config, "objective"));
     const struct loss_objective *objective =
         name ? train_find_objective(name, err) : NULL;
 
+    json_decref(saved);
+    saved = respell_chains(config);
     take_precision(saved);
     if (run_settings_take(&settings, saved, is_counted, objective, err))
         return -1;

@@ -32,13 +32,8 @@ struct train_options {
     enum { TRAIN_LOCK_NONE, TRAIN_LOCK_IMAGE, TRAIN_LOCK_TEXT } lock;
     enum { TRAIN_STEM_AUTO, TRAIN_STEM_SMALL, TRAIN_STEM_IMAGENET } stem;
     enum { TRAIN_SGD, TRAIN_ADAM, TRAIN_ADAMW, TRAIN_LARS } optim;
-    enum { /* the negatives service, or own chains with these scores */
-           TRAIN_SERVICE,
-           TRAIN_FRESH,
-           TRAIN_STALE,
-           TRAIN_RESET,
-           TRAIN_BANK
-    } sampler;
+    enum { TRAIN_SERVICE, TRAIN_OWN } sampler; /* what weighs negatives */
+    int scores, outside; /* of own chains: enum sample_scores; 1: the bank */
 
     /* what does not */
     int chosen; /* bf16 was, for this processor: --precision auto */

@@ -103,37 +103,31 @@ train_sample_how(const struct train_options *o,
                  const struct loss_objective *objective, struct sample_how *how,
                  struct err *err)
 {
-    static const double scores[] = {[TRAIN_FRESH] = SAMPLE_FRESH,
-                                    [TRAIN_STALE] = SAMPLE_STALE,
-                                    [TRAIN_RESET] = SAMPLE_RESET,
-                                    [TRAIN_BANK] = SAMPLE_FRESH};
-    const size_t length = strcspn(o->proposals, ",");
-    char *name = mem_format("%.*s", (int)length, o->proposals);
     const struct sample_sampler *sampler =
-        sample_sampler_find(objective->wants_weights, name, err);
+        sample_sampler_find(objective->wants_weights, o->proposals, err);
 
-    free(name);
     if (!sampler)
         return -1;
     sample_how_init(how, sampler);
     how->brings = train_brings(o);
     how->most = (size_t)o->max_state << 30;
     how->seed = (uint64_t)o->seed;
-    sample_how_set(how, "scores", scores[o->sampler]);
-    // `fresh` of proposals across the views is cold outside of the batch
+    sample_how_set(how, "scores", o->scores);
+    // scored afresh across the views, a state outside of the batch is cold
     sample_how_set(how, "outside",
-                   o->sampler == TRAIN_BANK          ? SAMPLE_BANKED
+                   o->outside                        ? SAMPLE_BANKED
                    : sampler->kernel == SAMPLE_CROSS ? SAMPLE_BROUGHT
                                                      : SAMPLE_AUTO);
     sample_how_set(how, "burn-in", (double)o->burn);
     sample_how_set(how, "moves", (double)o->moves);
-    return sample_how_read(how, o->proposals + length, err);
+    return 0;
 }
 
 int
 train_brings(const struct train_options *o)
 {
-    return nn_encoder_reads(o->arch, NN_IDS) && o->sampler == TRAIN_FRESH;
+    return nn_encoder_reads(o->arch, NN_IDS) && o->sampler == TRAIN_OWN &&
+           o->scores == SAMPLE_FRESH && !o->outside;
 }
 
 /* A program that has the loss, and of weights of how many rows. */
@@ -217,7 +211,7 @@ parse_schedule(const char *option, const char *text, double base, double end,
 
     *schedule = (struct nn_schedule){.base = base, .end = end};
     if (nn_schedule_parse(text, schedule, &why))
-        return err_set(err, "--%s: %s", option, why.msg);
+        return err_set(err, "%s: %s", option, why.msg);
     return 0;
 }
 
@@ -238,16 +232,15 @@ parse_param(const struct param *p, double value,
                        from_one ? value : given->end, schedule, err))
         return -1;
     if (schedule->kind == NN_SCHEDULE_STEP)
-        return err_set(err, "--%s: step is for the learning rate", option);
+        return err_set(err, "%s: step is for the learning rate", option);
     if (schedule->kind == NN_SCHEDULE_CONSTANT) {
         schedule->base = value;
         return isnan(p->end) && !isnan(given->end)
-                   ? err_set(err, "--%s-end wants a --%s", p->name, option)
+                   ? err_set(err, "%s-end wants a %s", p->name, option)
                    : 0;
     }
     if (isnan(schedule->end))
-        return err_set(err, "--%s wants --%s-end, where it goes", option,
-                       p->name);
+        return err_set(err, "%s wants %s-end, where it goes", option, p->name);
     if (p->schedule == PARAM_INVERSE && schedule->kind == NN_SCHEDULE_WAVE) {
         schedule->base = 1 / schedule->base;
         schedule->end = 1 / schedule->end;
@@ -265,8 +258,8 @@ train_pace_check(const struct train_options *o, struct train_pace *pace,
 
     if (!pace)
         pace = &any;
-    if (!objective || parse_schedule("schedule", o->schedule, o->lr, o->lr_end,
-                                     &pace->rate, err))
+    if (!objective || parse_schedule("--schedule", o->schedule, o->lr,
+                                     o->lr_end, &pace->rate, err))
         return -1;
     pace->rate.warmup = o->warmup;
     for (size_t i = 0; objective->params[i].name; i++)

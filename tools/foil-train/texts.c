@@ -66,7 +66,7 @@ check_rows(const struct train_texts *texts, const struct train_options *options,
 
         if (len > options->context)
             return err_set(err,
-                           "a caption of %d tokens: this run has --context %ld",
+                           "a caption of %d tokens: this run has context=%ld",
                            len, options->context);
         if (tokens[i * width + (size_t)len - 1] != texts->end)
             return err_set(err, "a caption does not end in the token that ends "

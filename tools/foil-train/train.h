@@ -96,7 +96,7 @@ struct train {
         left; /* a trained one, until there is time to release it */
     struct train_features features;
     struct train_service service;
-    struct train_inside inside; /* instead, with --sampler */
+    struct train_inside inside; /* instead, with --sampler trainer */
 
     struct train_drawn drawn;
     struct train_negatives negatives; /* one of these two, by way of drawn */

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# What 1.0.0 spells otherwise is still taken as older versions had it, with a line:
+# by tools, by files of options and by pipelines.  What a run was begun with goes on
+# without one.
+# shellcheck disable=SC2016 # scripts expand what stands in them
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+cd "$work" || exit 1
+export PATH=$BIN:$PATH OMP_NUM_THREADS=1
+
+foil-data generate -o set.tar --size 8 24 2>/dev/null
+foil-data index set.tar 2>/dev/null
+data=set.tar # runs of four steps in two epochs
+augment_with=(--size 8) select_with=(--batch 12 --epochs 2)
+
+# told TOOL OPTION ... : the spelling of now, of each option that is an old one
+told() {
+    "$1" -r "$work/none" "${@:2}" 2>&1 >/dev/null |
+        sed -n "s/^$1: \(.*\) is now \(.*\); 1.1 drops the old spelling$/\1 > \2/p"
+}
+while IFS='|' read -r tool options want; do
+    read -ra words <<<"$options"
+    ok "$tool $options" test "$(told "$tool" "${words[@]}" --dry-run)" = "$want"
+done <<'END'
+foil-train|--objective hcl --beta 0.5|--beta 0.5 > --objective hcl,beta=0.5
+foil-train|--beta 0.5 --objective hcl|--beta 0.5 > --objective hcl,beta=0.5
+foil-train|--momentum=0.5|--momentum 0.5 > --optim sgd,momentum=0.5
+foil-train|--optim lars --lars b|--lars b > --optim lars,form=b
+foil-train|--nesterov|--nesterov > --optim sgd,nesterov
+foil-train|--no-nesterov|--no-nesterov > --optim sgd,no-nesterov
+foil-train|--lr-end 0.01|--lr-end 0.01 > --schedule cosine,end=0.01
+foil-train|--stem small|--stem small > --arch resnet18,stem=small
+foil-train|--objective emc2 --sampler fresh|--sampler fresh > --sampler trainer
+foil-train|--objective emc2 --sampler stale|--sampler stale > --sampler trainer --proposals ,scores=stale
+foil-train|--objective emc2_bimodal --sampler bank|--sampler bank > --sampler trainer --proposals ,outside=bank
+foil-train|--objective hcl,beta=0.5 --optim sgd,momentum=0.5|
+foil-negatives|--proposals row --burn-in 3|--burn-in 3 > --proposals row,burn-in=3
+foil-negatives|--filter --method cache --refresh 0.1|--refresh 0.1 > --method cache,refresh=0.1
+END
+ok 'foil-select, too' test "$(told foil-select set.tar --dry-run --strategy spectral \
+    --variant code)" = '--variant code > --strategy spectral,variant=code'
+ok 'both, if they differ: 2' refuses 2 \
+    "--objective: beta is given twice: as '0.5' and as '0.6'" \
+    foil-train -r none --objective hcl,beta=0.5 --beta 0.6
+printf '%s\n' 'objective emc2' 'tau 0.4' 'sampler stale' >old.conf
+ok 'in a file of options' test "$(told foil-train --config old.conf --dry-run)" = \
+    "'old.conf', line 3: --sampler stale > --sampler trainer --proposals ,scores=stale
+--tau 0.4 > --objective emc2,tau=0.4"
+
+# the same bits and settings
+train_with=(--arch linear --hidden 6 --head none --objective hcl --beta 0.7
+    --tau-schedule linear --tau-end 1 --momentum 0.5 --lr-end 0.01)
+ok 'a run by old words' trained old
+train_with=(--arch linear,hidden=6 --head none --schedule cosine,end=0.01
+    --objective hcl,beta=0.7,tau-schedule=linear,tau-end=1 --optim sgd,momentum=0.5)
+ok 'and by new ones' trained new
+ok 'is the same, to the bit' diff -r old/latest/ new/latest/
+ok 'and remembers the same' jq -e '.options | .beta == 0.7 and .["lr-end"] == 0.01 and
+    .lars == "a" and .sampler == "service" and (has("scores") | not)' new/latest/config.json
+
+# own chains, of which checkpoints say one word
+train_with=(--arch linear --head none --objective emc2 --steps 2)
+ok 'a sampler by its old word' trained chains --sampler stale --proposals row --burn-in 1
+ok 'is remembered by it' jq -e '.options | .sampler == "stale" and .proposals == "row" and
+    .["burn-in"] == 1' chains/latest/config.json
+train_with=(--steps 4 --resume)
+ok 'goes on' trained chains --sampler trainer --proposals row,burn-in=1,scores=stale
+ok 'not with others: 1' refuses 1 '--proposals: scores is "fresh", but "stale" in the' \
+    foil-train -r chains --resume --proposals row,burn-in=1,scores=fresh
+
+# foil run
+listed() {
+    foil run emc2 set.tar -r new-run --stages "$@" 2>said | sed -n "s/^$stage .*RUN //p"
+}
+stage=train
+ok 'a pipeline takes an option of before' eval "listed --beta 0.5 --objective hcl |
+    grep '^--objective hcl,beta=0.5 '"
+ok 'with a line' grep -qx 'foil run emc2: --beta 0.5 is now --objective ,beta=0.5; 1.1 drops the old spelling' said
+ok 'or several' eval "listed --train.tau .3 --train '--momentum 0.8 --sampler stale' |
+    grep -- '^--objective emc2,tau=.3 .* --optim ,momentum=0.8 --sampler trainer --proposals ,scores=stale$'"
+ok 'parameters are replaced one by one' eval "listed --objective emc2 |
+    grep '^--objective emc2,tau=0.2 ' && listed --objective emc2,tau=.4 |
+    grep '^--objective emc2,tau=.4 ' && listed --objective hcl,beta=1 |
+    grep '^--objective hcl,beta=1 '"
+stage=negatives
+ok 'also those of the service' eval "listed --negatives '--proposals row --burn-in 0' |
+    grep -- '--proposals row,burn-in=0 --method emc2'"
+cat >mine <<'END'
+#!/usr/bin/env foil-run
+#: operands DATA
+#: default  objective hcl
+#: train    --lr 0.5 --tau 0.2 --nesterov --optim sgd --momentum 0.8
+#: tuned    --beta 2
+learn "$DATA" --train.tau-plus 0.2
+END
+chmod 755 mine
+mine() {
+    foil run ./mine set.tar -r mine-run --stages "$@" 2>said | grep '^train'
+}
+ok 'a pipeline of before' eval "mine |
+    grep 'hcl,tau=0.2,tau-plus=0.2,beta=2 .* --optim sgd,nesterov,momentum=0.8$'"
+ok 'with a line for each' test "$(grep -c '^foil run ./mine: .* is now ' said)" = 5
+ok 'and other values' eval "mine --objective hcl,tau=0.3 |
+    grep 'hcl,tau-plus=0.2,beta=2,tau=0.3 '"
+
+options=(--epochs 2 --batch 12 --threads 1 --augmenters 1)
+ok 'a run' foil run simclr set.tar -r run "${options[@]}" --objective hcl,beta=0.7 \
+    --train '--arch linear,hidden=6 --head none --steps 2' --augment '--size 8'
+sed -i 's/^objective .*/objective hcl/; s/^train .*/train --arch linear --head none --hidden 6 --beta 0.7 --steps 4/' \
+    run/command
+ok 'that began with old words' grep -q '^train .*--beta 0.7' run/command
+ok 'goes on' foil run simclr --resume -r run
+ok 'without a line' exits 1 grep -r 'is now' run/log
+ok 'from there' test "$(wc -l <run/metrics.jsonl)" = 4
+printf '%s\n' '#!/usr/bin/env foil-run' '#: operands DATA' '#: tuned --tau 0.2' \
+    'learn "$DATA"' >tuned
+ok 'a run by other values than the pipeline has' foil run ./tuned set.tar -r tuned-run \
+    "${options[@]}" --train '--arch linear --head none --tau 0.7 --steps 2' --size 8
+sed -i 's/^objective .*/objective simclr/; s/^train .*/train --arch linear --head none --tau 0.7 --steps 4/' \
+    tuned-run/command
+ok 'goes on, too' foil run ./tuned --resume -r tuned-run
+ok 'with these' jq -e '.options.tau == 0.7 and .state.total == 4' \
+    tuned-run/latest/config.json
+done_testing

@@ -1,0 +1,235 @@
+#include <string.h>
+
+#include "list.h"
+#include "pipeline.h"
+#include "step.h"
+#include "util/opt.h"
+
+const char *const pipeline_stages[N_STAGES] = {"embed", "select", "train",
+                                               "negatives", "augment"};
+
+const json_t *
+options_of_stage(int stage)
+{
+    static json_t *options[N_STAGES];
+    char *tool = keep("foil-%s", pipeline_stages[stage]);
+    struct word_list words = {0};
+    struct list_stage asked_one = {.name = tool};
+    struct err ignored;
+
+    word_list_put(&words, tool, "--list", "options", (char *)NULL);
+    asked_one.argv = words.word;
+    if (!options[stage])
+        options[stage] = list_findable(&asked_one, "", &ignored)
+                             ? json_array()
+                             : json_loads(step_capture(words.word), 0, NULL);
+    if (!json_is_array(options[stage]))
+        die("'%s --list options' prints no list in JSON", tool);
+    return options[stage];
+}
+
+static const char *
+text_of(const json_t *row, const char *key)
+{
+    return json_string_value(json_object_get(row, key));
+}
+
+const json_t *
+option_of_stage(int stage, const char *name)
+{
+    const json_t *options = options_of_stage(stage), *row;
+    size_t i;
+
+    json_array_foreach(options, i, row)
+    {
+        const char *was = text_of(row, "was");
+        const char *is = was ? was : text_of(row, "name");
+        const int flag = !json_object_get(row, "argument");
+
+        if (is && (!strcmp(is, name) ||
+                   (flag && !strncmp(name, "no-", 3) && !strcmp(is, name + 3))))
+            return row;
+    }
+    return NULL;
+}
+
+/* Whether parameters may stand behind an option, "--optim". */
+static int
+has_parameters(int stage, const char *option)
+{
+    const json_t *options = options_of_stage(stage), *row;
+    size_t i;
+
+    json_array_foreach(options, i, row)
+    {
+        const char *of = text_of(row, "of");
+
+        if (of && opt_index(of, option + 2) >= 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether a list of parameters has the one that `word` begins with. */
+static int
+holds_name(const char *list, const char *word)
+{
+    const int no = !strncmp(word, "no-", 3) ? 3 : 0;
+    const size_t n = strcspn(word + no, "=,");
+
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        at += !strncmp(at, "no-", 3) ? 3 : 0;
+        if (strcspn(at, "=,") == n && !memcmp(at, word + no, n))
+            return 1;
+    }
+    return 0;
+}
+
+const char *
+merge_parameters(const char *was, const char *is)
+{
+    char *old = keep("%s", was), *now = keep("%s", is), *rest;
+    char *olds = opt_parameters_of(old), *news = opt_parameters_of(now);
+    const char *all;
+
+    if (*old && *now && strcmp(old, now))
+        return is;
+    all = keep("%s", *now ? now : old);
+    for (char *word = olds ? strtok_r(olds, ",", &rest) : NULL; word;
+         word = strtok_r(NULL, ",", &rest))
+        if (!holds_name(news, word))
+            all = keep("%s,%s", all, word);
+    return news ? keep("%s,%s", all, news) : all;
+}
+
+int
+same_method(const char *one, const char *other)
+{
+    const size_t n = strcspn(one, ",");
+
+    return strcspn(other, ",") == n && !memcmp(one, other, n);
+}
+
+const char *
+take_item(struct word_list *list, const char *name)
+{
+    const size_t at = item_find(list, name);
+    const char *value = at + 1 < list->n ? list->word[at + 1] : NULL;
+    struct word_list rest = {0};
+
+    for (size_t i = 0; value && i < list->n; i++)
+        if (i != at && i != at + 1)
+            word_list_add(&rest, list->word[i]);
+    if (value)
+        *list = rest;
+    return value;
+}
+
+/* Adds an item; one with parameters to that of the same name, if there is one.
+ */
+static void
+put_item(int stage, struct word_list *list, char *const *item, size_t n)
+{
+    const size_t at = item_find(list, *item);
+
+    if (at < list->n && n == 2 && !strcmp(list->word[at], *item) &&
+        at + 1 < list->n && has_parameters(stage, *item)) {
+        list->word[at + 1] =
+            keep("%s", merge_parameters(list->word[at + 1], item[1]));
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        word_list_add(list, item[i]);
+}
+
+void
+merge_items(int stage, struct word_list *list, const struct word_list *own,
+            const struct word_list *theirs)
+{
+    struct word_list all = {0};
+
+    for (size_t i = 0, end; i < theirs->n; i = end) {
+        const size_t at = item_find(own, theirs->word[i]);
+
+        end = item_end(theirs, i);
+        if (at < own->n && end == i + 2 && at + 1 < own->n &&
+            has_parameters(stage, theirs->word[i])) {
+            char *both[] = {theirs->word[i],
+                            keep("%s", merge_parameters(own->word[at + 1],
+                                                        theirs->word[i + 1]))};
+
+            put_item(stage, &all, both, 2);
+        } else {
+            put_item(stage, &all, theirs->word + i, end - i);
+        }
+    }
+    word_list_merge(list, own, &all);
+}
+
+const char *
+spelled_in(int stage, const char *name)
+{
+    const json_t *row = option_of_stage(stage, name);
+    const char *of = text_of(row, "of");
+
+    return of ? keep("%s ,%s=%s", of, name, text_of(row, "argument")) : name;
+}
+
+/* Puts what an item of an older spelling stands for; 0 where it is none. */
+static int
+put_anew(int stage, const char *name, const char *value, struct word_list *now)
+{
+    const json_t *row = option_of_stage(stage, name);
+    const char *of = text_of(row, "of");
+    const char *tool = keep("foil-%s", pipeline_stages[stage]);
+    const struct opt_old *old = opt_old_find(tool, name, value ? value : "");
+    struct err err;
+
+    if (!old)
+        old = opt_old_find(tool, name, NULL);
+    if (old) {
+        word_list_split(now, old->now, &err);
+        if (!old->is && value)
+            word_list_add(now, value);
+    } else if (of) {
+        word_list_put(now, keep("--%.*s", (int)strcspn(of, "|"), of),
+                      keep(",%s%s%s%s", strncmp(name, "no-", 3) ? "" : "no-",
+                           text_of(row, "name"), value ? "=" : "",
+                           value ? value : ""),
+                      (char *)NULL);
+    }
+    return now->n > 0;
+}
+
+void
+spell_anew(int stage, struct word_list *list, int says)
+{
+    struct word_list all = {0};
+
+    for (size_t i = 0, end; i < list->n; i = end) {
+        char *word = list->word[i], *equals = strchr(word, '=');
+        const int n = (int)strcspn(word, "=");
+        struct word_list now = {0};
+
+        end = item_end(list, i);
+        if (strncmp(word, "--", 2) || end > i + 2 ||
+            !put_anew(stage, keep("%.*s", n - 2, word + 2),
+                      equals        ? equals + 1
+                      : end > i + 1 ? list->word[i + 1]
+                                    : NULL,
+                      &now)) {
+            put_item(stage, &all, list->word + i, end - i);
+            continue;
+        }
+        if (says)
+            say("%s is now %s" OPT_DROPPED,
+                word_list_text(list->word + i, end - i),
+                word_list_text(now.word, now.n));
+        for (size_t k = 0, next; k < now.n; k = next) {
+            next = item_end(&now, k);
+            put_item(stage, &all, now.word + k, next - k);
+        }
+    }
+    *list = all;
+}
