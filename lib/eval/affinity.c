@@ -6,7 +6,7 @@
 #include "eval/knn.h"
 #include "util/mem.h"
 
-enum { QUERIES = 1024, HALVINGS = 100 };
+enum { HALVINGS = 100 };
 
 /* The k nearest rows of each, and their squared distances. */
 static void
@@ -15,12 +15,7 @@ find_near(size_t n, size_t d, const float *x, size_t k, uint32_t *ids,
 {
     struct eval_knn *knn = eval_knn_new(n, d, x, EVAL_EUCLIDEAN);
 
-    for (size_t first = 0; first < n; first += QUERIES) {
-        const size_t m = n - first < QUERIES ? n - first : QUERIES;
-
-        eval_knn_find(knn, m, x + first * d, k, first, ids + first * k,
-                      square + first * k);
-    }
+    eval_knn_find(knn, n, x, k, 0, ids, square);
     for (size_t i = 0; i < n * k; i++)
         square[i] = -square[i];
     eval_knn_free(knn);

@@ -4,7 +4,6 @@
 
 #include "captions.h"
 #include "eval/knn.h"
-#include "eval/retrieve.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"

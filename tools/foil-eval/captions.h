@@ -2,7 +2,7 @@
 #define FOIL_EVAL_CAPTIONS_H
 
 #include "eval.h"
-#include "eval/answers.h"
+#include "eval/retrieve.h"
 
 /* Images and their captions, and who answers whom. */
 struct both {

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "eval/figure.h"
+#include "eval/bias.h"
 
 /*
  * Figures with their intervals against the size of batches: a picture with a

@@ -2,7 +2,7 @@
 #define FOIL_EVAL_INSTRUMENT_H
 
 #include "eval.h"
-#include "eval/figure.h"
+#include "eval/bias.h"
 #include "eval/views.h"
 #include "measured.h"
 #include "towers.h"

@@ -1,8 +1,7 @@
-#include "eval/zero_shot.h"
-
 #include <stdlib.h>
 
 #include "eval.h"
+#include "eval/retrieve.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
