@@ -19,6 +19,7 @@ eval_student(size_t degrees)
                       1920 * pow(z, 3) - 945 * z) /
                      92160;
 
+    REQUIRE(degrees >= 1);
     return z + a / n + b / (n * n) + c / pow(n, 3) + d / pow(n, 4);
 }
 

@@ -5,9 +5,7 @@
 #include "anchors.h"
 #include "data/npy.h"
 #include "eval/column.h"
-#include "tables.h"
 #include "util/mem.h"
-#include "util/rng.h"
 
 enum { TOGETHER = 64 }; // anchors, between two looks at the progress
 
@@ -15,10 +13,9 @@ static const double usual_tau = 0.2;
 
 static double tau = NAN, rho = 0.3;
 static long most = 1000, nearest = 10, extreme = 6, one = LONG_MIN;
-static const char *column = "tau", *learnt_file, *output, *picture, *sheet,
-                  *images;
+static const char *column = "tau", *learnt_file, *output, *sheet, *images;
 
-const struct opt anchors_opts[] = {
+static const struct opt anchors_own[] = {
     {"tau", 0, OPT_REAL, &tau, 1e-4, 1e4, "X",
      "temperature of the softmax; else the learnt one, else 0.2"},
     {"rho", 0, OPT_REAL, &rho, 1e-6, 100, "X",
@@ -35,7 +32,7 @@ const struct opt anchors_opts[] = {
      "print and draw the softmax of this sample's first view alone"},
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "write all that was measured of each anchor, as .csv"},
-    {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
+    {"plot", 0, OPT_TEXT, &given.plot, 0, 0, "FILE",
      "draw it as PNG, and keep the script"},
     {"sheet", 0, OPT_TEXT, &sheet, 0, 0, "FILE",
      "draw the anchors of extreme temperature and their negatives, PNG"},
@@ -43,9 +40,9 @@ const struct opt anchors_opts[] = {
      "how many of each end are listed and drawn"},
     {"images", 0, OPT_TEXT, &images, 0, 0, "DATA",
      "the data set that features are of, to draw and quote it"},
-    INSTRUMENT_OPTS,
     {0},
 };
+verb_opts anchors_opts = {anchors_own, INSTRUMENT_GROUPS};
 
 /* ---------------------------------------------------------------- anchors */
 
@@ -119,17 +116,11 @@ static size_t *
 draw_anchors(const struct eval_views *rows, size_t *m)
 {
     const size_t n = eval_views_count(rows);
-    int64_t *order = mem_array(n, sizeof *order);
+    int64_t *order = shuffled_rows(n, measured_how.seed);
     double *picked;
-    struct rng rng;
     size_t *row;
 
     *m = most && (size_t)most < n ? (size_t)most : n;
-    for (size_t i = 0; i < n; i++)
-        order[i] = (int64_t)i;
-    rng_init(&rng, (uint64_t)measured_how.seed, RNG_SPLIT, 0, 0, 0);
-    if (*m < n)
-        rng_shuffle(&rng, n, order);
     picked = mem_array(*m, sizeof *picked);
     for (size_t i = 0; i < *m; i++)
         picked[i] = (double)order[i];
@@ -410,7 +401,7 @@ report_one(const struct anchors *a)
                     "effective", at->effective, "largest", at->largest,
                     "density", at->density, "own", at->own),
           json_object());
-    anchors_one(a, 0, picture);
+    anchors_one(a, 0);
 }
 
 /* The data set that the rows are of, if it is known. */
@@ -460,8 +451,8 @@ run_anchors(char **path)
     } else {
         if (output)
             anchors_csv(&a, output);
-        if (picture)
-            anchors_plot(&a, picture);
+        if (given.plot)
+            anchors_plot(&a);
         if (sheet)
             anchors_sheet(&a, sheet);
         report_anchors(&a);

@@ -19,7 +19,7 @@ struct anchors {
 void anchors_csv(const struct anchors *a, const char *path);
 
 /* anchors_plot() draws how they are distributed and what goes with what. */
-void anchors_plot(const struct anchors *a, const char *picture);
+void anchors_plot(const struct anchors *a);
 
 /* anchors_ends() lists the anchors with the lowest or the highest exact
  * temperature. */
@@ -29,8 +29,8 @@ json_t *anchors_ends(const struct anchors *a, int highest);
  * negatives. */
 void anchors_sheet(const struct anchors *a, const char *path);
 
-/* anchors_one() prints the softmax of anchor i, and draws it where `picture` is
- * not NULL. */
-void anchors_one(const struct anchors *a, size_t i, const char *picture);
+/* anchors_one() prints the softmax of anchor i, and draws it where --plot was
+ * given. */
+void anchors_one(const struct anchors *a, size_t i);
 
 #endif

@@ -101,7 +101,7 @@ write_temperatures(FILE *out, const struct anchors *a)
 }
 
 void
-anchors_plot(const struct anchors *a, const char *picture)
+anchors_plot(const struct anchors *a)
 {
     struct plot script;
     FILE *out = plot_open(&script);
@@ -136,7 +136,7 @@ anchors_plot(const struct anchors *a, const char *picture)
             a->in->group ? "share of the weight on the own group"
                          : "mean cosine of the nearest negatives",
             a->in->group ? 5 : 4);
-    plot(&script, picture);
+    plot(&script, given.plot);
 }
 
 /* ---------------------------------------------------------------- extremes */
@@ -315,7 +315,7 @@ anchors_sheet(const struct anchors *a, const char *path)
 /* All p of a row, the heaviest first, against their rank. */
 static void
 plot_softmax(const struct anchors *a, size_t i, const float *p,
-             const size_t *near, size_t k, const char *picture)
+             const size_t *near, size_t k)
 {
     const size_t n = eval_views_count(&a->in->rows);
     const size_t m = eval_views_negatives(&a->in->rows);
@@ -347,12 +347,12 @@ plot_softmax(const struct anchors *a, size_t i, const float *p,
             m < 2 ? 2 : m, fmax(-sorted[m - 1], 1e-12) / 2,
             number_at(a, a->row[i]), a->out[i].tau, a->out[i].effective, k,
             1 / (double)m);
-    plot(&script, picture);
+    plot(&script, given.plot);
     free(sorted);
 }
 
 void
-anchors_one(const struct anchors *a, size_t i, const char *picture)
+anchors_one(const struct anchors *a, size_t i)
 {
     const struct eval_views *rows = &a->in->rows;
     const size_t n = eval_views_count(rows), k = a->nearest;
@@ -375,8 +375,8 @@ anchors_one(const struct anchors *a, size_t i, const char *picture)
                         instrument_group(a->in, sample_at(a, row), group)),
               json_object());
     }
-    if (picture)
-        plot_softmax(a, i, p, near, k, picture);
+    if (given.plot)
+        plot_softmax(a, i, p, near, k);
     free(near);
     free(p);
     free(s);

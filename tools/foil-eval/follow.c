@@ -17,7 +17,7 @@ static int best = -1, once;
 static double limit = 3600;
 static long threads = 1; // the other processors are the trainer's
 
-const struct opt follow_opts[] = {
+static const struct opt follow_own[] = {
     {"run", 'r', OPT_TEXT, &options.run, 0, 0, "RUN",
      "run directory, whose checkpoints are judged; must be given"},
     {"events", 0, OPT_TEXT, &events, 0, 0, "ENDPOINT",
@@ -32,10 +32,12 @@ const struct opt follow_opts[] = {
      "time it has for a checkpoint"},
     {"once", 0, OPT_FLAG, &once, 0, 0, NULL,
      "judge the checkpoints that there are, and end"},
-    THREADS_OPT(&threads),
+    {"threads", 0, OPT_WHOLE, &threads, 0, 1024, "N",
+     "threads to use; 0: all cores"},
     STAGE_KEYS_OPTS(options),
     {0},
 };
+verb_opts follow_opts = {follow_own, NULL};
 
 /* The run that is followed. */
 struct followed {
