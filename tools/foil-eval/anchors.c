@@ -164,62 +164,39 @@ measure_anchors(struct anchors *a)
     }
     progress_clear(&progress);
     free(at);
-}
+    a->of[0] = mem_array(MEASURES * a->m, sizeof *a->of[0]);
+    for (size_t k = 1; k < MEASURES; k++)
+        a->of[k] = a->of[0] + k * a->m;
+    for (size_t i = 0; i < a->m; i++) {
+        const struct eval_anchor *out = &a->out[i];
 
-/* A measure of all anchors, to be given to free(). */
-enum measure {
-    EXACT,
-    BOUND,
-    TAU,
-    KL,
-    EFFECTIVE,
-    LARGEST,
-    DENSITY,
-    OWN,
-    LEARNT
-};
-
-static double
-measure_of(const struct anchors *a, size_t i, enum measure which)
-{
-    const struct eval_anchor *out = &a->out[i];
-    const double numbers[] = {out->exact,   out->bound,     out->tau,
-                              out->kl,      out->effective, out->largest,
-                              out->density, out->own};
-
-    return which == LEARNT ? a->learnt[a->row[i]] : numbers[which];
-}
-
-static double *
-take_measure(const struct anchors *a, enum measure which)
-{
-    double *x = mem_array(a->m, sizeof *x);
-
-    for (size_t i = 0; i < a->m; i++)
-        x[i] = measure_of(a, i, which);
-    return x;
+        a->of[EXACT][i] = out->exact;
+        a->of[BOUND][i] = out->bound;
+        a->of[TAU][i] = out->tau;
+        a->of[KL][i] = out->kl;
+        a->of[EFFECTIVE][i] = out->effective;
+        a->of[LARGEST][i] = out->largest;
+        a->of[DENSITY][i] = out->density;
+        a->of[OWN][i] = out->own;
+        a->of[LEARNT][i] = a->learnt ? a->learnt[a->row[i]] : 0;
+    }
 }
 
 static void
 add_spread(json_t *line, const struct anchors *a, const char *name,
            enum measure which)
 {
-    double *x = take_measure(a, which);
-
-    json_object_set_new(line, name, spread(a->m, x));
-    free(x);
+    json_object_set_new(line, name, spread(a->m, a->of[which]));
 }
 
-static double
-correlate_measures(const struct anchors *a, enum measure one_of,
-                   enum measure other)
+/* Adds the correlation of a measure with the exact temperature. */
+static void
+add_rank(json_t *ranks, const struct anchors *a, const char *name,
+         enum measure which)
 {
-    double *x = take_measure(a, one_of), *y = take_measure(a, other);
-    const double rank = eval_spearman(a->m, x, y);
-
-    free(x);
-    free(y);
-    return rank;
+    json_object_set_new(
+        ranks, name,
+        json_real(eval_spearman(a->m, a->of[which], a->of[EXACT])));
 }
 
 /* What exact temperatures can be at most, and how near one comes to that. */
@@ -245,11 +222,10 @@ add_learnt(json_t *line, json_t *ranks, const struct anchors *a)
     add_spread(line, a, "learnt", LEARNT);
     for (size_t i = 0; i < a->m; i++)
         if (a->out[i].exact > 0)
-            ratio[n++] = measure_of(a, i, LEARNT) / a->out[i].exact;
+            ratio[n++] = a->of[LEARNT][i] / a->out[i].exact;
     if (n)
         json_object_set_new(line, "learnt_over_exact", spread(n, ratio));
-    json_object_set_new(ranks, "learnt_exact",
-                        json_real(correlate_measures(a, LEARNT, EXACT)));
+    add_rank(ranks, a, "learnt_exact", LEARNT);
     free(ratio);
 }
 
@@ -360,14 +336,12 @@ report_anchors(const struct anchors *a)
     add_spread(line, a, "effective", EFFECTIVE);
     add_spread(line, a, "largest", LARGEST);
     add_spread(line, a, "density", DENSITY);
-    json_object_set_new(ranks, "density_exact",
-                        json_real(correlate_measures(a, DENSITY, EXACT)));
+    add_rank(ranks, a, "density_exact", DENSITY);
     if (a->learnt)
         add_learnt(line, ranks, a);
     if (a->in->group) {
         add_spread(line, a, "own", OWN);
-        json_object_set_new(ranks, "own_exact",
-                            json_real(correlate_measures(a, OWN, EXACT)));
+        add_rank(ranks, a, "own_exact", OWN);
         add_groups(line, ranks, a);
     }
     json_object_set_new(line, "spearman", ranks);
@@ -388,20 +362,6 @@ find_one(const struct instrument *in, size_t *m)
         die("there is no sample %ld", one);
     *m = 1;
     return row;
-}
-
-static void
-report_one(const struct anchors *a)
-{
-    const struct eval_anchor *at = a->out;
-
-    print(json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f s:f s:f}", "measure",
-                    "anchor", "sample", (json_int_t)one, "exact", at->exact,
-                    "bound", at->bound, "tau", at->tau, "kl", at->kl,
-                    "effective", at->effective, "largest", at->largest,
-                    "density", at->density, "own", at->own),
-          json_object());
-    anchors_one(a, 0);
 }
 
 /* The data set that the rows are of, if it is known. */
@@ -447,7 +407,7 @@ run_anchors(char **path)
     a.row = alone ? find_one(&in, &a.m) : draw_anchors(&in.rows, &a.m);
     measure_anchors(&a);
     if (alone) {
-        report_one(&a);
+        anchors_one(&a);
     } else {
         if (output)
             anchors_csv(&a, output);
@@ -458,6 +418,7 @@ run_anchors(char **path)
         report_anchors(&a);
     }
     free(a.row);
+    free(a.of[0]);
     free(a.out);
     free(a.learnt);
     if (set)
