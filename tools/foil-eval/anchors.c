@@ -117,18 +117,17 @@ draw_anchors(const struct eval_views *rows, size_t *m)
 {
     const size_t n = eval_views_count(rows);
     int64_t *order = shuffled_rows(n, measured_how.seed);
-    double *picked;
-    size_t *row;
+    uint8_t *taken = mem_array(n, 1);
+    size_t *row, k = 0;
 
     *m = most && (size_t)most < n ? (size_t)most : n;
-    picked = mem_array(*m, sizeof *picked);
-    for (size_t i = 0; i < *m; i++)
-        picked[i] = (double)order[i];
-    eval_sort(*m, picked);
     row = mem_array(*m, sizeof *row);
     for (size_t i = 0; i < *m; i++)
-        row[i] = (size_t)picked[i];
-    free(picked);
+        taken[order[i]] = 1;
+    for (size_t r = 0; r < n; r++)
+        if (taken[r])
+            row[k++] = r;
+    free(taken);
     free(order);
     return row;
 }

@@ -138,37 +138,17 @@ anchors_plot(const struct anchors *a)
 
 /* ---------------------------------------------------------------- extremes */
 
-/* An anchor by its exact temperature. */
-struct ranked {
-    double exact;
-    size_t at;
-};
-
-static int
-by_exact(const void *x, const void *y)
-{
-    const struct ranked *a = x, *b = y;
-
-    if (a->exact != b->exact)
-        return a->exact < b->exact ? -1 : 1;
-    return (a->at > b->at) - (a->at < b->at);
-}
-
 /* The anchors of one end, the most extreme first; *n of them. */
 static size_t *
 find_ends(const struct anchors *a, int highest, size_t *n)
 {
-    struct ranked *ranked = mem_array(a->m, sizeof *ranked);
-    size_t *at;
+    size_t *order = eval_order(a->m, a->of[EXACT]), *at;
 
     *n = a->extreme < a->m ? a->extreme : a->m;
     at = mem_array(*n, sizeof *at);
-    for (size_t i = 0; i < a->m; i++)
-        ranked[i] = (struct ranked){a->out[i].exact, i};
-    qsort(ranked, a->m, sizeof *ranked, by_exact);
     for (size_t k = 0; k < *n; k++)
-        at[k] = ranked[highest ? a->m - 1 - k : k].at;
-    free(ranked);
+        at[k] = order[highest ? a->m - 1 - k : k];
+    free(order);
     return at;
 }
 

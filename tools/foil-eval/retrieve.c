@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "eval.h"
-#include "eval/cca.h"
 #include "eval/knn.h"
+#include "eval/pca.h"
 #include "eval/retrieve.h"
 #include "util/file.h"
 #include "util/mem.h"
