@@ -8,19 +8,6 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-static void
-find_mean(size_t n, size_t d, const float *x, float *mean)
-{
-    double *sum = mem_array(d, sizeof *sum);
-
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < d; j++)
-            sum[j] += x[i * d + j];
-    for (size_t j = 0; j < d; j++)
-        mean[j] = (float)(sum[j] / (double)n);
-    free(sum);
-}
-
 /*
  * Eigenvectors of C, of any length, from that of X X' / n and X' X / n that is
  * smaller: X' u is an eigenvector of the one where u is of the other.
@@ -80,11 +67,15 @@ eval_pca(size_t n, size_t d, const float *x, size_t k, float *basis)
 {
     float *centred = mem_array(n * d, sizeof *centred), *mean = basis + k * d;
     double *variance = mem_array(k, sizeof *variance);
+    double *sum = mem_array(d, sizeof *sum);
     double all, kept = 0, deviations = 0;
     struct eval_pca pca = {0};
 
     REQUIRE(n >= 2 && k >= 1 && k <= n && k <= d);
-    find_mean(n, d, x, mean);
+    for (size_t i = 0; i < n * d; i++)
+        sum[i % d] += x[i];
+    for (size_t j = 0; j < d; j++)
+        mean[j] = (float)(sum[j] / (double)n);
     for (size_t i = 0; i < n * d; i++)
         centred[i] = x[i] - mean[i % d];
     all = num_dot(n * d, centred, centred) / (double)n;
@@ -101,6 +92,7 @@ eval_pca(size_t n, size_t d, const float *x, size_t k, float *basis)
                                 sqrt(variance[0]), sqrt(variance[k - 1])};
     for (size_t i = 0; i < k; i++)
         scale_direction(d, pca.scale, basis + i * d);
+    free(sum);
     free(variance);
     free(centred);
     return pca;

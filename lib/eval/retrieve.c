@@ -27,17 +27,6 @@ by_key(const void *a, const void *b)
     return x->j < y->j ? -1 : 1;
 }
 
-static struct keyed *
-sort_by_key(size_t m, const int64_t *key)
-{
-    struct keyed *k = mem_array(m, sizeof *k);
-
-    for (size_t j = 0; j < m; j++)
-        k[j] = (struct keyed){key[j], j};
-    qsort(k, m, sizeof *k, by_key);
-    return k;
-}
-
 /* The first place whose key is not below. */
 static size_t
 lower_bound(size_t m, const struct keyed *k, int64_t key)
@@ -61,10 +50,13 @@ struct eval_answers
 eval_answers_by_key(size_t n, const int64_t *query, size_t m,
                     const int64_t *candidate)
 {
-    struct keyed *k = sort_by_key(m, candidate);
+    struct keyed *k = mem_array(m, sizeof *k);
     struct eval_answers a = {.n = n};
     size_t room = 0, count = 0;
 
+    for (size_t j = 0; j < m; j++)
+        k[j] = (struct keyed){candidate[j], j};
+    qsort(k, m, sizeof *k, by_key);
     a.offset = mem_array(n + 1, sizeof *a.offset);
     for (size_t i = 0; i < n; i++) {
         for (size_t at = lower_bound(m, k, query[i]);
@@ -203,17 +195,6 @@ exact_score(const struct ranking *r, size_t i, size_t j)
     return !r->cosine ? dot : lengths > 0 ? dot / lengths : 0;
 }
 
-static double
-best_of(const struct ranking *r, size_t i)
-{
-    const struct eval_answers *a = r->answers;
-    double best = -INFINITY;
-
-    for (size_t q = a->offset[i]; q < a->offset[i + 1]; q++)
-        best = fmax(best, exact_score(r, i, a->j[q]));
-    return best;
-}
-
 /* How many scores are above high, and how many from low up to it. */
 static UTIL_CLONES(size_t, count_clearly_above,
                    (size_t n, const float *s, float low, float high,
@@ -280,7 +261,9 @@ rank_answers(const struct eval_answers *answers, size_t m, size_t d,
 
     REQUIRE(d >= 1);
     for (size_t i = 0; i < n; i++) {
-        r.best[i] = best_of(&r, i);
+        r.best[i] = -INFINITY;
+        for (size_t q = answers->offset[i]; q < answers->offset[i + 1]; q++)
+            r.best[i] = fmax(r.best[i], exact_score(&r, i, answers->j[q]));
         rank[i] = r.best[i] > -INFINITY;
     }
     for (size_t i0 = 0; i0 < n; i0 += TILE)

@@ -255,18 +255,6 @@ struct group {
     float force[2][QUADTREE_GROUP], sum[QUADTREE_GROUP];
 };
 
-/* The last group is filled up with its first point. */
-static void
-gather_group(struct group *group, const float *y, const uint32_t *order,
-             size_t n)
-{
-    *group = (struct group){0};
-    for (size_t i = 0; i < QUADTREE_GROUP; i++) {
-        group->x[i] = y[2 * (size_t)order[i < n ? i : 0]];
-        group->y[i] = y[2 * (size_t)order[i < n ? i : 0] + 1];
-    }
-}
-
 /* Whether a point of the group is so near to a cell that its parts count. */
 static int
 is_near(const struct group *group, const struct quadtree_cell *cell,
@@ -306,9 +294,12 @@ eval_quadtree_repel(const struct quadtree *tree, const float *y, size_t first,
     const uint32_t *order = tree->order + first;
     const size_t left = (size_t)tree->cell->mass - first;
     const size_t n = left < QUADTREE_GROUP ? left : QUADTREE_GROUP;
-    struct group group;
+    struct group group = {.sum = {0}};
 
-    gather_group(&group, y, order, n);
+    for (size_t i = 0; i < QUADTREE_GROUP; i++) { // filled up with the first
+        group.x[i] = y[2 * (size_t)order[i < n ? i : 0]];
+        group.y[i] = y[2 * (size_t)order[i < n ? i : 0] + 1];
+    }
     while (cell < end) {
         const struct quadtree_cell *after = tree->cell + cell->after;
 

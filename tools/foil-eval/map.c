@@ -212,7 +212,6 @@ load_frame(struct frame *frame, const char *path, const struct frame *before)
             before->path, path);
     if (metric == COSINE)
         num_unit_rows(f->n, f->d, f->x, f->x, NULL);
-    frame->y = mem_array(2 * f->n, sizeof *frame->y);
 }
 
 enum { NAMED = 30, ACROSS = 4, BOARD = 1280 };
@@ -396,15 +395,13 @@ draw_thumbnails(const struct frame *frame)
 
     memset(board, 255, side * side * 3);
     for (size_t at = 0; at < places * places; at++) {
-        const int64_t *ids = frame->f.ids;
-        const struct data_image *image;
+        const int64_t *ids = frame->f.ids, i = row[at];
+        const struct data_image *image =
+            i < 0 ? NULL
+                  : data_pool_get(pool, (size_t)(ids ? ids[i] : i), &err);
         uint8_t *to;
 
-        if (row[at] < 0)
-            continue;
-        image =
-            data_pool_get(pool, (size_t)(ids ? ids[row[at]] : row[at]), &err);
-        lost += !image;
+        lost += i >= 0 && !image;
         if (!image)
             continue;
         data_plain(pixels, image, &scratch, view);
@@ -438,30 +435,23 @@ check_options(char **path)
         opt_misuse("--thumbnails draws one file of features");
 }
 
-static void
-write_points(const struct frame *frame, size_t n)
-{
-    const size_t rows = frame->f.n;
-    float *y = mem_array(n * rows * 2, sizeof *y);
-
-    for (size_t k = 0; k < n; k++)
-        memcpy(y + k * rows * 2, frame[k].y, rows * 2 * sizeof *y);
-    save_matrix(output, n * rows, 2, y);
-    free(y);
-}
-
 void
 run_map(char **path)
 {
-    struct frame *frame = NULL;
-    size_t n = 0, room = 0;
+    struct frame *frame;
+    size_t n = 0, rows;
+    float *y;
 
     check_options(path);
-    for (; path[n]; n++) {
-        mem_grow(&frame, &room, n + 1, sizeof *frame);
-        frame[n] = (struct frame){0};
-        load_frame(&frame[n], path[n], n ? &frame[n - 1] : NULL);
-    }
+    while (path[n])
+        n++;
+    frame = mem_array(n, sizeof *frame);
+    for (size_t k = 0; k < n; k++)
+        load_frame(&frame[k], path[k], k ? &frame[k - 1] : NULL);
+    rows = frame->f.n;
+    y = mem_array(n * rows * 2, sizeof *y);
+    for (size_t k = 0; k < n; k++)
+        frame[k].y = y + k * rows * 2;
     if (thumbnails)
         check_images(frame);
     for (size_t k = 0; k < n; k++) {
@@ -474,14 +464,13 @@ run_map(char **path)
                               "features", origins));
     }
     if (output)
-        write_points(frame, n);
+        save_matrix(output, n * rows, 2, y);
     if (given.plot)
         plot_frames(frame, n);
     if (thumbnails)
         draw_thumbnails(frame);
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < n; k++)
         data_features_release(&frame[k].f);
-        free(frame[k].y);
-    }
     free(frame);
+    free(y);
 }

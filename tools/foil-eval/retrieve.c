@@ -283,31 +283,22 @@ list_best(FILE *out, const char *way, const struct data_features *from,
 }
 
 static void
-write_answers(const struct both *b)
-{
-    struct err err;
-    size_t len;
-    char *text;
-    FILE *out = open_memstream(&text, &len);
-
-    REQUIRE(out);
-    list_best(out, "image_to_text", &b->image, &b->text);
-    list_best(out, "text_to_image", &b->text, &b->image);
-    fclose(out);
-    if (file_write(answers_file, text, len, &err))
-        die("%s", err.msg);
-    free(text);
-}
-
-static void
 rank_captions(char **path)
 {
+    struct file_draft draft = {0};
     struct both b;
+    struct err err;
 
     load_both(&b, path, 1);
     report_both("captions", path, &b, json_object());
-    if (answers_file)
-        write_answers(&b);
+    if (answers_file) {
+        if (file_draft_open(&draft, answers_file, &err))
+            die("%s", err.msg);
+        list_best(draft.file, "image_to_text", &b.image, &b.text);
+        list_best(draft.file, "text_to_image", &b.text, &b.image);
+        if (file_draft_keep(&draft, &err))
+            die("%s", err.msg);
+    }
     release_both(&b);
 }
 
