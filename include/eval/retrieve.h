@@ -65,7 +65,8 @@ double eval_answers_chance(const struct eval_answers *answers, size_t m);
 enum eval_similarity { EVAL_PAIR_COSINE, EVAL_PAIR_RAW };
 
 /*
- * eval_retrieve() ranks pairs, of which row i of u and of v are one, both ways.
+ * eval_retrieve() ranks pairs in both directions; row i of u and row i of v are
+ * a pair.
  *   u, v      [n,d]  finite; rows are zero or of length 1e-15 .. 1e15
  *   forward   [n]    rank of v_i for u_i among all of v
  *   backward  [n]    rank of u_i for v_i among all of u

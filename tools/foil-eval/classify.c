@@ -302,7 +302,7 @@ run_knn(char **path)
 void
 run_neighbours(char **path)
 {
-    struct data_features train, test = {0};
+    struct data_features train = {0}, test = {0};
     const struct data_features *from = path[1] ? &test : &train;
 
     load(&train, path[0], NULL);

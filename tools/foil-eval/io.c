@@ -56,21 +56,23 @@ read_list(const char *option, const char *text, long least, long most,
     const char *at = text;
     size_t n = 0;
 
-    do {
+    while (n < LIST_MOST) {
         char *end;
         long x;
 
         errno = 0;
         x = strtol(at, &end, 10);
-        if (n == LIST_MOST || end == at || (*end && *end != ',') || errno ||
-            x < least || x > most)
-            opt_misuse("option '--%s': '%s' is no list of at most %d numbers "
-                       "%s with commas between",
-                       option, text, LIST_MOST, range);
+        if (end == at || (*end && *end != ',') || errno || x < least ||
+            x > most)
+            break;
         list[n++] = (size_t)x;
         at = end + (*end == ',');
-    } while (*at);
-    return n;
+        if (!*at)
+            return n;
+    }
+    opt_misuse("option '--%s': '%s' is no list of at most %d numbers %s with "
+               "commas between",
+               option, text, LIST_MOST, range);
 }
 
 /* --------------------------------------------------------------- features */

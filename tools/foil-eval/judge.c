@@ -75,7 +75,7 @@ best_by(const struct judge *judge)
 
 /* Takes the run, which one follower has at a time. */
 static void
-judge_open(struct judge *judge)
+open_judging(struct judge *judge)
 {
     char *folder = mem_format("%s/follow", judge->run);
     struct err err;
@@ -101,7 +101,7 @@ judge_open(struct judge *judge)
 }
 
 static void
-judge_close(struct judge *judge)
+close_judging(struct judge *judge)
 {
     char *link = mem_format("%s/judging", judge->run);
     char *folder = mem_format("%s/follow", judge->run);
@@ -248,7 +248,7 @@ is_judged(const struct judge *judge, const json_t *results, long step)
 
 /* The oldest checkpoint that has no results for TRAIN and TEST yet, or -1. */
 static long
-judge_next(const struct judge *judge)
+next_step(const struct judge *judge)
 {
     json_t *results = read_results(judge);
     long next = -1, *steps;
@@ -414,7 +414,7 @@ tell_results(const struct judge *judge, long step)
 /* Judges one: 1 when it did, 0 when asked to stop or when it has gone
  * meanwhile; a tool that fails ends the process. */
 static int
-judge_step(const struct judge *judge, long step)
+take_step(const struct judge *judge, long step)
 {
     char *checkpoint = mem_format("%s/step-%08ld", judge->run, step);
     json_t *results;
@@ -441,7 +441,7 @@ judge_step(const struct judge *judge, long step)
 
 /* Whether the newest checkpoint is the last of the run. */
 static int
-judge_over(const struct judge *judge)
+is_over(const struct judge *judge)
 {
     struct err ignored;
     json_t *config = run_config_newest(judge->run, &ignored);
@@ -526,8 +526,8 @@ measure_all(struct judge *judge, struct followed *run)
 {
     long step;
 
-    while (!stop_asked() && (step = judge_next(judge)) >= 0) {
-        judge_step(judge, step);
+    while (!stop_asked() && (step = next_step(judge)) >= 0) {
+        take_step(judge, step);
         read_events(run); // so that little is lost
     }
     return !stop_asked();
@@ -559,14 +559,14 @@ run_follow(char **path)
         die("there is no run '%s'", options.run);
     stage_open(&run.stage, &options);
     judge.stop = run.stage.stop;
-    judge_open(&judge);
+    open_judging(&judge);
     if (run_live_open(&run.live, run.stage.wire,
                       stage_endpoint(&run.stage, events, "events"), kinds,
                       QUEUE, &err))
         die("%s", err.msg);
     run.over = 0;
     while (measure_all(&judge, &run) && !once && !run.over &&
-           !judge_over(&judge) && wait_for_news(&run))
+           !is_over(&judge) && wait_for_news(&run))
         ;
     // the trainer's last event may have come before its last checkpoint was
     // seen
@@ -574,5 +574,5 @@ run_follow(char **path)
     say_stopped();
     run_live_close(&run.live);
     stage_close(&run.stage);
-    judge_close(&judge);
+    close_judging(&judge);
 }

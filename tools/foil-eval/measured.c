@@ -37,13 +37,13 @@ const struct opt chunk_opts[] = {
     {0},
 };
 
-/* The options of loss call a chunk a batch. */
 static double tau = 0.2;
 
 static const struct opt loss_own[] = {
     {"tau", 0, OPT_REAL, &tau, 1e-3, 1e3, "X", "temperature; beta is 1 / X"},
     {0},
 };
+/* chunk_opts[] as loss spells them. */
 static const struct opt batch_opts[] = {
     {"batch", 'b', OPT_WHOLE, &measured_how.chunk, 1, 65536, "N",
      "rows that go through the encoder at a time"},
