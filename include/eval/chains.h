@@ -1,7 +1,7 @@
 #ifndef EVAL_CHAINS_H
 #define EVAL_CHAINS_H
 
-#include "eval/figure.h"
+#include <stddef.h>
 
 /*
  * How well Markov chains mix, by one number x for each state: R replicas of a

@@ -11,6 +11,10 @@
 /* eval_sort() sorts x, rising. */
 void eval_sort(size_t n, double *x);
 
+/* eval_order() returns the indices of x in rising order, equal ones as they
+ * stand; to be given to free(). */
+size_t *eval_order(size_t n, const double *x);
+
 /*
  * eval_quantile() returns the q-quantile of sorted numbers, linear between
  * the two that are next to (n - 1) q; n >= 1, 0 <= q <= 1.

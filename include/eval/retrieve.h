@@ -2,28 +2,75 @@
 #define EVAL_RETRIEVE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
- * Pair retrieval: does row i of u find row i among all rows of v?
+ * Retrieval: does a query find its right answers among all candidates?  A query
+ * may have several: an image its captions, a caption its image.
  *
  *     cosine:  s_ij = <u_i, v_j> / (|u_i| |v_j|)     0 where a row is zero
  *     raw:     s_ij = <u_i, v_j>                     favours long rows
  *
- *     rank_i = 1 + #{j: s_ij > s_ii} + #{j != i: s_ij = s_ii} / 2
+ *     best_i = max_{j in O_i} s_ij                   O_i: the right answers
+ *     rank_i = 1 + #{j not in O_i: s_ij > best_i}
+ *                + #{j not in O_i: s_ij = best_i} / 2
  *
- * so that rows which are all the same find nothing: their rank is that of a
- * draw, (n + 1) / 2 (lib/algorithms.md 8).
+ * so a query is found at k when one of its answers is among the first k, and a
+ * tie counts half: rows which are all the same find nothing, their rank is that
+ * of a draw (lib/algorithms.md 8).
  */
+struct eval_answers {
+    size_t n;       /* queries */
+    size_t *offset; /* [n + 1]: the answers of query i are at offset[i] to below
+                       offset[i + 1] of j; a query may have none */
+    size_t *j;      /* [offset[n]] candidates, rising for each query */
+};
+
+/*
+ * eval_answers_by_key() returns the answers of n queries among m candidates:
+ * all candidates with the query's key; to be released.
+ *   query [n], candidate [m]  their keys, any numbers
+ * O((n + m) log m + answers) time.
+ */
+struct eval_answers eval_answers_by_key(size_t n, const int64_t *query,
+                                        size_t m, const int64_t *candidate);
+
+/*
+ * eval_answers_join() replaces each answer of a query by the answers that
+ * `next` has to it: where `answers` has the equal captions of a caption, and
+ * `next` the images of a caption, these become all images that have an equal
+ * caption.
+ */
+void eval_answers_join(struct eval_answers *answers,
+                       const struct eval_answers *next);
+
+void eval_answers_release(struct eval_answers *answers);
+
+/*
+ * eval_answers_rank() ranks the answers.
+ *   u [n,d], v [m,d]  queries and candidates, finite; rows are zero or of
+ *                     length 1e-15 .. 1e15
+ *   rank [n]          out; 0 for queries without an answer
+ * Scores are f32, but those within rounding error of the best are compared in
+ * double: ranks are those of the formula in double, and do not depend on the
+ * number of threads.  O(n m d) time; (n + m) d floats and 1 MB.
+ */
+void eval_answers_rank(const struct eval_answers *answers, size_t m, size_t d,
+                       const float *u, const float *v, double *rank);
+
+/* eval_answers_chance() returns the share of the queries with an answer that a
+ * random order of m candidates would find at 1, in expectation. */
+double eval_answers_chance(const struct eval_answers *answers, size_t m);
+
 enum eval_similarity { EVAL_PAIR_COSINE, EVAL_PAIR_RAW };
 
 /*
- * eval_retrieve() ranks in both directions.
+ * eval_retrieve() ranks pairs in both directions; row i of u and row i of v are
+ * a pair.
  *   u, v      [n,d]  finite; rows are zero or of length 1e-15 .. 1e15
  *   forward   [n]    rank of v_i for u_i among all of v
  *   backward  [n]    rank of u_i for v_i among all of u
- * Scores are f32, but scores within rounding error are compared in double:
- * ranks are those of the formula in double and do not depend on the number of
- * threads.  O(n^2 d) time; 2 n d floats, and a tile of scores of 1 MB.
+ * Cost and exactness as of eval_answers_rank(), for each direction.
  */
 void eval_retrieve(size_t n, size_t d, const float *u, const float *v,
                    enum eval_similarity similarity, double *forward,
@@ -38,5 +85,28 @@ struct eval_ranks {
 
 /* eval_ranks() returns those of rank [n], n >= 1, which it sorts. */
 struct eval_ranks eval_ranks(size_t n, double *rank);
+
+/*
+ * Classification by texts: an image is taken for the class whose text is
+ * nearest by cosine (Radford et al. 2021, arXiv:2103.00020, 3.1.2).  It is
+ * right at k where the rank of the text of its class is k at most, so that
+ * texts that are all the same name no class.
+ */
+struct eval_hits {
+    size_t images;        /* of a class */
+    size_t at1, at3, at5; /* how many of them are right at 1, 3, 5 */
+};
+
+/*
+ * eval_zero_shot() counts them for each class.
+ *   n, x [n,d]       images; label [n] their classes, 0 .. classes - 1
+ *   m, v [m,d]       texts; class [m] of each, no two of one class
+ *   hits [classes]   overwritten
+ * Images of a class without a text are never right.  Rows are finite, and zero
+ * or of length 1e-15 .. 1e15.  Cost and exactness as of eval_answers_rank().
+ */
+void eval_zero_shot(size_t d, size_t n, const float *x, const int64_t *label,
+                    size_t m, const float *v, const int64_t *class,
+                    size_t classes, struct eval_hits *hits);
 
 #endif

@@ -26,9 +26,6 @@ struct eval_views {
 size_t eval_views_count(const struct eval_views *rows);
 size_t eval_views_negatives(const struct eval_views *rows);
 
-/* eval_views_meets() returns 1 where row c is a negative of row r. */
-int eval_views_meets(const struct eval_views *rows, size_t r, size_t c);
-
 /* eval_views_kin() returns 1 where two rows are of samples of one group. */
 int eval_views_kin(const struct eval_views *rows, size_t r, size_t c);
 

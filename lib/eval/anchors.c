@@ -133,36 +133,19 @@ eval_softmax(size_t n, const float *s, double tau, float *p)
     return distance_of(&sum, 1 / tau, count_negatives(n, s));
 }
 
-static double
-mean_of_nearest(size_t n, const float *s, size_t k)
-{
-    size_t near[EVAL_NEAREST_MAX];
-    const size_t have = eval_views_nearest(n, s, k, near);
-    double sum = 0;
-
-    for (size_t i = 0; i < have; i++)
-        sum += (double)s[near[i]];
-    return sum / (double)have;
-}
-
-/* How far the mean of the negatives' cosines is below the largest. */
-static double
-fall_to_mean(size_t n, const float *s)
-{
-    const struct moments sum = measure_moments(n, 0, num_max(n, s), s);
-
-    return -sum.one / sum.zero;
-}
-
 static void
 measure_anchor(const struct eval_views *rows,
                const struct eval_anchors_how *how, size_t r, double tau,
                const float *s, float *p, struct eval_anchor *out)
 {
     const size_t n = eval_views_count(rows), m = eval_views_negatives(rows);
+    const struct moments sum = measure_moments(n, 0, num_max(n, s), s);
+    size_t near[EVAL_NEAREST_MAX];
+    const size_t have = eval_views_nearest(n, s, how->nearest, near);
+    double density = 0;
 
     out->exact = eval_softmax_exact(n, s, how->rho);
-    out->bound = fall_to_mean(n, s) / how->rho;
+    out->bound = -sum.one / sum.zero / how->rho;
     out->tau = tau > 0 ? tau : fmax(out->exact, least_tau);
     out->kl = eval_softmax(n, s, out->tau, p);
     out->effective = (double)m * exp(-out->kl);
@@ -171,7 +154,9 @@ measure_anchor(const struct eval_views *rows,
     for (size_t c = 0; rows->group && c < n; c++)
         if (eval_views_kin(rows, r, c))
             out->own += p[c];
-    out->density = mean_of_nearest(n, s, how->nearest);
+    for (size_t i = 0; i < have; i++)
+        density += (double)s[near[i]];
+    out->density = density / (double)have;
 }
 
 void

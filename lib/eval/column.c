@@ -34,16 +34,19 @@ rising_items(const void *a, const void *b)
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* The numbers in rising order, equal ones as they stood. */
-static struct item *
-sorted_items(size_t n, const double *x)
+size_t *
+eval_order(size_t n, const double *x)
 {
     struct item *item = mem_array(n, sizeof *item);
+    size_t *order = mem_array(n, sizeof *order);
 
     for (size_t i = 0; i < n; i++)
         item[i] = (struct item){x[i], i};
     qsort(item, n, sizeof *item, rising_items);
-    return item;
+    for (size_t i = 0; i < n; i++)
+        order[i] = item[i].at;
+    free(item);
+    return order;
 }
 
 double
@@ -76,16 +79,16 @@ eval_histogram(size_t n, const double *x, double low, double high, size_t bins,
 static double *
 ranks_of(size_t n, const double *x)
 {
-    struct item *item = sorted_items(n, x);
+    size_t *order = eval_order(n, x);
     double *rank = mem_array(n, sizeof *rank);
 
     for (size_t from = 0, to = 0; from < n; from = to) {
-        while (to < n && item[to].x == item[from].x)
+        while (to < n && x[order[to]] == x[order[from]])
             to++;
         for (size_t i = from; i < to; i++)
-            rank[item[i].at] = (double)(from + to - 1) / 2;
+            rank[order[i]] = (double)(from + to - 1) / 2;
     }
-    free(item);
+    free(order);
     return rank;
 }
 
@@ -109,10 +112,10 @@ eval_spearman(size_t n, const double *x, const double *y)
 void
 eval_extremes(size_t n, const double *x, size_t m, int *mark)
 {
-    struct item *item = sorted_items(n, x);
+    size_t *order = eval_order(n, x);
 
     REQUIRE(2 * m <= n);
     for (size_t i = 0; i < n; i++)
-        mark[item[i].at] = i < m ? -1 : i >= n - m ? 1 : 0;
-    free(item);
+        mark[order[i]] = i < m ? -1 : i >= n - m ? 1 : 0;
+    free(order);
 }

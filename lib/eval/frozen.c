@@ -65,22 +65,14 @@ count_sides(const struct eval_frozen *f)
     return f->how.objective->sides ? 2 : 1;
 }
 
-static void
-begin_columns(struct eval_frozen *f)
-{
-    const struct loss_objective *objective = f->how.objective;
-    const size_t k = objective->columns, n = count_sides(f) * f->views->samples;
-
-    f->column = mem_array(n * k + 1, sizeof *f->column);
-    for (size_t i = 0; i < n * k; i++)
-        f->column[i] = objective->initial[i % k];
-}
-
 struct eval_frozen *
 eval_frozen_new(const struct eval_views *views, const float *z,
                 const struct eval_frozen_how *how, struct err *err)
 {
+    const struct loss_objective *objective = how->objective;
+    const size_t k = objective->columns;
     struct eval_frozen *f;
+    size_t n;
 
     REQUIRE(views->views >= 2);
     if (check_objective(how, views->d, err))
@@ -93,8 +85,11 @@ eval_frozen_new(const struct eval_views *views, const float *z,
         free(f);
         return NULL;
     }
-    begin_columns(f);
-    if (how->objective->wants_weights) {
+    n = count_sides(f) * views->samples;
+    f->column = mem_array(n * k + 1, sizeof *f->column);
+    for (size_t i = 0; i < n * k; i++)
+        f->column[i] = objective->initial[i % k];
+    if (objective->wants_weights) {
         f->sampler = *how->sampler;
         f->sampler.brings = 1;
         f->sampler.seed = how->seed;

@@ -129,20 +129,13 @@ eval_alignment(size_t n, size_t d, const float *x, const float *y)
     return sum / (double)n;
 }
 
-static void
-count_cosine(double cosine, size_t bins, size_t *count)
-{
-    const double at = (fmin(fmax(cosine, -1), 1) + 1) / 2 * (double)bins;
-
-    count[(size_t)fmin(at, (double)bins - 1)]++;
-}
-
 void
 eval_cosines(size_t n, size_t d, const float *x, const float *y, size_t bins,
              size_t *own, size_t *others)
 {
     float *v = mem_array(n * d, sizeof *v), *w = v;
     float *dot = mem_array(BLOCK * BLOCK, sizeof *dot);
+    const double last = (double)bins - 1;
 
     num_unit_rows(n, d, x, v, NULL);
     if (y) {
@@ -155,9 +148,13 @@ eval_cosines(size_t n, size_t d, const float *x, const float *y, size_t bins,
 
             num_gemm_nt(rows, columns, d, 1, v + i0 * d, w + j0 * d, 0, dot);
             for (size_t i = 0; i < rows; i++)
-                for (size_t j = y || i0 != j0 ? 0 : i + 1; j < columns; j++)
-                    count_cosine((double)dot[i * columns + j], bins,
-                                 i0 + i == j0 + j ? own : others);
+                for (size_t j = y || i0 != j0 ? 0 : i + 1; j < columns; j++) {
+                    const double cosine =
+                        fmin(fmax((double)dot[i * columns + j], -1), 1);
+                    const double at = (cosine + 1) / 2 * (double)bins;
+
+                    (i0 + i == j0 + j ? own : others)[(size_t)fmin(at, last)]++;
+                }
         }
     if (y)
         free(w);

@@ -135,22 +135,6 @@ exact_score(const struct eval_knn *knn, const float *query, double qq,
     return -apart;
 }
 
-/* Asks for a reference, which is rarely in the cache. */
-static void
-prefetch_reference(const struct eval_knn *knn, uint32_t id)
-{
-    const char *row = (const char *)(knn->ref + id * knn->d);
-
-    for (size_t i = 0; i < knn->d * sizeof *knn->ref; i += LINE)
-        __builtin_prefetch(row + i);
-}
-
-static float
-rank_of_dot(const struct eval_knn *knn, float dot, size_t id)
-{
-    return dot * knn->scale[id] - knn->shift[id];
-}
-
 /* Writes 1 where a rank is above the threshold, else 0. */
 static UTIL_CLONES(void, mark_above,
                    (size_t n, const float *restrict dot,
@@ -268,7 +252,8 @@ keep_marked(const struct eval_knn *knn, size_t first, uint64_t above,
         const size_t j = (size_t)__builtin_ctzll(above) / 8;
         const size_t id = first + j;
 
-        near->key[near->count] = key_of_rank(rank_of_dot(knn, dot[j], id));
+        near->key[near->count] =
+            key_of_rank(dot[j] * knn->scale[id] - knn->shift[id]);
         near->id[near->count] = (uint32_t)id;
         near->count += id != near->self;
     }
@@ -341,8 +326,12 @@ sort_neighbours(const struct eval_knn *knn, const float *query, double qq,
                 size_t n, struct neighbour *best)
 {
     for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n)
-            prefetch_reference(knn, best[i + AHEAD].id);
+        if (i + AHEAD < n) { // it is rarely in the cache
+            const float *row = knn->ref + best[i + AHEAD].id * knn->d;
+
+            for (size_t k = 0; k < knn->d; k += LINE / sizeof *row)
+                __builtin_prefetch(row + k);
+        }
         best[i].score = exact_score(knn, query, qq, best[i].id);
     }
     qsort(best, n, sizeof *best, compare_neighbours);
@@ -373,50 +362,6 @@ struct knn_products {
     float *dot;  /* [QUERIES,TILE] */
     double rest; /* of queries and references */
 };
-
-static struct knn_products
-new_products(const struct eval_knn *knn, size_t k)
-{
-    const int many = knn->by == &scaled && k > knn->n / SHARE_OF_ALL;
-    struct knn_products p = {.by = many ? NULL : knn->by};
-
-    p.dot = mem_aligned(QUERIES * TILE, sizeof *p.dot);
-    if (p.by) {
-        p.rows = mem_aligned(p.by->words(QUERIES, knn->d), sizeof *p.rows);
-        p.panels = mem_aligned(p.by->words(TILE, knn->d), sizeof *p.panels);
-    }
-    return p;
-}
-
-static void
-release_products(struct knn_products *p)
-{
-    free(p->dot);
-    free(p->rows);
-    free(p->panels);
-}
-
-static void
-begin_queries(const struct eval_knn *knn, struct knn_products *p, size_t m,
-              const float *query)
-{
-    if (!p->by)
-        return;
-    p->by->rows(m, knn->d, query, p->rows);
-    p->rest = p->by->rest(m, knn->d, query) + knn->rest;
-}
-
-static void
-make_products(const struct eval_knn *knn, struct knn_products *p, size_t m,
-              const float *query, size_t n, const float *ref)
-{
-    if (!p->by) {
-        num_gemm_nt(m, n, knn->d, 1, query, ref, 0, p->dot);
-        return;
-    }
-    p->by->panels(n, knn->d, ref, p->panels);
-    p->by->product(m, n, knn->d, p->rows, p->panels, p->dot);
-}
 
 /*
  * The most by which rounding can move a rank in f32: gamma_d |q| |r| for the
@@ -489,13 +434,21 @@ struct search {
 static void
 prepare_search(struct search *s)
 {
+    const struct eval_knn *knn = s->knn;
     const size_t most = 2 * s->room + GROUP;
+    const int many = knn->by == &scaled && s->k > knn->n / SHARE_OF_ALL;
+    struct knn_products *p = &s->products;
 
-    s->products = new_products(s->knn, s->k);
+    p->by = many ? NULL : knn->by;
+    p->dot = mem_aligned(QUERIES * TILE, sizeof *p->dot);
+    if (p->by) {
+        p->rows = mem_aligned(p->by->words(QUERIES, knn->d), sizeof *p->rows);
+        p->panels = mem_aligned(p->by->words(TILE, knn->d), sizeof *p->panels);
+    }
     s->keys = mem_array(QUERIES * most, sizeof *s->keys);
     s->held = mem_array(QUERIES * most, sizeof *s->held);
     s->near = mem_array(QUERIES, sizeof *s->near);
-    s->rows = mem_aligned(QUERIES * s->knn->d, sizeof *s->rows);
+    s->rows = mem_aligned(QUERIES * knn->d, sizeof *s->rows);
     s->open = mem_array(QUERIES, sizeof *s->open);
     s->settled = mem_array(QUERIES, sizeof *s->settled);
 }
@@ -503,7 +456,9 @@ prepare_search(struct search *s)
 static void
 end_search(struct search *s)
 {
-    release_products(&s->products);
+    free(s->products.dot);
+    free(s->products.rows);
+    free(s->products.panels);
     free(s->keys);
     free(s->held);
     free(s->near);
@@ -525,6 +480,7 @@ find_candidates(struct search *s, size_t m)
 {
     const struct eval_knn *knn = s->knn;
     const size_t most = 2 * s->room + GROUP, d = knn->d;
+    struct knn_products *p = &s->products;
 
     for (size_t i = 0; i < m; i++) {
         memcpy(s->rows + i * d, s->query + s->open[i] * d, d * sizeof *s->rows);
@@ -534,15 +490,22 @@ find_candidates(struct search *s, size_t m)
                                       .self = self_of_query(s, s->open[i]),
                                       .threshold = -INFINITY};
     }
-    begin_queries(knn, &s->products, m, s->rows);
+    if (p->by) {
+        p->by->rows(m, d, s->rows, p->rows);
+        p->rest = p->by->rest(m, d, s->rows) + knn->rest;
+    }
     for (size_t first = 0; first < knn->n; first += TILE) {
         const size_t n = knn->n - first < TILE ? knn->n - first : TILE;
 
-        make_products(knn, &s->products, m, s->rows, n, knn->ref + first * d);
+        if (p->by) {
+            p->by->panels(n, d, knn->ref + first * d, p->panels);
+            p->by->product(m, n, d, p->rows, p->panels, p->dot);
+        } else {
+            num_gemm_nt(m, n, d, 1, s->rows, knn->ref + first * d, 0, p->dot);
+        }
 #pragma omp parallel for schedule(static)
         for (size_t i = 0; i < m; i++)
-            look_through_products(knn, first, n, s->products.dot + i * n,
-                                  &s->near[i]);
+            look_through_products(knn, first, n, p->dot + i * n, &s->near[i]);
     }
 }
 

@@ -8,19 +8,6 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-static void
-find_mean(size_t n, size_t d, const float *x, float *mean)
-{
-    double *sum = mem_array(d, sizeof *sum);
-
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < d; j++)
-            sum[j] += x[i * d + j];
-    for (size_t j = 0; j < d; j++)
-        mean[j] = (float)(sum[j] / (double)n);
-    free(sum);
-}
-
 /*
  * Eigenvectors of C, of any length, from that of X X' / n and X' X / n that is
  * smaller: X' u is an eigenvector of the one where u is of the other.
@@ -80,11 +67,15 @@ eval_pca(size_t n, size_t d, const float *x, size_t k, float *basis)
 {
     float *centred = mem_array(n * d, sizeof *centred), *mean = basis + k * d;
     double *variance = mem_array(k, sizeof *variance);
+    double *sum = mem_array(d, sizeof *sum);
     double all, kept = 0, deviations = 0;
     struct eval_pca pca = {0};
 
     REQUIRE(n >= 2 && k >= 1 && k <= n && k <= d);
-    find_mean(n, d, x, mean);
+    for (size_t i = 0; i < n * d; i++)
+        sum[i % d] += x[i];
+    for (size_t j = 0; j < d; j++)
+        mean[j] = (float)(sum[j] / (double)n);
     for (size_t i = 0; i < n * d; i++)
         centred[i] = x[i] - mean[i % d];
     all = num_dot(n * d, centred, centred) / (double)n;
@@ -101,7 +92,151 @@ eval_pca(size_t n, size_t d, const float *x, size_t k, float *basis)
                                 sqrt(variance[0]), sqrt(variance[k - 1])};
     for (size_t i = 0; i < k; i++)
         scale_direction(d, pca.scale, basis + i * d);
+    free(sum);
     free(variance);
     free(centred);
     return pca;
+}
+
+/* -------------------------------------------------------------------- CCA */
+
+/* One side, in its principal directions. */
+struct whitened {
+    size_t n, d, p;
+    float *basis;  /* [p+1,d] of length 1, then the mean */
+    float *y;      /* [n,p] coordinates; after whiten_coordinates() over the
+                      deviations */
+    double *scale; /* [p] 1 / sqrt(variance + ridge); 0 where there is none */
+};
+
+static struct whitened
+project_rows(size_t n, size_t d, const float *x, size_t p)
+{
+    struct whitened s = {n,
+                         d,
+                         p,
+                         mem_array((p + 1) * d, sizeof *s.basis),
+                         mem_array(n * p, sizeof *s.y),
+                         mem_array(p, sizeof *s.scale)};
+    const struct eval_pca pca = eval_pca(n, d, x, p, s.basis);
+    const struct eval_map map = {d, p, s.basis, s.basis + p * d};
+
+    if (pca.scale > 0)
+        num_scale(p * d, (float)(1 / pca.scale), s.basis);
+    eval_map_apply(&map, n, x, s.y);
+    return s;
+}
+
+static void
+side_release(struct whitened *s)
+{
+    free(s->basis);
+    free(s->y);
+    free(s->scale);
+}
+
+/* Divides each coordinate by its deviation, the ridge in it. */
+static void
+whiten_coordinates(struct whitened *s, double ridge)
+{
+    double trace = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t j = 0; j < s->p; j++)
+            s->scale[j] +=
+                (double)s->y[i * s->p + j] * s->y[i * s->p + j] / (double)s->n;
+    for (size_t j = 0; j < s->p; j++)
+        trace += s->scale[j];
+    for (size_t j = 0; j < s->p; j++) {
+        const double variance = s->scale[j] + ridge * trace / (double)s->p;
+
+        // what is but rounding of the largest has no direction
+        s->scale[j] = variance > 1e-10 * trace ? 1 / sqrt(variance) : 0;
+    }
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t j = 0; j < s->p; j++)
+            s->y[i * s->p + j] *= (float)s->scale[j];
+}
+
+/* The map to w' diag(scale) basis, w [k,p]. */
+static struct eval_map
+map_of(const struct whitened *s, size_t k, const float *w)
+{
+    struct eval_map map = {s->d, k, mem_array(k * s->d, sizeof *map.basis),
+                           mem_array(s->d, sizeof *map.mean)};
+    float *scaled = mem_array(k * s->p, sizeof *scaled);
+
+    for (size_t i = 0; i < k * s->p; i++)
+        scaled[i] = w[i] * (float)s->scale[i % s->p];
+    num_gemm_nn(k, s->d, s->p, 1, scaled, s->basis, 0, map.basis);
+    for (size_t j = 0; j < s->d; j++)
+        map.mean[j] = s->basis[s->p * s->d + j];
+    free(scaled);
+    return map;
+}
+
+/*
+ * The k largest singular values s of m [p,q], s u [k,p] and s v [k,q]: u are
+ * eigenvectors of m m', and s v = m' u.
+ */
+static void
+decompose_matrix(size_t p, size_t q, const float *m, size_t k, float *s,
+                 float *u, float *v)
+{
+    float *square = mem_array(p * p, sizeof *square);
+    struct rng rng;
+
+    rng_init(&rng, 0, RNG_EVAL, 0, 0, 0);
+    num_gemm_nt(p, p, q, 1, m, m, 0, square);
+    num_eigen(p, k, square, 1e-6, &rng, s, u);
+    num_gemm_nn(k, q, p, 1, u, m, 0, v);
+    for (size_t i = 0; i < k; i++) {
+        s[i] = (float)sqrt(num_dot(q, v + i * q, v + i * q));
+        num_scale(p, s[i], u + i * p);
+    }
+    free(square);
+}
+
+void
+eval_cca(size_t n, size_t dx, const float *x, size_t dy, const float *y,
+         const struct eval_cca_settings *settings, struct eval_map *a,
+         struct eval_map *b, float *correlation)
+{
+    const size_t p = settings->p, q = settings->q, k = settings->k;
+    struct whitened left = project_rows(n, dx, x, p),
+                    right = project_rows(n, dy, y, q);
+    float *m = mem_array(p * q, sizeof *m), *u = mem_array(k * p, sizeof *u);
+    float *v = mem_array(k * q, sizeof *v);
+
+    REQUIRE(k >= 1 && k <= p && k <= q && settings->ridge >= 0);
+    whiten_coordinates(&left, settings->ridge);
+    whiten_coordinates(&right, settings->ridge);
+    num_gemm_tn(p, q, n, 1 / (float)n, left.y, right.y, 0, m);
+    decompose_matrix(p, q, m, k, correlation, u, v);
+    *a = map_of(&left, k, u);
+    *b = map_of(&right, k, v);
+    side_release(&left);
+    side_release(&right);
+    free(m);
+    free(u);
+    free(v);
+}
+
+void
+eval_map_apply(const struct eval_map *map, size_t n, const float *x, float *out)
+{
+    float *centred = mem_array(n * map->d, sizeof *centred);
+
+    for (size_t i = 0; i < n * map->d; i++)
+        centred[i] = x[i] - map->mean[i % map->d];
+    num_gemm_nt(n, map->k, map->d, 1, centred, map->basis, 0, out);
+    free(centred);
+}
+
+void
+eval_map_release(struct eval_map *map)
+{
+    free(map->basis);
+    free(map->mean);
+    *map = (struct eval_map){0};
 }

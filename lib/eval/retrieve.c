@@ -1,110 +1,336 @@
+#include "eval/retrieve.h"
+
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "eval/column.h"
-#include "eval/retrieve.h"
+#include "num/gemm.h"
+#include "num/vec.h"
 #include "util/clones.h"
 #include "util/err.h"
 #include "util/mem.h"
 
-#include "scores.h"
-
-struct side {
-    /* What a score has to be, when a row of this side asks: above high it
-     * counts, below low it does not, between them doubles decide. */
-    float *low, *high; /* [n] */
-    int32_t *above;    /* [n] how many count */
-    double *half;      /* [n] and those that doubles found, equal ones half */
+/* A candidate by its key. */
+struct keyed {
+    int64_t key;
+    size_t j;
 };
 
-struct job {
-    size_t n;
-    struct eval_scores scores;
-    struct side u, v;
-};
-
-static void
-side_init(struct side *s, const struct job *job, const struct eval_vectors *own)
+static int
+by_key(const void *a, const void *b)
 {
-    const size_t n = job->n;
+    const struct keyed *x = a, *y = b;
 
-    s->low = mem_array(n, sizeof *s->low);
-    s->high = mem_array(n, sizeof *s->high);
-    s->above = mem_array(n, sizeof *s->above);
-    s->half = mem_array(n, sizeof *s->half);
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->j < y->j ? -1 : 1;
+}
+
+/* The first place whose key is not below. */
+static size_t
+lower_bound(size_t m, const struct keyed *k, int64_t key)
+{
+    size_t from = 0;
+
+    while (m) {
+        const size_t half = m / 2;
+
+        if (k[from + half].key < key) {
+            from += half + 1;
+            m -= half + 1;
+        } else {
+            m = half;
+        }
+    }
+    return from;
+}
+
+struct eval_answers
+eval_answers_by_key(size_t n, const int64_t *query, size_t m,
+                    const int64_t *candidate)
+{
+    struct keyed *k = mem_array(m, sizeof *k);
+    struct eval_answers a = {.n = n};
+    size_t room = 0, count = 0;
+
+    for (size_t j = 0; j < m; j++)
+        k[j] = (struct keyed){candidate[j], j};
+    qsort(k, m, sizeof *k, by_key);
+    a.offset = mem_array(n + 1, sizeof *a.offset);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t at = lower_bound(m, k, query[i]);
+             at < m && k[at].key == query[i]; at++) {
+            mem_grow(&a.j, &room, count + 1, sizeof *a.j);
+            a.j[count++] = k[at].j;
+        }
+        a.offset[i + 1] = count;
+    }
+    free(k);
+    return a;
+}
+
+static int
+compare_indices(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Sorts, and leaves each number once; returns how many there are. */
+static size_t
+sort_distinct(size_t n, size_t *j)
+{
+    size_t kept = 0;
+
+    if (n)
+        qsort(j, n, sizeof *j, compare_indices);
     for (size_t i = 0; i < n; i++)
-        eval_score_bounds(&job->scores, own, i, eval_score(&job->scores, i, i),
-                          s->low + i, s->high + i);
+        if (!i || j[i] != j[i - 1])
+            j[kept++] = j[i];
+    return kept;
 }
 
-static void
-side_release(struct side *s)
+void
+eval_answers_join(struct eval_answers *answers, const struct eval_answers *next)
 {
-    free(s->low);
-    free(s->high);
-    free(s->above);
-    free(s->half);
+    size_t *wide = NULL, room = 0, count = 0, first = 0;
+
+    for (size_t i = 0; i < answers->n; i++) {
+        const size_t from = count, end = answers->offset[i + 1];
+
+        for (size_t q = first; q < end; q++) {
+            const size_t *offset = next->offset + answers->j[q];
+            const size_t more = offset[1] - offset[0];
+
+            mem_grow(&wide, &room, count + more, sizeof *wide);
+            if (more)
+                memcpy(wide + count, next->j + offset[0], more * sizeof *wide);
+            count += more;
+        }
+        if (count > from)
+            count = from + sort_distinct(count - from, wide + from);
+        first = end;
+        answers->offset[i + 1] = count;
+    }
+    free(answers->j);
+    answers->j = wide;
 }
 
-/* Counts what is clear about one row of a tile for both sides; returns how
- * many scores are not. */
-static UTIL_CLONES(size_t, count_clear,
+void
+eval_answers_release(struct eval_answers *answers)
+{
+    free(answers->offset);
+    free(answers->j);
+    *answers = (struct eval_answers){0};
+}
+
+double
+eval_answers_chance(const struct eval_answers *answers, size_t m)
+{
+    double sum = 0;
+    size_t with = 0;
+
+    for (size_t i = 0; i < answers->n; i++) {
+        const size_t own = answers->offset[i + 1] - answers->offset[i];
+
+        with += own > 0;
+        sum += (double)own / (double)m;
+    }
+    return with ? sum / (double)with : 0;
+}
+
+/* ---------------------------------------------------------------- ranking */
+
+/*
+ * Scores of queries u with candidates v: a tile at a time in f32, one at a time
+ * in double.  Ranks are counted in f32, and in double only where rounding
+ * leaves doubt.
+ */
+enum { TILE = 512, BLOCK = 16 };
+
+struct vectors {
+    const float *given; /* [n,d], the caller's */
+    float *row;         /* [n,d] of length 1 for cosines, else given */
+    double *length;     /* [n] of the given ones */
+    double longest;     /* of `row` */
+};
+
+/* Queries u, whose right answers are among candidates v. */
+struct ranking {
+    const struct eval_answers *answers;
+    size_t d;
+    int cosine;
+    const struct vectors *u, *v;
+    double *best; /* [n] the score of the best right answer */
+    double *rank; /* [n] 0: there is none */
+};
+
+static struct vectors
+normalise_rows(size_t n, size_t d, const float *given, int cosine)
+{
+    struct vectors s = {.given = given,
+                        .row = mem_array(n * d, sizeof *s.row),
+                        .length = mem_array(n, sizeof *s.length)};
+
+    for (size_t i = 0; i < n; i++) {
+        const double length = sqrt(num_dot(d, given + i * d, given + i * d));
+        const double scale = cosine ? length > 0 ? 1 / length : 0 : 1;
+
+        s.length[i] = length;
+        s.longest = fmax(s.longest, length * scale);
+        for (size_t k = 0; k < d; k++)
+            s.row[i * d + k] = (float)(given[i * d + k] * scale);
+    }
+    return s;
+}
+
+static double
+exact_score(const struct ranking *r, size_t i, size_t j)
+{
+    const double dot =
+        num_dot(r->d, r->u->given + i * r->d, r->v->given + j * r->d);
+    const double lengths = r->u->length[i] * r->v->length[j];
+
+    return !r->cosine ? dot : lengths > 0 ? dot / lengths : 0;
+}
+
+/* How many scores are above high, and how many from low up to it. */
+static UTIL_CLONES(size_t, count_clearly_above,
                    (size_t n, const float *s, float low, float high,
-                    const float *lows, const float *highs, int32_t *above,
-                    int32_t *aboves),
-                   (n, s, low, high, lows, highs, above, aboves))
+                    size_t *near),
+                   (n, s, low, high, near))
 {
-    int32_t more = 0, near = 0;
+    size_t above = 0, between = 0;
 
     for (size_t j = 0; j < n; j++) {
-        int over = s[j] > high, overs = s[j] > highs[j];
-
-        more += over;
-        aboves[j] += overs;
-        near += (s[j] >= low) & !over;
-        near += (s[j] >= lows[j]) & !overs;
+        above += s[j] > high;
+        between += (s[j] >= low) & (s[j] <= high);
     }
-    *above += more;
-    return (size_t)near;
+    *near = between;
+    return above;
 }
 
-/* Looks again at the scores within rounding error in row i of a tile from
- * column `first` on. */
-static void
-settle_ties(const struct job *job, size_t i, size_t first, size_t n,
-            const float *s)
+/*
+ * What the n columns from `first` on add to the rank of query i.  Right answers
+ * do not stand in each other's way.  The rounding error of a score is at most
+ * gamma_d |u| |v| for an f32 product in any order (Higham 2002, 3.1), and what
+ * rounding the rows adds.
+ */
+static double
+count_overtaken(const struct ranking *r, size_t i, size_t first, size_t n,
+                float *s)
 {
-    const struct eval_scores *scores = &job->scores;
+    const struct eval_answers *a = r->answers;
+    const double best = r->best[i];
+    const double length = r->cosine ? r->u->length[i] > 0 : r->u->length[i];
+    const double error =
+        2 * ldexp((double)r->d + 8, -24) * length * r->v->longest;
+    const float low = nextafterf((float)(best - error), -INFINITY);
+    const float high = nextafterf((float)(best + error), INFINITY);
+    size_t near;
+    double rank;
 
-    for (size_t j = first; j < first + n; j++) {
-        const float score = s[j - first];
+    for (size_t q = a->offset[i]; q < a->offset[i + 1]; q++)
+        if (a->j[q] >= first && a->j[q] < first + n)
+            s[a->j[q] - first] = -INFINITY;
+    rank = (double)count_clearly_above(n, s, low, high, &near);
+    for (size_t j = 0; near && j < n; j++)
+        if (s[j] >= low && s[j] <= high) {
+            const double score = exact_score(r, i, first + j);
 
-        if (j == i)
-            continue;
-        if (score >= job->u.low[i] && score <= job->u.high[i])
-            job->u.half[i] +=
-                eval_beats(eval_score(scores, i, j), eval_score(scores, i, i));
-        if (score >= job->v.low[j] && score <= job->v.high[j])
-            job->v.half[j] +=
-                eval_beats(eval_score(scores, i, j), eval_score(scores, j, j));
+            rank += score > best ? 1 : score == best ? .5 : 0;
+        }
+    return rank;
+}
+
+static void
+find_best(struct ranking *r)
+{
+    const struct eval_answers *a = r->answers;
+
+    r->best = mem_array(a->n, sizeof *r->best);
+    for (size_t i = 0; i < a->n; i++) {
+        r->best[i] = -INFINITY;
+        for (size_t q = a->offset[i]; q < a->offset[i + 1]; q++)
+            r->best[i] = fmax(r->best[i], exact_score(r, i, a->j[q]));
+        r->rank[i] = r->best[i] > -INFINITY;
     }
 }
 
 static void
-compare_tile(const struct job *job, size_t i0, size_t j0)
+count_tile(const struct ranking *r, size_t first, size_t rows, size_t column,
+           size_t columns, float *tile)
 {
-    const size_t rows = eval_tile(job->n, i0), columns = eval_tile(job->n, j0);
+    for (size_t i = 0; i < rows; i++)
+        if (r->rank[first + i] > 0)
+            r->rank[first + i] += count_overtaken(r, first + i, column, columns,
+                                                  tile + i * columns);
+}
 
-    eval_scores_tile(&job->scores, i0, rows, j0, columns);
-    for (size_t i = i0; i < i0 + rows; i++) {
-        const float *s = job->scores.tile + (i - i0) * columns;
+/* In blocks, so that few lines of memory are written at a time. */
+static void
+transpose_tile(size_t rows, size_t columns, const float *from, float *to)
+{
+    for (size_t i0 = 0; i0 < rows; i0 += BLOCK)
+        for (size_t j0 = 0; j0 < columns; j0 += BLOCK)
+            for (size_t j = j0; j < columns && j < j0 + BLOCK; j++)
+                for (size_t i = i0; i < rows && i < i0 + BLOCK; i++)
+                    to[j * rows + i] = from[i * columns + j];
+}
 
-        if (count_clear(columns, s, job->u.low[i], job->u.high[i],
-                        job->v.low + j0, job->v.high + j0, job->u.above + i,
-                        job->v.above + j0))
-            settle_ties(job, i, j0, columns, s);
+/* Ranks the answers of a, and of `back`, the other direction, by the same
+ * products; back may be NULL. */
+static void
+rank_answers(struct ranking *a, struct ranking *back, size_t m, const float *u,
+             const float *v)
+{
+    const size_t n = a->answers->n, d = a->d;
+    struct vectors x = normalise_rows(n, d, u, a->cosine),
+                   y = normalise_rows(m, d, v, a->cosine);
+    float *tile = mem_aligned((size_t)2 * TILE * TILE, sizeof *tile);
+    float *turned = tile + (size_t)TILE * TILE;
+
+    REQUIRE(d >= 1);
+    a->u = &x;
+    a->v = &y;
+    find_best(a);
+    if (back) {
+        back->u = &y;
+        back->v = &x;
+        find_best(back);
     }
+    for (size_t i = 0; i < n; i += TILE)
+        for (size_t j = 0; j < m; j += TILE) {
+            const size_t rows = n - i < TILE ? n - i : TILE;
+            const size_t columns = m - j < TILE ? m - j : TILE;
+
+            num_gemm_nt(rows, columns, d, 1, x.row + i * d, y.row + j * d, 0,
+                        tile);
+            if (back) {
+                transpose_tile(rows, columns, tile, turned);
+                count_tile(back, j, columns, i, rows, turned);
+            }
+            count_tile(a, i, rows, j, columns, tile);
+        }
+    free(x.row);
+    free(x.length);
+    free(y.row);
+    free(y.length);
+    free(tile);
+    free(a->best);
+    if (back)
+        free(back->best);
+}
+
+void
+eval_answers_rank(const struct eval_answers *answers, size_t m, size_t d,
+                  const float *u, const float *v, double *rank)
+{
+    struct ranking a = {.answers = answers, .d = d, .cosine = 1, .rank = rank};
+
+    rank_answers(&a, NULL, m, u, v);
 }
 
 void
@@ -112,23 +338,21 @@ eval_retrieve(size_t n, size_t d, const float *u, const float *v,
               enum eval_similarity similarity, double *forward,
               double *backward)
 {
-    struct job job = {.n = n};
+    struct eval_answers own = {n, mem_array(n + 1, sizeof *own.offset),
+                               mem_array(n, sizeof *own.j)};
+    struct ranking a = {.answers = &own,
+                        .d = d,
+                        .cosine = similarity == EVAL_PAIR_COSINE,
+                        .rank = forward};
+    struct ranking back = a;
 
-    REQUIRE(n <= INT32_MAX);
-    eval_scores_init(&job.scores, n, u, n, v, d,
-                     similarity == EVAL_PAIR_COSINE);
-    side_init(&job.u, &job, &job.scores.u);
-    side_init(&job.v, &job, &job.scores.v);
-    for (size_t i = 0; i < n; i += EVAL_TILE)
-        for (size_t j = 0; j < n; j += EVAL_TILE)
-            compare_tile(&job, i, j);
+    back.rank = backward;
     for (size_t i = 0; i < n; i++) {
-        forward[i] = 1 + job.u.above[i] + job.u.half[i];
-        backward[i] = 1 + job.v.above[i] + job.v.half[i];
+        own.j[i] = i;
+        own.offset[i + 1] = i + 1;
     }
-    side_release(&job.u);
-    side_release(&job.v);
-    eval_scores_release(&job.scores);
+    rank_answers(&a, &back, n, u, v);
+    eval_answers_release(&own);
 }
 
 struct eval_ranks
@@ -152,4 +376,27 @@ eval_ranks(size_t n, double *rank)
     r.mean /= (double)n;
     r.median = eval_quantile(n, rank, .5);
     return r;
+}
+
+void
+eval_zero_shot(size_t d, size_t n, const float *x, const int64_t *label,
+               size_t m, const float *v, const int64_t *class, size_t classes,
+               struct eval_hits *hits)
+{
+    struct eval_answers own = eval_answers_by_key(n, label, m, class);
+    double *rank = mem_array(n, sizeof *rank);
+
+    eval_answers_rank(&own, m, d, x, v, rank);
+    for (size_t c = 0; c < classes; c++)
+        hits[c] = (struct eval_hits){0};
+    for (size_t i = 0; i < n; i++) {
+        struct eval_hits *h = &hits[label[i]];
+
+        h->images++;
+        h->at1 += rank[i] > 0 && rank[i] <= 1; // 0: there is no text
+        h->at3 += rank[i] > 0 && rank[i] <= 3;
+        h->at5 += rank[i] > 0 && rank[i] <= 5;
+    }
+    free(rank);
+    eval_answers_release(&own);
 }

@@ -4,13 +4,320 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity.h"
+#include "eval/knn.h"
 #include "eval/pca.h"
 #include "num/vec.h"
-#include "quadtree.h"
+#include "tsne_parts.h"
 #include "util/err.h"
 #include "util/mem.h"
 #include "util/rng.h"
+
+enum {
+    HALVINGS = 100, // of the bracket of a width
+    DEPTH = 40      // points closer than 2^-40 of the whole share a cell
+};
+
+/* --------------------------------------------------------------- affinity */
+
+/* p(j|i) of the neighbours for a b: returns the entropy. */
+static double
+weigh_near(size_t k, const double *square, double b, double *p)
+{
+    double sum = 1, mean = 0;
+
+    p[0] = 1;
+    for (size_t j = 1; j < k; j++) {
+        const double further = square[j] - square[0];
+
+        p[j] = exp(-b * further);
+        sum += p[j];
+        mean += b * further * p[j];
+    }
+    for (size_t j = 0; j < k; j++)
+        p[j] /= sum;
+    return mean / sum + log(sum);
+}
+
+/* p(j|i) of the perplexity; in place of the squared distances, which rise.
+ * Where all are equal, or too few differ, the nearest that b there is. */
+static void
+choose_width(size_t k, double *square, double perplexity, double *p)
+{
+    double low = 0, high = INFINITY,
+           b = 1 / (square[k / 3] - square[0] + 1e-12);
+
+    for (int i = 0; i < HALVINGS; i++) {
+        const double gap = weigh_near(k, square, b, p) - log(perplexity);
+
+        if (fabs(gap) < 1e-9)
+            break;
+        if (gap > 0)
+            low = b;
+        else
+            high = b;
+        b = isinf(high) ? 2 * b : (low + high) / 2;
+    }
+    for (size_t j = 0; j < k; j++)
+        square[j] = p[j];
+}
+
+static int
+compare_columns(const void *a, const void *b)
+{
+    const struct affinity_pair *one = a, *other = b;
+
+    return (one->column > other->column) - (one->column < other->column);
+}
+
+/* Each pair goes to the rows of both. */
+static void
+share_pairs(struct affinity *to, size_t n, size_t k, const uint32_t *ids,
+            const double *p)
+{
+    size_t *end = mem_array(n, sizeof *end);
+
+    for (size_t i = 0; i < n * k; i++)
+        to->start[ids[i] + 1]++;
+    for (size_t i = 0; i < n; i++) {
+        to->start[i + 1] += to->start[i] + k;
+        end[i] = to->start[i];
+    }
+    to->pair = mem_array(to->start[n], sizeof *to->pair);
+    for (size_t i = 0; i < n * k; i++) {
+        const uint32_t row = (uint32_t)(i / k);
+        const float half = (float)(p[i] / (2 * (double)n));
+
+        to->pair[end[row]++] = (struct affinity_pair){ids[i], half};
+        to->pair[end[ids[i]]++] = (struct affinity_pair){row, half};
+    }
+    free(end);
+}
+
+/* Equal columns of a row become one. */
+static void
+merge_pairs(struct affinity *affinity, size_t n)
+{
+    size_t to = 0, first = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const size_t end = affinity->start[i + 1], begin = to;
+        struct affinity_pair *pair = affinity->pair;
+
+        qsort(pair + first, end - first, sizeof *pair, compare_columns);
+        affinity->start[i] = to;
+        for (; first < end; first++)
+            if (to > begin && pair[to - 1].column == pair[first].column)
+                pair[to - 1].p += pair[first].p;
+            else
+                pair[to++] = pair[first];
+    }
+    affinity->start[n] = to;
+}
+
+void
+eval_affinity_find(struct affinity *affinity, size_t n, size_t d,
+                   const float *x, size_t k, double perplexity)
+{
+    uint32_t *ids = mem_array(n * k, sizeof *ids);
+    double *square = mem_array(n * k, sizeof *square);
+    double *p = mem_array(k, sizeof *p);
+    struct eval_knn *knn = eval_knn_new(n, d, x, EVAL_EUCLIDEAN);
+
+    eval_knn_find(knn, n, x, k, 0, ids, square);
+    eval_knn_free(knn);
+    for (size_t i = 0; i < n * k; i++)
+        square[i] = -square[i];
+    for (size_t i = 0; i < n; i++)
+        choose_width(k, square + i * k, perplexity, p);
+    affinity->start = mem_array(n + 1, sizeof *affinity->start);
+    share_pairs(affinity, n, k, ids, square);
+    merge_pairs(affinity, n);
+    free(p);
+    free(square);
+    free(ids);
+}
+
+void
+eval_affinity_release(struct affinity *affinity)
+{
+    free(affinity->start);
+    free(affinity->pair);
+}
+
+/* --------------------------------------------------------------- quadtree */
+
+/* A square: its centre, half of its side, and how often it was cut. */
+struct square {
+    float x, y, half;
+    int depth;
+};
+
+static unsigned
+find_quarter(const struct square *in, const float *at)
+{
+    return (at[0] >= in->x) + 2U * (at[1] >= in->y);
+}
+
+/* Sorts points by their quarter of the square; end[q] is behind those of q. */
+static void
+sort_quarters(struct quadtree *tree, const float *y, uint32_t *order, size_t n,
+              const struct square *in, size_t end[4])
+{
+    size_t count[4] = {0};
+
+    for (size_t i = 0; i < n; i++)
+        count[find_quarter(in, y + 2 * (size_t)order[i])]++;
+    for (size_t q = 0, first = 0; q < 4; first += count[q++])
+        end[q] = first;
+    for (size_t i = 0; i < n; i++)
+        tree->quarter[end[find_quarter(in, y + 2 * (size_t)order[i])]++] =
+            order[i];
+    memcpy(order, tree->quarter, n * sizeof *order);
+}
+
+static void
+add_cell(struct quadtree *tree, const float *y, uint32_t *order, size_t n,
+         const struct square *in)
+{
+    const size_t at = tree->n++;
+    double sum[2] = {0};
+    size_t end[4], first = 0;
+
+    mem_grow(&tree->cell, &tree->room, tree->n, sizeof *tree->cell);
+    for (size_t i = 0; i < n; i++) {
+        sum[0] += y[2 * (size_t)order[i]];
+        sum[1] += y[2 * (size_t)order[i] + 1];
+    }
+    tree->cell[at] = (struct quadtree_cell){
+        (float)(sum[0] / (double)n), (float)(sum[1] / (double)n), (float)n,
+        4 * in->half * in->half, 0};
+    if (n > 1 && in->depth < DEPTH) {
+        sort_quarters(tree, y, order, n, in, end);
+        for (unsigned q = 0; q < 4; first = end[q++]) {
+            const float step = in->half / 2;
+            const struct square part = {in->x + (q & 1 ? step : -step),
+                                        in->y + (q & 2 ? step : -step), step,
+                                        in->depth + 1};
+
+            if (end[q] > first)
+                add_cell(tree, y, order + first, end[q] - first, &part);
+        }
+    }
+    tree->cell[at].after = (uint32_t)tree->n;
+}
+
+/* The square that all points are in. */
+static struct square
+bound_points(size_t n, const float *y)
+{
+    float low[2] = {y[0], y[1]}, high[2] = {y[0], y[1]};
+
+    for (size_t i = 0; i < 2 * n; i++) {
+        low[i & 1] = fminf(low[i & 1], y[i]);
+        high[i & 1] = fmaxf(high[i & 1], y[i]);
+    }
+    return (struct square){
+        .x = (low[0] + high[0]) / 2,
+        .y = (low[1] + high[1]) / 2,
+        .half = fmaxf(high[0] - low[0], high[1] - low[1]) / 2 * 1.0001F,
+    };
+}
+
+void
+eval_quadtree_build(struct quadtree *tree, size_t n, const float *y)
+{
+    const struct square whole = bound_points(n, y);
+
+    if (tree->points < n) {
+        free(tree->order);
+        free(tree->quarter);
+        tree->order = mem_array(n, sizeof *tree->order);
+        tree->quarter = mem_array(n, sizeof *tree->quarter);
+        tree->points = n;
+        for (size_t i = 0; i < n; i++)
+            tree->order[i] = (uint32_t)i;
+    }
+    tree->n = 0;
+    add_cell(tree, y, tree->order, n, &whole);
+}
+
+void
+eval_quadtree_release(struct quadtree *tree)
+{
+    free(tree->cell);
+    free(tree->order);
+    free(tree->quarter);
+}
+
+/* Near points, each with what repels it. */
+struct group {
+    float x[QUADTREE_GROUP], y[QUADTREE_GROUP];
+    float force[2][QUADTREE_GROUP], sum[QUADTREE_GROUP];
+};
+
+/* Whether a point of the group is so near to a cell that its parts count. */
+static int
+is_near(const struct group *group, const struct quadtree_cell *cell,
+        float square)
+{
+    const struct quadtree_cell c = *cell;
+    int near = 0;
+
+    for (size_t i = 0; i < QUADTREE_GROUP; i++) {
+        const float dx = group->x[i] - c.x, dy = group->y[i] - c.y;
+
+        near |= c.square >= square * (dx * dx + dy * dy);
+    }
+    return near;
+}
+
+static void
+repel_group(struct group *group, const struct quadtree_cell *cell)
+{
+    const struct quadtree_cell c = *cell;
+
+    for (size_t i = 0; i < QUADTREE_GROUP; i++) {
+        const float dx = group->x[i] - c.x, dy = group->y[i] - c.y;
+        const float w = 1 / (1 + dx * dx + dy * dy), all = c.mass * w;
+
+        group->sum[i] += all;
+        group->force[0][i] += all * w * dx;
+        group->force[1][i] += all * w * dy;
+    }
+}
+
+void
+eval_quadtree_repel(const struct quadtree *tree, const float *y, size_t first,
+                    float theta, float *force, float *sum)
+{
+    const struct quadtree_cell *cell = tree->cell, *end = cell + tree->n;
+    const uint32_t *order = tree->order + first;
+    const size_t left = (size_t)tree->cell->mass - first;
+    const size_t n = left < QUADTREE_GROUP ? left : QUADTREE_GROUP;
+    struct group group = {.sum = {0}};
+
+    for (size_t i = 0; i < QUADTREE_GROUP; i++) { // filled up with the first
+        group.x[i] = y[2 * (size_t)order[i < n ? i : 0]];
+        group.y[i] = y[2 * (size_t)order[i < n ? i : 0] + 1];
+    }
+    while (cell < end) {
+        const struct quadtree_cell *after = tree->cell + cell->after;
+
+        if (after > cell + 1 && is_near(&group, cell, theta * theta)) {
+            cell++;
+        } else {
+            repel_group(&group, cell);
+            cell = after;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        force[2 * (size_t)order[i]] = group.force[0][i];
+        force[2 * (size_t)order[i] + 1] = group.force[1][i];
+        sum[order[i]] = group.sum[i];
+    }
+}
+
+/* -------------------------------------------------------------------- map */
 
 static const float theta = 0.5F;
 

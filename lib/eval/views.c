@@ -18,13 +18,6 @@ eval_views_negatives(const struct eval_views *rows)
 }
 
 int
-eval_views_meets(const struct eval_views *rows, size_t r, size_t c)
-{
-    return r % rows->samples != c % rows->samples &&
-           !(rows->cross && r / rows->samples == c / rows->samples);
-}
-
-int
 eval_views_kin(const struct eval_views *rows, size_t r, size_t c)
 {
     const int64_t *group = rows->group;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cosine.h"
-#include "eval/answers.h"
 #include "eval/retrieve.h"
 #include "t.h"
 #include "util/mem.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval/cca.h"
+#include "eval/pca.h"
 #include "t.h"
 #include "util/mem.h"
 #include "util/rng.h"

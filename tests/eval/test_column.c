@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "eval/column.h"
@@ -46,6 +47,18 @@ ranks_correlate(void)
 }
 
 static void
+order_keeps_equal_ones(void)
+{
+    static const double x[] = {3, 1, 4, 1};
+    static const size_t want[] = {1, 3, 0, 2};
+    size_t *order = eval_order(4, x);
+
+    T(!memcmp(order, want, sizeof want),
+      "indices rise, equal ones as they are");
+    free(order);
+}
+
+static void
 extremes_are_marked(void)
 {
     static const double x[] = {3, 1, 4, 1, 5, 9, 2, 6};
@@ -62,6 +75,7 @@ main(void)
     quantiles_are_between_neighbours();
     histograms_count_all();
     ranks_correlate();
+    order_keeps_equal_ones();
     extremes_are_marked();
     return t_done();
 }

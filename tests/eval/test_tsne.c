@@ -1,9 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval/affinity.h"
-#include "eval/quadtree.h"
 #include "eval/tsne.h"
+#include "eval/tsne_parts.h"
 #include "num/threads.h"
 #include "t.h"
 #include "util/mem.h"

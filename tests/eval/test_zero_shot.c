@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cosine.h"
-#include "eval/zero_shot.h"
+#include "eval/retrieve.h"
 #include "t.h"
 #include "util/mem.h"
 #include "util/rng.h"

@@ -5,9 +5,7 @@
 #include "anchors.h"
 #include "data/npy.h"
 #include "eval/column.h"
-#include "tables.h"
 #include "util/mem.h"
-#include "util/rng.h"
 
 enum { TOGETHER = 64 }; // anchors, between two looks at the progress
 
@@ -15,10 +13,9 @@ static const double usual_tau = 0.2;
 
 static double tau = NAN, rho = 0.3;
 static long most = 1000, nearest = 10, extreme = 6, one = LONG_MIN;
-static const char *column = "tau", *learnt_file, *output, *picture, *sheet,
-                  *images;
+static const char *column = "tau", *learnt_file, *output, *sheet, *images;
 
-const struct opt anchors_opts[] = {
+static const struct opt anchors_own[] = {
     {"tau", 0, OPT_REAL, &tau, 1e-4, 1e4, "X",
      "temperature of the softmax; else the learnt one, else 0.2"},
     {"rho", 0, OPT_REAL, &rho, 1e-6, 100, "X",
@@ -35,7 +32,7 @@ const struct opt anchors_opts[] = {
      "print and draw the softmax of this sample's first view alone"},
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "write all that was measured of each anchor, as .csv"},
-    {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
+    {"plot", 0, OPT_TEXT, &given.plot, 0, 0, "FILE",
      "draw it as PNG, and keep the script"},
     {"sheet", 0, OPT_TEXT, &sheet, 0, 0, "FILE",
      "draw the anchors of extreme temperature and their negatives, PNG"},
@@ -43,9 +40,9 @@ const struct opt anchors_opts[] = {
      "how many of each end are listed and drawn"},
     {"images", 0, OPT_TEXT, &images, 0, 0, "DATA",
      "the data set that features are of, to draw and quote it"},
-    INSTRUMENT_OPTS,
     {0},
 };
+verb_opts anchors_opts = {anchors_own, INSTRUMENT_GROUPS};
 
 /* ---------------------------------------------------------------- anchors */
 
@@ -119,25 +116,18 @@ static size_t *
 draw_anchors(const struct eval_views *rows, size_t *m)
 {
     const size_t n = eval_views_count(rows);
-    int64_t *order = mem_array(n, sizeof *order);
-    double *picked;
-    struct rng rng;
-    size_t *row;
+    int64_t *order = shuffled_rows(n, measured_how.seed);
+    uint8_t *taken = mem_array(n, 1);
+    size_t *row, k = 0;
 
     *m = most && (size_t)most < n ? (size_t)most : n;
-    for (size_t i = 0; i < n; i++)
-        order[i] = (int64_t)i;
-    rng_init(&rng, (uint64_t)measured_how.seed, RNG_SPLIT, 0, 0, 0);
-    if (*m < n)
-        rng_shuffle(&rng, n, order);
-    picked = mem_array(*m, sizeof *picked);
-    for (size_t i = 0; i < *m; i++)
-        picked[i] = (double)order[i];
-    eval_sort(*m, picked);
     row = mem_array(*m, sizeof *row);
     for (size_t i = 0; i < *m; i++)
-        row[i] = (size_t)picked[i];
-    free(picked);
+        taken[order[i]] = 1;
+    for (size_t r = 0; r < n; r++)
+        if (taken[r])
+            row[k++] = r;
+    free(taken);
     free(order);
     return row;
 }
@@ -173,62 +163,39 @@ measure_anchors(struct anchors *a)
     }
     progress_clear(&progress);
     free(at);
-}
+    a->of[0] = mem_array(MEASURES * a->m, sizeof *a->of[0]);
+    for (size_t k = 1; k < MEASURES; k++)
+        a->of[k] = a->of[0] + k * a->m;
+    for (size_t i = 0; i < a->m; i++) {
+        const struct eval_anchor *out = &a->out[i];
 
-/* A measure of all anchors, to be given to free(). */
-enum measure {
-    EXACT,
-    BOUND,
-    TAU,
-    KL,
-    EFFECTIVE,
-    LARGEST,
-    DENSITY,
-    OWN,
-    LEARNT
-};
-
-static double
-measure_of(const struct anchors *a, size_t i, enum measure which)
-{
-    const struct eval_anchor *out = &a->out[i];
-    const double numbers[] = {out->exact,   out->bound,     out->tau,
-                              out->kl,      out->effective, out->largest,
-                              out->density, out->own};
-
-    return which == LEARNT ? a->learnt[a->row[i]] : numbers[which];
-}
-
-static double *
-take_measure(const struct anchors *a, enum measure which)
-{
-    double *x = mem_array(a->m, sizeof *x);
-
-    for (size_t i = 0; i < a->m; i++)
-        x[i] = measure_of(a, i, which);
-    return x;
+        a->of[EXACT][i] = out->exact;
+        a->of[BOUND][i] = out->bound;
+        a->of[TAU][i] = out->tau;
+        a->of[KL][i] = out->kl;
+        a->of[EFFECTIVE][i] = out->effective;
+        a->of[LARGEST][i] = out->largest;
+        a->of[DENSITY][i] = out->density;
+        a->of[OWN][i] = out->own;
+        a->of[LEARNT][i] = a->learnt ? a->learnt[a->row[i]] : 0;
+    }
 }
 
 static void
 add_spread(json_t *line, const struct anchors *a, const char *name,
            enum measure which)
 {
-    double *x = take_measure(a, which);
-
-    json_object_set_new(line, name, spread(a->m, x));
-    free(x);
+    json_object_set_new(line, name, spread(a->m, a->of[which]));
 }
 
-static double
-correlate_measures(const struct anchors *a, enum measure one_of,
-                   enum measure other)
+/* Adds the correlation of a measure with the exact temperature. */
+static void
+add_rank(json_t *ranks, const struct anchors *a, const char *name,
+         enum measure which)
 {
-    double *x = take_measure(a, one_of), *y = take_measure(a, other);
-    const double rank = eval_spearman(a->m, x, y);
-
-    free(x);
-    free(y);
-    return rank;
+    json_object_set_new(
+        ranks, name,
+        json_real(eval_spearman(a->m, a->of[which], a->of[EXACT])));
 }
 
 /* What exact temperatures can be at most, and how near one comes to that. */
@@ -254,11 +221,10 @@ add_learnt(json_t *line, json_t *ranks, const struct anchors *a)
     add_spread(line, a, "learnt", LEARNT);
     for (size_t i = 0; i < a->m; i++)
         if (a->out[i].exact > 0)
-            ratio[n++] = measure_of(a, i, LEARNT) / a->out[i].exact;
+            ratio[n++] = a->of[LEARNT][i] / a->out[i].exact;
     if (n)
         json_object_set_new(line, "learnt_over_exact", spread(n, ratio));
-    json_object_set_new(ranks, "learnt_exact",
-                        json_real(correlate_measures(a, LEARNT, EXACT)));
+    add_rank(ranks, a, "learnt_exact", LEARNT);
     free(ratio);
 }
 
@@ -369,14 +335,12 @@ report_anchors(const struct anchors *a)
     add_spread(line, a, "effective", EFFECTIVE);
     add_spread(line, a, "largest", LARGEST);
     add_spread(line, a, "density", DENSITY);
-    json_object_set_new(ranks, "density_exact",
-                        json_real(correlate_measures(a, DENSITY, EXACT)));
+    add_rank(ranks, a, "density_exact", DENSITY);
     if (a->learnt)
         add_learnt(line, ranks, a);
     if (a->in->group) {
         add_spread(line, a, "own", OWN);
-        json_object_set_new(ranks, "own_exact",
-                            json_real(correlate_measures(a, OWN, EXACT)));
+        add_rank(ranks, a, "own_exact", OWN);
         add_groups(line, ranks, a);
     }
     json_object_set_new(line, "spearman", ranks);
@@ -397,20 +361,6 @@ find_one(const struct instrument *in, size_t *m)
         die("there is no sample %ld", one);
     *m = 1;
     return row;
-}
-
-static void
-report_one(const struct anchors *a)
-{
-    const struct eval_anchor *at = a->out;
-
-    print(json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f s:f s:f}", "measure",
-                    "anchor", "sample", (json_int_t)one, "exact", at->exact,
-                    "bound", at->bound, "tau", at->tau, "kl", at->kl,
-                    "effective", at->effective, "largest", at->largest,
-                    "density", at->density, "own", at->own),
-          json_object());
-    anchors_one(a, 0, picture);
 }
 
 /* The data set that the rows are of, if it is known. */
@@ -456,17 +406,18 @@ run_anchors(char **path)
     a.row = alone ? find_one(&in, &a.m) : draw_anchors(&in.rows, &a.m);
     measure_anchors(&a);
     if (alone) {
-        report_one(&a);
+        anchors_one(&a);
     } else {
         if (output)
             anchors_csv(&a, output);
-        if (picture)
-            anchors_plot(&a, picture);
+        if (given.plot)
+            anchors_plot(&a);
         if (sheet)
             anchors_sheet(&a, sheet);
         report_anchors(&a);
     }
     free(a.row);
+    free(a.of[0]);
     free(a.out);
     free(a.learnt);
     if (set)

@@ -4,6 +4,20 @@
 #include "eval/anchors.h"
 #include "instrument.h"
 
+/* What is measured of an anchor. */
+enum measure {
+    EXACT,
+    BOUND,
+    TAU,
+    KL,
+    EFFECTIVE,
+    LARGEST,
+    DENSITY,
+    OWN,
+    LEARNT,
+    MEASURES
+};
+
 /* Anchors that were measured, and how they are shown (anchors_show.c). */
 struct anchors {
     const struct instrument *in;
@@ -13,13 +27,14 @@ struct anchors {
     size_t *row;             /* [m] rising */
     struct eval_anchor *out; /* [m] */
     double *learnt;          /* [rows], or NULL */
+    double *of[MEASURES];    /* [m] each */
 };
 
 /* anchors_csv() writes a line for each. */
 void anchors_csv(const struct anchors *a, const char *path);
 
 /* anchors_plot() draws how they are distributed and what goes with what. */
-void anchors_plot(const struct anchors *a, const char *picture);
+void anchors_plot(const struct anchors *a);
 
 /* anchors_ends() lists the anchors with the lowest or the highest exact
  * temperature. */
@@ -29,8 +44,8 @@ json_t *anchors_ends(const struct anchors *a, int highest);
  * negatives. */
 void anchors_sheet(const struct anchors *a, const char *path);
 
-/* anchors_one() prints the softmax of anchor i, and draws it where `picture` is
- * not NULL. */
-void anchors_one(const struct anchors *a, size_t i, const char *picture);
+/* anchors_one() prints the softmax of the first anchor, and draws it where
+ * --plot was given. */
+void anchors_one(const struct anchors *a);
 
 #endif

@@ -37,6 +37,8 @@ view_at(const struct anchors *a, size_t row)
 void
 anchors_csv(const struct anchors *a, const char *path)
 {
+    static const enum measure column[] = {
+        EXACT, LEARNT, TAU, KL, EFFECTIVE, LARGEST, DENSITY, BOUND, OWN};
     struct file_draft draft = {0};
     struct err err;
 
@@ -47,17 +49,15 @@ anchors_csv(const struct anchors *a, const char *path)
             "density,bound,own\n",
             a->learnt ? "learnt," : "");
     for (size_t i = 0; i < a->m; i++) {
-        const struct eval_anchor *at = &a->out[i];
         const size_t sample = sample_at(a, a->row[i]);
 
-        fprintf(draft.file, "%jd,%zu,%jd,%.6g,", number_at(a, a->row[i]),
+        fprintf(draft.file, "%jd,%zu,%jd", number_at(a, a->row[i]),
                 view_at(a, a->row[i]),
-                a->in->group ? (intmax_t)a->in->group[sample] : -1, at->exact);
-        if (a->learnt)
-            fprintf(draft.file, "%.6g,", a->learnt[a->row[i]]);
-        fprintf(draft.file, "%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g\n", at->tau,
-                at->kl, at->effective, at->largest, at->density, at->bound,
-                at->own);
+                a->in->group ? (intmax_t)a->in->group[sample] : -1);
+        for (size_t k = 0; k < sizeof column / sizeof *column; k++)
+            if (column[k] != LEARNT || a->learnt)
+                fprintf(draft.file, ",%.6g", a->of[column[k]][i]);
+        fputs("\n", draft.file);
     }
     if (file_draft_keep(&draft, &err))
         die("%s", err.msg);
@@ -84,24 +84,21 @@ write_histogram(FILE *out, const char *name, size_t n, const double *x,
 static void
 write_temperatures(FILE *out, const struct anchors *a)
 {
-    double *exact = mem_array(a->m, sizeof *exact), low = 1e9, high = 0;
-    double *learnt = mem_array(a->m, sizeof *learnt);
+    const double *exact = a->of[EXACT],
+                 *learnt = a->of[a->learnt ? LEARNT : EXACT];
+    double low = 1e9, high = 0;
 
     for (size_t i = 0; i < a->m; i++) {
-        exact[i] = a->out[i].exact;
-        learnt[i] = a->learnt ? a->learnt[a->row[i]] : exact[i];
         low = fmin(low, fmin(exact[i], learnt[i]));
         high = fmax(high, fmax(exact[i], learnt[i]));
     }
     high = high > low ? high : low + 1;
     write_histogram(out, "exact", a->m, exact, low, high);
     write_histogram(out, "learnt", a->m, learnt, low, high);
-    free(learnt);
-    free(exact);
 }
 
 void
-anchors_plot(const struct anchors *a, const char *picture)
+anchors_plot(const struct anchors *a)
 {
     struct plot script;
     FILE *out = plot_open(&script);
@@ -136,42 +133,22 @@ anchors_plot(const struct anchors *a, const char *picture)
             a->in->group ? "share of the weight on the own group"
                          : "mean cosine of the nearest negatives",
             a->in->group ? 5 : 4);
-    plot(&script, picture);
+    plot(&script, given.plot);
 }
 
 /* ---------------------------------------------------------------- extremes */
-
-/* An anchor by its exact temperature. */
-struct ranked {
-    double exact;
-    size_t at;
-};
-
-static int
-by_exact(const void *x, const void *y)
-{
-    const struct ranked *a = x, *b = y;
-
-    if (a->exact != b->exact)
-        return a->exact < b->exact ? -1 : 1;
-    return (a->at > b->at) - (a->at < b->at);
-}
 
 /* The anchors of one end, the most extreme first; *n of them. */
 static size_t *
 find_ends(const struct anchors *a, int highest, size_t *n)
 {
-    struct ranked *ranked = mem_array(a->m, sizeof *ranked);
-    size_t *at;
+    size_t *order = eval_order(a->m, a->of[EXACT]), *at;
 
     *n = a->extreme < a->m ? a->extreme : a->m;
     at = mem_array(*n, sizeof *at);
-    for (size_t i = 0; i < a->m; i++)
-        ranked[i] = (struct ranked){a->out[i].exact, i};
-    qsort(ranked, a->m, sizeof *ranked, by_exact);
     for (size_t k = 0; k < *n; k++)
-        at[k] = ranked[highest ? a->m - 1 - k : k].at;
-    free(ranked);
+        at[k] = order[highest ? a->m - 1 - k : k];
+    free(order);
     return at;
 }
 
@@ -314,11 +291,10 @@ anchors_sheet(const struct anchors *a, const char *path)
 
 /* All p of a row, the heaviest first, against their rank. */
 static void
-plot_softmax(const struct anchors *a, size_t i, const float *p,
-             const size_t *near, size_t k, const char *picture)
+plot_softmax(const struct anchors *a, const float *p, const size_t *near)
 {
     const size_t n = eval_views_count(&a->in->rows);
-    const size_t m = eval_views_negatives(&a->in->rows);
+    const size_t m = eval_views_negatives(&a->in->rows), k = a->nearest;
     double *sorted = mem_array(n, sizeof *sorted);
     struct plot script;
     FILE *out = plot_open(&script);
@@ -331,7 +307,7 @@ plot_softmax(const struct anchors *a, size_t i, const float *p,
         fprintf(out, "%zu %g\n", c + 1, -sorted[c]);
     fputs("END\n# rank, p of those of the own group\n$own << END\n0 0\n", out);
     for (size_t c = 0; c < k; c++)
-        if (eval_views_kin(&a->in->rows, a->row[i], near[c]))
+        if (eval_views_kin(&a->in->rows, *a->row, near[c]))
             fprintf(out, "%zu %g\n", c + 1, (double)p[near[c]]);
     fprintf(out,
             "END\nset terminal pngcairo size 800,480\nset logscale xy\n"
@@ -345,22 +321,29 @@ plot_softmax(const struct anchors *a, size_t i, const float *p,
             "title \"of the own group, among the first %zu\", %g with lines "
             "dt 2 lc rgb \"#999999\" title \"uniform\"\n",
             m < 2 ? 2 : m, fmax(-sorted[m - 1], 1e-12) / 2,
-            number_at(a, a->row[i]), a->out[i].tau, a->out[i].effective, k,
+            number_at(a, *a->row), a->out->tau, a->out->effective, k,
             1 / (double)m);
-    plot(&script, picture);
+    plot(&script, given.plot);
     free(sorted);
 }
 
 void
-anchors_one(const struct anchors *a, size_t i, const char *picture)
+anchors_one(const struct anchors *a)
 {
     const struct eval_views *rows = &a->in->rows;
+    const struct eval_anchor *at = a->out;
     const size_t n = eval_views_count(rows), k = a->nearest;
-    float *s = compare_row(a, a->row[i]), *p = mem_array(n, sizeof *p);
+    float *s = compare_row(a, *a->row), *p = mem_array(n, sizeof *p);
     size_t *near = mem_array(k, sizeof *near);
     double sum = 0;
 
-    eval_softmax(n, s, a->out[i].tau, p);
+    print(json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f s:f s:f}", "measure",
+                    "anchor", "sample", (json_int_t)number_at(a, *a->row),
+                    "exact", at->exact, "bound", at->bound, "tau", at->tau,
+                    "kl", at->kl, "effective", at->effective, "largest",
+                    at->largest, "density", at->density, "own", at->own),
+          json_object());
+    eval_softmax(n, s, at->tau, p);
     eval_views_nearest(n, s, k, near);
     for (size_t c = 0; c < k; c++) {
         const size_t row = near[c];
@@ -375,8 +358,8 @@ anchors_one(const struct anchors *a, size_t i, const char *picture)
                         instrument_group(a->in, sample_at(a, row), group)),
               json_object());
     }
-    if (picture)
-        plot_softmax(a, i, p, near, k, picture);
+    if (given.plot)
+        plot_softmax(a, p, near);
     free(near);
     free(p);
     free(s);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "curves.h"
 #include "eval/bias.h"
 #include "loss/global.h"
 #include "method.h"
@@ -15,14 +14,8 @@ enum space { EMBEDDING, PARAMETERS, BOTH };
 static enum space space;
 static long replicas = 8, warm_up = 10;
 static int inside;
-static const char *picture;
 
-const struct opt bias_opts[] = {
-    METHOD_OBJECTIVE_OPT,
-    METHOD_TAU_OPT,
-    METHOD_PROPOSALS_OPT,
-    METHOD_STRATEGY_OPT,
-    METHOD_BATCHES_OPT,
+static const struct opt bias_own[] = {
     {"space", 0, OPT_CHOICE, &space, 0, 0, "embedding|parameters|both",
      "gradient of embeddings, or of the encoder's parameters"},
     {"inside", 0, OPT_FLAG, &inside, 0, 0, NULL,
@@ -31,11 +24,10 @@ const struct opt bias_opts[] = {
      "independent epochs that are measured"},
     {"warmup", 0, OPT_WHOLE, &warm_up, 0, 1e6, "N",
      "epochs before each, where objective or sampler remember samples"},
-    {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
-     "draw it as PNG, and keep the script"},
-    INSTRUMENT_OPTS,
     {0},
 };
+verb_opts bias_opts = {method_opts, batches_opts, bias_own, plot_opts,
+                       INSTRUMENT_GROUPS};
 
 static const struct curves_panel panels[CURVES_PANELS] = {
     {"bias squared, in |g|^2 (10^{-6}: none)", 1},
@@ -213,8 +205,13 @@ report_bias(struct meter *m, const struct method *method, enum space which)
 }
 
 static void
-measure_batch(struct meter *m, const struct method *method)
+measure_batch(void *self, const struct method *method)
 {
+    struct meter *m = self;
+    const double tau = method->how.settings.value[LOSS_TAU];
+
+    if (tau != m->tau)
+        find_exact(m, tau);
     for (int k = 0; k < BOTH; k++) {
         struct gradients *g = &m->of[k];
 
@@ -222,8 +219,7 @@ measure_batch(struct meter *m, const struct method *method)
             continue;
         memset(g->estimate, 0,
                (size_t)replicas * g->size * sizeof *g->estimate);
-        for (size_t r = 0; r < (size_t)replicas; r++)
-            g->step[r] = 0;
+        memset(g->step, 0, (size_t)replicas * sizeof *g->step);
     }
     progress_start(&m->progress, "epochs", 0, (double)replicas);
     for (size_t r = 0; r < (size_t)replicas; r++)
@@ -234,39 +230,35 @@ measure_batch(struct meter *m, const struct method *method)
             report_bias(m, method, (enum space)k);
 }
 
+static void
+begin_spaces(void *self, char **path)
+{
+    struct meter *m = self;
+    const struct eval_views *rows = &m->in.rows;
+    size_t count;
+
+    (void)path;
+    if (wants_space(PARAMETERS) && !m->in.encoder)
+        opt_misuse(
+            "--space wants CHECKPOINT DATA of one encoder: features have "
+            "no parameters");
+    if (wants_space(EMBEDDING))
+        make_gradients(m, EMBEDDING, "embedding",
+                       eval_views_count(rows) * rows->d);
+    if (wants_space(PARAMETERS)) {
+        nn_net_params(m->in.measured.model.net, &count);
+        make_gradients(m, PARAMETERS, "parameters", count);
+    }
+}
+
 void
 run_bias(char **path)
 {
     struct meter m = {.tau = 0};
-    size_t batch[METHOD_MOST], batches, count;
-    const char *objective;
-    struct method method;
 
-    for (size_t i = 0; (objective = method_objective(i)); i++)
-        method_read(&method, objective); // refused before there is work
-    method_open(&m.in, path, wants_space(PARAMETERS));
-    if (wants_space(PARAMETERS) && !m.in.encoder)
-        opt_misuse(
-            "--space wants CHECKPOINT DATA of one encoder: features have "
-            "no parameters");
-    batches = method_batches(m.in.rows.samples, batch);
-    if (wants_space(EMBEDDING))
-        make_gradients(&m, EMBEDDING, "embedding",
-                       eval_views_count(&m.in.rows) * m.in.rows.d);
-    if (wants_space(PARAMETERS)) {
-        nn_net_params(m.in.measured.model.net, &count);
-        make_gradients(&m, PARAMETERS, "parameters", count);
-    }
-    for (size_t i = 0; (objective = method_objective(i)); i++) {
-        method_read(&method, objective);
-        if (method.how.settings.value[LOSS_TAU] != m.tau)
-            find_exact(&m, method.how.settings.value[LOSS_TAU]);
-        for (size_t k = 0; k < batches; k++) {
-            method.how.batch = batch[k];
-            measure_batch(&m, &method);
-        }
-    }
-    curves_draw(&m.curves, panels, picture);
+    method_each(&m.in, path, wants_space(PARAMETERS), begin_spaces,
+                measure_batch, &m);
+    curves_draw(&m.curves, panels);
     for (int k = 0; k < BOTH; k++) {
         free(m.of[k].exact);
         free(m.of[k].estimate);

@@ -9,19 +9,12 @@
 #include "method.h"
 #include "sample/ess.h"
 #include "util/mem.h"
-#include "util/rng.h"
 
 enum { LAGS = 20 };
 
 static long visits = 100, warm_up = 20, replicas = 4, most = 32;
-static const char *picture;
 
-const struct opt chains_opts[] = {
-    METHOD_OBJECTIVE_OPT,
-    METHOD_TAU_OPT,
-    METHOD_PROPOSALS_OPT,
-    METHOD_STRATEGY_OPT,
-    METHOD_BATCHES_OPT,
+static const struct opt chains_own[] = {
     {"visits", 0, OPT_WHOLE, &visits, 8, 1e6, "N",
      "epochs that are measured, in each of which a chain is visited"},
     {"warmup", 0, OPT_WHOLE, &warm_up, 0, 1e6, "N", "epochs before"},
@@ -29,11 +22,10 @@ const struct opt chains_opts[] = {
      "independent runs of all chains"},
     {"anchors", 0, OPT_WHOLE, &most, 1, 1e6, "N",
      "chains that are measured, drawn by the seed"},
-    {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
-     "draw it as PNG, and keep the script"},
-    INSTRUMENT_OPTS,
     {0},
 };
+verb_opts chains_opts = {method_opts, batches_opts, chains_own, plot_opts,
+                         INSTRUMENT_GROUPS};
 
 /* What was seen of some chains. */
 struct watch {
@@ -56,8 +48,7 @@ watch_init(struct watch *w, const struct instrument *in,
     const size_t n = eval_views_count(&in->rows);
     const size_t chains = 2 * in->rows.samples;
     const size_t m = (size_t)most < chains ? (size_t)most : chains;
-    int64_t *order = mem_array(n, sizeof *order);
-    struct rng rng;
+    int64_t *order = shuffled_rows(n, measured_how.seed);
 
     *w = (struct watch){.in = in, .method = method, .m = m};
     w->row = mem_array(m, sizeof *w->row);
@@ -65,12 +56,8 @@ watch_init(struct watch *w, const struct instrument *in,
     w->x = mem_array(m * (size_t)(replicas * visits), sizeof *w->x);
     w->times = mem_array(m * (size_t)replicas, sizeof *w->times);
     w->weight = mem_array(m * n, sizeof *w->weight);
-    rng_init(&rng, (uint64_t)measured_how.seed, RNG_SPLIT, 0, 0, 0);
-    for (size_t r = 0; r < n; r++) {
-        order[r] = (int64_t)r;
+    for (size_t r = 0; r < n; r++)
         w->at[r] = m;
-    }
-    rng_shuffle(&rng, n, order);
     for (size_t i = 0; i < m; i++) {
         w->row[i] = (size_t)order[i];
         w->at[order[i]] = i;
@@ -157,28 +144,6 @@ struct mixing {
     double lagged[LAGS];
 };
 
-static struct mixing
-mixing_new(size_t m)
-{
-    struct mixing mix = {.ess = mem_array(m, sizeof(double)),
-                         .rhat = mem_array(m, sizeof(double)),
-                         .distance = mem_array(m, sizeof(double)),
-                         .noise = mem_array(m, sizeof(double)),
-                         .lean = mem_array(m, sizeof(double))};
-
-    return mix;
-}
-
-static void
-mixing_free(struct mixing *mix)
-{
-    free(mix->ess);
-    free(mix->rhat);
-    free(mix->distance);
-    free(mix->noise);
-    free(mix->lean);
-}
-
 /* How much higher the mean cosine is by the recorded weights than by p, in
  * deviations of p. */
 static double
@@ -226,20 +191,6 @@ measure_chain(const struct watch *w, size_t i, struct mixing *mix)
     free(work);
 }
 
-/* The chains whose states all replicas have seen, put first. */
-static void
-keep_whole_chains(struct watch *w)
-{
-    for (size_t i = 0; i < w->m; i++)
-        for (size_t r = 0; r < (size_t)replicas; r++)
-            if (w->times[i * (size_t)replicas + r] < (size_t)visits)
-                die("a chain of sample %jd was visited %zu times in %ld "
-                    "epochs: the plan leaves samples out, or chains without a "
-                    "state",
-                    (intmax_t)w->in->id[w->row[i] % w->in->rows.samples],
-                    w->times[i * (size_t)replicas + r], visits);
-}
-
 static void
 draw_chains(const struct watch *w, const struct mixing *mix)
 {
@@ -270,17 +221,25 @@ draw_chains(const struct watch *w, const struct mixing *mix)
           "set ylabel \"R-hat\"\n"
           "plot $chains using 3:4 with points pt 7\n",
           out);
-    plot(&script, picture);
+    plot(&script, given.plot);
 }
 
 static void
 report_chains(const struct watch *w)
 {
-    struct mixing mix = mixing_new(w->m);
+    double *of = mem_array(5 * w->m, sizeof *of);
+    struct mixing mix = {
+        of, of + w->m, of + 2 * w->m, of + 3 * w->m, of + 4 * w->m, {0}};
     json_t *how = instrument_protocol(w->in), *lags = json_array();
     json_t *line;
 
-    keep_whole_chains((struct watch *)w);
+    for (size_t chain = 0; chain < w->m * (size_t)replicas; chain++)
+        if (w->times[chain] < (size_t)visits)
+            die("a chain of sample %jd was visited %zu times in %ld epochs: "
+                "the plan leaves samples out, or chains without a state",
+                (intmax_t)w->in->id[w->row[chain / (size_t)replicas] %
+                                    w->in->rows.samples],
+                w->times[chain], visits);
     for (size_t i = 0; i < w->m; i++)
         measure_chain(w, i, &mix);
     for (size_t lag = 0; lag < LAGS; lag++)
@@ -298,32 +257,31 @@ report_chains(const struct watch *w)
                        "visits", (json_int_t)visits, "warmup",
                        (json_int_t)warm_up, "replicas", (json_int_t)replicas));
     print(line, how);
-    if (picture)
+    if (given.plot)
         draw_chains(w, &mix);
-    mixing_free(&mix);
+    free(of);
 }
 
 void
 run_chains(char **path)
 {
-    size_t batch[METHOD_MOST], batches;
-    const char *objective = method_objective(0);
+    size_t batch[LIST_MOST], batches;
+    const struct opt_list *objectives = &method_how.objectives;
+    const char *objective = objectives->n ? objectives->item[0] : "emc2";
     struct instrument in;
     struct method method;
     struct watch w;
 
-    if (!method_how.objectives.n)
-        objective = "emc2";
     method_read(&method, objective);
     if (!method.how.sampler)
         opt_misuse("%s has no chains: emc2 and emc2_bimodal have", objective);
-    if (method_how.objectives.n > 1)
+    if (objectives->n > 1)
         opt_misuse("--objective is one here");
     method_open(&in, path, 0);
     if (in.rows.views != 2)
         die("chains are measured on two views of each sample");
     batches = method_batches(in.rows.samples, batch);
-    if (picture && batches > 1)
+    if (given.plot && batches > 1)
         opt_misuse("--plot draws one size of batches: name it with --batch");
     for (size_t k = 0; k < batches; k++) {
         struct progress progress;

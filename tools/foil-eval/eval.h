@@ -11,60 +11,42 @@
 #include "util/plot.h"
 
 /*
- * The parts of foil-eval: a file for each verb, with the options that it takes,
- * and io.c for what they share.  A verb reads its files, prints its lines, or
- * ends the process.
+ * The verbs of foil-eval: of each the groups of options that it takes, in this
+ * order, NULL behind the last; and what it does with its operands: it reads its
+ * files and prints its lines, or ends the process.
  */
-extern const struct opt knn_opts[], neighbours_opts[], probe_opts[],
-    zero_shot_opts[], geometry_opts[], retrieve_opts[], cca_opts[], loss_opts[],
-    pca_opts[], map_opts[], temperature_opts[], follow_opts[], anchors_opts[],
-    chains_opts[], plan_opts[], false_negatives_opts[], bias_opts[];
+typedef const struct opt *const verb_opts[];
+typedef void verb_run(char **path);
 
-void run_knn(char **path);
-void run_neighbours(char **path);
-void run_probe(char **path);
-void run_zero_shot(char **path);
-void run_geometry(char **path);
-void run_retrieve(char **path);
-void run_cca(char **path);
-void run_loss(char **path);
-void run_pca(char **path);
-void run_map(char **path);
-void run_temperature(char **path);
-void run_follow(char **path);
-void run_anchors(char **path);
-void run_chains(char **path);
-void run_plan(char **path);
-void run_false_negatives(char **path);
-void run_bias(char **path);
+extern verb_opts knn_opts, neighbours_opts, probe_opts, zero_shot_opts,
+    geometry_opts, retrieve_opts, cca_opts, loss_opts, pca_opts, map_opts,
+    temperature_opts, anchors_opts, bias_opts, false_negatives_opts, plan_opts,
+    chains_opts, follow_opts;
+verb_run run_knn, run_neighbours, run_probe, run_zero_shot, run_geometry,
+    run_retrieve, run_cca, run_loss, run_pca, run_map, run_temperature,
+    run_anchors, run_bias, run_false_negatives, run_plan, run_chains,
+    run_follow;
 
-/* What several verbs take. */
+/* Groups of options that several verbs take, and what is given by them. */
+extern const struct opt labels_opts[], plot_opts[], threads_opts[],
+    output_opts[];
+
 struct common {
     const char *labels[2];
+    const char *plot; /* the picture, or NULL */
     long threads;
     int json, no_record;
 };
 extern struct common given;
 
-#define THREADS_OPT(at)                            \
-    {                                              \
-        "threads", 0, OPT_WHOLE, at, 0, 1024, "N", \
-            "threads to use; 0: all cores"         \
-    }
-#define LABELS_OPTS                                                         \
-    {"labels", 0, OPT_TEXT, &given.labels[0],                               \
-     0,        0, "FILE",   "labels of TRAIN, instead of those beside it"}, \
-    {                                                                       \
-        "test-labels", 0, OPT_TEXT, &given.labels[1], 0, 0, "FILE",         \
-            "labels of TEST, instead of those beside it"                    \
-    }
-#define OUTPUT_OPTS                                                  \
-    {"json", 0, OPT_FLAG, &given.json,                               \
-     0,      0, NULL,     "print lines of JSON on a terminal, too"}, \
-    {                                                                \
-        "no-record", 0, OPT_FLAG, &given.no_record, 0, 0, NULL,      \
-            "do not add the result to RUN/results.jsonl"             \
-    }
+/*
+ * read_list() reads numbers from `least` to `most` with commas between, and
+ * returns how many there are; or reports misuse of the option.
+ *   range  these limits in words
+ */
+enum { LIST_MOST = 32 };
+size_t read_list(const char *option, const char *text, long least, long most,
+                 const char *range, size_t list[LIST_MOST]);
 
 /*
  * load() reads features, to be released; with labels from label_path where that
@@ -98,12 +80,31 @@ json_t *pair_origin(const struct pair *pair, char **path);
 /* origin() describes a file of features: what it is, how it came about. */
 json_t *origin(const char *path, const struct data_features *f);
 
+/* shuffled_rows() returns 0 .. n - 1 in the order of a seed; to be given to
+ * free(). */
+int64_t *shuffled_rows(size_t n, long seed);
+
+/* save_matrix() writes an .npy of rows x columns, or ends the process. */
+void save_matrix(const char *path, size_t rows, size_t columns, float *x);
+
+/* refuse_input() ends the process where a file that is to be made is one that
+ * is read; `made` may be NULL. */
+void refuse_input(const char *made, const char *path);
+
+/* coordinate() returns <e_i, x - m> of a row and a basis of k directions [k,d],
+ * the mean m behind them. */
+float coordinate(size_t d, const float *basis, size_t k, size_t i,
+                 const float *x);
+
+/* describe_numbers() adds mean and deviation of x [n], n >= 1, to an object,
+ * and returns x sorted, to be given to free(). */
+double *describe_numbers(json_t *object, size_t n, const double *x);
+
 /*
- * report.c: what is said of results.  print() takes a result and its protocol:
- * on a terminal the result becomes a row of a table, unless --json was given;
- * elsewhere both are a line of JSON.  It is added to the results of the run
- * that the encoder is of, unless --no-record was given.  print_end() comes
- * last.
+ * print() takes a result and its protocol: on a terminal the result becomes a
+ * row of a table, unless --json was given; elsewhere both are a line of JSON.
+ * It is added to the results of the run that the encoder is of, unless
+ * --no-record was given.  print_end() comes last.
  */
 void print_begin(void);
 void print(json_t *result, json_t *protocol);

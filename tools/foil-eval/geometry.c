@@ -4,56 +4,37 @@
 #include "eval.h"
 #include "eval/geometry.h"
 #include "util/mem.h"
-#include "util/opt.h"
-#include "util/rng.h"
 
 static long rows = 10000, seed;
 static const char *picture;
 
 enum { BINS = 100 };
 
-const struct opt geometry_opts[] = {
+static const struct opt geometry_own[] = {
     {"rows", 0, OPT_WHOLE, &rows, 2, 1e9, "N",
      "most rows; of more, N are drawn"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of that draw"},
     {"histogram", 0, OPT_TEXT, &picture, 0, 0, "FILE",
      "cosines of own pairs and of others, as PNG"},
-    THREADS_OPT(&given.threads),
-    OUTPUT_OPTS,
     {0},
 };
+verb_opts geometry_opts = {geometry_own, threads_opts, output_opts, NULL};
 
 /* Rows of f: all, or no more than --rows drawn by the seed. */
 static float *
 draw_rows(const struct data_features *f, size_t *count)
 {
-    int64_t *order = mem_array(f->n, sizeof *order);
-    struct rng rng;
+    const int few = f->n > (size_t)rows;
+    int64_t *order = few ? shuffled_rows(f->n, seed) : NULL;
     float *x;
 
-    for (size_t i = 0; i < f->n; i++)
-        order[i] = (int64_t)i;
-    rng_init(&rng, (uint64_t)seed, RNG_SPLIT, 0, 0, 0);
-    if (f->n > (size_t)rows)
-        rng_shuffle(&rng, f->n, order);
-    *count = f->n > (size_t)rows ? (size_t)rows : f->n;
+    *count = few ? (size_t)rows : f->n;
     x = mem_array(*count * f->d, sizeof *x);
     for (size_t i = 0; i < *count; i++)
-        memcpy(x + i * f->d, f->x + (size_t)order[i] * f->d, f->d * sizeof *x);
+        memcpy(x + i * f->d, f->x + (few ? (size_t)order[i] : i) * f->d,
+               f->d * sizeof *x);
     free(order);
     return x;
-}
-
-/* Says which rows have no direction, or all the same. */
-static void
-tell_zeros(const char *path, size_t count, const struct eval_geometry *g)
-{
-    if (!g->dimensions)
-        say("'%s' has collapsed: each of %zu rows %s", path, count,
-            g->zero_rows ? "is zero" : "points the same way");
-    else if (g->zero_rows)
-        say("'%s': rows of zeros, which have no direction: %zu of %zu", path,
-            g->zero_rows, count);
 }
 
 /* Shares of own pairs and of others, so that both are seen. */
@@ -119,7 +100,12 @@ run_geometry(char **path)
         die("'%s' has one row, and geometry needs two", path[0]);
     x = draw_rows(&one, &count);
     eval_geometry(count, one.d, x, &g);
-    tell_zeros(path[0], count, &g);
+    if (!g.dimensions)
+        say("'%s' has collapsed: each of %zu rows %s", path[0], count,
+            g.zero_rows ? "is zero" : "points the same way");
+    else if (g.zero_rows)
+        say("'%s': rows of zeros, which have no direction: %zu of %zu", path[0],
+            g.zero_rows, count);
     line = json_pack("{s:s s:f s:f s:f s:f s:f s:b s:I}", "measure", "geometry",
                      "uniformity", g.uniformity, "cosine", g.cosine,
                      "deviation", g.deviation, "deviation_min", g.deviation_min,

@@ -1,15 +1,31 @@
 #include "instrument.h"
 
-#include <math.h>
-#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "eval/column.h"
+#include "eval/retrieve.h"
+#include "judge.h"
+#include "nn/checkpoint.h"
 #include "num/vec.h"
+#include "run/settings.h"
+#include "util/file.h"
 #include "util/mem.h"
 
 struct instrument_how instrument_how;
+
+static const double grace_s = 20; // longer than foil-embed has (run_tool.c)
+
+const struct opt instrument_opts[] = {
+    {"negatives", 0, OPT_CHOICE, &instrument_how.negatives, 0, 0, "all|cross",
+     "of a row: all rows of other samples, or those of other views"},
+    {"labels", 0, OPT_TEXT, &given.labels[0], 0, 0, "FILE",
+     "labels of the samples, instead of those that they have"},
+    {0},
+};
 
 /* Whether an operand is a file of features, by its name. */
 static int
@@ -22,51 +38,6 @@ is_features(const char *path)
 
 /* -------------------------------------------------------------- features */
 
-/* A sample's number and the row that it has. */
-struct place {
-    int64_t id;
-    size_t row;
-};
-
-static int
-by_id(const void *a, const void *b)
-{
-    const struct place *p = a, *q = b;
-
-    if (p->id != q->id)
-        return p->id < q->id ? -1 : 1;
-    return (p->row > q->row) - (p->row < q->row);
-}
-
-/* The rows of a file, sorted by the samples that they are of. */
-static struct place *
-sort_places(const struct data_features *f)
-{
-    struct place *place = mem_array(f->n, sizeof *place);
-
-    for (size_t i = 0; i < f->n; i++)
-        place[i] = (struct place){f->ids[i], i};
-    qsort(place, f->n, sizeof *place, by_id);
-    return place;
-}
-
-/* The first row of a sample; n where it has none. */
-static size_t
-find_row(const struct place *place, size_t n, int64_t id)
-{
-    size_t low = 0, high = n;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (place[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < n && place[low].id == id ? place[low].row : n;
-}
-
 /* The row of each sample of the first file in another; of several that a sample
  * has, such as captions, the first. */
 static size_t *
@@ -74,20 +45,22 @@ rows_of_samples(char **path, size_t view, const struct data_features *first,
                 const struct data_features *f)
 {
     const int by_number = !first->ids || !f->ids;
-    struct place *place = by_number ? NULL : sort_places(f);
+    struct eval_answers own = {0};
     size_t *row = mem_array(first->n, sizeof *row);
 
     if (by_number && f->n != first->n)
         die("'%s' has %zu rows and '%s' has %zu, and not both have .ids.npy "
             "beside them",
             path[0], first->n, path[view], f->n);
+    if (!by_number)
+        own = eval_answers_by_key(first->n, first->ids, f->n, f->ids);
     for (size_t i = 0; i < first->n; i++) {
-        row[i] = by_number ? i : find_row(place, f->n, first->ids[i]);
-        if (row[i] == f->n)
+        if (!by_number && own.offset[i] == own.offset[i + 1])
             die("'%s' has no row of sample %jd, which '%s' has", path[view],
                 (intmax_t)first->ids[i], path[0]);
+        row[i] = by_number ? i : own.j[own.offset[i]];
     }
-    free(place);
+    eval_answers_release(&own);
     return row;
 }
 
@@ -116,17 +89,6 @@ take_view(struct instrument *in, char **path, size_t view,
     free(row);
 }
 
-/* The samples are those of the first file. */
-static void
-take_first(struct instrument *in, const struct data_features *f, size_t views)
-{
-    in->rows = (struct eval_views){.samples = f->n, .views = views, .d = f->d};
-    in->id = mem_array(f->n, sizeof *in->id);
-    for (size_t i = 0; i < f->n; i++)
-        in->id[i] = f->ids ? f->ids[i] : (int64_t)i;
-    in->z = mem_array(f->n * views * f->d, sizeof *in->z);
-}
-
 static void
 open_features(struct instrument *in, char **path)
 {
@@ -137,7 +99,12 @@ open_features(struct instrument *in, char **path)
     while (path[views])
         views++;
     load(&first, path[0], given.labels[0]);
-    take_first(in, &first, views);
+    in->rows =
+        (struct eval_views){.samples = first.n, .views = views, .d = first.d};
+    in->id = mem_array(first.n, sizeof *in->id);
+    for (size_t i = 0; i < first.n; i++)
+        in->id[i] = first.ids ? first.ids[i] : (int64_t)i;
+    in->z = mem_array(first.n * views * first.d, sizeof *in->z);
     if (first.labels) {
         in->group = mem_array(first.n, sizeof *in->group);
         memcpy(in->group, first.labels, first.n * sizeof *in->group);
@@ -161,25 +128,10 @@ open_features(struct instrument *in, char **path)
 /* ------------------------------------------------------------ checkpoint */
 
 static void
-take_labels(struct instrument *in, const struct data_set *set)
-{
-    const size_t n = in->rows.samples;
-    struct err err;
-
-    if (given.labels[0]) {
-        in->group = data_labels_read(given.labels[0], n, &err);
-        if (!in->group)
-            die("%s", err.msg);
-    } else if (data_classes(set)) {
-        in->classes = data_classes_of(set);
-        in->group = data_labels_of(set);
-    }
-}
-
-static void
 open_checkpoint(struct instrument *in, char **path, int train)
 {
     struct measured *m = &in->measured;
+    struct err err;
 
     measured_open(m, path, train);
     progress_start(&m->progress, "rows", 0, (double)m->n);
@@ -192,11 +144,128 @@ open_checkpoint(struct instrument *in, char **path, int train)
     in->id = mem_array(m->images, sizeof *in->id);
     for (size_t i = 0; i < m->images; i++)
         in->id[i] = (int64_t)i;
-    take_labels(in, m->set);
+    if (given.labels[0]) {
+        in->group = data_labels_read(given.labels[0], m->images, &err);
+        if (!in->group)
+            die("%s", err.msg);
+    } else if (data_classes(m->set)) {
+        in->classes = data_classes_of(m->set);
+        in->group = data_labels_of(m->set);
+    }
     in->origin = measured_origin(m, path);
 }
 
-/* ------------------------------------------------------------------ both */
+/* ---------------------------------------------------- images and captions */
+
+/* Whether a checkpoint has an encoder of texts; its folder, too. */
+static int
+towers_find(struct towers *towers, const char *path)
+{
+    json_t *config;
+    struct err err;
+    int texts;
+
+    *towers = (struct towers){.checkpoint = nn_checkpoint_need(path, &err)};
+    config =
+        towers->checkpoint ? run_config_read(towers->checkpoint, &err) : NULL;
+    if (!config)
+        die("%s", err.msg);
+    texts = json_object_get(config, "text") != NULL;
+    json_decref(config);
+    return texts;
+}
+
+/* Makes a folder for the files.  A shell makes it, and removes it when the pipe
+ * is closed: by towers_remove(), or by the kernel where we and foil-embed,
+ * which has it, too, are killed, at whatever time. */
+static char *
+make_folder(struct towers *towers)
+{
+    static char sh[] = "sh", option[] = "-c",
+                line[] = "made=$(mktemp -d -- \"$0\") || exit; echo \"$made\"; "
+                         "cat; rm -rf -- \"$made\"";
+    const char *base = getenv("TMPDIR");
+    char *folder = mem_format("%s/foil-XXXXXX", base ? base : "/tmp");
+    char *argv[] = {sh, option, line, folder, NULL};
+    const ssize_t len = (ssize_t)strlen(folder);
+    int life[2], name[2], rc;
+    struct stage_process_config config = {
+        .argv = argv,
+        .n_fd = 2,
+        .ask = STAGE_ASK_INPUT,
+        .grace_s = grace_s,
+    };
+
+    if (pipe(life) || pipe(name) || fcntl(life[1], F_SETFD, FD_CLOEXEC))
+        die("cannot make a pipe: %s", strerror(errno));
+    config.fd = (const int[]){life[0], name[1]};
+    rc = stage_process_start(&towers->keeper, &config);
+    if (rc)
+        die("cannot start a process: %s", strerror(rc));
+    close(life[0]);
+    close(name[1]);
+    if (read(name[0], folder, (size_t)len) != len)
+        die("cannot make a folder in '%s'", base ? base : "/tmp");
+    close(name[0]);
+    fcntl(life[1], F_SETFD, 0); // foil-embed has it, too
+    towers->life = life[1];
+    return folder;
+}
+
+static void
+towers_release(struct towers *towers)
+{
+    free(towers->checkpoint);
+    free(towers->file[0]);
+    free(towers->file[1]);
+}
+
+/* Removes the files, once read. */
+static void
+towers_remove(struct towers *towers)
+{
+    if (!towers->keeper.pid)
+        return;
+    close(towers->life);
+    stage_process_wait(&towers->keeper, -1);
+}
+
+/* Has foil-embed write the files.  They lie in a folder of their own in TMPDIR,
+ * which goes when we do, however that is. */
+static void
+towers_embed(struct towers *towers, const char *data)
+{
+    const char *average = measured_how.average ? "--average" : NULL;
+    struct judge judge = {.stop = -1};
+    char *threads = mem_format("%ld", given.threads), *folder;
+    struct err err;
+    int done = 1;
+
+    judge.bin = file_own_folder(&err);
+    if (!judge.bin)
+        die("%s", err.msg);
+    folder = make_folder(towers);
+    for (int k = 0; k < 2 && done > 0; k++) {
+        char *file = mem_format("%s/%s.npy", folder, k ? "captions" : "images");
+        const char *words[11] = {
+            "-o",        file,    "--layer",          "z",
+            "--threads", threads, towers->checkpoint, data};
+
+        towers->file[k] = file;
+        words[8] = k ? "--captions" : average;
+        words[9] = k ? average : NULL;
+        done = judge_run_tool(&judge, "foil-embed", words);
+    }
+    free(judge.bin);
+    free(threads);
+    free(folder);
+    if (done > 0)
+        return;
+    towers_remove(towers);
+    die("foil-embed has not embedded '%s' by '%s'", data, towers->checkpoint);
+}
+
+/* -------------------------------------------------------------------- all */
 
 /* What is said of views has no meaning where they are there already. */
 static void
@@ -221,7 +290,7 @@ open_towers(struct instrument *in, char **path)
     json_t *files;
 
     refuse_views("images and captions");
-    towers_embed(&in->towers, path[1], measured_how.average, given.threads);
+    towers_embed(&in->towers, path[1]);
     open_features(in, in->towers.file);
     towers_remove(&in->towers);
     files = json_object_get(in->origin, "rows");
@@ -231,22 +300,6 @@ open_towers(struct instrument *in, char **path)
     json_object_set_new(in->origin, "data", json_string(path[1]));
     if (!opt_given(&instrument_how.negatives))
         instrument_how.negatives = 1;
-}
-
-/* A checkpoint of one kind or the other. */
-static void
-open_any_checkpoint(struct instrument *in, char **path, int train)
-{
-    if (!path[1] || path[2])
-        opt_misuse("wants CHECKPOINT DATA, or files of features, which end in "
-                   ".npy");
-    if (towers_find(&in->towers, path[0])) {
-        open_towers(in, path);
-        return;
-    }
-    towers_release(&in->towers);
-    in->towers = (struct towers){.checkpoint = NULL};
-    open_checkpoint(in, path, train);
 }
 
 void
@@ -261,8 +314,15 @@ instrument_open(struct instrument *in, char **path, int train)
         if (opt_given(&measured_how.average))
             opt_misuse("--average is of CHECKPOINT DATA, not of features");
         open_features(in, path);
+    } else if (!path[1] || path[2]) {
+        opt_misuse("wants CHECKPOINT DATA, or files of features, which end in "
+                   ".npy");
+    } else if (towers_find(&in->towers, path[0])) {
+        open_towers(in, path);
     } else {
-        open_any_checkpoint(in, path, train);
+        towers_release(&in->towers);
+        in->towers = (struct towers){.checkpoint = NULL};
+        open_checkpoint(in, path, train);
     }
     n = eval_views_count(&in->rows);
     in->rows.cross = instrument_how.negatives;
@@ -320,20 +380,13 @@ instrument_group(const struct instrument *in, size_t sample, char text[24])
 json_t *
 spread(size_t n, const double *x)
 {
-    double *sorted = mem_array(n, sizeof *sorted), mean = 0, square = 0;
-    json_t *out;
+    json_t *out = json_object();
+    double *sorted = describe_numbers(out, n, x);
 
-    REQUIRE(n);
-    memcpy(sorted, x, n * sizeof *sorted);
-    eval_sort(n, sorted);
-    for (size_t i = 0; i < n; i++)
-        mean += x[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        square += (x[i] - mean) * (x[i] - mean) / (double)n;
-    out = json_pack("{s:f s:f s:f s:f s:f}", "mean", mean, "deviation",
-                    sqrt(square), "low", eval_quantile(n, sorted, .05),
-                    "median", eval_quantile(n, sorted, .5), "high",
-                    eval_quantile(n, sorted, .95));
+    json_object_update_new(
+        out, json_pack("{s:f s:f s:f}", "low", eval_quantile(n, sorted, .05),
+                       "median", eval_quantile(n, sorted, .5), "high",
+                       eval_quantile(n, sorted, .95)));
     free(sorted);
     return out;
 }

@@ -2,10 +2,10 @@
 #define FOIL_EVAL_INSTRUMENT_H
 
 #include "eval.h"
-#include "eval/figure.h"
+#include "eval/bias.h"
 #include "eval/views.h"
 #include "measured.h"
-#include "towers.h"
+#include "stage/process.h"
 
 /*
  * What the verbs share that look into contrast: rows that are the views of a
@@ -17,24 +17,26 @@ struct instrument_how {
 };
 extern struct instrument_how instrument_how;
 
-#define INSTRUMENT_OPTS                                                       \
-    {"negatives",                                                             \
-     0,                                                                       \
-     OPT_CHOICE,                                                              \
-     &instrument_how.negatives,                                               \
-     0,                                                                       \
-     0,                                                                       \
-     "all|cross",                                                             \
-     "of a row: all rows of other samples, or those of other views"},         \
-        {"labels", 0,                                                         \
-         OPT_TEXT, &given.labels[0],                                          \
-         0,        0,                                                         \
-         "FILE",   "labels of the samples, instead of those that they have"}, \
-        MEASURED_OPTS(0), THREADS_OPT(&given.threads), OUTPUT_OPTS
+extern const struct opt instrument_opts[];
+
+/* The groups of options that all of them take. */
+#define INSTRUMENT_GROUPS \
+    instrument_opts, views_opts, chunk_opts, threads_opts, output_opts, NULL
 
 /* The operands of all of them. */
 #define INSTRUMENT_OPERANDS "CHECKPOINT|VIEW [DATA|VIEW] ..."
 enum { INSTRUMENT_MOST = 64 };
+
+/*
+ * The rows of a checkpoint with an encoder of texts: view 0 is the images of a
+ * data set, whole, view 1 their captions, as foil-embed makes both.
+ */
+struct towers {
+    char *checkpoint;            /* its folder */
+    char *file[3];               /* images, captions, NULL */
+    int life;                    /* while it is open, their folder is there */
+    struct stage_process keeper; /* removes it */
+};
 
 struct instrument {
     struct eval_views rows;

@@ -1,15 +1,81 @@
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "data/npy.h"
 #include "eval.h"
+#include "eval/column.h"
+#include "num/vec.h"
+#include "run/results.h"
 #include "util/digest.h"
+#include "util/file.h"
 #include "util/mem.h"
-#include "util/opt.h"
+#include "util/rng.h"
+#include "util/table.h"
+#include "util/terminal.h"
 
 enum {
     MAX_CLASSES = 1 << 20, // labels are below
     SHARE = 100            // of the rows, in both: many
 };
+
+struct common given;
+
+const struct opt labels_opts[] = {
+    {"labels", 0, OPT_TEXT, &given.labels[0], 0, 0, "FILE",
+     "labels of TRAIN, instead of those beside it"},
+    {"test-labels", 0, OPT_TEXT, &given.labels[1], 0, 0, "FILE",
+     "labels of TEST, instead of those beside it"},
+    {0},
+};
+const struct opt plot_opts[] = {
+    {"plot", 0, OPT_TEXT, &given.plot, 0, 0, "FILE",
+     "draw it as PNG, and keep the script"},
+    {0},
+};
+const struct opt threads_opts[] = {
+    {"threads", 0, OPT_WHOLE, &given.threads, 0, 1024, "N",
+     "threads to use; 0: all cores"},
+    {0},
+};
+const struct opt output_opts[] = {
+    {"json", 0, OPT_FLAG, &given.json, 0, 0, NULL,
+     "print lines of JSON on a terminal, too"},
+    {"no-record", 0, OPT_FLAG, &given.no_record, 0, 0, NULL,
+     "do not add the result to RUN/results.jsonl"},
+    {0},
+};
+
+size_t
+read_list(const char *option, const char *text, long least, long most,
+          const char *range, size_t list[LIST_MOST])
+{
+    const char *at = text;
+    size_t n = 0;
+
+    while (n < LIST_MOST) {
+        char *end;
+        long x;
+
+        errno = 0;
+        x = strtol(at, &end, 10);
+        if (end == at || (*end && *end != ',') || errno || x < least ||
+            x > most)
+            break;
+        list[n++] = (size_t)x;
+        at = end + (*end == ',');
+        if (!*at)
+            return n;
+    }
+    opt_misuse("option '--%s': '%s' is no list of at most %d numbers %s with "
+               "commas between",
+               option, text, LIST_MOST, range);
+}
+
+/* --------------------------------------------------------------- features */
 
 void
 load(struct data_features *f, const char *path, const char *label_path)
@@ -158,4 +224,215 @@ origin(const char *path, const struct data_features *f)
 
     return json_pack("{s:s s:I s:s s:O*}", "file", path, "n", (json_int_t)f->n,
                      "digest", digest_hex(&digest, hex), "made", f->about);
+}
+
+int64_t *
+shuffled_rows(size_t n, long seed)
+{
+    int64_t *order = mem_array(n, sizeof *order);
+    struct rng rng;
+
+    for (size_t i = 0; i < n; i++)
+        order[i] = (int64_t)i;
+    rng_init(&rng, (uint64_t)seed, RNG_SPLIT, 0, 0, 0);
+    rng_shuffle(&rng, n, order);
+    return order;
+}
+
+void
+save_matrix(const char *path, size_t rows, size_t columns, float *x)
+{
+    const struct data_npy npy = {
+        .type = DATA_F4, .rank = 2, .shape = {rows, columns}, .data = x};
+    struct err err;
+
+    if (data_npy_write(path, &npy, &err))
+        die("%s", err.msg);
+}
+
+void
+refuse_input(const char *made, const char *path)
+{
+    if (made && file_same(made, path))
+        opt_misuse("'%s' is read from: it would be lost", made);
+}
+
+float
+coordinate(size_t d, const float *basis, size_t k, size_t i, const float *x)
+{
+    return (float)(num_dot(d, basis + i * d, x) -
+                   num_dot(d, basis + i * d, basis + k * d));
+}
+
+double *
+describe_numbers(json_t *object, size_t n, const double *x)
+{
+    double *sorted = mem_array(n, sizeof *sorted), mean = 0, square = 0;
+
+    REQUIRE(n);
+    memcpy(sorted, x, n * sizeof *sorted);
+    eval_sort(n, sorted);
+    for (size_t i = 0; i < n; i++)
+        mean += x[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        square += (x[i] - mean) * (x[i] - mean) / (double)n;
+    json_object_set_new(object, "mean", json_real(mean));
+    json_object_set_new(object, "deviation", json_real(sqrt(square)));
+    return sorted;
+}
+
+/* ---------------------------------------------------------------- results */
+
+static int columns; // of the terminal; 0: JSON is wanted
+static struct table table;
+
+void
+print_begin(void)
+{
+    columns = given.json ? 0 : terminal_size(STDOUT_FILENO, NULL);
+}
+
+/* Writes a name in JSON as people do: train_accuracy is "train accuracy". */
+static void
+write_words(const char *name, char words[64])
+{
+    snprintf(words, 64, "%s", name);
+    for (char *at = words; *at; at++)
+        if (*at == '_')
+            *at = ' ';
+}
+
+/* Writes a number or a word; 0 for lists, which are for programs. */
+static int
+write_figure(const json_t *value, char text[64])
+{
+    const double x = json_number_value(value);
+
+    if (json_is_integer(value))
+        snprintf(text, 64, "%jd", (intmax_t)json_integer_value(value));
+    else if (json_is_real(value))
+        snprintf(text, 64,
+                 x == 0 || (fabs(x) >= 1e-3 && fabs(x) < 1e6) ? "%.4f" : "%.3g",
+                 x);
+    else if (json_is_string(value))
+        snprintf(text, 64, "%s", json_string_value(value));
+    else if (json_is_boolean(value))
+        snprintf(text, 64, "%s", json_is_true(value) ? "yes" : "no");
+    else
+        return 0;
+    return 1;
+}
+
+/* Puts a result into a row, and what it has of parts, such as those of both
+ * directions of a retrieval, into rows of their own below. */
+static void
+put_result(json_t *result, const char *part)
+{
+    const char *name;
+    json_t *value;
+    char words[64], text[64];
+
+    table_row(&table);
+    if (part)
+        table_put(&table, "measure", part);
+    json_object_foreach(result, name, value)
+    {
+        write_words(name, words);
+        if (write_figure(value, text))
+            table_put(&table, words, text);
+    }
+    json_object_foreach(result, name, value)
+    {
+        write_words(name, words);
+        if (json_is_object(value))
+            put_result(value, words);
+    }
+}
+
+/*
+ * Finds the encoder that a line is about: 1 with it in *found, 0 where there is
+ * none, -1 where there are several.  It is wherever "encoder" is said.
+ */
+static int
+find_encoder(const json_t *line, const json_t **found)
+{
+    const json_t *own = json_object_get(line, "encoder"), *item;
+    const char *name;
+    int rc = *found != NULL;
+    size_t i;
+
+    if (own) {
+        if (*found && !json_equal(json_object_get(own, "manifest"),
+                                  json_object_get(*found, "manifest")))
+            return -1;
+        *found = own;
+        return 1;
+    }
+    json_object_foreach((json_t *)line, name, item)
+    {
+        if (rc >= 0)
+            rc = find_encoder(item, found);
+    }
+    json_array_foreach(line, i, item)
+    {
+        if (rc >= 0)
+            rc = find_encoder(item, found);
+    }
+    return rc;
+}
+
+/* What cannot be recorded is said, and no more: the result stands. */
+static void
+record_line(const json_t *line)
+{
+    const json_t *encoder = NULL;
+    struct err err = {""};
+    char *run;
+    long step;
+    int rc;
+
+    if (find_encoder(line, &encoder) <= 0)
+        return;
+    rc = run_results_origin(encoder, &run, &step, &err);
+    if (rc > 0) {
+        rc = run_results_add(
+            run, step, json_string_value(json_object_get(encoder, "manifest")),
+            line, &err);
+        free(run);
+    }
+    if (rc < 0)
+        say("the result is not recorded: %s", err.msg);
+}
+
+void
+print(json_t *result, json_t *protocol)
+{
+    REQUIRE(result && protocol);
+    if (columns)
+        put_result(result, NULL);
+    json_object_update(result, protocol);
+    json_object_set_new(result, "version", json_string(FOIL_VERSION));
+    json_decref(protocol);
+    if (!given.no_record)
+        record_line(result);
+    if (columns)
+        json_decref(result);
+    else
+        json_print(result);
+}
+
+void
+print_end(void)
+{
+    table_print(&table, table.columns > 0, columns, stdout);
+    table_release(&table);
+}
+
+void
+plot(struct plot *script, const char *picture)
+{
+    struct err err;
+
+    if (plot_draw(script, picture, &err))
+        die("%s", err.msg);
 }

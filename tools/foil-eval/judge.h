@@ -32,22 +32,6 @@ struct judge {
     int lock;                      /* descriptor */
 };
 
-/* judge_open() takes the run, which one follower has at a time; or the process
- * ends. */
-void judge_open(struct judge *judge);
-void judge_close(struct judge *judge);
-
-/* judge_next() returns the oldest checkpoint that has no results for TRAIN and
- * TEST yet, or -1. */
-long judge_next(const struct judge *judge);
-
-/* judge_step() judges one: 1 when it did, 0 when asked to stop or when it has
- * gone meanwhile; a tool that fails ends the process. */
-int judge_step(const struct judge *judge, long step);
-
-/* judge_over() returns 1 when the newest checkpoint is the last of the run. */
-int judge_over(const struct judge *judge);
-
 /*
  * judge_run_tool() runs one of our tools with words up to NULL to its end: 1
  * when it did its work, 0 when it failed, -1 when we were asked to stop, which

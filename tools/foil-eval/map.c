@@ -1,30 +1,41 @@
-#include "map.h"
-
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/npy.h"
+#include "data/pool.h"
 #include "eval.h"
 #include "eval/pca.h"
 #include "eval/tsne.h"
+#include "image/png.h"
+#include "image/view.h"
 #include "num/vec.h"
 #include "util/file.h"
 #include "util/mem.h"
-#include "util/opt.h"
 #include "util/progress.h"
 
-enum method { TSNE, COMPONENTS };
+/* The verbs pca and map. */
 
-static const char *output, *picture, *thumbnails, *images;
-static enum method method;
+static const char *output, *coordinates, *thumbnails, *images;
+static enum { TSNE, COMPONENTS } method;
 static enum { COSINE, EUCLIDEAN } metric;
 static double perplexity = 30;
-static long steps = 1000, size = 32;
+static long components = 64, steps = 1000, size = 32;
 
-const struct opt map_opts[] = {
+static const struct opt pca_own[] = {
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
+     "output, .npy; must be given"},
+    {"coordinates", 0, OPT_TEXT, &coordinates, 0, 0, "FILE",
+     "of the rows, too, as foil-train --rows reads them"},
+    {"components", 'k', OPT_WHOLE, &components, 1, 65536, "N",
+     "number of directions"},
+    {0},
+};
+verb_opts pca_opts = {pca_own, threads_opts, output_opts, NULL};
+
+static const struct opt map_own[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "the points, .npy, of one file of features after the other"},
-    {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
+    {"plot", 0, OPT_TEXT, &given.plot, 0, 0, "FILE",
      "draw them as PNG, coloured by class, and keep the script"},
     {"thumbnails", 0, OPT_TEXT, &thumbnails, 0, 0, "FILE",
      "draw the images where they lie, as PNG"},
@@ -40,9 +51,98 @@ const struct opt map_opts[] = {
      "about how many neighbours count"},
     {"iterations", 0, OPT_WHOLE, &steps, 0, 1e6, "N",
      "steps, behind 250 that gather neighbours"},
-    THREADS_OPT(&given.threads),
-    OUTPUT_OPTS,
     {0},
+};
+verb_opts map_opts = {map_own, threads_opts, output_opts, NULL};
+
+/* -------------------------------------------------------------------- pca */
+
+/* All rows of all files, and where they are from. */
+struct pool {
+    size_t n, d, room;
+    size_t each; /* rows of a file; 0: not the same of all */
+    float *x;
+    json_t *from;
+};
+
+static void
+take_in(struct pool *pool, const char *path)
+{
+    struct data_features f;
+
+    load(&f, path, NULL);
+    if (pool->n && f.d != pool->d)
+        die("'%s' has %zu columns, the files before it %zu", path, f.d,
+            pool->d);
+    pool->d = f.d;
+    pool->each = !pool->n || pool->each == f.n ? f.n : 0;
+    mem_grow(&pool->x, &pool->room, (pool->n + f.n) * f.d, sizeof *pool->x);
+    memcpy(pool->x + pool->n * f.d, f.x, f.n * f.d * sizeof *f.x);
+    pool->n += f.n;
+    json_array_append_new(pool->from, origin(path, &f));
+    data_features_release(&f);
+}
+
+/* The coordinates of all rows, where the rows of the files are views: all of
+ * the first sample, then all of the second. */
+static void
+write_coordinates(const struct pool *pool, size_t k, const float *basis)
+{
+    const size_t views = json_array_size(pool->from), d = pool->d,
+                 samples = pool->n / views;
+    float *y = mem_array(pool->n * k, sizeof *y);
+
+    if (pool->each != samples)
+        die("--coordinates wants as many rows in each file: they are views of "
+            "the same samples");
+    for (size_t r = 0; r < pool->n; r++)
+        for (size_t i = 0; i < k; i++)
+            y[(r % samples * views + r / samples) * k + i] =
+                coordinate(d, basis, k, i, pool->x + r * d);
+    save_matrix(coordinates, pool->n, k, y);
+    free(y);
+}
+
+void
+run_pca(char **path)
+{
+    struct pool pool = {.from = json_array()};
+    const size_t k = (size_t)components;
+    struct eval_pca pca;
+    float *basis;
+
+    if (!output)
+        opt_misuse("wants a file to write to, -o FILE");
+    for (; *path; path++) {
+        refuse_input(output, *path);
+        refuse_input(coordinates, *path);
+        take_in(&pool, *path);
+    }
+    if (pool.n < 2 || k > pool.n || k > pool.d)
+        die("%zu rows of %zu columns have no %zu components", pool.n, pool.d,
+            k);
+    basis = mem_array((k + 1) * pool.d, sizeof *basis);
+    pca = eval_pca(pool.n, pool.d, pool.x, k, basis);
+    save_matrix(output, k + 1, pool.d, basis);
+    if (coordinates)
+        write_coordinates(&pool, k, basis);
+    print(json_pack("{s:s s:s s:f s:f s:f s:f}", "measure", "pca", "basis",
+                    output, "share", pca.share, "scale", pca.scale,
+                    "first_deviation", pca.first, "last_deviation", pca.last),
+          json_pack("{s:I s:I s:I s:o}", "components", (json_int_t)k, "d",
+                    (json_int_t)pool.d, "rows", (json_int_t)pool.n, "from",
+                    pool.from));
+    free(basis);
+    free(pool.x);
+}
+
+/* -------------------------------------------------------------------- map */
+
+/* A frame of a film: features, and where their rows lie. */
+struct frame {
+    const char *path;
+    struct data_features f;
+    float *y; /* [n,2] */
 };
 
 /* The share of the variance is the result. */
@@ -57,36 +157,25 @@ project_frame(struct frame *frame)
         die("'%s' has one column, and a map has two", frame->path);
     pca = eval_pca(n, d, frame->f.x, 2, basis);
     for (size_t i = 0; i < 2 * n; i++)
-        frame->y[i] =
-            (float)(num_dot(d, basis + i % 2 * d, frame->f.x + i / 2 * d) -
-                    num_dot(d, basis + i % 2 * d, basis + 2 * d));
+        frame->y[i] = coordinate(d, basis, 2, i % 2, frame->f.x + i / 2 * d);
     free(basis);
     return json_pack("{s:s s:s s:f}", "measure", "map", "method", "pca",
                      "share", pca.share);
 }
 
-/* As large as the rows allow: three times as many neighbours are looked at. */
-static double
-fit_perplexity(const struct frame *frame)
-{
-    const double most = ((double)frame->f.n - 1) / 3;
-
-    if (perplexity <= most)
-        return perplexity;
-    say("'%s' has %zu rows: the perplexity is %.4g", frame->path, frame->f.n,
-        most);
-    return most;
-}
-
 static json_t *
 embed_frame(struct frame *frame, const float *start)
 {
-    const double fit = fit_perplexity(frame);
+    const double most = ((double)frame->f.n - 1) / 3; // looks at three times
+    const double fit = perplexity < most ? perplexity : most;
     const double total = (double)steps + EVAL_TSNE_EARLY;
     struct eval_tsne *map;
     struct progress progress;
     json_t *line;
 
+    if (fit < perplexity)
+        say("'%s' has %zu rows: the perplexity is %.4g", frame->path,
+            frame->f.n, fit);
     progress_start(&progress, "steps", 0, total);
     map = eval_tsne_new(frame->f.n, frame->f.d, frame->f.x, fit, start);
     for (double done = 0; done < total; done++) {
@@ -123,77 +212,265 @@ load_frame(struct frame *frame, const char *path, const struct frame *before)
             before->path, path);
     if (metric == COSINE)
         num_unit_rows(f->n, f->d, f->x, f->x, NULL);
-    frame->y = mem_array(2 * f->n, sizeof *frame->y);
 }
 
-static void
-write_points(const struct frame *frame, size_t n)
+enum { NAMED = 30, ACROSS = 4, BOARD = 1280 };
+
+static const int forms[] = {7, 6, 5, 4, 9, 8}; // gnuplot's discs, rings ...
+enum { FORMS = sizeof forms / sizeof *forms };
+
+static size_t
+count_labels(const struct frame *frame)
 {
-    const size_t rows = frame->f.n;
-    struct data_npy npy = {.type = DATA_F4, .rank = 2, .shape = {n * rows, 2}};
-    float *y = mem_array(n * rows * 2, sizeof *y);
+    int64_t most = -1;
+
+    for (size_t i = 0; frame->f.labels && i < frame->f.n; i++)
+        if (frame->f.labels[i] > most)
+            most = frame->f.labels[i];
+    return (size_t)(most + 1);
+}
+
+/* The points of a class, or of no class: returns how many. */
+static size_t
+put_points(FILE *out, const struct frame *frame, int64_t label)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < frame->f.n; i++) {
+        const int64_t own = frame->f.labels ? frame->f.labels[i] : -1;
+
+        if ((own < 0 ? -1 : own) != label)
+            continue;
+        fprintf(out, "%.5g %.5g\n", (double)frame->y[2 * i],
+                (double)frame->y[2 * i + 1]);
+        n++;
+    }
+    return n;
+}
+
+/* A row of the legend, in larger points than those of the map. */
+static void
+put_legend(FILE *out, const struct frame *frame, int64_t label)
+{
+    char number[24];
+
+    snprintf(number, sizeof number, "%jd", (intmax_t)label);
+    fprintf(out,
+            ", \\\n    keyentry with points pt %d ps 1.2 lc rgb \"#%s\" title ",
+            forms[label / PLOT_HUES % FORMS], plot_hue((size_t)label));
+    plot_text(out, frame->f.classes.n ? frame->f.classes.name[label] : number);
+    fputs(" noenhanced", out);
+}
+
+/* Blocks of data $p0, $p1 ..., one for each class that has points, and the
+ * command that draws them; grey where there is no class. */
+static void
+put_frame(FILE *out, const struct frame *frame, double radius)
+{
+    const size_t classes = count_labels(frame);
+    size_t len;
+    char *draws;
+    FILE *command = open_memstream(&draws, &len);
+    const char *between = "plot ";
+
+    REQUIRE(command);
+    for (int64_t label = -1; label < (int64_t)classes; label++) {
+        fprintf(out, "$p%jd << END\n", (intmax_t)label + 1);
+        if (put_points(out, frame, label)) {
+            fprintf(command,
+                    "%s$p%jd using 1:2 with points pt %d ps %g lc rgb "
+                    "\"#%s\" notitle",
+                    between, (intmax_t)label + 1,
+                    label < 0 ? 7 : forms[label / PLOT_HUES % FORMS], radius,
+                    label < 0 ? "999999" : plot_hue((size_t)label));
+            if (label >= 0 && classes <= NAMED)
+                put_legend(command, frame, label);
+            between = ", \\\n    ";
+        }
+        fputs("END\n", out);
+    }
+    fclose(command);
+    fputs("set title ", out);
+    plot_text(out, frame->path);
+    fprintf(out, " noenhanced\n%s\n", draws);
+    free(draws);
+}
+
+/* Draws n frames side by side as points, coloured by class. */
+static void
+plot_frames(const struct frame *frame, size_t n)
+{
+    const size_t across = n < ACROSS ? n : ACROSS;
+    const size_t down = (n + across - 1) / across, side = n > 1 ? 600 : 900;
+    const double radius = fmin(1, 30 / sqrt((double)frame->f.n));
+    struct plot script;
+    FILE *out = plot_open(&script);
+
+    fprintf(out,
+            "set terminal pngcairo size %zu,%zu\nset size ratio -1\n"
+            "unset tics\nset key outside bottom center horizontal\n"
+            "set multiplot layout %zu,%zu\n",
+            across * side, down * side, down, across);
+    for (size_t k = 0; k < n; k++)
+        put_frame(out, &frame[k], radius);
+    plot(&script, given.plot);
+}
+
+/* For each place of the board the row that is nearest to its middle, of those
+ * that lie in it; -1 where none does. */
+static int64_t *
+choose_rows(const struct frame *frame, size_t places)
+{
+    int64_t *row = mem_array(places * places, sizeof *row);
+    double *best = mem_array(places * places, sizeof *best);
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY},
+           side;
+
+    for (size_t i = 0; i < 2 * frame->f.n; i++) {
+        low[i % 2] = fmin(low[i % 2], frame->y[i]);
+        high[i % 2] = fmax(high[i % 2], frame->y[i]);
+    }
+    side = fmax(high[0] - low[0], high[1] - low[1]) * 1.0001 + 1e-30;
+    low[0] = (low[0] + high[0] - side) / 2; // in the middle
+    high[1] = (low[1] + high[1] + side) / 2;
+    for (size_t i = 0; i < places * places; i++)
+        row[i] = -1;
+    for (size_t i = 0; i < frame->f.n; i++) {
+        const double x = (frame->y[2 * i] - low[0]) / side * (double)places;
+        const double y =
+            (high[1] - frame->y[2 * i + 1]) / side * (double)places;
+        const size_t at = (size_t)y * places + (size_t)x;
+        const double far = hypot(x - floor(x) - .5, y - floor(y) - .5);
+
+        if (row[at] < 0 || far < best[at]) {
+            row[at] = (int64_t)i;
+            best[at] = far;
+        }
+    }
+    free(best);
+    return row;
+}
+
+/* Ends the process where a data set is not what the features are of. */
+static void
+check_images(const struct frame *frame)
+{
+    struct data_set *set = data_open_or_die(images, 1);
+    const json_t *data = json_object_get(frame->f.about, "data");
+    const char *known = json_string_value(json_object_get(data, "digest"));
+    const struct digest digest = data_digest(set);
+    char hex[DIGEST_HEX];
+
+    if (known && strcmp(known, digest_hex(&digest, hex)))
+        die("'%s' is not the data set of '%s': that is '%s', digest %s", images,
+            frame->path, json_string_value(json_object_get(data, "path")),
+            known);
+    for (size_t i = 0; i < frame->f.n; i++) {
+        const int64_t id = frame->f.ids ? frame->f.ids[i] : (int64_t)i;
+
+        if (id < 0 || (size_t)id >= data_size(set))
+            die("'%s' has sample %jd, and '%s' has %zu images", frame->path,
+                (intmax_t)id, images, data_size(set));
+    }
+    data_close(set);
+}
+
+/* Draws a frame as a board of images: in each place that of the nearest row of
+ * those that lie there; white where it cannot be read. */
+static void
+draw_thumbnails(const struct frame *frame)
+{
+    const struct data_pool_how how = {.policy = DATA_ACCEPT,
+                                      .max_pixels = DATA_MAX_PIXELS};
+    const size_t pixels = (size_t)size, places = BOARD / pixels,
+                 side = places * pixels;
+    struct data_set *set = data_open_or_die(images, 1);
+    struct data_pool *pool = data_pool_new(set, &how);
+    int64_t *row = choose_rows(frame, places);
+    uint8_t *board = mem_array(side * side, 3);
+    uint8_t *view = mem_array(pixels * pixels, 3);
+    struct data_scratch *scratch = NULL;
+    size_t lost = 0;
     struct err err;
 
-    for (size_t k = 0; k < n; k++)
-        memcpy(y + k * rows * 2, frame[k].y, rows * 2 * sizeof *y);
-    npy.data = y;
-    if (data_npy_write(output, &npy, &err))
+    memset(board, 255, side * side * 3);
+    for (size_t at = 0; at < places * places; at++) {
+        const int64_t *ids = frame->f.ids, i = row[at];
+        const struct data_image *image =
+            i < 0 ? NULL
+                  : data_pool_get(pool, (size_t)(ids ? ids[i] : i), &err);
+        uint8_t *to;
+
+        lost += i >= 0 && !image;
+        if (!image)
+            continue;
+        data_plain(pixels, image, &scratch, view);
+        to = board + (at / places * side + at % places) * pixels * 3;
+        for (size_t y = 0; y < pixels; y++)
+            memcpy(to + y * side * 3, view + y * pixels * 3, pixels * 3);
+    }
+    if (lost)
+        say("'%s': %zu place%s stay%s white, whose images cannot be read: %s",
+            thumbnails, lost, plural(lost), lost == 1 ? "s" : "", err.msg);
+    if (data_png_write(thumbnails, board, side, side, &err))
         die("%s", err.msg);
-    free(y);
+    data_scratch_free(scratch);
+    data_pool_free(pool);
+    data_close(set);
+    free(view);
+    free(board);
+    free(row);
 }
 
 static void
 check_options(char **path)
 {
-    if (!output && !picture && !thumbnails)
+    if (!output && !given.plot && !thumbnails)
         opt_misuse("wants something to make: -o, --plot or --thumbnails");
     if (!thumbnails != !images)
         opt_misuse("--thumbnails wants --images, and the other way round");
     for (char **each = path; *each; each++)
-        if (output && file_same(output, *each))
-            opt_misuse("'%s' is read from: it would be lost", output);
+        refuse_input(output, *each);
     if (thumbnails && path[1])
         opt_misuse("--thumbnails draws one file of features");
-}
-
-static void
-make_frame(struct frame *frame, const struct frame *before)
-{
-    json_t *origins = origin(frame->path, &frame->f);
-    json_t *line = method == TSNE
-                       ? embed_frame(frame, before ? before->y : NULL)
-                       : project_frame(frame);
-
-    print(line, json_pack("{s:s s:o}", "metric",
-                          metric == COSINE ? "cosine" : "euclidean", "features",
-                          origins));
 }
 
 void
 run_map(char **path)
 {
-    struct frame *frame = NULL;
-    size_t n = 0, room = 0;
+    struct frame *frame;
+    size_t n = 0, rows;
+    float *y;
 
     check_options(path);
-    for (; path[n]; n++) {
-        mem_grow(&frame, &room, n + 1, sizeof *frame);
-        frame[n] = (struct frame){0};
-        load_frame(&frame[n], path[n], n ? &frame[n - 1] : NULL);
-    }
-    if (thumbnails)
-        map_check_images(frame, images);
+    while (path[n])
+        n++;
+    frame = mem_array(n, sizeof *frame);
     for (size_t k = 0; k < n; k++)
-        make_frame(&frame[k], k ? &frame[k - 1] : NULL);
-    if (output)
-        write_points(frame, n);
-    if (picture)
-        map_plot(picture, frame, n);
+        load_frame(&frame[k], path[k], k ? &frame[k - 1] : NULL);
+    rows = frame->f.n;
+    y = mem_array(n * rows * 2, sizeof *y);
+    for (size_t k = 0; k < n; k++)
+        frame[k].y = y + k * rows * 2;
     if (thumbnails)
-        map_thumbnails(thumbnails, frame, images, (size_t)size);
+        check_images(frame);
     for (size_t k = 0; k < n; k++) {
-        data_features_release(&frame[k].f);
-        free(frame[k].y);
+        json_t *origins = origin(path[k], &frame[k].f);
+        json_t *line = method == TSNE
+                           ? embed_frame(&frame[k], k ? frame[k - 1].y : NULL)
+                           : project_frame(&frame[k]);
+
+        print(line, json_pack("{s:s s:o}", "metric", opt_choice(&metric),
+                              "features", origins));
     }
+    if (output)
+        save_matrix(output, n * rows, 2, y);
+    if (given.plot)
+        plot_frames(frame, n);
+    if (thumbnails)
+        draw_thumbnails(frame);
+    for (size_t k = 0; k < n; k++)
+        data_features_release(&frame[k].f);
     free(frame);
+    free(y);
 }

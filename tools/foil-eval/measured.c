@@ -1,11 +1,15 @@
 #include "measured.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/open.h"
 #include "eval.h"
 #include "image/jpeg.h"
+#include "loss/global.h"
 #include "nn/average.h"
+#include "nn/safetensors.h"
+#include "num/vec.h"
 #include "util/digest.h"
 #include "util/mem.h"
 
@@ -13,6 +17,42 @@ enum { KEEP = 256 << 20 }; // bytes of decoded images
 
 struct measured_how measured_how = {
     .recipe = "cifar", .views = 2, .chunk = 256, .max_pixels = DATA_MAX_PIXELS};
+
+const struct opt views_opts[] = {
+    {"views", 0, OPT_WHOLE, &measured_how.views, 2, 1000, "N",
+     "fixed views of each image: the first N random ones"},
+    {"recipe", 0, OPT_TEXT, &measured_how.recipe, 0, 0, "SPEC",
+     "augmentations of views, NAME[,FIELD=X]..."},
+    {"seed", 's', OPT_WHOLE, &measured_how.seed, 0, 1e15, "N",
+     "seed of views, as in foil-augment"},
+    {"average", 0, OPT_FLAG, &measured_how.average, 0, 0, NULL,
+     "of the mean of the weights, see foil-train --average"},
+    {0},
+};
+const struct opt chunk_opts[] = {
+    {"chunk", 0, OPT_WHOLE, &measured_how.chunk, 1, 65536, "N",
+     "rows that go through the encoder at a time"},
+    {"max-pixels", 0, OPT_WHOLE, &measured_how.max_pixels, 1, 1e9, "N",
+     "refuse images with more pixels"},
+    {0},
+};
+
+static double tau = 0.2;
+
+static const struct opt loss_own[] = {
+    {"tau", 0, OPT_REAL, &tau, 1e-3, 1e3, "X", "temperature; beta is 1 / X"},
+    {0},
+};
+/* chunk_opts[] as loss spells them. */
+static const struct opt batch_opts[] = {
+    {"batch", 'b', OPT_WHOLE, &measured_how.chunk, 1, 65536, "N",
+     "rows that go through the encoder at a time"},
+    {"max-pixels", 0, OPT_WHOLE, &measured_how.max_pixels, 1, 1e9, "N",
+     "refuse images with more pixels"},
+    {0},
+};
+verb_opts loss_opts = {loss_own,     views_opts,  batch_opts,
+                       threads_opts, output_opts, NULL};
 
 /* Weights are f32, and so is all that is measured of them. */
 static void
@@ -74,12 +114,6 @@ measured_release(struct measured *m)
     free(m->z);
 }
 
-size_t
-measured_at(const struct measured *m, size_t first)
-{
-    return m->n - first < m->batch ? m->n - first : m->batch;
-}
-
 /* Makes the pixels of a view, to place i. */
 static void
 draw_view(struct measured *m, size_t id, size_t view, size_t i)
@@ -116,10 +150,12 @@ measured_rows(struct measured *m, size_t n, const size_t *row, float *z)
         nn_net_infer(net, &input, NULL, z);
 }
 
-void
-measured_forward(struct measured *m, size_t first)
+/* Brings the rows from `first` on that go through together to the encoder, and
+ * fills in their embeddings. */
+static void
+forward_rows(struct measured *m, size_t first)
 {
-    const size_t n = measured_at(m, first);
+    const size_t n = m->n - first < m->batch ? m->n - first : m->batch;
     size_t *row = mem_array(n, sizeof *row);
 
     for (size_t i = 0; i < n; i++)
@@ -134,7 +170,7 @@ void
 measured_embed(struct measured *m)
 {
     for (size_t first = 0; first < m->n; first += m->batch)
-        measured_forward(m, first);
+        forward_rows(m, first);
 }
 
 json_t *
@@ -150,4 +186,131 @@ measured_origin(const struct measured *m, char **path)
                      (json_int_t)given.threads, "encoder", m->model.about,
                      "data", "path", path[1], "digest",
                      digest_hex(&digest, hex), "size", (json_int_t)m->images);
+}
+
+/* ----------------------------------------------------------------- tables */
+
+void
+tables_open(struct tables *tables, const char *folder)
+{
+    char *path;
+    struct err err;
+
+    tables->folder = folder;
+    path = mem_format("%s/samples.safetensors", tables->folder);
+    if (nn_arrays_read(path, &tables->array, &tables->n, NULL, &err))
+        die("%s", err.msg);
+    free(path);
+}
+
+void
+tables_release(struct tables *tables)
+{
+    nn_arrays_free(tables->array, tables->n);
+}
+
+const float *
+tables_find(const struct tables *tables, const char *name, size_t n,
+            size_t *each)
+{
+    const struct nn_array *a = nn_arrays_find(tables->array, tables->n, name);
+
+    *each = a && a->rank == 2 ? a->shape[1] : 1;
+    if (!a || strcmp(a->dtype, "F32") || a->rank < 1 || a->rank > 2 || !*each)
+        return NULL;
+    if (a->shape[0] != n)
+        die("'%s/samples.safetensors' is about %zu samples, the data set has "
+            "%zu",
+            tables->folder, a->shape[0], n);
+    return a->data;
+}
+
+void
+tables_check(const struct nn_model *model, const struct data_set *set,
+             const char *path)
+{
+    const json_t *data = json_object_get(model->config, "dataset");
+    const struct digest digest = data_digest(set);
+    const char *trained;
+    char hex[DIGEST_HEX];
+    struct err err;
+
+    if (json_get_text(data, "digest", &trained, &err))
+        die("%s", err.msg);
+    if (strcmp(trained, digest_hex(&digest, hex)))
+        die("'%s' is not what the encoder was trained on: its digest is %s, "
+            "not %s",
+            path, hex, trained);
+}
+
+/* ------------------------------------------------------------------- loss */
+
+/* |parameters|^2.  A loss of unit vectors does not change with the length of
+ * what they are made by, and its gradient falls as 1 over it: the product of
+ * both squares compares encoders of different lengths. */
+static double
+square_weight(const struct measured *m)
+{
+    size_t count;
+    const float *w = nn_net_params(m->model.net, &count);
+
+    return num_dot(count, w, w);
+}
+
+/* |dL/dparameters|^2 from dz, chunk by chunk. */
+static double
+square_gradient(struct measured *m, const float *dz)
+{
+    struct nn_net *net = m->model.net;
+    const float *g = nn_net_grads(net);
+    size_t count;
+
+    for (size_t first = 0; first < m->n; first += m->batch) {
+        forward_rows(m, first);
+        nn_net_backward(net, dz + first * m->dim, first > 0);
+    }
+    nn_net_params(net, &count);
+    return num_dot(count, g, g);
+}
+
+/* One form of the loss, and its gradient. */
+static json_t *
+measure_form(struct measured *m, double beta, int inside)
+{
+    const struct loss_global set = {m->images, m->n / m->images, m->dim,
+                                    beta,      inside,           0};
+    float *work = mem_array(loss_global_size(&set), sizeof *work);
+    float *dz = mem_array(m->n * m->dim, sizeof *dz);
+    const double value = loss_global(&set, m->z, dz, work);
+    json_t *form;
+
+    free(work);
+    form = json_pack("{s:f s:f s:f s:b}", "loss", value, "square_gradient",
+                     square_gradient(m, dz), "beta", beta, "positive_inside",
+                     inside);
+    free(dz);
+    return form;
+}
+
+void
+run_loss(char **path)
+{
+    const double beta = 1 / tau;
+    struct measured m;
+    json_t *line, *how, *released;
+
+    measured_open(&m, path, 1);
+    progress_start(&m.progress, "rows", 0, 3 * (double)m.n);
+    measured_embed(&m);
+    line = json_pack("{s:s}", "measure", "loss");
+    json_object_update_new(line, measure_form(&m, beta, 0));
+    released = measure_form(&m, beta * beta, 1);
+    progress_clear(&m.progress);
+    json_object_set_new(line, "released", released);
+    json_object_set_new(line, "square_weight", json_real(square_weight(&m)));
+    how = json_pack("{s:f s:I s:I}", "tau", tau, "rows", (json_int_t)m.n,
+                    "negatives", (json_int_t)(m.n - m.n / m.images));
+    json_object_update_new(how, measured_origin(&m, path));
+    print(line, how);
+    measured_release(&m);
 }

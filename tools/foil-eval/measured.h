@@ -2,6 +2,7 @@
 #define FOIL_EVAL_MEASURED_H
 
 #include "data/pool.h"
+#include "data/set.h"
 #include "image/view.h"
 #include "nn/model.h"
 #include "util/opt.h"
@@ -15,31 +16,7 @@ struct measured_how {
 };
 extern struct measured_how measured_how;
 
-#define MEASURED_OPTS(letter)                                                 \
-    {"views",   0,                                                            \
-     OPT_WHOLE, &measured_how.views,                                          \
-     2,         1000,                                                         \
-     "N",       "fixed views of each image: the first N random ones"},        \
-        {"recipe", 0, OPT_TEXT, &measured_how.recipe,                         \
-         0,        0, "SPEC",   "augmentations of views, NAME[,FIELD=X]..."}, \
-        {"seed", 's',  OPT_WHOLE, &measured_how.seed,                         \
-         0,      1e15, "N",       "seed of views, as in foil-augment"},       \
-        {"average", 0,                                                        \
-         OPT_FLAG,  &measured_how.average,                                    \
-         0,         0,                                                        \
-         NULL,      "of the mean of the weights, see foil-train --average"},  \
-        {letter ? "batch" : "chunk",                                          \
-         letter,                                                              \
-         OPT_WHOLE,                                                           \
-         &measured_how.chunk,                                                 \
-         1,                                                                   \
-         65536,                                                               \
-         "N",                                                                 \
-         "rows that go through the encoder at a time"},                       \
-    {                                                                         \
-        "max-pixels", 0, OPT_WHOLE, &measured_how.max_pixels, 1, 1e9, "N",    \
-            "refuse images with more pixels"                                  \
-    }
+extern const struct opt views_opts[], chunk_opts[];
 
 /*
  * An encoder and the rows that it is measured on: row r is view r / images of
@@ -66,12 +43,7 @@ struct measured {
 void measured_open(struct measured *m, char **path, int train);
 void measured_release(struct measured *m);
 
-/* measured_at() returns how many rows go through together, from `first` on. */
-size_t measured_at(const struct measured *m, size_t first);
-
-/* measured_forward() brings these rows to the encoder and fills in their
- * embeddings; measured_embed() those of all rows. */
-void measured_forward(struct measured *m, size_t first);
+/* measured_embed() fills in the embeddings of all rows. */
 void measured_embed(struct measured *m);
 
 /* measured_rows() brings any n <= batch rows to the encoder: z [n,dim]. */
@@ -80,5 +52,26 @@ void measured_rows(struct measured *m, size_t n, const size_t *row, float *z);
 /* measured_origin() says which encoder and data these are, and how the views
  * were made. */
 json_t *measured_origin(const struct measured *m, char **path);
+
+/* What a checkpoint keeps of each sample, read once. */
+struct tables {
+    const char *folder;
+    struct nn_array *array;
+    size_t n;
+};
+
+/* tables_open() reads those of a checkpoint, or the process ends. */
+void tables_open(struct tables *tables, const char *folder);
+void tables_release(struct tables *tables);
+
+/* tables_find() returns the column of that name, [n] or [n,each], lent; NULL
+ * where there is none. */
+const float *tables_find(const struct tables *tables, const char *name,
+                         size_t n, size_t *each);
+
+/* tables_check() ends the process where the data are not what the checkpoint
+ * was trained on. */
+void tables_check(const struct nn_model *model, const struct data_set *set,
+                  const char *path);
 
 #endif

@@ -1,6 +1,7 @@
 #include "method.h"
 
-#include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,23 @@ struct method_how method_how = {.proposals = "",
                                 .strategy = "shuffle",
                                 .batches = "4,8,32,256",
                                 .tau = 0.2};
+
+const struct opt method_opts[] = {
+    {"objective", 0, OPT_LIST, &method_how.objectives, 0, 0,
+     "NAME[,PARAM=X]...", "objectives to measure, one each time; see --list"},
+    {"tau", 0, OPT_REAL, &method_how.tau, 1e-4, 1e4, "X",
+     "temperature of the objectives"},
+    {"proposals", 0, OPT_TEXT, &method_how.proposals, 0, 0, "NAME[,PARAM=X]...",
+     "the sampler of objectives that have one"},
+    {0},
+};
+const struct opt batches_opts[] = {
+    {"strategy", 0, OPT_TEXT, &method_how.strategy, 0, 0, "NAME[,PARAM=X]...",
+     "how batches are chosen, as in foil-select"},
+    {"batch", 'b', OPT_TEXT, &method_how.batches, 0, 0, "B,...",
+     "images in a batch"},
+    {0},
+};
 
 /* The name before the first comma, and the rest in *words; to be given to
  * free(). */
@@ -22,8 +40,9 @@ split_name(const char *text, const char **words)
     return mem_format("%.*s", (int)n, text);
 }
 
-const struct select_strategy *
-method_strategy(double *value)
+/* The strategy, and its parameters in value [PARAM_MOST]. */
+static const struct select_strategy *
+read_strategy(double *value)
 {
     const struct select_strategy *strategy;
     const char *words;
@@ -82,13 +101,14 @@ method_read(struct method *method, const char *text)
         opt_misuse("%s", err.msg);
     if (how->objective->wants_weights)
         read_sampler(method);
-    how->strategy = method_strategy(how->plan);
+    how->strategy = read_strategy(how->plan);
     how->seed = (uint64_t)measured_how.seed;
     free(name);
 }
 
-const char *
-method_objective(size_t i)
+/* The i-th objective that was given, or NULL. */
+static const char *
+objective_at(size_t i)
 {
     const struct opt_list *list = &method_how.objectives;
 
@@ -98,27 +118,15 @@ method_objective(size_t i)
 }
 
 size_t
-method_batches(size_t most, size_t batch[METHOD_MOST])
+method_batches(size_t most, size_t batch[LIST_MOST])
 {
-    const char *at = method_how.batches;
-    size_t n = 0;
+    const size_t n =
+        read_list("batch", method_how.batches, 2, LONG_MAX, "from 2 on", batch);
 
-    do {
-        char *end;
-        long b;
-
-        errno = 0;
-        b = strtol(at, &end, 10);
-        if (n == METHOD_MOST || end == at || (*end && *end != ',') || errno ||
-            b < 2)
-            opt_misuse("option '--batch': '%s' is no list of at most %d "
-                       "numbers from 2 on with commas between",
-                       method_how.batches, METHOD_MOST);
-        if ((size_t)b > most)
-            die("a batch of %ld of %zu samples: want 2 .. %zu", b, most, most);
-        batch[n++] = (size_t)b;
-        at = end + (*end == ',');
-    } while (*at);
+    for (size_t i = 0; i < n; i++)
+        if (batch[i] > most)
+            die("a batch of %zu of %zu samples: want 2 .. %zu", batch[i], most,
+                most);
     return n;
 }
 
@@ -171,4 +179,133 @@ method_says(json_t *how, const struct method *method)
             json_string(*method_how.proposals
                             ? method_how.proposals
                             : method->sampler.sampler->proposals));
+}
+
+void
+method_each(struct instrument *in, char **path, int train,
+            void (*begin)(void *self, char **path),
+            void (*measure)(void *self, const struct method *method),
+            void *self)
+{
+    size_t batch[LIST_MOST], batches;
+    const char *objective;
+    struct method method;
+
+    for (size_t i = 0; (objective = objective_at(i)); i++)
+        method_read(&method, objective);
+    method_open(in, path, train);
+    begin(self, path);
+    batches = method_batches(in->rows.samples, batch);
+    for (size_t i = 0; (objective = objective_at(i)); i++) {
+        method_read(&method, objective);
+        for (size_t k = 0; k < batches; k++) {
+            method.how.batch = batch[k];
+            measure(self, &method);
+        }
+    }
+}
+
+/* ----------------------------------------------------------------- curves */
+
+static const double least_drawn = 1e-6;
+
+void
+curves_add(struct curves *curves, char *name, size_t batch,
+           const struct eval_figure figure[CURVES_PANELS])
+{
+    struct curves_point *point;
+
+    mem_grow(&curves->point, &curves->room, curves->n + 1, sizeof *point);
+    point = &curves->point[curves->n++];
+    *point = (struct curves_point){.name = name, .batch = batch};
+    memcpy(point->figure, figure, sizeof point->figure);
+}
+
+/* Whether no point before this one has its name. */
+static int
+begins_line(const struct curves *curves, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(curves->point[k].name, curves->point[i].name))
+            return 0;
+    return 1;
+}
+
+/* The points of a line; what is drawn by logarithms stays above zero. */
+static void
+write_curve(FILE *out, const struct curves *curves, size_t first,
+            const struct curves_panel *panel)
+{
+    fprintf(out, "$p%zu << END\n", first);
+    for (size_t i = first; i < curves->n; i++) {
+        const struct curves_point *p = &curves->point[i];
+
+        if (strcmp(p->name, curves->point[first].name))
+            continue;
+        fprintf(out, "%zu", p->batch);
+        for (int k = 0; k < CURVES_PANELS; k++) {
+            const struct eval_figure f = p->figure[k];
+            const double least = panel[k].logarithms ? least_drawn : -INFINITY;
+
+            fprintf(out, " %g %g %g", fmax(f.value, least),
+                    fmax(f.value - f.half, least),
+                    fmax(f.value + f.half, least));
+        }
+        fputs("\n", out);
+    }
+    fputs("END\n", out);
+}
+
+static void
+write_panel(FILE *out, const struct curves *curves, int which,
+            const struct curves_panel *panel)
+{
+    const int column = 2 + 3 * which;
+    size_t hue = 0;
+
+    fprintf(out, "set ylabel \"%s\"\n%s\nplot ", panel->label,
+            panel->logarithms ? "set logscale y\nset format y \"10^{%T}\""
+                              : "unset logscale y\nset format y \"%g\"");
+    for (size_t i = 0; i < curves->n; i++) {
+        if (!begins_line(curves, i))
+            continue;
+        fprintf(out,
+                "%s$p%zu using 1:%d:%d:%d with yerrorlines lw 2 pt 7 lc "
+                "rgb \"#%s\" title ",
+                hue ? ", " : "", i, column, column + 1, column + 2,
+                plot_hue(hue));
+        plot_text(out, curves->point[i].name);
+        hue++;
+    }
+    fputs("\n", out);
+}
+
+void
+curves_draw(struct curves *curves,
+            const struct curves_panel panel[CURVES_PANELS])
+{
+    struct plot script;
+    FILE *out = given.plot ? plot_open(&script) : NULL;
+    double low = INFINITY, high = 0;
+
+    for (size_t i = 0; out && i < curves->n; i++) {
+        low = fmin(low, (double)curves->point[i].batch);
+        high = fmax(high, (double)curves->point[i].batch);
+        if (begins_line(curves, i))
+            write_curve(out, curves, i, panel);
+    }
+    if (out) {
+        fputs("set terminal pngcairo size 1440,480\n"
+              "set multiplot layout 1,3\nset grid\nset logscale x 2\n"
+              "set xlabel \"images in a batch\"\n"
+              "set key outside top center horizontal noenhanced\n",
+              out);
+        fprintf(out, "set xrange [%g:%g]\n", low / 1.2, high * 1.2);
+        for (int k = 0; k < CURVES_PANELS; k++)
+            write_panel(out, curves, k, &panel[k]);
+        plot(&script, given.plot);
+    }
+    for (size_t i = 0; i < curves->n; i++)
+        free(curves->point[i].name);
+    free(curves->point);
 }

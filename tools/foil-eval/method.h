@@ -15,34 +15,8 @@ struct method_how {
 };
 extern struct method_how method_how;
 
-#define METHOD_TAU_OPT                                       \
-    {                                                        \
-        "tau", 0, OPT_REAL, &method_how.tau, 1e-4, 1e4, "X", \
-            "temperature of the objectives"                  \
-    }
-#define METHOD_OBJECTIVE_OPT                                    \
-    {                                                           \
-        "objective", 0, OPT_LIST, &method_how.objectives, 0, 0, \
-            "NAME[,PARAM=X]...",                                \
-            "objectives to measure, one each time; see --list"  \
-    }
-#define METHOD_PROPOSALS_OPT                                               \
-    {                                                                      \
-        "proposals", 0, OPT_TEXT, &method_how.proposals, 0, 0,             \
-            "NAME[,PARAM=X]...", "the sampler of objectives that have one" \
-    }
-#define METHOD_STRATEGY_OPT                                                  \
-    {                                                                        \
-        "strategy", 0, OPT_TEXT, &method_how.strategy, 0, 0,                 \
-            "NAME[,PARAM=X]...", "how batches are chosen, as in foil-select" \
-    }
-#define METHOD_BATCHES_OPT                                          \
-    {                                                               \
-        "batch", 'b', OPT_TEXT, &method_how.batches, 0, 0, "B,...", \
-            "images in a batch"                                     \
-    }
-
-enum { METHOD_MOST = 32 }; /* sizes of batches */
+/* Of the objectives; of strategy and sizes of batches. */
+extern const struct opt method_opts[], batches_opts[];
 
 /* A method, as eval_frozen_new() wants it; `sampler` is in it. */
 struct method {
@@ -54,16 +28,8 @@ struct method {
 /* method_read() reads the method of one objective, or the process ends. */
 void method_read(struct method *method, const char *objective);
 
-/* method_strategy() reads the strategy and its parameters, or the process ends.
- *   value [PARAM_MOST] */
-const struct select_strategy *method_strategy(double *value);
-
-/* method_objective() returns the i-th objective that was given, or NULL. */
-const char *method_objective(size_t i);
-
-/* method_batches() reads the list of sizes; returns how many.
- *   most  2 .. most */
-size_t method_batches(size_t most, size_t batch[METHOD_MOST]);
+/* method_batches() reads the list of sizes, 2 .. most; returns how many. */
+size_t method_batches(size_t most, size_t batch[LIST_MOST]);
 
 /* method_open() is instrument_open() for rows of two views or more. */
 void method_open(struct instrument *in, char **path, int train);
@@ -83,5 +49,44 @@ int method_remembers(const struct method *method);
 
 /* method_says() adds what the method is to a protocol. */
 void method_says(json_t *how, const struct method *method);
+
+/*
+ * method_each() opens the rows and calls `measure` for each objective and each
+ * size of batches, or ends the process; objectives are refused before there is
+ * work.
+ *   begin  is called once the rows are open
+ */
+void method_each(struct instrument *in, char **path, int train,
+                 void (*begin)(void *self, char **path),
+                 void (*measure)(void *self, const struct method *method),
+                 void *self);
+
+/*
+ * Figures with their intervals against the size of batches: a picture with a
+ * panel for each figure and a line for each name.
+ */
+enum { CURVES_PANELS = 3 };
+
+struct curves_panel {
+    const char *label;
+    int logarithms; /* 1: what is below 1e-6 is drawn there */
+};
+
+struct curves {
+    struct curves_point {
+        char *name;
+        size_t batch;
+        struct eval_figure figure[CURVES_PANELS];
+    } * point;
+    size_t n, room;
+};
+
+/* curves_add() adds a point; its name becomes that of `curves`. */
+void curves_add(struct curves *curves, char *name, size_t batch,
+                const struct eval_figure figure[CURVES_PANELS]);
+
+/* curves_draw() draws them where a picture is wanted, and releases them. */
+void curves_draw(struct curves *curves,
+                 const struct curves_panel panel[CURVES_PANELS]);
 
 #endif

@@ -10,22 +10,18 @@
 #include "util/mem.h"
 
 static long epochs = 16, nearest = 10;
-static const char *picture, *run;
+static const char *run;
 
-const struct opt plan_opts[] = {
-    METHOD_STRATEGY_OPT,
-    METHOD_BATCHES_OPT,
+static const struct opt plan_own[] = {
     {"epochs", 0, OPT_WHOLE, &epochs, 1, 1e6, "N",
      "epochs of the plan; a result after 1, 2, 4 ... and the last"},
     {"neighbours", 'k', OPT_WHOLE, &nearest, 1, 1024, "K",
      "hardest negatives of each sample"},
     {"run", 'r', OPT_TEXT, &run, 0, 0, "RUN",
      "the batches that this run has shown, instead of a plan's"},
-    {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
-     "draw it as PNG, and keep the script"},
-    INSTRUMENT_OPTS,
     {0},
 };
+verb_opts plan_opts = {batches_opts, plan_own, plot_opts, INSTRUMENT_GROUPS};
 
 /* A point of the picture. */
 struct moment {
@@ -238,13 +234,13 @@ draw_plans(const struct plans *p)
     write_figures(out, p, "of the hardest pairs", 4);
     write_figures(out, p, "meetings of pairs that had met", 5);
     write_figures(out, p, "second eigenvalue", 6);
-    plot(&script, picture);
+    plot(&script, given.plot);
 }
 
 void
 run_plan(char **path)
 {
-    size_t batch[METHOD_MOST], batches;
+    size_t batch[LIST_MOST], batches;
     struct plans p = {.n = 0};
     struct method method;
 
@@ -262,7 +258,7 @@ run_plan(char **path)
         method.how.batch = batch[k];
         follow_plan(&p, &method);
     }
-    if (picture)
+    if (given.plot)
         draw_plans(&p);
     free(p.near);
     free(p.moment);

@@ -1,28 +1,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "captions.h"
+#include "eval.h"
+#include "eval/knn.h"
+#include "eval/pca.h"
 #include "eval/retrieve.h"
+#include "util/file.h"
 #include "util/mem.h"
-#include "util/opt.h"
+
+/* The verbs that bring together what belongs together: retrieve and cca. */
 
 static enum eval_similarity metric;
-static const char *within, *answers;
+static const char *within, *answers_file;
 static int captions;
+static long components = 120, principal = 500;
+static double ridge = 0.1;
 
-const struct opt retrieve_opts[] = {
+static const struct opt retrieve_own[] = {
     {"metric", 0, OPT_CHOICE, &metric, 0, 0, "cosine|raw",
      "rank by cosines, or by plain products"},
     {"within", 0, OPT_TEXT, &within, 0, 0, "FILE",
      "group of each row: rank within groups only"},
     {"captions", 0, OPT_FLAG, &captions, 0, 0, NULL,
      "the rows of the second are captions, any number an image"},
-    {"answers", 0, OPT_TEXT, &answers, 0, 0, "FILE",
+    {"answers", 0, OPT_TEXT, &answers_file, 0, 0, "FILE",
      "with --captions: write the best answers to each query"},
-    THREADS_OPT(&given.threads),
-    OUTPUT_OPTS,
     {0},
 };
+verb_opts retrieve_opts = {retrieve_own, threads_opts, output_opts, NULL};
+
+static const struct opt cca_own[] = {
+    {"components", 'k', OPT_WHOLE, &components, 1, 65536, "N",
+     "pairs of directions, at most"},
+    {"principal", 0, OPT_WHOLE, &principal, 1, 65536, "N",
+     "principal directions of each side, at most"},
+    {"ridge", 0, OPT_REAL, &ridge, 0, 1e6, "X",
+     "what is added to variances, in shares of their mean"},
+    {0},
+};
+verb_opts cca_opts = {cca_own, threads_opts, output_opts, NULL};
+
+/* --------------------------------------------------------- views in pairs */
 
 /* A row with the group that it is in. */
 struct member {
@@ -40,132 +58,353 @@ by_group(const void *a, const void *b)
     return x->row < y->row ? -1 : 1;
 }
 
-/* The members of group groups[0], groups[1], ... lie together; without a list
- * all rows are one group. */
-static struct member *
-read_members(const char *path, size_t n)
+/* Ranks rows both ways within their groups, without --within of all; returns
+ * how many groups there are. forward, backward  [n], in the order of groups */
+static size_t
+rank_groups(const struct data_features *u, const struct data_features *v,
+            double *forward, double *backward)
 {
+    const size_t n = u->n, d = u->d;
     struct member *member = mem_array(n, sizeof *member);
+    float *x = mem_array(n * d, sizeof *x), *y = mem_array(n * d, sizeof *y);
     int64_t *group = NULL;
+    size_t groups = 0;
     struct err err;
 
-    if (path && !(group = data_labels_read(path, n, &err)))
+    if (within && !(group = data_labels_read(within, n, &err)))
         die("%s", err.msg);
     for (size_t i = 0; i < n; i++)
         member[i] = (struct member){group ? group[i] : 0, i};
     qsort(member, n, sizeof *member, by_group);
-    free(group);
-    return member;
-}
-
-/* Ranks, [n] each, in the order of groups. */
-struct ranks {
-    double *forward, *backward;
-    size_t groups;
-};
-
-/* Copies rows of one group to lie together. */
-static float *
-gather_rows(const struct data_features *f, size_t n,
-            const struct member *member)
-{
-    float *x = mem_array(n * f->d, sizeof *x);
-
-    for (size_t i = 0; i < n; i++)
-        memcpy(x + i * f->d, f->x + member[i].row * f->d, f->d * sizeof *x);
-    return x;
-}
-
-static void
-rank_group(const struct data_features *u, const struct data_features *v,
-           enum eval_similarity similarity, size_t n,
-           const struct member *member, double *forward, double *backward)
-{
-    float *x = gather_rows(u, n, member), *y = gather_rows(v, n, member);
-
-    eval_retrieve(n, u->d, x, y, similarity, forward, backward);
-    free(x);
-    free(y);
-}
-
-static struct ranks
-rank_all(const struct data_features *u, const struct data_features *v)
-{
-    struct member *member = read_members(within, u->n);
-    struct ranks r = {mem_array(u->n, sizeof *r.forward),
-                      mem_array(u->n, sizeof *r.backward), 0};
-
-    for (size_t from = 0, to = 0; from < u->n; from = to) {
-        while (to < u->n && member[to].group == member[from].group)
-            to++;
-        rank_group(u, v, metric, to - from, member + from, r.forward + from,
-                   r.backward + from);
-        r.groups++;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(x + i * d, u->x + member[i].row * d, d * sizeof *x);
+        memcpy(y + i * d, v->x + member[i].row * d, d * sizeof *y);
     }
+    for (size_t from = 0, to = 0; from < n; from = to, groups++) {
+        while (to < n && member[to].group == member[from].group)
+            to++;
+        eval_retrieve(to - from, d, x + from * d, y + from * d, metric,
+                      forward + from, backward + from);
+    }
+    free(group);
+    free(y);
+    free(x);
     free(member);
-    return r;
+    return groups;
 }
 
+/* Adds r1, r5 and r10 to what r_mean is the mean of. */
 static json_t *
-describe_ranks(size_t n, double *rank)
+describe_ranks(size_t n, double *rank, double *sum)
 {
     const struct eval_ranks r = eval_ranks(n, rank);
 
+    *sum += r.at1 + r.at5 + r.at10;
     return json_pack("{s:f s:f s:f s:f s:f s:f}", "r1", r.at1, "r5", r.at5,
                      "r10", r.at10, "mrr", r.reciprocal, "mean_rank", r.mean,
                      "median_rank", r.median);
-}
-
-/* Both files are to hold the same samples in the same order. */
-static void
-check_pair(char **path, const struct data_features *u,
-           const struct data_features *v)
-{
-    if (u->n != v->n || u->d != v->d)
-        die("'%s' and '%s' differ in shape: they must hold two views of each "
-            "image",
-            path[0], path[1]);
-    for (size_t i = 0; u->ids && v->ids && i < u->n; i++)
-        if (u->ids[i] != v->ids[i])
-            die("row %zu is sample %jd in '%s' and %jd in '%s'", i,
-                (intmax_t)u->ids[i], path[0], (intmax_t)v->ids[i], path[1]);
 }
 
 static void
 rank_views(char **path)
 {
     struct data_features u, v;
-    struct ranks ranks;
+    double *forward, *backward, sum = 0;
+    size_t groups;
     json_t *line, *how;
 
     load(&u, path[0], NULL);
     load(&v, path[1], NULL);
-    check_pair(path, &u, &v);
-    ranks = rank_all(&u, &v);
+    if (u.n != v.n || u.d != v.d)
+        die("'%s' and '%s' differ in shape: they must hold two views of each "
+            "image",
+            path[0], path[1]);
+    for (size_t i = 0; u.ids && v.ids && i < u.n; i++)
+        if (u.ids[i] != v.ids[i])
+            die("row %zu is sample %jd in '%s' and %jd in '%s'", i,
+                (intmax_t)u.ids[i], path[0], (intmax_t)v.ids[i], path[1]);
+    forward = mem_array(u.n, sizeof *forward);
+    backward = mem_array(u.n, sizeof *backward);
+    groups = rank_groups(&u, &v, forward, backward);
     line = json_pack("{s:s s:s s:o s:o s:f}", "measure", "retrieve", "metric",
                      opt_choice(&metric), "forward",
-                     describe_ranks(u.n, ranks.forward), "backward",
-                     describe_ranks(u.n, ranks.backward), "chance",
-                     (double)ranks.groups / (double)u.n);
+                     describe_ranks(u.n, forward, &sum), "backward",
+                     describe_ranks(u.n, backward, &sum), "chance",
+                     (double)groups / (double)u.n);
     how = json_pack("{s:s s:I s:I s:s* s:o s:o}", "ties", "half", "groups",
-                    (json_int_t)ranks.groups, "d", (json_int_t)u.d, "within",
-                    within, "u", origin(path[0], &u), "v", origin(path[1], &v));
+                    (json_int_t)groups, "d", (json_int_t)u.d, "within", within,
+                    "u", origin(path[0], &u), "v", origin(path[1], &v));
     print(line, how);
-    free(ranks.forward);
-    free(ranks.backward);
+    free(forward);
+    free(backward);
     data_features_release(&u);
     data_features_release(&v);
+}
+
+/* -------------------------------------------------- images and captions */
+
+/* Images and their captions, and who answers whom. */
+struct both {
+    struct data_features image, text;
+    struct eval_answers texts, images; /* of images, of captions */
+};
+
+/* Reads features of images and of captions, with the ids of both; they may be
+ * of different widths where they are not of one space. */
+static void
+load_both(struct both *b, char **path, int one_space)
+{
+    load(&b->image, path[0], NULL);
+    load(&b->text, path[1], NULL);
+    if (one_space && b->image.d != b->text.d)
+        die("'%s' has %zu columns and '%s' has %zu: images and captions are "
+            "to be embeddings of one space",
+            path[0], b->image.d, path[1], b->text.d);
+    if (!b->image.ids || !b->text.ids)
+        die("'%s' has no .ids.npy beside it: a caption is its image's by the "
+            "id of the sample",
+            path[b->image.ids != NULL]);
+}
+
+static void
+release_both(struct both *b)
+{
+    data_features_release(&b->image);
+    data_features_release(&b->text);
+}
+
+static json_t *
+describe_direction(const struct eval_answers *answers, size_t m,
+                   const struct data_features *from,
+                   const struct data_features *to, const char *path,
+                   double *sum)
+{
+    double *rank = mem_array(answers->n, sizeof *rank);
+    json_t *line;
+    size_t n = 0;
+
+    eval_answers_rank(answers, m, from->d, from->x, to->x, rank);
+    for (size_t i = 0; i < answers->n; i++)
+        if (rank[i] > 0) // without an answer, a query does not count
+            rank[n++] = rank[i];
+    if (!n)
+        die("no row of '%s' has the id of a row of the other file", path);
+    line = describe_ranks(n, rank, sum);
+    json_object_update_new(line, json_pack("{s:f s:I s:I}", "chance",
+                                           eval_answers_chance(answers, m),
+                                           "queries", (json_int_t)n, "left_out",
+                                           (json_int_t)(answers->n - n)));
+    free(rank);
+    return line;
+}
+
+/* Which captions answer which images; where `equal`, captions that are equal
+ * answer as one, and so do all of their images. */
+static void
+find_answers(struct both *b, int equal)
+{
+    const struct data_features *image = &b->image, *text = &b->text;
+    struct eval_answers alike;
+
+    b->texts = eval_answers_by_key(image->n, image->ids, text->n, text->ids);
+    b->images = eval_answers_by_key(text->n, text->ids, image->n, image->ids);
+    if (!equal)
+        return;
+    alike = eval_answers_by_key(text->n, text->same, text->n, text->same);
+    eval_answers_join(&b->texts, &alike);
+    eval_answers_join(&alike, &b->images);
+    eval_answers_release(&b->images);
+    b->images = alike;
+}
+
+static void
+report_captions(const char *measure, const char *rule, char **path,
+                struct both *b, json_t *how)
+{
+    double sum = 0;
+    json_t *tr, *ir;
+
+    find_answers(b, !strcmp(rule, "equal"));
+    tr = describe_direction(&b->texts, b->text.n, &b->image, &b->text, path[0],
+                            &sum);
+    ir = describe_direction(&b->images, b->image.n, &b->text, &b->image,
+                            path[1], &sum);
+    json_object_update_new(
+        how, json_pack("{s:s s:s s:I s:o s:o}", "metric", "cosine", "ties",
+                       "half", "d", (json_int_t)b->image.d, "images",
+                       origin(path[0], &b->image), "captions",
+                       origin(path[1], &b->text)));
+    print(json_pack("{s:s s:s s:o s:o s:f s:f}", "measure", measure, "rule",
+                    rule, "image_to_text", tr, "text_to_image", ir, "r_sum",
+                    sum, "r_mean", sum / 6),
+          how);
+    eval_answers_release(&b->texts);
+    eval_answers_release(&b->images);
+}
+
+/*
+ * Prints how images find captions and captions images, by the rule `equal`,
+ * where it is known which captions are equal, and by `strict`; `how`, an
+ * object, is put into each line and given away.
+ */
+static void
+report_both(const char *measure, char **path, struct both *b, json_t *how)
+{
+    // the rule `equal` is the headline, `strict` is printed beside it
+    if (b->text.same)
+        report_captions(measure, "equal", path, b, json_copy(how));
+    else
+        say("'%s' has no .same.npy beside it: captions that are equal count as "
+            "different, by the rule strict alone",
+            path[1]);
+    report_captions(measure, "strict", path, b, how);
+}
+
+enum { BEST = 10 };
+
+/* A line for each query: which way, its row, the rows of its best answers. */
+static void
+list_best(FILE *out, const char *way, const struct data_features *from,
+          const struct data_features *to)
+{
+    struct eval_knn *knn = eval_knn_new(to->n, to->d, to->x, EVAL_COSINE);
+    const size_t k = to->n < BEST ? to->n : BEST;
+    uint32_t *best = mem_array(from->n * k, sizeof *best);
+
+    eval_knn_find(knn, from->n, from->x, k, EVAL_NO_SELF, best, NULL);
+    for (size_t i = 0; i < from->n; i++) {
+        fprintf(out, "%s\t%zu", way, i);
+        for (size_t j = 0; j < k; j++)
+            fprintf(out, "\t%u", best[i * k + j]);
+        fputc('\n', out);
+    }
+    free(best);
+    eval_knn_free(knn);
+}
+
+static void
+rank_captions(char **path)
+{
+    struct file_draft draft = {0};
+    struct both b;
+    struct err err;
+
+    load_both(&b, path, 1);
+    report_both("captions", path, &b, json_object());
+    if (answers_file) {
+        if (file_draft_open(&draft, answers_file, &err))
+            die("%s", err.msg);
+        list_best(draft.file, "image_to_text", &b.image, &b.text);
+        list_best(draft.file, "text_to_image", &b.text, &b.image);
+        if (file_draft_keep(&draft, &err))
+            die("%s", err.msg);
+    }
+    release_both(&b);
 }
 
 void
 run_retrieve(char **path)
 {
-    if (answers && !captions)
+    if (answers_file && !captions)
         opt_misuse("--answers is for --captions");
     if (captions && (within || metric != EVAL_PAIR_COSINE))
         opt_misuse("--captions goes without --within and --metric");
     if (captions)
-        captions_rank(path, answers);
+        rank_captions(path);
     else
         rank_views(path);
+}
+
+/* --------------------------------------------------------------------- cca */
+
+/* Which row of the images each caption belongs to: [text.n], to be freed. */
+static size_t *
+find_owners(const struct both *b, char **path)
+{
+    struct eval_answers own =
+        eval_answers_by_key(b->text.n, b->text.ids, b->image.n, b->image.ids);
+    size_t *owner = mem_array(b->text.n, sizeof *owner);
+
+    for (size_t i = 0; i < own.n; i++) {
+        if (own.offset[i + 1] - own.offset[i] != 1)
+            die("row %zu of '%s' belongs to sample %jd, which has %zu rows in "
+                "'%s': want one",
+                i, path[1], (intmax_t)b->text.ids[i],
+                own.offset[i + 1] - own.offset[i], path[0]);
+        owner[i] = own.j[own.offset[i]];
+    }
+    eval_answers_release(&own);
+    return owner;
+}
+
+/* The maps of images and captions, from the pairs of both. */
+static void
+learn_maps(char **path, const struct both *b, struct eval_map *image,
+           struct eval_map *text)
+{
+    const size_t n = b->text.n, d = b->image.d;
+    const size_t most = (size_t)components;
+    struct eval_cca_settings s = {
+        .p = (size_t)principal,
+        .q = (size_t)principal,
+        .ridge = ridge,
+    };
+    size_t *owner = find_owners(b, path);
+    float *x = mem_array(n * d, sizeof *x), *correlation;
+
+    if (n < 2)
+        die("'%s' has %zu row: want two or more to learn from", path[1], n);
+    for (size_t i = 0; i < n; i++)
+        memcpy(x + i * d, b->image.x + owner[i] * d, d * sizeof *x);
+    s.p = s.p < d ? s.p : d;
+    s.p = s.p < n ? s.p : n;
+    s.q = s.q < b->text.d ? s.q : b->text.d;
+    s.q = s.q < n ? s.q : n;
+    s.k = s.p < s.q ? s.p : s.q;
+    s.k = s.k < most ? s.k : most;
+    correlation = mem_array(s.k, sizeof *correlation);
+    eval_cca(n, d, x, b->text.d, b->text.x, &s, image, text, correlation);
+    free(correlation);
+    free(x);
+    free(owner);
+}
+
+static void
+map_rows(const struct eval_map *map, struct data_features *f)
+{
+    float *x = mem_array(f->n * map->k, sizeof *x);
+
+    eval_map_apply(map, f->n, f->x, x);
+    free(f->x);
+    f->x = x;
+    f->d = map->k;
+}
+
+void
+run_cca(char **path)
+{
+    struct both b, new;
+    const struct data_features *old[] = {&b.image, &b.text};
+    const struct data_features *later[] = {&new.image, &new.text};
+    struct eval_map image, text;
+    json_t *how;
+
+    load_both(&b, path, 0);
+    load_both(&new, path + 2, 0);
+    for (size_t i = 0; i < 2; i++)
+        if (old[i]->d != later[i]->d)
+            die("'%s' has %zu columns and '%s' %zu", path[i], old[i]->d,
+                path[2 + i], later[i]->d);
+    learn_maps(path, &b, &image, &text);
+    map_rows(&image, &new.image);
+    map_rows(&text, &new.text);
+    how = json_pack("{s:f s:I s:{s:o s:o}}", "ridge", ridge, "principal",
+                    (json_int_t)principal, "learnt_from", "images",
+                    origin(path[0], &b.image), "captions",
+                    origin(path[1], &b.text));
+    report_both("cca", path + 2, &new, how);
+    eval_map_release(&image);
+    eval_map_release(&text);
+    release_both(&b);
+    release_both(&new);
 }

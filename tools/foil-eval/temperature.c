@@ -3,30 +3,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/set.h"
 #include "eval.h"
 #include "eval/column.h"
-#include "nn/model.h"
-#include "tables.h"
-#include "told.h"
+#include "measured.h"
+#include "text/captions.h"
 #include "util/mem.h"
-#include "util/opt.h"
 
-enum { BINS = 40 };
+enum { BINS = 40, LISTED = 10 };
 
-static const char *column_name = "tau", *picture;
+static const char *column_name = "tau";
 static long extreme = 600;
 
-const struct opt temperature_opts[] = {
+static const struct opt temperature_own[] = {
     {"column", 0, OPT_TEXT, &column_name, 0, 0, "NAME",
      "name of the per-sample number"},
     {"extreme", 0, OPT_WHOLE, &extreme, 1, 1e9, "N",
      "size of the group of smallest, and of largest, numbers"},
-    {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
-     "draw it as PNG, and keep the script"},
-    OUTPUT_OPTS,
     {0},
 };
+verb_opts temperature_opts = {temperature_own, plot_opts, output_opts, NULL};
 
 static const double quantiles[] = {0, .01, .05, .25, .5, .75, .95, .99, 1};
 
@@ -83,16 +78,6 @@ gather_seen(const struct data_set *set, const float *x, const float *seen,
 }
 
 static void
-column_release(struct column *c)
-{
-    free(c->item);
-    free(c->x);
-    free(c->label);
-    free(c->size);
-    free(c->mark);
-}
-
-static void
 sum_up_classes(const struct column *c, size_t classes, struct class *class)
 {
     for (size_t i = 0; i < c->n; i++) {
@@ -113,19 +98,13 @@ sum_up_classes(const struct column *c, size_t classes, struct class *class)
         }
 }
 
-/* Moments, quantiles, histogram. */
-static json_t *
-describe_column(struct column *c)
+/* Adds moments, quantiles and histogram. */
+static void
+describe_column(json_t *line, struct column *c)
 {
-    double *sorted = mem_array(c->n, sizeof *sorted), mean = 0, square = 0;
+    double *sorted = describe_numbers(line, c->n, c->x);
     json_t *at = json_object(), *counts = json_array();
 
-    memcpy(sorted, c->x, c->n * sizeof *sorted);
-    eval_sort(c->n, sorted);
-    for (size_t i = 0; i < c->n; i++)
-        mean += c->x[i] / (double)c->n;
-    for (size_t i = 0; i < c->n; i++)
-        square += (c->x[i] - mean) * (c->x[i] - mean) / (double)c->n;
     for (size_t q = 0; q < sizeof quantiles / sizeof *quantiles; q++) {
         char name[16];
 
@@ -139,9 +118,9 @@ describe_column(struct column *c)
     for (size_t b = 0; b < BINS; b++)
         json_array_append_new(counts, json_integer((json_int_t)c->count[b]));
     free(sorted);
-    return json_pack("{s:f s:f s:o s:{s:f s:f s:o}}", "mean", mean, "deviation",
-                     sqrt(square), "quantiles", at, "histogram", "low", c->low,
-                     "high", c->high, "counts", counts);
+    json_object_update_new(line, json_pack("{s:o s:{s:f s:f s:o}}", "quantiles",
+                                           at, "histogram", "low", c->low,
+                                           "high", c->high, "counts", counts));
 }
 
 static json_t *
@@ -205,6 +184,106 @@ class_correlation(size_t classes, const struct class *class)
     return rank;
 }
 
+/* --------------------------------------------------------------- captions */
+
+/* A caption and its number. */
+struct caption {
+    double x;
+    size_t item, len, equal; /* equal: how many captions have these bytes */
+    const char *text;
+};
+
+static int
+by_text(const void *a, const void *b)
+{
+    const struct caption *s = a, *t = b;
+    const size_t least = s->len < t->len ? s->len : t->len;
+    const int differ = least ? memcmp(s->text, t->text, least) : 0;
+
+    return differ ? differ : (s->len > t->len) - (s->len < t->len);
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+    const struct caption *s = a, *t = b;
+
+    if (s->x != t->x)
+        return s->x < t->x ? -1 : 1;
+    return (s->item > t->item) - (s->item < t->item);
+}
+
+/* The captions of those of the column that have one, to be freed. */
+static struct caption *
+take_captions(const struct data_set *set, const struct column *c, size_t *n)
+{
+    struct caption *caption = mem_array(c->n, sizeof *caption);
+
+    for (size_t i = *n = 0; i < c->n; i++) {
+        const size_t id = c->item[i] / c->each, k = c->item[i] % c->each;
+        struct caption *t = &caption[*n];
+
+        if (k >= data_captions_count(data_caption(set, id)))
+            continue;
+        *t = (struct caption){.x = c->x[i], .item = c->item[i]};
+        t->text = data_captions_get(data_caption(set, id), k, &t->len);
+        (*n)++;
+    }
+    qsort(caption, *n, sizeof *caption, by_text);
+    for (size_t from = 0, to = 0; from < *n; from = to) {
+        while (to < *n && !by_text(caption + from, caption + to))
+            to++;
+        for (size_t i = from; i < to; i++)
+            caption[i].equal = to - from;
+    }
+    return caption;
+}
+
+static json_t *
+list_extremes(const struct column *c, size_t n, const struct caption *caption,
+              int largest)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n && i < LISTED; i++) {
+        const struct caption *t = caption + (largest ? n - 1 - i : i);
+
+        json_array_append_new(
+            list, json_pack("{s:f s:I s:I s:I s:s%}", "value", t->x, "sample",
+                            (json_int_t)(t->item / c->each), "caption",
+                            (json_int_t)(t->item % c->each), "equal",
+                            (json_int_t)t->equal, "text", t->text, t->len));
+    }
+    return list;
+}
+
+/* Describes which captions have the smallest and the largest numbers, and
+ * whether captions that occur often have larger ones. */
+static json_t *
+describe_captions(const struct data_set *set, const struct column *c)
+{
+    size_t n;
+    struct caption *caption = take_captions(set, c, &n);
+    double *x = mem_array(n, sizeof *x), *equal = mem_array(n, sizeof *equal);
+    json_t *json;
+
+    qsort(caption, n, sizeof *caption, by_number);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = caption[i].x;
+        equal[i] = (double)caption[i].equal;
+    }
+    json = json_pack("{s:I s:f s:o s:o}", "n", (json_int_t)n, "equal_spearman",
+                     n ? eval_spearman(n, equal, x) : 0, "smallest",
+                     list_extremes(c, n, caption, 0), "largest",
+                     list_extremes(c, n, caption, 1));
+    free(equal);
+    free(x);
+    free(caption);
+    return json;
+}
+
+/* ---------------------------------------------------------------- results */
+
 static void
 draw_plot(const struct column *c, size_t classes, const struct class *class)
 {
@@ -236,7 +315,7 @@ draw_plot(const struct column *c, size_t classes, const struct class *class)
                 "plot $classes using 1:3 with points pt 7 title \"smallest\", "
                 "$classes using 1:4 with points pt 6 title \"largest\"\n",
                 c->name, c->extreme);
-    plot(&script, picture);
+    plot(&script, given.plot);
 }
 
 static struct column
@@ -281,7 +360,7 @@ measure_column(char **path, const char *name, const struct tables *tables,
     json_t *line =
         json_pack("{s:s s:s}", "measure", "temperature", "column", name);
 
-    json_object_update_new(line, describe_column(&c));
+    describe_column(line, &c);
     if (classes)
         json_object_update_new(
             line, json_pack("{s:f s:f s:o s:o}", "spearman",
@@ -291,29 +370,19 @@ measure_column(char **path, const char *name, const struct tables *tables,
                             list_classes(set, class)));
     if (!strncmp(name, texts_lead, strlen(texts_lead)) &&
         data_captions_most(set))
-        json_object_set_new(line, "captions",
-                            told_captions(set, c.n, c.item, c.each, c.x));
-    if (picture)
+        json_object_set_new(line, "captions", describe_captions(set, &c));
+    if (given.plot)
         draw_plot(&c, classes, class);
     print(line, json_pack("{s:I s:I s:I s:O s:s}", "samples", (json_int_t)c.n,
                           "unseen", (json_int_t)(data_size(set) * c.each - c.n),
                           "extreme", (json_int_t)c.extreme, "encoder",
                           model->about, "data", path[1]));
-    column_release(&c);
+    free(c.item);
+    free(c.x);
+    free(c.label);
+    free(c.size);
+    free(c.mark);
     free(class);
-}
-
-/* Whether there is no such column, but one for each side. */
-static int
-has_sides(const struct tables *tables, const char *name, size_t n)
-{
-    char *side = mem_format("%s%s", texts_lead, name);
-    size_t each;
-    const int has = !tables_find(tables, name, n, &each) &&
-                    tables_find(tables, side, n, &each);
-
-    free(side);
-    return has;
 }
 
 void
@@ -323,26 +392,26 @@ run_temperature(char **path)
     struct nn_model model;
     struct tables tables;
     struct data_set *set = data_open_or_die(path[1], 0);
+    char *sides[] = {mem_format("%s%s", images_lead, column_name),
+                     mem_format("%s%s", texts_lead, column_name)};
+    size_t each;
 
     if (nn_model_open(&model, path[0], 1, 0, NULL, NULL, &err))
         die("%s", err.msg);
     tables_check(&model, set, path[1]);
     tables_open(&tables, model.folder);
-    if (has_sides(&tables, column_name, data_size(set))) {
-        char *sides[] = {mem_format("%s%s", images_lead, column_name),
-                         mem_format("%s%s", texts_lead, column_name)};
-
-        if (picture)
-            opt_misuse("--plot draws one of '%s' and '%s': name it with "
-                       "--column",
-                       sides[0], sides[1]);
-        for (size_t i = 0; i < 2; i++) {
-            measure_column(path, sides[i], &tables, &model, set);
-            free(sides[i]);
-        }
-    } else {
+    if (tables_find(&tables, column_name, data_size(set), &each) ||
+        !tables_find(&tables, sides[1], data_size(set), &each)) {
         measure_column(path, column_name, &tables, &model, set);
+    } else if (given.plot) {
+        opt_misuse("--plot draws one of '%s' and '%s': name it with --column",
+                   sides[0], sides[1]);
+    } else {
+        measure_column(path, sides[0], &tables, &model, set);
+        measure_column(path, sides[1], &tables, &model, set);
     }
+    free(sides[0]);
+    free(sides[1]);
     tables_release(&tables);
     nn_model_release(&model);
     data_close(set);

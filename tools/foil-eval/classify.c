@@ -1,0 +1,540 @@
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "eval.h"
+#include "eval/knn.h"
+#include "eval/probe.h"
+#include "eval/retrieve.h"
+#include "eval/vote.h"
+#include "util/mem.h"
+#include "util/progress.h"
+
+/* The verbs that name classes or neighbours: knn, neighbours, probe and
+ * zero-shot. */
+
+static const char *picture;
+
+/* -------------------------------------------------------------- confusion */
+
+enum {
+    MOST_CLASSES = 1000, // of a picture
+    NAMED = 40,          // of one with their names
+    WRITTEN = 20         // of one with all shares as numbers
+};
+
+/*
+ * How often each class was taken for each: count [classes,classes], a row for
+ * the class that a query has, a column for the one that it was given; of no
+ * classes where no picture is wanted.
+ */
+struct confusion {
+    size_t classes;
+    size_t *count;
+    const struct data_classes *names; /* n = 0: they are numbers */
+};
+
+static struct confusion
+confusion_new(const struct pair *pair)
+{
+    struct confusion c = {.names = &pair->train.classes};
+
+    if (!picture)
+        return c;
+    if (pair->classes > MOST_CLASSES)
+        die("a picture of %zu classes would show nothing: at most %d",
+            pair->classes, MOST_CLASSES);
+    c.classes = pair->classes;
+    c.count = mem_array(c.classes * c.classes, sizeof *c.count);
+    return c;
+}
+
+/* Of a class. */
+static size_t
+count_queries(const struct confusion *c, size_t row)
+{
+    size_t sum = 0;
+
+    for (size_t k = 0; k < c->classes; k++)
+        sum += c->count[row * c->classes + k];
+    return sum;
+}
+
+/* Its name, or number in the room. */
+static const char *
+name_class(const struct confusion *c, size_t k, char room[24])
+{
+    if (k < c->names->n)
+        return c->names->name[k];
+    snprintf(room, 24, "%zu", k);
+    return room;
+}
+
+static void
+write_names(FILE *out, const struct confusion *c, const char *axis)
+{
+    char room[24];
+
+    fprintf(out, "set %s noenhanced (", axis);
+    for (size_t k = 0; k < c->classes; k++) {
+        fputs(k ? ", " : "", out);
+        plot_text(out, name_class(c, k, room));
+        fprintf(out, " %zu", k);
+    }
+    fputs(")\n", out);
+}
+
+static void
+write_shares(FILE *out, const struct confusion *c)
+{
+    fputs("$shares << END\n", out);
+    for (size_t row = 0; row < c->classes; row++) {
+        const size_t sum = count_queries(c, row);
+
+        for (size_t k = 0; k < c->classes; k++)
+            fprintf(out, "%s%.4g", k ? " " : "",
+                    sum ? (double)c->count[row * c->classes + k] / (double)sum
+                        : 0);
+        fputs("\n", out);
+    }
+    fputs("END\n", out);
+}
+
+/* Draws it, and adds the share of each class that is right to a protocol. */
+static void
+confusion_show(const struct confusion *c, json_t *how)
+{
+    json_t *shares = json_object();
+    struct plot script;
+    FILE *out = plot_open(&script);
+
+    write_shares(out, c);
+    fputs("set terminal pngcairo size 900,860\nset size square\n"
+          "set xlabel \"taken for\"\nset ylabel \"class\"\n"
+          "set cblabel \"share of the class\"\nset cbrange [0:1]\n"
+          "set palette defined (0 \"#ffffff\", 0.5 \"#56b4e9\", 1 "
+          "\"#00305a\")\nset tics out nomirror\n",
+          out);
+    fprintf(out, "set xrange [-0.5:%zu.5]\nset yrange [%zu.5:-0.5]\n",
+            c->classes - 1, c->classes - 1);
+    if (c->classes <= NAMED) {
+        write_names(out, c, "xtics rotate by 45 right");
+        write_names(out, c, "ytics");
+    }
+    fputs("plot $shares matrix with image notitle", out);
+    if (c->classes <= WRITTEN)
+        fputs(", \\\n    $shares matrix using 1:2:"
+              "($3 < 0.005 ? \"\" : gprintf(\"%.2f\", $3)):"
+              "($3 > 0.6 ? 0xffffff : 0x303030) with labels font \",9\" "
+              "textcolor rgb variable notitle",
+              out);
+    fputs("\n", out);
+    plot(&script, picture);
+    for (size_t k = 0; k < c->classes; k++) {
+        const size_t sum = count_queries(c, k);
+        char room[24];
+
+        if (sum)
+            json_object_set_new(
+                shares, name_class(c, k, room),
+                json_real((double)c->count[k * c->classes + k] / (double)sum));
+    }
+    json_object_set_new(how, "by_class", shares);
+}
+
+/* ----------------------------------------------------- nearest neighbours */
+
+enum { QUERIES = 1024 }; // at a time, between two looks at the progress
+
+static enum eval_metric metric;
+static const char *k_list = "1,10";
+static double temperature = 0.07;
+static long nearest = 10;
+
+static const struct opt knn_own[] = {
+    {"neighbours", 'k', OPT_TEXT, &k_list, 0, 0, "K,...",
+     "how many neighbours vote"},
+    {"metric", 0, OPT_CHOICE, &metric, 0, 0, "cosine|euclidean",
+     "measure of distance"},
+    {"temperature", 0, OPT_REAL, &temperature, 1e-3, 1e3, "X",
+     "a weighted vote counts exp(cosine / X)"},
+    {"confusion", 0, OPT_TEXT, &picture, 0, 0, "FILE",
+     "which class is taken for which by the first K, as PNG"},
+    {0},
+};
+static const struct opt neighbours_own[] = {
+    {"neighbours", 'k', OPT_WHOLE, &nearest, 1, 65536, "K",
+     "how many of each row"},
+    {"metric", 0, OPT_CHOICE, &metric, 0, 0, "cosine|euclidean",
+     "measure of distance"},
+    {0},
+};
+verb_opts knn_opts = {knn_own, labels_opts, threads_opts, output_opts, NULL};
+verb_opts neighbours_opts = {neighbours_own, threads_opts, NULL};
+
+/* The votes of the first k[0], k[1] ... neighbours, and how many queries each
+ * names right, by counts and by weighted votes. */
+struct votes {
+    const struct pair *pair;
+    size_t k[LIST_MOST], n, plain[LIST_MOST], weighted[LIST_MOST];
+    struct confusion confusion;
+};
+
+static void
+count_votes(struct votes *votes, size_t first, size_t m, size_t most,
+            const uint32_t *ids, const double *near)
+{
+    const int64_t *want = votes->pair->test->labels + first;
+    const int64_t *labels = votes->pair->train.labels;
+    const size_t classes = votes->pair->classes;
+    struct confusion *c = &votes->confusion;
+    double *room = mem_array(classes, sizeof *room);
+
+    eval_vote_count(m, most, ids, near, want, labels, classes, 0, votes->n,
+                    votes->k, votes->plain);
+    eval_vote_count(m, most, ids, near, want, labels, classes, temperature,
+                    votes->n, votes->k, votes->weighted);
+    for (size_t i = 0; c->classes && i < m; i++)
+        c->count[(size_t)want[i] * classes +
+                 eval_vote(votes->k[0], ids + i * most, NULL, labels, classes,
+                           0, room)]++;
+    free(room);
+}
+
+/* A line for each of m rows from `first` on: its sample, and its neighbours'.
+ * Samples are numbered by their rows where there are no ids. */
+static void
+print_lists(const struct data_features *from, const struct data_features *to,
+            size_t first, size_t m, size_t k, const uint32_t *ids)
+{
+    for (size_t i = 0; i < m; i++) {
+        const size_t row = first + i;
+
+        printf("%" PRId64, from->ids ? from->ids[row] : (int64_t)row);
+        for (size_t j = 0; j < k; j++) {
+            const uint32_t at = ids[i * k + j];
+
+            printf("\t%" PRId64, to->ids ? to->ids[at] : (int64_t)at);
+        }
+        putchar('\n');
+    }
+}
+
+/* Finds the k nearest rows of each row of a file among those of another, or
+ * among all others of the same; they vote, or are printed.
+ *   votes  NULL: print them */
+static void
+search_rows(const struct data_features *from, const struct data_features *to,
+            size_t k, struct votes *votes)
+{
+    const size_t most = to->n - (from == to);
+    struct eval_knn *knn;
+    struct progress progress;
+    uint32_t *ids;
+    double *near;
+
+    if (k > most)
+        die("cannot find %zu neighbour%s among %zu row%s", k, plural(k), most,
+            plural(most));
+    if (votes)
+        votes->confusion = confusion_new(votes->pair);
+    knn = eval_knn_new(to->n, to->d, to->x, metric);
+    ids = mem_array(QUERIES * k, sizeof *ids);
+    near = votes ? mem_array(QUERIES * k, sizeof *near) : NULL;
+    progress_start(&progress, "queries", 0, (double)from->n);
+    for (size_t first = 0; first < from->n; first += QUERIES) {
+        const size_t m = from->n - first < QUERIES ? from->n - first : QUERIES;
+
+        eval_knn_find(knn, m, from->x + first * from->d, k,
+                      from == to ? first : EVAL_NO_SELF, ids, near);
+        if (votes) {
+            count_votes(votes, first, m, k, ids, near);
+        } else {
+            progress_clear(&progress);
+            print_lists(from, to, first, m, k, ids);
+        }
+        progress_show(&progress, (double)(first + m), "");
+    }
+    progress_clear(&progress);
+    free(near);
+    free(ids);
+    eval_knn_free(knn);
+}
+
+void
+run_knn(char **path)
+{
+    struct votes votes = {.n = 0};
+    struct pair pair;
+    json_t *how;
+    size_t most = 0;
+
+    votes.n =
+        read_list("neighbours", k_list, 1, 65536, "from 1 to 65536", votes.k);
+    for (size_t i = 0; i < votes.n; i++)
+        most = votes.k[i] > most ? votes.k[i] : most;
+    pair_load(&pair, given.labels, path);
+    votes.pair = &pair;
+    search_rows(pair.test, &pair.train, most, &votes);
+    how = json_pack("{s:s s:s s:b}", "metric", opt_choice(&metric), "ties",
+                    "lower id, smallest label", "leave_one_out", !path[1]);
+    json_object_update_new(how, pair_origin(&pair, path));
+    if (picture)
+        confusion_show(&votes.confusion, how);
+    for (size_t i = 0; i < votes.n; i++) {
+        const double n = (double)pair.test->n;
+        json_t *line = json_pack("{s:s s:I s:f}", "measure", "knn", "k",
+                                 (json_int_t)votes.k[i], "accuracy",
+                                 (double)votes.plain[i] / n);
+
+        if (metric == EVAL_COSINE)
+            json_object_update_new(line,
+                                   json_pack("{s:f s:f}", "weighted",
+                                             (double)votes.weighted[i] / n,
+                                             "temperature", temperature));
+        print(line, json_copy(how));
+        json_object_del(how, "by_class"); // is of the first K
+    }
+    json_decref(how);
+    free(votes.confusion.count);
+    pair_release(&pair);
+}
+
+void
+run_neighbours(char **path)
+{
+    struct data_features train = {0}, test = {0};
+    const struct data_features *from = path[1] ? &test : &train;
+
+    load(&train, path[0], NULL);
+    if (path[1])
+        load(&test, path[1], NULL);
+    if (from->d != train.d)
+        die("'%s' has %zu columns and '%s' has %zu: they must be features of "
+            "one encoder",
+            path[0], train.d, path[1], from->d);
+    search_rows(from, &train, (size_t)nearest, NULL);
+    data_features_release(&test);
+    data_features_release(&train);
+}
+
+/* ------------------------------------------------------------------ probe */
+
+static enum { LBFGS } protocol; // the others are those of eval_sgd_find()
+static double l2, held_out = 0.1, tolerance = 1e-4;
+static long iterations = 1000, seed;
+
+static const struct opt probe_own[] = {
+    {"protocol", 0, OPT_CHOICE, &protocol, 0, 0,
+     "lbfgs|emc2|isogclr|isogclr-paper|sogclr",
+     "how the classifier is trained"},
+    {"l2", 0, OPT_REAL, &l2, 0, 1e6, "X",
+     "lbfgs: penalty; 0: chosen on held-out rows"},
+    {"held-out", 0, OPT_REAL, &held_out, 0.001, 0.9, "SHARE",
+     "lbfgs: share of the rows of TRAIN that are held out"},
+    {"iterations", 0, OPT_WHOLE, &iterations, 1, 1e6, "N",
+     "lbfgs: most iterations of a fit"},
+    {"tolerance", 0, OPT_REAL, &tolerance, 1e-9, 1, "X",
+     "lbfgs: a fit ends when no derivative is larger"},
+    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N",
+     "seed of held-out rows and of SGD"},
+    {"confusion", 0, OPT_TEXT, &picture, 0, 0, "FILE",
+     "which class is taken for which, as PNG"},
+    {0},
+};
+verb_opts probe_opts = {probe_own, labels_opts, threads_opts, output_opts,
+                        NULL};
+
+/* How the logistic probe was run. */
+static json_t *
+logistic_protocol(const struct eval_probe *probe)
+{
+    json_t *how = json_pack("{s:s s:s s:f s:f s:I s:I}", "protocol",
+                            opt_choice(&protocol), "features",
+                            "standardised by mean and deviation of train", "l2",
+                            probe->l2, "tolerance", tolerance, "iterations",
+                            (json_int_t)probe->iterations, "most_iterations",
+                            (json_int_t)iterations);
+    json_t *grid;
+
+    if (l2 > 0)
+        return how;
+    grid = json_array();
+    for (size_t i = 0; i < EVAL_PROBE_GRID; i++)
+        json_array_append_new(grid, json_real(eval_probe_grid[i]));
+    json_object_update_new(
+        how, json_pack("{s:o s:f s:f}", "l2_grid", grid, "held_out_share",
+                       held_out, "held_out_accuracy", probe->held_out));
+    return how;
+}
+
+static json_t *
+sgd_protocol(const struct eval_sgd *sgd, const struct eval_probe *probe)
+{
+    return json_pack("{s:s s:s s:f s:f s:I s:I s:I s:b s:b}", "protocol",
+                     sgd->name, "features", "as they are", "rate", sgd->rate,
+                     "momentum", 0.9, "batch", (json_int_t)sgd->batch, "epochs",
+                     (json_int_t)sgd->epochs, "epoch", (json_int_t)probe->epoch,
+                     "shuffled", sgd->shuffle, "best_epoch_on_test", sgd->best);
+}
+
+/* Passes over TRAIN, of which only SGD knows how many there will be. */
+struct passes {
+    struct progress progress;
+    size_t done;
+};
+
+static void
+pass_step(void *self)
+{
+    struct passes *passes = self;
+
+    progress_show(&passes->progress, (double)++passes->done, "");
+}
+
+/* Trains the classifier and judges it; returns how.
+ *   count  [classes,classes], or NULL */
+static json_t *
+train_probe(const struct pair *pair, size_t *count, struct eval_probe *probe)
+{
+    const struct data_features *train = &pair->train, *test = pair->test;
+    const struct eval_rows fit = {train->n, train->d, train->x, train->labels};
+    const struct eval_rows judge = {test->n, test->d, test->x, test->labels};
+    struct passes passes = {.done = 0};
+    const struct eval_watch watch = {pass_step, &passes};
+    const struct eval_probe_spec spec = {
+        .classes = pair->classes,
+        .l2 = l2,
+        .share = held_out,
+        .seed = (uint64_t)seed,
+        .iterations = (size_t)iterations,
+        .tolerance = tolerance,
+        .count = count,
+        .watch = &watch,
+    };
+    const struct eval_sgd *sgd = NULL;
+    struct err err;
+
+    if (protocol != LBFGS &&
+        !(sgd = eval_sgd_find(opt_choice(&protocol), &err)))
+        die("%s", err.msg);
+    progress_start(&passes.progress, "passes over the features", 0,
+                   sgd ? (double)sgd->epochs : 0);
+    if (!sgd)
+        eval_probe_logistic(&spec, &fit, &judge, probe);
+    else if (eval_probe_sgd(sgd, &spec, &fit, &judge, probe, &err)) {
+        progress_clear(&passes.progress);
+        die("%s", err.msg);
+    }
+    progress_clear(&passes.progress);
+    return sgd ? sgd_protocol(sgd, probe) : logistic_protocol(probe);
+}
+
+void
+run_probe(char **path)
+{
+    struct confusion confusion;
+    struct eval_probe probe;
+    struct pair pair;
+    json_t *how;
+
+    pair_load(&pair, given.labels, path);
+    if (pair.train.n < 2)
+        die("'%s' has one row, and a probe needs two", path[0]);
+    confusion = confusion_new(&pair);
+    how = train_probe(&pair, confusion.count, &probe);
+    json_object_update_new(how,
+                           json_pack("{s:I s:I}", "seed", (json_int_t)seed,
+                                     "threads", (json_int_t)given.threads));
+    json_object_update_new(how, pair_origin(&pair, path));
+    if (picture)
+        confusion_show(&confusion, how);
+    print(json_pack("{s:s s:f s:f s:f}", "measure", "probe", "accuracy",
+                    probe.accuracy, "train_accuracy", probe.train, "loss",
+                    probe.loss),
+          how);
+    free(confusion.count);
+    pair_release(&pair);
+}
+
+/* -------------------------------------------------------------- zero-shot */
+
+verb_opts zero_shot_opts = {threads_opts, output_opts, NULL};
+
+/* The share of images that are right; null where there is none. */
+static json_t *
+share_of(size_t right, size_t images)
+{
+    return images ? json_real((double)right / (double)images) : json_null();
+}
+
+/* Each class that has images or a text; adds up what is right in all. */
+static json_t *
+list_classes(const struct pair *pair, const struct eval_hits *hits,
+             struct eval_hits *all, double *mean)
+{
+    const struct data_classes *names = &pair->train.classes;
+    json_t *list = json_array();
+    size_t seen = 0;
+
+    for (size_t c = 0; c < pair->classes; c++) {
+        const struct eval_hits h = hits[c];
+        json_t *name = c < names->n ? json_string(names->name[c])
+                                    : json_integer((json_int_t)c);
+
+        all->images += h.images;
+        all->at1 += h.at1;
+        all->at3 += h.at3;
+        all->at5 += h.at5;
+        seen += h.images > 0;
+        *mean += h.images ? (double)h.at1 / (double)h.images : 0;
+        json_array_append_new(list,
+                              json_pack("{s:o s:I s:o s:o s:o}", "class", name,
+                                        "size", (json_int_t)h.images, "top1",
+                                        share_of(h.at1, h.images), "top3",
+                                        share_of(h.at3, h.images), "top5",
+                                        share_of(h.at5, h.images)));
+    }
+    *mean /= (double)seen;
+    return list;
+}
+
+/* The texts of classes serve as TRAIN.  A class has one text, or it could not
+ * be said which one is meant. */
+void
+run_zero_shot(char **path)
+{
+    char *turned[] = {path[1], path[0], NULL};
+    struct pair pair;
+    const struct data_features *images, *texts = &pair.train;
+    struct eval_hits *hits, all = {0};
+    double mean = 0;
+    json_t *classes, *how;
+    uint8_t *there;
+
+    pair_load(&pair, NULL, turned);
+    images = pair.test;
+    there = mem_array(pair.classes, sizeof *there);
+    hits = mem_array(pair.classes, sizeof *hits);
+    for (size_t j = 0; j < texts->n; j++)
+        if (there[texts->labels[j]]++)
+            die("'%s' has several rows of class %jd: want one a class, as "
+                "'foil-embed --classes' writes them",
+                path[1], (intmax_t)texts->labels[j]);
+    eval_zero_shot(images->d, images->n, images->x, images->labels, texts->n,
+                   texts->x, texts->labels, pair.classes, hits);
+    classes = list_classes(&pair, hits, &all, &mean);
+    how = json_pack(
+        "{s:s s:s s:s s:I s:I s:I s:o s:o}", "metric", "cosine", "ties", "half",
+        "matched", pair.matched, "texts", (json_int_t)texts->n, "unseen",
+        (json_int_t)pair.unseen, "d", (json_int_t)images->d, "images",
+        origin(path[0], images), "classes_from", origin(path[1], texts));
+    print(json_pack("{s:s s:o s:o s:o s:f s:f s:o}", "measure", "zero-shot",
+                    "top1", share_of(all.at1, all.images), "top3",
+                    share_of(all.at3, all.images), "top5",
+                    share_of(all.at5, all.images), "class_mean", mean, "chance",
+                    1 / (double)texts->n, "classes", classes),
+          how);
+    free(there);
+    free(hits);
+    pair_release(&pair);
+}
