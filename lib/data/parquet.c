@@ -1,4 +1,4 @@
-#include "parquet.h"
+#include "export.h"
 
 #include <stdint.h>
 #include <stdio.h>

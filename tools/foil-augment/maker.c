@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/open.h"
+#include "data/set.h"
 #include "data/sheet.h"
 #include "image/png.h"
 #include "util/clock.h"

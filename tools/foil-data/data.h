@@ -3,7 +3,7 @@
 
 /* The verbs of foil-data, a file for each: options and what they do with their
  * operands.  common.c and making.c are what they share. */
-#include "data/open.h"
+#include "data/set.h"
 #include "util/opt.h"
 
 extern const struct opt index_opts[], import_opts[], generate_opts[];

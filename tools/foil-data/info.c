@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "data.h"
-#include "data/shared.h"
+#include "data/set.h"
 #include "image/codec.h"
 #include "text/captions.h"
 #include "util/digest.h"

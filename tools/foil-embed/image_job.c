@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "data/features.h"
-#include "data/open.h"
+#include "data/set.h"
 #include "eval/descriptor.h"
 #include "images.h"
 #include "nn/average.h"

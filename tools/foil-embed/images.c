@@ -1,4 +1,4 @@
-#include "data/open.h"
+#include "data/set.h"
 #include "util/digest.h"
 #include "util/opt.h"
 

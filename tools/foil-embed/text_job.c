@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/open.h"
+#include "data/set.h"
 #include "num/vec.h"
 #include "text/captions.h"
 #include "texts.h"

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "data/open.h"
+#include "data/set.h"
 #include "eval.h"
 #include "image/jpeg.h"
 #include "nn/average.h"
