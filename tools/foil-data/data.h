@@ -7,8 +7,8 @@
 #include "util/opt.h"
 #include "util/progress.h"
 
-/* The verbs of foil-data, a file for each: options and what they do with their
- * operands.  common.c and making.c are what they share. */
+/* The verbs of foil-data: options and what they do with their operands.
+ * common.c and the first part of making.c are what they share. */
 
 extern const struct opt index_opts[], import_opts[], generate_opts[];
 extern const struct opt split_opts[], longtail_opts[], corrupt_opts[],

@@ -67,8 +67,9 @@ making_finish(struct making *making)
     data_bytes_release(&making->jpeg);
 }
 
-static const char *output;
-static long quality = 95, size = 32, seed = 1;
+static const char *output, *classes;
+static long quality = 95, size = 32, seed = 1, limit, from;
+static int coarse;
 
 const struct opt generate_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "the tar; must be given"},
@@ -102,10 +103,6 @@ run_generate(char **operand)
     making_finish(&making);
     free(pixel);
 }
-
-static const char *output, *classes;
-static long quality = 95, limit, from;
-static int coarse;
 
 const struct opt import_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "the tar; must be given"},

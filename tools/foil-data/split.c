@@ -44,7 +44,6 @@ run_split(char **operand)
 
 static const char *output;
 static double factor = .01;
-static long seed = 1;
 
 const struct opt longtail_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
