@@ -8,7 +8,7 @@
 
 /*
  * A text as tokenisers see it.  Its normal form is made in this order: U+FFFD
- * for each maximal part that is no UTF-8 (utf8.h); normalisation form C
+ * for each maximal part that is no UTF-8; normalisation form C
  * (Unicode standard annex 15); one space for each run of White_Space, none at
  * the ends; lower case by the full mapping, without a locale, that is not
  * normalised again.

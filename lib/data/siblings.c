@@ -3,7 +3,6 @@
 
 #include "text/captions.h"
 #include "text/text.h"
-#include "text/utf8.h"
 #include "util/json.h"
 #include "util/mem.h"
 

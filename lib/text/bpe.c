@@ -5,6 +5,8 @@
 #include "util/err.h"
 #include "util/mem.h"
 
+#include "bpe.h"
+
 void
 data_tokens_add(struct tokens *tokens, int32_t id)
 {

@@ -108,7 +108,7 @@ int data_bpe_add(struct bpe *bpe, int32_t left, int32_t right);
 /*
  * data_bpe_parse() reads a list of merges, as of CLIP and Hugging Face: a first
  * line with "#version" is a comment; then LEFT RIGHT a line, best first, as
- * symbols are written (symbols.h).  Of more than BPE_MERGES_MAX the first so
+ * symbols are written.  Of more than BPE_MERGES_MAX the first so
  * many count.  Refused, with the line: not exactly one space, a symbol that no
  * line above makes, a merge that makes what is there already.
  * The caller releases it, also where it is refused; starts from zeros.
