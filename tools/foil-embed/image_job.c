@@ -125,14 +125,20 @@ open_images(struct work *work)
     work->seed = data_seed(work->set, (uint64_t)job->seed);
 }
 
-/* Makes the view of a sample, [size,size,3]: 0, -1 for an image that is bad, or
- * DATA_UNREAD. */
+/* Makes the view of a sample, [size,size,3], or puts its id in a table in place
+ * i: 0, -1 for an image that is bad, or DATA_UNREAD. */
 static int
-make_view(struct work *work, size_t id, uint8_t *out, struct err *err)
+make_view(struct work *work, size_t id, size_t i, uint8_t *out, struct err *err)
 {
-    const int rc = data_read(work->set, id, &work->bytes, err);
     struct err why;
+    int rc;
 
+    if (work->ids) {
+        work->ids[i] = (int32_t)(id * (size_t)work->model.spec.views +
+                                 (size_t)work->job->view);
+        return 0;
+    }
+    rc = data_read(work->set, id, &work->bytes, err);
     if (rc)
         return rc;
     if (data_codec_decode(&work->decoder, work->bytes.data, work->bytes.len,
@@ -219,18 +225,6 @@ width_of(const struct work *work)
                            : nn_net_features(work->model.net);
 }
 
-/* The view of a sample, or its id in a table, goes to place i. */
-static int
-bring_view(struct work *work, size_t id, size_t i, uint8_t *image,
-           struct err *err)
-{
-    if (!work->ids)
-        return make_view(work, id, image, err);
-    work->ids[i] = (int32_t)(id * (size_t)work->model.spec.views +
-                             (size_t)work->job->view);
-    return 0;
-}
-
 /* Leaves out an image that is bad, if that is allowed. */
 static void
 skip_image(const struct embed_image_job *job, int rc, const struct err *err)
@@ -271,7 +265,7 @@ embed_all(struct work *work, struct data_features *f)
     progress_start(&progress, "images", 0, (double)all);
     for (size_t id = first; id < end; id++) {
         const int rc =
-            bring_view(work, id, waiting, pixels + waiting * each, &err);
+            make_view(work, id, waiting, pixels + waiting * each, &err);
 
         if (rc) {
             progress_clear(&progress);

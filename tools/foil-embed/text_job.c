@@ -345,12 +345,6 @@ add_line(void *self, const char *line, size_t len, size_t i)
     add_text(self, line, len, (int64_t)i);
 }
 
-static void
-add_lines(struct texts *texts, const char *path)
-{
-    each_line(path, add_line, texts);
-}
-
 /* ---------------------------------------------------------------- classes */
 
 /* A class on its way through the templates. */
@@ -540,7 +534,7 @@ embed_text_job(const struct embed_text_job *job)
         make_classes(&texts, job->classes, job->templates, &features);
     } else {
         if (job->lines)
-            add_lines(&texts, job->lines);
+            each_line(job->lines, add_line, &texts);
         else
             without = add_captions(&texts, job->data, job->output);
         embed_texts(&texts, &features);
