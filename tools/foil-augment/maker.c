@@ -14,10 +14,11 @@
 
 #include "maker.h"
 
-void
-augment_text_open(struct augment_text *text,
-                  const struct augment_options *options,
-                  const struct data_set *set)
+/* Reads the vocabulary; ends the tool where that fails, or where no sample has
+ * a caption. */
+static void
+open_text(struct augment_text *text, const struct augment_options *options,
+          const struct data_set *set)
 {
     struct err err;
 
@@ -34,8 +35,8 @@ augment_text_open(struct augment_text *text,
         die("'%s' has no captions", options->data);
 }
 
-void
-augment_text_close(struct augment_text *text)
+static void
+close_text(struct augment_text *text)
 {
     data_vocabulary_free(text->vocabulary);
     free(text->tokens);
@@ -45,9 +46,9 @@ augment_text_close(struct augment_text *text)
     free(text->extra_lengths);
 }
 
-void
-augment_text_recipe(const struct augment_text *text,
-                    char recipe[AUGMENT_RECIPE])
+/* Puts what decides the tokens behind the name of a recipe. */
+static void
+append_text_recipe(const struct augment_text *text, char recipe[AUGMENT_RECIPE])
 {
     const size_t n = strlen(recipe);
     struct digest digest;
@@ -131,9 +132,16 @@ make_extra(struct augment_text *text, const struct wire_item *item,
     }
 }
 
-void
-augment_text_make(struct augment_text *text, const struct wire_item *item,
-                  const int64_t *ids, uint64_t seed, struct wire_batch *batch)
+/*
+ * Gives a batch one caption of each sample and the extra texts of its item, as
+ * tokens.  They last until the next batch.  Ends the tool where the item wants
+ * a caption that its sample does not have.
+ *   ids  [b] the samples that are really in the batch
+ *   seed as for the views
+ */
+static void
+make_text(struct augment_text *text, const struct wire_item *item,
+          const int64_t *ids, uint64_t seed, struct wire_batch *batch)
 {
     const size_t context = text->options->text.context;
     size_t len;
@@ -185,7 +193,7 @@ augment_maker_open(struct augment_maker *maker,
     maker->set = data_open_parts_or_die(options->data);
     maker->seed = data_seed(maker->set, (uint64_t)options->seed);
     maker->pool = data_pool_new(maker->set, &how);
-    augment_text_open(&maker->text, options, maker->set);
+    open_text(&maker->text, options, maker->set);
     maker->stop = -1;
     if (options->command && !options->dry)
         maker->command = augment_command_open(options, maker->seed);
@@ -196,7 +204,7 @@ augment_maker_close(struct augment_maker *maker)
 {
     spare_close(maker->spare);
     augment_command_close(maker->command);
-    augment_text_close(&maker->text);
+    close_text(&maker->text);
     data_pool_free(maker->pool);
     data_close(maker->set);
     data_gather_release(&maker->gather);
@@ -235,7 +243,7 @@ augment_maker_recipe(const struct augment_maker *maker,
                      char recipe[AUGMENT_RECIPE])
 {
     augment_recipe(recipe);
-    augment_text_recipe(&maker->text, recipe);
+    append_text_recipe(&maker->text, recipe);
 }
 
 static size_t
@@ -421,6 +429,6 @@ augment_maker_make(struct augment_maker *maker, const struct wire_item *item)
     batch.views = g->pixel;
     batch.extra_ids = g->ids + item->n;
     batch.extra = g->pixel + (size_t)options->views * item->n * size * size * 3;
-    augment_text_make(&maker->text, item, g->ids, maker->seed, &batch);
+    make_text(&maker->text, item, g->ids, maker->seed, &batch);
     return wire_batch_put(&batch);
 }
