@@ -128,7 +128,8 @@ open_images(struct work *work)
 /* Makes the view of a sample, [size,size,3], or puts its id in a table in place
  * i: 0, -1 for an image that is bad, or DATA_UNREAD. */
 static int
-make_view(struct work *work, size_t id, size_t i, uint8_t *out, struct err *err)
+bring_view(struct work *work, size_t id, size_t i, uint8_t *out,
+           struct err *err)
 {
     struct err why;
     int rc;
@@ -265,7 +266,7 @@ embed_all(struct work *work, struct data_features *f)
     progress_start(&progress, "images", 0, (double)all);
     for (size_t id = first; id < end; id++) {
         const int rc =
-            make_view(work, id, waiting, pixels + waiting * each, &err);
+            bring_view(work, id, waiting, pixels + waiting * each, &err);
 
         if (rc) {
             progress_clear(&progress);

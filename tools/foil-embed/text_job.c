@@ -108,7 +108,7 @@ close_texts(struct texts *texts)
 
 /* Adds a text of len bytes. */
 static void
-add_text(struct texts *texts, const char *text, size_t len, int64_t owner)
+collect_text(struct texts *texts, const char *text, size_t len, int64_t owner)
 {
     const size_t i = texts->n, from = texts->offset[i];
     const size_t n = data_vocabulary_encode(texts->vocabulary, text, len,
@@ -306,7 +306,7 @@ add_all_captions(struct texts *texts, const struct data_set *set)
             size_t len;
             const char *text = data_captions_get(captions, k, &len);
 
-            add_text(texts, text, len, (int64_t)id);
+            collect_text(texts, text, len, (int64_t)id);
         }
     }
     return without;
@@ -342,7 +342,7 @@ each_line(const char *path,
 static void
 add_line(void *self, const char *line, size_t len, size_t i)
 {
-    add_text(self, line, len, (int64_t)i);
+    collect_text(self, line, len, (int64_t)i);
 }
 
 /* ---------------------------------------------------------------- classes */
@@ -410,7 +410,7 @@ add_template(void *self, const char *line, size_t len, size_t i)
         char *text = mem_format("%.*s%s%.*s", (int)(hole - line), line, called,
                                 (int)(line + len - hole - 2), hole + 2);
 
-        add_text(naming->texts, text, strlen(text), (int64_t)c);
+        collect_text(naming->texts, text, strlen(text), (int64_t)c);
         free(text);
     }
 }
