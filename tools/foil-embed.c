@@ -4,9 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "foil-embed/folder.h"
-#include "foil-embed/image_job.h"
-#include "foil-embed/text_job.h"
+#include "foil-embed/embed.h"
 #include "image/jpeg.h"
 #include "image/view.h"
 #include "nn/average.h"

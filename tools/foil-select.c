@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "data/open.h"
+#include "data/set.h"
 #include "foil-select/select.h"
 #include "num/room.h"
 #include "num/threads.h"

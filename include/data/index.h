@@ -14,7 +14,7 @@
  *   a tar         its members in their order; WebDataset shards are tars
  *   a file list   text, a line each: path[<tab>label[<tab>caption]], or a .csv
  *                 with commas; or a first line that names the columns, in words
- *                 that lib/data/columns.c knows or data_index_columns() says.
+ *                 that lib/data/cells.c knows or data_index_columns() says.
  *                 Paths are relative to the folder of the list
  *
  * Every .jpg, .jpeg, .png and .webp is a sample.  Beside it in a folder or tar,
@@ -76,8 +76,8 @@ const char *data_index_complaint(const struct data_index *index, size_t i);
  * beside them; to be called after the last input.  The table is text, a row a
  * line, cells separated by tabs, or by commas in a .csv: name, caption.
  * Several rows may name one sample.  JSON with captions, as of COCO or of
- * Karpathy's splits (lib/data/caption_json.h), is such a table, too.  Where the
- * first line names a column of captions (lib/data/columns.c), it is a line of
+ * Karpathy's splits (lib/data/table.c), is such a table, too.  Where the
+ * first line names a column of captions (lib/data/cells.c), it is a line of
  * column names, and the names of samples are in the column it names for them,
  * or else in the first.  In a caption, \n separates two, and \t and \\ stand
  * for a tab and a backslash, as foil-data list writes them.

@@ -130,4 +130,29 @@ enum { DATA_UNREAD = -2 };
 int data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
               struct err *err);
 
+/*
+ * data_shared() counts the samples of a set whose files another set has, too,
+ * byte for byte, under whatever names: the samples that are in both TRAIN and
+ * TEST.  It compares digests, O(n log m) of n and m samples, and takes 16 bytes
+ * for each sample of both.
+ */
+size_t data_shared(const struct data_set *set, const struct data_set *other);
+
+/*
+ * data_open_or_die() is data_open() and data_stale() for main() alone, as
+ * util/opt.h: it ends the process where the data set cannot be opened or the
+ * file of a sample has gone, and prints a line where the index is otherwise out
+ * of date.
+ *   lenient  1: where the file of a sample has gone, print that and go on; the
+ *            sample is bad when it is read
+ */
+struct data_set *data_open_or_die(const char *path, int lenient);
+
+/* data_open_parts_or_die() is the same by data_open_parts(), always lenient. */
+struct data_set *data_open_parts_or_die(const char *path);
+
+/* data_spare_or_die() ends the process, as for a wrong command line, where
+ * writing `output` would replace what the set is read from (data_reads()). */
+void data_spare_or_die(const struct data_set *set, const char *output);
+
 #endif

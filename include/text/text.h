@@ -8,7 +8,7 @@
 
 /*
  * A text as tokenisers see it.  Its normal form is made in this order: U+FFFD
- * for each maximal part that is no UTF-8 (utf8.h); normalisation form C
+ * for each maximal part that is no UTF-8; normalisation form C
  * (Unicode standard annex 15); one space for each run of White_Space, none at
  * the ends; lower case by the full mapping, without a locale, that is not
  * normalised again.
@@ -41,5 +41,23 @@ void data_text_append(struct data_bytes *text, const void *from, size_t n);
  * that fits (CLIP's pattern).
  */
 size_t data_text_piece(const uint8_t *fold, size_t n);
+
+/* What stands for bytes that are no UTF-8. */
+enum { UTF8_BAD = 0xfffd };
+
+/*
+ * data_utf8_next() reads the character that begins at text, len >= 1: returns
+ * how many bytes it has.  Bytes that are no UTF-8 (Unicode 15, table 3-7) are
+ * UTF8_BAD, one for each maximal part: as many bytes as begin a character, or
+ * one where none does (Unicode 15, section 3.9, "U+FFFD Substitution of Maximal
+ * Subparts").
+ */
+size_t data_utf8_next(const void *text, size_t len, uint32_t *c);
+
+/*
+ * data_utf8_cut() is the largest length up to `most` that divides no character
+ * of a text of len bytes.
+ */
+size_t data_utf8_cut(const void *text, size_t len, size_t most);
 
 #endif

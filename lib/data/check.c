@@ -5,7 +5,7 @@
 #include "image/codec.h"
 #include "util/mem.h"
 
-#include "check.h"
+#include "layout.h"
 
 /* The size of all that follows the digests of the parts; counts are judged. */
 static uint64_t

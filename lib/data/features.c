@@ -9,9 +9,8 @@
 #include "util/file.h"
 #include "util/mem.h"
 
+#include "export.h"
 #include "kind.h"
-#include "npz.h"
-#include "parquet.h"
 
 enum {
     MAX_ABOUT = 1 << 20,  // bytes of x.json

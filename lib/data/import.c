@@ -13,6 +13,13 @@ enum { MAX_LABELS = 1 << 28, MAX_SIDE = 65500, MAX_NAME = 64 };
 
 enum order { PIXELS, ROWS, COLUMNS }; // whole pixels, or a plane per colour
 
+static const char *const cifar10[] = {"airplane", "automobile", "bird", "cat",
+                                      "deer",     "dog",        "frog", "horse",
+                                      "ship",     "truck"};
+static const char *const stl10[] = {"airplane", "bird", "car",   "cat",
+                                    "deer",     "dog",  "horse", "monkey",
+                                    "ship",     "truck"};
+
 /* What a record is; idx says the rest in its head. */
 static const struct form {
     const char *name;
@@ -21,32 +28,12 @@ static const struct form {
     enum order order;
     unsigned base; // of the labels
     size_t classes;
-    const char *class[10];
+    const char *const *class; // their names; NULL: numbers
 } forms[] = {
     [DATA_IDX] = {.name = "idx", .order = PIXELS, .classes = 256},
-    [DATA_CIFAR10] = {"cifar10",
-                      1,
-                      0,
-                      32,
-                      32,
-                      3,
-                      ROWS,
-                      0,
-                      10,
-                      {"airplane", "automobile", "bird", "cat", "deer", "dog",
-                       "frog", "horse", "ship", "truck"}},
-    [DATA_CIFAR100] = {"cifar100", 2, 1, 32, 32, 3, ROWS, 0, 100, {NULL}},
-    [DATA_STL10] = {"stl10",
-                    0,
-                    0,
-                    96,
-                    96,
-                    3,
-                    COLUMNS,
-                    1,
-                    10,
-                    {"airplane", "bird", "car", "cat", "deer", "dog", "horse",
-                     "monkey", "ship", "truck"}},
+    [DATA_CIFAR10] = {"cifar10", 1, 0, 32, 32, 3, ROWS, 0, 10, cifar10},
+    [DATA_CIFAR100] = {"cifar100", 2, 1, 32, 32, 3, ROWS, 0, 100, NULL},
+    [DATA_STL10] = {"stl10", 0, 0, 96, 96, 3, COLUMNS, 1, 10, stl10},
     [DATA_NPY] = {.name = "npy", .order = PIXELS, .classes = 256},
 };
 
@@ -326,8 +313,8 @@ name_classes(struct data_import *import, struct err *err)
     if (import->how.classes)
         return read_classes(import, import->how.classes, err);
     for (size_t i = 0; i < form->classes; i++)
-        add_class(import, form->class[0] ? mem_text(form->class[i])
-                                         : mem_format("%0*zu", digits, i));
+        add_class(import, form->class ? mem_text(form->class[i])
+                                      : mem_format("%0*zu", digits, i));
     return 0;
 }
 

@@ -5,15 +5,11 @@
 #include "image/codec.h"
 #include "util/mem.h"
 
-#include "columns.h"
+#include "captions.h"
+#include "cells.h"
 #include "input.h"
 #include "kind.h"
 #include "labels.h"
-#include "notes.h"
-#include "siblings.h"
-#include "sidecar.h"
-#include "skipped.h"
-#include "table.h"
 
 enum {
     COMPLAINTS = 100,
@@ -105,15 +101,22 @@ static void
 end_input(struct data_index *index)
 {
     struct layout_parts *parts = &index->parts;
+    struct input *input = index->input;
     size_t first;
 
-    if (!index->input)
+    if (!input)
         return;
     first = index->first[parts->files - 1];
     data_skipped_input(&index->skipped, parts, first, parts->samples - first);
-    data_input_notes(index->input, &index->notes);
-    index->hidden += data_input_hidden(index->input);
-    data_input_close(index->input);
+    if (input->nameless)
+        data_notes_add(
+            &index->notes,
+            mem_format("%zu row%s of '%s' without a name (such as line %zu): "
+                       "not used",
+                       input->nameless, plural(input->nameless),
+                       input->cells.path, input->nameless_line));
+    index->hidden += input->tar ? input->tar->hidden : input->tree.hidden;
+    data_input_close(input);
     index->input = NULL;
     end_siblings(index);
     data_siblings_leave(&index->siblings, parts->samples);
@@ -123,14 +126,14 @@ end_input(struct data_index *index)
 static void
 mark_input(struct data_index *index)
 {
-    const struct tree *tree = data_input_tree(index->input);
-    struct tree_state state;
-    const char *list = data_input_list(index->input, &state);
+    const struct input *input = index->input;
+    const struct tree *tree = &input->tree;
+    const char *list = input->list_path;
 
     if (list)
         data_layout_mark(&index->parts, list + data_kind_folders(list), 1,
-                         &state);
-    for (size_t i = 0; tree && i < tree->folders; i++)
+                         &input->list_state);
+    for (size_t i = 0; i < tree->folders; i++)
         data_layout_mark(&index->parts, tree->text + tree->folder[i].name, 0,
                          &tree->folder[i].state);
 }
@@ -142,15 +145,16 @@ data_index_add(struct data_index *index, const char *path, struct err *err)
     size_t files = index->parts.files;
 
     end_input(index);
-    input = data_input_open(path, &index->columns, err);
+    input = data_input_open(path, &index->columns, &index->notes, err);
     if (!input)
         return -1;
     index->input = input;
     mem_grow(&index->first, &index->first_room, files + 1,
              sizeof *index->first);
     index->first[files] = index->parts.samples;
-    if (data_layout_file(&index->parts, data_input_root(input),
-                         data_input_kind(input), data_input_bytes(input), err))
+    if (data_layout_file(&index->parts, input->root,
+                         input->tar ? LAYOUT_TAR : LAYOUT_FOLDER,
+                         input->tar ? input->tar->bytes : 0, err))
         return -1;
     mark_input(index);
     return 0;
@@ -162,7 +166,7 @@ tidy_class(struct data_index *index, const char *text)
 {
     char *copy = mem_text(text);
     uint64_t at = data_layout_text(&index->parts, copy,
-                                   data_sidecar_tidy(copy, strlen(copy)));
+                                   data_captions_tidy(copy, strlen(copy)));
 
     free(copy);
     return at;
@@ -175,7 +179,7 @@ tidy_caption(struct data_index *index, const char *text)
     struct data_bytes lines = {0};
     uint64_t at;
 
-    data_sidecar_line(text, strlen(text), &lines, &index->captions);
+    data_captions_line(text, strlen(text), &lines, &index->captions);
     at = data_layout_text(&index->parts, (char *)lines.data, lines.len);
     data_bytes_release(&lines);
     return at;
@@ -250,7 +254,7 @@ take_class(struct data_index *index, const struct input_item *item,
         return err_set(err, "is longer than %d bytes", MAX_CLASS);
     siblings->class =
         data_layout_text(&index->parts, (char *)bytes->data,
-                         data_sidecar_tidy((char *)bytes->data, bytes->len));
+                         data_captions_tidy((char *)bytes->data, bytes->len));
     index->given |= siblings->class != 0;
     for (size_t i = siblings->first; i < index->parts.samples; i++)
         index->class[i] = siblings->class;
@@ -268,10 +272,8 @@ take_captions(struct data_index *index, const struct input_item *item,
 
     if (rc)
         return rc;
-    if (kind == DATA_KIND_JSON)
-        data_siblings_json(siblings, (char *)bytes->data, bytes->len);
-    else
-        data_siblings_text(siblings, (char *)bytes->data, bytes->len);
+    data_siblings_captions(siblings, kind == DATA_KIND_JSON,
+                           (char *)bytes->data, bytes->len);
     data_siblings_settle(siblings, &index->parts, &index->captions);
     return 0;
 }
@@ -285,15 +287,14 @@ note_bad_file(struct data_index *index, const char *name, int rc,
     struct err reason = *err;
     const char *hint = "";
 
-    if (data_input_is_list(index->input) && strpbrk(name, " ,"))
+    if (index->input->list && strpbrk(name, " ,"))
         hint = ": between path and label a list has a tab, or a comma if its "
                "name ends in .csv";
-    else if (data_input_is_list(index->input) &&
-             data_kind_of(name) == DATA_KIND_OTHER)
+    else if (index->input->list && data_kind_of(name) == DATA_KIND_OTHER)
         hint = ": a list has paths of files, with their endings, such as .jpg";
     if (!index->how.skip_bad || rc == DATA_UNREAD) {
-        err_set(err, "'%s' in '%s': %s%s", name, data_input_root(index->input),
-                reason.msg, hint);
+        err_set(err, "'%s' in '%s': %s%s", name, index->input->root, reason.msg,
+                hint);
         return rc;
     }
     if (index->bad < COMPLAINTS)
@@ -312,7 +313,7 @@ take_file(struct data_index *index, const struct input_item *item,
     if (item->bad)
         return err_set(err, "%s", item->bad);
     if (kind == DATA_KIND_JSON &&
-        data_input_size(index->input, item) > SIDECAR_MAX_JSON)
+        data_input_size(index->input, item) > CAPTIONS_MAX_JSON)
         kind = DATA_KIND_OTHER;
     if (kind >= DATA_KIND_PICTURE) {
         index->tars |= data_kind_ends(item->name, ".tar");
@@ -338,11 +339,11 @@ data_index_next(struct data_index *index, struct err *err)
     int got, list, rc;
 
     REQUIRE(index->input);
-    list = data_input_is_list(index->input);
+    list = index->input->list != NULL;
     got = data_input_next(index->input, &item, err);
     if (got == -1 && index->how.skip_bad) {
         index->files++;
-        note_bad_file(index, data_input_root(index->input), got, err);
+        note_bad_file(index, index->input->root, got, err);
         return 0; // what the archive holds behind the damage is lost
     }
     if (got <= 0)
@@ -428,7 +429,7 @@ data_index_kinds(const struct data_index *index, int pictures)
 const char *
 data_index_lost(const struct data_index *index, size_t i)
 {
-    const struct skipped_names *lost = &index->skipped.classes;
+    const struct names *lost = &index->skipped.classes;
 
     return i < lost->n ? lost->name[i] : NULL;
 }

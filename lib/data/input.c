@@ -9,30 +9,12 @@
 #include "util/mem.h"
 
 #include "cells.h"
-#include "columns.h"
 #include "input.h"
 #include "kind.h"
 #include "tar.h"
 #include "tree.h"
 
 enum { MAX_LIST = 1 << 30 };
-
-struct input {
-    char *root;
-    struct data_tar *tar; // of a tar
-    struct tree tree;     // of a folder
-    char *list;           // of a list: its text,
-    size_t list_bytes;
-    struct data_cells cells;      // which is cut into these,
-    size_t at_cell[DATA_COLUMNS]; // and which of them is what
-    const struct data_columns *columns;
-    char *unused;                   // names of columns
-    size_t nameless, nameless_line; // records, and the first of them
-    int begun;
-    char *list_path;
-    struct tree_state list_state;
-    size_t at; // how far the tree is given out
-};
 
 static int
 is_stdin(const char *path)
@@ -125,11 +107,12 @@ open_any(struct input *input, const char *path, struct err *err)
 
 struct input *
 data_input_open(const char *path, const struct data_columns *columns,
-                struct err *err)
+                struct data_notes *notes, struct err *err)
 {
     struct input *input = mem_array(1, sizeof *input);
 
     input->columns = columns;
+    input->notes = notes;
     if (!open_any(input, path, err))
         return input;
     data_input_close(input);
@@ -146,7 +129,6 @@ data_input_close(struct input *input)
     data_cells_release(&input->cells);
     free(input->list);
     free(input->list_path);
-    free(input->unused);
     free(input->root);
     free(input);
 }
@@ -184,7 +166,7 @@ read_heading(struct input *input, struct err *err)
     if (!heading && !input->columns->spec && !names_file(input))
         heading = data_columns_refuse(&input->cells, "file", err);
     if (heading > 0)
-        input->unused = data_columns_others(&input->cells, at);
+        data_columns_unused(&input->cells, at, input->notes);
     return heading < 0 ? DATA_UNREAD : heading;
 }
 
@@ -277,8 +259,8 @@ data_input_read(struct input *input, const struct input_item *item,
     if (item->bytes > LAYOUT_MAX_BYTES)
         return err_set(err, "larger than %d bytes", LAYOUT_MAX_BYTES);
     do
-        rc = data_layout_read(data_tar_fd(input->tar), item->offset,
-                              item->bytes, bytes, item->name, err);
+        rc = data_layout_read(input->tar->fd, item->offset, item->bytes, bytes,
+                              item->name, err);
     while (rc == DATA_UNREAD && data_layout_again(tried++));
     return rc;
 }
@@ -302,67 +284,8 @@ double
 data_input_share(const struct input *input)
 {
     if (input->tar)
-        return (double)data_tar_position(input->tar) /
-               (double)data_tar_bytes(input->tar);
+        return (double)input->tar->end / (double)input->tar->bytes;
     if (input->list)
         return (double)input->cells.at / (double)(input->list_bytes + 1);
     return (double)input->at / (double)(input->tree.n + 1);
-}
-
-int
-data_input_is_list(const struct input *input)
-{
-    return input->list != NULL;
-}
-
-const char *
-data_input_list(const struct input *input, struct tree_state *state)
-{
-    *state = input->list_state;
-    return input->list_path;
-}
-
-void
-data_input_notes(const struct input *input, struct data_notes *notes)
-{
-    if (input->unused && *input->unused)
-        data_notes_add(notes,
-                       mem_format("columns of '%s' that are not used: %s",
-                                  input->cells.path, input->unused));
-    if (input->nameless)
-        data_notes_add(
-            notes, mem_format("%zu row%s of '%s' without a name (such as line "
-                              "%zu): not used",
-                              input->nameless, plural(input->nameless),
-                              input->cells.path, input->nameless_line));
-}
-
-size_t
-data_input_hidden(const struct input *input)
-{
-    return input->tar ? data_tar_hidden(input->tar) : input->tree.hidden;
-}
-
-const struct tree *
-data_input_tree(const struct input *input)
-{
-    return input->tree.folders ? &input->tree : NULL;
-}
-
-const char *
-data_input_root(const struct input *input)
-{
-    return input->root;
-}
-
-enum layout_kind
-data_input_kind(const struct input *input)
-{
-    return input->tar ? LAYOUT_TAR : LAYOUT_FOLDER;
-}
-
-uint64_t
-data_input_bytes(const struct input *input)
-{
-    return input->tar ? data_tar_bytes(input->tar) : 0;
 }

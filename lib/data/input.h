@@ -7,16 +7,16 @@
 #include "data/set.h"
 #include "util/err.h"
 
-#include "columns.h"
+#include "cells.h"
 #include "layout.h"
-#include "notes.h"
+#include "tar.h"
 #include "tree.h"
 
 /*
  * An input that files come from, whatever its form: a tar, a folder, a list.
  * The path "-" is a list on standard input, its names as seen from the current
  * folder.  A list has a path, a label and a caption in its columns, or what
- * these are called or the user says that they hold (columns.h).
+ * these are called or the user says that they hold (cells.h).
  */
 struct input_item {
     const char *name; /* lives until the next call */
@@ -25,10 +25,29 @@ struct input_item {
     const char *bad; /* why it cannot be read, where that shows already */
 };
 
-struct input;
+struct input {
+    char *root;           /* the path that names or offsets refer to */
+    struct data_tar *tar; /* of a tar, else NULL */
+    struct tree tree;     /* of a folder */
+    size_t at;            /* how far the tree is given out */
+
+    char *list; /* of a list: its text, which says what the samples are, */
+    size_t list_bytes;
+    struct data_cells cells;      /* which is cut into these, */
+    size_t at_cell[DATA_COLUMNS]; /* and which of them is what */
+    const struct data_columns *columns;
+    struct data_notes *notes;
+    size_t nameless, nameless_line; /* records, and the first of them */
+    int begun;
+    char *list_path; /* the file that has them, unless it is standard input */
+    struct tree_state list_state;
+};
+
+/* data_input_open() begins with an input; what is to be said of the columns of
+ * a list goes to notes. */
 struct input *data_input_open(const char *path,
                               const struct data_columns *columns,
-                              struct err *err);
+                              struct data_notes *notes, struct err *err);
 void data_input_close(struct input *input);
 
 /* data_input_next() finds the next file: 1, 0 at the end, -1 where an archive
@@ -49,27 +68,5 @@ uint64_t data_input_size(const struct input *input,
 
 /* data_input_share() tells how much of the input is done, 0 .. 1. */
 double data_input_share(const struct input *input);
-
-/* data_input_is_list() returns whether lines of text say what the samples are;
- * data_input_list() is the path of the file that has them, and what is to be
- * known of it; NULL where there is none. */
-int data_input_is_list(const struct input *input);
-const char *data_input_list(const struct input *input,
-                            struct tree_state *state);
-
-/* data_input_notes() adds what is to be said of a list at its end. */
-void data_input_notes(const struct input *input, struct data_notes *notes);
-
-/* data_input_hidden() counts the files and folders whose names begin with a
- * dot, as far as it was read; of a tar only the files in such folders. */
-size_t data_input_hidden(const struct input *input);
-
-/* data_input_tree() is a folder's tree; NULL where the input is none. */
-const struct tree *data_input_tree(const struct input *input);
-
-/* data_input_root() is the path that names or offsets refer to. */
-const char *data_input_root(const struct input *input);
-enum layout_kind data_input_kind(const struct input *input);
-uint64_t data_input_bytes(const struct input *input);
 
 #endif

@@ -9,58 +9,51 @@
 #include "kind.h"
 #include "labels.h"
 
-/* The text places of the classes, without doubles, in byte order. */
-struct names {
-    const char *text;
-    uint64_t *at;
-    size_t n, room;
-    size_t last; // where the last search ended: neighbours are often alike
-};
-
-/* Find the name, or where it belongs.  1 when it is there. */
-static int
-find_class(struct names *names, const char *name, size_t *where)
+int
+data_names_find(struct names *names, const char *name, size_t n, size_t *where)
 {
-    size_t low = 0, high = names->n;
+    size_t low = 0, high = names->n, middle = names->last;
 
-    if (names->last < names->n &&
-        !strcmp(names->text + names->at[names->last], name)) {
-        *where = names->last;
-        return 1;
-    }
     while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(names->text + names->at[middle], name);
+        const size_t at = middle < high ? middle : low;
+        const char *own = names->name[at];
+        const int order = strncmp(own, name, n);
 
-        if (order == 0) {
-            *where = names->last = middle;
+        if (!order && !own[n]) {
+            *where = names->last = at;
             return 1;
         }
         if (order < 0)
-            low = middle + 1;
+            low = at + 1;
         else
-            high = middle;
+            high = at;
+        middle = low + (high - low) / 2;
     }
     *where = low;
     return 0;
 }
 
-static int
-insert_class(struct names *names, uint64_t at, struct err *err)
+void
+data_names_add(struct names *names, const char *name, size_t n)
 {
     size_t where;
 
-    if (find_class(names, names->text + at, &where))
-        return 0;
-    if (names->n == LAYOUT_MAX_CLASSES)
-        return err_set(err, "there are more than %zu classes",
-                       (size_t)LAYOUT_MAX_CLASSES);
-    mem_grow(&names->at, &names->room, names->n + 1, sizeof *names->at);
-    memmove(names->at + where + 1, names->at + where,
-            (names->n - where) * sizeof *names->at);
-    names->at[where] = at;
+    if (data_names_find(names, name, n, &where))
+        return;
+    mem_grow(&names->name, &names->room, names->n + 1, sizeof *names->name);
+    memmove(names->name + where + 1, names->name + where,
+            (names->n - where) * sizeof *names->name);
+    names->name[where] = mem_format("%.*s", (int)n, name);
     names->n++;
-    return 0;
+}
+
+void
+data_names_release(struct names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        free(names->name[i]);
+    free(names->name);
+    *names = (struct names){0};
 }
 
 size_t
@@ -155,7 +148,7 @@ kinds_of(const struct names *names)
     struct kinds k = {0};
 
     for (size_t i = 0; i < names->n; i++) {
-        const char *name = names->text + names->at[i];
+        const char *name = names->name[i];
         const long x = parse_label(name);
 
         if (x == NO_NUMBER)
@@ -220,18 +213,15 @@ rank_classes(struct layout_parts *parts, const uint64_t *class,
         size_t where = 0;
 
         if (class[i])
-            find_class(names, parts->text + class[i], &where);
+            data_names_find(names, parts->text + class[i],
+                            strlen(parts->text + class[i]), &where);
         parts->sample[i].label = class[i] ? (int32_t)where : -1;
     }
     parts->class = mem_array(names->n, sizeof *parts->class);
     parts->classes = names->n;
-    for (size_t i = 0; i < names->n;
-         i++) { // together, in few parts of the index
-        char *name = mem_text(parts->text + names->at[i]);
-
-        parts->class[i] = data_layout_text(parts, name, strlen(name));
-        free(name);
-    }
+    for (size_t i = 0; i < names->n; i++) // together, in few parts of the index
+        parts->class[i] =
+            data_layout_text(parts, names->name[i], strlen(names->name[i]));
 }
 
 /* Folders that are called as parts of a set are: somebody gave the folder that
@@ -246,8 +236,8 @@ note_splits(const struct names *names, struct data_notes *notes)
 
     for (size_t i = 0; i < names->n && n < 2; i++)
         for (size_t k = 0; k < sizeof split / sizeof *split && n < 2; k++)
-            if (!strcasecmp(names->text + names->at[i], split[k]))
-                found[n++] = names->text + names->at[i];
+            if (!strcasecmp(names->name[i], split[k]))
+                found[n++] = names->name[i];
     if (n == 2)
         data_notes_add(
             notes, mem_format("the classes '%s' and '%s' look like parts of a "
@@ -260,14 +250,18 @@ int
 data_labels_settle(struct layout_parts *parts, const uint64_t *class, int given,
                    struct data_notes *notes, struct err *err)
 {
-    struct names names = {.text = parts->text};
+    struct names names = {0};
     struct kinds kinds;
     int rc = 0;
 
     REQUIRE(!parts->class);
-    for (size_t i = 0; !rc && i < parts->samples; i++)
+    for (size_t i = 0; names.n <= LAYOUT_MAX_CLASSES && i < parts->samples; i++)
         if (class[i])
-            rc = insert_class(&names, class[i], err);
+            data_names_add(&names, parts->text + class[i],
+                           strlen(parts->text + class[i]));
+    if (names.n > LAYOUT_MAX_CLASSES)
+        rc = err_set(err, "there are more than %zu classes",
+                     (size_t)LAYOUT_MAX_CLASSES);
     kinds = kinds_of(&names);
     if (!rc && !given)
         note_splits(&names, notes);
@@ -277,6 +271,6 @@ data_labels_settle(struct layout_parts *parts, const uint64_t *class, int given,
         number_classes(parts, class, kinds.classes);
     else if (!rc)
         rank_classes(parts, class, &names);
-    free(names.at);
+    data_names_release(&names);
     return rc < 0 ? rc : 0;
 }

@@ -1,11 +1,15 @@
+#define _XOPEN_SOURCE 700 // realpath()
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "util/file.h"
 #include "util/mem.h"
 
 #include "layout.h"
@@ -157,4 +161,229 @@ data_layout_read_file(const char *path, struct data_bytes *bytes,
         rc = read_whole(path, bytes, err);
     while (rc == DATA_UNREAD && data_layout_again(tried++));
     return rc;
+}
+
+uint64_t
+data_layout_text(struct layout_parts *parts, const char *text, size_t n)
+{
+    uint64_t at;
+
+    if (!parts->text_len) {
+        mem_grow(&parts->text, &parts->text_room, 1, 1);
+        parts->text[parts->text_len++] = 0;
+    }
+    if (!n)
+        return 0;
+    at = parts->text_len;
+    mem_grow(&parts->text, &parts->text_room, at + n + 1, 1);
+    memcpy(parts->text + at, text, n);
+    parts->text[at + n] = 0;
+    parts->text_len += n + 1;
+    return at;
+}
+
+char *
+data_layout_absolute(const char *path, struct err *err)
+{
+    char *absolute = realpath(path, NULL);
+
+    if (!absolute)
+        err_sys(err, "cannot find '%s'", path);
+    return absolute;
+}
+
+int
+data_layout_file(struct layout_parts *parts, const char *path,
+                 enum layout_kind kind, uint64_t bytes, struct err *err)
+{
+    char *absolute = data_layout_absolute(path, err);
+
+    if (!absolute)
+        return -1;
+    mem_grow(&parts->file, &parts->file_room, parts->files + 1,
+             sizeof *parts->file);
+    parts->file[parts->files++] = (struct data_layout_file){
+        .bytes = bytes,
+        .absolute = data_layout_text(parts, absolute, strlen(absolute)),
+        .kind = kind,
+    };
+    free(absolute);
+    return 0;
+}
+
+void
+data_layout_mark(struct layout_parts *parts, const char *name, int list,
+                 const struct tree_state *state)
+{
+    if (parts->marks == LAYOUT_MAX_MARKS)
+        return;
+    mem_grow(&parts->mark, &parts->mark_room, parts->marks + 1,
+             sizeof *parts->mark);
+    parts->mark[parts->marks++] = (struct data_layout_mark){
+        .state = *state,
+        .name = data_layout_text(parts, name, strlen(name)),
+        .file = (uint32_t)parts->files - 1,
+        .list = (uint32_t)list,
+    };
+}
+
+/* The way from an absolute folder to an absolute path. */
+static char *
+relative_path(const char *folder, const char *path)
+{
+    size_t common = 0, up = 0;
+    char *way;
+
+    if (!strcmp(folder, "/"))
+        folder = "";
+    for (size_t i = 0;; i++) {
+        if ((!folder[i] || folder[i] == '/') && (!path[i] || path[i] == '/'))
+            common = i;
+        if (!folder[i] || folder[i] != path[i])
+            break;
+    }
+    for (const char *at = folder + common; *at; at++)
+        up += *at == '/';
+    path += common + (path[common] == '/');
+    way = mem_array(3 * up + strlen(path) + 2, 1);
+    for (size_t i = 0; i < up; i++)
+        memcpy(way + 3 * i, "../", 3);
+    memcpy(way + 3 * up, *path ? path : ".", strlen(*path ? path : "."));
+    return way;
+}
+
+static int
+find_ways(struct layout_parts *parts, const char *path, struct err *err)
+{
+    char *copy = mem_text(path), *folder = realpath(dirname(copy), NULL);
+
+    if (!folder)
+        err_sys(err, "cannot find the folder of '%s'", path);
+    for (size_t i = 0; folder && i < parts->files; i++) {
+        struct data_layout_file *file = &parts->file[i];
+        char *absolute = mem_text(parts->text + file->absolute);
+        char *way = relative_path(folder, absolute);
+
+        // all paths together, in few parts of the index
+        file->absolute = data_layout_text(parts, absolute, strlen(absolute));
+        file->relative = data_layout_text(parts, way, strlen(way));
+        free(absolute);
+        free(way);
+    }
+    free(copy);
+    if (!folder)
+        return -1;
+    free(folder);
+    return 0;
+}
+
+/* The body, table by table. */
+struct body_table {
+    const void *data;
+    size_t bytes;
+};
+
+enum { TABLES = 5 };
+
+/* The digests of the body's parts, to be given to free(). */
+static struct digest *
+digest_parts(const struct body_table table[TABLES], size_t parts)
+{
+    struct digest *part = mem_array(parts, sizeof *part);
+    struct digest_stream *stream = digest_new();
+    size_t n = 0, left = LAYOUT_PART;
+
+    for (size_t i = 0; i < TABLES; i++)
+        for (size_t at = 0, take; at < table[i].bytes; at += take) {
+            take = table[i].bytes - at < left ? table[i].bytes - at : left;
+            digest_add(stream, (const char *)table[i].data + at, take);
+            left -= take;
+            if (left)
+                continue;
+            part[n++] = digest_end(stream);
+            stream = digest_new();
+            left = LAYOUT_PART;
+        }
+    if (n < parts)
+        part[n] = digest_end(stream);
+    else
+        digest_end(stream);
+    return part;
+}
+
+static void
+fill_head(struct layout_head *head, const struct layout_parts *parts)
+{
+    memset(head, 0, sizeof *head);
+    memcpy(head->magic, LAYOUT_MAGIC, sizeof head->magic);
+    head->version = LAYOUT_VERSION;
+    head->order = LAYOUT_ORDER;
+    head->files = parts->files;
+    head->classes = parts->classes;
+    head->samples = parts->samples;
+    head->marks = parts->marks;
+    head->text = parts->text_len;
+    head->images = data_layout_digest_images(parts);
+    head->data = data_layout_digest_data(parts, &head->images);
+}
+
+/* Fills in the size and the last digests, and writes. */
+static int
+write_all(FILE *file, struct layout_head *head,
+          const struct body_table table[TABLES])
+{
+    uint64_t bytes = 0;
+    struct digest *part;
+    size_t parts;
+    int good;
+
+    for (size_t i = 0; i < TABLES; i++)
+        bytes += table[i].bytes;
+    parts = data_layout_parts(bytes);
+    part = digest_parts(table, parts);
+    head->bytes = sizeof *head + parts * sizeof *part + bytes;
+    head->body = digest_bytes(part, parts * sizeof *part);
+    head->head = digest_bytes(head, offsetof(struct layout_head, head));
+    good = fwrite(head, sizeof *head, 1, file) == 1 &&
+           fwrite(part, sizeof *part, parts, file) == parts;
+    for (size_t i = 0; good && i < TABLES; i++)
+        good = !table[i].bytes ||
+               fwrite(table[i].data, table[i].bytes, 1, file) == 1;
+    free(part);
+    return good;
+}
+
+int
+data_layout_write(struct layout_parts *parts, const char *path, struct err *err)
+{
+    struct file_draft draft = {0};
+    struct layout_head head;
+
+    if (find_ways(parts, path, err) || file_draft_open(&draft, path, err))
+        return -1;
+    const struct body_table table[TABLES] = {
+        {parts->file, parts->files * sizeof *parts->file},
+        {parts->class, parts->classes * sizeof *parts->class},
+        {parts->sample, parts->samples * sizeof *parts->sample},
+        {parts->mark, parts->marks * sizeof *parts->mark},
+        {parts->text, parts->text_len},
+    };
+
+    fill_head(&head, parts);
+    if (write_all(draft.file, &head, table))
+        return file_draft_keep(&draft, err);
+    err_sys(err, "cannot write '%s'", path);
+    file_draft_drop(&draft);
+    return -1;
+}
+
+void
+data_layout_release(struct layout_parts *parts)
+{
+    free(parts->file);
+    free(parts->class);
+    free(parts->sample);
+    free(parts->mark);
+    free(parts->text);
+    *parts = (struct layout_parts){0};
 }

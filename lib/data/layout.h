@@ -1,6 +1,17 @@
 #ifndef DATA_LAYOUT_H
 #define DATA_LAYOUT_H
 
+#include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "data/set.h"
+#include "util/digest.h"
+#include "util/err.h"
+
+#include "layout.h"
+#include "tree.h"
+
 /*
  * The index file, as it lies on disk and is mapped:
  *
@@ -14,15 +25,6 @@
  * tells.  A class, and every name, path and caption, is the place in `text` of
  * a string that ends in a zero byte; place 0 is the empty string.
  */
-#include <stdint.h>
-#include <sys/stat.h>
-#include <time.h>
-
-#include "data/set.h"
-#include "util/digest.h"
-#include "util/err.h"
-
-#include "tree.h"
 
 enum { LAYOUT_VERSION = 5, LAYOUT_WHOLE = 4, LAYOUT_ORDER = 0x01020304 };
 enum { LAYOUT_PART = 1 << 20 }; /* bytes */
@@ -187,5 +189,23 @@ char *data_layout_absolute(const char *path, struct err *err);
 /* data_layout_read_file() reads a whole file. */
 int data_layout_read_file(const char *path, struct data_bytes *bytes,
                           struct err *err);
+
+/*
+ * What is believed of an index.  Its body is read in parts, each checked by its
+ * digest when it is first touched, so that to open an index of 10^7 samples
+ * reads a few of its 750 parts, and so does each process that needs a few
+ * samples.  Entries are checked besides, for files made to mislead.
+ */
+
+/* data_check_head() judges the mapped head and the digests of the parts, and
+ * finds where everything is. */
+int data_check_head(struct data_set *set, struct err *err);
+
+/* data_check_tables() judges what any user of a set may ask for: files, classes
+ * and marks with their texts. */
+int data_check_tables(struct data_set *set, struct err *err);
+
+/* data_check_touched() is 1 where n bytes of the body have been checked. */
+int data_check_touched(const struct data_set *set, const void *at, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-#include "npz.h"
+#include "export.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,4 +1,4 @@
-#include "parquet.h"
+#include "export.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -80,31 +80,11 @@ end_struct(FILE *to)
 enum type { TYPE_INT64 = 2, TYPE_FLOAT = 4, TYPE_TEXT = 6 };
 enum { REQUIRED = 0, REPEATED = 2, UTF8 = 0, LIST = 3, PLAIN = 0, RLE = 3 };
 
-/* A column, and what writes the values of n rows of it. */
 struct column {
     const char *name;
     enum type type;
-    void (*put)(FILE *to, const struct data_features *f, size_t from, size_t n);
+    const int64_t *whole; /* [n] of INT64; NULL: 0, 1, ... */
 };
-
-static void
-put_ids(FILE *to, const struct data_features *f, size_t from, size_t n)
-{
-    for (size_t i = from; i < from + n; i++)
-        fwrite(f->ids ? &f->ids[i] : &(int64_t){(int64_t)i}, 8, 1, to);
-}
-
-static void
-put_labels(FILE *to, const struct data_features *f, size_t from, size_t n)
-{
-    fwrite(f->labels + from, 8, n, to);
-}
-
-static void
-put_same(FILE *to, const struct data_features *f, size_t from, size_t n)
-{
-    fwrite(f->same + from, 8, n, to);
-}
 
 static void
 put_names(FILE *to, const struct data_features *f, size_t from, size_t n)
@@ -159,19 +139,35 @@ put_lists(FILE *to, const struct data_features *f, size_t from, size_t n)
     free(bytes);
 }
 
+/* Writes the values of n rows of a column. */
+static void
+put_values(FILE *to, const struct data_features *f, const struct column *column,
+           size_t from, size_t n)
+{
+    if (column->type == TYPE_FLOAT)
+        put_lists(to, f, from, n);
+    else if (column->type == TYPE_TEXT)
+        put_names(to, f, from, n);
+    else if (column->whole)
+        fwrite(column->whole + from, 8, n, to);
+    else
+        for (size_t i = from; i < from + n; i++)
+            fwrite(&(int64_t){(int64_t)i}, 8, 1, to);
+}
+
 static size_t
 list_columns(const struct data_features *f, struct column *column)
 {
     size_t n = 0;
 
-    column[n++] = (struct column){"id", TYPE_INT64, put_ids};
+    column[n++] = (struct column){"id", TYPE_INT64, f->ids};
     if (f->labels)
-        column[n++] = (struct column){"label", TYPE_INT64, put_labels};
+        column[n++] = (struct column){"label", TYPE_INT64, f->labels};
     if (f->same)
-        column[n++] = (struct column){"same", TYPE_INT64, put_same};
+        column[n++] = (struct column){"same", TYPE_INT64, f->same};
     if (f->classes.n)
-        column[n++] = (struct column){"class", TYPE_TEXT, put_names};
-    column[n++] = (struct column){"x", TYPE_FLOAT, put_lists};
+        column[n++] = (struct column){"class", TYPE_TEXT, NULL};
+    column[n++] = (struct column){"x", TYPE_FLOAT, NULL};
     return n;
 }
 
@@ -238,7 +234,7 @@ write_chunk(struct parquet *p, size_t group, const struct column *column)
     REQUIRE(values && page);
     chunk->at = p->at;
     chunk->values = column->type == TYPE_FLOAT ? n * p->f->d : n;
-    column->put(values, p->f, group * p->rows, n);
+    put_values(values, p->f, column, group * p->rows, n);
     REQUIRE(!fflush(values));
     put_page(page, body_len, chunk->values);
     write_bytes(p, page, &head, &head_len);

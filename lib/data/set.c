@@ -11,8 +11,8 @@
 #include "text/captions.h"
 #include "util/file.h"
 #include "util/mem.h"
+#include "util/opt.h"
 
-#include "check.h"
 #include "layout.h"
 
 enum { OPEN_FILES = 64 }; // descriptors held at a time, however many shards
@@ -436,4 +436,62 @@ data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
     err_set(err, "'%s' has changed since it was indexed",
             set->text + sample->name);
     return with_mend(set, err);
+}
+
+static struct digest *
+digests_of(const struct data_set *set)
+{
+    const size_t n = data_size(set);
+    struct digest *digest = mem_array(n, sizeof *digest);
+
+    for (size_t i = 0; i < n; i++)
+        digest[i] = set->sample[i].digest;
+    return digest;
+}
+
+size_t
+data_shared(const struct data_set *set, const struct data_set *other)
+{
+    struct digest *some = digests_of(set), *others = digests_of(other);
+    const size_t shared =
+        digest_shared(data_size(set), some, data_size(other), others);
+
+    free(others);
+    free(some);
+    return shared;
+}
+
+static struct data_set *
+compare_with_index(struct data_set *set, int lenient, struct err *err)
+{
+    const int stale = set ? data_stale(set, err) : 0;
+
+    if (!set || (stale < 0 && !lenient))
+        die("%s", err->msg);
+    if (stale)
+        say("%s", err->msg);
+    return set;
+}
+
+struct data_set *
+data_open_or_die(const char *path, int lenient)
+{
+    struct err err;
+
+    return compare_with_index(data_open(path, &err), lenient, &err);
+}
+
+struct data_set *
+data_open_parts_or_die(const char *path)
+{
+    struct err err;
+
+    return compare_with_index(data_open_parts(path, &err), 1, &err);
+}
+
+void
+data_spare_or_die(const struct data_set *set, const char *output)
+{
+    if (data_reads(set, output))
+        opt_misuse("'%s' is read from: it would be lost", output);
 }

@@ -1,11 +1,127 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/captions.h"
+#include "text/text.h"
+#include "util/json.h"
 #include "util/mem.h"
 
+#include "captions.h"
 #include "kind.h"
-#include "siblings.h"
-#include "sidecar.h"
+
+size_t
+data_captions_tidy(char *text, size_t n)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        if (c == '\r' || (!len && c <= ' '))
+            continue;
+        text[len++] = c >= ' ' && c != 127 ? (char)c : ' ';
+    }
+    while (len && text[len - 1] == ' ')
+        len--;
+    return len;
+}
+
+/* Appends a text with U+FFFD for what is no UTF-8; 1 where that was so. */
+static int
+append_utf8(struct data_bytes *to, const char *text, size_t n)
+{
+    int mended = 0;
+
+    for (size_t at = 0, more; at < n; at += more) {
+        uint32_t c;
+
+        more = data_utf8_next(text + at, n - at, &c);
+        if (c == UTF8_BAD &&
+            (more != 3 || memcmp(text + at, "\xef\xbf\xbd", 3))) {
+            data_text_append(to, "\xef\xbf\xbd", 3);
+            mended = 1;
+        } else {
+            data_text_append(to, text + at, more);
+        }
+    }
+    return mended;
+}
+
+static size_t
+count_lines(const struct data_bytes *lines)
+{
+    size_t n = lines->len > 0;
+
+    for (size_t i = 0; i < lines->len; i++)
+        n += lines->data[i] == '\n';
+    return n;
+}
+
+void
+data_captions_line(const char *text, size_t n, struct data_bytes *lines,
+                   struct data_index_captions *notes)
+{
+    char *copy = mem_array(n + 1, 1);
+    size_t len, start;
+
+    if (n)
+        memcpy(copy, text, n);
+    len = data_captions_tidy(copy, n);
+    if (len && count_lines(lines) == DATA_CAPTIONS_MAX) {
+        notes->many++;
+    } else if (len) {
+        if (lines->len)
+            data_text_append(lines, "\n", 1);
+        start = lines->len;
+        notes->mended += (size_t)append_utf8(lines, copy, len);
+        len = data_utf8_cut(lines->data + start, lines->len - start,
+                            DATA_CAPTION_BYTES);
+        notes->cut += len < lines->len - start;
+        lines->len = start + len;
+    }
+    free(copy);
+}
+
+void
+data_captions_text(const char *text, size_t n, struct data_bytes *lines,
+                   struct data_index_captions *notes)
+{
+    for (size_t at = 0; at < n;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        const size_t len = end ? (size_t)(end - text) - at : n - at;
+
+        data_captions_line(text + at, len, lines, notes);
+        at += len + 1;
+    }
+}
+
+static void
+add_string(const json_t *string, struct data_bytes *lines,
+           struct data_index_captions *notes)
+{
+    if (json_is_string(string))
+        data_captions_line(json_string_value(string),
+                           json_string_length(string), lines, notes);
+}
+
+/* Adds those of a JSON object: the string "caption", or the strings of the list
+ * "captions".  What is no object is counted as broken. */
+static void
+read_json(const char *text, size_t n, struct data_bytes *lines,
+          struct data_index_captions *notes)
+{
+    struct err err;
+    json_t *object = json_parse(text, n, "", &err);
+    const json_t *list = json_object_get(object, "captions");
+
+    add_string(json_object_get(object, "caption"), lines, notes);
+    if (lines->len)
+        list = NULL;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        add_string(json_array_get(list, i), lines, notes);
+    notes->broken += !object;
+    json_decref(object);
+}
 
 /* The part of a name that they share. */
 static size_t
@@ -50,37 +166,28 @@ data_siblings_enter(struct siblings *siblings, const char *name, size_t samples)
 void
 data_siblings_file(struct siblings *siblings, const char *name)
 {
-    struct data_bytes *files = &siblings->files;
-    const size_t len = strlen(name) + 1;
-
-    mem_grow(&files->data, &files->room, files->len + len, 1);
-    memcpy(files->data + files->len, name, len);
-    files->len += len;
+    data_text_append(&siblings->files, name, strlen(name) + 1);
 }
 
 void
-data_siblings_text(struct siblings *siblings, const char *text, size_t n)
+data_siblings_captions(struct siblings *siblings, int json, const char *text,
+                       size_t n)
 {
     struct data_bytes lines = {0};
     struct data_index_captions notes = {0};
 
-    data_sidecar_text(text, n, &lines, &notes);
-    if (!lines.len)
+    if (json && siblings->has_text)
+        return;
+    if (json)
+        read_json(text, n, &lines, &notes);
+    else
+        data_captions_text(text, n, &lines, &notes);
+    if (!json && !lines.len)
         return;
     data_bytes_release(&siblings->lines);
     siblings->lines = lines;
     siblings->notes = notes;
-    siblings->has_text = 1;
-}
-
-void
-data_siblings_json(struct siblings *siblings, const char *text, size_t n)
-{
-    if (siblings->has_text)
-        return;
-    siblings->lines.len = 0;
-    siblings->notes = (struct data_index_captions){0};
-    data_sidecar_json(text, n, &siblings->lines, &siblings->notes);
+    siblings->has_text = !json;
 }
 
 void
@@ -93,7 +200,10 @@ data_siblings_settle(struct siblings *siblings, struct layout_parts *parts,
         siblings->caption = data_layout_text(
             parts, (char *)siblings->lines.data, siblings->lines.len);
     siblings->lines.len = 0;
-    data_sidecar_add(notes, &siblings->notes);
+    notes->cut += siblings->notes.cut;
+    notes->many += siblings->notes.many;
+    notes->mended += siblings->notes.mended;
+    notes->broken += siblings->notes.broken;
     siblings->notes = (struct data_index_captions){0};
     for (size_t i = siblings->first; i < parts->samples; i++)
         if (siblings->caption)

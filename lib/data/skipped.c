@@ -5,56 +5,8 @@
 #include "util/series.h"
 
 #include "labels.h"
-#include "skipped.h"
 
 enum { NAMED = 8 }; // kinds that are named
-
-/* Where a name of n bytes is, or belongs; 1 where it is there. */
-static int
-find_skipped(const struct skipped_names *names, const char *name, size_t n,
-             size_t *where)
-{
-    size_t low = 0, high = names->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const char *own = names->name[middle];
-        int order = strncmp(own, name, n);
-
-        if (!order && !own[n]) {
-            *where = middle;
-            return 1;
-        }
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *where = low;
-    return 0;
-}
-
-static void
-insert_skipped(struct skipped_names *names, const char *name, size_t n)
-{
-    size_t where;
-
-    if (find_skipped(names, name, n, &where))
-        return;
-    mem_grow(&names->name, &names->room, names->n + 1, sizeof *names->name);
-    memmove(names->name + where + 1, names->name + where,
-            (names->n - where) * sizeof *names->name);
-    names->name[where] = mem_format("%.*s", (int)n, name);
-    names->n++;
-}
-
-static void
-empty_names(struct skipped_names *names)
-{
-    for (size_t i = 0; i < names->n; i++)
-        free(names->name[i]);
-    names->n = 0;
-}
 
 /* What a name ends in, in small letters. */
 static void
@@ -151,7 +103,7 @@ data_skipped_count(struct skipped *skipped, enum data_kind kind,
 void
 data_skipped_image(struct skipped *skipped, const char *name)
 {
-    insert_skipped(&skipped->folders, name, data_kind_folders(name));
+    data_names_add(&skipped->folders, name, data_kind_folders(name));
 }
 
 void
@@ -169,24 +121,24 @@ data_skipped_input(struct skipped *skipped, const struct layout_parts *parts,
             continue;
         len = strcspn(name + common, "/");
         if (len)
-            insert_skipped(&skipped->classes, name + common, len);
+            data_names_add(&skipped->classes, name + common, len);
     }
-    empty_names(&skipped->folders);
+    data_names_release(&skipped->folders);
 }
 
 void
 data_skipped_lost(struct skipped *skipped, const struct layout_parts *parts,
                   int given)
 {
-    struct skipped_names *names = &skipped->classes;
+    struct names *names = &skipped->classes;
 
     if (given)
-        empty_names(names);
+        data_names_release(names);
     for (size_t i = 0; names->n && i < parts->classes; i++) {
         const char *name = parts->text + parts->class[i];
         size_t where;
 
-        if (!find_skipped(names, name, strlen(name), &where))
+        if (!data_names_find(names, name, strlen(name), &where))
             continue;
         free(names->name[where]);
         names->n--;
@@ -198,10 +150,8 @@ data_skipped_lost(struct skipped *skipped, const struct layout_parts *parts,
 void
 data_skipped_release(struct skipped *skipped)
 {
-    empty_names(&skipped->folders);
-    empty_names(&skipped->classes);
-    free(skipped->folders.name);
-    free(skipped->classes.name);
+    data_names_release(&skipped->folders);
+    data_names_release(&skipped->classes);
     free(skipped->kind);
     free(skipped->picture);
     free(skipped->other);

@@ -1,17 +1,187 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/lexicon.h"
+#include "text/text.h"
 #include "util/file.h"
+#include "util/json.h"
 #include "util/mem.h"
 
-#include "caption_json.h"
-#include "cells.h"
+#include "captions.h"
 #include "kind.h"
-#include "sidecar.h"
-#include "table.h"
-#include "text/lexicon.h"
 
 enum { MAX_TABLE = 1 << 30, UNCLEAR = -2 };
+
+/* Adds a caption as a cell: what would end the cell is escaped. */
+static void
+add_cell(struct data_bytes *table, const json_t *text)
+{
+    const char *at = json_string_value(text);
+    const size_t n = json_string_length(text);
+
+    for (size_t i = 0; i < n; i++)
+        if (at[i] == '\\')
+            data_text_append(table, "\\\\", 2);
+        else if (at[i] == '\n' || at[i] == '\t' || at[i] == '\r')
+            data_text_append(table, " ", 1);
+        else if (at[i])
+            data_text_append(table, at + i, 1);
+}
+
+static void
+add_row(struct data_bytes *table, const json_t *name, const json_t *caption)
+{
+    data_text_append(table, json_string_value(name), json_string_length(name));
+    data_text_append(table, "\t", 1);
+    add_cell(table, caption);
+    data_text_append(table, "\n", 1);
+}
+
+/* An image's sentences, as Karpathy lists them. */
+static int
+read_sentences(const char *path, size_t i, const json_t *image,
+               struct data_bytes *table, struct err *err)
+{
+    const json_t *name = json_object_get(image, "filename"), *sentence;
+    size_t k;
+
+    if (!json_is_string(name))
+        return err_set(err, "'%s': images[%zu] has no \"filename\"", path, i);
+    json_array_foreach(json_object_get(image, "sentences"), k, sentence)
+    {
+        const json_t *raw = json_object_get(sentence, "raw");
+
+        if (!json_is_string(raw))
+            return err_set(err,
+                           "'%s': images[%zu].sentences[%zu] has no \"raw\"",
+                           path, i, k);
+        add_row(table, name, raw);
+    }
+    return 0;
+}
+
+/* An image of COCO by its number. */
+struct numbered {
+    json_int_t id;
+    const json_t *name;
+};
+
+static int
+by_image_id(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct numbered *
+list_numbered(const char *path, const json_t *images, struct err *err)
+{
+    struct numbered *list = mem_array(json_array_size(images), sizeof *list);
+    const json_t *image;
+    size_t i;
+
+    json_array_foreach(images, i, image)
+    {
+        const json_t *id = json_object_get(image, "id");
+
+        list[i].name = json_object_get(image, "file_name");
+        list[i].id = json_integer_value(id);
+        if (!json_is_integer(id) || !json_is_string(list[i].name)) {
+            err_set(err, "'%s': images[%zu] has no \"id\" and \"file_name\"",
+                    path, i);
+            free(list);
+            return NULL;
+        }
+    }
+    qsort(list, json_array_size(images), sizeof *list, by_image_id);
+    return list;
+}
+
+static int
+read_annotations(const char *path, const json_t *root, struct data_bytes *table,
+                 struct err *err)
+{
+    const json_t *images = json_object_get(root, "images"), *one;
+    struct numbered *list = list_numbered(path, images, err);
+    size_t i;
+    int rc = list ? 0 : -1;
+
+    json_array_foreach(json_object_get(root, "annotations"), i, one)
+    {
+        const json_t *caption = json_object_get(one, "caption");
+        const json_t *id = json_object_get(one, "image_id");
+        const struct numbered key = {.id = json_integer_value(id)};
+        const struct numbered *image;
+
+        if (rc)
+            break;
+        image = bsearch(&key, list, json_array_size(images), sizeof *list,
+                        by_image_id);
+        if (!json_is_string(caption) || !json_is_integer(id))
+            rc = err_set(err,
+                         "'%s': annotations[%zu] has no \"image_id\" and "
+                         "\"caption\"",
+                         path, i);
+        else if (!image)
+            rc = err_set(err,
+                         "'%s': annotations[%zu] is of image %jd, which is not "
+                         "among \"images\"",
+                         path, i, (intmax_t)key.id);
+        else
+            add_row(table, image->name, caption);
+    }
+    free(list);
+    return rc;
+}
+
+/*
+ * Turns captions in JSON, as they come with data sets, into a table: lines of a
+ * name, a tab and a caption, the first one saying so.  Two forms are known:
+ *
+ *     {"images": [{"filename": "1.jpg", "sentences": [{"raw": "A dog."}, ..],
+ *                  "split": "train"}, ..]}
+ *         as of Karpathy: dataset_flickr30k.json, dataset_coco.json
+ *     {"images": [{"id": 1, "file_name": "1.jpg"}, ..],
+ *      "annotations": [{"image_id": 1, "caption": "A dog."}, ..]}
+ *         as of COCO: captions_train2017.json
+ *
+ * -1 with a sentence that names the field: no JSON, neither form, an image
+ * without a name, an annotation of an image that is not listed.
+ */
+static int
+read_json(const char *path, const char *text, size_t len,
+          struct data_bytes *table, struct err *err)
+{
+    json_t *root = json_parse(text, len, path, err);
+    const json_t *images = json_object_get(root, "images"), *image;
+    size_t i;
+    int rc = root ? 0 : -1;
+
+    *table = (struct data_bytes){0};
+    if (root && !json_array_size(images))
+        rc = err_set(err,
+                     "'%s' has no list \"images\": want captions as of COCO or "
+                     "of Karpathy's splits",
+                     path);
+    if (!rc)
+        data_text_append(table, "name\tcaption\n", 13);
+    if (!rc && json_is_array(json_object_get(root, "annotations"))) {
+        rc = read_annotations(path, root, table, err);
+    } else {
+        json_array_foreach(images, i, image)
+        {
+            if (!rc)
+                rc = read_sentences(path, i, image, table, err);
+        }
+    }
+    data_text_append(table, "", 1); // a zero behind the last byte
+    table->len--;
+    json_decref(root);
+    if (rc)
+        data_bytes_release(table);
+    return rc;
+}
 
 /*
  * The ways to name a sample, the best first: its name in the set, that up to
@@ -118,7 +288,6 @@ read_heading(struct table *table, const struct layout_parts *parts,
         [DATA_COLUMN_LABEL] = SIZE_MAX, [DATA_COLUMN_CAPTION] = 1};
     int heading =
         data_columns_find(columns, cells, DATA_COLUMN_CAPTION, at, err);
-    char *unused;
 
     if (!heading && !columns->spec && !names_sample(table, parts, cells))
         return data_columns_refuse(cells, "sample", err);
@@ -129,12 +298,7 @@ read_heading(struct table *table, const struct layout_parts *parts,
     if (heading <= 0)
         return heading;
     at[DATA_COLUMN_LABEL] = SIZE_MAX;
-    unused = data_columns_others(cells, at);
-    if (*unused)
-        data_notes_add(notes,
-                       mem_format("columns of '%s' that are not used: %s",
-                                  cells->path, unused));
-    free(unused);
+    data_columns_unused(cells, at, notes);
     return 1;
 }
 
@@ -242,7 +406,7 @@ give_captions(struct table *table, struct layout_parts *parts,
         struct row *row = &table->row[i];
 
         row->len = unescape_text(row->caption, row->len);
-        data_sidecar_text(row->caption, row->len, &lines, notes);
+        data_captions_text(row->caption, row->len, &lines, notes);
         if (i + 1 < table->n && row[1].sample == row->sample)
             continue;
         parts->sample[row->sample].caption =
@@ -262,7 +426,7 @@ read_text(struct table *table, const char *path, struct err *err)
     table->text = file_read(path, MAX_TABLE, &table->len, err);
     if (!table->text || table->text[strspn(table->text, " \t\r\n")] != '{')
         return table->text ? 0 : -1;
-    rc = data_caption_json(path, table->text, table->len, &rows, err);
+    rc = read_json(path, table->text, table->len, &rows, err);
     free(table->text);
     table->text = rc ? NULL : (char *)rows.data;
     table->len = rc ? 0 : rows.len;

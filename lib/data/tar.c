@@ -1,3 +1,5 @@
+#include <archive.h>
+#include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -5,27 +7,155 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <archive.h>
-#include <archive_entry.h>
-
 #include "data/set.h"
+#include "text/lexicon.h"
+#include "util/err.h"
+#include "util/file.h"
 #include "util/mem.h"
 
 #include "kind.h"
-#include "members.h"
 #include "tar.h"
 
 enum { BLOCK = 512, READ_AHEAD = 1 << 16 };
+enum { MAX_LINKS = 8 }; // from one to the next
 
-struct data_tar {
-    char *path;
-    int fd;
-    struct archive *archive;
-    uint64_t bytes;               // size of the file
-    uint64_t end;                 // of the last member, padding included
-    size_t hidden;                // files that were skipped
-    struct data_members *members; // where there was a link, or NULL
+/*
+ * The members of a tar by name, for links among them: a hard link names a
+ * member from the root of the archive, a symbolic one from the folder that it
+ * is in.
+ */
+struct members {
+    struct lexicon name;
+    struct member {
+        char *target; // of a link, from the root; or NULL
+        uint64_t offset, bytes;
+    } * member; // [name.n]
+    size_t room;
 };
+
+/* Behind leading "./". */
+static const char *
+skip_dot_slash(const char *name)
+{
+    while (name && !strncmp(name, "./", 2))
+        name += 2;
+    return name;
+}
+
+/* The name of a member, without leading "./"; NULL where it has none. */
+static const char *
+name_of_entry(struct archive_entry *entry)
+{
+    const char *name = archive_entry_pathname(entry);
+
+    if (!name) // which depends on the locale
+        name = archive_entry_pathname_utf8(entry);
+    return skip_dot_slash(name);
+}
+
+/* Is it a file with a content of its own? */
+static int
+is_plain(struct archive_entry *entry)
+{
+    return archive_entry_filetype(entry) == AE_IFREG &&
+           !archive_entry_hardlink(entry) && !archive_entry_sparse_count(entry);
+}
+
+/* The path from the root that `link` is from the folder of a member, without
+ * the first '/'; to be given to free(). */
+static char *
+resolve_link(const char *name, const char *link)
+{
+    char *path = mem_format("%.*s%s", (int)data_kind_folders(name), name, link);
+    char *whole = file_resolve(path), *way = mem_text(whole + 1);
+
+    free(whole);
+    free(path);
+    return way;
+}
+
+static void
+take_member(struct members *members, struct archive *archive,
+            struct archive_entry *entry)
+{
+    const char *name = name_of_entry(entry);
+    const char *hard = archive_entry_hardlink(entry);
+    const char *soft = archive_entry_symlink(entry);
+    const size_t before = members->name.n;
+    struct member member = {0};
+    size_t i;
+
+    if (!name || (!hard && !soft && !is_plain(entry)))
+        return;
+    if (hard)
+        member.target = mem_text(skip_dot_slash(hard));
+    else if (soft)
+        member.target = resolve_link(name, soft);
+    else
+        member.bytes = (uint64_t)archive_entry_size(entry);
+    member.offset = (uint64_t)archive_filter_bytes(archive, 0);
+    i = data_lexicon_add(&members->name, name, strlen(name));
+    mem_grow(&members->member, &members->room, members->name.n,
+             sizeof *members->member);
+    if (members->name.n == before) // of two with one name the last counts
+        free(members->member[i].target);
+    members->member[i] = member;
+}
+
+/* Reads the headers of an archive, up to where it is damaged. */
+static struct members *
+read_members(const char *path)
+{
+    struct members *members = mem_array(1, sizeof *members);
+    struct archive *archive = archive_read_new();
+    struct archive_entry *entry;
+    int got;
+
+    REQUIRE(archive);
+    archive_read_support_filter_none(archive);
+    archive_read_support_format_tar(archive);
+    got = archive_read_open_filename(archive, path, READ_AHEAD);
+    while (!got || got == ARCHIVE_WARN) {
+        got = archive_read_next_header(archive, &entry);
+        if (!got || got == ARCHIVE_WARN)
+            take_member(members, archive, entry);
+    }
+    archive_read_free(archive);
+    return members;
+}
+
+static void
+free_members(struct members *members)
+{
+    if (!members)
+        return;
+    for (size_t i = 0; i < members->name.n; i++)
+        free(members->member[i].target);
+    free(members->member);
+    data_lexicon_release(&members->name);
+    free(members);
+}
+
+/* Finds what a link of that name leads to, where that is a plain file: 1, and
+ * where its content lies. */
+static int
+find_member(const struct members *members, const char *name, uint64_t *offset,
+            uint64_t *bytes)
+{
+    for (int links = 0; links < MAX_LINKS; links++) {
+        const int64_t i = data_lexicon_find(&members->name, name, strlen(name));
+
+        if (i < 0)
+            return 0;
+        name = members->member[i].target;
+        if (name)
+            continue;
+        *offset = members->member[i].offset;
+        *bytes = members->member[i].bytes;
+        return 1;
+    }
+    return 0;
+}
 
 /* What the first bytes of other things than tars look like. */
 static const struct {
@@ -100,7 +230,7 @@ data_tar_close(struct data_tar *tar)
     if (!tar)
         return;
     archive_read_free(tar->archive);
-    data_members_free(tar->members);
+    free_members(tar->members);
     if (tar->fd >= 0)
         close(tar->fd);
     free(tar->path);
@@ -186,8 +316,8 @@ find_content(struct data_tar *tar, struct archive_entry *entry,
     if (archive_entry_sparse_count(entry))
         return "is a sparse file";
     if (!tar->members)
-        tar->members = data_members_read(tar->path);
-    if (!data_members_find(tar->members, member->name, &offset, &bytes))
+        tar->members = read_members(tar->path);
+    if (!find_member(tar->members, member->name, &offset, &bytes))
         return "is a link to no file in the archive";
     if (offset > tar->bytes || bytes > tar->bytes - offset)
         return "is a link to a file that is cut off";
@@ -201,10 +331,10 @@ static int
 take_entry(struct data_tar *tar, struct archive_entry *entry,
            struct data_member *member, struct err *err)
 {
-    const int plain = data_members_plain(entry);
+    const int plain = is_plain(entry);
 
     *member = (struct data_member){
-        .name = data_members_name(entry),
+        .name = name_of_entry(entry),
         .offset = (uint64_t)archive_filter_bytes(tar->archive, 0),
         .bytes = plain ? (uint64_t)archive_entry_size(entry) : 0,
     };
@@ -240,28 +370,4 @@ data_tar_next(struct data_tar *tar, struct data_member *member, struct err *err)
     if (got == ARCHIVE_EOF)
         return check_tar_end(tar, err);
     return explain_failure(tar, err);
-}
-
-size_t
-data_tar_hidden(const struct data_tar *tar)
-{
-    return tar->hidden;
-}
-
-int
-data_tar_fd(const struct data_tar *tar)
-{
-    return tar->fd;
-}
-
-uint64_t
-data_tar_bytes(const struct data_tar *tar)
-{
-    return tar->bytes;
-}
-
-uint64_t
-data_tar_position(const struct data_tar *tar)
-{
-    return tar->end;
 }

@@ -21,7 +21,16 @@ struct data_member {
  * data_tar_open() starts to read an archive.  A compressed one is refused with
  * what to do: samples are read at random, which a compressed file cannot.
  */
-struct data_tar;
+struct data_tar {
+    char *path;
+    int fd; /* to pread() from */
+    struct archive *archive;
+    uint64_t bytes;          /* size of the archive */
+    uint64_t end;            /* of the last member, padding included */
+    size_t hidden;           /* files skipped in folders with a dot, so far */
+    struct members *members; /* where there was a link, or NULL */
+};
+
 struct data_tar *data_tar_open(const char *path, struct err *err);
 void data_tar_close(struct data_tar *tar);
 
@@ -37,13 +46,5 @@ void data_tar_close(struct data_tar *tar);
  */
 int data_tar_next(struct data_tar *tar, struct data_member *member,
                   struct err *err);
-
-/* How many files were skipped in folders that begin with a dot, so far. */
-size_t data_tar_hidden(const struct data_tar *tar);
-
-/* A descriptor to pread() from, the archive's size, how far headers are read */
-int data_tar_fd(const struct data_tar *tar);
-uint64_t data_tar_bytes(const struct data_tar *tar);
-uint64_t data_tar_position(const struct data_tar *tar);
 
 #endif

@@ -76,7 +76,7 @@ struct corruption {
     double amount[5][7]; /* what run() gets, for each severity */
 };
 
-extern const struct corruption data_corrupt_noise[4], data_corrupt_blur[5];
-extern const struct corruption data_corrupt_weather[5], data_corrupt_digital[5];
+extern const struct corruption data_corrupt_blur[5], data_corrupt_weather[5],
+    data_corrupt_digital[5];
 
 #endif

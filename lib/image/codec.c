@@ -1,9 +1,63 @@
+#include <stdlib.h>
 #include <string.h>
+#include <webp/decode.h>
 
 #include "image/codec.h"
+#include "util/mem.h"
 
-#include "png_decode.h"
-#include "webp.h"
+#include "decode.h"
+
+static int
+check_webp(const uint8_t *bytes, size_t len, size_t max_pixels,
+           WebPBitstreamFeatures *found, struct err *err)
+{
+    if (WebPGetFeatures(bytes, len, found) != VP8_STATUS_OK)
+        return err_set(err, "is damaged");
+    if (found->has_animation)
+        return err_set(err, "is an animation");
+    return data_opaque_judge((size_t)found->width, (size_t)found->height,
+                             max_pixels, err);
+}
+
+static int
+read_webp_header(const uint8_t *bytes, size_t len, size_t max_pixels,
+                 size_t *width, size_t *height, struct err *err)
+{
+    WebPBitstreamFeatures found;
+
+    if (check_webp(bytes, len, max_pixels, &found, err))
+        return -1;
+    *width = (size_t)found.width;
+    *height = (size_t)found.height;
+    return 0;
+}
+
+static int
+decode_webp(const uint8_t *bytes, size_t len, size_t max_pixels,
+            struct data_image *image, struct err *err)
+{
+    WebPBitstreamFeatures found;
+    size_t width, n;
+    uint8_t *rgba = NULL;
+    int good;
+
+    if (check_webp(bytes, len, max_pixels, &found, err))
+        return -1;
+    width = (size_t)found.width;
+    n = width * (size_t)found.height;
+    data_image_size(image, width, (size_t)found.height);
+    if (found.has_alpha) {
+        rgba = mem_array(n, 4);
+        good = WebPDecodeRGBAInto(bytes, len, rgba, 4 * n, 4 * found.width) !=
+               NULL;
+        data_opaque_on_white(n, rgba, image->pixel);
+        free(rgba);
+    } else {
+        good = WebPDecodeRGBInto(bytes, len, image->pixel, 3 * n,
+                                 3 * found.width) != NULL;
+    }
+    return good ? 0 : err_set(err, "is damaged or cut off");
+}
 
 const char *
 data_codec_name(enum data_codec codec)
@@ -57,7 +111,7 @@ data_codec_region(struct data_decoder **decoder, const uint8_t *bytes,
     case DATA_CODEC_PNG:
         return data_png_decode(bytes, len, max_pixels, image, err);
     case DATA_CODEC_WEBP:
-        return data_webp_decode(bytes, len, max_pixels, image, err);
+        return decode_webp(bytes, len, max_pixels, image, err);
     case DATA_CODECS:
         break;
     }
@@ -76,7 +130,7 @@ data_codec_header(struct data_decoder **decoder, const uint8_t *bytes,
     case DATA_CODEC_PNG:
         return data_png_header(bytes, len, max_pixels, width, height, err);
     case DATA_CODEC_WEBP:
-        return data_webp_header(bytes, len, max_pixels, width, height, err);
+        return read_webp_header(bytes, len, max_pixels, width, height, err);
     case DATA_CODECS:
         break;
     }

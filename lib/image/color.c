@@ -4,7 +4,6 @@
 #include "util/err.h"
 
 #include "color.h"
-#include "hue.h"
 #include "wide.h"
 
 UTIL_CLONES(void, data_color_split,

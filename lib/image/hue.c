@@ -2,7 +2,7 @@
 
 #include "util/clones.h"
 
-#include "hue.h"
+#include "color.h"
 #include "wide.h"
 
 static inline uint8_t

@@ -4,6 +4,9 @@
 #include "util/err.h"
 #include "util/mem.h"
 
+#include "decode.h"
+#include "scratch.h"
+
 void
 data_image_release(struct data_image *image)
 {
@@ -41,4 +44,60 @@ data_box_cover(struct data_box *box, const struct data_box *other)
     box->top = box->top < other->top ? box->top : other->top;
     box->width = (right > r ? right : r) - box->left;
     box->height = (bottom > b ? bottom : b) - box->top;
+}
+
+struct data_scratch *
+data_scratch(struct data_scratch **scratch)
+{
+    if (!*scratch)
+        *scratch = mem_array(1, sizeof **scratch);
+    return *scratch;
+}
+
+uint8_t *
+data_scratch_bytes(struct data_scratch **scratch, int which, size_t n)
+{
+    struct data_scratch *s = data_scratch(scratch);
+
+    mem_grow(&s->buffer[which].byte, &s->buffer[which].room, n, 1);
+    return s->buffer[which].byte;
+}
+
+void
+data_scratch_free(struct data_scratch *scratch)
+{
+    if (!scratch)
+        return;
+    for (int i = 0; i < DATA_BUFFERS; i++)
+        free(scratch->buffer[i].byte);
+    for (int i = 0; i < 2 * DATA_AXES; i++) {
+        free(scratch->axis[i / DATA_AXES][i % DATA_AXES].tap);
+        free(scratch->axis[i / DATA_AXES][i % DATA_AXES].weight);
+    }
+    free(scratch);
+}
+
+int
+data_opaque_judge(size_t width, size_t height, size_t max_pixels,
+                  struct err *err)
+{
+    if (width > OPAQUE_SIDE_MAX || height > OPAQUE_SIDE_MAX)
+        return err_set(err, "claims %zux%zu pixels, more than %d a side", width,
+                       height, OPAQUE_SIDE_MAX);
+    if (width * height > max_pixels)
+        return err_set(
+            err, "claims %zux%zu pixels, more than the %zu of --max-pixels",
+            width, height, max_pixels);
+    return 0;
+}
+
+void
+data_opaque_on_white(size_t n, const uint8_t *rgba, uint8_t *rgb)
+{
+    for (size_t i = 0; i < n; i++, rgba += 4, rgb += 3) {
+        const unsigned a = rgba[3];
+
+        for (size_t c = 0; c < 3; c++)
+            rgb[c] = (uint8_t)((rgba[c] * a + 255 * (255 - a) + 127) / 255);
+    }
 }

@@ -1,10 +1,15 @@
 #include <setjmp.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <png.h>
 
 #include "image/png.h"
 #include "util/file.h"
+#include "util/mem.h"
+
+#include "decode.h"
 
 enum { MOST = 65535 };
 
@@ -66,4 +71,144 @@ data_png_write(const char *path, const uint8_t *pixel, size_t width,
         err_sys(err, "cannot write '%s'", path);
     file_draft_drop(&draft);
     return -1;
+}
+
+/*
+ * libpng jumps out of errors.  All that a jump must not lose lives in here,
+ * none of it in local variables.
+ */
+struct reader {
+    const uint8_t *bytes;
+    size_t len, at, max_pixels;
+    int header_only;
+    png_structp png;
+    png_infop info;
+    size_t width, height, channels;
+    uint8_t *pixel; /* [height,width,channels] */
+    uint8_t **row;  /* [height] of these */
+    struct err *err;
+};
+
+_Noreturn static void
+fail_png_decoding(png_structp png, png_const_charp why)
+{
+    struct reader *reader = png_get_error_ptr(png);
+
+    err_set(reader->err, "is damaged: %s", why);
+    png_longjmp(png, 1);
+}
+
+static void
+read_bytes(png_structp png, png_bytep to, size_t n)
+{
+    struct reader *reader = png_get_io_ptr(png);
+
+    if (n > reader->len - reader->at)
+        png_error(png, "cut off");
+    memcpy(to, reader->bytes + reader->at, n);
+    reader->at += n;
+}
+
+/* Starts libpng; 0, or -1 where it does not. */
+static int
+start_reader(struct reader *reader)
+{
+    reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader,
+                                         fail_png_decoding, ignore_warning);
+    reader->info = reader->png ? png_create_info_struct(reader->png) : NULL;
+    if (!reader->info)
+        return err_set(reader->err, "cannot start libpng");
+    png_set_read_fn(reader->png, reader, read_bytes);
+    png_set_user_limits(reader->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    return 0;
+}
+
+static void
+end_reader(struct reader *reader)
+{
+    png_destroy_read_struct(&reader->png, &reader->info, NULL);
+    free(reader->pixel);
+    free(reader->row);
+}
+
+/* Reads what is before the pixels and judges it. */
+static int
+read_header(struct reader *reader)
+{
+    png_read_info(reader->png, reader->info);
+    reader->width = png_get_image_width(reader->png, reader->info);
+    reader->height = png_get_image_height(reader->png, reader->info);
+    return data_opaque_judge(reader->width, reader->height, reader->max_pixels,
+                             reader->err);
+}
+
+/* Has all forms be read as 8 bits of RGB or RGBA. */
+static void
+read_pixels(struct reader *reader)
+{
+    png_set_expand(reader->png);
+    png_set_scale_16(reader->png);
+    png_set_gray_to_rgb(reader->png);
+    png_set_interlace_handling(reader->png);
+    png_read_update_info(reader->png, reader->info);
+    reader->channels = png_get_channels(reader->png, reader->info);
+    REQUIRE(reader->channels == 3 || reader->channels == 4);
+    reader->pixel = mem_array(reader->width * reader->height, reader->channels);
+    reader->row = mem_array(reader->height, sizeof *reader->row);
+    for (size_t y = 0; y < reader->height; y++)
+        reader->row[y] = reader->pixel + y * reader->width * reader->channels;
+    png_read_image(reader->png, reader->row);
+    png_read_end(reader->png, NULL);
+}
+
+/* All that may jump. */
+static int
+run_reader(struct reader *reader)
+{
+    if (start_reader(reader))
+        return -1;
+    if (setjmp(png_jmpbuf(reader->png)))
+        return -1;
+    if (read_header(reader))
+        return -1;
+    if (!reader->header_only)
+        read_pixels(reader);
+    return 0;
+}
+
+int
+data_png_decode(const uint8_t *bytes, size_t len, size_t max_pixels,
+                struct data_image *image, struct err *err)
+{
+    struct reader reader = {
+        .bytes = bytes, .len = len, .max_pixels = max_pixels, .err = err};
+    const int rc = run_reader(&reader);
+    const size_t n = reader.width * reader.height;
+
+    if (!rc) {
+        data_image_size(image, reader.width, reader.height);
+        if (reader.channels == 4)
+            data_opaque_on_white(n, reader.pixel, image->pixel);
+        else
+            memcpy(image->pixel, reader.pixel, 3 * n);
+    }
+    end_reader(&reader);
+    return rc;
+}
+
+int
+data_png_header(const uint8_t *bytes, size_t len, size_t max_pixels,
+                size_t *width, size_t *height, struct err *err)
+{
+    struct reader reader = {.bytes = bytes,
+                            .len = len,
+                            .max_pixels = max_pixels,
+                            .header_only = 1,
+                            .err = err};
+    const int rc = run_reader(&reader);
+
+    *width = reader.width;
+    *height = reader.height;
+    end_reader(&reader);
+    return rc;
 }

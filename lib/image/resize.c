@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/fingerprint.h"
 #include "util/clones.h"
 #include "util/err.h"
 #include "util/mem.h"
@@ -10,6 +11,47 @@
 #include "parts.h"
 #include "resize.h"
 #include "scratch.h"
+
+enum { TRIES = 10 };
+
+struct data_box
+data_crop_centre(size_t width, size_t height, const double ratio[2])
+{
+    double own = (double)width / (double)height;
+    size_t w = width, h = height;
+
+    if (own < ratio[0])
+        h = (size_t)rint((double)width / ratio[0]);
+    else if (own > ratio[1])
+        w = (size_t)rint((double)height * ratio[1]);
+    h += !h; // an extreme ratio must leave something
+    w += !w;
+    return (struct data_box){(width - w) / 2, (height - h) / 2, w, h};
+}
+
+struct data_box
+data_crop_draw(size_t width, size_t height, const double scale[2],
+               const double ratio[2], struct rng *rng)
+{
+    const double all = (double)width * (double)height;
+
+    REQUIRE(width && height);
+    for (int i = 0; i < TRIES; i++) {
+        double area = all * rng_range(rng, scale[0], scale[1]);
+        double r = exp(rng_range(rng, log(ratio[0]), log(ratio[1])));
+        double w = rint(sqrt(area * r)), h = rint(sqrt(area / r));
+
+        if (w < 1 || w > (double)width || h < 1 || h > (double)height)
+            continue;
+        return (struct data_box){
+            .left = rng_below(rng, width - (size_t)w + 1),
+            .top = rng_below(rng, height - (size_t)h + 1),
+            .width = (size_t)w,
+            .height = (size_t)h,
+        };
+    }
+    return data_crop_centre(width, height, ratio);
+}
 
 /* Fixed point: a weight of 1, and the half that rounds. */
 enum { BITS = 22, HALF = 1 << (BITS - 1) };
@@ -319,4 +361,24 @@ data_resize(const struct data_image *image, const struct data_box *box,
         mix_across(across, w, h, in, 3 * (ptrdiff_t)image->width, flip, scratch,
                    upright);
     mix_lines(down, 3 * part->width, upright, out);
+}
+
+void
+data_fingerprint(const struct data_image *image, struct data_scratch **scratch,
+                 struct data_fingerprint *fingerprint)
+{
+    const struct data_box all = {0, 0, image->width, image->height};
+    const uint8_t *p = fingerprint->pixel;
+    uint64_t hash = 0;
+
+    data_resize(image, &all, DATA_FINGERPRINT_WIDTH, DATA_FINGERPRINT_HEIGHT,
+                NULL, 0, scratch, fingerprint->pixel);
+    for (size_t i = 0; i < DATA_FINGERPRINT_WIDTH * DATA_FINGERPRINT_HEIGHT;
+         i++, p += 3) {
+        const int here = 299 * p[0] + 587 * p[1] + 114 * p[2];
+
+        if (i % DATA_FINGERPRINT_WIDTH + 1 < DATA_FINGERPRINT_WIDTH)
+            hash = hash << 1 | (here < 299 * p[3] + 587 * p[4] + 114 * p[5]);
+    }
+    fingerprint->hash = hash;
 }

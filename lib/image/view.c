@@ -7,7 +7,6 @@
 
 #include "blur.h"
 #include "color.h"
-#include "crop.h"
 #include "randaugment.h"
 #include "resize.h"
 #include "scratch.h"

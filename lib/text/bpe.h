@@ -4,12 +4,76 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "text/lexicon.h"
 #include "util/buffer.h"
 #include "util/err.h"
 
-#include "pairs.h"
-#include "symbols.h"
-#include "tokens.h"
+/* Ids of tokens, one behind the other.  Starts as zeros. */
+struct tokens {
+    int32_t *id; /* [n] */
+    size_t n, room;
+};
+
+void data_tokens_add(struct tokens *tokens, int32_t id);
+void data_tokens_release(struct tokens *tokens);
+
+/* A number for each pair of symbols that was put in.  Starts as zeros. */
+struct pairs {
+    struct pairs_slot {
+        uint64_t pair;
+        uint32_t number; /* + 1; 0: free */
+    } * slot;            /* [slots], a power of two */
+    size_t n, slots;
+};
+
+enum { PAIRS_NONE = -1 };
+
+/* data_pairs_get() is the number of a pair, or PAIRS_NONE. */
+int64_t data_pairs_get(const struct pairs *pairs, int32_t left, int32_t right);
+
+/* data_pairs_put() gives a pair that is not there a number below 2^31. */
+void data_pairs_put(struct pairs *pairs, int32_t left, int32_t right,
+                    size_t number);
+
+void data_pairs_release(struct pairs *pairs);
+
+/*
+ * The symbols of byte-level byte-pair encoding, by their numbers in CLIP: 0 ..
+ * 255 are the bytes (33..126, 161..172, 174..255, then the others, rising), 256
+ * .. 511 the same bytes at the end of a word, 512 + m what merge m makes.
+ *
+ * In a file a symbol is written with a character for each byte: the bytes that
+ * come first above by themselves (Latin-1), the others as U+0100, U+0101, ...;
+ * and with "</w>" behind it at the end of a word.
+ */
+enum { SYMBOLS_BYTES = 256, SYMBOLS_FIRST = 512 };
+
+struct symbols {
+    struct lexicon written; /* each as it is written, in UTF-8 */
+    char *text;             /* of all, one behind the other */
+    size_t text_len, text_room;
+    struct symbols_entry {
+        size_t at;
+        uint32_t len, last; /* last: at the end of a word */
+    } * entry;              /* as many as are written */
+    size_t room;
+    int32_t of_byte[SYMBOLS_BYTES];
+};
+
+/* data_symbols_init() makes the first 512; starts from zeros. */
+void data_symbols_init(struct symbols *symbols);
+
+/*
+ * data_symbols_join() makes the symbol of two, which is the last one then: 0,
+ * or -1 where one is written so already.
+ */
+int data_symbols_join(struct symbols *symbols, int32_t left, int32_t right);
+
+/* data_symbols_bytes() are the bytes that a symbol stands for. */
+const char *data_symbols_bytes(const struct symbols *symbols, int32_t symbol,
+                               size_t *len);
+
+void data_symbols_release(struct symbols *symbols);
 
 /*
  * Byte-level byte-pair encoding (Sennrich et al. 2016; Radford et al. 2019) in
@@ -44,7 +108,7 @@ int data_bpe_add(struct bpe *bpe, int32_t left, int32_t right);
 /*
  * data_bpe_parse() reads a list of merges, as of CLIP and Hugging Face: a first
  * line with "#version" is a comment; then LEFT RIGHT a line, best first, as
- * symbols are written (symbols.h).  Of more than BPE_MERGES_MAX the first so
+ * symbols are written.  Of more than BPE_MERGES_MAX the first so
  * many count.  Refused, with the line: not exactly one space, a symbol that no
  * line above makes, a merge that makes what is there already.
  * The caller releases it, also where it is refused; starts from zeros.

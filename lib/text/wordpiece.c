@@ -6,7 +6,6 @@
 #include "util/mem.h"
 
 #include "text/text.h"
-#include "text/utf8.h"
 #include "wordpiece.h"
 
 /* Finds a token that must be there. */

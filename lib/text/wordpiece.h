@@ -7,8 +7,8 @@
 #include "util/buffer.h"
 #include "util/err.h"
 
+#include "bpe.h"
 #include "text/lexicon.h"
-#include "tokens.h"
 
 /*
  * WordPiece as of BERT (Devlin et al. 2018), lower case and without accents: a

@@ -70,8 +70,8 @@ members_are_found(const char *format)
 
         n++;
         right += member.bytes == n && !strcmp(member.name, want) &&
-                 pread(data_tar_fd(tar), text, member.bytes,
-                       (off_t)member.offset) == (ssize_t)n &&
+                 pread(tar->fd, text, member.bytes, (off_t)member.offset) ==
+                     (ssize_t)n &&
                  !strncmp(text, "abcdefgh", n);
     }
     T(n == NAMES && right == NAMES, "%s: %d of %zu members", format, right, n);

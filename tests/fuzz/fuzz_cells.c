@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/columns.h"
+#include "data/cells.h"
 #include "util/err.h"
 #include "util/mem.h"
 
@@ -16,10 +16,12 @@ look(const struct data_cells *cells)
 {
     const struct data_columns nothing = {0};
     size_t at[DATA_COLUMNS] = {0, 1, 2};
+    struct data_notes notes = {0};
     struct err err;
 
     data_columns_find(&nothing, cells, DATA_COLUMN_NAME, at, &err);
-    free(data_columns_others(cells, at));
+    data_columns_unused(cells, at, &notes);
+    data_notes_release(&notes);
     data_columns_refuse(cells, "file", &err);
 }
 

@@ -5,7 +5,6 @@
 #include <unistr.h>
 
 #include "text/text.h"
-#include "text/utf8.h"
 #include "util/err.h"
 #include "util/mem.h"
 

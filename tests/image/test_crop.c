@@ -1,4 +1,4 @@
-#include "image/crop.h"
+#include "image/resize.h"
 #include "t.h"
 
 static const double scale[2] = {0.2, 1}, ratio[2] = {3. / 4, 4. / 3};

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/hue.h"
+#include "image/color.h"
 #include "t.h"
 
 enum { N = 65536 };

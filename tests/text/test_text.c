@@ -3,7 +3,6 @@
 
 #include "t.h"
 #include "text/text.h"
-#include "text/utf8.h"
 #include "util/rng.h"
 
 /* The characters of a text, U+FFFD as '?', others beyond ASCII as 'x'. */

@@ -3,12 +3,24 @@
 
 #include "data/gather.h"
 #include "data/pool.h"
+#include "text/vocabulary.h"
 #include "util/spare.h"
 #include "wire/item.h"
 
 #include "augment.h"
 #include "command.h"
-#include "text.h"
+
+/* Captions of a batch as tokens; all zeros where no vocabulary was given. */
+struct augment_text {
+    const struct augment_options *options;
+    const struct data_set *set;
+    struct data_vocabulary *vocabulary;
+    size_t most;                           /* K */
+    int32_t *tokens, *lengths, *captions;  /* [b,len], [b], [b] */
+    int32_t *extra_tokens, *extra_lengths; /* [s,len], [s] */
+    size_t tokens_room, lengths_room, captions_room, extra_tokens_room,
+        extra_lengths_room;
+};
 
 /*
  * A maker turns a plan item into a batch: the images of its ids, decoded, and

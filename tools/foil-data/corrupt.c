@@ -5,7 +5,6 @@
 #include "data/pool.h"
 #include "data/sheet.h"
 #include "image/corrupt.h"
-#include "making.h"
 #include "util/mem.h"
 
 static const char *output, *kind_name, *sheet;

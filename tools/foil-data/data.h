@@ -1,10 +1,14 @@
 #ifndef FOIL_DATA_H
 #define FOIL_DATA_H
 
-/* The verbs of foil-data, a file for each: options and what they do with their
- * operands.  common.c and making.c are what they share. */
-#include "data/open.h"
+#include "data/pack.h"
+#include "data/set.h"
+#include "image/jpeg.h"
 #include "util/opt.h"
+#include "util/progress.h"
+
+/* The verbs of foil-data: options and what they do with their operands.
+ * common.c and the first part of making.c are what they share. */
 
 extern const struct opt index_opts[], import_opts[], generate_opts[];
 extern const struct opt split_opts[], longtail_opts[], corrupt_opts[],
@@ -44,5 +48,31 @@ void write_sheet(const char *path, const uint8_t *pixel, size_t width,
 /* write_subset() writes the index of the samples whose in_part is `which`. */
 void write_subset(const struct data_set *set, const uint8_t *in_part,
                   uint8_t which, const char *path);
+
+/* A tar in the making, and what it needs at each image. */
+
+struct making {
+    const char *path;
+    int quality;
+    struct data_pack *pack;
+    struct data_bytes jpeg;
+    struct progress progress;
+    size_t done;
+};
+
+/* making_start() begins with a tar of about `total` images, -o given. */
+void making_start(struct making *making, const char *path, long quality,
+                  size_t total);
+
+/* making_add() and making_add_jpeg() add a file, or pixels as one. */
+void making_add(struct making *making, const char *name, const void *bytes,
+                size_t len);
+void making_add_jpeg(struct making *making, const char *name,
+                     const uint8_t *pixel, size_t width, size_t height,
+                     size_t channels);
+
+/* making_finish() keeps it; making_give_up() leaves nothing and dies. */
+void making_finish(struct making *making);
+_Noreturn void making_give_up(struct making *making, const char *why);
 
 #endif

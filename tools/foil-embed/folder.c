@@ -1,11 +1,10 @@
-#include "folder.h"
+#include "embed.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "card.h"
 #include "nn/average.h"
 #include "nn/safetensors.h"
 #include "util/asset.h"

@@ -1,23 +1,112 @@
-#include "image_job.h"
-
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/features.h"
-#include "data/open.h"
+#include "data/set.h"
 #include "eval/descriptor.h"
-#include "images.h"
+#include "image/view.h"
 #include "nn/average.h"
 #include "nn/model.h"
-#include "projector.h"
 #include "util/digest.h"
+#include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/progress.h"
 
+#include "embed.h"
+
+/* A cell of a table: tabs and ends of lines become blanks. */
+static void
+write_cell(FILE *to, const char *text)
+{
+    for (; *text; text++)
+        putc(strchr("\t\r\n", *text) ? ' ' : *text, to);
+}
+
+static void
+write_vectors(FILE *to, const struct data_features *f,
+              const struct data_set *set)
+{
+    (void)set;
+    for (size_t i = 0; i < f->n && !ferror(to); i++)
+        for (size_t k = 0; k < f->d; k++)
+            fprintf(to, "%.6g%c", (double)f->x[i * f->d + k],
+                    k + 1 < f->d ? '\t' : '\n');
+}
+
+static void
+write_sources(FILE *to, const struct data_features *f,
+              const struct data_set *set)
+{
+    fprintf(to, "id\tclass\tfile\n");
+    for (size_t i = 0; i < f->n && !ferror(to); i++) {
+        const int64_t label = f->labels ? f->labels[i] : -1;
+
+        fprintf(to, "%" PRId64 "\t", f->ids[i]);
+        write_cell(to, label < 0 ? "" : f->classes.name[label]);
+        putc('\t', to);
+        write_cell(to, data_name(set, (size_t)f->ids[i]));
+        putc('\n', to);
+    }
+}
+
+static void
+write_names(FILE *to, const struct data_features *f, const struct data_set *set)
+{
+    (void)f;
+    (void)set;
+    fprintf(to, "embeddings {\n  tensor_name: \"features\"\n"
+                "  tensor_path: \"tensors.tsv\"\n"
+                "  metadata_path: \"metadata.tsv\"\n}\n");
+}
+
+/*
+ * Writes features for the projector of TensorBoard, which shows them as points,
+ * or ends the tool: in a folder, made where it is not there, tensors.tsv, a row
+ * a line; metadata.tsv, of each its id, class and file; and
+ * projector_config.pbtxt, which names both.
+ */
+static void
+write_projector(const char *folder, const struct data_features *features,
+                const struct data_set *set)
+{
+    static const struct {
+        const char *name;
+        void (*write)(FILE *to, const struct data_features *features,
+                      const struct data_set *set);
+    } files[] = {{"tensors.tsv", write_vectors},
+                 {"metadata.tsv", write_sources},
+                 {"projector_config.pbtxt", write_names}};
+    struct err err;
+
+    if (file_mkdir(folder, 0777, &err))
+        die("%s", err.msg);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *path = mem_format("%s/%s", folder, files[i].name);
+        struct file_draft draft = {0};
+
+        if (file_draft_open(&draft, path, &err))
+            die("%s", err.msg);
+        files[i].write(draft.file, features, set);
+        if (file_draft_keep(&draft, &err))
+            die("%s", err.msg);
+        file_draft_drop(&draft);
+        free(path);
+    }
+}
+
 /* A job on its way. */
 struct work {
     const struct embed_image_job *job;
-    struct embed_images images;
+    struct data_set *set;
+    struct data_recipe recipe; /* of random views, if job->recipe is given */
+    uint64_t seed;             /* mixed with the data set's digest */
+    struct data_bytes bytes;
+    struct data_decoder *decoder;
+    struct data_image image;
+    struct data_scratch *scratch;
     struct nn_model model;
     size_t size;  /* of an image */
     int32_t *ids; /* [batch] rows of a table that the images at a time are; or
@@ -28,15 +117,42 @@ static void
 open_images(struct work *work)
 {
     const struct embed_image_job *job = work->job;
-    struct embed_config config = {
-        .path = job->data,
-        .recipe = job->recipe,
-        .seed = (uint64_t)job->seed,
-        .max_pixels = (size_t)job->max_pixels,
-        .skip = job->skip,
-    };
+    struct err err;
 
-    embed_images_open(&work->images, &config);
+    if (job->recipe && data_recipe_find(job->recipe, &work->recipe, &err))
+        opt_misuse("%s", err.msg);
+    work->set = data_open_or_die(job->data, job->skip);
+    work->seed = data_seed(work->set, (uint64_t)job->seed);
+}
+
+/* Makes the view of a sample, [size,size,3], or puts its id in a table in place
+ * i: 0, -1 for an image that is bad, or DATA_UNREAD. */
+static int
+bring_view(struct work *work, size_t id, size_t i, uint8_t *out,
+           struct err *err)
+{
+    struct err why;
+    int rc;
+
+    if (work->ids) {
+        work->ids[i] = (int32_t)(id * (size_t)work->model.spec.views +
+                                 (size_t)work->job->view);
+        return 0;
+    }
+    rc = data_read(work->set, id, &work->bytes, err);
+    if (rc)
+        return rc;
+    if (data_codec_decode(&work->decoder, work->bytes.data, work->bytes.len,
+                          (size_t)work->job->max_pixels, DATA_REFUSE,
+                          &work->image, &why))
+        return err_set(err, "sample %zu, '%s': %s", id,
+                       data_name(work->set, id), why.msg);
+    if (work->job->recipe)
+        data_view(&work->recipe, &work->image, work->seed, id, 0,
+                  (uint64_t)work->job->view, &work->scratch, out);
+    else
+        data_plain(work->size, &work->image, &work->scratch, out);
+    return 0;
 }
 
 /* Puts the size, where it is given, into the spec of an encoder. */
@@ -71,8 +187,7 @@ open_model(struct work *work)
         nn_net_init(model->net, (uint64_t)job.seed);
     if (nn_net_ids(model->net))
         work->ids = mem_array((size_t)job.batch, sizeof *work->ids);
-    if (nn_model_fits(model, data_size(work->images.set), (size_t)job.view + 1,
-                      &err))
+    if (nn_model_fits(model, data_size(work->set), (size_t)job.view + 1, &err))
         die("%s", err.msg);
 }
 
@@ -111,20 +226,6 @@ width_of(const struct work *work)
                            : nn_net_features(work->model.net);
 }
 
-/* The view of a sample, or its id in a table, goes to place i. */
-static int
-bring_view(struct work *work, size_t id, size_t i, uint8_t *image,
-           struct err *err)
-{
-    const size_t view = (size_t)work->job->view;
-
-    if (!work->ids)
-        return embed_images_view(&work->images, id, work->size, view, image,
-                                 err);
-    work->ids[i] = (int32_t)(id * (size_t)work->model.spec.views + view);
-    return 0;
-}
-
 /* Leaves out an image that is bad, if that is allowed. */
 static void
 skip_image(const struct embed_image_job *job, int rc, const struct err *err)
@@ -141,7 +242,7 @@ skip_image(const struct embed_image_job *job, int rc, const struct err *err)
 static size_t
 begin_of(const struct work *work, size_t later)
 {
-    const size_t all = data_size(work->images.set);
+    const size_t all = data_size(work->set);
     const size_t parts = (size_t)work->job->parts;
     const size_t part = (size_t)work->job->part - 1 + later;
 
@@ -152,7 +253,7 @@ begin_of(const struct work *work, size_t later)
 static size_t
 embed_all(struct work *work, struct data_features *f)
 {
-    const struct data_set *set = work->images.set;
+    const struct data_set *set = work->set;
     const size_t each = pixels_of(work), end = begin_of(work, 1);
     const size_t first = begin_of(work, 0), all = end - first;
     const size_t batch = (size_t)work->job->batch;
@@ -204,7 +305,7 @@ static json_t *
 describe_job(const struct work *work, size_t skipped)
 {
     const struct embed_image_job *job = work->job;
-    const struct digest digest = data_digest(work->images.set);
+    const struct digest digest = data_digest(work->set);
     json_t *encoder =
         job->checkpoint ? json_incref(work->model.about) : json_null();
     char hex[DIGEST_HEX];
@@ -212,7 +313,7 @@ describe_job(const struct work *work, size_t skipped)
         "{s:s s:s s:{s:s s:s s:I} s:o s:s s:I s:s s:I s:I s:I s:I}", "tool",
         "foil-embed", "version", FOIL_VERSION, "data", "path", job->data,
         "digest", digest_hex(&digest, hex), "size",
-        (json_int_t)data_size(work->images.set), "encoder", encoder, "layer",
+        (json_int_t)data_size(work->set), "encoder", encoder, "layer",
         layer_of(job), "image_size", (json_int_t)work->size, "view",
         job->recipe ? job->recipe : "plain", "seed", (json_int_t)job->seed,
         "skipped", (json_int_t)skipped, "batch", (json_int_t)job->batch,
@@ -259,24 +360,28 @@ embed_image_job(const struct embed_image_job *job)
     size_t skipped;
 
     open_images(&work);
-    data_spare_or_die(work.images.set, job->output);
+    data_spare_or_die(work.set, job->output);
     if (job->checkpoint)
         open_model(&work);
     else
         work.size = size_without_encoder(job);
     check_view(&work);
-    work.images.recipe.size = work.size;
+    work.recipe.size = work.size;
     skipped = embed_all(&work, &features);
     features.about = describe_job(&work, skipped);
     if (data_features_write(job->output, &features, &err))
         die("%s", err.msg);
     if (job->projector)
-        embed_projector(job->projector, &features, work.images.set);
+        write_projector(job->projector, &features, work.set);
     if (skipped)
         say("bad images, left out: %zu of %zu", skipped,
             begin_of(&work, 1) - begin_of(&work, 0));
     data_features_release(&features);
     nn_model_release(&work.model);
     free(work.ids);
-    embed_images_close(&work.images);
+    data_scratch_free(work.scratch);
+    data_image_release(&work.image);
+    data_jpeg_free(work.decoder);
+    data_bytes_release(&work.bytes);
+    data_close(work.set);
 }

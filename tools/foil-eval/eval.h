@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "data/features.h"
-#include "data/open.h"
+#include "data/set.h"
 #include "util/json.h"
 #include "util/opt.h"
 #include "util/plot.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/open.h"
+#include "data/set.h"
 #include "eval.h"
 #include "image/jpeg.h"
 #include "loss/global.h"

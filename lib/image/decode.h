@@ -1,9 +1,10 @@
-#ifndef IMAGE_OPAQUE_H
-#define IMAGE_OPAQUE_H
+#ifndef IMAGE_DECODE_H
+#define IMAGE_DECODE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "image/image.h"
 #include "util/err.h"
 
 enum { OPAQUE_SIDE_MAX = 65535 };
@@ -19,5 +20,11 @@ int data_opaque_judge(size_t width, size_t height, size_t max_pixels,
  *   rgba [n,4] in, rgb [n,3] out; the two may not overlap
  */
 void data_opaque_on_white(size_t n, const uint8_t *rgba, uint8_t *rgb);
+
+/* As data_codec_decode() and data_codec_header() say, of PNG. */
+int data_png_decode(const uint8_t *bytes, size_t len, size_t max_pixels,
+                    struct data_image *image, struct err *err);
+int data_png_header(const uint8_t *bytes, size_t len, size_t max_pixels,
+                    size_t *width, size_t *height, struct err *err);
 
 #endif
