@@ -19,7 +19,7 @@ enum { SIDE_MAX = 65536 };
 
 /* A picture: U8 [height,width,3]. */
 static int
-picture_get(const struct file *file, const char *name, struct data_image *image,
+picture_get(const struct file *file, const char *name, struct image *image,
             struct err *err)
 {
     const struct nn_array *a = array_get(file, "U8", name, err);
@@ -29,7 +29,7 @@ picture_get(const struct file *file, const char *name, struct data_image *image,
     if (a->rank != 3 || a->shape[2] != 3 || !a->count ||
         a->shape[0] > SIDE_MAX || a->shape[1] > SIDE_MAX)
         return err_set(err, "'%s' is no RGB picture", name);
-    *image = (struct data_image){
+    *image = (struct image){
         .pixel = a->data, .width = a->shape[1], .height = a->shape[0]};
     return 0;
 }
@@ -57,19 +57,18 @@ param_get(const struct file *file, const char *op, const char *what,
 
 /* resized_crop: box is top, left, height, width. */
 static int
-crop(const struct data_image *in, const int64_t *box,
-     const struct data_image *out, struct data_scratch **scratch,
-     struct err *err)
+crop(const struct image *in, const int64_t *box, const struct image *out,
+     struct image_scratch **scratch, struct err *err)
 {
     const int64_t h = (int64_t)in->height, w = (int64_t)in->width;
 
     if (box[0] < 0 || box[1] < 0 || box[2] < 1 || box[3] < 1 || box[0] > h ||
         box[1] > w || box[2] > h - box[0] || box[3] > w - box[1])
         return err_set(err, "a crop's box is outside of the image");
-    data_resize(in,
-                &(struct data_box){(size_t)box[1], (size_t)box[0],
-                                   (size_t)box[3], (size_t)box[2]},
-                out->width, out->height, NULL, 0, scratch, out->pixel);
+    image_resize(in,
+                 &(struct image_box){(size_t)box[1], (size_t)box[0],
+                                     (size_t)box[3], (size_t)box[2]},
+                 out->width, out->height, NULL, 0, scratch, out->pixel);
     return 0;
 }
 
@@ -79,24 +78,23 @@ static void
 grey(size_t n, double amount, uint8_t *plane)
 {
     (void)amount;
-    data_color_grey(n, plane);
+    image_color_grey(n, plane);
 }
 
 static const struct {
     const char *name;
     color_fn *run;
 } colors[] = {
-    {"brightness", data_color_brightness},
-    {"contrast", data_color_contrast},
-    {"saturation", data_color_saturation},
-    {"hue", data_color_hue},
+    {"brightness", image_color_brightness},
+    {"contrast", image_color_contrast},
+    {"saturation", image_color_saturation},
+    {"hue", image_color_hue},
     {"grayscale", grey},
 };
 
 static int
 color(const struct file *file, const char *op, const char *kind,
-      const struct data_image *in, const struct data_image *out,
-      struct err *err)
+      const struct image *in, const struct image *out, struct err *err)
 {
     const size_t n = in->width * in->height;
     const double none = 0;
@@ -111,21 +109,21 @@ color(const struct file *file, const char *op, const char *kind,
         return err_set(err, "no operation '%s'", op);
     if (param_get(file, op, "factor", "F64", 1, &amount, err) < 0)
         return -1;
-    if (!(fabs(*(const double *)amount) <= (run == data_color_hue ? 0.5 : 1e3)))
+    if (!(fabs(*(const double *)amount) <=
+          (run == image_color_hue ? 0.5 : 1e3)))
         return err_set(err, "the factor of '%s' is out of range", op);
     plane = mem_array(n, 3);
-    data_color_split(n, in->pixel, plane);
+    image_color_split(n, in->pixel, plane);
     run(n, *(const double *)amount, plane);
-    data_color_merge(n, plane, out->pixel);
+    image_color_merge(n, plane, out->pixel);
     free(plane);
     return 0;
 }
 
 /* gaussian_blur: param is the number of taps and sigma. */
 static int
-blur(const struct data_image *in, const double *param,
-     const struct data_image *out, struct data_scratch **scratch,
-     struct err *err)
+blur(const struct image *in, const double *param, const struct image *out,
+     struct image_scratch **scratch, struct err *err)
 {
     const size_t n = in->width * in->height;
     uint8_t *plane;
@@ -134,11 +132,11 @@ blur(const struct data_image *in, const double *param,
           param[1] > 0))
         return err_set(err, "a blur's parameters are out of range");
     plane = mem_array(n, 3);
-    data_color_split(n, in->pixel, plane);
+    image_color_split(n, in->pixel, plane);
     for (size_t c = 0; c < 3; c++)
-        data_blur_kernel(in->width, in->height, (size_t)param[0], param[1],
-                         plane + c * n, scratch);
-    data_color_merge(n, plane, out->pixel);
+        image_blur_kernel(in->width, in->height, (size_t)param[0], param[1],
+                          plane + c * n, scratch);
+    image_color_merge(n, plane, out->pixel);
     free(plane);
     return 0;
 }
@@ -146,10 +144,10 @@ blur(const struct data_image *in, const double *param,
 /* Do operation `op` ("hue2", of the kind "hue") on the image. */
 static int
 operate(const struct file *file, const char *op, const char *kind,
-        const struct data_image *in, const struct data_image *out,
-        struct data_scratch **scratch, struct err *err)
+        const struct image *in, const struct image *out,
+        struct image_scratch **scratch, struct err *err)
 {
-    const struct data_box all = {0, 0, in->width, in->height};
+    const struct image_box all = {0, 0, in->width, in->height};
     const void *param = NULL;
     int rc = param_get(file, op, "box", "I64", 4, &param, err);
 
@@ -162,16 +160,16 @@ operate(const struct file *file, const char *op, const char *kind,
         return rc < 0 ? -1 : blur(in, param, out, scratch, err);
     if (strcmp(kind, "hflip"))
         return color(file, op, kind, in, out, err);
-    data_resize(in, &all, in->width, in->height, NULL, 1, scratch, out->pixel);
+    image_resize(in, &all, in->width, in->height, NULL, 1, scratch, out->pixel);
     return 0;
 }
 
 static int
-augment_one(struct file *file, const char *op, const struct data_image *image,
-            struct data_scratch **scratch, struct err *err)
+augment_one(struct file *file, const char *op, const struct image *image,
+            struct image_scratch **scratch, struct err *err)
 {
     char name[128], kind[64];
-    struct data_image want = {0}, got;
+    struct image want = {0}, got;
     double worst = 0;
     int rc;
 
@@ -193,8 +191,8 @@ augment_one(struct file *file, const char *op, const struct data_image *image,
 static inline int
 augment(struct file *file, const char *name, struct err *err)
 {
-    struct data_scratch *scratch = NULL;
-    struct data_image image = {0};
+    struct image_scratch *scratch = NULL;
+    struct image image = {0};
     int rc = picture_get(file, "image", &image, err);
 
     (void)name;
@@ -208,7 +206,7 @@ augment(struct file *file, const char *name, struct err *err)
                  file->array[i].name);
         rc = augment_one(file, op, &image, &scratch, err);
     }
-    data_scratch_free(scratch);
+    image_scratch_free(scratch);
     return rc;
 }
 

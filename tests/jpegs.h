@@ -1,7 +1,7 @@
 #ifndef TESTS_JPEGS_H
 #define TESTS_JPEGS_H
 
-/* JPEGs of kinds that data_jpeg_encode() does not make. */
+/* JPEGs of kinds that image_jpeg_encode() does not make. */
 #include <stdio.h>
 #include <string.h>
 

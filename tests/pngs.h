@@ -1,7 +1,7 @@
 #ifndef TESTS_PNGS_H
 #define TESTS_PNGS_H
 
-/* PNGs of forms that data_png_write() does not make, and WebP. */
+/* PNGs of forms that image_png_write() does not make, and WebP. */
 #include <stdint.h>
 #include <string.h>
 

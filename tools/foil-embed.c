@@ -20,7 +20,7 @@ static const char *lines, *classes, *templates, *vocabulary, *export, *onnx;
 static const char *licence, *shard, *projector;
 static int raw, descriptor, untrained, average, captions, dry;
 static long size, seed, view, batch = 256, threads;
-static long max_pixels = DATA_MAX_PIXELS;
+static long max_pixels = IMAGE_MAX_PIXELS;
 
 static const struct opt opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
@@ -171,7 +171,7 @@ static void
 embed_images(char **operand)
 {
     const int whole = !raw && !descriptor; // a checkpoint, too
-    struct data_recipe recipe;
+    struct image_recipe recipe;
     long part = 1, parts = 1;
     struct err err;
 
@@ -180,7 +180,7 @@ embed_images(char **operand)
     if ((operand[1] != NULL) != whole || raw + descriptor + untrained > 1)
         opt_misuse("wants CHECKPOINT and DATA, or DATA alone and --raw or "
                    "--descriptor");
-    if (recipe_spec && data_recipe_find(recipe_spec, &recipe, &err))
+    if (recipe_spec && image_recipe_find(recipe_spec, &recipe, &err))
         opt_misuse("%s", err.msg);
     if (dry)
         return;

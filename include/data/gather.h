@@ -28,8 +28,8 @@ struct data_wanted {
     /* For a caller that makes the views itself: called with the image of a
      * sample, of which view number `view` of that epoch belongs into row `row`
      * of `pixel`, rows of size x size x 3 bytes.  The image lasts until make()
-     * returns.  NULL: data_view() fills the row. */
-    void (*make)(void *of, const struct data_image *image, int64_t id,
+     * returns.  NULL: image_view() fills the row. */
+    void (*make)(void *of, const struct image *image, int64_t id,
                  uint64_t epoch, uint64_t view, size_t row);
     void *of;
 };
@@ -41,7 +41,7 @@ struct data_gather {
     int64_t (*substituted)[2]; /* [n_substituted]: wanted, used instead */
     size_t n_substituted, at;  /* at: samples that are done */
     size_t ids_room, pixel_room, substituted_room;
-    struct data_scratch *scratch;
+    struct image_scratch *scratch;
 };
 
 /*
@@ -57,13 +57,13 @@ void data_gather_begin(struct data_gather *gather,
  * v where it is fresh.  With view_of, view k is that of epoch 0, whatever the
  * epoch is.
  *   recipe       its size is that of struct data_wanted
- *   seed, epoch  as in data_view()
+ *   seed, epoch  as in image_view()
  * Returns 1 when a sample is done, 0 when none is left, -1 when one could not
  * be read, or is bad and has no substitute.  *why is also set, to the reason,
  * where a sample was replaced: compare n_substituted.
  */
 int data_gather_next(struct data_gather *gather, struct data_pool *pool,
-                     const struct data_recipe *recipe, uint64_t seed,
+                     const struct image_recipe *recipe, uint64_t seed,
                      uint64_t epoch, struct err *why);
 
 void data_gather_release(struct data_gather *gather);
@@ -72,7 +72,7 @@ void data_gather_release(struct data_gather *gather);
  * data_variants() says which `views` of A fixed views each sample of a batch
  * shows in an epoch: all, in their order, where A = views, else different ones
  * drawn at random, by a function of (seed, epoch, id).
- *   seed      as in data_view()
+ *   seed      as in image_view()
  *   ids       [b] the samples
  *   A         >= views
  *   variant   [views,b] out

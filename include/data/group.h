@@ -39,7 +39,7 @@ size_t data_group_file(const struct data_set *set, int64_t *group);
  * alike.
  */
 size_t data_group_fingerprint(size_t n,
-                              const struct data_fingerprint *fingerprint,
+                              const struct image_fingerprint *fingerprint,
                               size_t bits, double levels, int64_t *group);
 
 #endif

@@ -19,10 +19,10 @@
 struct data_pool;
 
 struct data_pool_how {
-    enum data_policy policy; /* for files that decode with a warning */
-    size_t max_pixels;       /* of an image */
-    size_t keep_bytes;       /* decoded pixels that are kept at most */
-    int captioned;           /* a sample without a caption is bad */
+    enum image_policy policy; /* for files that decode with a warning */
+    size_t max_pixels;        /* of an image */
+    size_t keep_bytes;        /* decoded pixels that are kept at most */
+    int captioned;            /* a sample without a caption is bad */
 };
 
 /* data_pool_new(): the set stays the caller's and must outlive the pool.
@@ -36,15 +36,15 @@ void data_pool_free(struct data_pool *pool);
  * last until the next call.  NULL, with its name and the reason, when the
  * sample is bad or could not be read; data_pool_unread() says which.
  */
-const struct data_image *data_pool_get(struct data_pool *pool, size_t id,
-                                       struct err *err);
+const struct image *data_pool_get(struct data_pool *pool, size_t id,
+                                  struct err *err);
 
 /* data_pool_region() is data_pool_get() for a caller that reads a region of the
  * image, which is all of it where it is NULL: of an image that is not kept the
  * other pixels may be undefined. */
-const struct data_image *data_pool_region(struct data_pool *pool, size_t id,
-                                          const struct data_region *region,
-                                          struct err *err);
+const struct image *data_pool_region(struct data_pool *pool, size_t id,
+                                     const struct image_region *region,
+                                     struct err *err);
 
 /* data_pool_unread() returns 1 where the latest sample could not be read, 0
  * where it was bad or good. */

@@ -84,7 +84,7 @@ const char *data_class_name(const struct data_set *set, size_t label);
  * belong to the set.
  */
 int data_label(const struct data_set *set, size_t id);
-enum data_codec data_codec(const struct data_set *set, size_t id);
+enum image_codec data_codec(const struct data_set *set, size_t id);
 size_t data_length(const struct data_set *set, size_t id);
 size_t data_width(const struct data_set *set, size_t id);
 size_t data_height(const struct data_set *set, size_t id);

@@ -15,13 +15,13 @@
 struct data_sheet {
     size_t rows, columns; /* of samples, >= 1 */
     size_t views;         /* random ones of each, >= 1 */
-    uint64_t seed;        /* as in data_view(); epoch 0 */
+    uint64_t seed;        /* as in image_view(); epoch 0 */
     size_t letters; /* of lists: of the longest name below an image; 0: none */
 };
 
 /* data_sheet_size() writes the size of the picture in pixels. */
 void data_sheet_size(const struct data_sheet *sheet,
-                     const struct data_recipe *recipe, size_t *width,
+                     const struct image_recipe *recipe, size_t *width,
                      size_t *height);
 
 /*
@@ -43,18 +43,18 @@ void data_sheet_paste(const struct data_sheet *sheet, size_t size, size_t place,
  *   pixel   [height,width,3]
  */
 size_t data_sheet_draw(const struct data_sheet *sheet,
-                       const struct data_recipe *recipe, size_t size,
+                       const struct image_recipe *recipe, size_t size,
                        struct data_pool *pool, uint8_t *pixel, struct err *why);
 
 /*
  * data_sheet_corruptions() draws a sheet of another kind: each of its places is
  * for one kind of damage (image/corrupt.h), with a plain view and the same view
  * at the five severities, or at the first `views` of them.
- *   sheet   rows x columns >= DATA_CORRUPTIONS; where letters is not 0, the
+ *   sheet   rows x columns >= IMAGE_CORRUPTIONS; where letters is not 0, the
  *           name of its kind is below each place
  */
 size_t data_sheet_corruptions(const struct data_sheet *sheet,
-                              const struct data_recipe *recipe, size_t size,
+                              const struct image_recipe *recipe, size_t size,
                               struct data_pool *pool, uint8_t *pixel,
                               struct err *why);
 

@@ -15,46 +15,47 @@
  * blended with white; colours are taken as they are stored, and colour profiles
  * are ignored; 16 bits are rounded to 8.
  */
-enum data_codec {
-    DATA_CODEC_JPEG,
-    DATA_CODEC_PNG,
-    DATA_CODEC_WEBP,
-    DATA_CODECS
+enum image_codec {
+    IMAGE_CODEC_JPEG,
+    IMAGE_CODEC_PNG,
+    IMAGE_CODEC_WEBP,
+    IMAGE_CODECS
 };
 
-/* data_codec_name() returns "jpeg", "png" or "webp". */
-const char *data_codec_name(enum data_codec codec);
+/* image_codec_name() returns "jpeg", "png" or "webp". */
+const char *image_codec_name(enum image_codec codec);
 
-/* data_codec_of() returns the form of a file; DATA_CODECS where it is of none.
+/* image_codec_of() returns the form of a file; IMAGE_CODECS where it is of
+ * none.
  */
-enum data_codec data_codec_of(const uint8_t *bytes, size_t len);
+enum image_codec image_codec_of(const uint8_t *bytes, size_t len);
 
 /*
- * data_codec_decode() decodes an image of any form, as data_jpeg_decode() does
- * one that is a JPEG (image/jpeg.h): the header is judged before anything is
- * allocated, and more than max_pixels or a side above 65,535 is refused.  The
+ * image_codec_decode() decodes an image of any form, as image_jpeg_decode()
+ * does one that is a JPEG (image/jpeg.h): the header is judged before anything
+ * is allocated, and more than max_pixels or a side above 65,535 is refused. The
  * policy is for JPEGs alone: a damaged file of another form is always refused.
  *
  * *decoder starts as NULL, holds scratch memory between calls, and goes to
- * data_jpeg_free() in the end.
+ * image_jpeg_free() in the end.
  */
-int data_codec_decode(struct data_decoder **decoder, const uint8_t *bytes,
-                      size_t len, size_t max_pixels, enum data_policy policy,
-                      struct data_image *image, struct err *err);
+int image_codec_decode(struct image_decoder **decoder, const uint8_t *bytes,
+                       size_t len, size_t max_pixels, enum image_policy policy,
+                       struct image *image, struct err *err);
 
-/* data_codec_region() is data_codec_decode() for a caller that reads a region,
- * or all where it is NULL, as data_jpeg_region(): other forms are decoded
- * whole.
+/* image_codec_region() is image_codec_decode() for a caller that reads a
+ * region, or all where it is NULL, as image_jpeg_region(): other forms are
+ * decoded whole.
  */
-int data_codec_region(struct data_decoder **decoder, const uint8_t *bytes,
-                      size_t len, size_t max_pixels, enum data_policy policy,
-                      const struct data_region *region,
-                      struct data_image *image, struct err *err);
+int image_codec_region(struct image_decoder **decoder, const uint8_t *bytes,
+                       size_t len, size_t max_pixels, enum image_policy policy,
+                       const struct image_region *region, struct image *image,
+                       struct err *err);
 
-/* data_codec_header() judges the header alone and writes the size as stored,
+/* image_codec_header() judges the header alone and writes the size as stored,
  * before an EXIF orientation turns the image: 0, or -1 with the reason. */
-int data_codec_header(struct data_decoder **decoder, const uint8_t *bytes,
-                      size_t len, size_t max_pixels, size_t *width,
-                      size_t *height, struct err *err);
+int image_codec_header(struct image_decoder **decoder, const uint8_t *bytes,
+                       size_t len, size_t max_pixels, size_t *width,
+                       size_t *height, struct err *err);
 
 #endif

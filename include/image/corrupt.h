@@ -22,24 +22,25 @@
  * Lengths are in pixels of an image of 32 and grow with the short side.  Frost
  * is drawn, not photographed.
  */
-enum { DATA_CORRUPTIONS = 19, DATA_SEVERITIES = 5 };
+enum { IMAGE_CORRUPTIONS = 19, IMAGE_SEVERITIES = 5 };
 
-/* data_corrupt_name() returns the name of a kind, < DATA_CORRUPTIONS. */
-const char *data_corrupt_name(size_t kind);
+/* image_corrupt_name() returns the name of a kind, < IMAGE_CORRUPTIONS. */
+const char *image_corrupt_name(size_t kind);
 
-/* data_corrupt_find() finds a kind by name: 0, or -1 with the list of names. */
-int data_corrupt_find(const char *name, size_t *kind, struct err *err);
+/* image_corrupt_find() finds a kind by name: 0, or -1 with the list of names.
+ */
+int image_corrupt_find(const char *name, size_t *kind, struct err *err);
 
 /*
- * data_corrupt() writes a damaged copy of an image.  Its random numbers are a
+ * image_corrupt() writes a damaged copy of an image.  Its random numbers are a
  * function of seed, sample and kind: all severities of a sample share them, so
  * that they differ in strength alone.
- *   severity  1 .. DATA_SEVERITIES
+ *   severity  1 .. IMAGE_SEVERITIES
  *   sample    < 2^48
  *   out       another image; it is given the same size
  * O(pixels x area of a blur).
  */
-void data_corrupt(size_t kind, int severity, uint64_t seed, uint64_t sample,
-                  const struct data_image *image, struct data_image *out);
+void image_corrupt(size_t kind, int severity, uint64_t seed, uint64_t sample,
+                   const struct image *image, struct image *out);
 
 #endif

@@ -11,16 +11,16 @@
  * right (the difference hash).  Scaling, compression and slight changes of
  * light leave most bits as they are.
  */
-enum { DATA_FINGERPRINT_WIDTH = 9, DATA_FINGERPRINT_HEIGHT = 8 };
+enum { IMAGE_FINGERPRINT_WIDTH = 9, IMAGE_FINGERPRINT_HEIGHT = 8 };
 
-struct data_fingerprint {
+struct image_fingerprint {
     uint64_t hash;
-    uint8_t pixel[DATA_FINGERPRINT_WIDTH * DATA_FINGERPRINT_HEIGHT * 3];
+    uint8_t pixel[IMAGE_FINGERPRINT_WIDTH * IMAGE_FINGERPRINT_HEIGHT * 3];
 };
 
-/* data_fingerprint() computes it; scratch as in data_view(). */
-void data_fingerprint(const struct data_image *image,
-                      struct data_scratch **scratch,
-                      struct data_fingerprint *fingerprint);
+/* image_fingerprint() computes it; scratch as in image_view(). */
+void image_fingerprint(const struct image *image,
+                       struct image_scratch **scratch,
+                       struct image_fingerprint *fingerprint);
 
 #endif

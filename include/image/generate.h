@@ -10,17 +10,17 @@
  * counted random numbers by sums, products and divisions alone, so the same
  * seed gives the same pixels on any machine.
  */
-enum { DATA_GENERATE_CLASSES = 8, DATA_GENERATE_CAPTION = 256 };
+enum { IMAGE_GENERATE_CLASSES = 8, IMAGE_GENERATE_CAPTION = 256 };
 
 /*
- * data_generate() makes image number `id` of a seed.
+ * image_generate() makes image number `id` of a seed.
  *   id       < 2^48
  *   size     >= 1
  *   pixel    [size,size,3] out
  *   caption  out, a string of two lines that tell shape, colours and size
- * Returns the label, id mod DATA_GENERATE_CLASSES.
+ * Returns the label, id mod IMAGE_GENERATE_CLASSES.
  */
-int data_generate(uint64_t seed, uint64_t id, size_t size, uint8_t *pixel,
-                  char caption[DATA_GENERATE_CAPTION]);
+int image_generate(uint64_t seed, uint64_t id, size_t size, uint8_t *pixel,
+                   char caption[IMAGE_GENERATE_CAPTION]);
 
 #endif

@@ -5,38 +5,38 @@
 #include <stdint.h>
 
 /* Pixels: 8-bit RGB, row-major, packed: pixel[(y * width + x) * 3 + c]. */
-struct data_image {
+struct image {
     uint8_t *pixel;
     size_t width, height;
     size_t room;     /* bytes allocated */
-    uint8_t *memory; /* and where, by data_image_size(): pixel lies in it */
+    uint8_t *memory; /* and where, by image_size(): pixel lies in it */
 };
 
 /* A part of an image, in pixels. */
-struct data_box {
+struct image_box {
     size_t left, top, width, height;
 };
 
-/* data_box_cover() makes a box the least one that holds another one, too. */
-void data_box_cover(struct data_box *box, const struct data_box *other);
+/* image_box_cover() makes a box the least one that holds another one, too. */
+void image_box_cover(struct image_box *box, const struct image_box *other);
 
 /*
  * What a caller reads of an image, asked when its size is known: box(of, ...)
  * returns a box of at least one pixel inside of width x height.
  */
-struct data_region {
-    struct data_box (*box)(void *of, size_t width, size_t height);
+struct image_region {
+    struct image_box (*box)(void *of, size_t width, size_t height);
     void *of;
 };
 
-/* data_image_release() frees the pixels; the image is empty again. */
-void data_image_release(struct data_image *image);
+/* image_release() frees the pixels; the image is empty again. */
+void image_release(struct image *image);
 
 /*
- * data_image_size() makes room for width x height; the content is undefined.
+ * image_size() makes room for width x height; the content is undefined.
  * The first pixel has an odd address, which libjpeg-turbo fills faster than one
  * that is a multiple of 32 (lib/image/image.c).
  */
-void data_image_size(struct data_image *image, size_t width, size_t height);
+void image_size(struct image *image, size_t width, size_t height);
 
 #endif

@@ -6,13 +6,13 @@
 #include "util/err.h"
 
 /* What becomes of a file that libjpeg-turbo reads with a warning. */
-enum data_policy { DATA_REFUSE, DATA_ACCEPT };
+enum image_policy { IMAGE_REFUSE, IMAGE_ACCEPT };
 
 /* The default of every --max-pixels: 64 megapixels. */
-enum { DATA_MAX_PIXELS = 1 << 26 };
+enum { IMAGE_MAX_PIXELS = 1 << 26 };
 
 /*
- * data_jpeg_decode() decodes baseline and progressive JPEGs to the pixels that
+ * image_jpeg_decode() decodes baseline and progressive JPEGs to the pixels that
  * PIL gives: accurate integer DCT, smooth chroma upsampling; grey replicated
  * to three channels; CMYK and YCCK, whose inks are taken as Adobe stores them
  * (inverted, 255 is no ink), by R = C K / 255 and so on.  An EXIF orientation
@@ -24,43 +24,43 @@ enum { DATA_MAX_PIXELS = 1 << 26 };
  * Returns 0, or -1 with the reason (the caller knows the sample's name).
  *
  * *decoder starts as NULL, holds scratch memory between calls, and goes to
- * data_jpeg_free() in the end.  About 9 us for 32x32 on a 2 GHz core.
+ * image_jpeg_free() in the end.  About 9 us for 32x32 on a 2 GHz core.
  */
-struct data_decoder;
-int data_jpeg_decode(struct data_decoder **decoder, const uint8_t *bytes,
-                     size_t len, size_t max_pixels, enum data_policy policy,
-                     struct data_image *image, struct err *err);
-void data_jpeg_free(struct data_decoder *decoder);
+struct image_decoder;
+int image_jpeg_decode(struct image_decoder **decoder, const uint8_t *bytes,
+                      size_t len, size_t max_pixels, enum image_policy policy,
+                      struct image *image, struct err *err);
+void image_jpeg_free(struct image_decoder *decoder);
 
 /*
- * data_jpeg_region() is data_jpeg_decode() for a caller that reads a part of
+ * image_jpeg_region() is image_jpeg_decode() for a caller that reads a part of
  * the image: of the others the pixels may be left undefined.  The image has its
  * whole size, the pixels of the region and the errors are the same: all of the
  * file is read, and what is spared is to transform, enlarge and convert what
  * lies outside.  Progressive, CMYK, turned and small images are decoded whole;
  * so are all where region is NULL, and those of which most is wanted.
  */
-int data_jpeg_region(struct data_decoder **decoder, const uint8_t *bytes,
-                     size_t len, size_t max_pixels, enum data_policy policy,
-                     const struct data_region *region, struct data_image *image,
-                     struct err *err);
+int image_jpeg_region(struct image_decoder **decoder, const uint8_t *bytes,
+                      size_t len, size_t max_pixels, enum image_policy policy,
+                      const struct image_region *region, struct image *image,
+                      struct err *err);
 
 /*
- * data_jpeg_header() judges the header alone and writes the size as stored,
+ * image_jpeg_header() judges the header alone and writes the size as stored,
  * before an EXIF orientation turns it: 0, or -1 with the reason.
  */
-int data_jpeg_header(struct data_decoder **decoder, const uint8_t *bytes,
-                     size_t len, size_t max_pixels, size_t *width,
-                     size_t *height, struct err *err);
+int image_jpeg_header(struct image_decoder **decoder, const uint8_t *bytes,
+                      size_t len, size_t max_pixels, size_t *width,
+                      size_t *height, struct err *err);
 
 /*
- * data_jpeg_encode() writes a baseline JPEG, 4:4:4 for three channels, over
+ * image_jpeg_encode() writes a baseline JPEG, 4:4:4 for three channels, over
  * what `bytes` held.  The same pixels give the same bytes.
  *   pixel    [height,width,channels], channels 1 or 3
  *   quality  1 .. 100
  */
-int data_jpeg_encode(const uint8_t *pixel, size_t width, size_t height,
-                     size_t channels, int quality, struct data_bytes *bytes,
-                     struct err *err);
+int image_jpeg_encode(const uint8_t *pixel, size_t width, size_t height,
+                      size_t channels, int quality, struct data_bytes *bytes,
+                      struct err *err);
 
 #endif

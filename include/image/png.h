@@ -7,10 +7,10 @@
 #include "util/err.h"
 
 /*
- * data_png_write() writes an 8-bit RGB picture as PNG, all or nothing.
+ * image_png_write() writes an 8-bit RGB picture as PNG, all or nothing.
  *   pixel [height,width,3]; width, height 1 .. 65535
  */
-int data_png_write(const char *path, const uint8_t *pixel, size_t width,
-                   size_t height, struct err *err);
+int image_png_write(const char *path, const uint8_t *pixel, size_t width,
+                    size_t height, struct err *err);
 
 #endif

@@ -9,10 +9,10 @@
 
 /*
  * Memory that the operators of this room work in.  It starts as NULL, grows to
- * the size that the largest image needed, and goes to data_scratch_free().
+ * the size that the largest image needed, and goes to image_scratch_free().
  */
-struct data_scratch;
-void data_scratch_free(struct data_scratch *scratch);
+struct image_scratch;
+void image_scratch_free(struct image_scratch *scratch);
 
 /*
  * A recipe: how a random view of an image is made.  Operators are torchvision's
@@ -20,7 +20,7 @@ void data_scratch_free(struct data_scratch *scratch);
  * crop, flip, RandAugment, colour jitter, grey, blur.  A flip that stands last
  * in a paper's recipe makes the same views.
  */
-struct data_recipe {
+struct image_recipe {
     size_t size;                 /* views are size x size */
     double scale_min, scale_max; /* share of the area that the crop keeps */
     double ratio_min, ratio_max; /* its aspect, width / height */
@@ -46,10 +46,10 @@ struct data_recipe {
 };
 
 /* Limits of a recipe: larger views are a mistake, larger blurs overflow. */
-enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100, DATA_OPS_MAX = 16 };
+enum { IMAGE_SIZE_MAX = 4096, IMAGE_SIGMA_MAX = 100, IMAGE_OPS_MAX = 16 };
 
 /*
- * data_recipe_find() fills in the recipe of a spec, NAME[,FIELD=X]...: a named
+ * image_recipe_find() fills in the recipe of a spec, NAME[,FIELD=X]...: a named
  * recipe, some of whose fields are changed, as in "cifar,hue=0,scale-min=0.3".
  *
  *     cifar          32 px, no blur: for small images (the default)
@@ -62,17 +62,17 @@ enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100, DATA_OPS_MAX = 16 };
  *     sogclr         32 px, as SogCLR on CIFAR
  *     none           32 px, the largest centred square, nothing random
  *
- * A FIELD is one of struct data_recipe, with hyphens; X is as strtod() reads it
- * in the C locale, and in range:
+ * A FIELD is one of struct image_recipe, with hyphens; X is as strtod() reads
+ * it in the C locale, and in range:
  *
  *     scale-min, scale-max              1e-6 .. 1, the first at most the second
  *     ratio-min, ratio-max              1e-3 .. 1e3, likewise
- *     sigma-min, sigma-max              0.01 .. DATA_SIGMA_MAX, likewise
+ *     sigma-min, sigma-max              0.01 .. IMAGE_SIGMA_MAX, likewise
  *     flip, jitter, grey, blur          0 .. 1
  *     brightness, contrast, saturation  0 .. 100
  *     hue                               0 .. 0.5
  *     taps                              0, or odd up to 1001
- *     ops                               0 .. DATA_OPS_MAX
+ *     ops                               0 .. IMAGE_OPS_MAX
  *     magnitude                         0 .. 10
  *     op-rate                           0 .. 1
  *     op-kinds                          1 .. 14
@@ -87,32 +87,32 @@ enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100, DATA_OPS_MAX = 16 };
  * the list of them; a field given twice; a value that is not wholly a number,
  * or out of range.
  */
-int data_recipe_find(const char *spec, struct data_recipe *recipe,
-                     struct err *err);
+int image_recipe_find(const char *spec, struct image_recipe *recipe,
+                      struct err *err);
 
 /* A field that a spec may change, and its range. */
-struct data_field {
+struct image_field {
     const char *name;
     double min, max;
 };
 
-/* data_recipe_name() returns the name of recipe i of the list above, from 0,
- * data_recipe_field() field i of those that a spec may change, in the order
- * that --help has, both NULL behind the last; data_recipe_get() the value of
+/* image_recipe_name() returns the name of recipe i of the list above, from 0,
+ * image_recipe_field() field i of those that a spec may change, in the order
+ * that --help has, both NULL behind the last; image_recipe_get() the value of
  * field i in a recipe. */
-const char *data_recipe_name(size_t i);
-const struct data_field *data_recipe_field(size_t i);
-double data_recipe_get(const struct data_recipe *recipe, size_t i);
+const char *image_recipe_name(size_t i);
+const struct image_field *image_recipe_field(size_t i);
+double image_recipe_get(const struct image_recipe *recipe, size_t i);
 
 /*
- * data_recipe_check() judges a recipe whose fields came from elsewhere by the
- * same ranges, and its size, 1 .. DATA_SIZE_MAX: 0, or -1 with the field that
+ * image_recipe_check() judges a recipe whose fields came from elsewhere by the
+ * same ranges, and its size, 1 .. IMAGE_SIZE_MAX: 0, or -1 with the field that
  * is wrong.
  */
-int data_recipe_check(const struct data_recipe *recipe, struct err *err);
+int image_recipe_check(const struct image_recipe *recipe, struct err *err);
 
 /*
- * data_view() makes view number `view` of a sample.  The bytes are a function
+ * image_view() makes view number `view` of a sample.  The bytes are a function
  * of recipe, image and the four numbers, on any machine.  O(size^2 + pixels of
  * the crop).
  *   image  of one pixel at least: an empty one is a bug of the caller
@@ -120,24 +120,23 @@ int data_recipe_check(const struct data_recipe *recipe, struct err *err);
  *   sample < 2^48, epoch < 2^32, view < 2^16
  *   out    [size,size,3]
  */
-void data_view(const struct data_recipe *recipe, const struct data_image *image,
-               uint64_t seed, uint64_t sample, uint64_t epoch, uint64_t view,
-               struct data_scratch **scratch, uint8_t *out);
+void image_view(const struct image_recipe *recipe, const struct image *image,
+                uint64_t seed, uint64_t sample, uint64_t epoch, uint64_t view,
+                struct image_scratch **scratch, uint8_t *out);
 
-/* data_view_box() returns the part that data_view() reads of an image of that
+/* image_view_box() returns the part that image_view() reads of an image of that
  * size, with the same numbers. */
-struct data_box data_view_box(const struct data_recipe *recipe, size_t width,
-                              size_t height, uint64_t seed, uint64_t sample,
-                              uint64_t epoch, uint64_t view);
+struct image_box image_view_box(const struct image_recipe *recipe, size_t width,
+                                size_t height, uint64_t seed, uint64_t sample,
+                                uint64_t epoch, uint64_t view);
 
 /*
- * data_plain() writes the view for evaluation: the short side resized to `size`
- * (antialiased bilinear), the long one to trunc(size long / short), the centre
- * cropped; torchvision's Resize and CenterCrop.  An image of size x size is
- * copied; one without pixels is a bug of the caller.
- *   out  [size,size,3]
+ * image_plain() writes the view for evaluation: the short side resized to
+ * `size` (antialiased bilinear), the long one to trunc(size long / short), the
+ * centre cropped; torchvision's Resize and CenterCrop.  An image of size x size
+ * is copied; one without pixels is a bug of the caller. out  [size,size,3]
  */
-void data_plain(size_t size, const struct data_image *image,
-                struct data_scratch **scratch, uint8_t *out);
+void image_plain(size_t size, const struct image *image,
+                 struct image_scratch **scratch, uint8_t *out);
 
 #endif

@@ -51,7 +51,7 @@ const struct data_set *run_views_set(const struct run_views *views);
 
 /*
  * run_views_make() makes a view, and run_views_plain() the image as it is,
- * in the size of a view (data_plain()).  -1 where the image cannot be read, or
+ * in the size of a view (image_plain()).  -1 where the image cannot be read, or
  * there is no such view.
  *   out  [size,size,3]
  */

@@ -13,51 +13,51 @@
 
 /* The most captions of a sample, and the most bytes of one; an index holds no
  * more. */
-enum { DATA_CAPTIONS_MAX = 64, DATA_CAPTION_BYTES = 1 << 16 };
+enum { TEXT_CAPTIONS_MAX = 64, TEXT_CAPTION_BYTES = 1 << 16 };
 
-/* data_captions_count() returns how many captions there are, 0 in "". */
-size_t data_captions_count(const char *captions);
+/* text_captions_count() returns how many captions there are, 0 in "". */
+size_t text_captions_count(const char *captions);
 
-/* data_captions_get() returns caption k < data_captions_count(), of *len bytes
+/* text_captions_get() returns caption k < text_captions_count(), of *len bytes
  * without a zero byte behind them; it is a part of the text. */
-const char *data_captions_get(const char *captions, size_t k, size_t *len);
+const char *text_captions_get(const char *captions, size_t k, size_t *len);
 
 /* Which caption of a sample is meant where it has several. */
-enum data_caption {
-    DATA_CAPTION_RANDOM, /* one that is drawn in each epoch */
-    DATA_CAPTION_FIRST,
-    DATA_CAPTION_ALL /* all of them, joined to one text, whose k is 0 */
+enum text_caption {
+    TEXT_CAPTION_RANDOM, /* one that is drawn in each epoch */
+    TEXT_CAPTION_FIRST,
+    TEXT_CAPTION_ALL /* all of them, joined to one text, whose k is 0 */
 };
 
-#define DATA_CAPTION_WORDS "random|first|all" /* in that order */
+#define TEXT_CAPTION_WORDS "random|first|all" /* in that order */
 
 /*
- * data_captions_draw() returns which of n >= 1 captions of a sample an epoch
- * shows.  With DATA_CAPTION_RANDOM it is uniform on 0 .. n - 1, a function of
+ * text_captions_draw() returns which of n >= 1 captions of a sample an epoch
+ * shows.  With TEXT_CAPTION_RANDOM it is uniform on 0 .. n - 1, a function of
  * the arguments alone and independent of the sample's views; else it is 0.
- *   seed  as in data_view(); id < 2^48, epoch < 2^32
+ *   seed  as in image_view(); id < 2^48, epoch < 2^32
  */
-size_t data_captions_draw(enum data_caption caption, uint64_t seed, size_t id,
+size_t text_captions_draw(enum text_caption caption, uint64_t seed, size_t id,
                           uint64_t epoch, size_t n);
 
 /* How a caption becomes a row of tokens. */
-struct data_captions_how {
-    enum data_caption caption;
+struct text_captions_how {
+    enum text_caption caption;
     double drop;    /* share of tokens that are left out, 0 .. 1 */
     size_t context; /* most tokens of a row, start and end included, >= 2 */
 };
 
 /*
- * data_captions_row() writes caption k < data_captions_count() of a sample as a
+ * text_captions_row() writes caption k < text_captions_count() of a sample as a
  * row: start, tokens, end.  Each token is left out with probability `drop`, by
  * a function of (seed, id, epoch, k), and the tokens that stay are cut to fit.
- * With DATA_CAPTION_ALL the row is of all captions, and k has to be 0.
+ * With TEXT_CAPTION_ALL the row is of all captions, and k has to be 0.
  *   row  [context] out; 0 behind the end token
  * Returns its length, 2 .. context.
  */
-size_t data_captions_row(const char *captions, size_t id, size_t k,
-                         const struct data_captions_how *how, uint64_t seed,
-                         uint64_t epoch, struct data_vocabulary *vocabulary,
+size_t text_captions_row(const char *captions, size_t id, size_t k,
+                         const struct text_captions_how *how, uint64_t seed,
+                         uint64_t epoch, struct text_vocabulary *vocabulary,
                          int32_t *row);
 
 #endif

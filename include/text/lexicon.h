@@ -22,21 +22,21 @@ struct lexicon {
 
 enum { LEXICON_NONE = -1 };
 
-/* data_lexicon_find() is the number of a string, or LEXICON_NONE. */
-int64_t data_lexicon_find(const struct lexicon *lexicon, const void *text,
+/* text_lexicon_find() is the number of a string, or LEXICON_NONE. */
+int64_t text_lexicon_find(const struct lexicon *lexicon, const void *text,
                           size_t len);
 
-/* data_lexicon_add() is the number of a string, which is n - 1 if it is new;
+/* text_lexicon_add() is the number of a string, which is n - 1 if it is new;
  * there may be up to 2^31 of them, of less than 2^32 bytes each. */
-size_t data_lexicon_add(struct lexicon *lexicon, const void *text, size_t len);
+size_t text_lexicon_add(struct lexicon *lexicon, const void *text, size_t len);
 
-/* data_lexicon_text() is string i < n, of *len bytes; until the next is added.
+/* text_lexicon_text() is string i < n, of *len bytes; until the next is added.
  */
-const char *data_lexicon_text(const struct lexicon *lexicon, size_t i,
+const char *text_lexicon_text(const struct lexicon *lexicon, size_t i,
                               size_t *len);
 
-/* data_lexicon_clear() empties it and keeps its room. */
-void data_lexicon_clear(struct lexicon *lexicon);
-void data_lexicon_release(struct lexicon *lexicon);
+/* text_lexicon_clear() empties it and keeps its room. */
+void text_lexicon_clear(struct lexicon *lexicon);
+void text_lexicon_release(struct lexicon *lexicon);
 
 #endif

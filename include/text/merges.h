@@ -17,27 +17,27 @@
  *
  * The same texts in any order give the same vocabulary.
  */
-struct data_merges;
+struct text_merges;
 
-struct data_merges *data_merges_new(void);
-void data_merges_free(struct data_merges *merges);
+struct text_merges *text_merges_new(void);
+void text_merges_free(struct text_merges *merges);
 
-/* data_merges_count() counts the words of a text of len bytes. */
-void data_merges_count(struct data_merges *merges, const char *text,
+/* text_merges_count() counts the words of a text of len bytes. */
+void text_merges_count(struct text_merges *merges, const char *text,
                        size_t len);
 
 /*
- * data_merges_train() returns merges.txt, of *len bytes, to be given to free().
+ * text_merges_train() returns merges.txt, of *len bytes, to be given to free().
  * The counts stay.
  *   size  tokens that the vocabulary may have: 514 and one for each merge
  *   min   >= 1: a pair that occurs less often is not merged
  * Time and memory are in proportion to the length of the distinct words and to
  * the changes that the merges make in them: 10 ms of a core for 7,427 titles.
  */
-char *data_merges_train(const struct data_merges *merges, size_t size,
+char *text_merges_train(const struct text_merges *merges, size_t size,
                         size_t min, size_t *len);
 
-/* data_merges_words() returns how many distinct words were counted. */
-size_t data_merges_words(const struct data_merges *merges);
+/* text_merges_words() returns how many distinct words were counted. */
+size_t text_merges_words(const struct text_merges *merges);
 
 #endif

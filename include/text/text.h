@@ -18,46 +18,46 @@
  */
 
 /*
- * data_text_word() finds the first word at *at or behind it in a text of len
+ * text_word() finds the first word at *at or behind it in a text of len
  * bytes: a run of characters without White_Space.  1 with its place and length,
  * *at behind it; 0 where there is none.
  */
-int data_text_word(const char *text, size_t len, size_t *at, const char **word,
-                   size_t *n);
+int text_word(const char *text, size_t len, size_t *at, const char **word,
+              size_t *n);
 
-/* data_text_fold() writes the normal form of a word of n >= 1 bytes over what
+/* text_fold() writes the normal form of a word of n >= 1 bytes over what
  * *fold held. */
-void data_text_fold(const char *word, size_t n, struct data_bytes *fold);
+void text_fold(const char *word, size_t n, struct data_bytes *fold);
 
-/* data_text_append() adds n bytes to a text. */
-void data_text_append(struct data_bytes *text, const void *from, size_t n);
+/* text_append() adds n bytes to a text. */
+void text_append(struct data_bytes *text, const void *from, size_t n);
 
 /*
- * data_text_piece() is the length of the piece of a folded word, n >= 1, that
+ * text_piece() is the length of the piece of a folded word, n >= 1, that
  * byte-level byte-pair encoding may not go beyond: the first of
  *
  *     's 't 're 've 'm 'll 'd | letters (category L) | one number (N) | others
  *
  * that fits (CLIP's pattern).
  */
-size_t data_text_piece(const uint8_t *fold, size_t n);
+size_t text_piece(const uint8_t *fold, size_t n);
 
 /* What stands for bytes that are no UTF-8. */
 enum { UTF8_BAD = 0xfffd };
 
 /*
- * data_utf8_next() reads the character that begins at text, len >= 1: returns
+ * text_utf8_next() reads the character that begins at text, len >= 1: returns
  * how many bytes it has.  Bytes that are no UTF-8 (Unicode 15, table 3-7) are
  * UTF8_BAD, one for each maximal part: as many bytes as begin a character, or
  * one where none does (Unicode 15, section 3.9, "U+FFFD Substitution of Maximal
  * Subparts").
  */
-size_t data_utf8_next(const void *text, size_t len, uint32_t *c);
+size_t text_utf8_next(const void *text, size_t len, uint32_t *c);
 
 /*
- * data_utf8_cut() is the largest length up to `most` that divides no character
+ * text_utf8_cut() is the largest length up to `most` that divides no character
  * of a text of len bytes.
  */
-size_t data_utf8_cut(const void *text, size_t len, size_t most);
+size_t text_utf8_cut(const void *text, size_t len, size_t most);
 
 #endif

@@ -26,77 +26,77 @@
  * A vocabulary keeps the tokens of up to 65,536 words that it met, so it is for
  * one thread at a time.
  */
-struct data_vocabulary;
+struct text_vocabulary;
 
 /*
- * data_vocabulary_open() reads a file, which may be gzipped, of up to 64 MiB;
- * NULL on error, as data_vocabulary_parse().
+ * text_vocabulary_open() reads a file, which may be gzipped, of up to 64 MiB;
+ * NULL on error, as text_vocabulary_parse().
  */
-struct data_vocabulary *data_vocabulary_open(const char *path, struct err *err);
+struct text_vocabulary *text_vocabulary_open(const char *path, struct err *err);
 
 /*
- * data_vocabulary_parse() reads such a file from memory; it is WordPiece where
+ * text_vocabulary_parse() reads such a file from memory; it is WordPiece where
  * one of its lines is [UNK].  Refused, with the line: in merges.txt a line
  * without exactly one space, a symbol that no line above makes, one that is
  * made twice; in vocab.txt an empty line, a token that comes twice, more than
  * 2^20 tokens, no [CLS] or [SEP].
  */
-struct data_vocabulary *data_vocabulary_parse(const char *text, size_t len,
+struct text_vocabulary *text_vocabulary_parse(const char *text, size_t len,
                                               struct err *err);
-void data_vocabulary_free(struct data_vocabulary *vocabulary);
+void text_vocabulary_free(struct text_vocabulary *vocabulary);
 
-/* data_vocabulary_size() returns V: all ids are below it. */
-size_t data_vocabulary_size(const struct data_vocabulary *vocabulary);
+/* text_vocabulary_size() returns V: all ids are below it. */
+size_t text_vocabulary_size(const struct text_vocabulary *vocabulary);
 
 /* Ids of the tokens that begin and end a row. */
-int32_t data_vocabulary_start(const struct data_vocabulary *vocabulary);
-int32_t data_vocabulary_end(const struct data_vocabulary *vocabulary);
+int32_t text_vocabulary_start(const struct text_vocabulary *vocabulary);
+int32_t text_vocabulary_end(const struct text_vocabulary *vocabulary);
 
 /*
- * data_vocabulary_text() returns the file of a vocabulary, of *len bytes,
+ * text_vocabulary_text() returns the file of a vocabulary, of *len bytes,
  * without the parts that change no token; to be given to free().
- * data_vocabulary_digest() returns the digest of this text: runs with equal
+ * text_vocabulary_digest() returns the digest of this text: runs with equal
  * ones have equal tokens.
  */
-char *data_vocabulary_text(const struct data_vocabulary *vocabulary,
+char *text_vocabulary_text(const struct text_vocabulary *vocabulary,
                            size_t *len);
-struct digest data_vocabulary_digest(const struct data_vocabulary *vocabulary);
+struct digest text_vocabulary_digest(const struct text_vocabulary *vocabulary);
 
 /*
- * data_vocabulary_encode() writes the tokens of a text of len bytes, without
+ * text_vocabulary_encode() writes the tokens of a text of len bytes, without
  * start and end, up to the first `most` of them.
  *   token  [most] out
  * Returns how many it wrote.  About 0.1 us for a word that it has met.
  */
-size_t data_vocabulary_encode(struct data_vocabulary *vocabulary,
+size_t text_vocabulary_encode(struct text_vocabulary *vocabulary,
                               const char *text, size_t len, size_t most,
                               int32_t *token);
 
 /*
- * data_vocabulary_thin() is a data_vocabulary_encode() that leaves out each
+ * text_vocabulary_thin() is a text_vocabulary_encode() that leaves out each
  * token with probability `drop`, 0 .. 1: it takes one rng_unit() for each token
  * in turn, none where drop is 0.
  */
-size_t data_vocabulary_thin(struct data_vocabulary *vocabulary,
+size_t text_vocabulary_thin(struct text_vocabulary *vocabulary,
                             const char *text, size_t len, double drop,
                             struct rng *rng, size_t most, int32_t *token);
 
 /*
- * data_vocabulary_row() writes a caption as a row of `context` >= 2 tokens at
+ * text_vocabulary_row() writes a caption as a row of `context` >= 2 tokens at
  * most: start, tokens, end.  Tokens that do not fit are left out; the end token
  * is always there.
  *   row    [context] out; 0 behind the end token
  * Returns its length, 2 .. context.
  */
-size_t data_vocabulary_row(struct data_vocabulary *vocabulary, const char *text,
+size_t text_vocabulary_row(struct text_vocabulary *vocabulary, const char *text,
                            size_t len, size_t context, int32_t *row);
 
 /*
- * data_vocabulary_decode() writes n tokens, ids below V, as text over what
+ * text_vocabulary_decode() writes n tokens, ids below V, as text over what
  * *text held: a space between words, nothing for start and end, without the ##
  * of WordPiece.  A zero byte follows, which text->len does not count.
  */
-void data_vocabulary_decode(const struct data_vocabulary *vocabulary, size_t n,
+void text_vocabulary_decode(const struct text_vocabulary *vocabulary, size_t n,
                             const int32_t *token, struct data_bytes *text);
 
 #endif

@@ -21,7 +21,7 @@ size_t data_captions_tidy(char *text, size_t n);
 
 /*
  * data_captions_line() adds one caption to those in *lines, which are separated
- * by '\n': tidy, line ends as blanks, of DATA_CAPTION_BYTES at most, with
+ * by '\n': tidy, line ends as blanks, of TEXT_CAPTION_BYTES at most, with
  * U+FFFD for what is no UTF-8.  An empty one is none; the 65th of a sample is
  * not added.  *notes counts what was changed.
  */

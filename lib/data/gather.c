@@ -27,7 +27,7 @@ data_gather_begin(struct data_gather *g, const struct data_wanted *want)
 /* The views of the sample in work: how they are made, and the epoch. */
 struct views {
     const struct data_gather *g;
-    const struct data_recipe *recipe;
+    const struct image_recipe *recipe;
     uint64_t seed, epoch;
 };
 
@@ -69,40 +69,40 @@ place_view(const struct views *views, size_t v)
     return (struct place){views->epoch, v, row};
 }
 
-static struct data_box
+static struct image_box
 box_of_view(const struct views *views, size_t v, size_t width, size_t height)
 {
     const uint64_t id = (uint64_t)views->g->ids[views->g->at];
     const struct place place = place_view(views, v);
 
-    return data_view_box(views->recipe, width, height, views->seed, id,
-                         place.epoch, place.view);
+    return image_view_box(views->recipe, width, height, views->seed, id,
+                          place.epoch, place.view);
 }
 
 /* What all views of a sample read. */
-static struct data_box
+static struct image_box
 box_of_views(void *of, size_t width, size_t height)
 {
     const struct views *views = of;
-    struct data_box all = box_of_view(views, 0, width, height);
+    struct image_box all = box_of_view(views, 0, width, height);
 
     for (size_t v = 1; v < count_views(views); v++) {
-        const struct data_box box = box_of_view(views, v, width, height);
+        const struct image_box box = box_of_view(views, v, width, height);
 
-        data_box_cover(&all, &box);
+        image_box_cover(&all, &box);
     }
     return all;
 }
 
 /* The image of the next sample, or of its substitute. */
-static const struct data_image *
+static const struct image *
 image_of(struct data_gather *g, struct data_pool *pool, struct views *views,
          struct err *why)
 {
-    const struct data_region region = {box_of_views, views};
-    const struct data_region *read = g->want.make ? NULL : &region;
+    const struct image_region region = {box_of_views, views};
+    const struct image_region *read = g->want.make ? NULL : &region;
     const int64_t wanted = g->ids[g->at];
-    const struct data_image *image =
+    const struct image *image =
         data_pool_region(pool, (size_t)wanted, read, why);
     struct err err;
     int64_t used;
@@ -125,7 +125,7 @@ image_of(struct data_gather *g, struct data_pool *pool, struct views *views,
 
 static void
 make_view(struct data_gather *g, const struct views *views,
-          const struct data_image *image, const struct place *place)
+          const struct image *image, const struct place *place)
 {
     const size_t area = g->want.size * g->want.size * 3;
     const int64_t id = g->ids[g->at];
@@ -134,17 +134,18 @@ make_view(struct data_gather *g, const struct views *views,
         g->want.make(g->want.of, image, id, place->epoch, place->view,
                      place->row);
     else
-        data_view(views->recipe, image, views->seed, (uint64_t)id, place->epoch,
-                  place->view, &g->scratch, g->pixel + place->row * area);
+        image_view(views->recipe, image, views->seed, (uint64_t)id,
+                   place->epoch, place->view, &g->scratch,
+                   g->pixel + place->row * area);
 }
 
 int
 data_gather_next(struct data_gather *g, struct data_pool *pool,
-                 const struct data_recipe *recipe, uint64_t seed,
+                 const struct image_recipe *recipe, uint64_t seed,
                  uint64_t epoch, struct err *why)
 {
     struct views views = {g, recipe, seed, epoch};
-    const struct data_image *image;
+    const struct image *image;
 
     REQUIRE(recipe->size == g->want.size);
     if (g->at == g->want.batch.b + g->want.batch.extra.n)
@@ -167,7 +168,7 @@ data_gather_release(struct data_gather *g)
     free(g->ids);
     free(g->pixel);
     free(g->substituted);
-    data_scratch_free(g->scratch);
+    image_scratch_free(g->scratch);
     *g = (struct data_gather){0};
 }
 

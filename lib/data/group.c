@@ -74,11 +74,11 @@ fold_line(const char *line, size_t len, struct data_bytes *fold,
     const char *word;
     size_t at = 0, n;
 
-    while (data_text_word(line, len, &at, &word, &n)) {
-        data_text_fold(word, n, fold);
+    while (text_word(line, len, &at, &word, &n)) {
+        text_fold(word, n, fold);
         if (all->len > before)
-            data_text_append(all, " ", 1);
-        data_text_append(all, fold->data, fold->len);
+            text_append(all, " ", 1);
+        text_append(all, fold->data, fold->len);
     }
     return all->len - before;
 }
@@ -145,7 +145,7 @@ data_group_label(const struct data_set *set, int64_t *group)
 }
 
 static int
-are_alike(const struct data_fingerprint *a, const struct data_fingerprint *b,
+are_alike(const struct image_fingerprint *a, const struct image_fingerprint *b,
           size_t bits, double levels)
 {
     int apart = 0;
@@ -174,7 +174,7 @@ compare_parts(const void *a, const void *b)
 }
 
 size_t
-data_group_fingerprint(size_t n, const struct data_fingerprint *fingerprint,
+data_group_fingerprint(size_t n, const struct image_fingerprint *fingerprint,
                        size_t bits, double levels, int64_t *group)
 {
     struct hash_part *part = mem_array(n, sizeof *part);

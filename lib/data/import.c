@@ -89,7 +89,7 @@ take_size(struct data_import *import, size_t rank, const size_t size[4],
                        "or these x 3",
                        path);
     if (size[0] < 1 || size[1] < 1 || size[2] < 1 || size[1] > MAX_SIDE ||
-        size[2] > MAX_SIDE || size[1] * size[2] > DATA_MAX_PIXELS)
+        size[2] > MAX_SIDE || size[1] * size[2] > IMAGE_MAX_PIXELS)
         return err_set(err, "'%s' claims %zu images of %zux%zu", path, size[0],
                        size[2], size[1]);
     import->n = size[0];

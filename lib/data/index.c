@@ -33,8 +33,8 @@ struct data_index {
     int settled; // labels are given out
 
     struct data_bytes bytes;
-    struct data_decoder *decoder;
-    struct data_image image;
+    struct image_decoder *decoder;
+    struct image image;
     char *complaint[COMPLAINTS];
     size_t bad, files, beside, hidden, unlabelled;
     struct skipped skipped;
@@ -62,8 +62,8 @@ data_index_free(struct data_index *index)
     data_siblings_release(&index->siblings);
     data_layout_release(&index->parts);
     data_bytes_release(&index->bytes);
-    data_image_release(&index->image);
-    data_jpeg_free(index->decoder);
+    image_release(&index->image);
+    image_jpeg_free(index->decoder);
     for (size_t i = 0; i < index->bad && i < COMPLAINTS; i++)
         free(index->complaint[i]);
     data_columns_release(&index->columns);
@@ -192,17 +192,17 @@ check_image(struct data_index *index, struct layout_sample *sample,
     const struct data_bytes *bytes = &index->bytes;
     size_t width, height, most = index->how.max_pixels;
 
-    if (data_codec_header(&index->decoder, bytes->data, bytes->len, most,
-                          &width, &height, err))
+    if (image_codec_header(&index->decoder, bytes->data, bytes->len, most,
+                           &width, &height, err))
         return -1;
     if (index->how.decode &&
-        data_codec_decode(&index->decoder, bytes->data, bytes->len, most,
-                          DATA_REFUSE, &index->image, err))
+        image_codec_decode(&index->decoder, bytes->data, bytes->len, most,
+                           IMAGE_REFUSE, &index->image, err))
         return -1;
     sample->width = (uint16_t)width;
     sample->height = (uint16_t)height;
     sample->bytes = (uint32_t)bytes->len;
-    sample->codec = (uint32_t)data_codec_of(bytes->data, bytes->len);
+    sample->codec = (uint32_t)image_codec_of(bytes->data, bytes->len);
     sample->digest = digest_bytes(bytes->data, bytes->len);
     return 0;
 }

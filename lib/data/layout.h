@@ -69,7 +69,7 @@ struct layout_sample {
     uint32_t file;
     int32_t label; /* -1: none */
     uint16_t width, height;
-    uint32_t codec, unused; /* enum data_codec; 0 */
+    uint32_t codec, unused; /* enum image_codec; 0 */
     struct digest digest;
 };
 

@@ -8,11 +8,11 @@
 struct data_pool {
     struct data_set *set;
     struct data_pool_how how;
-    struct data_decoder *decoder;
+    struct image_decoder *decoder;
     struct data_bytes bytes;
-    struct data_image image;  /* the last one that is not kept */
-    struct data_image **kept; /* [size] or NULL */
-    uint8_t *bad;             /* [size] */
+    struct image image;  /* the last one that is not kept */
+    struct image **kept; /* [size] or NULL */
+    uint8_t *bad;        /* [size] */
     size_t n_bad, kept_bytes;
     int unread; /* the latest sample could not be read */
 };
@@ -24,7 +24,7 @@ data_pool_new(struct data_set *set, const struct data_pool_how *how)
 
     pool->set = set;
     pool->how = *how;
-    pool->kept = mem_array(data_size(set), sizeof(struct data_image *));
+    pool->kept = mem_array(data_size(set), sizeof(struct image *));
     pool->bad = mem_array(data_size(set), 1);
     return pool;
 }
@@ -36,38 +36,38 @@ data_pool_free(struct data_pool *pool)
         return;
     for (size_t i = 0; i < data_size(pool->set); i++) {
         if (pool->kept[i])
-            data_image_release(pool->kept[i]);
+            image_release(pool->kept[i]);
         free(pool->kept[i]);
     }
     free(pool->kept);
     free(pool->bad);
-    data_image_release(&pool->image);
+    image_release(&pool->image);
     data_bytes_release(&pool->bytes);
-    data_jpeg_free(pool->decoder);
+    image_jpeg_free(pool->decoder);
     free(pool);
 }
 
 static int
 can_keep(const struct data_pool *pool, size_t width, size_t height)
 {
-    return 3 * width * height + sizeof(struct data_image) <=
+    return 3 * width * height + sizeof(struct image) <=
            pool->how.keep_bytes - pool->kept_bytes;
 }
 
 /* What a caller reads, but all of an image that will be kept. */
 struct asked {
     const struct data_pool *pool;
-    const struct data_region *region;
+    const struct image_region *region;
 };
 
-static struct data_box
+static struct image_box
 box_of_asked(void *of, size_t width, size_t height)
 {
     const struct asked *asked = of;
-    const struct data_region *region = asked->region;
+    const struct image_region *region = asked->region;
 
     if (!region || can_keep(asked->pool, width, height))
-        return (struct data_box){0, 0, width, height};
+        return (struct image_box){0, 0, width, height};
     return region->box(region->of, width, height);
 }
 
@@ -75,31 +75,31 @@ box_of_asked(void *of, size_t width, size_t height)
 static void
 keep_image(struct data_pool *pool, size_t id)
 {
-    const struct data_image *image = &pool->image;
+    const struct image *image = &pool->image;
     size_t bytes = 3 * image->width * image->height;
-    struct data_image *copy;
+    struct image *copy;
 
     if (!can_keep(pool, image->width, image->height))
         return;
     copy = mem_array(1, sizeof *copy);
-    data_image_size(copy, image->width, image->height);
+    image_size(copy, image->width, image->height);
     memcpy(copy->pixel, image->pixel, bytes);
     pool->kept[id] = copy;
     pool->kept_bytes += bytes + sizeof *copy;
 }
 
-const struct data_image *
+const struct image *
 data_pool_get(struct data_pool *pool, size_t id, struct err *err)
 {
     return data_pool_region(pool, id, NULL, err);
 }
 
-const struct data_image *
+const struct image *
 data_pool_region(struct data_pool *pool, size_t id,
-                 const struct data_region *region, struct err *err)
+                 const struct image_region *region, struct err *err)
 {
     struct asked asked = {pool, region};
-    const struct data_region read = {box_of_asked, &asked};
+    const struct image_region read = {box_of_asked, &asked};
     struct err why;
     int rc;
 
@@ -115,9 +115,9 @@ data_pool_region(struct data_pool *pool, size_t id,
     pool->unread = rc == DATA_UNREAD;
     if (rc)
         goto bad;
-    if (data_codec_region(&pool->decoder, pool->bytes.data, pool->bytes.len,
-                          pool->how.max_pixels, pool->how.policy, &read,
-                          &pool->image, &why)) {
+    if (image_codec_region(&pool->decoder, pool->bytes.data, pool->bytes.len,
+                           pool->how.max_pixels, pool->how.policy, &read,
+                           &pool->image, &why)) {
         err_set(err, "sample '%s': %s", data_name(pool->set, id), why.msg);
         goto bad;
     }

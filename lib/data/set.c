@@ -246,10 +246,10 @@ data_labels_of(const struct data_set *set)
     return label;
 }
 
-enum data_codec
+enum image_codec
 data_codec(const struct data_set *set, size_t id)
 {
-    return (enum data_codec)sample_of(set, id)->codec;
+    return (enum image_codec)sample_of(set, id)->codec;
 }
 
 const char *
@@ -270,7 +270,7 @@ data_captions_most(const struct data_set *set)
     size_t most = 0;
 
     for (size_t id = 0; id < data_size(set); id++) {
-        const size_t n = data_captions_count(data_caption(set, id));
+        const size_t n = text_captions_count(data_caption(set, id));
 
         most = n > most ? n : most;
     }

@@ -35,7 +35,8 @@ grid_of(const struct data_sheet *sheet, size_t size)
 
 void
 data_sheet_size(const struct data_sheet *sheet,
-                const struct data_recipe *recipe, size_t *width, size_t *height)
+                const struct image_recipe *recipe, size_t *width,
+                size_t *height)
 {
     struct grid g = grid_of(sheet, recipe->size);
 
@@ -80,7 +81,7 @@ data_sheet_paste(const struct data_sheet *sheet, size_t size, size_t place,
 /* A sample that is shown: its number, its image, where its row of views is. */
 struct spot {
     size_t id, x, y;
-    const struct data_image *image;
+    const struct image *image;
 };
 
 /* The i-th of n that are spread over a set of `size`; 0 where it is no sound
@@ -99,11 +100,11 @@ find_spot(const struct data_sheet *sheet, const struct grid *g, size_t i,
 
 size_t
 data_sheet_draw(const struct data_sheet *sheet,
-                const struct data_recipe *recipe, size_t size,
+                const struct image_recipe *recipe, size_t size,
                 struct data_pool *pool, uint8_t *pixel, struct err *why)
 {
     const struct grid g = grid_of(sheet, recipe->size);
-    struct data_scratch *scratch = NULL;
+    struct image_scratch *scratch = NULL;
     uint8_t *view = mem_array(recipe->size * recipe->size, 3);
     const size_t places = sheet->rows * sheet->columns;
     const size_t n = size < places ? size : places;
@@ -117,15 +118,16 @@ data_sheet_draw(const struct data_sheet *sheet,
             white++;
             continue;
         }
-        data_plain(recipe->size, s.image, &scratch, view);
+        image_plain(recipe->size, s.image, &scratch, view);
         paste_view(&g, view, s.x, s.y, pixel);
         for (size_t v = 0; v < sheet->views; v++) {
-            data_view(recipe, s.image, sheet->seed, s.id, 0, v, &scratch, view);
+            image_view(recipe, s.image, sheet->seed, s.id, 0, v, &scratch,
+                       view);
             paste_view(&g, view, s.x + (v + 1) * (g.cell + g.gap), s.y, pixel);
         }
     }
     free(view);
-    data_scratch_free(scratch);
+    image_scratch_free(scratch);
     return white;
 }
 
@@ -146,39 +148,40 @@ draw_name(const struct grid *g, const char *name, size_t x, size_t y,
 
 size_t
 data_sheet_corruptions(const struct data_sheet *sheet,
-                       const struct data_recipe *recipe, size_t size,
+                       const struct image_recipe *recipe, size_t size,
                        struct data_pool *pool, uint8_t *pixel, struct err *why)
 {
     const struct grid g = grid_of(sheet, recipe->size);
-    struct data_scratch *scratch = NULL;
-    struct data_image plain = {0}, damaged = {0};
+    struct image_scratch *scratch = NULL;
+    struct image plain = {0}, damaged = {0};
     size_t white = 0;
 
-    REQUIRE(sheet->rows * sheet->columns >= DATA_CORRUPTIONS);
+    REQUIRE(sheet->rows * sheet->columns >= IMAGE_CORRUPTIONS);
     memset(pixel, 255, 3 * g.width * g.height);
-    data_image_size(&plain, recipe->size, recipe->size);
-    for (size_t kind = 0; kind < DATA_CORRUPTIONS; kind++) {
+    image_size(&plain, recipe->size, recipe->size);
+    for (size_t kind = 0; kind < IMAGE_CORRUPTIONS; kind++) {
         struct spot s;
 
-        if (!find_spot(sheet, &g, kind, DATA_CORRUPTIONS, size, pool, &s,
+        if (!find_spot(sheet, &g, kind, IMAGE_CORRUPTIONS, size, pool, &s,
                        why)) {
             white++;
             continue;
         }
-        data_plain(recipe->size, s.image, &scratch, plain.pixel);
+        image_plain(recipe->size, s.image, &scratch, plain.pixel);
         paste_view(&g, plain.pixel, s.x, s.y, pixel);
         if (g.text)
-            draw_name(&g, data_corrupt_name(kind), s.x, s.y, g.step_x - RIM,
+            draw_name(&g, image_corrupt_name(kind), s.x, s.y, g.step_x - RIM,
                       pixel);
-        for (size_t v = 0; v < sheet->views && v < DATA_SEVERITIES; v++) {
-            data_corrupt(kind, (int)v + 1, sheet->seed, s.id, &plain, &damaged);
+        for (size_t v = 0; v < sheet->views && v < IMAGE_SEVERITIES; v++) {
+            image_corrupt(kind, (int)v + 1, sheet->seed, s.id, &plain,
+                          &damaged);
             paste_view(&g, damaged.pixel, s.x + (v + 1) * (g.cell + g.gap), s.y,
                        pixel);
         }
     }
-    data_image_release(&plain);
-    data_image_release(&damaged);
-    data_scratch_free(scratch);
+    image_release(&plain);
+    image_release(&damaged);
+    image_scratch_free(scratch);
     return white;
 }
 
@@ -216,7 +219,7 @@ data_sheet_lists(const struct data_sheet *sheet, size_t size,
                  struct data_pool *rest, uint8_t *pixel, struct err *why)
 {
     const struct grid g = grid_of(sheet, size);
-    struct data_scratch *scratch = NULL;
+    struct image_scratch *scratch = NULL;
     uint8_t *view = mem_array(size * size, 3);
     size_t white = 0;
 
@@ -225,7 +228,7 @@ data_sheet_lists(const struct data_sheet *sheet, size_t size,
     for (size_t i = 0; i < sheet->rows; i++)
         for (size_t v = 0; v <= sheet->views && v < list[i].n; v++) {
             const size_t x = RIM + v * (g.cell + g.gap), y = RIM + i * g.step_y;
-            const struct data_image *image =
+            const struct image *image =
                 data_pool_get(v ? rest : first, (size_t)list[i].id[v], why);
 
             if (g.text && list[i].name[v])
@@ -234,12 +237,12 @@ data_sheet_lists(const struct data_sheet *sheet, size_t size,
                 white++;
                 continue;
             }
-            data_plain(size, image, &scratch, view);
+            image_plain(size, image, &scratch, view);
             paste_view(&g, view, x, y, pixel);
             if (list[i].framed[v])
                 draw_frame(&g, list[i].framed[v], x, y, pixel);
         }
     free(view);
-    data_scratch_free(scratch);
+    image_scratch_free(scratch);
     return white;
 }

@@ -35,13 +35,13 @@ append_utf8(struct data_bytes *to, const char *text, size_t n)
     for (size_t at = 0, more; at < n; at += more) {
         uint32_t c;
 
-        more = data_utf8_next(text + at, n - at, &c);
+        more = text_utf8_next(text + at, n - at, &c);
         if (c == UTF8_BAD &&
             (more != 3 || memcmp(text + at, "\xef\xbf\xbd", 3))) {
-            data_text_append(to, "\xef\xbf\xbd", 3);
+            text_append(to, "\xef\xbf\xbd", 3);
             mended = 1;
         } else {
-            data_text_append(to, text + at, more);
+            text_append(to, text + at, more);
         }
     }
     return mended;
@@ -67,15 +67,15 @@ data_captions_line(const char *text, size_t n, struct data_bytes *lines,
     if (n)
         memcpy(copy, text, n);
     len = data_captions_tidy(copy, n);
-    if (len && count_lines(lines) == DATA_CAPTIONS_MAX) {
+    if (len && count_lines(lines) == TEXT_CAPTIONS_MAX) {
         notes->many++;
     } else if (len) {
         if (lines->len)
-            data_text_append(lines, "\n", 1);
+            text_append(lines, "\n", 1);
         start = lines->len;
         notes->mended += (size_t)append_utf8(lines, copy, len);
-        len = data_utf8_cut(lines->data + start, lines->len - start,
-                            DATA_CAPTION_BYTES);
+        len = text_utf8_cut(lines->data + start, lines->len - start,
+                            TEXT_CAPTION_BYTES);
         notes->cut += len < lines->len - start;
         lines->len = start + len;
     }
@@ -166,7 +166,7 @@ data_siblings_enter(struct siblings *siblings, const char *name, size_t samples)
 void
 data_siblings_file(struct siblings *siblings, const char *name)
 {
-    data_text_append(&siblings->files, name, strlen(name) + 1);
+    text_append(&siblings->files, name, strlen(name) + 1);
 }
 
 void

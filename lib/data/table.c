@@ -21,20 +21,20 @@ add_cell(struct data_bytes *table, const json_t *text)
 
     for (size_t i = 0; i < n; i++)
         if (at[i] == '\\')
-            data_text_append(table, "\\\\", 2);
+            text_append(table, "\\\\", 2);
         else if (at[i] == '\n' || at[i] == '\t' || at[i] == '\r')
-            data_text_append(table, " ", 1);
+            text_append(table, " ", 1);
         else if (at[i])
-            data_text_append(table, at + i, 1);
+            text_append(table, at + i, 1);
 }
 
 static void
 add_row(struct data_bytes *table, const json_t *name, const json_t *caption)
 {
-    data_text_append(table, json_string_value(name), json_string_length(name));
-    data_text_append(table, "\t", 1);
+    text_append(table, json_string_value(name), json_string_length(name));
+    text_append(table, "\t", 1);
     add_cell(table, caption);
-    data_text_append(table, "\n", 1);
+    text_append(table, "\n", 1);
 }
 
 /* An image's sentences, as Karpathy lists them. */
@@ -165,7 +165,7 @@ read_json(const char *path, const char *text, size_t len,
                      "of Karpathy's splits",
                      path);
     if (!rc)
-        data_text_append(table, "name\tcaption\n", 13);
+        text_append(table, "name\tcaption\n", 13);
     if (!rc && json_is_array(json_object_get(root, "annotations"))) {
         rc = read_annotations(path, root, table, err);
     } else {
@@ -175,7 +175,7 @@ read_json(const char *path, const char *text, size_t len,
                 rc = read_sentences(path, i, image, table, err);
         }
     }
-    data_text_append(table, "", 1); // a zero behind the last byte
+    text_append(table, "", 1); // a zero behind the last byte
     table->len--;
     json_decref(root);
     if (rc)
@@ -221,7 +221,7 @@ fill_names(struct table_names *names, const struct layout_parts *parts,
         const char *part =
             part_of(parts->text + parts->sample[i].name, way, &len);
 
-        number = data_lexicon_add(&names->lexicon, part, len);
+        number = text_lexicon_add(&names->lexicon, part, len);
         mem_grow(&names->sample, &names->room, names->lexicon.n,
                  sizeof *names->sample);
         names->sample[number] = number == before ? (int64_t)i : UNCLEAR;
@@ -242,7 +242,7 @@ find_sample(struct table_names names[WAYS], const struct layout_parts *parts,
 
         if (!names[way].lexicon.n)
             fill_names(&names[way], parts, way);
-        number = data_lexicon_find(&names[way].lexicon, cell, len);
+        number = text_lexicon_find(&names[way].lexicon, cell, len);
         if (number >= 0)
             return names[way].sample[number];
     }
@@ -459,7 +459,7 @@ data_table_read(struct layout_parts *parts, const char *path,
     if (!rc)
         give_captions(&table, parts, captions);
     for (enum way way = NAME; way < WAYS; way++) {
-        data_lexicon_release(&table.names[way].lexicon);
+        text_lexicon_release(&table.names[way].lexicon);
         free(table.names[way].sample);
     }
     free(table.row);

@@ -94,7 +94,7 @@ take_member(struct members *members, struct archive *archive,
     else
         member.bytes = (uint64_t)archive_entry_size(entry);
     member.offset = (uint64_t)archive_filter_bytes(archive, 0);
-    i = data_lexicon_add(&members->name, name, strlen(name));
+    i = text_lexicon_add(&members->name, name, strlen(name));
     mem_grow(&members->member, &members->room, members->name.n,
              sizeof *members->member);
     if (members->name.n == before) // of two with one name the last counts
@@ -132,7 +132,7 @@ free_members(struct members *members)
     for (size_t i = 0; i < members->name.n; i++)
         free(members->member[i].target);
     free(members->member);
-    data_lexicon_release(&members->name);
+    text_lexicon_release(&members->name);
     free(members);
 }
 
@@ -143,7 +143,7 @@ find_member(const struct members *members, const char *name, uint64_t *offset,
             uint64_t *bytes)
 {
     for (int links = 0; links < MAX_LINKS; links++) {
-        const int64_t i = data_lexicon_find(&members->name, name, strlen(name));
+        const int64_t i = text_lexicon_find(&members->name, name, strlen(name));
 
         if (i < 0)
             return 0;

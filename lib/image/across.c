@@ -25,7 +25,7 @@ pair_weights(size_t taps, const int32_t *k)
 /* As many pairs for each pixel, some of them zeros: a number that changes from
  * pixel to pixel would be guessed wrong. */
 static size_t
-count_pairs(const struct data_axis *axis)
+count_pairs(const struct image_axis *axis)
 {
     size_t most = 0;
 
@@ -46,14 +46,14 @@ struct plan {
 };
 
 static void
-fill_plan(const struct data_across *job, size_t pairs, struct weight_pair *pair,
-          uint32_t *from)
+fill_plan(const struct image_across *job, size_t pairs,
+          struct weight_pair *pair, uint32_t *from)
 {
-    const struct data_axis *axis = job->axis;
+    const struct image_axis *axis = job->axis;
     const size_t n = axis->n;
 
     for (size_t at = 0; at < n; at++) {
-        const struct data_tap *tap = axis->tap + (job->flip ? n - 1 - at : at);
+        const struct image_tap *tap = axis->tap + (job->flip ? n - 1 - at : at);
 
         from[at] = (uint32_t)(3 * (tap->start - axis->tap[0].start));
         for (size_t t = 0; t < 2 * pairs; t += 2)
@@ -203,7 +203,7 @@ has_vnni(void)
 /* All lines; what is read behind one has no weight, but has to be there: of the
  * last ones a copy is read. */
 static void
-mix_all(const struct data_across *job, const struct plan *plan, uint8_t *copy)
+mix_all(const struct image_across *job, const struct plan *plan, uint8_t *copy)
 {
     const int vnni = has_vnni();
     const size_t room = 3 * job->width + 6 * plan->pairs + 8, n = 3 * plan->n;
@@ -226,7 +226,7 @@ mix_all(const struct data_across *job, const struct plan *plan, uint8_t *copy)
 }
 
 int
-data_across(const struct data_across *job, struct data_scratch **scratch)
+image_across(const struct image_across *job, struct image_scratch **scratch)
 {
     const size_t n = job->axis->n, pairs = count_pairs(job->axis);
     const size_t room = 3 * job->width + 6 * pairs + 8;
@@ -235,19 +235,19 @@ data_across(const struct data_across *job, struct data_scratch **scratch)
 
     if (util_isa() < UTIL_ISA_V3 || n < SOME || job->width > UINT32_MAX / 3)
         return 0;
-    pair = (void *)data_scratch_bytes(
-        scratch, DATA_TURNED, n * (pairs * sizeof *pair + sizeof *from));
+    pair = (void *)image_scratch_bytes(
+        scratch, IMAGE_TURNED, n * (pairs * sizeof *pair + sizeof *from));
     from = (void *)(pair + n * pairs);
     fill_plan(job, pairs, pair, from);
     mix_all(job, &(struct plan){n, pairs, from, pair},
-            data_scratch_bytes(scratch, DATA_NARROW, 2 * room));
+            image_scratch_bytes(scratch, IMAGE_NARROW, 2 * room));
     return 1;
 }
 
 #else
 
 int
-data_across(const struct data_across *job, struct data_scratch **scratch)
+image_across(const struct image_across *job, struct image_scratch **scratch)
 {
     (void)job;
     (void)scratch;

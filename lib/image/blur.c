@@ -270,8 +270,8 @@ box_down(size_t width, size_t height, const struct box *box, uint8_t *plane,
 }
 
 void
-data_blur_box(size_t width, size_t height, double sigma, uint8_t *plane,
-              struct data_scratch **scratch)
+image_blur_box(size_t width, size_t height, double sigma, uint8_t *plane,
+               struct image_scratch **scratch)
 {
     struct box box = box_for(sigma);
     const size_t pad = box.radius + 1, side = round_up(pad);
@@ -281,10 +281,10 @@ data_blur_box(size_t width, size_t height, double sigma, uint8_t *plane,
     uint16_t *work[2], *start;
     uintptr_t bytes;
 
-    REQUIRE(sigma > 0 && sigma <= DATA_SIGMA_MAX);
+    REQUIRE(sigma > 0 && sigma <= IMAGE_SIGMA_MAX);
     box.narrow = width * height >= ENOUGH && box_is_narrow(&box);
-    bytes =
-        (uintptr_t)data_scratch_bytes(scratch, DATA_BLUR, 2 * (2 * room + RUN));
+    bytes = (uintptr_t)image_scratch_bytes(scratch, IMAGE_BLUR,
+                                           2 * (2 * room + RUN));
     start = (uint16_t *)((bytes + 63) / 64 * 64);
     work[0] = start + side;
     work[1] = start + room + side;
@@ -353,8 +353,8 @@ fill_gaussian(size_t taps, double sigma, float *w)
 }
 
 void
-data_blur_kernel(size_t width, size_t height, size_t taps, double sigma,
-                 uint8_t *plane, struct data_scratch **scratch)
+image_blur_kernel(size_t width, size_t height, size_t taps, double sigma,
+                  uint8_t *plane, struct image_scratch **scratch)
 {
     const size_t half = taps / 2, floats = taps + width + 2 * half;
     const uint8_t **line;
@@ -362,10 +362,11 @@ data_blur_kernel(size_t width, size_t height, size_t taps, double sigma,
     float *w, *row;
 
     REQUIRE(sigma > 0 && taps % 2);
-    line = (void *)data_scratch_bytes(scratch, DATA_LINES, taps * sizeof *line);
-    w = (void *)data_scratch_bytes(scratch, DATA_ROW, floats * sizeof *w);
+    line =
+        (void *)image_scratch_bytes(scratch, IMAGE_LINES, taps * sizeof *line);
+    w = (void *)image_scratch_bytes(scratch, IMAGE_ROW, floats * sizeof *w);
     row = w + taps;
-    source = data_scratch_bytes(scratch, DATA_BLUR, width * height);
+    source = image_scratch_bytes(scratch, IMAGE_BLUR, width * height);
     memcpy(source, plane, width * height);
     fill_gaussian(taps, sigma, w);
     for (size_t y = 0; y < height; y++, plane += width) {

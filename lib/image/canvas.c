@@ -7,7 +7,7 @@
 #include "canvas.h"
 
 void
-data_canvas_init(struct canvas *c, const struct data_image *image)
+image_canvas_init(struct canvas *c, const struct image *image)
 {
     const size_t n = image->width * image->height;
     float *block = mem_array(6 * n, sizeof *block);
@@ -23,19 +23,19 @@ data_canvas_init(struct canvas *c, const struct data_image *image)
     c->layer[0] = block + 3 * n;
     c->layer[1] = block + 4 * n;
     c->copy = block + 5 * n;
-    data_canvas_take(c, image);
+    image_canvas_take(c, image);
 }
 
 void
-data_canvas_release(struct canvas *c)
+image_canvas_release(struct canvas *c)
 {
     free(c->plane[0]);
 }
 
 void
-data_canvas_keep(const struct canvas *c, struct data_image *image)
+image_canvas_keep(const struct canvas *c, struct image *image)
 {
-    data_image_size(image, c->width, c->height);
+    image_size(image, c->width, c->height);
     for (size_t i = 0; i < c->n; i++)
         for (size_t k = 0; k < 3; k++) {
             float x = c->plane[k][i];
@@ -46,7 +46,7 @@ data_canvas_keep(const struct canvas *c, struct data_image *image)
 }
 
 void
-data_canvas_take(struct canvas *c, const struct data_image *image)
+image_canvas_take(struct canvas *c, const struct image *image)
 {
     for (size_t i = 0; i < c->n; i++)
         for (size_t k = 0; k < 3; k++)
@@ -61,8 +61,8 @@ clamp_index(ptrdiff_t at, size_t n)
 }
 
 float
-data_canvas_sample(const struct canvas *c, const float *plane, double x,
-                   double y)
+image_canvas_sample(const struct canvas *c, const float *plane, double x,
+                    double y)
 {
     const ptrdiff_t i = (ptrdiff_t)floor(x), j = (ptrdiff_t)floor(y);
     const double right = x - (double)i, down = y - (double)j;
@@ -75,8 +75,8 @@ data_canvas_sample(const struct canvas *c, const float *plane, double x,
 }
 
 void
-data_canvas_kernel_add(struct canvas_kernel *kernel, double dx, double dy,
-                       double weight)
+image_canvas_kernel_add(struct canvas_kernel *kernel, double dx, double dy,
+                        double weight)
 {
     const double left = floor(dx), top = floor(dy);
 
@@ -107,8 +107,8 @@ filter_row(const struct canvas *c, const struct canvas_tap *tap, float weight,
 }
 
 void
-data_canvas_filter(struct canvas *c, float *plane,
-                   const struct canvas_kernel *kernel)
+image_canvas_filter(struct canvas *c, float *plane,
+                    const struct canvas_kernel *kernel)
 {
     double sum = 0;
 
@@ -123,22 +123,22 @@ data_canvas_filter(struct canvas *c, float *plane,
 }
 
 struct canvas_kernel
-data_canvas_gaussian(double sigma)
+image_canvas_gaussian(double sigma)
 {
     const int reach = (int)ceil(3 * sigma);
     struct canvas_kernel kernel = {0};
 
     for (int y = -reach; y <= reach; y++)
         for (int x = -reach; x <= reach; x++)
-            data_canvas_kernel_add(
+            image_canvas_kernel_add(
                 &kernel, x, y, exp(-.5 * (x * x + y * y) / (sigma * sigma)));
     return kernel;
 }
 
 double
-data_canvas_rough(double sigma)
+image_canvas_rough(double sigma)
 {
-    const struct canvas_kernel kernel = data_canvas_gaussian(sigma);
+    const struct canvas_kernel kernel = image_canvas_gaussian(sigma);
     double sum = 0, square = 0;
 
     for (size_t t = 0; t < kernel.n; t++) {
@@ -150,13 +150,13 @@ data_canvas_rough(double sigma)
 }
 
 struct canvas_kernel
-data_canvas_streak(double length, double sigma, double angle)
+image_canvas_streak(double length, double sigma, double angle)
 {
     struct canvas_kernel kernel = {0};
 
     for (double t = 0; t <= length; t += .5)
-        data_canvas_kernel_add(&kernel, t * cos(angle), t * sin(angle),
-                               exp(-.5 * t * t / (sigma * sigma)));
+        image_canvas_kernel_add(&kernel, t * cos(angle), t * sin(angle),
+                                exp(-.5 * t * t / (sigma * sigma)));
     return kernel;
 }
 
@@ -192,7 +192,7 @@ add_octave(struct canvas *c, size_t cells, double strength, float *plane)
 }
 
 void
-data_canvas_clouds(struct canvas *c, double decay, float *plane)
+image_canvas_clouds(struct canvas *c, double decay, float *plane)
 {
     const size_t finest = c->width > c->height ? c->width : c->height;
     float low = INFINITY, high = -INFINITY;

@@ -15,24 +15,24 @@ struct canvas {
     size_t width, height, n; /* n = width x height */
     float *plane[3];         /* [n] red, green, blue */
     float *layer[2];         /* [n] for an operator to work in */
-    float *copy;             /* [n] data_canvas_filter()'s own */
+    float *copy;             /* [n] image_canvas_filter()'s own */
     double unit;             /* pixels: short side / 32 */
     struct rng rng;
 };
 
-void data_canvas_init(struct canvas *c, const struct data_image *image);
-void data_canvas_release(struct canvas *c);
+void image_canvas_init(struct canvas *c, const struct image *image);
+void image_canvas_release(struct canvas *c);
 
-/* data_canvas_keep() rounds the planes to an image of the canvas's size. */
-void data_canvas_keep(const struct canvas *c, struct data_image *image);
+/* image_canvas_keep() rounds the planes to an image of the canvas's size. */
+void image_canvas_keep(const struct canvas *c, struct image *image);
 
-/* data_canvas_take() copies an image of the canvas's size to the planes. */
-void data_canvas_take(struct canvas *c, const struct data_image *image);
+/* image_canvas_take() copies an image of the canvas's size to the planes. */
+void image_canvas_take(struct canvas *c, const struct image *image);
 
-/* data_canvas_sample() reads a plane at a place between pixels, bilinear, the
+/* image_canvas_sample() reads a plane at a place between pixels, bilinear, the
  * edge repeated; pixel (i,j) is at (i,j). */
-float data_canvas_sample(const struct canvas *c, const float *plane, double x,
-                         double y);
+float image_canvas_sample(const struct canvas *c, const float *plane, double x,
+                          double y);
 
 /* A filter, as a list of places around a pixel with their weights. */
 struct canvas_kernel {
@@ -43,31 +43,31 @@ struct canvas_kernel {
     size_t n, room;
 };
 
-/* data_canvas_kernel_add() adds a tap between pixels, shared among the four
+/* image_canvas_kernel_add() adds a tap between pixels, shared among the four
  * next to it; weights count as shares of their sum. */
-void data_canvas_kernel_add(struct canvas_kernel *kernel, double dx, double dy,
-                            double weight);
+void image_canvas_kernel_add(struct canvas_kernel *kernel, double dx, double dy,
+                             double weight);
 
-/* data_canvas_filter() filters a plane, the edge repeated, and releases the
+/* image_canvas_filter() filters a plane, the edge repeated, and releases the
  * kernel. O(n taps). */
-void data_canvas_filter(struct canvas *c, float *plane,
-                        const struct canvas_kernel *kernel);
+void image_canvas_filter(struct canvas *c, float *plane,
+                         const struct canvas_kernel *kernel);
 
-/* data_canvas_gaussian() and data_canvas_streak() make the kernels of a
+/* image_canvas_gaussian() and image_canvas_streak() make the kernels of a
  * Gaussian blur and of one that trails off along a line, from the pixel to its
  * angle. sigma, length  pixels of this canvas; angle in radians */
-struct canvas_kernel data_canvas_gaussian(double sigma);
-struct canvas_kernel data_canvas_streak(double length, double sigma,
-                                        double angle);
+struct canvas_kernel image_canvas_gaussian(double sigma);
+struct canvas_kernel image_canvas_streak(double length, double sigma,
+                                         double angle);
 
-/* data_canvas_rough() returns the deviation of white noise of which a Gaussian
+/* image_canvas_rough() returns the deviation of white noise of which a Gaussian
  * blur of sigma leaves 1. */
-double data_canvas_rough(double sigma);
+double image_canvas_rough(double sigma);
 
-/* data_canvas_clouds() fills a plane with random clouds, 0 .. 1: octaves of
+/* image_canvas_clouds() fills a plane with random clouds, 0 .. 1: octaves of
  * smooth noise, each half as large and 1 / decay as strong as the one before.
  */
-void data_canvas_clouds(struct canvas *c, double decay, float *plane);
+void image_canvas_clouds(struct canvas *c, double decay, float *plane);
 
 /* A kind of damage. */
 struct corruption {
@@ -76,7 +76,7 @@ struct corruption {
     double amount[5][7]; /* what run() gets, for each severity */
 };
 
-extern const struct corruption data_corrupt_blur[5], data_corrupt_weather[5],
-    data_corrupt_digital[5];
+extern const struct corruption image_corrupt_blur[5], image_corrupt_weather[5],
+    image_corrupt_digital[5];
 
 #endif

@@ -15,8 +15,8 @@ check_webp(const uint8_t *bytes, size_t len, size_t max_pixels,
         return err_set(err, "is damaged");
     if (found->has_animation)
         return err_set(err, "is an animation");
-    return data_opaque_judge((size_t)found->width, (size_t)found->height,
-                             max_pixels, err);
+    return image_opaque_judge((size_t)found->width, (size_t)found->height,
+                              max_pixels, err);
 }
 
 static int
@@ -34,7 +34,7 @@ read_webp_header(const uint8_t *bytes, size_t len, size_t max_pixels,
 
 static int
 decode_webp(const uint8_t *bytes, size_t len, size_t max_pixels,
-            struct data_image *image, struct err *err)
+            struct image *image, struct err *err)
 {
     WebPBitstreamFeatures found;
     size_t width, n;
@@ -45,12 +45,12 @@ decode_webp(const uint8_t *bytes, size_t len, size_t max_pixels,
         return -1;
     width = (size_t)found.width;
     n = width * (size_t)found.height;
-    data_image_size(image, width, (size_t)found.height);
+    image_size(image, width, (size_t)found.height);
     if (found.has_alpha) {
         rgba = mem_array(n, 4);
         good = WebPDecodeRGBAInto(bytes, len, rgba, 4 * n, 4 * found.width) !=
                NULL;
-        data_opaque_on_white(n, rgba, image->pixel);
+        image_opaque_on_white(n, rgba, image->pixel);
         free(rgba);
     } else {
         good = WebPDecodeRGBInto(bytes, len, image->pixel, 3 * n,
@@ -60,26 +60,26 @@ decode_webp(const uint8_t *bytes, size_t len, size_t max_pixels,
 }
 
 const char *
-data_codec_name(enum data_codec codec)
+image_codec_name(enum image_codec codec)
 {
-    static const char *const name[] = {[DATA_CODEC_JPEG] = "jpeg",
-                                       [DATA_CODEC_PNG] = "png",
-                                       [DATA_CODEC_WEBP] = "webp"};
+    static const char *const name[] = {[IMAGE_CODEC_JPEG] = "jpeg",
+                                       [IMAGE_CODEC_PNG] = "png",
+                                       [IMAGE_CODEC_WEBP] = "webp"};
 
-    REQUIRE(codec < DATA_CODECS);
+    REQUIRE(codec < IMAGE_CODECS);
     return name[codec];
 }
 
-enum data_codec
-data_codec_of(const uint8_t *bytes, size_t len)
+enum image_codec
+image_codec_of(const uint8_t *bytes, size_t len)
 {
     if (len >= 3 && !memcmp(bytes, "\xff\xd8\xff", 3))
-        return DATA_CODEC_JPEG;
+        return IMAGE_CODEC_JPEG;
     if (len >= 8 && !memcmp(bytes, "\x89PNG\r\n\x1a\n", 8))
-        return DATA_CODEC_PNG;
+        return IMAGE_CODEC_PNG;
     if (len >= 12 && !memcmp(bytes, "RIFF", 4) && !memcmp(bytes + 8, "WEBP", 4))
-        return DATA_CODEC_WEBP;
-    return DATA_CODECS;
+        return IMAGE_CODEC_WEBP;
+    return IMAGE_CODECS;
 }
 
 static int
@@ -90,48 +90,48 @@ no_image(size_t len, struct err *err)
 }
 
 int
-data_codec_decode(struct data_decoder **decoder, const uint8_t *bytes,
-                  size_t len, size_t max_pixels, enum data_policy policy,
-                  struct data_image *image, struct err *err)
+image_codec_decode(struct image_decoder **decoder, const uint8_t *bytes,
+                   size_t len, size_t max_pixels, enum image_policy policy,
+                   struct image *image, struct err *err)
 {
-    return data_codec_region(decoder, bytes, len, max_pixels, policy, NULL,
-                             image, err);
+    return image_codec_region(decoder, bytes, len, max_pixels, policy, NULL,
+                              image, err);
 }
 
 int
-data_codec_region(struct data_decoder **decoder, const uint8_t *bytes,
-                  size_t len, size_t max_pixels, enum data_policy policy,
-                  const struct data_region *region, struct data_image *image,
-                  struct err *err)
+image_codec_region(struct image_decoder **decoder, const uint8_t *bytes,
+                   size_t len, size_t max_pixels, enum image_policy policy,
+                   const struct image_region *region, struct image *image,
+                   struct err *err)
 {
-    switch (data_codec_of(bytes, len)) {
-    case DATA_CODEC_JPEG:
-        return data_jpeg_region(decoder, bytes, len, max_pixels, policy, region,
-                                image, err);
-    case DATA_CODEC_PNG:
-        return data_png_decode(bytes, len, max_pixels, image, err);
-    case DATA_CODEC_WEBP:
+    switch (image_codec_of(bytes, len)) {
+    case IMAGE_CODEC_JPEG:
+        return image_jpeg_region(decoder, bytes, len, max_pixels, policy,
+                                 region, image, err);
+    case IMAGE_CODEC_PNG:
+        return image_png_decode(bytes, len, max_pixels, image, err);
+    case IMAGE_CODEC_WEBP:
         return decode_webp(bytes, len, max_pixels, image, err);
-    case DATA_CODECS:
+    case IMAGE_CODECS:
         break;
     }
     return no_image(len, err);
 }
 
 int
-data_codec_header(struct data_decoder **decoder, const uint8_t *bytes,
-                  size_t len, size_t max_pixels, size_t *width, size_t *height,
-                  struct err *err)
+image_codec_header(struct image_decoder **decoder, const uint8_t *bytes,
+                   size_t len, size_t max_pixels, size_t *width, size_t *height,
+                   struct err *err)
 {
-    switch (data_codec_of(bytes, len)) {
-    case DATA_CODEC_JPEG:
-        return data_jpeg_header(decoder, bytes, len, max_pixels, width, height,
-                                err);
-    case DATA_CODEC_PNG:
-        return data_png_header(bytes, len, max_pixels, width, height, err);
-    case DATA_CODEC_WEBP:
+    switch (image_codec_of(bytes, len)) {
+    case IMAGE_CODEC_JPEG:
+        return image_jpeg_header(decoder, bytes, len, max_pixels, width, height,
+                                 err);
+    case IMAGE_CODEC_PNG:
+        return image_png_header(bytes, len, max_pixels, width, height, err);
+    case IMAGE_CODEC_WEBP:
         return read_webp_header(bytes, len, max_pixels, width, height, err);
-    case DATA_CODECS:
+    case IMAGE_CODECS:
         break;
     }
     return no_image(len, err);

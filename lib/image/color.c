@@ -6,7 +6,7 @@
 #include "color.h"
 #include "wide.h"
 
-UTIL_CLONES(void, data_color_split,
+UTIL_CLONES(void, image_color_split,
             (size_t n, const uint8_t *pixel, uint8_t *plane), (n, pixel, plane))
 {
     uint8_t *restrict r = plane, *restrict g = r + n, *restrict b = g + n;
@@ -18,7 +18,7 @@ UTIL_CLONES(void, data_color_split,
     }
 }
 
-UTIL_CLONES(void, data_color_merge,
+UTIL_CLONES(void, image_color_merge,
             (size_t n, const uint8_t *plane, uint8_t *pixel), (n, plane, pixel))
 {
     const uint8_t *r = plane, *g = r + n, *b = g + n;
@@ -46,13 +46,13 @@ static UTIL_CLONES(void, blend_each, (size_t n, int from, float f, uint8_t *x),
                    (n, from, f, x))
 {
     for (size_t i = 0; i < n; i++)
-        x[i] = data_color_mix(from, x[i], f);
+        x[i] = image_color_mix(from, x[i], f);
 }
 
-#ifdef DATA_WIDE
+#ifdef IMAGE_WIDE
 
 /* x = table[x], from registers that hold the table. */
-DATA_WIDE static void
+IMAGE_WIDE static void
 look_up(size_t n, const uint8_t table[256], uint8_t *x)
 {
     for (size_t i = 0; i < n; i += 64) {
@@ -93,7 +93,7 @@ multiply_floor(struct words f, int16_t d)
 
 /*
  * Split a factor; 0 where multiply_floor() is not f d of each d in -255 .. 255,
- * or where a + f d could be rounded up to a whole number: data_color_mix()
+ * or where a + f d could be rounded up to a whole number: image_color_mix()
  * rounds twice.
  */
 static UTIL_CLONES(int, words_of, (float f, struct words *words), (f, words))
@@ -140,7 +140,7 @@ blend_all(size_t n, int from, float f, uint8_t *x)
     uint8_t table[256];
     struct words words;
 
-    if (!data_wide_ok()) {
+    if (!image_wide_ok()) {
         if (n >= ENOUGH && words_of(f, &words))
             blend_each_words(n, (int16_t)from, words, x);
         else
@@ -154,7 +154,7 @@ blend_all(size_t n, int from, float f, uint8_t *x)
 }
 
 void
-data_color_brightness(size_t n, double factor, uint8_t *plane)
+image_color_brightness(size_t n, double factor, uint8_t *plane)
 {
     blend_all(3 * n, 0, (float)factor, plane);
 }
@@ -178,7 +178,7 @@ static UTIL_CLONES(uint64_t, grey_sum, (size_t n, const uint8_t *plane),
 }
 
 void
-data_color_contrast(size_t n, double factor, uint8_t *plane)
+image_color_contrast(size_t n, double factor, uint8_t *plane)
 {
     double mean = (double)grey_sum(n, plane) / (double)n;
 
@@ -193,9 +193,9 @@ static UTIL_CLONES(void, saturate_plane, (size_t n, float f, uint8_t *plane),
     for (size_t i = 0; i < n; i++) {
         int from = grey_of_bytes(r[i], g[i], b[i]);
 
-        r[i] = data_color_mix(from, r[i], f);
-        g[i] = data_color_mix(from, g[i], f);
-        b[i] = data_color_mix(from, b[i], f);
+        r[i] = image_color_mix(from, r[i], f);
+        g[i] = image_color_mix(from, g[i], f);
+        b[i] = image_color_mix(from, b[i], f);
     }
 }
 
@@ -215,7 +215,7 @@ static UTIL_CLONES(void, saturate_words,
 }
 
 void
-data_color_saturation(size_t n, double factor, uint8_t *plane)
+image_color_saturation(size_t n, double factor, uint8_t *plane)
 {
     struct words words;
 
@@ -225,7 +225,7 @@ data_color_saturation(size_t n, double factor, uint8_t *plane)
         saturate_plane(n, (float)factor, plane);
 }
 
-UTIL_CLONES(void, data_color_grey, (size_t n, uint8_t *plane), (n, plane))
+UTIL_CLONES(void, image_color_grey, (size_t n, uint8_t *plane), (n, plane))
 {
     uint8_t *restrict r = plane, *restrict g = r + n, *restrict b = g + n;
 
@@ -234,8 +234,8 @@ UTIL_CLONES(void, data_color_grey, (size_t n, uint8_t *plane), (n, plane))
 }
 
 void
-data_color_hue(size_t n, double shift, uint8_t *plane)
+image_color_hue(size_t n, double shift, uint8_t *plane)
 {
     REQUIRE(shift >= -0.5 && shift <= 0.5);
-    data_hue_turn(n, (int)(shift * 255), plane);
+    image_hue_turn(n, (int)(shift * 255), plane);
 }

@@ -19,13 +19,13 @@
  */
 
 /*
- * data_color_mix() is PIL's blend: from a to b by f, beyond them
+ * image_color_mix() is PIL's blend: from a to b by f, beyond them
  * where f > 1.  Cut off first and clipped as a whole number, which comes to the
  * same: a choice between floats becomes a choice between bytes, four times as
  * long.
  */
 static inline uint8_t
-data_color_mix(int a, int b, float f)
+image_color_mix(int a, int b, float f)
 {
     int x = (int)((float)a + f * (float)(b - a));
 
@@ -33,37 +33,37 @@ data_color_mix(int a, int b, float f)
     return (uint8_t)(x < 255 ? x : 255);
 }
 
-/* data_color_split(): [n,3] to [3,n]; data_color_merge(): and back. */
-void data_color_split(size_t n, const uint8_t *pixel, uint8_t *plane);
-void data_color_merge(size_t n, const uint8_t *plane, uint8_t *pixel);
+/* image_color_split(): [n,3] to [3,n]; image_color_merge(): and back. */
+void image_color_split(size_t n, const uint8_t *pixel, uint8_t *plane);
+void image_color_merge(size_t n, const uint8_t *plane, uint8_t *pixel);
 
-/* data_color_brightness(): x = mix(0, x, factor). */
-void data_color_brightness(size_t n, double factor, uint8_t *plane);
+/* image_color_brightness(): x = mix(0, x, factor). */
+void image_color_brightness(size_t n, double factor, uint8_t *plane);
 
-/* data_color_contrast(): x = mix(mean grey, rounded, x, factor). */
-void data_color_contrast(size_t n, double factor, uint8_t *plane);
+/* image_color_contrast(): x = mix(mean grey, rounded, x, factor). */
+void image_color_contrast(size_t n, double factor, uint8_t *plane);
 
-/* data_color_saturation(): x = mix(grey of the pixel, x, factor). */
-void data_color_saturation(size_t n, double factor, uint8_t *plane);
+/* image_color_saturation(): x = mix(grey of the pixel, x, factor). */
+void image_color_saturation(size_t n, double factor, uint8_t *plane);
 
 /*
- * data_color_hue() turns the hue by trunc(255 shift) of 255 steps, through
+ * image_color_hue() turns the hue by trunc(255 shift) of 255 steps, through
  * PIL's HSV of 8 bits each, which is coarse: shift 0 changes pixels, too.
  *   -0.5 <= shift <= 0.5
  */
-void data_color_hue(size_t n, double shift, uint8_t *plane);
+void image_color_hue(size_t n, double shift, uint8_t *plane);
 
-/* data_color_grey() sets all three planes to the grey. */
-void data_color_grey(size_t n, uint8_t *plane);
+/* image_color_grey() sets all three planes to the grey. */
+void image_color_grey(size_t n, uint8_t *plane);
 
 /*
- * data_hue_turn() turns the hue of n pixels by `shift` of 255 steps, in place,
- * as PIL's HSV of 8 bits does it.  data_hue_plain() defines
+ * image_hue_turn() turns the hue of n pixels by `shift` of 255 steps, in place,
+ * as PIL's HSV of 8 bits does it.  image_hue_plain() defines
  * it; the other gives the same bits, with AVX-512 VBMI in half the time.
  *   plane  [3,n]
  *   shift  -127 .. 127
  */
-void data_hue_turn(size_t n, int shift, uint8_t *plane);
-void data_hue_plain(size_t n, int shift, uint8_t *plane);
+void image_hue_turn(size_t n, int shift, uint8_t *plane);
+void image_hue_plain(size_t n, int shift, uint8_t *plane);
 
 #endif

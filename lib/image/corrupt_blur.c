@@ -11,14 +11,14 @@ static void
 filter_all(struct canvas *c, struct canvas_kernel kernel)
 {
     for (size_t k = 0; k < 3; k++)
-        data_canvas_filter(c, c->plane[k], &kernel);
+        image_canvas_filter(c, c->plane[k], &kernel);
     free(kernel.tap);
 }
 
 static void
 gaussian_blur(struct canvas *c, const double *amount)
 {
-    filter_all(c, data_canvas_gaussian(amount[0] * c->unit));
+    filter_all(c, image_canvas_gaussian(amount[0] * c->unit));
 }
 
 /* A disc of radius amount[0] with an edge of deviation amount[1]. */
@@ -44,7 +44,7 @@ defocus_blur(struct canvas *c, const double *amount)
                         weight +=
                             exp(-.5 * (dx * dx + dy * dy) / (soft * soft));
                 }
-            data_canvas_kernel_add(&kernel, x, y, weight);
+            image_canvas_kernel_add(&kernel, x, y, weight);
         }
     filter_all(c, kernel);
 }
@@ -87,8 +87,8 @@ motion_blur(struct canvas *c, const double *amount)
 {
     const double angle = rng_range(&c->rng, -pi / 4, pi / 4);
 
-    filter_all(
-        c, data_canvas_streak(amount[0] * c->unit, amount[1] * c->unit, angle));
+    filter_all(c, image_canvas_streak(amount[0] * c->unit, amount[1] * c->unit,
+                                      angle));
 }
 
 /* The mean of the picture at all scales up to 1 + amount[0]. */
@@ -108,8 +108,8 @@ zoom_blur(struct canvas *c, const double *amount)
             for (int s = 0; s < steps; s++) {
                 const double zoom = 1 + s * .01;
 
-                sum += data_canvas_sample(c, c->plane[k], cx + x / zoom,
-                                          cy + y / zoom);
+                sum += image_canvas_sample(c, c->plane[k], cx + x / zoom,
+                                           cy + y / zoom);
             }
             c->layer[0][i] = (float)(sum / (steps + 1));
         }
@@ -118,7 +118,7 @@ zoom_blur(struct canvas *c, const double *amount)
     }
 }
 
-const struct corruption data_corrupt_blur[5] = {
+const struct corruption image_corrupt_blur[5] = {
     {"defocus_blur",
      defocus_blur,
      {{.3, .4}, {.4, .5}, {.5, .6}, {1, .6}, {1.5, .6}}},

@@ -88,20 +88,20 @@ make_pixelated(struct canvas *c, const double *amount)
 static void
 jpeg_compression(struct canvas *c, const double *amount)
 {
-    struct data_image image = {0};
+    struct image image = {0};
     struct data_bytes bytes = {0};
-    struct data_decoder *decoder = NULL;
+    struct image_decoder *decoder = NULL;
     struct err err;
 
-    data_canvas_keep(c, &image);
-    REQUIRE(!data_jpeg_encode(image.pixel, c->width, c->height, 3,
-                              (int)amount[0], &bytes, &err) &&
-            !data_jpeg_decode(&decoder, bytes.data, bytes.len, c->n,
-                              DATA_REFUSE, &image, &err));
-    data_canvas_take(c, &image);
-    data_jpeg_free(decoder);
+    image_canvas_keep(c, &image);
+    REQUIRE(!image_jpeg_encode(image.pixel, c->width, c->height, 3,
+                               (int)amount[0], &bytes, &err) &&
+            !image_jpeg_decode(&decoder, bytes.data, bytes.len, c->n,
+                               IMAGE_REFUSE, &image, &err));
+    image_canvas_take(c, &image);
+    image_jpeg_free(decoder);
     data_bytes_release(&bytes);
-    data_image_release(&image);
+    image_release(&image);
 }
 
 /*
@@ -113,15 +113,15 @@ static void
 draw_displacements(struct canvas *c, const double *amount, float *layer)
 {
     const double smooth = amount[2] * c->unit, move = amount[0] * c->unit;
-    const double noise = amount[1] * c->unit * data_canvas_rough(smooth);
-    const struct canvas_kernel blur = data_canvas_gaussian(smooth);
+    const double noise = amount[1] * c->unit * image_canvas_rough(smooth);
+    const struct canvas_kernel blur = image_canvas_gaussian(smooth);
     double affine[3];
 
     for (size_t k = 0; k < 3; k++)
         affine[k] = rng_range(&c->rng, -move, move);
     for (size_t i = 0; i < c->n; i++)
         layer[i] = (float)(noise * rng_normal(&c->rng));
-    data_canvas_filter(c, layer, &blur);
+    image_canvas_filter(c, layer, &blur);
     free(blur.tap);
     for (size_t i = 0; i < c->n; i++) {
         const double x = (double)(i % c->width) / (double)c->width - .5;
@@ -138,14 +138,14 @@ elastic_transform(struct canvas *c, const double *amount)
     draw_displacements(c, amount, c->layer[1]);
     for (size_t k = 0; k < 3; k++) {
         for (size_t i = 0; i < c->n; i++)
-            c->copy[i] = data_canvas_sample(
+            c->copy[i] = image_canvas_sample(
                 c, c->plane[k], (double)(i % c->width) + c->layer[0][i],
                 (double)(i / c->width) + c->layer[1][i]);
         memcpy(c->plane[k], c->copy, c->n * sizeof *c->copy);
     }
 }
 
-const struct corruption data_corrupt_digital[5] = {
+const struct corruption image_corrupt_digital[5] = {
     {"contrast", lower_contrast, {{.75}, {.5}, {.4}, {.3}, {.15}}},
     {"elastic_transform",
      elastic_transform,

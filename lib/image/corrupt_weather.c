@@ -30,8 +30,9 @@ draw_flakes(struct canvas *c, double mean, double deviation, double zoom,
     for (size_t i = 0; i < c->n; i++)
         c->copy[i] = (float)(mean + deviation * rng_normal(&c->rng));
     for (size_t i = 0; i < c->n; i++)
-        layer[i] = data_canvas_sample(c, c->copy, (double)(i % c->width) / zoom,
-                                      (double)(i / c->width) / zoom);
+        layer[i] =
+            image_canvas_sample(c, c->copy, (double)(i % c->width) / zoom,
+                                (double)(i / c->width) / zoom);
 }
 
 /*
@@ -46,13 +47,13 @@ add_snow(struct canvas *c, const double *amount)
 {
     const double angle = rng_range(&c->rng, pi / 4, 3 * pi / 4);
     struct canvas_kernel streak =
-        data_canvas_streak(amount[4] * c->unit, amount[5] * c->unit, angle);
+        image_canvas_streak(amount[4] * c->unit, amount[5] * c->unit, angle);
     float *flake = c->layer[0];
 
     draw_flakes(c, amount[0], amount[1], amount[2] * c->unit, flake);
     for (size_t i = 0; i < c->n; i++)
         flake[i] = flake[i] < amount[3] ? 0 : clip_to_unit(flake[i]);
-    data_canvas_filter(c, flake, &streak);
+    image_canvas_filter(c, flake, &streak);
     free(streak.tap);
     for (size_t i = 0; i < c->n; i++) {
         const double pale = 1.5 * grey_of_pixel(c, i) + .5;
@@ -73,8 +74,8 @@ add_frost(struct canvas *c, const double *amount)
 {
     static const double tint[3] = {.86, .94, 1};
 
-    data_canvas_clouds(c, 1.4, c->layer[0]);
-    data_canvas_clouds(c, 1.8, c->layer[1]);
+    image_canvas_clouds(c, 1.4, c->layer[0]);
+    image_canvas_clouds(c, 1.8, c->layer[1]);
     for (size_t i = 0; i < c->n; i++) {
         const double ridge = 1 - fabs(2 * c->layer[0][i] - 1);
         const double ice = clip_to_unit(.3 + .9 * ridge * ridge * ridge +
@@ -92,7 +93,7 @@ add_fog(struct canvas *c, const double *amount)
 {
     float most = 0;
 
-    data_canvas_clouds(c, amount[1], c->layer[0]);
+    image_canvas_clouds(c, amount[1], c->layer[0]);
     for (size_t i = 0; i < 3 * c->n; i++)
         most = fmaxf(most, c->plane[0][i]);
     for (size_t k = 0; k < 3; k++)
@@ -128,11 +129,11 @@ add_spatter(struct canvas *c, const double *amount)
     static const double water[3] = {.69, .93, .93}, mud[3] = {.25, .16, .08};
     const double *colour = amount[3] > 0 ? mud : water;
     const double smooth = amount[0] * c->unit;
-    const struct canvas_kernel blur = data_canvas_gaussian(smooth);
+    const struct canvas_kernel blur = image_canvas_gaussian(smooth);
     float *drop = c->layer[0];
 
-    draw_flakes(c, 0, data_canvas_rough(smooth), 1, drop);
-    data_canvas_filter(c, drop, &blur);
+    draw_flakes(c, 0, image_canvas_rough(smooth), 1, drop);
+    image_canvas_filter(c, drop, &blur);
     free(blur.tap);
     for (size_t i = 0; i < c->n; i++) {
         // the rim of a drop is thinner
@@ -144,7 +145,7 @@ add_spatter(struct canvas *c, const double *amount)
     }
 }
 
-const struct corruption data_corrupt_weather[5] = {
+const struct corruption image_corrupt_weather[5] = {
     {"snow",
      add_snow,
      {{.1, .2, 1, .6, 8, 3, .95},

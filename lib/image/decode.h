@@ -9,22 +9,22 @@
 
 enum { OPAQUE_SIDE_MAX = 65535 };
 
-/* data_opaque_judge() refuses images with a side above OPAQUE_SIDE_MAX or
+/* image_opaque_judge() refuses images with a side above OPAQUE_SIDE_MAX or
  * with more than max_pixels pixels. */
-int data_opaque_judge(size_t width, size_t height, size_t max_pixels,
-                      struct err *err);
+int image_opaque_judge(size_t width, size_t height, size_t max_pixels,
+                       struct err *err);
 
 /*
- * data_opaque_on_white() lays n pixels on white: c a / 255 + 255 - a, to the
+ * image_opaque_on_white() lays n pixels on white: c a / 255 + 255 - a, to the
  * nearest.
  *   rgba [n,4] in, rgb [n,3] out; the two may not overlap
  */
-void data_opaque_on_white(size_t n, const uint8_t *rgba, uint8_t *rgb);
+void image_opaque_on_white(size_t n, const uint8_t *rgba, uint8_t *rgb);
 
-/* As data_codec_decode() and data_codec_header() say, of PNG. */
-int data_png_decode(const uint8_t *bytes, size_t len, size_t max_pixels,
-                    struct data_image *image, struct err *err);
-int data_png_header(const uint8_t *bytes, size_t len, size_t max_pixels,
-                    size_t *width, size_t *height, struct err *err);
+/* As image_codec_decode() and image_codec_header() say, of PNG. */
+int image_png_decode(const uint8_t *bytes, size_t len, size_t max_pixels,
+                     struct image *image, struct err *err);
+int image_png_header(const uint8_t *bytes, size_t len, size_t max_pixels,
+                     size_t *width, size_t *height, struct err *err);
 
 #endif

@@ -30,7 +30,7 @@ read_u32(const struct tiff *tiff, size_t at)
 }
 
 int
-data_exif_orientation(const uint8_t *bytes, size_t len)
+image_exif_orientation(const uint8_t *bytes, size_t len)
 {
     struct tiff tiff;
     size_t directory, n;
@@ -60,8 +60,7 @@ data_exif_orientation(const uint8_t *bytes, size_t len)
 }
 
 void
-data_exif_turn(int orientation, const struct data_image *from,
-               struct data_image *to)
+image_exif_turn(int orientation, const struct image *from, struct image *to)
 {
     const int turned = orientation >= 5;
     const int mirrored = orientation == 2 || orientation == 3 ||
@@ -72,7 +71,7 @@ data_exif_turn(int orientation, const struct data_image *from,
     uint8_t *out;
 
     REQUIRE(orientation >= 1 && orientation <= 8 && from != to);
-    data_image_size(to, turned ? h : w, turned ? w : h);
+    image_size(to, turned ? h : w, turned ? w : h);
     out = to->pixel;
     for (size_t y = 0; y < to->height; y++)
         for (size_t x = 0; x < to->width; x++, out += 3) {

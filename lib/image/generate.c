@@ -14,7 +14,7 @@ enum {
     TEXTURES = 5 // the first class that covers all of the image
 };
 
-static const char *const class_name[DATA_GENERATE_CLASSES] = {
+static const char *const class_name[IMAGE_GENERATE_CLASSES] = {
     "circle", "square",  "triangle", "cross",
     "ring",   "stripes", "checks",   "dots"};
 
@@ -160,34 +160,34 @@ article_of(const char *word)
 }
 
 static void
-write_caption(const struct figure *figure, char caption[DATA_GENERATE_CAPTION])
+write_caption(const struct figure *figure, char caption[IMAGE_GENERATE_CAPTION])
 {
     const char *name = class_name[figure->label];
     const char *ink = figure->ink->name, *ground = figure->ground->name;
 
     if (figure->label >= TEXTURES)
-        snprintf(caption, DATA_GENERATE_CAPTION,
+        snprintf(caption, IMAGE_GENERATE_CAPTION,
                  "%s %s %s on %s %s ground\n%s %s texture of %s %s",
                  figure->large ? "wide" : "narrow", ink, name,
                  article_of(ground), ground, article_of(ground), ground, ink,
                  name);
     else
-        snprintf(caption, DATA_GENERATE_CAPTION,
+        snprintf(caption, IMAGE_GENERATE_CAPTION,
                  "a %s %s %s on %s %s ground\n%s with one %s %s",
                  figure->large ? "large" : "small", ink, name,
                  article_of(ground), ground, ground, ink, name);
 }
 
 int
-data_generate(uint64_t seed, uint64_t id, size_t size, uint8_t *pixel,
-              char caption[DATA_GENERATE_CAPTION])
+image_generate(uint64_t seed, uint64_t id, size_t size, uint8_t *pixel,
+               char caption[IMAGE_GENERATE_CAPTION])
 {
     struct rng rng;
     struct figure figure;
 
     REQUIRE(size >= 1);
     rng_init(&rng, seed, RNG_GENERATE, id, 0, 0);
-    figure = draw_figure(&rng, (int)(id % DATA_GENERATE_CLASSES));
+    figure = draw_figure(&rng, (int)(id % IMAGE_GENERATE_CLASSES));
     paint_figure(&rng, &figure, size, pixel);
     write_caption(&figure, caption);
     return figure.label;

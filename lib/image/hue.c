@@ -139,7 +139,7 @@ to_rgb(const struct hues *h, uint8_t *restrict red, uint8_t *restrict green,
     }
 }
 
-UTIL_CLONES(void, data_hue_plain, (size_t n, int shift, uint8_t *plane),
+UTIL_CLONES(void, image_hue_plain, (size_t n, int shift, uint8_t *plane),
             (n, shift, plane))
 {
     uint8_t last[3 * CHUNK] = {0};
@@ -162,7 +162,7 @@ UTIL_CLONES(void, data_hue_plain, (size_t n, int shift, uint8_t *plane),
     }
 }
 
-#ifdef DATA_WIDE
+#ifdef IMAGE_WIDE
 
 /*
  * The same in whole numbers.  What is divided by is a byte, so that its
@@ -230,7 +230,7 @@ fill_tables(struct tables *table)
 }
 
 /* 255 x / n in 256ths */
-DATA_WIDE_INLINE struct wide_words
+IMAGE_WIDE_INLINE struct wide_words
 ratio(__m512i x, __m512i n, const struct tables *table)
 {
     const __m512i none = _mm512_setzero_si512();
@@ -249,7 +249,7 @@ ratio(__m512i x, __m512i n, const struct tables *table)
 
 /* 42.5 off / spread of its 255-fold to the nearest, halves up; or down where
  * `down` is 1, a 256th. */
-DATA_WIDE_INLINE __m512i
+IMAGE_WIDE_INLINE __m512i
 sixth(__m512i x, __m512i down)
 {
     const __m512i whole = _mm512_srli_epi16(_mm512_subs_epu16(x, down), 8);
@@ -263,7 +263,7 @@ struct branch {
     __m512i base, half;
 };
 
-DATA_WIDE_INLINE struct branch
+IMAGE_WIDE_INLINE struct branch
 branch_of(__m512i r, __m512i g, __m512i b, __m512i max, __m512i min)
 {
     const __mmask64 at_r = _mm512_cmpeq_epi8_mask(r, max);
@@ -286,7 +286,7 @@ branch_of(__m512i r, __m512i g, __m512i b, __m512i max, __m512i min)
 }
 
 /* PIL's hue: 42.5 times base + off / spread or base - off / spread. */
-DATA_WIDE_INLINE __m512i
+IMAGE_WIDE_INLINE __m512i
 hue_of(const struct branch *branch, struct wide_words off,
        const struct tables *table)
 {
@@ -306,7 +306,7 @@ hue_of(const struct branch *branch, struct wide_words off,
 }
 
 /* max (255 - sat) / 255 to the nearest */
-DATA_WIDE_INLINE __m512i
+IMAGE_WIDE_INLINE __m512i
 low_of(__m512i max, __m512i sat)
 {
     const __m512i rest = _mm512_sub_epi16(_mm512_set1_epi16(255), sat);
@@ -317,7 +317,7 @@ low_of(__m512i max, __m512i sat)
 }
 
 /* max (65025 - sat far) / 65025 to the nearest, as to_mid() has it */
-DATA_WIDE_INLINE __m512i
+IMAGE_WIDE_INLINE __m512i
 mid_of(__m512i max, __m512i sat, __m512i far)
 {
     const __m512i part = _mm512_sub_epi16(_mm512_set1_epi16((short)65025),
@@ -340,7 +340,7 @@ mid_of(__m512i max, __m512i sat, __m512i far)
 }
 
 /* A channel: low, or where its bits are set max or mid. */
-DATA_WIDE_INLINE void
+IMAGE_WIDE_INLINE void
 channel_to(uint8_t *x, __mmask64 in, __m512i level, int at_max, int at_mid,
            const __m512i to[3])
 {
@@ -360,7 +360,7 @@ struct hsv {
     uint8_t hue[SOME], sat[SOME], max[SOME];
 };
 
-DATA_WIDE static void
+IMAGE_WIDE static void
 to_hsv_wide(size_t n, const uint8_t *red, const uint8_t *green,
             const uint8_t *blue, const struct tables *table, struct hsv *hsv)
 {
@@ -388,7 +388,7 @@ to_hsv_wide(size_t n, const uint8_t *red, const uint8_t *green,
     }
 }
 
-DATA_WIDE static void
+IMAGE_WIDE static void
 to_rgb_wide(size_t n, const struct hsv *hsv, int shift,
             const struct tables *table, uint8_t *red, uint8_t *green,
             uint8_t *blue)
@@ -440,16 +440,16 @@ turn_wide(size_t n, int shift, uint8_t *plane)
 static void
 turn_wide(size_t n, int shift, uint8_t *plane)
 {
-    data_hue_plain(n, shift, plane);
+    image_hue_plain(n, shift, plane);
 }
 
 #endif
 
 void
-data_hue_turn(size_t n, int shift, uint8_t *plane)
+image_hue_turn(size_t n, int shift, uint8_t *plane)
 {
-    if (data_wide_ok())
+    if (image_wide_ok())
         turn_wide(n, shift, plane);
     else
-        data_hue_plain(n, shift, plane);
+        image_hue_plain(n, shift, plane);
 }

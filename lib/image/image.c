@@ -8,10 +8,10 @@
 #include "scratch.h"
 
 void
-data_image_release(struct data_image *image)
+image_release(struct image *image)
 {
     free(image->memory);
-    *image = (struct data_image){0};
+    *image = (struct image){0};
 }
 
 /*
@@ -23,7 +23,7 @@ data_image_release(struct data_image *image)
 enum { ODD = 1 };
 
 void
-data_image_size(struct data_image *image, size_t width, size_t height)
+image_size(struct image *image, size_t width, size_t height)
 {
     REQUIRE(height == 0 || width <= (SIZE_MAX - ODD) / 3 / height);
     mem_grow(&image->memory, &image->room, ODD + width * height * 3, 1);
@@ -33,7 +33,7 @@ data_image_size(struct data_image *image, size_t width, size_t height)
 }
 
 void
-data_box_cover(struct data_box *box, const struct data_box *other)
+image_box_cover(struct image_box *box, const struct image_box *other)
 {
     const size_t right = box->left + box->width;
     const size_t bottom = box->top + box->height;
@@ -46,8 +46,8 @@ data_box_cover(struct data_box *box, const struct data_box *other)
     box->height = (bottom > b ? bottom : b) - box->top;
 }
 
-struct data_scratch *
-data_scratch(struct data_scratch **scratch)
+struct image_scratch *
+image_scratch(struct image_scratch **scratch)
 {
     if (!*scratch)
         *scratch = mem_array(1, sizeof **scratch);
@@ -55,31 +55,31 @@ data_scratch(struct data_scratch **scratch)
 }
 
 uint8_t *
-data_scratch_bytes(struct data_scratch **scratch, int which, size_t n)
+image_scratch_bytes(struct image_scratch **scratch, int which, size_t n)
 {
-    struct data_scratch *s = data_scratch(scratch);
+    struct image_scratch *s = image_scratch(scratch);
 
     mem_grow(&s->buffer[which].byte, &s->buffer[which].room, n, 1);
     return s->buffer[which].byte;
 }
 
 void
-data_scratch_free(struct data_scratch *scratch)
+image_scratch_free(struct image_scratch *scratch)
 {
     if (!scratch)
         return;
-    for (int i = 0; i < DATA_BUFFERS; i++)
+    for (int i = 0; i < IMAGE_BUFFERS; i++)
         free(scratch->buffer[i].byte);
-    for (int i = 0; i < 2 * DATA_AXES; i++) {
-        free(scratch->axis[i / DATA_AXES][i % DATA_AXES].tap);
-        free(scratch->axis[i / DATA_AXES][i % DATA_AXES].weight);
+    for (int i = 0; i < 2 * IMAGE_AXES; i++) {
+        free(scratch->axis[i / IMAGE_AXES][i % IMAGE_AXES].tap);
+        free(scratch->axis[i / IMAGE_AXES][i % IMAGE_AXES].weight);
     }
     free(scratch);
 }
 
 int
-data_opaque_judge(size_t width, size_t height, size_t max_pixels,
-                  struct err *err)
+image_opaque_judge(size_t width, size_t height, size_t max_pixels,
+                   struct err *err)
 {
     if (width > OPAQUE_SIDE_MAX || height > OPAQUE_SIDE_MAX)
         return err_set(err, "claims %zux%zu pixels, more than %d a side", width,
@@ -92,7 +92,7 @@ data_opaque_judge(size_t width, size_t height, size_t max_pixels,
 }
 
 void
-data_opaque_on_white(size_t n, const uint8_t *rgba, uint8_t *rgb)
+image_opaque_on_white(size_t n, const uint8_t *rgba, uint8_t *rgb)
 {
     for (size_t i = 0; i < n; i++, rgba += 4, rgb += 3) {
         const unsigned a = rgba[3];

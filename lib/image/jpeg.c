@@ -83,9 +83,9 @@ set_up(struct encoder *encoder, size_t width, size_t height, size_t channels,
 }
 
 int
-data_jpeg_encode(const uint8_t *pixel, size_t width, size_t height,
-                 size_t channels, int quality, struct data_bytes *bytes,
-                 struct err *err)
+image_jpeg_encode(const uint8_t *pixel, size_t width, size_t height,
+                  size_t channels, int quality, struct data_bytes *bytes,
+                  struct err *err)
 {
     struct encoder encoder = {
         .sink = {.init_destination = on_start,
@@ -134,14 +134,14 @@ enum {
  * libjpeg has its way out of an error by longjmp.  All that a jump must not
  * lose lives in here, none of it in local variables.
  */
-struct data_decoder {
+struct image_decoder {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr error;
     struct jpeg_progress_mgr progress;
-    enum data_policy policy;
+    enum image_policy policy;
     jmp_buf failed;
     char why[JMSG_LENGTH_MAX];
-    struct data_image turned; // as stored, before the orientation is applied
+    struct image turned;      // as stored, before the orientation is applied
     struct data_bytes inks;   // rows of CMYK
     struct data_bytes padded; // what follows the header, and BEHIND bytes
 };
@@ -149,14 +149,14 @@ struct data_decoder {
 _Noreturn static void
 fail_jpeg(j_common_ptr jpeg)
 {
-    struct data_decoder *decoder = jpeg->client_data;
+    struct image_decoder *decoder = jpeg->client_data;
 
     jpeg->err->format_message(jpeg, decoder->why);
     longjmp(decoder->failed, 1);
 }
 
 _Noreturn static void
-fail_because(struct data_decoder *decoder, const char *why)
+fail_because(struct image_decoder *decoder, const char *why)
 {
     snprintf(decoder->why, sizeof decoder->why, "%s", why);
     longjmp(decoder->failed, 1);
@@ -166,9 +166,9 @@ fail_because(struct data_decoder *decoder, const char *why)
 static void
 refuse_damage(j_common_ptr jpeg, int level)
 {
-    const struct data_decoder *decoder = jpeg->client_data;
+    const struct image_decoder *decoder = jpeg->client_data;
 
-    if (level < 0 && decoder->policy == DATA_REFUSE)
+    if (level < 0 && decoder->policy == IMAGE_REFUSE)
         fail_jpeg(jpeg);
 }
 
@@ -176,14 +176,14 @@ refuse_damage(j_common_ptr jpeg, int level)
 static void
 on_progress(j_common_ptr jpeg)
 {
-    struct data_decoder *decoder = jpeg->client_data;
+    struct image_decoder *decoder = jpeg->client_data;
 
     if (decoder->jpeg.input_scan_number > MAX_SCANS)
         fail_because(decoder, "has more than 100 scans");
 }
 
-static struct data_decoder *
-decoder_of(struct data_decoder **decoder)
+static struct image_decoder *
+decoder_of(struct image_decoder **decoder)
 {
     if (!*decoder)
         *decoder = mem_array(1, sizeof **decoder);
@@ -195,7 +195,7 @@ decoder_of(struct data_decoder **decoder)
  * one that is kept would lend the tables of the last file to a file without.
  */
 static void
-begin_jpeg(struct data_decoder *decoder, const uint8_t *bytes, size_t len,
+begin_jpeg(struct image_decoder *decoder, const uint8_t *bytes, size_t len,
            size_t max_pixels)
 {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
@@ -220,7 +220,7 @@ begin_jpeg(struct data_decoder *decoder, const uint8_t *bytes, size_t len,
 
 /* Make the decompressor and its ways out; 1 when libjpeg jumped out. */
 static void
-arm_decoder(struct data_decoder *decoder, enum data_policy policy)
+arm_decoder(struct image_decoder *decoder, enum image_policy policy)
 {
     decoder->policy = policy;
     decoder->jpeg.err = jpeg_std_error(&decoder->error);
@@ -234,7 +234,7 @@ static int
 orientation_of(const struct jpeg_decompress_struct *jpeg)
 {
     for (jpeg_saved_marker_ptr m = jpeg->marker_list; m; m = m->next) {
-        int orientation = data_exif_orientation(m->data, m->data_length);
+        int orientation = image_exif_orientation(m->data, m->data_length);
 
         if (orientation != 1)
             return orientation;
@@ -266,7 +266,7 @@ read_jpeg_rows(struct jpeg_decompress_struct *jpeg, JDIMENSION end,
  * away before anything is read that may skip.  Returns how many there are.
  */
 static size_t
-pad_on(struct data_decoder *decoder)
+pad_on(struct image_decoder *decoder)
 {
     struct jpeg_source_mgr *src = decoder->jpeg.src;
     const size_t n = src->bytes_in_buffer;
@@ -285,7 +285,7 @@ pad_on(struct data_decoder *decoder)
 }
 
 static void
-pad_off(struct data_decoder *decoder, size_t behind)
+pad_off(struct image_decoder *decoder, size_t behind)
 {
     size_t *left = &decoder->jpeg.src->bytes_in_buffer;
 
@@ -311,12 +311,12 @@ rgb_from_inks(size_t n, const uint8_t *cmyk, uint8_t *rgb)
  * The box of a region, or all where to decode less is not possible or does not
  * pay: rows before and after it are read, too, and so are whole MCUs.
  */
-static struct data_box
+static struct image_box
 box_to_read(struct jpeg_decompress_struct *jpeg,
-            const struct data_region *region)
+            const struct image_region *region)
 {
     const size_t w = jpeg->image_width, h = jpeg->image_height;
-    struct data_box box = {0, 0, w, h};
+    struct image_box box = {0, 0, w, h};
 
     if (!region || jpeg->num_components == 4 || w * h < SMALL ||
         jpeg_has_multiple_scans(jpeg))
@@ -325,7 +325,7 @@ box_to_read(struct jpeg_decompress_struct *jpeg,
     REQUIRE(box.width && box.left + box.width <= w);
     REQUIRE(box.height && box.top + box.height <= h);
     if (10 * box.width * box.height > 9 * w * h)
-        box = (struct data_box){0, 0, w, h};
+        box = (struct image_box){0, 0, w, h};
     return box;
 }
 
@@ -334,8 +334,8 @@ box_to_read(struct jpeg_decompress_struct *jpeg,
  * all of it is skipped: so the last row is read, and damage before it is seen.
  */
 static void
-read_box(struct jpeg_decompress_struct *jpeg, const struct data_box *box,
-         struct data_image *image)
+read_box(struct jpeg_decompress_struct *jpeg, const struct image_box *box,
+         struct image *image)
 {
     const size_t w = image->width, end = box->left + box->width + MARGIN;
     const JDIMENSION last = jpeg->output_height - 1;
@@ -358,19 +358,19 @@ read_box(struct jpeg_decompress_struct *jpeg, const struct data_box *box,
 }
 
 static void
-read_image(struct data_decoder *decoder, const struct data_region *region,
-           struct data_image *image)
+read_image(struct image_decoder *decoder, const struct image_region *region,
+           struct image *image)
 {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     const size_t w = jpeg->image_width, h = jpeg->image_height;
     const int inks = jpeg->num_components == 4;
-    const struct data_box box = box_to_read(jpeg, region);
+    const struct image_box box = box_to_read(jpeg, region);
     size_t behind;
 
     jpeg->out_color_space = inks ? JCS_CMYK : JCS_RGB;
     jpeg_start_decompress(jpeg);
     behind = pad_on(decoder);
-    data_image_size(image, w, h);
+    image_size(image, w, h);
     if (inks) {
         mem_grow(&decoder->inks.data, &decoder->inks.room, w * h * 4, 1);
         read_jpeg_rows(jpeg, jpeg->output_height, decoder->inks.data, w * 4);
@@ -383,21 +383,21 @@ read_image(struct data_decoder *decoder, const struct data_region *region,
 }
 
 int
-data_jpeg_decode(struct data_decoder **keep, const uint8_t *bytes, size_t len,
-                 size_t max_pixels, enum data_policy policy,
-                 struct data_image *image, struct err *err)
+image_jpeg_decode(struct image_decoder **keep, const uint8_t *bytes, size_t len,
+                  size_t max_pixels, enum image_policy policy,
+                  struct image *image, struct err *err)
 {
-    return data_jpeg_region(keep, bytes, len, max_pixels, policy, NULL, image,
-                            err);
+    return image_jpeg_region(keep, bytes, len, max_pixels, policy, NULL, image,
+                             err);
 }
 
 int
-data_jpeg_region(struct data_decoder **keep, const uint8_t *bytes, size_t len,
-                 size_t max_pixels, enum data_policy policy,
-                 const struct data_region *region, struct data_image *image,
-                 struct err *err)
+image_jpeg_region(struct image_decoder **keep, const uint8_t *bytes, size_t len,
+                  size_t max_pixels, enum image_policy policy,
+                  const struct image_region *region, struct image *image,
+                  struct err *err)
 {
-    struct data_decoder *decoder = decoder_of(keep);
+    struct image_decoder *decoder = decoder_of(keep);
     int orientation;
 
     arm_decoder(decoder, policy);
@@ -411,20 +411,20 @@ data_jpeg_region(struct data_decoder **keep, const uint8_t *bytes, size_t len,
         read_image(decoder, region, image);
     } else {
         read_image(decoder, NULL, &decoder->turned);
-        data_exif_turn(orientation, &decoder->turned, image);
+        image_exif_turn(orientation, &decoder->turned, image);
     }
     jpeg_destroy_decompress(&decoder->jpeg);
     return 0;
 }
 
 int
-data_jpeg_header(struct data_decoder **keep, const uint8_t *bytes, size_t len,
-                 size_t max_pixels, size_t *width, size_t *height,
-                 struct err *err)
+image_jpeg_header(struct image_decoder **keep, const uint8_t *bytes, size_t len,
+                  size_t max_pixels, size_t *width, size_t *height,
+                  struct err *err)
 {
-    struct data_decoder *decoder = decoder_of(keep);
+    struct image_decoder *decoder = decoder_of(keep);
 
-    arm_decoder(decoder, DATA_ACCEPT);
+    arm_decoder(decoder, IMAGE_ACCEPT);
     if (setjmp(decoder->failed)) {
         jpeg_destroy_decompress(&decoder->jpeg);
         return err_set(err, "%s", decoder->why);
@@ -437,11 +437,11 @@ data_jpeg_header(struct data_decoder **keep, const uint8_t *bytes, size_t len,
 }
 
 void
-data_jpeg_free(struct data_decoder *decoder)
+image_jpeg_free(struct image_decoder *decoder)
 {
     if (!decoder)
         return;
-    data_image_release(&decoder->turned);
+    image_release(&decoder->turned);
     data_bytes_release(&decoder->inks);
     data_bytes_release(&decoder->padded);
     free(decoder);

@@ -57,8 +57,8 @@ encode_png(FILE *file, const uint8_t *pixel, size_t width, size_t height,
 }
 
 int
-data_png_write(const char *path, const uint8_t *pixel, size_t width,
-               size_t height, struct err *err)
+image_png_write(const char *path, const uint8_t *pixel, size_t width,
+                size_t height, struct err *err)
 {
     struct file_draft draft = {0};
 
@@ -138,8 +138,8 @@ read_header(struct reader *reader)
     png_read_info(reader->png, reader->info);
     reader->width = png_get_image_width(reader->png, reader->info);
     reader->height = png_get_image_height(reader->png, reader->info);
-    return data_opaque_judge(reader->width, reader->height, reader->max_pixels,
-                             reader->err);
+    return image_opaque_judge(reader->width, reader->height, reader->max_pixels,
+                              reader->err);
 }
 
 /* Has all forms be read as 8 bits of RGB or RGBA. */
@@ -177,8 +177,8 @@ run_reader(struct reader *reader)
 }
 
 int
-data_png_decode(const uint8_t *bytes, size_t len, size_t max_pixels,
-                struct data_image *image, struct err *err)
+image_png_decode(const uint8_t *bytes, size_t len, size_t max_pixels,
+                 struct image *image, struct err *err)
 {
     struct reader reader = {
         .bytes = bytes, .len = len, .max_pixels = max_pixels, .err = err};
@@ -186,9 +186,9 @@ data_png_decode(const uint8_t *bytes, size_t len, size_t max_pixels,
     const size_t n = reader.width * reader.height;
 
     if (!rc) {
-        data_image_size(image, reader.width, reader.height);
+        image_size(image, reader.width, reader.height);
         if (reader.channels == 4)
-            data_opaque_on_white(n, reader.pixel, image->pixel);
+            image_opaque_on_white(n, reader.pixel, image->pixel);
         else
             memcpy(image->pixel, reader.pixel, 3 * n);
     }
@@ -197,8 +197,8 @@ data_png_decode(const uint8_t *bytes, size_t len, size_t max_pixels,
 }
 
 int
-data_png_header(const uint8_t *bytes, size_t len, size_t max_pixels,
-                size_t *width, size_t *height, struct err *err)
+image_png_header(const uint8_t *bytes, size_t len, size_t max_pixels,
+                 size_t *width, size_t *height, struct err *err)
 {
     struct reader reader = {.bytes = bytes,
                             .len = len,

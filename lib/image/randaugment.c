@@ -72,8 +72,8 @@ sharpen_plane(size_t size, double factor, uint8_t *x, uint8_t *was)
         for (size_t j = 1; j + 1 < size; j++) {
             const size_t at = i * size + j;
 
-            x[at] = data_color_mix(smooth_pixel(size, was + at), was[at],
-                                   (float)factor);
+            x[at] = image_color_mix(smooth_pixel(size, was + at), was[at],
+                                    (float)factor);
         }
 }
 
@@ -146,18 +146,18 @@ rotate_by(double angle, size_t size)
 
 /* The warp of an operation; m has its sign. */
 static struct warp
-find_warp(enum data_op_kind kind, double m, size_t size)
+find_warp(enum image_op_kind kind, double m, size_t size)
 {
     const int64_t whole = (int64_t)one;
     struct warp warp = {{whole, 0, 0, 0, whole, 0}};
 
-    if (kind == DATA_SHEAR_X)
+    if (kind == IMAGE_SHEAR_X)
         warp.a[1] = (int64_t)rint(one * .03 * m);
-    else if (kind == DATA_SHEAR_Y)
+    else if (kind == IMAGE_SHEAR_Y)
         warp.a[3] = (int64_t)rint(one * .03 * m);
-    else if (kind == DATA_TRANSLATE_X)
+    else if (kind == IMAGE_TRANSLATE_X)
         warp.a[2] = (int64_t)rint(one * m * (double)size / 256);
-    else if (kind == DATA_TRANSLATE_Y)
+    else if (kind == IMAGE_TRANSLATE_Y)
         warp.a[5] = (int64_t)rint(one * m * (double)size / 256);
     else
         warp = rotate_by(m * acos(-1) / 60, size);
@@ -166,25 +166,25 @@ find_warp(enum data_op_kind kind, double m, size_t size)
 
 /* What is done to each plane by itself. */
 static void
-change_plane(enum data_op_kind kind, double m, size_t size, uint8_t *x,
+change_plane(enum image_op_kind kind, double m, size_t size, uint8_t *x,
              uint8_t *was)
 {
     const size_t n = size * size;
     uint8_t table[LEVELS];
     struct warp warp;
 
-    if (kind == DATA_AUTOCONTRAST) {
+    if (kind == IMAGE_AUTOCONTRAST) {
         stretch_levels(n, x);
-    } else if (kind == DATA_EQUALIZE) {
+    } else if (kind == IMAGE_EQUALIZE) {
         equalize_levels(n, x);
-    } else if (kind == DATA_SHARPNESS) {
+    } else if (kind == IMAGE_SHARPNESS) {
         sharpen_plane(size, .1 + .18 * m, x, was);
-    } else if (kind == DATA_POSTERIZE || kind == DATA_SOLARIZE) {
+    } else if (kind == IMAGE_POSTERIZE || kind == IMAGE_SOLARIZE) {
         for (int v = 0; v < LEVELS; v++)
             table[v] =
-                (uint8_t)(kind == DATA_POSTERIZE ? v & 0xff << (int)(.4 * m)
-                          : v >= 256 - 25.6 * m  ? 255 - v
-                                                 : v);
+                (uint8_t)(kind == IMAGE_POSTERIZE ? v & 0xff << (int)(.4 * m)
+                          : v >= 256 - 25.6 * m   ? 255 - v
+                                                  : v);
         map_levels(n, table, x);
     } else {
         warp = find_warp(kind, m, size);
@@ -193,24 +193,24 @@ change_plane(enum data_op_kind kind, double m, size_t size, uint8_t *x,
 }
 
 void
-data_randaugment(struct data_op op, double magnitude, size_t size,
-                 uint8_t *plane, struct data_scratch **scratch)
+image_randaugment(struct image_op op, double magnitude, size_t size,
+                  uint8_t *plane, struct image_scratch **scratch)
 {
     const size_t n = size * size;
     const double factor = .1 + .18 * magnitude;
-    const enum data_op_kind kind = op.kind;
-    const int turns = kind >= DATA_SHEAR_X && kind <= DATA_ROTATE;
+    const enum image_op_kind kind = op.kind;
+    const int turns = kind >= IMAGE_SHEAR_X && kind <= IMAGE_ROTATE;
     const double m = op.negative && turns ? -magnitude : magnitude;
-    uint8_t *was = data_scratch_bytes(scratch, DATA_WAS, n);
+    uint8_t *was = image_scratch_bytes(scratch, IMAGE_WAS, n);
 
-    if (kind == DATA_IDENTITY)
+    if (kind == IMAGE_IDENTITY)
         return;
-    if (kind == DATA_BRIGHTNESS)
-        data_color_brightness(n, factor, plane);
-    else if (kind == DATA_SATURATION)
-        data_color_saturation(n, factor, plane);
-    else if (kind == DATA_CONTRAST)
-        data_color_contrast(n, factor, plane);
+    if (kind == IMAGE_BRIGHTNESS)
+        image_color_brightness(n, factor, plane);
+    else if (kind == IMAGE_SATURATION)
+        image_color_saturation(n, factor, plane);
+    else if (kind == IMAGE_CONTRAST)
+        image_color_contrast(n, factor, plane);
     else
         for (size_t c = 0; c < 3; c++)
             change_plane(kind, m, size, plane + c * n, was);

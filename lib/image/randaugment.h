@@ -32,36 +32,36 @@
  * What is read between pixels is bilinear, in steps of 1/32 of a pixel; outside
  * of the image there is 128.
  */
-enum data_op_kind {
-    DATA_IDENTITY,
-    DATA_AUTOCONTRAST,
-    DATA_EQUALIZE,
-    DATA_BRIGHTNESS,
-    DATA_SHARPNESS,
-    DATA_SHEAR_X,
-    DATA_SHEAR_Y,
-    DATA_TRANSLATE_X,
-    DATA_TRANSLATE_Y,
-    DATA_ROTATE,
-    DATA_POSTERIZE,
-    DATA_SOLARIZE,
-    DATA_SATURATION,
-    DATA_CONTRAST,
-    DATA_OPS
+enum image_op_kind {
+    IMAGE_IDENTITY,
+    IMAGE_AUTOCONTRAST,
+    IMAGE_EQUALIZE,
+    IMAGE_BRIGHTNESS,
+    IMAGE_SHARPNESS,
+    IMAGE_SHEAR_X,
+    IMAGE_SHEAR_Y,
+    IMAGE_TRANSLATE_X,
+    IMAGE_TRANSLATE_Y,
+    IMAGE_ROTATE,
+    IMAGE_POSTERIZE,
+    IMAGE_SOLARIZE,
+    IMAGE_SATURATION,
+    IMAGE_CONTRAST,
+    IMAGE_OPS
 };
 
 /* What chance decides of one operation. */
-struct data_op {
-    enum data_op_kind kind; /* < DATA_OPS */
-    int negative;           /* s is -1 */
+struct image_op {
+    enum image_op_kind kind; /* < IMAGE_OPS */
+    int negative;            /* s is -1 */
 };
 
 /*
- * data_randaugment() does one operation, in place.  None can fail; O(size^2).
+ * image_randaugment() does one operation, in place.  None can fail; O(size^2).
  *   magnitude  0 .. 10
- *   plane      [3,size,size], size <= DATA_SIZE_MAX
+ *   plane      [3,size,size], size <= IMAGE_SIZE_MAX
  */
-void data_randaugment(struct data_op op, double magnitude, size_t size,
-                      uint8_t *plane, struct data_scratch **scratch);
+void image_randaugment(struct image_op op, double magnitude, size_t size,
+                       uint8_t *plane, struct image_scratch **scratch);
 
 #endif

@@ -14,14 +14,14 @@
 #define USUAL                                                              \
     .scale_max = 1, .ratio_min = 3. / 4, .ratio_max = 4. / 3, .flip = 0.5, \
     .jitter = 0.8, .grey = 0.2, .sigma_min = 0.1, .sigma_max = 2,          \
-    OPS(DATA_OPS, 1)
+    OPS(IMAGE_OPS, 1)
 
 #define JITTER(b, c, s, h) \
     .brightness = b, .contrast = c, .saturation = s, .hue = h
 
 static const struct {
     const char *name;
-    struct data_recipe recipe;
+    struct image_recipe recipe;
 } recipes[] = {
     {"cifar", {USUAL, .size = 32, .scale_min = 0.2, JITTER(.4, .4, .4, .1)}},
     {"imagenet",
@@ -60,7 +60,7 @@ static const struct {
       .ratio_max = 1,
       .sigma_min = 1,
       .sigma_max = 1,
-      OPS(DATA_OPS, 1)}},
+      OPS(IMAGE_OPS, 1)}},
 };
 
 enum kind {
@@ -70,11 +70,11 @@ enum kind {
     ODD    /* a size_t, odd or 0 */
 };
 
-#define AT(field) offsetof(struct data_recipe, field)
+#define AT(field) offsetof(struct image_recipe, field)
 
 /* What a spec may change. */
 static const struct field {
-    struct data_field is;
+    struct image_field is;
     size_t offset;
     enum kind kind;
 } fields[] = {
@@ -90,13 +90,13 @@ static const struct field {
     {{"hue", 0, 0.5}, AT(hue), REAL},
     {{"grey", 0, 1}, AT(grey), REAL},
     {{"blur", 0, 1}, AT(blur), REAL},
-    {{"sigma-min", 0.01, DATA_SIGMA_MAX}, AT(sigma_min), LEAST},
-    {{"sigma-max", 0.01, DATA_SIGMA_MAX}, AT(sigma_max), REAL},
+    {{"sigma-min", 0.01, IMAGE_SIGMA_MAX}, AT(sigma_min), LEAST},
+    {{"sigma-max", 0.01, IMAGE_SIGMA_MAX}, AT(sigma_max), REAL},
     {{"taps", 0, 1001}, AT(taps), ODD},
-    {{"ops", 0, DATA_OPS_MAX}, AT(ops), WHOLE},
+    {{"ops", 0, IMAGE_OPS_MAX}, AT(ops), WHOLE},
     {{"magnitude", 0, 10}, AT(magnitude), REAL},
     {{"op-rate", 0, 1}, AT(op_rate), REAL},
-    {{"op-kinds", 1, DATA_OPS}, AT(op_kinds), WHOLE},
+    {{"op-kinds", 1, IMAGE_OPS}, AT(op_kinds), WHOLE},
 };
 
 enum {
@@ -105,19 +105,19 @@ enum {
 };
 
 const char *
-data_recipe_name(size_t i)
+image_recipe_name(size_t i)
 {
     return i < RECIPES ? recipes[i].name : NULL;
 }
 
-const struct data_field *
-data_recipe_field(size_t i)
+const struct image_field *
+image_recipe_field(size_t i)
 {
     return i < FIELDS ? &fields[i].is : NULL;
 }
 
 static double
-get_field(const struct data_recipe *recipe, const struct field *field)
+get_field(const struct image_recipe *recipe, const struct field *field)
 {
     const char *at = (const char *)recipe + field->offset;
 
@@ -126,14 +126,14 @@ get_field(const struct data_recipe *recipe, const struct field *field)
 }
 
 double
-data_recipe_get(const struct data_recipe *recipe, size_t i)
+image_recipe_get(const struct image_recipe *recipe, size_t i)
 {
     REQUIRE(i < FIELDS);
     return get_field(recipe, &fields[i]);
 }
 
 static void
-set_field(struct data_recipe *recipe, const struct field *field, double x)
+set_field(struct image_recipe *recipe, const struct field *field, double x)
 {
     char *at = (char *)recipe + field->offset;
 
@@ -160,11 +160,11 @@ check_field(const struct field *field, double x, struct err *err)
 }
 
 int
-data_recipe_check(const struct data_recipe *recipe, struct err *err)
+image_recipe_check(const struct image_recipe *recipe, struct err *err)
 {
-    if (!recipe->size || recipe->size > DATA_SIZE_MAX)
+    if (!recipe->size || recipe->size > IMAGE_SIZE_MAX)
         return err_set(err, "recipe: size is %zu, want 1 .. %d", recipe->size,
-                       DATA_SIZE_MAX);
+                       IMAGE_SIZE_MAX);
     for (const struct field *f = fields; f < fields + FIELDS; f++)
         if (check_field(f, get_field(recipe, f), err))
             return -1;
@@ -183,7 +183,7 @@ is_name(const char *name, const char *text, size_t len)
 }
 
 static int
-find_recipe(const char *name, size_t len, struct data_recipe *recipe,
+find_recipe(const char *name, size_t len, struct image_recipe *recipe,
             struct err *err)
 {
     for (size_t i = 0; i < RECIPES; i++)
@@ -191,13 +191,13 @@ find_recipe(const char *name, size_t len, struct data_recipe *recipe,
             *recipe = recipes[i].recipe;
             return 0;
         }
-    return err_name(err, "recipe", name, len, data_recipe_name);
+    return err_name(err, "recipe", name, len, image_recipe_name);
 }
 
 static const char *
 name_field(size_t i)
 {
-    const struct data_field *field = data_recipe_field(i);
+    const struct image_field *field = image_recipe_field(i);
 
     return field ? field->name : NULL;
 }
@@ -214,7 +214,7 @@ find_field(const char *name, size_t len, struct err *err)
 
 /* Takes one FIELD=X, up to its end; `given` has a bit for each field. */
 static int
-change_field(struct data_recipe *recipe, const char **text, unsigned *given,
+change_field(struct image_recipe *recipe, const char **text, unsigned *given,
              struct err *err)
 {
     const size_t len = strcspn(*text, "=,");
@@ -240,10 +240,11 @@ change_field(struct data_recipe *recipe, const char **text, unsigned *given,
 }
 
 int
-data_recipe_find(const char *spec, struct data_recipe *recipe, struct err *err)
+image_recipe_find(const char *spec, struct image_recipe *recipe,
+                  struct err *err)
 {
     const char *at = spec + strcspn(spec, ",");
-    struct data_recipe made;
+    struct image_recipe made;
     unsigned given = 0;
 
     if (find_recipe(spec, (size_t)(at - spec), &made, err))
@@ -253,7 +254,7 @@ data_recipe_find(const char *spec, struct data_recipe *recipe, struct err *err)
         if (change_field(&made, &at, &given, err))
             return -1;
     }
-    if (data_recipe_check(&made, err))
+    if (image_recipe_check(&made, err))
         return -1;
     *recipe = made;
     return 0;

@@ -14,8 +14,8 @@
 
 enum { TRIES = 10 };
 
-struct data_box
-data_crop_centre(size_t width, size_t height, const double ratio[2])
+struct image_box
+image_crop_centre(size_t width, size_t height, const double ratio[2])
 {
     double own = (double)width / (double)height;
     size_t w = width, h = height;
@@ -26,12 +26,12 @@ data_crop_centre(size_t width, size_t height, const double ratio[2])
         w = (size_t)rint((double)height * ratio[1]);
     h += !h; // an extreme ratio must leave something
     w += !w;
-    return (struct data_box){(width - w) / 2, (height - h) / 2, w, h};
+    return (struct image_box){(width - w) / 2, (height - h) / 2, w, h};
 }
 
-struct data_box
-data_crop_draw(size_t width, size_t height, const double scale[2],
-               const double ratio[2], struct rng *rng)
+struct image_box
+image_crop_draw(size_t width, size_t height, const double scale[2],
+                const double ratio[2], struct rng *rng)
 {
     const double all = (double)width * (double)height;
 
@@ -43,14 +43,14 @@ data_crop_draw(size_t width, size_t height, const double scale[2],
 
         if (w < 1 || w > (double)width || h < 1 || h > (double)height)
             continue;
-        return (struct data_box){
+        return (struct image_box){
             .left = rng_below(rng, width - (size_t)w + 1),
             .top = rng_below(rng, height - (size_t)h + 1),
             .width = (size_t)w,
             .height = (size_t)h,
         };
     }
-    return data_crop_centre(width, height, ratio);
+    return image_crop_centre(width, height, ratio);
 }
 
 /* Fixed point: a weight of 1, and the half that rounds. */
@@ -60,14 +60,14 @@ enum { BITS = 22, HALF = 1 << (BITS - 1) };
  * The weights k[] of output pixel i and where they start.  Those that come to
  * nothing at either end are left out: each one would be a pass over the data.
  */
-static struct data_tap
-fill_triangle(const struct data_axis *axis, size_t i, double *w, int32_t *k)
+static struct image_tap
+fill_triangle(const struct image_axis *axis, size_t i, double *w, int32_t *k)
 {
     double scale = (double)axis->in / (double)axis->out, sum = 0;
     double wide = fmax(scale, 1), centre = ((double)i + 0.5) * scale;
     size_t start = (size_t)fmax(centre - wide + 0.5, 0);
     size_t end = (size_t)fmin(centre + wide + 0.5, (double)axis->in);
-    struct data_tap tap = {.start = start, .n = end - start};
+    struct image_tap tap = {.start = start, .n = end - start};
 
     for (size_t j = 0; j < tap.n; j++) {
         double x = fabs(((double)(j + start) - centre + 0.5) * (1 / wide));
@@ -87,7 +87,7 @@ fill_triangle(const struct data_axis *axis, size_t i, double *w, int32_t *k)
 }
 
 static void
-axis_fill(struct data_axis *axis)
+axis_fill(struct image_axis *axis)
 {
     size_t most = 2 * (axis->in / axis->out + 2) + 1, used = 0;
     double *w = mem_array(most, sizeof *w);
@@ -105,10 +105,11 @@ axis_fill(struct data_axis *axis)
 }
 
 /* The weights of an axis: those of last time where they are the same. */
-static const struct data_axis *
-axis_get(struct data_axis *table, size_t in, size_t out, size_t first, size_t n)
+static const struct image_axis *
+axis_get(struct image_axis *table, size_t in, size_t out, size_t first,
+         size_t n)
 {
-    struct data_axis *axis = table + in % DATA_AXES;
+    struct image_axis *axis = table + in % IMAGE_AXES;
 
     if (axis->in == in && axis->out == out && axis->first == first &&
         axis->n == n)
@@ -123,13 +124,13 @@ axis_get(struct data_axis *table, size_t in, size_t out, size_t first, size_t n)
 
 /* The input pixels that an axis reads are axis_low() .. axis_high() - 1. */
 static size_t
-axis_low(const struct data_axis *axis)
+axis_low(const struct image_axis *axis)
 {
     return axis->tap[0].start;
 }
 
 static size_t
-axis_high(const struct data_axis *axis)
+axis_high(const struct image_axis *axis)
 {
     return axis->tap[axis->n - 1].start + axis->tap[axis->n - 1].n;
 }
@@ -287,11 +288,11 @@ static UTIL_CLONES(void, mix_many,
 
 /* All lines of an axis; in[0] is line axis_low(), each has n bytes. */
 static void
-mix_lines(const struct data_axis *axis, size_t n, const uint8_t *in,
+mix_lines(const struct image_axis *axis, size_t n, const uint8_t *in,
           uint8_t *out)
 {
     for (size_t i = 0; i < axis->n; i++, out += n) {
-        const struct data_tap *tap = axis->tap + i;
+        const struct image_tap *tap = axis->tap + i;
         const int32_t *k = axis->weight + tap->k;
         const uint8_t *from = in + (tap->start - axis_low(axis)) * n;
 
@@ -308,16 +309,16 @@ mix_lines(const struct data_axis *axis, size_t n, const uint8_t *in,
 
 /* Across, done as down, on the transposed image: lines are contiguous. */
 static void
-mix_across(const struct data_axis *axis, size_t w, size_t h, const uint8_t *in,
-           ptrdiff_t stride, int flip, struct data_scratch **scratch,
+mix_across(const struct image_axis *axis, size_t w, size_t h, const uint8_t *in,
+           ptrdiff_t stride, int flip, struct image_scratch **scratch,
            uint8_t *out)
 {
     const ptrdiff_t line = 3 * (ptrdiff_t)h;
     uint8_t *turned, *narrow;
 
-    turned = data_scratch_bytes(scratch, DATA_TURNED, 3 * w * h);
+    turned = image_scratch_bytes(scratch, IMAGE_TURNED, 3 * w * h);
     transpose_pixels(w, h, in, stride, turned);
-    narrow = data_scratch_bytes(scratch, DATA_NARROW, 3 * axis->n * h);
+    narrow = image_scratch_bytes(scratch, IMAGE_NARROW, 3 * axis->n * h);
     mix_lines(axis, 3 * h, turned, narrow);
     if (flip)
         transpose_pixels(h, axis->n, narrow + line * (ptrdiff_t)(axis->n - 1),
@@ -327,12 +328,12 @@ mix_across(const struct data_axis *axis, size_t w, size_t h, const uint8_t *in,
 }
 
 void
-data_resize(const struct data_image *image, const struct data_box *box,
-            size_t width, size_t height, const struct data_box *part, int flip,
-            struct data_scratch **scratch, uint8_t *out)
+image_resize(const struct image *image, const struct image_box *box,
+             size_t width, size_t height, const struct image_box *part,
+             int flip, struct image_scratch **scratch, uint8_t *out)
 {
-    const struct data_box all = {0, 0, width, height};
-    const struct data_axis *across, *down;
+    const struct image_box all = {0, 0, width, height};
+    const struct image_axis *across, *down;
     const uint8_t *const end = image->pixel + 3 * image->width * image->height;
     const uint8_t *in;
     uint8_t *upright;
@@ -344,7 +345,7 @@ data_resize(const struct data_image *image, const struct data_box *box,
     REQUIRE(box->height && box->top + box->height <= image->height);
     REQUIRE(part->width && part->left + part->width <= width);
     REQUIRE(part->height && part->top + part->height <= height);
-    across = axis_get(data_scratch(scratch)->axis[0], box->width, width,
+    across = axis_get(image_scratch(scratch)->axis[0], box->width, width,
                       part->left, part->width);
     down = axis_get((*scratch)->axis[1], box->height, height, part->top,
                     part->height);
@@ -353,31 +354,31 @@ data_resize(const struct data_image *image, const struct data_box *box,
 
     in = image->pixel + 3 * ((box->top + axis_low(down)) * image->width +
                              box->left + axis_low(across));
-    upright = data_scratch_bytes(scratch, DATA_UPRIGHT, 3 * part->width * h);
-    if (!data_across(&(struct data_across){across, h, in, 3 * image->width,
-                                           (size_t)(end - in), w, flip,
-                                           upright},
-                     scratch))
+    upright = image_scratch_bytes(scratch, IMAGE_UPRIGHT, 3 * part->width * h);
+    if (!image_across(&(struct image_across){across, h, in, 3 * image->width,
+                                             (size_t)(end - in), w, flip,
+                                             upright},
+                      scratch))
         mix_across(across, w, h, in, 3 * (ptrdiff_t)image->width, flip, scratch,
                    upright);
     mix_lines(down, 3 * part->width, upright, out);
 }
 
 void
-data_fingerprint(const struct data_image *image, struct data_scratch **scratch,
-                 struct data_fingerprint *fingerprint)
+image_fingerprint(const struct image *image, struct image_scratch **scratch,
+                  struct image_fingerprint *fingerprint)
 {
-    const struct data_box all = {0, 0, image->width, image->height};
+    const struct image_box all = {0, 0, image->width, image->height};
     const uint8_t *p = fingerprint->pixel;
     uint64_t hash = 0;
 
-    data_resize(image, &all, DATA_FINGERPRINT_WIDTH, DATA_FINGERPRINT_HEIGHT,
-                NULL, 0, scratch, fingerprint->pixel);
-    for (size_t i = 0; i < DATA_FINGERPRINT_WIDTH * DATA_FINGERPRINT_HEIGHT;
+    image_resize(image, &all, IMAGE_FINGERPRINT_WIDTH, IMAGE_FINGERPRINT_HEIGHT,
+                 NULL, 0, scratch, fingerprint->pixel);
+    for (size_t i = 0; i < IMAGE_FINGERPRINT_WIDTH * IMAGE_FINGERPRINT_HEIGHT;
          i++, p += 3) {
         const int here = 299 * p[0] + 587 * p[1] + 114 * p[2];
 
-        if (i % DATA_FINGERPRINT_WIDTH + 1 < DATA_FINGERPRINT_WIDTH)
+        if (i % IMAGE_FINGERPRINT_WIDTH + 1 < IMAGE_FINGERPRINT_WIDTH)
             hash = hash << 1 | (here < 299 * p[3] + 587 * p[4] + 114 * p[5]);
     }
     fingerprint->hash = hash;

@@ -8,31 +8,31 @@
 #include "util/rng.h"
 
 /*
- * data_crop_draw() draws the box of a random resized crop (torchvision's
+ * image_crop_draw() draws the box of a random resized crop (torchvision's
  * RandomResizedCrop): up to ten times
  *
  *     A = W H U(scale),  r = exp U(log ratio),
  *     w = round(sqrt(A r)),  h = round(sqrt(A / r)),  halves to even,
  *
  * until 0 < w <= W and 0 < h <= H; then the place is uniform.  Failing that it
- * is data_crop_centre().
+ * is image_crop_centre().
  *   width, height >= 1               W, H
  *   0 < scale[0] <= scale[1] <= 1    share of the area
  *   0 < ratio[0] <= ratio[1]         width / height
  */
-struct data_box data_crop_draw(size_t width, size_t height,
-                               const double scale[2], const double ratio[2],
-                               struct rng *rng);
+struct image_box image_crop_draw(size_t width, size_t height,
+                                 const double scale[2], const double ratio[2],
+                                 struct rng *rng);
 
 /*
- * data_crop_centre() returns the largest centred box whose ratio is within the
+ * image_crop_centre() returns the largest centred box whose ratio is within the
  * given ones: the whole image where its own ratio is.
  */
-struct data_box data_crop_centre(size_t width, size_t height,
-                                 const double ratio[2]);
+struct image_box image_crop_centre(size_t width, size_t height,
+                                   const double ratio[2]);
 
 /*
- * data_resize() scales a part of an image, bilinear and antialiased, to the
+ * image_resize() scales a part of an image, bilinear and antialiased, to the
  * bit as PIL's Image.crop().resize(BILINEAR) does it: each output pixel is a
  * weighted mean under a triangle of half-width max(1, in / out), clipped at
  * the edge of the box; first across, rounded to 8 bits, then down; weights in
@@ -44,8 +44,8 @@ struct data_box data_crop_centre(size_t width, size_t height,
  *   out            [part->height, part->width, 3] or [height,width,3]
  * O(pixels read x output taps); what lies outside the part costs nothing.
  */
-void data_resize(const struct data_image *image, const struct data_box *box,
-                 size_t width, size_t height, const struct data_box *part,
-                 int flip, struct data_scratch **scratch, uint8_t *out);
+void image_resize(const struct image *image, const struct image_box *box,
+                  size_t width, size_t height, const struct image_box *part,
+                  int flip, struct image_scratch **scratch, uint8_t *out);
 
 #endif

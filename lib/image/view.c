@@ -15,17 +15,17 @@ enum step { BRIGHTNESS, CONTRAST, SATURATION, HUE, STEPS };
 
 /* Everything about one view that chance decides. */
 struct draw {
-    struct data_box box;
+    struct image_box box;
     int flip, jitter, grey, blur;
     double amount[STEPS]; /* three factors, and the turn of the hue */
     int64_t order[STEPS];
     double sigma;
     size_t ops; /* those that are done */
-    struct data_op op[DATA_OPS_MAX];
+    struct image_op op[IMAGE_OPS_MAX];
 };
 
 static void
-draw_jitter(const struct data_recipe *recipe, struct rng *rng,
+draw_jitter(const struct image_recipe *recipe, struct rng *rng,
             struct draw *draw)
 {
     const double wide[] = {recipe->brightness, recipe->contrast,
@@ -40,29 +40,29 @@ draw_jitter(const struct data_recipe *recipe, struct rng *rng,
 }
 
 static void
-draw_ops(const struct data_recipe *recipe, struct rng *rng, struct draw *draw)
+draw_ops(const struct image_recipe *recipe, struct rng *rng, struct draw *draw)
 {
     draw->ops = 0;
     for (size_t i = 0; i < recipe->ops; i++) {
-        struct data_op *op = draw->op + draw->ops;
+        struct image_op *op = draw->op + draw->ops;
 
-        op->kind = (enum data_op_kind)rng_below(rng, recipe->op_kinds);
+        op->kind = (enum image_op_kind)rng_below(rng, recipe->op_kinds);
         op->negative = rng_unit(rng) < 0.5;
         draw->ops += rng_unit(rng) < recipe->op_rate;
     }
 }
 
-static struct data_box
-draw_box(const struct data_recipe *recipe, size_t width, size_t height,
+static struct image_box
+draw_box(const struct image_recipe *recipe, size_t width, size_t height,
          struct rng *rng)
 {
-    return data_crop_draw(
+    return image_crop_draw(
         width, height, (const double[]){recipe->scale_min, recipe->scale_max},
         (const double[]){recipe->ratio_min, recipe->ratio_max}, rng);
 }
 
 static void
-draw_all(const struct data_recipe *recipe, const struct data_image *image,
+draw_all(const struct image_recipe *recipe, const struct image *image,
          struct rng *rng, struct draw *draw)
 {
     draw->box = draw_box(recipe, image->width, image->height, rng);
@@ -76,7 +76,7 @@ draw_all(const struct data_recipe *recipe, const struct data_image *image,
 }
 
 static void
-jitter_colors(const struct data_recipe *recipe, const struct draw *draw,
+jitter_colors(const struct image_recipe *recipe, const struct draw *draw,
               size_t n, uint8_t *plane)
 {
     for (int i = 0; i < STEPS; i++) {
@@ -84,19 +84,19 @@ jitter_colors(const struct data_recipe *recipe, const struct draw *draw,
         double amount = draw->amount[step];
 
         if (step == BRIGHTNESS && recipe->brightness > 0)
-            data_color_brightness(n, amount, plane);
+            image_color_brightness(n, amount, plane);
         else if (step == CONTRAST && recipe->contrast > 0)
-            data_color_contrast(n, amount, plane);
+            image_color_contrast(n, amount, plane);
         else if (step == SATURATION && recipe->saturation > 0)
-            data_color_saturation(n, amount, plane);
+            image_color_saturation(n, amount, plane);
         else if (step == HUE && recipe->hue > 0)
-            data_color_hue(n, amount, plane);
+            image_color_hue(n, amount, plane);
     }
 }
 
 static void
-blur_planes(const struct data_recipe *recipe, const struct draw *draw,
-            uint8_t *plane, struct data_scratch **scratch)
+blur_planes(const struct image_recipe *recipe, const struct draw *draw,
+            uint8_t *plane, struct image_scratch **scratch)
 {
     const size_t size = recipe->size, n = size * size;
 
@@ -104,16 +104,16 @@ blur_planes(const struct data_recipe *recipe, const struct draw *draw,
         if (c && draw->grey) // all planes are the same
             memcpy(plane + c * n, plane, n);
         else if (recipe->taps)
-            data_blur_kernel(size, size, recipe->taps, draw->sigma,
-                             plane + c * n, scratch);
+            image_blur_kernel(size, size, recipe->taps, draw->sigma,
+                              plane + c * n, scratch);
         else
-            data_blur_box(size, size, draw->sigma, plane + c * n, scratch);
+            image_blur_box(size, size, draw->sigma, plane + c * n, scratch);
     }
 }
 
-struct data_box
-data_view_box(const struct data_recipe *recipe, size_t width, size_t height,
-              uint64_t seed, uint64_t sample, uint64_t epoch, uint64_t view)
+struct image_box
+image_view_box(const struct image_recipe *recipe, size_t width, size_t height,
+               uint64_t seed, uint64_t sample, uint64_t epoch, uint64_t view)
 {
     struct rng rng;
 
@@ -122,9 +122,9 @@ data_view_box(const struct data_recipe *recipe, size_t width, size_t height,
 }
 
 void
-data_view(const struct data_recipe *recipe, const struct data_image *image,
-          uint64_t seed, uint64_t sample, uint64_t epoch, uint64_t view,
-          struct data_scratch **scratch, uint8_t *out)
+image_view(const struct image_recipe *recipe, const struct image *image,
+           uint64_t seed, uint64_t sample, uint64_t epoch, uint64_t view,
+           struct image_scratch **scratch, uint8_t *out)
 {
     const size_t size = recipe->size, n = size * size;
     struct draw draw;
@@ -133,25 +133,25 @@ data_view(const struct data_recipe *recipe, const struct data_image *image,
 
     rng_init(&rng, seed, RNG_VIEW, sample, epoch, view);
     draw_all(recipe, image, &rng, &draw);
-    data_resize(image, &draw.box, size, size, NULL, draw.flip, scratch, out);
+    image_resize(image, &draw.box, size, size, NULL, draw.flip, scratch, out);
     if (!draw.jitter && !draw.grey && !draw.blur && !draw.ops)
         return;
-    plane = data_scratch_bytes(scratch, DATA_PLANES, 3 * n);
-    data_color_split(n, out, plane);
+    plane = image_scratch_bytes(scratch, IMAGE_PLANES, 3 * n);
+    image_color_split(n, out, plane);
     for (size_t i = 0; i < draw.ops; i++)
-        data_randaugment(draw.op[i], recipe->magnitude, size, plane, scratch);
+        image_randaugment(draw.op[i], recipe->magnitude, size, plane, scratch);
     if (draw.jitter)
         jitter_colors(recipe, &draw, n, plane);
     if (draw.grey)
-        data_color_grey(n, plane);
+        image_color_grey(n, plane);
     if (draw.blur)
         blur_planes(recipe, &draw, plane, scratch);
-    data_color_merge(n, plane, out);
+    image_color_merge(n, plane, out);
 }
 
 void
-data_plain(size_t size, const struct data_image *image,
-           struct data_scratch **scratch, uint8_t *out)
+image_plain(size_t size, const struct image *image,
+            struct image_scratch **scratch, uint8_t *out)
 {
     const size_t w = image->width, h = image->height;
 
@@ -159,13 +159,13 @@ data_plain(size_t size, const struct data_image *image,
 
     const size_t width = w < h ? size : size * w / h;
     const size_t height = h < w ? size : size * h / w;
-    const struct data_box all = {0, 0, w, h};
-    const struct data_box part = {
+    const struct image_box all = {0, 0, w, h};
+    const struct image_box part = {
         .left = (size_t)rint((double)(width - size) / 2),
         .top = (size_t)rint((double)(height - size) / 2),
         .width = size,
         .height = size,
     };
 
-    data_resize(image, &all, width, height, &part, 0, scratch, out);
+    image_resize(image, &all, width, height, &part, 0, scratch, out);
 }

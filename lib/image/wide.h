@@ -6,8 +6,8 @@
 
 /*
  * 64 bytes at once, on processors that can look up as many in a table of 256
- * (AVX-512 VBMI).  DATA_WIDE stands before a function that does so, to be
- * called where data_wide_ok() says 1; it is not defined where there is no such
+ * (AVX-512 VBMI).  IMAGE_WIDE stands before a function that does so, to be
+ * called where image_wide_ok() says 1; it is not defined where there is no such
  * thing.
  */
 #ifdef __x86_64__
@@ -15,24 +15,25 @@
 
 #include "util/isa.h"
 
-#define DATA_WIDE __attribute__((target("avx512f,avx512bw,avx512vbmi")))
-#define DATA_WIDE_INLINE DATA_WIDE __attribute__((always_inline)) static inline
+#define IMAGE_WIDE __attribute__((target("avx512f,avx512bw,avx512vbmi")))
+#define IMAGE_WIDE_INLINE \
+    IMAGE_WIDE __attribute__((always_inline)) static inline
 
 static inline int
-data_wide_ok(void)
+image_wide_ok(void)
 {
     return util_isa() == UTIL_ISA_V4 && __builtin_cpu_supports("avx512vbmi");
 }
 
 /* wide_first() is the mask of the first n of 64, or of all. */
-DATA_WIDE_INLINE __mmask64
+IMAGE_WIDE_INLINE __mmask64
 wide_first(size_t n)
 {
     return n < 64 ? (1ULL << n) - 1 : ~0ULL;
 }
 
 /* wide_look_up() is table[x] of each byte. */
-DATA_WIDE_INLINE __m512i
+IMAGE_WIDE_INLINE __m512i
 wide_look_up(__m512i x, const uint8_t table[256])
 {
     const __m512i low = _mm512_permutex2var_epi8(
@@ -50,14 +51,14 @@ struct wide_words {
 
 /* wide_words() makes words of their low and their high bytes, wide_bytes()
  * bytes of words, clipped. */
-DATA_WIDE_INLINE struct wide_words
+IMAGE_WIDE_INLINE struct wide_words
 wide_words(__m512i low, __m512i high)
 {
     return (struct wide_words){_mm512_unpacklo_epi8(low, high),
                                _mm512_unpackhi_epi8(low, high)};
 }
 
-DATA_WIDE_INLINE __m512i
+IMAGE_WIDE_INLINE __m512i
 wide_bytes(__m512i low, __m512i high)
 {
     return _mm512_packus_epi16(low, high);
@@ -66,7 +67,7 @@ wide_bytes(__m512i low, __m512i high)
 #else
 
 static inline int
-data_wide_ok(void)
+image_wide_ok(void)
 {
     return 0;
 }

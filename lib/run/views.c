@@ -22,11 +22,11 @@ struct run_views {
     char *path; /* of the set */
     struct data_set *set;
     struct data_pool *pool;
-    struct data_recipe recipe;
+    struct image_recipe recipe;
     uint64_t seed;
     int texts; /* captions were shown, too, and which */
-    enum data_caption caption;
-    struct data_scratch *scratch;
+    enum text_caption caption;
+    struct image_scratch *scratch;
 };
 
 struct run_views *
@@ -66,7 +66,7 @@ run_views_close(struct run_views *views)
         return;
     close_data(views);
     drop_step(views);
-    data_scratch_free(views->scratch);
+    image_scratch_free(views->scratch);
     free(views->data);
     free(views->run);
     free(views);
@@ -77,7 +77,7 @@ static int
 open_data(struct run_views *views, const json_t *making, struct err *err)
 {
     const struct data_pool_how how = {
-        .policy = DATA_ACCEPT, .max_pixels = MAX_PIXELS, .keep_bytes = KEPT};
+        .policy = IMAGE_ACCEPT, .max_pixels = MAX_PIXELS, .keep_bytes = KEPT};
     const char *path = views->data;
     struct err why;
 
@@ -130,11 +130,11 @@ read_caption(struct run_views *views, const json_t *making, struct err *err)
         return 0;
     if (json_get_text(making, "caption", &name, err))
         return -1;
-    index = opt_index(DATA_CAPTION_WORDS, name);
+    index = opt_index(TEXT_CAPTION_WORDS, name);
     if (index < 0)
         return err_set(
-            err, "'caption' is '%s', want one of " DATA_CAPTION_WORDS, name);
-    views->caption = (enum data_caption)index;
+            err, "'caption' is '%s', want one of " TEXT_CAPTION_WORDS, name);
+    views->caption = (enum text_caption)index;
     return 0;
 }
 
@@ -157,10 +157,10 @@ read_making(struct run_views *views, const json_t *making, int64_t total,
                        "make them again",
                        (intmax_t)total);
     if (json_get_text(making, "recipe", &recipe, err) ||
-        json_get_whole(making, "size", 1, DATA_SIZE_MAX, &size, err) ||
+        json_get_whole(making, "size", 1, IMAGE_SIZE_MAX, &size, err) ||
         json_get_whole(making, "seed", 0, most_seed, &seed, err) ||
         read_caption(views, making, err) ||
-        data_recipe_find(recipe, &views->recipe, err) ||
+        image_recipe_find(recipe, &views->recipe, err) ||
         open_data(views, making, err) || check_digest(views, err))
         return -1;
     views->recipe.size = (size_t)size;
@@ -211,7 +211,7 @@ run_views_set(const struct run_views *views)
     return views->set;
 }
 
-static const struct data_image *
+static const struct image *
 find_image(struct run_views *views, int64_t id, struct err *err)
 {
     REQUIRE(views->pool);
@@ -226,15 +226,15 @@ int
 run_views_make(struct run_views *views, int64_t id, int64_t epoch, int64_t view,
                uint8_t *out, struct err *err)
 {
-    const struct data_image *image = find_image(views, id, err);
+    const struct image *image = find_image(views, id, err);
 
     if (!image)
         return -1;
     if (epoch < 0 || epoch > most_epoch || view < 0 || view > most_view)
         return err_set(err, "there is no view %jd of epoch %jd", (intmax_t)view,
                        (intmax_t)epoch);
-    data_view(&views->recipe, image, views->seed, (uint64_t)id, (uint64_t)epoch,
-              (uint64_t)view, &views->scratch, out);
+    image_view(&views->recipe, image, views->seed, (uint64_t)id,
+               (uint64_t)epoch, (uint64_t)view, &views->scratch, out);
     return 0;
 }
 
@@ -242,11 +242,11 @@ int
 run_views_plain(struct run_views *views, int64_t id, uint8_t *out,
                 struct err *err)
 {
-    const struct data_image *image = find_image(views, id, err);
+    const struct image *image = find_image(views, id, err);
 
     if (!image)
         return -1;
-    data_plain(views->recipe.size, image, &views->scratch, out);
+    image_plain(views->recipe.size, image, &views->scratch, out);
     return 0;
 }
 
@@ -265,17 +265,17 @@ run_views_text(const struct run_views *views, int64_t id, int64_t epoch)
 
     if (!views->texts || id < 0 || (size_t)id >= data_size(views->set) ||
         epoch < 0 || epoch > most_epoch ||
-        !(count = data_captions_count(data_caption(views->set, (size_t)id))))
+        !(count = text_captions_count(data_caption(views->set, (size_t)id))))
         return NULL;
-    first = data_captions_draw(views->caption, views->seed, (size_t)id,
+    first = text_captions_draw(views->caption, views->seed, (size_t)id,
                                (uint64_t)epoch, count);
-    end = views->caption == DATA_CAPTION_ALL ? count : first + 1;
+    end = views->caption == TEXT_CAPTION_ALL ? count : first + 1;
     out = open_memstream(&text, &size);
     REQUIRE(out);
     for (size_t k = first; k < end; k++) {
         size_t len;
         const char *caption =
-            data_captions_get(data_caption(views->set, (size_t)id), k, &len);
+            text_captions_get(data_caption(views->set, (size_t)id), k, &len);
 
         fprintf(out, "%s%.*s", k > first ? " " : "", (int)len, caption);
     }

@@ -8,14 +8,14 @@
 #include "bpe.h"
 
 void
-data_tokens_add(struct tokens *tokens, int32_t id)
+text_tokens_add(struct tokens *tokens, int32_t id)
 {
     mem_grow(&tokens->id, &tokens->room, tokens->n + 1, sizeof *tokens->id);
     tokens->id[tokens->n++] = id;
 }
 
 void
-data_tokens_release(struct tokens *tokens)
+text_tokens_release(struct tokens *tokens)
 {
     free(tokens->id);
     *tokens = (struct tokens){0};
@@ -44,7 +44,7 @@ pair_slot_of(const struct pairs *pairs, uint64_t pair)
 }
 
 int64_t
-data_pairs_get(const struct pairs *pairs, int32_t left, int32_t right)
+text_pairs_get(const struct pairs *pairs, int32_t left, int32_t right)
 {
     if (!pairs->slots)
         return PAIRS_NONE;
@@ -68,7 +68,7 @@ make_slots(struct pairs *pairs)
 }
 
 void
-data_pairs_put(struct pairs *pairs, int32_t left, int32_t right, size_t number)
+text_pairs_put(struct pairs *pairs, int32_t left, int32_t right, size_t number)
 {
     struct pairs_slot *slot;
 
@@ -80,7 +80,7 @@ data_pairs_put(struct pairs *pairs, int32_t left, int32_t right, size_t number)
 }
 
 void
-data_pairs_release(struct pairs *pairs)
+text_pairs_release(struct pairs *pairs)
 {
     free(pairs->slot);
     *pairs = (struct pairs){0};
@@ -114,7 +114,7 @@ add_byte(struct symbols *symbols, uint8_t byte, unsigned c, int last)
         memcpy(written + len, last_mark, sizeof last_mark - 1);
         len += sizeof last_mark - 1;
     }
-    data_lexicon_add(&symbols->written, written, len);
+    text_lexicon_add(&symbols->written, written, len);
     mem_grow(&symbols->text, &symbols->text_room, symbols->text_len + 1, 1);
     symbols->text[symbols->text_len] = (char)byte;
     add_entry(symbols, n, symbols->text_len++, 1, last);
@@ -129,7 +129,7 @@ stands_for_itself(unsigned byte)
 }
 
 void
-data_symbols_init(struct symbols *symbols)
+text_symbols_init(struct symbols *symbols)
 {
     for (int last = 0; last < 2; last++) {
         unsigned other = 0x100;
@@ -155,21 +155,21 @@ join_strings(const char *left, size_t n, const char *right, size_t m)
 }
 
 int
-data_symbols_join(struct symbols *symbols, int32_t left, int32_t right)
+text_symbols_join(struct symbols *symbols, int32_t left, int32_t right)
 {
     const uint32_t last = symbols->entry[right].last;
     const size_t before = symbols->written.n, end = symbols->text_len;
     size_t n, m;
-    const char *a = data_lexicon_text(&symbols->written, (size_t)left, &n);
-    const char *b = data_lexicon_text(&symbols->written, (size_t)right, &m);
+    const char *a = text_lexicon_text(&symbols->written, (size_t)left, &n);
+    const char *b = text_lexicon_text(&symbols->written, (size_t)right, &m);
     char *both = join_strings(a, n, b, m);
 
-    data_lexicon_add(&symbols->written, both, n + m);
+    text_lexicon_add(&symbols->written, both, n + m);
     free(both);
     if (symbols->written.n == before)
         return -1;
-    a = data_symbols_bytes(symbols, left, &n);
-    b = data_symbols_bytes(symbols, right, &m);
+    a = text_symbols_bytes(symbols, left, &n);
+    b = text_symbols_bytes(symbols, right, &m);
     both = join_strings(a, n, b, m);
     mem_grow(&symbols->text, &symbols->text_room, end + n + m, 1);
     memcpy(symbols->text + end, both, n + m);
@@ -180,7 +180,7 @@ data_symbols_join(struct symbols *symbols, int32_t left, int32_t right)
 }
 
 const char *
-data_symbols_bytes(const struct symbols *symbols, int32_t symbol, size_t *len)
+text_symbols_bytes(const struct symbols *symbols, int32_t symbol, size_t *len)
 {
     const struct symbols_entry *entry = &symbols->entry[symbol];
 
@@ -189,9 +189,9 @@ data_symbols_bytes(const struct symbols *symbols, int32_t symbol, size_t *len)
 }
 
 void
-data_symbols_release(struct symbols *symbols)
+text_symbols_release(struct symbols *symbols)
 {
-    data_lexicon_release(&symbols->written);
+    text_lexicon_release(&symbols->written);
     free(symbols->text);
     free(symbols->entry);
     *symbols = (struct symbols){0};
@@ -200,17 +200,17 @@ data_symbols_release(struct symbols *symbols)
 static const char comment[] = "#version";
 
 void
-data_bpe_init(struct bpe *bpe)
+text_bpe_init(struct bpe *bpe)
 {
-    data_symbols_init(&bpe->symbols);
+    text_symbols_init(&bpe->symbols);
 }
 
 int
-data_bpe_add(struct bpe *bpe, int32_t left, int32_t right)
+text_bpe_add(struct bpe *bpe, int32_t left, int32_t right)
 {
-    if (data_symbols_join(&bpe->symbols, left, right))
+    if (text_symbols_join(&bpe->symbols, left, right))
         return -1;
-    data_pairs_put(&bpe->rank, left, right, bpe->merges);
+    text_pairs_put(&bpe->rank, left, right, bpe->merges);
     mem_grow(&bpe->merge, &bpe->room, bpe->merges + 1, sizeof *bpe->merge);
     bpe->merge[bpe->merges++] = (struct bpe_merge){left, right};
     return 0;
@@ -228,11 +228,11 @@ read_merge(struct bpe *bpe, const char *line, size_t len)
         return "wants two symbols with one space between them";
     right = space + 1;
     n = (size_t)(line + len - right);
-    a = data_lexicon_find(&bpe->symbols.written, line, (size_t)(space - line));
-    b = data_lexicon_find(&bpe->symbols.written, right, n);
+    a = text_lexicon_find(&bpe->symbols.written, line, (size_t)(space - line));
+    b = text_lexicon_find(&bpe->symbols.written, right, n);
     if (a < 0 || b < 0)
         return "has a symbol that no line above makes";
-    if (data_bpe_add(bpe, (int32_t)a, (int32_t)b))
+    if (text_bpe_add(bpe, (int32_t)a, (int32_t)b))
         return "makes a symbol that is there already";
     return NULL;
 }
@@ -247,11 +247,11 @@ is_comment(const char *line, size_t len)
 }
 
 int
-data_bpe_parse(struct bpe *bpe, const char *text, size_t len, struct err *err)
+text_bpe_parse(struct bpe *bpe, const char *text, size_t len, struct err *err)
 {
     size_t number = 0;
 
-    data_bpe_init(bpe);
+    text_bpe_init(bpe);
     for (size_t at = 0; at < len && bpe->merges < BPE_MERGES_MAX;) {
         const char *line = text + at, *end = memchr(line, '\n', len - at);
         const size_t n = end ? (size_t)(end - line) : len - at;
@@ -288,7 +288,7 @@ propose_merge(struct bpe *bpe, uint32_t at)
 
     if (s->next[at] == s->n)
         return;
-    rank = data_pairs_get(&bpe->rank, s->id[at], s->id[s->next[at]]);
+    rank = text_pairs_get(&bpe->rank, s->id[at], s->id[s->next[at]]);
     if (rank < 0)
         return;
     mem_grow(&s->heap, &s->heap_room, ++s->waiting, sizeof *s->heap);
@@ -324,7 +324,7 @@ apply_merge(struct bpe *bpe, uint64_t first)
     const int64_t rank = (int64_t)(first >> 32);
 
     if (s->id[at] < 0 || right == s->n ||
-        data_pairs_get(&bpe->rank, s->id[at], s->id[right]) != rank)
+        text_pairs_get(&bpe->rank, s->id[at], s->id[right]) != rank)
         return;
     s->id[at] = SYMBOLS_FIRST + (int32_t)rank;
     s->id[right] = -1;
@@ -337,7 +337,7 @@ apply_merge(struct bpe *bpe, uint64_t first)
 }
 
 void
-data_bpe_encode(struct bpe *bpe, const uint8_t *piece, size_t n,
+text_bpe_encode(struct bpe *bpe, const uint8_t *piece, size_t n,
                 struct tokens *tokens)
 {
     struct bpe_scratch *s = &bpe->scratch;
@@ -358,45 +358,45 @@ data_bpe_encode(struct bpe *bpe, const uint8_t *piece, size_t n,
     while (s->waiting)
         apply_merge(bpe, take_first_merge(s));
     for (size_t i = 0; i < n; i = s->next[i])
-        data_tokens_add(tokens, s->id[i]);
+        text_tokens_add(tokens, s->id[i]);
 }
 
 void
-data_bpe_text(const struct bpe *bpe, struct data_bytes *text)
+text_bpe_text(const struct bpe *bpe, struct data_bytes *text)
 {
-    data_text_append(text, BPE_HEADING, sizeof BPE_HEADING - 1);
+    text_append(text, BPE_HEADING, sizeof BPE_HEADING - 1);
     for (size_t i = 0; i < bpe->merges; i++) {
         const int32_t both[] = {bpe->merge[i].left, bpe->merge[i].right};
 
         for (int side = 0; side < 2; side++) {
             size_t n;
-            const char *written = data_lexicon_text(&bpe->symbols.written,
+            const char *written = text_lexicon_text(&bpe->symbols.written,
                                                     (size_t)both[side], &n);
 
-            data_text_append(text, written, n);
-            data_text_append(text, side ? "\n" : " ", 1);
+            text_append(text, written, n);
+            text_append(text, side ? "\n" : " ", 1);
         }
     }
 }
 
 int
-data_bpe_decode(const struct bpe *bpe, int32_t id, int apart,
+text_bpe_decode(const struct bpe *bpe, int32_t id, int apart,
                 struct data_bytes *text)
 {
     size_t n;
-    const char *bytes = data_symbols_bytes(&bpe->symbols, id, &n);
+    const char *bytes = text_symbols_bytes(&bpe->symbols, id, &n);
 
     if (apart)
-        data_text_append(text, " ", 1);
-    data_text_append(text, bytes, n);
+        text_append(text, " ", 1);
+    text_append(text, bytes, n);
     return (int)bpe->symbols.entry[id].last;
 }
 
 void
-data_bpe_release(struct bpe *bpe)
+text_bpe_release(struct bpe *bpe)
 {
-    data_symbols_release(&bpe->symbols);
-    data_pairs_release(&bpe->rank);
+    text_symbols_release(&bpe->symbols);
+    text_pairs_release(&bpe->rank);
     free(bpe->merge);
     free(bpe->scratch.id);
     free(bpe->scratch.next);

@@ -14,8 +14,8 @@ struct tokens {
     size_t n, room;
 };
 
-void data_tokens_add(struct tokens *tokens, int32_t id);
-void data_tokens_release(struct tokens *tokens);
+void text_tokens_add(struct tokens *tokens, int32_t id);
+void text_tokens_release(struct tokens *tokens);
 
 /* A number for each pair of symbols that was put in.  Starts as zeros. */
 struct pairs {
@@ -28,14 +28,14 @@ struct pairs {
 
 enum { PAIRS_NONE = -1 };
 
-/* data_pairs_get() is the number of a pair, or PAIRS_NONE. */
-int64_t data_pairs_get(const struct pairs *pairs, int32_t left, int32_t right);
+/* text_pairs_get() is the number of a pair, or PAIRS_NONE. */
+int64_t text_pairs_get(const struct pairs *pairs, int32_t left, int32_t right);
 
-/* data_pairs_put() gives a pair that is not there a number below 2^31. */
-void data_pairs_put(struct pairs *pairs, int32_t left, int32_t right,
+/* text_pairs_put() gives a pair that is not there a number below 2^31. */
+void text_pairs_put(struct pairs *pairs, int32_t left, int32_t right,
                     size_t number);
 
-void data_pairs_release(struct pairs *pairs);
+void text_pairs_release(struct pairs *pairs);
 
 /*
  * The symbols of byte-level byte-pair encoding, by their numbers in CLIP: 0 ..
@@ -60,20 +60,20 @@ struct symbols {
     int32_t of_byte[SYMBOLS_BYTES];
 };
 
-/* data_symbols_init() makes the first 512; starts from zeros. */
-void data_symbols_init(struct symbols *symbols);
+/* text_symbols_init() makes the first 512; starts from zeros. */
+void text_symbols_init(struct symbols *symbols);
 
 /*
- * data_symbols_join() makes the symbol of two, which is the last one then: 0,
+ * text_symbols_join() makes the symbol of two, which is the last one then: 0,
  * or -1 where one is written so already.
  */
-int data_symbols_join(struct symbols *symbols, int32_t left, int32_t right);
+int text_symbols_join(struct symbols *symbols, int32_t left, int32_t right);
 
-/* data_symbols_bytes() are the bytes that a symbol stands for. */
-const char *data_symbols_bytes(const struct symbols *symbols, int32_t symbol,
+/* text_symbols_bytes() are the bytes that a symbol stands for. */
+const char *text_symbols_bytes(const struct symbols *symbols, int32_t symbol,
                                size_t *len);
 
-void data_symbols_release(struct symbols *symbols);
+void text_symbols_release(struct symbols *symbols);
 
 /*
  * Byte-level byte-pair encoding (Sennrich et al. 2016; Radford et al. 2019) in
@@ -98,40 +98,40 @@ struct bpe {
     } scratch;
 };
 
-/* data_bpe_init() begins with no merge; starts from zeros. */
-void data_bpe_init(struct bpe *bpe);
+/* text_bpe_init() begins with no merge; starts from zeros. */
+void text_bpe_init(struct bpe *bpe);
 
-/* data_bpe_add() adds the merge of two symbols: 0, or -1 where what it makes is
+/* text_bpe_add() adds the merge of two symbols: 0, or -1 where what it makes is
  * there already. */
-int data_bpe_add(struct bpe *bpe, int32_t left, int32_t right);
+int text_bpe_add(struct bpe *bpe, int32_t left, int32_t right);
 
 /*
- * data_bpe_parse() reads a list of merges, as of CLIP and Hugging Face: a first
+ * text_bpe_parse() reads a list of merges, as of CLIP and Hugging Face: a first
  * line with "#version" is a comment; then LEFT RIGHT a line, best first, as
  * symbols are written.  Of more than BPE_MERGES_MAX the first so
  * many count.  Refused, with the line: not exactly one space, a symbol that no
  * line above makes, a merge that makes what is there already.
  * The caller releases it, also where it is refused; starts from zeros.
  */
-int data_bpe_parse(struct bpe *bpe, const char *text, size_t len,
+int text_bpe_parse(struct bpe *bpe, const char *text, size_t len,
                    struct err *err);
 
 /*
- * data_bpe_encode() adds the tokens of a piece of a word, n >= 1 bytes, the
+ * text_bpe_encode() adds the tokens of a piece of a word, n >= 1 bytes, the
  * last of them marked as the end: while neighbours have a merge, that of lowest
  * rank is applied wherever it fits, left to right.  O(n log n).
  */
-void data_bpe_encode(struct bpe *bpe, const uint8_t *piece, size_t n,
+void text_bpe_encode(struct bpe *bpe, const uint8_t *piece, size_t n,
                      struct tokens *tokens);
 
-/* data_bpe_text() adds the list as it is parsed: the merges that count. */
-void data_bpe_text(const struct bpe *bpe, struct data_bytes *text);
+/* text_bpe_text() adds the list as it is parsed: the merges that count. */
+void text_bpe_text(const struct bpe *bpe, struct data_bytes *text);
 
-/* data_bpe_decode() adds the bytes of a token, with a space before them where
+/* text_bpe_decode() adds the bytes of a token, with a space before them where
  * they are to stand apart; 1 where the next ones are to.  Ids below 512 + M. */
-int data_bpe_decode(const struct bpe *bpe, int32_t id, int apart,
+int text_bpe_decode(const struct bpe *bpe, int32_t id, int apart,
                     struct data_bytes *text);
 
-void data_bpe_release(struct bpe *bpe);
+void text_bpe_release(struct bpe *bpe);
 
 #endif

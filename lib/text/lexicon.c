@@ -37,7 +37,7 @@ lexicon_slot_of(const struct lexicon *lexicon, const void *text, size_t len,
 }
 
 int64_t
-data_lexicon_find(const struct lexicon *lexicon, const void *text, size_t len)
+text_lexicon_find(const struct lexicon *lexicon, const void *text, size_t len)
 {
     if (!lexicon->slots)
         return LEXICON_NONE;
@@ -65,7 +65,7 @@ make_slots(struct lexicon *lexicon)
 }
 
 size_t
-data_lexicon_add(struct lexicon *lexicon, const void *text, size_t len)
+text_lexicon_add(struct lexicon *lexicon, const void *text, size_t len)
 {
     const uint32_t hash = hash_of(text, len);
     const size_t n = lexicon->n, end = lexicon->text_len;
@@ -87,14 +87,14 @@ data_lexicon_add(struct lexicon *lexicon, const void *text, size_t len)
 }
 
 const char *
-data_lexicon_text(const struct lexicon *lexicon, size_t i, size_t *len)
+text_lexicon_text(const struct lexicon *lexicon, size_t i, size_t *len)
 {
     *len = lexicon->entry[i].len;
     return lexicon->text + lexicon->entry[i].at;
 }
 
 void
-data_lexicon_clear(struct lexicon *lexicon)
+text_lexicon_clear(struct lexicon *lexicon)
 {
     if (lexicon->slots)
         memset(lexicon->slot, 0, lexicon->slots * sizeof *lexicon->slot);
@@ -102,7 +102,7 @@ data_lexicon_clear(struct lexicon *lexicon)
 }
 
 void
-data_lexicon_release(struct lexicon *lexicon)
+text_lexicon_release(struct lexicon *lexicon)
 {
     free(lexicon->text);
     free(lexicon->entry);

@@ -7,30 +7,30 @@
 #include "bpe.h"
 #include "text/text.h"
 
-struct data_merges {
+struct text_merges {
     struct lexicon words; /* as they come, before they are folded */
     size_t *count;        /* [words.n] */
     size_t room;
 };
 
-struct data_merges *
-data_merges_new(void)
+struct text_merges *
+text_merges_new(void)
 {
-    return mem_array(1, sizeof(struct data_merges));
+    return mem_array(1, sizeof(struct text_merges));
 }
 
 void
-data_merges_free(struct data_merges *merges)
+text_merges_free(struct text_merges *merges)
 {
     if (!merges)
         return;
-    data_lexicon_release(&merges->words);
+    text_lexicon_release(&merges->words);
     free(merges->count);
     free(merges);
 }
 
 size_t
-data_merges_words(const struct data_merges *merges)
+text_merges_words(const struct text_merges *merges)
 {
     return merges->words.n;
 }
@@ -40,19 +40,19 @@ static void
 count_in(struct lexicon *lexicon, size_t **count, size_t *room,
          const void *text, size_t len, size_t times)
 {
-    const size_t before = lexicon->n, i = data_lexicon_add(lexicon, text, len);
+    const size_t before = lexicon->n, i = text_lexicon_add(lexicon, text, len);
 
     mem_grow(count, room, lexicon->n, sizeof **count);
     (*count)[i] = (i == before ? 0 : (*count)[i]) + times;
 }
 
 void
-data_merges_count(struct data_merges *merges, const char *text, size_t len)
+text_merges_count(struct text_merges *merges, const char *text, size_t len)
 {
     const char *word;
     size_t at = 0, n;
 
-    while (data_text_word(text, len, &at, &word, &n))
+    while (text_word(text, len, &at, &word, &n))
         count_in(&merges->words, &merges->count, &merges->room, word, n, 1);
 }
 
@@ -86,17 +86,17 @@ struct training {
 
 /* Folds the words and cuts them into pieces. */
 static void
-cut_words(struct training *t, const struct data_merges *merges)
+cut_words(struct training *t, const struct text_merges *merges)
 {
     struct data_bytes fold = {0};
 
     for (size_t i = 0; i < merges->words.n; i++) {
         size_t n;
-        const char *word = data_lexicon_text(&merges->words, i, &n);
+        const char *word = text_lexicon_text(&merges->words, i, &n);
 
-        data_text_fold(word, n, &fold);
+        text_fold(word, n, &fold);
         for (size_t at = 0; at < fold.len;) {
-            n = data_text_piece(fold.data + at, fold.len - at);
+            n = text_piece(fold.data + at, fold.len - at);
             count_in(&t->pieces, &t->count, &t->count_room, fold.data + at, n,
                      merges->count[i]);
             at += n;
@@ -113,7 +113,7 @@ spell_pieces(struct training *t)
     t->n = mem_array(t->pieces.n, sizeof *t->n);
     for (size_t i = 0, at = 0; i < t->pieces.n; i++) {
         size_t n;
-        const char *piece = data_lexicon_text(&t->pieces, i, &n);
+        const char *piece = text_lexicon_text(&t->pieces, i, &n);
 
         t->start[i] = at;
         t->n[i] = (uint32_t)n;
@@ -129,10 +129,10 @@ compare_bytes(const struct symbols *symbols, const struct pair *a,
               const struct pair *b)
 {
     size_t n[2], m[2];
-    const char *x[] = {data_symbols_bytes(symbols, a->left, &n[0]),
-                       data_symbols_bytes(symbols, a->right, &n[1])};
-    const char *y[] = {data_symbols_bytes(symbols, b->left, &m[0]),
-                       data_symbols_bytes(symbols, b->right, &m[1])};
+    const char *x[] = {text_symbols_bytes(symbols, a->left, &n[0]),
+                       text_symbols_bytes(symbols, a->right, &n[1])};
+    const char *y[] = {text_symbols_bytes(symbols, b->left, &m[0]),
+                       text_symbols_bytes(symbols, b->right, &m[1])};
     size_t i = 0, j = 0; /* sides */
 
     while (i < 2 && j < 2) {
@@ -209,13 +209,13 @@ take_first_turn(struct training *t)
 static size_t
 number_of_pair(struct training *t, int32_t left, int32_t right)
 {
-    const int64_t number = data_pairs_get(&t->number, left, right);
+    const int64_t number = text_pairs_get(&t->number, left, right);
 
     if (number >= 0)
         return (size_t)number;
     mem_grow(&t->pair, &t->pair_room, t->pairs + 1, sizeof *t->pair);
     t->pair[t->pairs] = (struct pair){.left = left, .right = right};
-    data_pairs_put(&t->number, left, right, t->pairs);
+    text_pairs_put(&t->number, left, right, t->pairs);
     return t->pairs++;
 }
 
@@ -296,7 +296,7 @@ learn_symbols(struct training *t, size_t size, size_t min)
             return;
         if (turn.count != pair->count)
             queue_pair(t, turn.pair);
-        else if (!data_bpe_add(&t->bpe, pair->left, pair->right))
+        else if (!text_bpe_add(&t->bpe, pair->left, pair->right))
             merge_pair(t, turn.pair);
     }
 }
@@ -306,9 +306,9 @@ release_training(struct training *t)
 {
     for (size_t i = 0; i < t->pairs; i++)
         free(t->pair[i].piece);
-    data_lexicon_release(&t->pieces);
-    data_bpe_release(&t->bpe);
-    data_pairs_release(&t->number);
+    text_lexicon_release(&t->pieces);
+    text_bpe_release(&t->bpe);
+    text_pairs_release(&t->number);
     free(t->count);
     free(t->symbol);
     free(t->start);
@@ -318,7 +318,7 @@ release_training(struct training *t)
 }
 
 char *
-data_merges_train(const struct data_merges *merges, size_t size, size_t min,
+text_merges_train(const struct text_merges *merges, size_t size, size_t min,
                   size_t *len)
 {
     struct training t = {.waiting = 0};
@@ -326,7 +326,7 @@ data_merges_train(const struct data_merges *merges, size_t size, size_t min,
 
     REQUIRE(size >= SYMBOLS_FIRST + 2 && min >= 1 &&
             size <= SYMBOLS_FIRST + 2 + BPE_MERGES_MAX);
-    data_bpe_init(&t.bpe);
+    text_bpe_init(&t.bpe);
     cut_words(&t, merges);
     spell_pieces(&t);
     for (size_t i = 0; i < t.pieces.n; i++)
@@ -335,7 +335,7 @@ data_merges_train(const struct data_merges *merges, size_t size, size_t min,
     for (size_t i = 0; i < t.pairs; i++)
         queue_pair(&t, i);
     learn_symbols(&t, size, min);
-    data_bpe_text(&t.bpe, &text);
+    text_bpe_text(&t.bpe, &text);
     release_training(&t);
     *len = text.len;
     return (char *)text.data;

@@ -26,7 +26,7 @@ length_by_first_byte(uint8_t first, uint8_t *low, uint8_t *high)
 }
 
 size_t
-data_utf8_next(const void *text, size_t len, uint32_t *c)
+text_utf8_next(const void *text, size_t len, uint32_t *c)
 {
     const uint8_t *byte = text;
     uint8_t low, high;
@@ -49,7 +49,7 @@ data_utf8_next(const void *text, size_t len, uint32_t *c)
 }
 
 size_t
-data_utf8_cut(const void *text, size_t len, size_t most)
+text_utf8_cut(const void *text, size_t len, size_t most)
 {
     const uint8_t *byte = text;
     uint32_t c;
@@ -58,7 +58,7 @@ data_utf8_cut(const void *text, size_t len, size_t most)
         return len;
     for (size_t back = 1; back <= 3 && back <= most; back++)
         if (byte[most - back] >= 0xc0)
-            return data_utf8_next(byte + most - back, len - (most - back), &c) >
+            return text_utf8_next(byte + most - back, len - (most - back), &c) >
                            back
                        ? most - back
                        : most;
@@ -80,13 +80,13 @@ space_at(const char *text, size_t len)
 
     if ((unsigned char)*text < 0x80)
         return (size_t)is_ascii_space((unsigned char)*text);
-    n = data_utf8_next(text, len, &c);
+    n = text_utf8_next(text, len, &c);
     return uc_is_property_white_space(c) ? n : 0;
 }
 
 int
-data_text_word(const char *text, size_t len, size_t *at, const char **word,
-               size_t *n)
+text_word(const char *text, size_t len, size_t *at, const char **word,
+          size_t *n)
 {
     size_t i = *at, space = 0;
     uint32_t c;
@@ -95,14 +95,14 @@ data_text_word(const char *text, size_t len, size_t *at, const char **word,
         i += space;
     *word = text + i;
     while (i < len && !space_at(text + i, len - i))
-        i += data_utf8_next(text + i, len - i, &c);
+        i += text_utf8_next(text + i, len - i, &c);
     *n = (size_t)(text + i - *word);
     *at = i;
     return *n > 0;
 }
 
 void
-data_text_append(struct data_bytes *text, const void *from, size_t n)
+text_append(struct data_bytes *text, const void *from, size_t n)
 {
     mem_grow(&text->data, &text->room, text->len + n, 1);
     if (n)
@@ -119,12 +119,12 @@ copy_word(const char *word, size_t n, struct data_bytes *to)
     to->len = 0;
     for (size_t i = 0; i < n;) {
         uint32_t c;
-        const size_t part = data_utf8_next(word + i, n - i, &c);
+        const size_t part = text_utf8_next(word + i, n - i, &c);
 
         if (c == UTF8_BAD)
-            data_text_append(to, "\xef\xbf\xbd", 3);
+            text_append(to, "\xef\xbf\xbd", 3);
         else
-            data_text_append(to, word + i, part);
+            text_append(to, word + i, part);
         ascii &= c < 0x80;
         i += part;
     }
@@ -142,11 +142,11 @@ is_beside_cased(const uint8_t *text, const uint8_t *end, int forwards)
         uint32_t c;
 
         if (forwards) {
-            text += data_utf8_next(text, (size_t)(end - text), &c);
+            text += text_utf8_next(text, (size_t)(end - text), &c);
         } else {
             while ((*--text & 0xc0) == 0x80)
                 ;
-            data_utf8_next(text, 4, &c);
+            text_utf8_next(text, 4, &c);
         }
         if (!uc_is_property_case_ignorable(c))
             return uc_is_property_cased(c);
@@ -170,20 +170,20 @@ write_lower_case(const uint8_t *text, size_t n, struct data_bytes *to)
         uint8_t small[8] = {0};
         uint32_t c;
 
-        more = data_utf8_next(text + at, n - at, &c);
+        more = text_utf8_next(text + at, n - at, &c);
         if (c == SIGMA && is_beside_cased(text + at, text, 0) &&
             !is_beside_cased(text + at + more, text + n, 1))
             c = FINAL_SIGMA;
-        data_text_append(
+        text_append(
             to, small,
             (size_t)u8_uctomb(small, c == DOTTED_I ? 'i' : uc_tolower(c), 8));
         if (c == DOTTED_I)
-            data_text_append(to, "\xcc\x87", 2);
+            text_append(to, "\xcc\x87", 2);
     }
 }
 
 void
-data_text_fold(const char *word, size_t n, struct data_bytes *fold)
+text_fold(const char *word, size_t n, struct data_bytes *fold)
 {
     uint8_t *composed;
     size_t len;
@@ -231,7 +231,7 @@ category_of(uint32_t c)
 }
 
 size_t
-data_text_piece(const uint8_t *fold, size_t n)
+text_piece(const uint8_t *fold, size_t n)
 {
     size_t len = *fold == '\'' ? contraction_length(fold, n) : 0;
     enum category category;
@@ -239,10 +239,10 @@ data_text_piece(const uint8_t *fold, size_t n)
 
     if (len)
         return len;
-    len = data_utf8_next(fold, n, &c);
+    len = text_utf8_next(fold, n, &c);
     category = category_of(c);
     while (category != NUMBER && len < n) {
-        const size_t more = data_utf8_next(fold + len, n - len, &c);
+        const size_t more = text_utf8_next(fold + len, n - len, &c);
 
         if (category_of(c) != category)
             break;

@@ -15,7 +15,7 @@ enum {
     MAX_WORD = 64       // bytes of one of them
 };
 
-struct data_vocabulary {
+struct text_vocabulary {
     int is_wordpiece;
     struct bpe bpe;
     struct wordpiece wordpiece;
@@ -52,22 +52,22 @@ has_line(const char *text, size_t len, const char *wanted)
     return 0;
 }
 
-struct data_vocabulary *
-data_vocabulary_parse(const char *text, size_t len, struct err *err)
+struct text_vocabulary *
+text_vocabulary_parse(const char *text, size_t len, struct err *err)
 {
-    struct data_vocabulary *vocabulary = mem_array(1, sizeof *vocabulary);
+    struct text_vocabulary *vocabulary = mem_array(1, sizeof *vocabulary);
     char *own;
     int rc;
 
     vocabulary->is_wordpiece = has_line(text, len, "[UNK]");
     rc = vocabulary->is_wordpiece
-             ? data_wordpiece_parse(&vocabulary->wordpiece, text, len, err)
-             : data_bpe_parse(&vocabulary->bpe, text, len, err);
+             ? text_wordpiece_parse(&vocabulary->wordpiece, text, len, err)
+             : text_bpe_parse(&vocabulary->bpe, text, len, err);
     if (rc) {
-        data_vocabulary_free(vocabulary);
+        text_vocabulary_free(vocabulary);
         return NULL;
     }
-    own = data_vocabulary_text(vocabulary, &len);
+    own = text_vocabulary_text(vocabulary, &len);
     vocabulary->digest = digest_bytes(own, len);
     free(own);
     return vocabulary;
@@ -99,17 +99,17 @@ read_file(const char *path, size_t *len, struct err *err)
     return NULL;
 }
 
-struct data_vocabulary *
-data_vocabulary_open(const char *path, struct err *err)
+struct text_vocabulary *
+text_vocabulary_open(const char *path, struct err *err)
 {
-    struct data_vocabulary *vocabulary;
+    struct text_vocabulary *vocabulary;
     struct err why;
     size_t len;
     char *text = read_file(path, &len, err);
 
     if (!text)
         return NULL;
-    vocabulary = data_vocabulary_parse(text, len, &why);
+    vocabulary = text_vocabulary_parse(text, len, &why);
     if (!vocabulary)
         err_set(err, "'%s' is no vocabulary: %s", path, why.msg);
     free(text);
@@ -117,22 +117,22 @@ data_vocabulary_open(const char *path, struct err *err)
 }
 
 void
-data_vocabulary_free(struct data_vocabulary *vocabulary)
+text_vocabulary_free(struct text_vocabulary *vocabulary)
 {
     if (!vocabulary)
         return;
-    data_bpe_release(&vocabulary->bpe);
-    data_wordpiece_release(&vocabulary->wordpiece);
-    data_lexicon_release(&vocabulary->kept);
-    data_tokens_release(&vocabulary->kept_tokens);
-    data_tokens_release(&vocabulary->tokens);
+    text_bpe_release(&vocabulary->bpe);
+    text_wordpiece_release(&vocabulary->wordpiece);
+    text_lexicon_release(&vocabulary->kept);
+    text_tokens_release(&vocabulary->kept_tokens);
+    text_tokens_release(&vocabulary->tokens);
     data_bytes_release(&vocabulary->fold);
     free(vocabulary->kept_at);
     free(vocabulary);
 }
 
 size_t
-data_vocabulary_size(const struct data_vocabulary *vocabulary)
+text_vocabulary_size(const struct text_vocabulary *vocabulary)
 {
     return vocabulary->is_wordpiece
                ? vocabulary->wordpiece.token.n
@@ -140,58 +140,58 @@ data_vocabulary_size(const struct data_vocabulary *vocabulary)
 }
 
 int32_t
-data_vocabulary_start(const struct data_vocabulary *vocabulary)
+text_vocabulary_start(const struct text_vocabulary *vocabulary)
 {
     return vocabulary->is_wordpiece
                ? vocabulary->wordpiece.start
-               : (int32_t)data_vocabulary_size(vocabulary) - 2;
+               : (int32_t)text_vocabulary_size(vocabulary) - 2;
 }
 
 int32_t
-data_vocabulary_end(const struct data_vocabulary *vocabulary)
+text_vocabulary_end(const struct text_vocabulary *vocabulary)
 {
     return vocabulary->is_wordpiece
                ? vocabulary->wordpiece.end
-               : (int32_t)data_vocabulary_size(vocabulary) - 1;
+               : (int32_t)text_vocabulary_size(vocabulary) - 1;
 }
 
 struct digest
-data_vocabulary_digest(const struct data_vocabulary *vocabulary)
+text_vocabulary_digest(const struct text_vocabulary *vocabulary)
 {
     return vocabulary->digest;
 }
 
 char *
-data_vocabulary_text(const struct data_vocabulary *vocabulary, size_t *len)
+text_vocabulary_text(const struct text_vocabulary *vocabulary, size_t *len)
 {
     struct data_bytes text = {0};
 
     if (vocabulary->is_wordpiece)
-        data_wordpiece_text(&vocabulary->wordpiece, &text);
+        text_wordpiece_text(&vocabulary->wordpiece, &text);
     else
-        data_bpe_text(&vocabulary->bpe, &text);
+        text_bpe_text(&vocabulary->bpe, &text);
     *len = text.len;
     return (char *)text.data;
 }
 
 /* The tokens of a word, made anew. */
 static const struct tokens *
-make_tokens(struct data_vocabulary *vocabulary, const char *word, size_t n)
+make_tokens(struct text_vocabulary *vocabulary, const char *word, size_t n)
 {
     struct tokens *tokens = &vocabulary->tokens;
     const struct data_bytes *fold = &vocabulary->fold;
 
     tokens->n = 0;
-    data_text_fold(word, n, &vocabulary->fold);
+    text_fold(word, n, &vocabulary->fold);
     if (vocabulary->is_wordpiece) {
-        data_wordpiece_encode(&vocabulary->wordpiece, fold->data, fold->len,
+        text_wordpiece_encode(&vocabulary->wordpiece, fold->data, fold->len,
                               tokens);
         return tokens;
     }
     for (size_t at = 0; at < fold->len;) {
-        const size_t piece = data_text_piece(fold->data + at, fold->len - at);
+        const size_t piece = text_piece(fold->data + at, fold->len - at);
 
-        data_bpe_encode(&vocabulary->bpe, fold->data + at, piece, tokens);
+        text_bpe_encode(&vocabulary->bpe, fold->data + at, piece, tokens);
         at += piece;
     }
     return tokens;
@@ -199,17 +199,17 @@ make_tokens(struct data_vocabulary *vocabulary, const char *word, size_t n)
 
 /* Keeps the tokens of word i, which is new. */
 static void
-keep_tokens(struct data_vocabulary *v, size_t i, const struct tokens *made)
+keep_tokens(struct text_vocabulary *v, size_t i, const struct tokens *made)
 {
     mem_grow(&v->kept_at, &v->kept_room, i + 1, sizeof *v->kept_at);
     v->kept_at[i] = (struct kept){v->kept_tokens.n, (uint32_t)made->n};
     for (size_t k = 0; k < made->n; k++)
-        data_tokens_add(&v->kept_tokens, made->id[k]);
+        text_tokens_add(&v->kept_tokens, made->id[k]);
 }
 
 /* The tokens of a word, *count of them, until the next call. */
 static const int32_t *
-tokens_of(struct data_vocabulary *v, const char *word, size_t n, size_t *count)
+tokens_of(struct text_vocabulary *v, const char *word, size_t n, size_t *count)
 {
     const struct kept *kept;
     int64_t i;
@@ -220,13 +220,13 @@ tokens_of(struct data_vocabulary *v, const char *word, size_t n, size_t *count)
         *count = made->n;
         return made->id;
     }
-    i = data_lexicon_find(&v->kept, word, n);
+    i = text_lexicon_find(&v->kept, word, n);
     if (i < 0) {
         if (v->kept.n == MAX_KEPT) {
-            data_lexicon_clear(&v->kept);
+            text_lexicon_clear(&v->kept);
             v->kept_tokens.n = 0;
         }
-        i = (int64_t)data_lexicon_add(&v->kept, word, n);
+        i = (int64_t)text_lexicon_add(&v->kept, word, n);
         keep_tokens(v, (size_t)i, make_tokens(v, word, n));
     }
     kept = &v->kept_at[i];
@@ -235,14 +235,14 @@ tokens_of(struct data_vocabulary *v, const char *word, size_t n, size_t *count)
 }
 
 size_t
-data_vocabulary_thin(struct data_vocabulary *vocabulary, const char *text,
+text_vocabulary_thin(struct text_vocabulary *vocabulary, const char *text,
                      size_t len, double drop, struct rng *rng, size_t most,
                      int32_t *token)
 {
     size_t n = 0, at = 0, bytes;
     const char *word;
 
-    while (n < most && data_text_word(text, len, &at, &word, &bytes)) {
+    while (n < most && text_word(text, len, &at, &word, &bytes)) {
         size_t count;
         const int32_t *id = tokens_of(vocabulary, word, bytes, &count);
 
@@ -254,33 +254,33 @@ data_vocabulary_thin(struct data_vocabulary *vocabulary, const char *text,
 }
 
 size_t
-data_vocabulary_encode(struct data_vocabulary *vocabulary, const char *text,
+text_vocabulary_encode(struct text_vocabulary *vocabulary, const char *text,
                        size_t len, size_t most, int32_t *token)
 {
-    return data_vocabulary_thin(vocabulary, text, len, 0, NULL, most, token);
+    return text_vocabulary_thin(vocabulary, text, len, 0, NULL, most, token);
 }
 
 size_t
-data_vocabulary_row(struct data_vocabulary *vocabulary, const char *text,
+text_vocabulary_row(struct text_vocabulary *vocabulary, const char *text,
                     size_t len, size_t context, int32_t *row)
 {
     size_t n;
 
     REQUIRE(context >= 2);
-    row[0] = data_vocabulary_start(vocabulary);
-    n = 1 + data_vocabulary_encode(vocabulary, text, len, context - 2, row + 1);
-    row[n++] = data_vocabulary_end(vocabulary);
+    row[0] = text_vocabulary_start(vocabulary);
+    n = 1 + text_vocabulary_encode(vocabulary, text, len, context - 2, row + 1);
+    row[n++] = text_vocabulary_end(vocabulary);
     for (size_t i = n; i < context; i++)
         row[i] = 0;
     return n;
 }
 
 void
-data_vocabulary_decode(const struct data_vocabulary *vocabulary, size_t n,
+text_vocabulary_decode(const struct text_vocabulary *vocabulary, size_t n,
                        const int32_t *token, struct data_bytes *text)
 {
-    const int32_t start = data_vocabulary_start(vocabulary),
-                  end = data_vocabulary_end(vocabulary);
+    const int32_t start = text_vocabulary_start(vocabulary),
+                  end = text_vocabulary_end(vocabulary);
     int apart = 0;
 
     text->len = 0;
@@ -288,12 +288,12 @@ data_vocabulary_decode(const struct data_vocabulary *vocabulary, size_t n,
         if (token[i] == start || token[i] == end)
             continue;
         REQUIRE(token[i] >= 0 &&
-                (size_t)token[i] < data_vocabulary_size(vocabulary));
+                (size_t)token[i] < text_vocabulary_size(vocabulary));
         apart = vocabulary->is_wordpiece
-                    ? data_wordpiece_decode(&vocabulary->wordpiece, token[i],
+                    ? text_wordpiece_decode(&vocabulary->wordpiece, token[i],
                                             apart, text)
-                    : data_bpe_decode(&vocabulary->bpe, token[i], apart, text);
+                    : text_bpe_decode(&vocabulary->bpe, token[i], apart, text);
     }
-    data_text_append(text, "", 1);
+    text_append(text, "", 1);
     text->len--;
 }

@@ -13,12 +13,12 @@ static int
 find_token(const struct wordpiece *wordpiece, const char *token, int32_t *id,
            struct err *err)
 {
-    *id = (int32_t)data_lexicon_find(&wordpiece->token, token, strlen(token));
+    *id = (int32_t)text_lexicon_find(&wordpiece->token, token, strlen(token));
     return *id >= 0 ? 0 : err_set(err, "no line is %s", token);
 }
 
 int
-data_wordpiece_parse(struct wordpiece *wordpiece, const char *text, size_t len,
+text_wordpiece_parse(struct wordpiece *wordpiece, const char *text, size_t len,
                      struct err *err)
 {
     struct lexicon *token = &wordpiece->token;
@@ -34,7 +34,7 @@ data_wordpiece_parse(struct wordpiece *wordpiece, const char *text, size_t len,
             return err_set(err, "line %zu is empty", number + 1);
         if (number == WORDPIECE_MAX)
             return err_set(err, "line %zu is one too many", number + 1);
-        if (data_lexicon_add(token, line, m) != number++)
+        if (text_lexicon_add(token, line, m) != number++)
             return err_set(err, "line %zu has a token that is there already",
                            number);
     }
@@ -95,7 +95,7 @@ find_longest_token(const struct wordpiece *wordpiece, uint8_t *word, size_t n,
     for (*end = n; *end > at; (*end)--) {
         if (*end < n && (word[*end] & 0xc0) == 0x80)
             continue; // within a character
-        id = data_lexicon_find(&wordpiece->token, word + at - mark,
+        id = text_lexicon_find(&wordpiece->token, word + at - mark,
                                *end - at + mark);
         if (id >= 0)
             break;
@@ -117,18 +117,18 @@ add_word(struct wordpiece *wordpiece, size_t chars, struct tokens *tokens)
 
         id = find_longest_token(wordpiece, word, n, at, &end);
         if (id >= 0)
-            data_tokens_add(tokens, (int32_t)id);
+            text_tokens_add(tokens, (int32_t)id);
         at = end;
     }
     if (id < 0) {
         tokens->n = before;
-        data_tokens_add(tokens, wordpiece->unknown);
+        text_tokens_add(tokens, wordpiece->unknown);
     }
     wordpiece->word.len = 2;
 }
 
 void
-data_wordpiece_encode(struct wordpiece *wordpiece, const uint8_t *fold,
+text_wordpiece_encode(struct wordpiece *wordpiece, const uint8_t *fold,
                       size_t n, struct tokens *tokens)
 {
     struct data_bytes *word = &wordpiece->word;
@@ -137,19 +137,19 @@ data_wordpiece_encode(struct wordpiece *wordpiece, const uint8_t *fold,
 
     REQUIRE(text);
     word->len = 0;
-    data_text_append(word, "##", 2);
+    text_append(word, "##", 2);
     for (size_t at = 0, more; at < len; at += more) {
         uint32_t c;
         int alone;
 
-        more = data_utf8_next(text + at, len - at, &c);
+        more = text_utf8_next(text + at, len - at, &c);
         if (is_dropped(c))
             continue;
         alone = is_punctuation(c) || is_chinese(c);
         if (alone && chars)
             add_word(wordpiece, chars, tokens);
         chars = alone ? 1 : chars + 1;
-        data_text_append(word, text + at, more);
+        text_append(word, text + at, more);
         if (alone)
             add_word(wordpiece, chars, tokens);
         chars = alone ? 0 : chars;
@@ -160,35 +160,35 @@ data_wordpiece_encode(struct wordpiece *wordpiece, const uint8_t *fold,
 }
 
 void
-data_wordpiece_text(const struct wordpiece *wordpiece, struct data_bytes *text)
+text_wordpiece_text(const struct wordpiece *wordpiece, struct data_bytes *text)
 {
     for (size_t i = 0; i < wordpiece->token.n; i++) {
         size_t n;
-        const char *token = data_lexicon_text(&wordpiece->token, i, &n);
+        const char *token = text_lexicon_text(&wordpiece->token, i, &n);
 
-        data_text_append(text, token, n);
-        data_text_append(text, "\n", 1);
+        text_append(text, token, n);
+        text_append(text, "\n", 1);
     }
 }
 
 int
-data_wordpiece_decode(const struct wordpiece *wordpiece, int32_t id, int apart,
+text_wordpiece_decode(const struct wordpiece *wordpiece, int32_t id, int apart,
                       struct data_bytes *text)
 {
     size_t n;
-    const char *token = data_lexicon_text(&wordpiece->token, (size_t)id, &n);
+    const char *token = text_lexicon_text(&wordpiece->token, (size_t)id, &n);
     const size_t mark = n > 2 && !memcmp(token, "##", 2) ? 2 : 0;
 
     if (apart && !mark)
-        data_text_append(text, " ", 1);
-    data_text_append(text, token + mark, n - mark);
+        text_append(text, " ", 1);
+    text_append(text, token + mark, n - mark);
     return 1;
 }
 
 void
-data_wordpiece_release(struct wordpiece *wordpiece)
+text_wordpiece_release(struct wordpiece *wordpiece)
 {
-    data_lexicon_release(&wordpiece->token);
+    text_lexicon_release(&wordpiece->token);
     data_bytes_release(&wordpiece->word);
     *wordpiece = (struct wordpiece){0};
 }

@@ -26,16 +26,16 @@ struct wordpiece {
 };
 
 /*
- * data_wordpiece_parse() reads a vocabulary, a token a line.  Refused: an empty
+ * text_wordpiece_parse() reads a vocabulary, a token a line.  Refused: an empty
  * line, a token that was there before, more than WORDPIECE_MAX, and what lacks
  * [CLS], [SEP] or [UNK].  The caller releases it, also where it is refused;
  * starts from zeros.
  */
-int data_wordpiece_parse(struct wordpiece *wordpiece, const char *text,
+int text_wordpiece_parse(struct wordpiece *wordpiece, const char *text,
                          size_t len, struct err *err);
 
 /*
- * data_wordpiece_encode() adds the tokens of a folded word (text.h) of n bytes.
+ * text_wordpiece_encode() adds the tokens of a folded word (text.h) of n bytes.
  * First go: control and format characters, private ones (Cc, Cf, Co), those
  * that this Unicode assigns to nothing (Cn), U+FFFD, and, in normalisation form
  * D, marks without width (Mn).  Each character of punctuation (P, and those of
@@ -44,18 +44,18 @@ int data_wordpiece_parse(struct wordpiece *wordpiece, const char *text,
  * the rest the longest with ## before it; where there is none, the whole word
  * is [UNK].
  */
-void data_wordpiece_encode(struct wordpiece *wordpiece, const uint8_t *fold,
+void text_wordpiece_encode(struct wordpiece *wordpiece, const uint8_t *fold,
                            size_t n, struct tokens *tokens);
 
-/* data_wordpiece_text() adds the vocabulary as it is parsed. */
-void data_wordpiece_text(const struct wordpiece *wordpiece,
+/* text_wordpiece_text() adds the vocabulary as it is parsed. */
+void text_wordpiece_text(const struct wordpiece *wordpiece,
                          struct data_bytes *text);
 
-/* data_wordpiece_decode() adds a token to a text, with a space before it where
+/* text_wordpiece_decode() adds a token to a text, with a space before it where
  * it is to stand apart and begins a word; 1 where the next one is to. */
-int data_wordpiece_decode(const struct wordpiece *wordpiece, int32_t id,
+int text_wordpiece_decode(const struct wordpiece *wordpiece, int32_t id,
                           int apart, struct data_bytes *text);
 
-void data_wordpiece_release(struct wordpiece *wordpiece);
+void text_wordpiece_release(struct wordpiece *wordpiece);
 
 #endif

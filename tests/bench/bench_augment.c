@@ -18,10 +18,10 @@ give_up(const struct err *err)
 int
 main(int argc, char **argv)
 {
-    struct data_pool_how how = {.policy = DATA_REFUSE,
-                                .max_pixels = DATA_MAX_PIXELS};
+    struct data_pool_how how = {.policy = IMAGE_REFUSE,
+                                .max_pixels = IMAGE_MAX_PIXELS};
     struct data_gather gather = {0};
-    struct data_recipe recipe;
+    struct image_recipe recipe;
     struct data_pool *pool;
     struct data_set *set;
     struct err err;
@@ -32,7 +32,7 @@ main(int argc, char **argv)
         return 2;
     n = strtoul(argv[2], NULL, 10);
     set = data_open(argv[1], &err);
-    if (!set || data_recipe_find(argv[3], &recipe, &err))
+    if (!set || image_recipe_find(argv[3], &recipe, &err))
         give_up(&err);
     pool = data_pool_new(set, &how);
     start = clock_cpu();

@@ -61,23 +61,23 @@ seconds(void)
 static char *
 train(const struct data_set *set, size_t *len)
 {
-    struct data_merges *merges = data_merges_new();
+    struct text_merges *merges = text_merges_new();
     char *text;
 
     for (size_t i = 0; i < data_size(set); i++) {
         const char *caption = data_caption(set, i);
 
-        data_merges_count(merges, caption, strcspn(caption, "\n"));
+        text_merges_count(merges, caption, strcspn(caption, "\n"));
     }
-    text = data_merges_train(merges, SIZE, 2, len);
-    data_merges_free(merges);
+    text = text_merges_train(merges, SIZE, 2, len);
+    text_merges_free(merges);
     return text;
 }
 
 int
 main(int argc, char **argv)
 {
-    struct data_vocabulary *vocabulary;
+    struct text_vocabulary *vocabulary;
     struct data_set *set;
     struct lines lines;
     struct err err;
@@ -94,7 +94,7 @@ main(int argc, char **argv)
     start = seconds();
     text = train(set, &len);
     trained = seconds() - start;
-    vocabulary = data_vocabulary_parse(text, len, &err);
+    vocabulary = text_vocabulary_parse(text, len, &err);
     lines = read_lines(set);
     if (!vocabulary || !lines.n)
         die("%s", vocabulary ? "there are no captions" : err.msg);
@@ -104,14 +104,14 @@ main(int argc, char **argv)
         const char *line = lines.line[i % lines.n];
 
         tokens +=
-            data_vocabulary_row(vocabulary, line, strlen(line), CONTEXT, row);
+            text_vocabulary_row(vocabulary, line, strlen(line), CONTEXT, row);
     }
     printf("%.4f %.4f %.3f\n", trained, seconds() - start,
            (double)tokens / (double)(count ? count : 1));
     free(text);
     free(lines.text);
     free(lines.line);
-    data_vocabulary_free(vocabulary);
+    text_vocabulary_free(vocabulary);
     data_close(set);
     return 0;
 }

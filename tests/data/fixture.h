@@ -20,7 +20,7 @@ tiny_jpeg(int level)
     uint8_t pixel[64];
 
     memset(pixel, level, sizeof pixel);
-    REQUIRE(!data_jpeg_encode(pixel, 8, 8, 1, 90, &bytes, &err));
+    REQUIRE(!image_jpeg_encode(pixel, 8, 8, 1, 90, &bytes, &err));
     return bytes;
 }
 
@@ -66,7 +66,7 @@ static inline int
 make_index(const char *const *place, const char *out, int skip_bad)
 {
     struct data_index_how how = {
-        .skip_bad = skip_bad, .decode = 1, .max_pixels = DATA_MAX_PIXELS};
+        .skip_bad = skip_bad, .decode = 1, .max_pixels = IMAGE_MAX_PIXELS};
     struct data_index *index = data_index_new(&how);
     int rc = 0;
 

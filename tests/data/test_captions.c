@@ -9,7 +9,7 @@ static struct data_index_rows rows;
 static struct data_set *
 open_with(const char *table)
 {
-    const struct data_index_how how = {.max_pixels = DATA_MAX_PIXELS};
+    const struct data_index_how how = {.max_pixels = IMAGE_MAX_PIXELS};
     struct data_index *index = data_index_new(&how);
     int rc = data_index_add(index, "c.tar", &err);
 
@@ -33,9 +33,9 @@ all(const struct data_set *set, size_t id)
     size_t at = 0;
 
     *out = 0;
-    for (size_t k = 0; k < data_captions_count(captions); k++) {
+    for (size_t k = 0; k < text_captions_count(captions); k++) {
         size_t len;
-        const char *caption = data_captions_get(captions, k, &len);
+        const char *caption = text_captions_get(captions, k, &len);
 
         at += (size_t)snprintf(out + at, sizeof out - at, "%s%.*s",
                                k ? "|" : "", (int)len, caption);
@@ -68,7 +68,7 @@ several_of_an_image(void)
     struct data_set *set = with(member);
 
     T(!strcmp(all(set, 0), "") &&
-          data_captions_count(data_caption(set, 0)) == 0,
+          text_captions_count(data_caption(set, 0)) == 0,
       "an image may have none");
     T(!strcmp(all(set, 1), "one"), "one");
     T(!strcmp(all(set, 2), "a b|c|d"), "or some, without blank lines");
@@ -144,12 +144,12 @@ captions_that_are_mended(void)
     for (int i = 0; i < 70; i++)
         sprintf(many + strlen(many), "%d\n", i);
     set = with(member);
-    data_captions_get(data_caption(set, 0), 0, &len);
+    text_captions_get(data_caption(set, 0), 0, &len);
     T(len == 65535 && done.cut == 1,
       "a caption is cut after 65,536 bytes, at a character (%zu)", len);
     T(!strcmp(all(set, 1), "caf\xef\xbf\xbd|\xef\xbf\xbd") && done.mended == 2,
       "bytes that are no UTF-8 are U+FFFD");
-    T(data_captions_count(data_caption(set, 2)) == 64 && done.many == 6,
+    T(text_captions_count(data_caption(set, 2)) == 64 && done.many == 6,
       "of 70 captions 64 stay");
     data_close(set);
     free(longest);

@@ -76,14 +76,14 @@ any_common_line_counts(void)
     data_close(set);
 }
 
-static struct data_fingerprint
-print_of(const struct data_image *image)
+static struct image_fingerprint
+print_of(const struct image *image)
 {
-    struct data_scratch *scratch = NULL;
-    struct data_fingerprint print;
+    struct image_scratch *scratch = NULL;
+    struct image_fingerprint print;
 
-    data_fingerprint(image, &scratch, &print);
-    data_scratch_free(scratch);
+    image_fingerprint(image, &scratch, &print);
+    image_scratch_free(scratch);
     return print;
 }
 
@@ -92,27 +92,27 @@ static void
 versions_are_recognised(void)
 {
     enum { SHAPES = 40, ALL = SHAPES + 3 };
-    struct data_fingerprint print[ALL];
-    struct data_image image = {0}, other = {0};
+    struct image_fingerprint print[ALL];
+    struct image image = {0}, other = {0};
     struct data_bytes bytes = {0};
-    struct data_decoder *decoder = NULL;
-    char caption[DATA_GENERATE_CAPTION];
+    struct image_decoder *decoder = NULL;
+    char caption[IMAGE_GENERATE_CAPTION];
     int64_t group[ALL];
 
-    data_image_size(&image, 64, 64);
-    data_image_size(&other, 32, 32);
+    image_size(&image, 64, 64);
+    image_size(&other, 32, 32);
     for (size_t i = 0; i < SHAPES; i++) {
-        data_generate(1, i, 32, other.pixel, caption);
+        image_generate(1, i, 32, other.pixel, caption);
         print[i] = print_of(&other);
     }
-    data_generate(1, 7, 32, other.pixel, caption);
+    image_generate(1, 7, 32, other.pixel, caption);
     for (size_t i = 0; i < 64 * 64 * 3; i++)
         image.pixel[i] =
             other.pixel[(i / 384 * 32 + i / 3 % 64 / 2) * 3 + i % 3];
     print[SHAPES] = print_of(&image);
-    REQUIRE(!data_jpeg_encode(other.pixel, 32, 32, 3, 50, &bytes, &err) &&
-            !data_jpeg_decode(&decoder, bytes.data, bytes.len, 1024,
-                              DATA_REFUSE, &image, &err));
+    REQUIRE(!image_jpeg_encode(other.pixel, 32, 32, 3, 50, &bytes, &err) &&
+            !image_jpeg_decode(&decoder, bytes.data, bytes.len, 1024,
+                               IMAGE_REFUSE, &image, &err));
     print[SHAPES + 1] = print_of(&image);
     for (size_t i = 0; i < 32 * 32 * 3; i++)
         other.pixel[i] = (uint8_t)(other.pixel[i] / 1.05);
@@ -123,15 +123,15 @@ versions_are_recognised(void)
         T(group[i] == 7, "version %zu is with the original", i - SHAPES);
     T(data_group_fingerprint(ALL, print, 0, 0, group) == ALL,
       "nothing allowed: nobody is alike");
-    data_image_release(&image);
-    data_image_release(&other);
+    image_release(&image);
+    image_release(&other);
     data_bytes_release(&bytes);
-    data_jpeg_free(decoder);
+    image_jpeg_free(decoder);
 }
 
 /* All pairs, naively. */
 static size_t
-naive(size_t n, const struct data_fingerprint *print, size_t bits,
+naive(size_t n, const struct image_fingerprint *print, size_t bits,
       double levels, int64_t *group)
 {
     size_t groups = 0;
@@ -171,7 +171,7 @@ static void
 no_pair_is_missed(void)
 {
     enum { N = 60 };
-    static struct data_fingerprint print[N];
+    static struct image_fingerprint print[N];
     int64_t group[N], want[N];
     struct rng rng;
 

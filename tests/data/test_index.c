@@ -314,7 +314,7 @@ a_tree_too_deep_is_bad(void)
 static struct data_index *
 take_in(const char *place)
 {
-    struct data_index_how how = {.skip_bad = 1, .max_pixels = DATA_MAX_PIXELS};
+    struct data_index_how how = {.skip_bad = 1, .max_pixels = IMAGE_MAX_PIXELS};
     struct data_index *index = data_index_new(&how);
     int rc = data_index_add(index, place, &err);
 

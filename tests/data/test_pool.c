@@ -37,7 +37,7 @@ make_set(void)
 
         memset(pixel, 20 * i, sizeof pixel);
         snprintf(name, sizeof name, "set/%02d.jpg", i);
-        rc = data_jpeg_encode(pixel, SIDE, SIDE, 3, 95, &bytes, &err) ||
+        rc = image_jpeg_encode(pixel, SIDE, SIDE, 3, 95, &bytes, &err) ||
              file_write(name, bytes.data, bytes.len, &err);
         data_bytes_release(&bytes);
     }
@@ -68,7 +68,7 @@ make_set(void)
 static struct data_pool *
 pool_of(struct data_set *set, size_t keep)
 {
-    return data_pool_new(set, &(struct data_pool_how){.policy = DATA_REFUSE,
+    return data_pool_new(set, &(struct data_pool_how){.policy = IMAGE_REFUSE,
                                                       .max_pixels = 1000,
                                                       .keep_bytes = keep});
 }
@@ -82,8 +82,8 @@ gives_the_same_kept_or_not(struct data_set *set)
 
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < N; i++) {
-            const struct data_image *a = data_pool_get(none, i, &err);
-            const struct data_image *b = data_pool_get(some, i, &err);
+            const struct image *a = data_pool_get(none, i, &err);
+            const struct image *b = data_pool_get(some, i, &err);
 
             wrong += (a == NULL) != is_bad(i) || (b == NULL) != is_bad(i);
             if (a && b)
@@ -137,13 +137,13 @@ nobody_is_left(struct data_set *set)
 /* Whether an image of what was gathered is that view of that id. */
 static int
 is_view(struct data_gather *g, size_t at, struct data_pool *pool,
-        const struct data_recipe *recipe, size_t id, unsigned view)
+        const struct image_recipe *recipe, size_t id, unsigned view)
 {
     uint8_t pixel[48];
     struct err why;
 
-    data_view(recipe, data_pool_get(pool, id, &why), 1, id, 0, view,
-              &g->scratch, pixel);
+    image_view(recipe, data_pool_get(pool, id, &why), 1, id, 0, view,
+               &g->scratch, pixel);
     return !memcmp(pixel, g->pixel + at * sizeof pixel, sizeof pixel);
 }
 
@@ -156,13 +156,13 @@ gathers_a_batch(struct data_set *set)
         .size = 4};
     struct data_pool *pool = pool_of(set, 0);
     struct data_gather g = {0};
-    struct data_recipe recipe;
+    struct image_recipe recipe;
     int64_t first[5];
     uint8_t *pixel = NULL;
     int rc = 1, same = 1;
     struct err why;
 
-    data_recipe_find("cifar", &recipe, &why);
+    image_recipe_find("cifar", &recipe, &why);
     recipe.size = 4;
     for (int round = 0; round < 2; round++) {
         data_gather_begin(&g, &want);
@@ -202,19 +202,19 @@ gathers(struct data_set *set, const struct data_wanted *want, size_t n,
 {
     struct data_pool *pool = pool_of(set, 0);
     struct data_gather g = {0};
-    struct data_recipe recipe;
+    struct image_recipe recipe;
     uint8_t pixel[48];
     int rc, same = 1;
     struct err why;
 
-    data_recipe_find("cifar", &recipe, &why);
+    image_recipe_find("cifar", &recipe, &why);
     recipe.size = 4;
     data_gather_begin(&g, want);
     while ((rc = data_gather_next(&g, pool, &recipe, 1, 8, &why)) > 0)
         continue;
     for (size_t i = 0; i < n; i++) {
-        data_view(&recipe, data_pool_get(pool, is[i].id, &why), 1, is[i].id,
-                  is[i].epoch, is[i].view, &g.scratch, pixel);
+        image_view(&recipe, data_pool_get(pool, is[i].id, &why), 1, is[i].id,
+                   is[i].epoch, is[i].view, &g.scratch, pixel);
         same &= !memcmp(pixel, g.pixel + i * 48, 48);
     }
     data_gather_release(&g);
@@ -297,12 +297,12 @@ draws_a_sheet(struct data_set *set)
 {
     const struct data_sheet sheet = {.rows = 2, .columns = 2, .views = 1};
     struct data_pool *pool = pool_of(set, 0);
-    struct data_recipe none;
+    struct image_recipe none;
     size_t width, height, x, y;
     uint8_t *pixel;
     struct err err;
 
-    data_recipe_find("none", &none, &err);
+    image_recipe_find("none", &none, &err);
     none.size = SIDE;
     data_sheet_size(&sheet, &none, &width, &height);
     pixel = mem_array(width * height, 3);
@@ -326,7 +326,7 @@ static void
 draws_names(struct data_sheet sheet, const struct data_sheet_list *list,
             struct data_pool *first, struct data_pool *rest)
 {
-    const struct data_recipe how = {.size = SIDE};
+    const struct image_recipe how = {.size = SIDE};
     size_t width, height, x, y;
 
     data_sheet_size(&sheet, &how, &width, &height);
@@ -357,7 +357,7 @@ static void
 draws_lists(struct data_set *set)
 {
     const struct data_sheet sheet = {.rows = 2, .columns = 1, .views = 2};
-    const struct data_recipe how = {.size = SIDE};
+    const struct image_recipe how = {.size = SIDE};
     struct data_sheet_list list[] = {
         {2, (int64_t[]){2, 6}, (char[]){0, 2}, (const char *[]){"L", NULL}},
         {3, (int64_t[]){3, 6, 6}, (char[]){0, 1, 0},
@@ -392,7 +392,7 @@ draws_lists(struct data_set *set)
 static void
 without_a_caption_it_is_bad(struct data_set *set)
 {
-    const struct data_pool_how how = {DATA_REFUSE, 1000, 1 << 20, 1};
+    const struct data_pool_how how = {IMAGE_REFUSE, 1000, 1 << 20, 1};
     struct data_pool *pool = data_pool_new(set, &how);
     const int64_t taken[] = {7, 5};
     struct err err;

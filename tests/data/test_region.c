@@ -29,8 +29,8 @@ static const struct form forms[] = {
 enum { FORMS = sizeof forms / sizeof *forms };
 
 static struct rng rng;
-static struct data_decoder *decoder;
-static struct data_image whole, part;
+static struct image_decoder *decoder;
+static struct image whole, part;
 
 static struct data_bytes
 write_form(const struct form *form)
@@ -67,21 +67,21 @@ write_form(const struct form *form)
     return (struct data_bytes){out, len, len};
 }
 
-static struct data_box
+static struct image_box
 box_of(void *of, size_t width, size_t height)
 {
-    const struct data_box none = {0, 0, 0, 0}, *box = of;
+    const struct image_box none = {0, 0, 0, 0}, *box = of;
 
     return width == WIDTH && height == HEIGHT ? *box : none;
 }
 
 /* A box up to a side that is drawn, too, so that many are narrow. */
-static struct data_box
+static struct image_box
 draw_box(void)
 {
     const size_t most = 1 + rng_below(&rng, HEIGHT);
-    struct data_box box = {.width = 1 + rng_below(&rng, most),
-                           .height = 1 + rng_below(&rng, most)};
+    struct image_box box = {.width = 1 + rng_below(&rng, most),
+                            .height = 1 + rng_below(&rng, most)};
 
     box.left = rng_below(&rng, WIDTH - box.width + 1);
     box.top = rng_below(&rng, HEIGHT - box.height + 1);
@@ -89,7 +89,7 @@ draw_box(void)
 }
 
 static int
-is_same_box(const struct data_box *box)
+is_same_box(const struct image_box *box)
 {
     for (size_t y = box->top; y < box->top + box->height; y++) {
         const size_t at = 3 * (y * WIDTH + box->left);
@@ -102,18 +102,18 @@ is_same_box(const struct data_box *box)
 
 /* Decode all and a region: the same result, reason and pixels? */
 static int
-is_same(const struct data_bytes *file, enum data_policy policy, int *read)
+is_same(const struct data_bytes *file, enum image_policy policy, int *read)
 {
-    struct data_box box = draw_box();
-    const struct data_region region = {box_of, &box};
+    struct image_box box = draw_box();
+    const struct image_region region = {box_of, &box};
     struct err a = {0}, b = {0};
-    const int rc = data_jpeg_decode(&decoder, file->data, file->len, 1 << 20,
-                                    policy, &whole, &a);
+    const int rc = image_jpeg_decode(&decoder, file->data, file->len, 1 << 20,
+                                     policy, &whole, &a);
 
     if (part.memory)
         memset(part.memory, 0x55, part.room);
-    if (data_jpeg_region(&decoder, file->data, file->len, 1 << 20, policy,
-                         &region, &part, &b) != rc)
+    if (image_jpeg_region(&decoder, file->data, file->len, 1 << 20, policy,
+                          &region, &part, &b) != rc)
         return 0;
     *read += !rc;
     return rc ? !strcmp(a.msg, b.msg) : is_same_box(&box);
@@ -126,7 +126,7 @@ regions_are_equal(const struct form *form, const struct data_bytes *file)
     int same = 0, read = 0;
 
     for (int i = 0; i < BOXES; i++)
-        same += is_same(file, DATA_REFUSE, &read);
+        same += is_same(file, IMAGE_REFUSE, &read);
     T(same == BOXES && read == BOXES,
       "%s: a region has the pixels of the whole", form->name);
 }
@@ -145,7 +145,7 @@ damage_is_equal(const struct form *form, const struct data_bytes *file)
         memcpy(hurt.data, file->data, file->len);
         hurt.data[at] = (uint8_t)rng_below(&rng, 256);
         hurt.len = i % 4 == 3 ? at : file->len;
-        same += is_same(&hurt, i % 2 ? DATA_ACCEPT : DATA_REFUSE, &read);
+        same += is_same(&hurt, i % 2 ? IMAGE_ACCEPT : IMAGE_REFUSE, &read);
     }
     T(same == FILES && read > FILES / 4 && read < FILES,
       "%s: and damage is the same, %d of %d are read", form->name, read, same);
@@ -155,14 +155,14 @@ damage_is_equal(const struct form *form, const struct data_bytes *file)
 static void
 less_is_written(const struct data_bytes *file)
 {
-    struct data_box box = {60, 60, 20, 20};
-    const struct data_region region = {box_of, &box};
+    struct image_box box = {60, 60, 20, 20};
+    const struct image_region region = {box_of, &box};
     size_t written = 0;
     struct err err;
 
     memset(part.memory, 0x55, part.room);
-    T(!data_jpeg_region(&decoder, file->data, file->len, 1 << 20, DATA_REFUSE,
-                        &region, &part, &err),
+    T(!image_jpeg_region(&decoder, file->data, file->len, 1 << 20, IMAGE_REFUSE,
+                         &region, &part, &err),
       "a small region");
     for (size_t i = 0; i < (size_t)3 * WIDTH * HEIGHT; i++)
         written += part.pixel[i] != 0x55;
@@ -191,14 +191,14 @@ make_set(const struct data_bytes *file)
 
 /* Row `row` of what was gathered is view `view` of `id` in `epoch`. */
 static int
-is_view(struct data_gather *g, const struct data_recipe *recipe, size_t row,
+is_view(struct data_gather *g, const struct image_recipe *recipe, size_t row,
         uint64_t id, uint64_t epoch, uint64_t view)
 {
     const size_t bytes = 3 * recipe->size * recipe->size;
     uint8_t *pixel = mem_array(bytes, 1);
     int same;
 
-    data_view(recipe, &whole, 1, id, epoch, view, &g->scratch, pixel);
+    image_view(recipe, &whole, 1, id, epoch, view, &g->scratch, pixel);
     same = !memcmp(pixel, g->pixel + row * bytes, bytes);
     free(pixel);
     return same;
@@ -219,16 +219,16 @@ views_find_their_pixels(const struct data_bytes *file)
                                .batch.extra.view = view,
                                .batch.extra.epoch = old};
     struct data_set *set = make_set(file);
-    struct data_pool *pool =
-        data_pool_new(set, &(struct data_pool_how){DATA_REFUSE, 1 << 20, 0, 0});
+    struct data_pool *pool = data_pool_new(
+        set, &(struct data_pool_how){IMAGE_REFUSE, 1 << 20, 0, 0});
     struct data_gather g = {0};
-    struct data_recipe recipe;
+    struct image_recipe recipe;
     int same = 0;
     struct err err;
 
-    data_recipe_find("cifar,scale-max=0.3", &recipe, &err);
-    data_jpeg_decode(&decoder, file->data, file->len, 1 << 20, DATA_REFUSE,
-                     &whole, &err);
+    image_recipe_find("cifar,scale-max=0.3", &recipe, &err);
+    image_jpeg_decode(&decoder, file->data, file->len, 1 << 20, IMAGE_REFUSE,
+                      &whole, &err);
     for (uint64_t epoch = 0; epoch < 20; epoch++) {
         data_gather_begin(&g, &want);
         while (data_gather_next(&g, pool, &recipe, 1, epoch, &err) > 0)
@@ -263,9 +263,9 @@ main(void)
         }
         data_bytes_release(&file);
     }
-    data_image_release(&whole);
-    data_image_release(&part);
-    data_jpeg_free(decoder);
+    image_release(&whole);
+    image_release(&part);
+    image_jpeg_free(decoder);
     file_remove(scratch, &err);
     return t_done();
 }

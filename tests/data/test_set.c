@@ -214,8 +214,8 @@ a_set_of_all_forms(void)
 {
     static uint8_t rgba[4 * PICTURE_W * PICTURE_H];
     struct data_bytes png, webp = write_webp(rgba);
-    static const enum data_codec want[] = {DATA_CODEC_JPEG, DATA_CODEC_PNG,
-                                           DATA_CODEC_WEBP, DATA_CODEC_PNG};
+    static const enum image_codec want[] = {IMAGE_CODEC_JPEG, IMAGE_CODEC_PNG,
+                                            IMAGE_CODEC_WEBP, IMAGE_CODEC_PNG};
     struct data_set *set;
     size_t right = 0;
 

@@ -45,7 +45,7 @@ static struct data_pool *
 pool_of(struct data_set *set)
 {
     return data_pool_new(
-        set, &(struct data_pool_how){.max_pixels = DATA_MAX_PIXELS});
+        set, &(struct data_pool_how){.max_pixels = IMAGE_MAX_PIXELS});
 }
 
 /* Gathers all samples in a batch; how many have a substitute, or -1. */
@@ -53,13 +53,13 @@ static int
 substitutes(struct data_pool *pool)
 {
     static const int64_t ids[N] = {0, 1};
-    struct data_recipe recipe;
+    struct image_recipe recipe;
     const struct data_wanted want = {
         .batch.b = 2, .batch.v = 1, .size = 8, .batch.ids = ids};
     struct data_gather gather = {0};
     int rc, n;
 
-    REQUIRE(!data_recipe_find("none", &recipe, &err));
+    REQUIRE(!image_recipe_find("none", &recipe, &err));
     recipe.size = 8;
     data_gather_begin(&gather, &want);
     while ((rc = data_gather_next(&gather, pool, &recipe, 1, 0, &err)) > 0)

@@ -41,8 +41,8 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     static uint8_t file[SEEDED_ROOM];
-    static struct data_decoder *decoder;
-    static struct data_image image;
+    static struct image_decoder *decoder;
+    static struct image image;
     size_t width, height;
     unsigned sum = 0;
     struct err err = {""};
@@ -50,15 +50,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (!seed[0])
         make_seeds();
     len = seeded_input(data, len, SEEDS, seed, seed_len, file);
-    if (data_codec_of(file, len) == DATA_CODEC_JPEG)
+    if (image_codec_of(file, len) == IMAGE_CODEC_JPEG)
         return 0; // fuzz_jpeg
-    if (data_codec_decode(&decoder, file, len, MAX_PIXELS, DATA_ACCEPT, &image,
-                          &err)) {
+    if (image_codec_decode(&decoder, file, len, MAX_PIXELS, IMAGE_ACCEPT,
+                           &image, &err)) {
         REQUIRE(*err.msg);
         return 0;
     }
-    REQUIRE(!data_codec_header(&decoder, file, len, MAX_PIXELS, &width, &height,
-                               &err) &&
+    REQUIRE(!image_codec_header(&decoder, file, len, MAX_PIXELS, &width,
+                                &height, &err) &&
             width == image.width && height == image.height &&
             width * height <= MAX_PIXELS);
     for (size_t i = 0; i < width * height * 3; i++)

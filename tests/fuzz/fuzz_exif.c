@@ -15,7 +15,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     len = len < sizeof block - 6 ? len : sizeof block - 6;
     if (len)
         memcpy(block + 6, data, len);
-    orientation = data_exif_orientation(block, 6 + len);
+    orientation = image_exif_orientation(block, 6 + len);
     REQUIRE(orientation >= 1 && orientation <= 8);
     return 0;
 }

@@ -40,16 +40,16 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     static uint8_t file[SEEDED_ROOM];
-    static struct data_decoder *decoder;
-    static struct data_image image;
+    static struct image_decoder *decoder;
+    static struct image image;
     unsigned sum = 0;
     struct err err;
 
     if (!seed[0])
         make_seeds();
     len = seeded_input(data, len, SEEDS, seed, seed_len, file);
-    if (data_jpeg_decode(&decoder, file, len, MAX_PIXELS, DATA_ACCEPT, &image,
-                         &err))
+    if (image_jpeg_decode(&decoder, file, len, MAX_PIXELS, IMAGE_ACCEPT, &image,
+                          &err))
         return 0;
     REQUIRE(image.width * image.height <= MAX_PIXELS);
     for (size_t i = 0; i < image.width * image.height * 3; i++)

@@ -24,7 +24,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
     for (size_t i = 0; len > 2 && i < width * height * 3; i++)
         pixel[i] = data[2 + i % (len - 2)];
-    REQUIRE(!data_png_write(path, pixel, width, height, &err));
+    REQUIRE(!image_png_write(path, pixel, width, height, &err));
     REQUIRE(png_image_begin_read_from_file(&image, path));
     image.format = PNG_FORMAT_RGB;
     REQUIRE(image.width == width && image.height == height);

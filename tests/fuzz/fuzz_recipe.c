@@ -10,12 +10,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     char spec[256] = "none,";
     const size_t name = strlen(spec), room = sizeof spec - 1 - name;
-    struct data_recipe recipe;
+    struct image_recipe recipe;
     struct err err;
 
     if (len)
         memcpy(spec + name, data, len < room ? len : room);
-    if (!data_recipe_find(spec, &recipe, &err))
-        REQUIRE(!data_recipe_check(&recipe, &err));
+    if (!image_recipe_find(spec, &recipe, &err))
+        REQUIRE(!image_recipe_check(&recipe, &err));
     return 0;
 }

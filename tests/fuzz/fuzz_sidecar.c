@@ -57,14 +57,14 @@ look(const char *path)
 
         REQUIRE(data_label(set, i) < (int)data_classes(set));
         sum += strlen(data_name(set, i)) + strlen(captions);
-        for (size_t k = 0; k < data_captions_count(captions); k++) {
+        for (size_t k = 0; k < text_captions_count(captions); k++) {
             size_t n;
-            const char *caption = data_captions_get(captions, k, &n);
+            const char *caption = text_captions_get(captions, k, &n);
 
-            REQUIRE(n && n <= DATA_CAPTION_BYTES &&
+            REQUIRE(n && n <= TEXT_CAPTION_BYTES &&
                     !u8_check((const uint8_t *)caption, n));
         }
-        REQUIRE(data_captions_count(captions) <= DATA_CAPTIONS_MAX);
+        REQUIRE(text_captions_count(captions) <= TEXT_CAPTIONS_MAX);
     }
     data_close(set);
     return sum;

@@ -17,17 +17,17 @@ check_word(const char *word, size_t n)
     const char *inside;
     size_t at = 0, found;
 
-    data_text_fold(word, n, &fold);
+    text_fold(word, n, &fold);
     REQUIRE(fold.len && !u8_check(fold.data, fold.len));
-    REQUIRE(data_text_word((const char *)fold.data, fold.len, &at, &inside,
-                           &found) &&
-            found == fold.len);
+    REQUIRE(
+        text_word((const char *)fold.data, fold.len, &at, &inside, &found) &&
+        found == fold.len);
     for (at = 0; at < fold.len;) {
-        const size_t piece = data_text_piece(fold.data + at, fold.len - at);
+        const size_t piece = text_piece(fold.data + at, fold.len - at);
 
         REQUIRE(piece && piece <= fold.len - at &&
                 !u8_check(fold.data + at, piece));
-        data_text_append(&all, fold.data + at, piece);
+        text_append(&all, fold.data + at, piece);
         at += piece;
     }
     REQUIRE(all.len == fold.len && !memcmp(all.data, fold.data, all.len));
@@ -44,15 +44,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
     if (len)
         memcpy(text, data, len);
-    while (data_text_word(text, len, &at, &word, &n))
+    while (text_word(text, len, &at, &word, &n))
         check_word(word, n);
     for (at = 0; at < len; parts++) {
         uint32_t c;
 
-        at += data_utf8_next(text + at, len - at, &c);
+        at += text_utf8_next(text + at, len - at, &c);
         REQUIRE(at <= len && c < 0x110000 && (c < 0xd800 || c > 0xdfff));
     }
-    REQUIRE(data_utf8_cut(text, len, len / 2) <= len / 2);
+    REQUIRE(text_utf8_cut(text, len, len / 2) <= len / 2);
     REQUIRE(parts <= len);
     free(text);
     return 0;

@@ -12,23 +12,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 enum { MOST = 1 << 12, CONTEXT = 16 };
 
 static void
-use(struct data_vocabulary *vocabulary, const uint8_t *caption, size_t len)
+use(struct text_vocabulary *vocabulary, const uint8_t *caption, size_t len)
 {
-    const int32_t size = (int32_t)data_vocabulary_size(vocabulary);
+    const int32_t size = (int32_t)text_vocabulary_size(vocabulary);
     static int32_t token[MOST];
     int32_t row[CONTEXT];
     struct data_bytes text = {0};
-    size_t n = data_vocabulary_encode(vocabulary, (const char *)caption, len,
+    size_t n = text_vocabulary_encode(vocabulary, (const char *)caption, len,
                                       MOST, token);
 
     for (size_t i = 0; i < n; i++)
         REQUIRE(token[i] >= 0 && token[i] < size);
-    data_vocabulary_decode(vocabulary, n, token, &text);
+    text_vocabulary_decode(vocabulary, n, token, &text);
     REQUIRE(strlen((char *)text.data) <= text.len);
-    n = data_vocabulary_row(vocabulary, (const char *)caption, len, CONTEXT,
+    n = text_vocabulary_row(vocabulary, (const char *)caption, len, CONTEXT,
                             row);
-    REQUIRE(n >= 2 && row[0] == data_vocabulary_start(vocabulary) &&
-            row[n - 1] == data_vocabulary_end(vocabulary));
+    REQUIRE(n >= 2 && row[0] == text_vocabulary_start(vocabulary) &&
+            row[n - 1] == text_vocabulary_end(vocabulary));
     data_bytes_release(&text);
 }
 
@@ -43,27 +43,27 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                                           (const uint8_t *)tokens};
     static const size_t seed_len[] = {sizeof merges - 1, sizeof tokens - 1};
     static uint8_t file[SEEDED_ROOM];
-    struct data_vocabulary *vocabulary, *again;
+    struct text_vocabulary *vocabulary, *again;
     const size_t n = seeded_input(data, len, 2, seed, seed_len, file);
     struct digest a, b;
     struct err err = {""};
     size_t text_len;
     char *text;
 
-    vocabulary = data_vocabulary_parse((const char *)file, n, &err);
+    vocabulary = text_vocabulary_parse((const char *)file, n, &err);
     REQUIRE(vocabulary || *err.msg);
     if (!vocabulary)
         return 0;
     use(vocabulary, file, n);
     use(vocabulary, data, len);
-    text = data_vocabulary_text(vocabulary, &text_len);
-    again = data_vocabulary_parse(text, text_len, &err);
+    text = text_vocabulary_text(vocabulary, &text_len);
+    again = text_vocabulary_parse(text, text_len, &err);
     REQUIRE(again);
-    a = data_vocabulary_digest(vocabulary);
-    b = data_vocabulary_digest(again);
+    a = text_vocabulary_digest(vocabulary);
+    b = text_vocabulary_digest(again);
     REQUIRE(!memcmp(&a, &b, sizeof a));
     free(text);
-    data_vocabulary_free(again);
-    data_vocabulary_free(vocabulary);
+    text_vocabulary_free(again);
+    text_vocabulary_free(vocabulary);
     return 0;
 }

@@ -12,12 +12,12 @@
 enum { PAGE = 4096, PAGES = 8, MOST = 40, TAPS = 7, HALF = 1 << 21 };
 
 static struct rng rng;
-static struct data_scratch *scratch;
+static struct image_scratch *scratch;
 
 /* Random taps of each pixel, whose first one is 0 and whose last one ends at
  * `width`; weights that sum to 1. */
 static void
-draw_axis(size_t width, struct data_axis *axis, struct data_tap *tap,
+draw_axis(size_t width, struct image_axis *axis, struct image_tap *tap,
           int32_t *weight)
 {
     axis->n = 4 + rng_below(&rng, MOST - 4);
@@ -42,10 +42,10 @@ draw_axis(size_t width, struct data_axis *axis, struct data_tap *tap,
 }
 
 static uint8_t
-mix_one(const struct data_across *job, size_t y, size_t at, size_t c)
+mix_one(const struct image_across *job, size_t y, size_t at, size_t c)
 {
-    const struct data_axis *axis = job->axis;
-    const struct data_tap *tap =
+    const struct image_axis *axis = job->axis;
+    const struct image_tap *tap =
         axis->tap + (job->flip ? axis->n - 1 - at : at);
     int64_t sum = HALF;
 
@@ -60,14 +60,14 @@ static int
 is_as_defined(uint8_t *end)
 {
     static uint8_t out[3 * MOST * MOST + 16];
-    struct data_tap tap[MOST];
+    struct image_tap tap[MOST];
     int32_t weight[MOST * TAPS];
-    struct data_axis axis = {0};
-    struct data_across job = {.axis = &axis,
-                              .height = 1 + rng_below(&rng, MOST),
-                              .width = 1 + rng_below(&rng, 60),
-                              .flip = (int)rng_below(&rng, 2),
-                              .out = out};
+    struct image_axis axis = {0};
+    struct image_across job = {.axis = &axis,
+                               .height = 1 + rng_below(&rng, MOST),
+                               .width = 1 + rng_below(&rng, 60),
+                               .flip = (int)rng_below(&rng, 2),
+                               .out = out};
     int same = 1;
 
     draw_axis(job.width, &axis, tap, weight);
@@ -75,7 +75,7 @@ is_as_defined(uint8_t *end)
     job.bytes = (job.height - 1) * job.stride + 3 * job.width;
     job.in = end - job.bytes;
     memset(out, 0x55, sizeof out);
-    if (!data_across(&job, &scratch))
+    if (!image_across(&job, &scratch))
         return 0;
     for (size_t y = 0; y < job.height; y++)
         for (size_t at = 0; at < axis.n; at++)
@@ -119,6 +119,6 @@ main(void)
         T(!same, "nothing is done without AVX2");
     T(!mprotect(end, PAGE, PROT_READ | PROT_WRITE), "in bounds again");
     free(memory);
-    data_scratch_free(scratch);
+    image_scratch_free(scratch);
     return t_done();
 }

@@ -8,7 +8,7 @@
 
 enum { SIDE = 41 };
 
-static struct data_scratch *scratch;
+static struct image_scratch *scratch;
 static uint8_t plane[SIDE * SIDE];
 
 static void
@@ -50,7 +50,7 @@ variance_is_sigma_squared(void)
         memset(plane, 0, sizeof plane);
         for (int y = 0; y < SIDE; y++)
             plane[y * SIDE + SIDE / 2] = 255;
-        data_blur_box(SIDE, SIDE, sigma[i], plane, &scratch);
+        image_blur_box(SIDE, SIDE, sigma[i], plane, &scratch);
         var = spread(plane + SIDE * 20, &sum);
         T_NEAR(var / pow(sigma[i], 2), 1, 0.06, "box: variance at %g",
                sigma[i]);
@@ -65,15 +65,15 @@ flat_and_faint(void)
     int wrong = 0;
 
     memset(plane, 201, sizeof plane);
-    data_blur_box(SIDE, SIDE, 2, plane, &scratch);
-    data_blur_kernel(SIDE, SIDE, 9, 2, plane, &scratch);
+    image_blur_box(SIDE, SIDE, 2, plane, &scratch);
+    image_blur_kernel(SIDE, SIDE, 9, 2, plane, &scratch);
     for (size_t i = 0; i < sizeof plane; i++)
         wrong += plane[i] != 201;
     T(!wrong, "a flat picture stays, up to its edge");
     noise(sizeof plane, plane);
     memcpy(was, plane, sizeof plane);
-    data_blur_box(SIDE, SIDE, 0.02, plane, &scratch);
-    data_blur_kernel(SIDE, SIDE, 5, 0.02, plane, &scratch);
+    image_blur_box(SIDE, SIDE, 0.02, plane, &scratch);
+    image_blur_kernel(SIDE, SIDE, 5, 0.02, plane, &scratch);
     T(!memcmp(plane, was, sizeof plane), "sigma next to nothing: no change");
 }
 
@@ -90,11 +90,11 @@ transposed(int kernel)
         for (int x = 0; x < W; x++)
             b[x * H + y] = a[y * W + x];
     if (kernel) {
-        data_blur_kernel(W, H, 11, 1.7, a, &scratch);
-        data_blur_kernel(H, W, 11, 1.7, b, &scratch);
+        image_blur_kernel(W, H, 11, 1.7, a, &scratch);
+        image_blur_kernel(H, W, 11, 1.7, b, &scratch);
     } else {
-        data_blur_box(W, H, 1.7, a, &scratch);
-        data_blur_box(H, W, 1.7, b, &scratch);
+        image_blur_box(W, H, 1.7, a, &scratch);
+        image_blur_box(H, W, 1.7, b, &scratch);
     }
     for (int y = 0; y < H; y++)
         for (int x = 0; x < W; x++)
@@ -145,7 +145,7 @@ box_agrees_with_naive(void)
             noise((size_t)n, x);
             for (int i = 0; i < n; i++)
                 line[0][i] = x[i];
-            data_blur_box((size_t)n, 1, sigma[k], x, &scratch);
+            image_blur_box((size_t)n, 1, sigma[k], x, &scratch);
             for (int pass = 0; pass < 3; pass++)
                 pass_by_hand(radius, n, line[pass % 2], line[(pass + 1) % 2]);
             for (int i = 0; i < n; i++) {
@@ -170,13 +170,13 @@ large_is_as_its_lines(void)
     for (double sigma = .05; sigma < 3; sigma += .03) {
         noise(W * H, all);
         memcpy(apart, all, sizeof all);
-        data_blur_box(W, H, sigma, all, &scratch);
+        image_blur_box(W, H, sigma, all, &scratch);
         for (int y = 0; y < H; y++)
-            data_blur_box(W, 1, sigma, apart + y * W, &scratch);
+            image_blur_box(W, 1, sigma, apart + y * W, &scratch);
         for (int x = 0; x < W; x++) {
             for (int y = 0; y < H; y++)
                 column[y] = apart[y * W + x];
-            data_blur_box(1, H, sigma, column, &scratch);
+            image_blur_box(1, H, sigma, column, &scratch);
             for (int y = 0; y < H; y++)
                 wrong += all[y * W + x] != column[y];
         }
@@ -211,7 +211,7 @@ kernel_agrees_with_naive(void)
 
     noise(sizeof plane, plane);
     memcpy(was, plane, sizeof plane);
-    data_blur_kernel(SIDE, SIDE, 9, 1.3, plane, &scratch);
+    image_blur_kernel(SIDE, SIDE, 9, 1.3, plane, &scratch);
     for (int i = 0; i < SIDE * SIDE; i++)
         worst = fmax(worst, fabs(plane[i] -
                                  naive(SIDE, was, 9, 1.3, i % SIDE, i / SIDE)));
@@ -223,12 +223,12 @@ smaller_than_the_blur(void)
 {
     uint8_t one[1] = {9}, line[3] = {0, 90, 0}, also[3] = {0, 90, 0};
 
-    data_blur_box(1, 1, 5, one, &scratch);
-    data_blur_kernel(1, 1, 23, 5, one, &scratch);
+    image_blur_box(1, 1, 5, one, &scratch);
+    image_blur_kernel(1, 1, 23, 5, one, &scratch);
     T(one[0] == 9, "one pixel stays what it is");
-    data_blur_box(3, 1, 20, line, &scratch);
+    image_blur_box(3, 1, 20, line, &scratch);
     T(line[0] == line[2] && line[1] < 20, "three under a wide box are even");
-    data_blur_kernel(3, 1, 101, 20, also, &scratch);
+    image_blur_kernel(3, 1, 101, 20, also, &scratch);
     T(also[0] == also[2] && abs(also[1] - 45) < 3,
       "mirrored on and on: 0 90 0 90, of mean 45");
 }
@@ -244,6 +244,6 @@ main(void)
     large_is_as_its_lines();
     kernel_agrees_with_naive();
     smaller_than_the_blur();
-    data_scratch_free(scratch);
+    image_scratch_free(scratch);
     return t_done();
 }

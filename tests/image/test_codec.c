@@ -9,8 +9,8 @@
 enum { W = PICTURE_W, H = PICTURE_H, N = W * H };
 
 static struct err err;
-static struct data_decoder *decoder;
-static struct data_image image;
+static struct image_decoder *decoder;
+static struct image image;
 
 /* Any numbers, the same each time. */
 static void
@@ -28,12 +28,12 @@ static int
 decode(const struct data_bytes *bytes)
 {
     size_t width, height;
-    const int rc = data_codec_decode(&decoder, bytes->data, bytes->len, 1000,
-                                     DATA_REFUSE, &image, &err);
+    const int rc = image_codec_decode(&decoder, bytes->data, bytes->len, 1000,
+                                      IMAGE_REFUSE, &image, &err);
 
     if (!rc)
-        REQUIRE(!data_codec_header(&decoder, bytes->data, bytes->len, 1000,
-                                   &width, &height, &err) &&
+        REQUIRE(!image_codec_header(&decoder, bytes->data, bytes->len, 1000,
+                                    &width, &height, &err) &&
                 width == image.width && height == image.height);
     return rc;
 }
@@ -184,18 +184,18 @@ what_is_no_image_is_refused(void)
     none.data = (uint8_t *)"GIF89a and more";
     none.len = 15;
     T(refuses(&none, "is not a JPEG, PNG or WebP image"), "GIF is refused");
-    T(data_codec_decode(&decoder, png.data, png.len, N - 1, DATA_REFUSE, &image,
-                        &err) &&
+    T(image_codec_decode(&decoder, png.data, png.len, N - 1, IMAGE_REFUSE,
+                         &image, &err) &&
           strstr(err.msg,
                  "claims 13x9 pixels, more than the 116 of --max-pixels"),
       "too large a PNG is refused: %s", err.msg);
-    T(data_codec_header(&decoder, webp.data, webp.len, N - 1, &width, &height,
-                        &err) &&
+    T(image_codec_header(&decoder, webp.data, webp.len, N - 1, &width, &height,
+                         &err) &&
           strstr(err.msg, "claims 13x9 pixels"),
       "and too large a WebP by its header");
     memcpy(png.data + 16, "\x7f\xff\xff\xff\x7f\xff\xff\xff", 8);
-    T(data_codec_header(&decoder, png.data, png.len, (size_t)1 << 40, &width,
-                        &height, &err),
+    T(image_codec_header(&decoder, png.data, png.len, (size_t)1 << 40, &width,
+                         &height, &err),
       "so is a PNG that is changed: %s", err.msg);
     data_bytes_release(&png);
     png = write_png(
@@ -220,7 +220,7 @@ main(void)
     png_with_a_palette();
     webp();
     what_is_no_image_is_refused();
-    data_jpeg_free(decoder);
-    data_image_release(&image);
+    image_jpeg_free(decoder);
+    image_release(&image);
     return t_done();
 }

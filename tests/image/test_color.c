@@ -32,11 +32,11 @@ split_and_merge_are_inverse(void)
     const uint8_t pixel[6] = {1, 2, 3, 4, 5, 6};
     uint8_t p[6], back[3 * N], out[3 * N];
 
-    data_color_split(2, pixel, p);
+    image_color_split(2, pixel, p);
     T(!memcmp(p, (uint8_t[]){1, 4, 2, 5, 3, 6}, 6), "split: [n,3] to [3,n]");
     noise();
-    data_color_merge(N, plane, out);
-    data_color_split(N, out, back);
+    image_color_merge(N, plane, out);
+    image_color_split(N, out, back);
     T(!memcmp(back, plane, 3 * N), "merge is its inverse");
 }
 
@@ -53,7 +53,7 @@ grey_of_known_colours(void)
         uint8_t p[3] = {(uint8_t)want[i][0], (uint8_t)want[i][1],
                         (uint8_t)want[i][2]};
 
-        data_color_grey(1, p);
+        image_color_grey(1, p);
         T(is(p, want[i][3], want[i][3], want[i][3]), "grey of %d %d %d is %d",
           want[i][0], want[i][1], want[i][2], want[i][3]);
     }
@@ -65,7 +65,7 @@ grey_is_the_weighted_sum(void)
     int wrong = 0;
 
     noise();
-    data_color_grey(N, plane);
+    image_color_grey(N, plane);
     for (size_t i = 0; i < N; i++)
         wrong +=
             plane[i] != floor(0.5 + (19595. * was[i] + 38470. * was[N + i] +
@@ -80,15 +80,15 @@ blends_of_known_colours(void)
     uint8_t bright[3] = {100, 101, 200}, dull[3] = {100, 101, 200};
     uint8_t flat[6] = {0, 200, 0, 200, 0, 200}, sat[3] = {255, 0, 0};
 
-    data_color_brightness(1, 1.5, bright);
+    image_color_brightness(1, 1.5, bright);
     T(is(bright, 150, 151, 255), "brightness 1.5: cut off, clipped");
-    data_color_brightness(1, 0.25, dull);
+    image_color_brightness(1, 0.25, dull);
     T(is(dull, 25, 25, 50), "brightness 0.25");
-    data_color_contrast(2, 0.5, flat);
+    image_color_contrast(2, 0.5, flat);
     T(flat[0] == 50 && flat[1] == 150, "contrast 0.5: halfway to the mean");
-    data_color_saturation(1, 0.5, sat);
+    image_color_saturation(1, 0.5, sat);
     T(is(sat, 165, 38, 38), "saturation 0.5 of red: halfway to grey 76");
-    data_color_saturation(1, 3, sat);
+    image_color_saturation(1, 3, sat);
     T(is(sat, 255, 0, 0), "and beyond it, clipped");
 }
 
@@ -96,14 +96,14 @@ static void
 factors_one_and_none(void)
 {
     noise();
-    data_color_brightness(N, 1, plane);
-    data_color_contrast(N, 1, plane);
-    data_color_saturation(N, 1, plane);
+    image_color_brightness(N, 1, plane);
+    image_color_contrast(N, 1, plane);
+    image_color_saturation(N, 1, plane);
     T(!memcmp(plane, was, 3 * N), "factor 1 changes nothing");
-    data_color_grey(N, was);
-    data_color_saturation(N, 0, plane);
+    image_color_grey(N, was);
+    image_color_saturation(N, 0, plane);
     T(!memcmp(plane, was, 3 * N), "saturation 0 is grey");
-    data_color_brightness(N, 0, plane);
+    image_color_brightness(N, 0, plane);
     memset(was, 0, sizeof was);
     T(!memcmp(plane, was, 3 * N), "brightness 0 is black");
 }
@@ -114,14 +114,14 @@ hue_turns_the_circle(void)
     uint8_t red[3] = {255, 0, 0}, olive[3] = {200, 100, 50};
     uint8_t grey[3] = {77, 77, 77};
 
-    data_color_hue(1, 1. / 3, red);
+    image_color_hue(1, 1. / 3, red);
     T(is(red, 0, 255, 0), "a third from red: green");
-    data_color_hue(1, -1. / 3, red);
+    image_color_hue(1, -1. / 3, red);
     T(is(red, 255, 0, 0), "and back");
-    data_color_hue(1, 0.5, olive);
+    image_color_hue(1, 0.5, olive);
     T(olive[0] < olive[1] && olive[1] < olive[2] && olive[2] == 200,
       "half the circle turns the order round, the largest stays");
-    data_color_hue(1, 0.2, grey);
+    image_color_hue(1, 0.2, grey);
     T(is(grey, 77, 77, 77), "grey has no hue to turn");
 }
 
@@ -132,8 +132,8 @@ hue_round_trip(void)
     int worst = 0;
 
     noise();
-    data_color_hue(N, 0.1, plane);
-    data_color_hue(N, -0.1, plane);
+    image_color_hue(N, 0.1, plane);
+    image_color_hue(N, -0.1, plane);
     for (size_t i = 0; i < 3 * N; i++)
         worst = (int)fmax(worst, abs(plane[i] - was[i]));
     T(worst <= 12, "there and back: %d levels, at most 12", worst);
@@ -151,12 +151,12 @@ hue_steps_are_cut_off(void)
     for (size_t i = 0; i < 3; i++) {
         noise();
         memcpy(other, was, sizeof was);
-        data_color_hue(N, shift[i][0], plane);
-        data_color_hue(N, shift[i][1] / 255, other);
+        image_color_hue(N, shift[i][0], plane);
+        image_color_hue(N, shift[i][1] / 255, other);
         T(!memcmp(plane, other, 3 * N), "%g of 255 is %d steps", shift[i][0],
           (int)shift[i][1]);
         memcpy(other, was, sizeof was);
-        data_color_hue(N, shift[i][2] / 255, other);
+        image_color_hue(N, shift[i][2] / 255, other);
         T(memcmp(plane, other, 3 * N), "and not %d", (int)shift[i][2]);
     }
 }
@@ -204,7 +204,7 @@ hue_is_as_pil_has_it(void)
             colour[(size_t)((at + 1) % 3) * 65536 + i] = (uint8_t)i;
             colour[(size_t)((at + 2) % 3) * 65536 + i] = (uint8_t)(i >> 8);
         }
-        data_color_hue(65536, (shift + (shift > 0) - .5) / 255, colour);
+        image_color_hue(65536, (shift + (shift > 0) - .5) / 255, colour);
         for (size_t i = 0; i < 65536; i++) {
             int rgb[3], want[3];
 
@@ -231,7 +231,7 @@ blends_are_cut_off_and_clipped(void)
 
         for (int i = 0; i < 3 * 256; i++)
             all[i] = (uint8_t)i;
-        data_color_brightness(256, f, all);
+        image_color_brightness(256, f, all);
         for (int i = 0; i < 3 * 256; i++)
             wrong += all[i] != (int)fminf(f * (float)(i & 255), 255);
     }
@@ -260,10 +260,10 @@ many_are_blended_as_few(void)
         const double f = k < 100 ? k / 50. : k * .00731;
 
         noise_of_many();
-        data_color_contrast(N, f, plane);
-        data_color_brightness(N, f, plane);
-        data_color_contrast(MANY, f, many);
-        data_color_brightness(MANY, f, many);
+        image_color_contrast(N, f, plane);
+        image_color_brightness(N, f, plane);
+        image_color_contrast(MANY, f, many);
+        image_color_brightness(MANY, f, many);
         for (size_t i = 0; i < 3 * MANY; i++)
             wrong += many[i] != plane[i / MANY * N + i % N];
     }
@@ -281,15 +281,15 @@ saturation_is_a_blend(void)
         const float f = k < 256 ? (float)k / 128 : (float)k * .00443f;
 
         noise_of_many();
-        data_color_saturation(N, f, plane);
-        data_color_saturation(MANY, f, many);
+        image_color_saturation(N, f, plane);
+        image_color_saturation(MANY, f, many);
         for (size_t i = 0; i < 3 * MANY; i++)
             wrong += many[i] != plane[i / MANY * N + i % N];
         for (size_t i = 0; i < 3 * N; i++) {
             uint8_t grey[3] = {was[i % N], was[N + i % N], was[2 * N + i % N]};
             float x;
 
-            data_color_grey(1, grey);
+            image_color_grey(1, grey);
             x = (float)grey[0] + f * (float)(was[i] - grey[0]);
             wrong += plane[i] != (int)fminf(fmaxf(x, 0), 255);
         }
@@ -309,14 +309,14 @@ any_length_gives_the_same(void)
         noise();
         for (size_t c = 0; c < 3; c++)
             memcpy(some + c * n, was + c * N, n);
-        data_color_hue(n, 0.3, some);
-        data_color_saturation(n, 1.7, some);
-        data_color_brightness(n, 0.6, some);
+        image_color_hue(n, 0.3, some);
+        image_color_saturation(n, 1.7, some);
+        image_color_brightness(n, 0.6, some);
         for (size_t c = 0; c < 3; c++)
             alone[c] = was[c * N + n - 1];
-        data_color_hue(1, 0.3, alone);
-        data_color_saturation(1, 1.7, alone);
-        data_color_brightness(1, 0.6, alone);
+        image_color_hue(1, 0.3, alone);
+        image_color_saturation(1, 1.7, alone);
+        image_color_brightness(1, 0.6, alone);
         for (size_t c = 0; c < 3; c++)
             wrong += some[c * n + n - 1] != alone[c];
     }

@@ -7,20 +7,20 @@
 
 enum { MANY = 16 };
 
-static struct data_image
+static struct image
 picture(uint64_t id, size_t size)
 {
-    struct data_image image = {0};
-    char caption[DATA_GENERATE_CAPTION];
+    struct image image = {0};
+    char caption[IMAGE_GENERATE_CAPTION];
 
-    data_image_size(&image, size, size);
-    data_generate(1, id, size, image.pixel, caption);
+    image_size(&image, size, size);
+    image_generate(1, id, size, image.pixel, caption);
     return image;
 }
 
 /* The root of the mean square difference, in levels. */
 static double
-distance(const struct data_image *a, const struct data_image *b)
+distance(const struct image *a, const struct image *b)
 {
     const size_t bytes = 3 * a->width * a->height;
     double sum = 0;
@@ -34,30 +34,30 @@ distance(const struct data_image *a, const struct data_image *b)
 static double
 damage(size_t kind, int severity, size_t size)
 {
-    struct data_image out = {0};
+    struct image out = {0};
     double sum = 0;
 
     for (uint64_t id = 0; id < MANY; id++) {
-        struct data_image image = picture(id, size);
+        struct image image = picture(id, size);
 
-        data_corrupt(kind, severity, 1, id, &image, &out);
+        image_corrupt(kind, severity, 1, id, &image, &out);
         sum += distance(&image, &out) / MANY;
-        data_image_release(&image);
+        image_release(&image);
     }
-    data_image_release(&out);
+    image_release(&out);
     return sum;
 }
 
 static void
 damage_rises(size_t kind)
 {
-    const char *name = data_corrupt_name(kind);
+    const char *name = image_corrupt_name(kind);
     // from grey to gaudy: the third severity is another kind of damage
     const int turn = strcmp(name, "saturate") ? 0 : 3;
-    double level[DATA_SEVERITIES];
+    double level[IMAGE_SEVERITIES];
     int rises = 1;
 
-    for (int s = 0; s < DATA_SEVERITIES; s++) {
+    for (int s = 0; s < IMAGE_SEVERITIES; s++) {
         level[s] = damage(kind, s + 1, 32);
         if (s && s + 1 != turn)
             rises &= level[s] > 1.03 * level[s - 1];
@@ -73,7 +73,7 @@ kind_of(const char *name)
     struct err err;
     size_t kind = 0;
 
-    T(!data_corrupt_find(name, &kind, &err), "there is %s", name);
+    T(!image_corrupt_find(name, &kind, &err), "there is %s", name);
     return kind;
 }
 
@@ -83,11 +83,11 @@ names_are_found(void)
     struct err err;
     size_t kind, right = 0;
 
-    for (size_t k = 0; k < DATA_CORRUPTIONS; k++)
-        right +=
-            !data_corrupt_find(data_corrupt_name(k), &kind, &err) && kind == k;
-    T(right == DATA_CORRUPTIONS, "each kind by its name");
-    T(data_corrupt_find("rust", &kind, &err) &&
+    for (size_t k = 0; k < IMAGE_CORRUPTIONS; k++)
+        right += !image_corrupt_find(image_corrupt_name(k), &kind, &err) &&
+                 kind == k;
+    T(right == IMAGE_CORRUPTIONS, "each kind by its name");
+    T(image_corrupt_find("rust", &kind, &err) &&
           strstr(err.msg,
                  "no corruption 'rust': want one of gaussian_noise, ") &&
           strstr(err.msg, "saturate"),
@@ -95,7 +95,7 @@ names_are_found(void)
 }
 
 static int
-same(const struct data_image *a, const struct data_image *b)
+same(const struct image *a, const struct image *b)
 {
     return a->width == b->width && a->height == b->height &&
            !memcmp(a->pixel, b->pixel, 3 * a->width * a->height);
@@ -110,21 +110,21 @@ static const char is_random[] = "1111"
 static void
 what_is_random_is_fixed(size_t kind)
 {
-    const char *name = data_corrupt_name(kind);
-    struct data_image image = picture(2, 32), out[4] = {{0}};
+    const char *name = image_corrupt_name(kind);
+    struct image image = picture(2, 32), out[4] = {{0}};
     int differ;
 
-    data_corrupt(kind, 3, 1, 5, &image, &out[0]);
-    data_corrupt(kind, 3, 1, 5, &image, &out[1]);
-    data_corrupt(kind, 3, 1, 6, &image, &out[2]);
-    data_corrupt(kind, 3, 2, 5, &image, &out[3]);
+    image_corrupt(kind, 3, 1, 5, &image, &out[0]);
+    image_corrupt(kind, 3, 1, 5, &image, &out[1]);
+    image_corrupt(kind, 3, 1, 6, &image, &out[2]);
+    image_corrupt(kind, 3, 2, 5, &image, &out[3]);
     T(same(&out[0], &out[1]), "%s: twice the same", name);
     differ = !same(&out[0], &out[2]) + !same(&out[0], &out[3]);
     T(differ == (is_random[kind] == '1' ? 2 : 0),
       "%s with another sample or seed", differ ? "another" : "the same");
     for (size_t i = 0; i < 4; i++)
-        data_image_release(&out[i]);
-    data_image_release(&image);
+        image_release(&out[i]);
+    image_release(&image);
 }
 
 /* Blurs, and what moves pixels, leave a grey wall as it is. */
@@ -135,66 +135,66 @@ walls_stay_grey(void)
         "defocus_blur", "glass_blur",    "motion_blur",
         "zoom_blur",    "gaussian_blur", "elastic_transform",
         "pixelate",     "contrast",      "saturate"};
-    struct data_image wall = {0}, out = {0};
+    struct image wall = {0}, out = {0};
     int stays = 1;
 
-    data_image_size(&wall, 37, 20);
+    image_size(&wall, 37, 20);
     memset(wall.pixel, 90, 3 * 37 * 20);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (int s = 1; s <= DATA_SEVERITIES; s++) {
-            data_corrupt(kind_of(kinds[i]), s, 1, 0, &wall, &out);
+        for (int s = 1; s <= IMAGE_SEVERITIES; s++) {
+            image_corrupt(kind_of(kinds[i]), s, 1, 0, &wall, &out);
             stays &= same(&wall, &out);
         }
     T(stays, "37 x 20 pixels of one grey stay so");
-    data_image_release(&wall);
-    data_image_release(&out);
+    image_release(&wall);
+    image_release(&out);
 }
 
 static void
 noise_is_as_strong_as_it_says(void)
 {
-    struct data_image wall = {0}, weak = {0}, strong = {0};
+    struct image wall = {0}, weak = {0}, strong = {0};
     size_t lost = 0, more = 0;
 
-    data_image_size(&wall, 100, 100);
+    image_size(&wall, 100, 100);
     memset(wall.pixel, 128, 30000);
-    data_corrupt(kind_of("gaussian_noise"), 3, 1, 0, &wall, &weak);
+    image_corrupt(kind_of("gaussian_noise"), 3, 1, 0, &wall, &weak);
     T_NEAR(distance(&wall, &weak), .08 * 255, .02, "gaussian_noise: .08");
-    data_corrupt(kind_of("speckle_noise"), 5, 1, 0, &wall, &weak);
+    image_corrupt(kind_of("speckle_noise"), 5, 1, 0, &wall, &weak);
     T_NEAR(distance(&wall, &weak), .2 * 128, .02, "speckle_noise: .2 of it");
-    data_corrupt(kind_of("shot_noise"), 5, 1, 0, &wall, &weak);
+    image_corrupt(kind_of("shot_noise"), 5, 1, 0, &wall, &weak);
     T_NEAR(distance(&wall, &weak), 255 * sqrt(128. / 255 / 50), .03,
            "shot_noise: the root of 25 photons");
-    data_corrupt(kind_of("shot_noise"), 1, 1, 0, &wall, &weak);
+    image_corrupt(kind_of("shot_noise"), 1, 1, 0, &wall, &weak);
     T_NEAR(distance(&wall, &weak), 255 * sqrt(128. / 255 / 500), .03,
            "or of 250");
-    data_corrupt(kind_of("impulse_noise"), 1, 1, 0, &wall, &weak);
-    data_corrupt(kind_of("impulse_noise"), 5, 1, 0, &wall, &strong);
+    image_corrupt(kind_of("impulse_noise"), 1, 1, 0, &wall, &weak);
+    image_corrupt(kind_of("impulse_noise"), 5, 1, 0, &wall, &strong);
     for (size_t i = 0; i < 30000; i++) {
         lost += strong.pixel[i] != 128;
         more += weak.pixel[i] != 128 && strong.pixel[i] == 128;
     }
     T(fabs((double)lost - 2100) < 200, "impulse_noise: %zu of 30000", lost);
     T(more == 0, "severities of a sample have their random numbers in common");
-    data_image_release(&wall);
-    data_image_release(&weak);
-    data_image_release(&strong);
+    image_release(&wall);
+    image_release(&weak);
+    image_release(&strong);
 }
 
 /* Light is added, colours keep their ratios. */
 static void
 brightness_keeps_the_hue(void)
 {
-    struct data_image image = {0}, out = {0};
+    struct image image = {0}, out = {0};
     static const uint8_t in[] = {0, 0, 0, 60, 120, 30, 255, 128, 0};
     static const uint8_t want[] = {51, 51, 51, 86, 171, 43, 255, 128, 0};
 
-    data_image_size(&image, 3, 1);
+    image_size(&image, 3, 1);
     memcpy(image.pixel, in, sizeof in);
-    data_corrupt(kind_of("brightness"), 4, 1, 0, &image, &out);
+    image_corrupt(kind_of("brightness"), 4, 1, 0, &image, &out);
     T(!memcmp(out.pixel, want, sizeof want), "brightness: value + .2");
-    data_image_release(&image);
-    data_image_release(&out);
+    image_release(&image);
+    image_release(&out);
 }
 
 /* A picture of twice the size is blurred over twice the pixels. */
@@ -202,47 +202,47 @@ static void
 lengths_grow_with_the_picture(void)
 {
     const size_t kind = kind_of("gaussian_blur");
-    struct data_image small = picture(3, 32), large = {0}, out = {0};
+    struct image small = picture(3, 32), large = {0}, out = {0};
     double want;
 
-    data_image_size(&large, 64, 64);
+    image_size(&large, 64, 64);
     for (size_t i = 0; i < 64 * 64; i++)
         memcpy(large.pixel + 3 * i,
                small.pixel + 3 * (i / 128 * 32 + i % 64 / 2), 3);
-    data_corrupt(kind, 5, 1, 0, &small, &out);
+    image_corrupt(kind, 5, 1, 0, &small, &out);
     want = distance(&small, &out);
-    data_corrupt(kind, 5, 1, 0, &large, &out);
+    image_corrupt(kind, 5, 1, 0, &large, &out);
     T_NEAR(distance(&large, &out) / want, 1, .1, "lengths are shares of it");
-    data_image_release(&small);
-    data_image_release(&large);
-    data_image_release(&out);
+    image_release(&small);
+    image_release(&large);
+    image_release(&out);
 }
 
 static void
 any_size_will_do(void)
 {
     static const size_t side[][2] = {{1, 1}, {1, 9}, {8, 3}, {50, 33}};
-    struct data_image image = {0}, out = {0};
+    struct image image = {0}, out = {0};
     int fits = 1;
 
     for (size_t i = 0; i < 4; i++)
-        for (size_t kind = 0; kind < DATA_CORRUPTIONS; kind++) {
-            data_image_size(&image, side[i][0], side[i][1]);
+        for (size_t kind = 0; kind < IMAGE_CORRUPTIONS; kind++) {
+            image_size(&image, side[i][0], side[i][1]);
             memset(image.pixel, 200, 3 * side[i][0] * side[i][1]);
-            data_corrupt(kind, 5, 1, 0, &image, &out);
+            image_corrupt(kind, 5, 1, 0, &image, &out);
             fits &= out.width == side[i][0] && out.height == side[i][1];
         }
     T(fits, "from 1 x 1 on");
-    data_image_release(&image);
-    data_image_release(&out);
+    image_release(&image);
+    image_release(&out);
 }
 
 int
 main(void)
 {
-    for (size_t kind = 0; kind < DATA_CORRUPTIONS; kind++)
+    for (size_t kind = 0; kind < IMAGE_CORRUPTIONS; kind++)
         damage_rises(kind);
-    for (size_t kind = 0; kind < DATA_CORRUPTIONS; kind++)
+    for (size_t kind = 0; kind < IMAGE_CORRUPTIONS; kind++)
         what_is_random_is_fixed(kind);
     names_are_found();
     walls_stay_grey();

@@ -14,7 +14,7 @@ boxes_stay_inside(void)
     rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
     for (int i = 0; i < 5000; i++) {
         size_t w = size[i % 5][0], h = size[i % 5][1];
-        struct data_box box = data_crop_draw(w, h, scale, ratio, &rng);
+        struct image_box box = image_crop_draw(w, h, scale, ratio, &rng);
 
         out += !box.width || !box.height || box.left + box.width > w ||
                box.top + box.height > h;
@@ -36,7 +36,7 @@ share_and_ratio_are_uniform(void)
 
     rng_init(&rng, 1, RNG_TEST, 1, 0, 0);
     for (int i = 0; i < N; i++) {
-        struct data_box box = data_crop_draw(SIDE, SIDE, narrow, ratio, &rng);
+        struct image_box box = image_crop_draw(SIDE, SIDE, narrow, ratio, &rng);
         double w = (double)box.width, h = (double)box.height;
         double a = (w * h / SIDE / SIDE - 0.2) / 0.5;
         double r = log(w / h) / (2 * log(4. / 3)) + 0.5;
@@ -62,7 +62,7 @@ place_is_uniform(void)
 
     rng_init(&rng, 1, RNG_TEST, 2, 0, 0);
     for (int i = 0; i < N; i++)
-        left[data_crop_draw(8, 8, one, square, &rng).left]++;
+        left[image_crop_draw(8, 8, one, square, &rng).left]++;
     for (int i = 0; i < 5; i++)
         chi += pow(left[i] - N / 5., 2) / (N / 5.);
     T(chi < 18.5, "places 0 .. 4: chi-square %g < 18.5", chi);
@@ -71,10 +71,10 @@ place_is_uniform(void)
 static void
 centre_clamps_the_ratio(void)
 {
-    struct data_box wide = data_crop_centre(400, 90, ratio);
-    struct data_box tall = data_crop_centre(90, 400, ratio);
-    struct data_box fits = data_crop_centre(40, 32, ratio);
-    struct data_box line = data_crop_centre(500, 1, (const double[]){1, 1});
+    struct image_box wide = image_crop_centre(400, 90, ratio);
+    struct image_box tall = image_crop_centre(90, 400, ratio);
+    struct image_box fits = image_crop_centre(40, 32, ratio);
+    struct image_box line = image_crop_centre(500, 1, (const double[]){1, 1});
 
     T(wide.width == 120 && wide.left == 140 && wide.height == 90, "wide");
     T(tall.height == 120 && tall.top == 140 && tall.width == 90, "tall");

@@ -10,17 +10,17 @@ static void
 images_are_a_function_of_seed_and_id(void)
 {
     uint8_t a[SIZE * SIZE * 3], b[SIZE * SIZE * 3];
-    char caption[DATA_GENERATE_CAPTION], other[DATA_GENERATE_CAPTION];
+    char caption[IMAGE_GENERATE_CAPTION], other[IMAGE_GENERATE_CAPTION];
     int equal = 0;
 
-    data_generate(1, 5, SIZE, a, caption);
-    data_generate(1, 5, SIZE, b, other);
+    image_generate(1, 5, SIZE, a, caption);
+    image_generate(1, 5, SIZE, b, other);
     T(!memcmp(a, b, sizeof a) && !strcmp(caption, other), "again the same");
     for (uint64_t id = 6; id < 5 + N; id++) {
-        data_generate(1, id, SIZE, b, other);
+        image_generate(1, id, SIZE, b, other);
         equal += !memcmp(a, b, sizeof a);
     }
-    data_generate(2, 5, SIZE, b, other);
+    image_generate(2, 5, SIZE, b, other);
     equal += !memcmp(a, b, sizeof a);
     T(!equal, "another id or seed: another image");
 }
@@ -30,11 +30,11 @@ static void
 images_are_the_same_everywhere(void)
 {
     static uint8_t pixel[N][SIZE * SIZE * 3];
-    char caption[DATA_GENERATE_CAPTION], hex[DIGEST_HEX];
+    char caption[IMAGE_GENERATE_CAPTION], hex[DIGEST_HEX];
     struct digest digest;
 
     for (uint64_t id = 0; id < N; id++)
-        data_generate(1, id, SIZE, pixel[id], caption);
+        image_generate(1, id, SIZE, pixel[id], caption);
     digest = digest_bytes(pixel, sizeof pixel);
     digest_hex(&digest, hex);
     T(!strcmp(hex, "17509c5b0ba1cf26d60de3df91bfd576"), "%s", hex);
@@ -47,13 +47,13 @@ captions_tell_the_class(void)
                                         "cross",  "ring",   "stripes",
                                         "checks", "dots"};
     uint8_t pixel[SIZE * SIZE * 3];
-    char caption[DATA_GENERATE_CAPTION];
+    char caption[IMAGE_GENERATE_CAPTION];
     int wrong = 0, lines = 0, article = 0;
 
     for (uint64_t id = 0; id < N; id++) {
-        int label = data_generate(3, id, SIZE, pixel, caption);
+        int label = image_generate(3, id, SIZE, pixel, caption);
 
-        wrong += label != (int)(id % DATA_GENERATE_CLASSES) ||
+        wrong += label != (int)(id % IMAGE_GENERATE_CLASSES) ||
                  !strstr(caption, class[label]);
         lines += strchr(caption, '\n') != NULL;
         article += strstr(caption, " a orange") || strstr(caption, "an red");

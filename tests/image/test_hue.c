@@ -22,8 +22,8 @@ all_colours_agree(int shift)
             fast[2 * N + i] = (uint8_t)(i >> 8);
         }
         memcpy(plain, fast, sizeof plain);
-        data_hue_turn(N, shift, fast);
-        data_hue_plain(N, shift, plain);
+        image_hue_turn(N, shift, fast);
+        image_hue_plain(N, shift, plain);
         for (int i = 0; i < 3 * N; i++)
             wrong += fast[i] != plain[i];
     }
@@ -39,8 +39,8 @@ all_lengths_agree(void)
     for (size_t n = 1; n < 2200; n += 11) {
         for (size_t i = 0; i < 3 * n + 64; i++)
             fast[i] = plain[i] = (uint8_t)(i * i / 7 + i);
-        data_hue_turn(n, 40, fast);
-        data_hue_plain(n, 40, plain);
+        image_hue_turn(n, 40, fast);
+        image_hue_plain(n, 40, plain);
         wrong += memcmp(fast, plain, 3 * n + 64) != 0;
     }
     T(!wrong, "any number of pixels: as plain, and no more");

@@ -10,19 +10,19 @@
 #include "util/file.h"
 
 static struct err err;
-static struct data_decoder *decoder;
+static struct image_decoder *decoder;
 
 static int
-decode(const struct data_bytes *bytes, enum data_policy policy,
-       struct data_image *image)
+decode(const struct data_bytes *bytes, enum image_policy policy,
+       struct image *image)
 {
-    return data_jpeg_decode(&decoder, bytes->data, bytes->len, DATA_MAX_PIXELS,
-                            policy, image, &err);
+    return image_jpeg_decode(&decoder, bytes->data, bytes->len,
+                             IMAGE_MAX_PIXELS, policy, image, &err);
 }
 
 /* Largest difference between an image and want[h,w,3]. */
 static int
-off_by(const struct data_image *image, const uint8_t *want)
+off_by(const struct image *image, const uint8_t *want)
 {
     int most = 0;
 
@@ -38,33 +38,33 @@ static void
 pixels_come_back(void)
 {
     struct data_bytes bytes = {0}, again = {0};
-    struct data_image image = {0};
+    struct image image = {0};
     uint8_t grey[H * W * 3];
     size_t width, height;
 
     paint(3);
-    T(!data_jpeg_encode(smooth, W, H, 3, 100, &bytes, &err), "colour");
-    T(!decode(&bytes, DATA_REFUSE, &image) && image.width == W &&
+    T(!image_jpeg_encode(smooth, W, H, 3, 100, &bytes, &err), "colour");
+    T(!decode(&bytes, IMAGE_REFUSE, &image) && image.width == W &&
           image.height == H,
       "decoded");
     T(off_by(&image, smooth) <= 3, "to within 3 levels");
-    T(!data_jpeg_encode(smooth, W, H, 3, 100, &again, &err) &&
+    T(!image_jpeg_encode(smooth, W, H, 3, 100, &again, &err) &&
           again.len == bytes.len && !memcmp(again.data, bytes.data, again.len),
       "the same pixels give the same bytes");
-    T(!data_jpeg_header(&decoder, bytes.data, bytes.len, W * H, &width, &height,
-                        &err) &&
+    T(!image_jpeg_header(&decoder, bytes.data, bytes.len, W * H, &width,
+                         &height, &err) &&
           width == W && height == H,
       "the header tells the size");
 
     paint(1);
     for (size_t i = 0; i < sizeof grey; i++)
         grey[i] = smooth[i / 3];
-    T(!data_jpeg_encode(smooth, W, H, 1, 100, &bytes, &err), "grey");
-    T(!decode(&bytes, DATA_REFUSE, &image) && off_by(&image, grey) <= 1,
+    T(!image_jpeg_encode(smooth, W, H, 1, 100, &bytes, &err), "grey");
+    T(!decode(&bytes, IMAGE_REFUSE, &image) && off_by(&image, grey) <= 1,
       "comes back in three equal channels");
     data_bytes_release(&bytes);
     data_bytes_release(&again);
-    data_image_release(&image);
+    image_release(&image);
 }
 
 /* The start-of-frame segment: components at 9, sampling of the first at 11. */
@@ -85,14 +85,15 @@ form_is_as_promised(void)
     struct data_bytes bytes = {0};
 
     paint(3);
-    data_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
+    image_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
     T(frame_of(&bytes)[1] == 0xc0 && frame_of(&bytes)[9] == 3 &&
           frame_of(&bytes)[11] == 0x11,
       "colour: baseline, three components, 4:4:4");
-    data_jpeg_encode(smooth, W, H, 1, 95, &bytes, &err);
+    image_jpeg_encode(smooth, W, H, 1, 95, &bytes, &err);
     T(frame_of(&bytes)[9] == 1, "grey: one component");
-    T(data_jpeg_encode(smooth, 0, H, 1, 95, &bytes, &err) == -1, "%s", err.msg);
-    T(data_jpeg_encode(smooth, 70000, 1, 1, 95, &bytes, &err) == -1, "%s",
+    T(image_jpeg_encode(smooth, 0, H, 1, 95, &bytes, &err) == -1, "%s",
+      err.msg);
+    T(image_jpeg_encode(smooth, 70000, 1, 1, 95, &bytes, &err) == -1, "%s",
       err.msg);
     data_bytes_release(&bytes);
 }
@@ -103,18 +104,18 @@ progressive_equals_baseline(void)
 {
     struct kind kind = {3, JCS_RGB, JCS_YCbCr, 0, 0, 1};
     struct data_bytes plain = write_kind(&kind), progressive;
-    struct data_image a = {0}, b = {0};
+    struct image a = {0}, b = {0};
 
     kind.progressive = 1;
     progressive = write_kind(&kind);
     T(frame_of(&progressive)[1] == 0xc2, "a progressive file");
-    T(!decode(&plain, DATA_REFUSE, &a) &&
-          !decode(&progressive, DATA_REFUSE, &b) && !off_by(&a, b.pixel),
+    T(!decode(&plain, IMAGE_REFUSE, &a) &&
+          !decode(&progressive, IMAGE_REFUSE, &b) && !off_by(&a, b.pixel),
       "gives the pixels of the baseline one");
     data_bytes_release(&plain);
     data_bytes_release(&progressive);
-    data_image_release(&a);
-    data_image_release(&b);
+    image_release(&a);
+    image_release(&b);
 }
 
 static void
@@ -122,17 +123,17 @@ inks_become_rgb(J_COLOR_SPACE to, const char *name)
 {
     struct kind kind = {4, JCS_CMYK, to, 0, 0, 0};
     struct data_bytes bytes = write_kind(&kind);
-    struct data_image image = {0};
+    struct image image = {0};
     uint8_t want[H * W * 3];
 
     for (size_t i = 0; i < (size_t)H * W; i++)
         for (size_t c = 0; c < 3; c++)
             want[i * 3 + c] =
                 (uint8_t)lround(smooth[i * 4 + c] * smooth[i * 4 + 3] / 255.);
-    T(!decode(&bytes, DATA_REFUSE, &image) && off_by(&image, want) <= 4,
+    T(!decode(&bytes, IMAGE_REFUSE, &image) && off_by(&image, want) <= 4,
       "%s: R = C K / 255", name);
     data_bytes_release(&bytes);
-    data_image_release(&image);
+    image_release(&image);
 }
 
 static void
@@ -140,24 +141,25 @@ limits_hold(void)
 {
     struct kind many = {3, JCS_RGB, JCS_YCbCr, 0, 1, 0};
     struct data_bytes bytes = write_kind(&many);
-    struct data_image image = {0};
+    struct image image = {0};
     uint8_t *frame;
 
-    T(decode(&bytes, DATA_ACCEPT, &image) == -1 && strstr(err.msg, "100 scans"),
+    T(decode(&bytes, IMAGE_ACCEPT, &image) == -1 &&
+          strstr(err.msg, "100 scans"),
       "190 scans: %s", err.msg);
     data_bytes_release(&bytes);
 
-    data_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
-    T(data_jpeg_decode(&decoder, bytes.data, bytes.len, W * H - 1, DATA_REFUSE,
-                       &image, &err) == -1,
+    image_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
+    T(image_jpeg_decode(&decoder, bytes.data, bytes.len, W * H - 1,
+                        IMAGE_REFUSE, &image, &err) == -1,
       "%s", err.msg);
-    T(!data_jpeg_decode(&decoder, bytes.data, bytes.len, W * H, DATA_REFUSE,
-                        &image, &err),
+    T(!image_jpeg_decode(&decoder, bytes.data, bytes.len, W * H, IMAGE_REFUSE,
+                         &image, &err),
       "one pixel more is allowed");
     frame = frame_of(&bytes);
     memcpy(frame + 5, "\xff\xdc\xff\xdc", 4); // 65500 x 65500
-    data_image_release(&image);
-    T(decode(&bytes, DATA_ACCEPT, &image) == -1 &&
+    image_release(&image);
+    T(decode(&bytes, IMAGE_ACCEPT, &image) == -1 &&
           strstr(err.msg, "65500x65500") && !image.room,
       "%s", err.msg);
     data_bytes_release(&bytes);
@@ -167,25 +169,25 @@ static void
 damage_is_told(void)
 {
     struct data_bytes bytes = {0}, cut;
-    struct data_image image = {0};
+    struct image image = {0};
     int accepted = 0, refused = 0;
 
     paint(3);
-    data_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
+    image_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
     for (size_t n = 0; n < bytes.len; n++) {
         cut = (struct data_bytes){bytes.data, n, n};
-        refused += decode(&cut, DATA_REFUSE, &image) == -1;
-        accepted += !decode(&cut, DATA_ACCEPT, &image);
+        refused += decode(&cut, IMAGE_REFUSE, &image) == -1;
+        accepted += !decode(&cut, IMAGE_ACCEPT, &image);
     }
     T(refused == (int)bytes.len, "a cut anywhere is refused: %s", err.msg);
     T(accepted > 100 && accepted < refused, "%d of %d may be accepted",
       accepted, refused);
-    T(decode(&(struct data_bytes){0}, DATA_ACCEPT, &image) == -1, "%s",
+    T(decode(&(struct data_bytes){0}, IMAGE_ACCEPT, &image) == -1, "%s",
       err.msg);
     cut = (struct data_bytes){(uint8_t *)smooth, 100, 100};
-    T(decode(&cut, DATA_ACCEPT, &image) == -1, "%s", err.msg);
+    T(decode(&cut, IMAGE_ACCEPT, &image) == -1, "%s", err.msg);
     data_bytes_release(&bytes);
-    data_image_release(&image);
+    image_release(&image);
 }
 
 /* A file that ends with its EOI is read in another way than one that goes on:
@@ -195,7 +197,7 @@ the_end_is_not_passed(int subsample)
 {
     struct kind kind = {3, JCS_RGB, JCS_YCbCr, 0, 0, subsample};
     struct data_bytes bytes = write_kind(&kind), cut = {0};
-    struct data_image a = {0}, b = {0};
+    struct image a = {0}, b = {0};
     int same = 0, read = 0;
 
     for (size_t n = 0; n <= bytes.len; n++) {
@@ -205,9 +207,9 @@ the_end_is_not_passed(int subsample)
         memcpy(cut.data, bytes.data, n);
         memcpy(cut.data + n, "\xff\xd9", 3);
         cut.len = n + 2;
-        ends = decode(&cut, n % 2 ? DATA_ACCEPT : DATA_REFUSE, &a);
+        ends = decode(&cut, n % 2 ? IMAGE_ACCEPT : IMAGE_REFUSE, &a);
         cut.len = n + 3;
-        goes_on = decode(&cut, n % 2 ? DATA_ACCEPT : DATA_REFUSE, &b);
+        goes_on = decode(&cut, n % 2 ? IMAGE_ACCEPT : IMAGE_REFUSE, &b);
         same += ends == goes_on && (ends || !off_by(&a, b.pixel));
         read += !ends;
     }
@@ -216,8 +218,8 @@ the_end_is_not_passed(int subsample)
       same);
     data_bytes_release(&bytes);
     data_bytes_release(&cut);
-    data_image_release(&a);
-    data_image_release(&b);
+    image_release(&a);
+    image_release(&b);
 }
 
 /* A file without tables must not borrow those of the file before it. */
@@ -225,20 +227,20 @@ static void
 files_stand_alone(void)
 {
     struct data_bytes bytes = {0};
-    struct data_image image = {0};
+    struct image image = {0};
 
     paint(3);
-    data_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
-    T(!decode(&bytes, DATA_REFUSE, &image), "a whole file");
+    image_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
+    T(!decode(&bytes, IMAGE_REFUSE, &image), "a whole file");
     for (size_t i = 2; i + 4 < bytes.len && bytes.data[i + 1] != 0xda;
          i += 2 + (size_t)(bytes.data[i + 2] << 8 | bytes.data[i + 3]))
         if (bytes.data[i + 1] == 0xdb)
             bytes.data[i + 1] = 0xfe; // its quantisation: now a comment
-    T(decode(&bytes, DATA_ACCEPT, &image) == -1 &&
+    T(decode(&bytes, IMAGE_ACCEPT, &image) == -1 &&
           strstr(err.msg, "uantization"),
       "then one without tables: %s", err.msg);
     data_bytes_release(&bytes);
-    data_image_release(&image);
+    image_release(&image);
 }
 
 /* Of images that share memory and of fresh ones. */
@@ -248,17 +250,17 @@ no_row_begins_where_caches_are_passed(void)
     static const size_t width[] = {32, 8, 500};
 
     for (size_t i = 0; i < 3; i++) {
-        struct data_image grown = {0};
+        struct image grown = {0};
         int odd = 1;
 
         for (size_t j = i; j < 3; j++) {
-            data_image_size(&grown, width[j], 4);
+            image_size(&grown, width[j], 4);
             memset(grown.pixel, 0, 3 * 4 * width[j]);
             for (size_t y = 0; y < 4; y++)
                 odd &= (uintptr_t)(grown.pixel + 3 * width[j] * y) % 2 == 1;
         }
         T(odd, "rows of %zu pixels and more begin at odd addresses", width[i]);
-        data_image_release(&grown);
+        image_release(&grown);
     }
 }
 
@@ -273,44 +275,44 @@ orientations_are_applied(void)
                  {3, "654321"}, {3, "456123"}, {2, "142536"},
                  {2, "415263"}, {2, "635241"}, {2, "362514"}};
     uint8_t pixel[18];
-    struct data_image from = {.pixel = pixel, .width = 3, .height = 2};
-    struct data_image to = {0};
+    struct image from = {.pixel = pixel, .width = 3, .height = 2};
+    struct image to = {0};
 
     for (size_t i = 0; i < 18; i++)
         pixel[i] = (uint8_t)('1' + i / 3);
     for (int o = 1; o <= 8; o++) {
         int same = 1;
 
-        data_exif_turn(o, &from, &to);
+        image_exif_turn(o, &from, &to);
         for (size_t i = 0; i < 18; i++)
             same &= to.pixel[i] == want[o].rows[i / 3];
         T(same && to.width == want[o].width, "orientation %d", o);
     }
-    data_image_release(&to);
+    image_release(&to);
 }
 
 static void
 orientation_is_applied(void)
 {
     struct data_bytes bytes = {0};
-    struct data_image plain = {0}, want = {0}, got = {0};
+    struct image plain = {0}, want = {0}, got = {0};
 
     paint(3);
-    data_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
-    decode(&bytes, DATA_REFUSE, &plain);
+    image_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
+    decode(&bytes, IMAGE_REFUSE, &plain);
     for (int o = 0; o <= 9; o++) {
         struct data_bytes with = with_exif(&bytes, o, o % 2);
 
-        data_exif_turn(o >= 1 && o <= 8 ? o : 1, &plain, &want);
-        T(!decode(&with, DATA_REFUSE, &got) && got.width == want.width &&
+        image_exif_turn(o >= 1 && o <= 8 ? o : 1, &plain, &want);
+        T(!decode(&with, IMAGE_REFUSE, &got) && got.width == want.width &&
               got.height == want.height && !off_by(&got, want.pixel),
           "EXIF orientation %d", o);
         data_bytes_release(&with);
     }
     data_bytes_release(&bytes);
-    data_image_release(&plain);
-    data_image_release(&want);
-    data_image_release(&got);
+    image_release(&plain);
+    image_release(&want);
+    image_release(&got);
 }
 
 static const char program[] =
@@ -334,7 +336,7 @@ static void
 pil_agrees(void)
 {
     char folder[256];
-    struct data_image image = {0};
+    struct image image = {0};
 
     if (system("/usr/bin/python3 -c 'import PIL' 2>/dev/null")) {
         T_SKIP("the pixels are PIL's", "no python3-pil");
@@ -352,14 +354,14 @@ pil_agrees(void)
         jpeg.data = file_read(name, 1 << 20, &jpeg.len, &err);
         snprintf(name, sizeof name, "%d.rgb", i);
         want.data = file_read(name, 1 << 20, &want.len, &err);
-        T(jpeg.data && want.data && !decode(&jpeg, DATA_REFUSE, &image) &&
+        T(jpeg.data && want.data && !decode(&jpeg, IMAGE_REFUSE, &image) &&
               image.width * image.height * 3 == want.len &&
               !off_by(&image, want.data),
           "PIL's pixels, kind %d", i);
         data_bytes_release(&jpeg);
         data_bytes_release(&want);
     }
-    data_image_release(&image);
+    image_release(&image);
     T(!chdir("/") && !file_remove(folder, &err), "its folder is removed");
 }
 
@@ -380,6 +382,6 @@ main(void)
     no_row_begins_where_caches_are_passed();
     orientations_are_applied();
     orientation_is_applied();
-    data_jpeg_free(decoder);
+    image_jpeg_free(decoder);
     return t_done();
 }

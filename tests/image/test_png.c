@@ -21,7 +21,7 @@ a_picture_comes_back(void)
 
     for (size_t i = 0; i < sizeof pixel; i++)
         pixel[i] = (uint8_t)(i * 37);
-    T(!data_png_write("a.png", pixel, W, H, &err), "written");
+    T(!image_png_write("a.png", pixel, W, H, &err), "written");
     T(png_image_begin_read_from_file(&image, "a.png"), "libpng opens it");
     T(image.width == W && image.height == H, "the size is right");
     image.format = PNG_FORMAT_RGB;
@@ -35,10 +35,10 @@ a_full_disk_shows(void)
 {
     uint8_t pixel[3] = {0};
 
-    T(data_png_write("/dev/full", pixel, 1, 1, &err) == -1 &&
+    T(image_png_write("/dev/full", pixel, 1, 1, &err) == -1 &&
           strstr(err.msg, "/dev/full"),
       "%s", err.msg);
-    T(data_png_write("no/a.png", pixel, 1, 1, &err) == -1, "%s", err.msg);
+    T(image_png_write("no/a.png", pixel, 1, 1, &err) == -1, "%s", err.msg);
 }
 
 int

@@ -8,7 +8,7 @@
 
 enum { SIDE = 24, N = SIDE * SIDE, MANY = 20000 };
 
-static struct data_scratch *scratch;
+static struct image_scratch *scratch;
 static uint8_t was[3 * N], is[3 * N];
 
 /* Levels 40 .. 219, so that nothing leaves them as they are but identity. */
@@ -40,7 +40,7 @@ static void
 operate(size_t kind, int negative, double m)
 {
     memcpy(is, was, sizeof is);
-    data_randaugment((struct data_op){kind, negative}, m, SIDE, is, &scratch);
+    image_randaugment((struct image_op){kind, negative}, m, SIDE, is, &scratch);
 }
 
 /* Pixels of plane c below a level, or of that level: by counting. */
@@ -91,24 +91,24 @@ formula(size_t kind, double m, size_t i)
     const double low = extreme(c, 0), high = extreme(c, 1), v = was[i];
     double step, sum = 0;
 
-    if (kind == DATA_IDENTITY)
+    if (kind == IMAGE_IDENTITY)
         return v;
-    if (kind == DATA_AUTOCONTRAST)
+    if (kind == IMAGE_AUTOCONTRAST)
         return floor(255 * (v - low) / (high - low));
-    if (kind == DATA_EQUALIZE) {
+    if (kind == IMAGE_EQUALIZE) {
         step = floor((N - (double)count(c, (int)high, 0)) / 255);
         return fmin(
             255, floor((floor(step / 2) + (double)count(c, (int)v, 1)) / step));
     }
-    if (kind == DATA_BRIGHTNESS)
+    if (kind == IMAGE_BRIGHTNESS)
         return mix(0, v, m);
-    if (kind == DATA_POSTERIZE)
+    if (kind == IMAGE_POSTERIZE)
         return v - fmod(v, pow(2, floor(.4 * m)));
-    if (kind == DATA_SOLARIZE)
+    if (kind == IMAGE_SOLARIZE)
         return v >= 256 - 25.6 * m ? 255 - v : v;
-    if (kind == DATA_SATURATION)
+    if (kind == IMAGE_SATURATION)
         return mix(grey(i % N), v, m);
-    if (kind == DATA_CONTRAST) {
+    if (kind == IMAGE_CONTRAST) {
         for (size_t j = 0; j < N; j++)
             sum += grey(j);
         return mix(floor(sum / N + .5), v, m);
@@ -124,9 +124,9 @@ static void
 levels_are_those_of_the_formulas(void)
 {
     static const size_t kinds[] = {
-        DATA_IDENTITY,   DATA_AUTOCONTRAST, DATA_EQUALIZE,
-        DATA_BRIGHTNESS, DATA_SHARPNESS,    DATA_POSTERIZE,
-        DATA_SOLARIZE,   DATA_SATURATION,   DATA_CONTRAST};
+        IMAGE_IDENTITY,   IMAGE_AUTOCONTRAST, IMAGE_EQUALIZE,
+        IMAGE_BRIGHTNESS, IMAGE_SHARPNESS,    IMAGE_POSTERIZE,
+        IMAGE_SOLARIZE,   IMAGE_SATURATION,   IMAGE_CONTRAST};
     static const double strengths[] = {0, 3, 7, 10};
 
     noise();
@@ -154,13 +154,13 @@ source(size_t kind, double m, double x, double y, double at[2])
 
     at[0] = x;
     at[1] = y;
-    if (kind == DATA_SHEAR_X)
+    if (kind == IMAGE_SHEAR_X)
         at[0] += .03 * m * y;
-    else if (kind == DATA_SHEAR_Y)
+    else if (kind == IMAGE_SHEAR_Y)
         at[1] += .03 * m * x;
-    else if (kind == DATA_TRANSLATE_X)
+    else if (kind == IMAGE_TRANSLATE_X)
         at[0] += m * SIDE / 256;
-    else if (kind == DATA_TRANSLATE_Y)
+    else if (kind == IMAGE_TRANSLATE_Y)
         at[1] += m * SIDE / 256;
     else {
         at[0] = c + cos(angle) * (x - c) + sin(angle) * (y - c);
@@ -186,7 +186,7 @@ static void
 places_are_those_of_the_formulas(void)
 {
     ramp();
-    for (size_t kind = DATA_SHEAR_X; kind <= DATA_ROTATE; kind++)
+    for (size_t kind = IMAGE_SHEAR_X; kind <= IMAGE_ROTATE; kind++)
         for (int sign = -1; sign <= 1; sign += 2) {
             double worst = 0, at[2];
             int inside = 0, wrong = 0;
@@ -211,18 +211,17 @@ places_are_those_of_the_formulas(void)
 static double
 changed(const char *spec)
 {
-    struct data_recipe recipe = {0};
+    struct image_recipe recipe = {0};
     uint8_t pixel[3 * N], out[3 * N];
-    const struct data_image image = {
-        .pixel = pixel, .width = SIDE, .height = SIDE};
+    const struct image image = {.pixel = pixel, .width = SIDE, .height = SIDE};
     struct err err;
     double n = 0;
 
-    T(!data_recipe_find(spec, &recipe, &err), "%s", spec);
+    T(!image_recipe_find(spec, &recipe, &err), "%s", spec);
     recipe.size = SIDE;
     memcpy(pixel, was, sizeof pixel);
     for (uint64_t i = 0; i < MANY; i++) {
-        data_view(&recipe, &image, 7, i, 0, 0, &scratch, out);
+        image_view(&recipe, &image, 7, i, 0, 0, &scratch, out);
         n += !!memcmp(out, pixel, sizeof out);
     }
     return n / MANY;
@@ -247,6 +246,6 @@ main(void)
     levels_are_those_of_the_formulas();
     places_are_those_of_the_formulas();
     operations_are_drawn_alike();
-    data_scratch_free(scratch);
+    image_scratch_free(scratch);
     return t_done();
 }

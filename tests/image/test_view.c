@@ -11,18 +11,18 @@
 
 enum { SIDE = 16, BYTES = SIDE * SIDE * 3, MANY = 40000 };
 
-static struct data_scratch *scratch;
+static struct image_scratch *scratch;
 static uint8_t pixel[BYTES];
-static const struct data_image image = {
+static const struct image image = {
     .pixel = pixel, .width = SIDE, .height = SIDE};
 
-static struct data_recipe
+static struct image_recipe
 recipe(const char *spec)
 {
-    struct data_recipe r = {0};
+    struct image_recipe r = {0};
     struct err err;
 
-    T(!data_recipe_find(spec, &r, &err) && !data_recipe_check(&r, &err),
+    T(!image_recipe_find(spec, &r, &err) && !image_recipe_check(&r, &err),
       "recipe %s is there, and in range", spec);
     r.size = SIDE;
     return r;
@@ -40,14 +40,14 @@ noise(void)
 
 /* Share of MANY views that differ from the image; four standard errors. */
 static double
-changed(const struct data_recipe *r)
+changed(const struct image_recipe *r)
 {
     double n = 0;
 
     for (uint64_t i = 0; i < MANY; i++) {
         uint8_t out[BYTES];
 
-        data_view(r, &image, 7, i, 0, 0, &scratch, out);
+        image_view(r, &image, 7, i, 0, 0, &scratch, out);
         n += !!memcmp(out, pixel, BYTES);
     }
     return n / MANY;
@@ -56,7 +56,7 @@ changed(const struct data_recipe *r)
 static void
 rates(void)
 {
-    struct data_recipe r = recipe("none");
+    struct image_recipe r = recipe("none");
 
     T(changed(&r) == 0, "none: the image itself");
     r.flip = 0.5;
@@ -77,18 +77,18 @@ rates(void)
 static void
 flip_and_grey_are_themselves(void)
 {
-    struct data_recipe r = recipe("none");
+    struct image_recipe r = recipe("none");
     uint8_t out[BYTES];
     int wrong = 0;
 
     r.flip = 1;
-    data_view(&r, &image, 7, 0, 0, 0, &scratch, out);
+    image_view(&r, &image, 7, 0, 0, 0, &scratch, out);
     for (size_t i = 0; i < SIDE * SIDE; i++)
         wrong += !!memcmp(out + 3 * i,
                           pixel + 3 * (i - i % SIDE + SIDE - 1 - i % SIDE), 3);
     T(!wrong, "flip mirrors");
     r.grey = 1;
-    data_view(&r, &image, 7, 0, 0, 0, &scratch, out);
+    image_view(&r, &image, 7, 0, 0, 0, &scratch, out);
     for (size_t i = 0; i < SIDE * SIDE; i++)
         wrong += out[3 * i] != out[3 * i + 1] || out[3 * i] != out[3 * i + 2];
     T(!wrong, "grey has three equal channels");
@@ -98,23 +98,23 @@ flip_and_grey_are_themselves(void)
 static void
 grey_is_blurred_as_grey(void)
 {
-    struct data_recipe r = recipe("none");
+    struct image_recipe r = recipe("none");
     uint8_t grey[BYTES], out[BYTES], plane[SIDE * SIDE];
     int wrong[2] = {0, 0};
 
     r.grey = 1;
-    data_view(&r, &image, 7, 0, 0, 0, &scratch, grey);
+    image_view(&r, &image, 7, 0, 0, 0, &scratch, grey);
     r.blur = 1;
     r.sigma_min = r.sigma_max = 1.5;
     for (int k = 0; k < 2; k++) {
         r.taps = k ? 5 : 0;
-        data_view(&r, &image, 7, 0, 0, 0, &scratch, out);
+        image_view(&r, &image, 7, 0, 0, 0, &scratch, out);
         for (size_t i = 0; i < SIDE * SIDE; i++)
             plane[i] = grey[3 * i];
         if (k)
-            data_blur_kernel(SIDE, SIDE, 5, 1.5, plane, &scratch);
+            image_blur_kernel(SIDE, SIDE, 5, 1.5, plane, &scratch);
         else
-            data_blur_box(SIDE, SIDE, 1.5, plane, &scratch);
+            image_blur_box(SIDE, SIDE, 1.5, plane, &scratch);
         for (size_t i = 0; i < BYTES; i++)
             wrong[k] += out[i] != plane[i / 3];
     }
@@ -132,21 +132,21 @@ largest(const uint8_t *p)
 static void
 a_step_of_strength_0_is_left_out(void)
 {
-    struct data_recipe hue = recipe("none"), light = hue;
+    struct image_recipe hue = recipe("none"), light = hue;
     uint8_t out[BYTES];
     int wrong = 0, factor = 0;
 
     hue.jitter = light.jitter = 1;
     hue.hue = 0.5;
     light.brightness = 0.5;
-    data_view(&hue, &image, 7, 0, 0, 0, &scratch, out);
+    image_view(&hue, &image, 7, 0, 0, 0, &scratch, out);
     for (size_t i = 0; i < BYTES; i += 3)
         wrong += largest(out + i) != largest(pixel + i);
     T(!wrong && memcmp(out, pixel, BYTES), "hue alone: the largest stays");
     for (uint64_t i = 0; i < 20; i++) {
         double want = -1;
 
-        data_view(&light, &image, 7, i, 0, 0, &scratch, out);
+        image_view(&light, &image, 7, i, 0, 0, &scratch, out);
         for (size_t j = 0; j < BYTES; j++)
             if (pixel[j] > 200 && out[j] < 255 && want < 0)
                 want = out[j] / (double)pixel[j];
@@ -163,21 +163,21 @@ bytes_depend_on_the_four_numbers_alone(void)
     static const uint64_t key[][4] = {
         {1, 5, 2, 0}, {2, 5, 2, 0}, {1, 6, 2, 0}, {1, 5, 3, 0}, {1, 5, 2, 1},
     };
-    struct data_recipe r = recipe("cifar");
-    struct data_scratch *other = NULL;
+    struct image_recipe r = recipe("cifar");
+    struct image_scratch *other = NULL;
     uint8_t out[5][BYTES], again[BYTES];
     int same = 0;
 
     for (size_t i = 0; i < 5; i++) {
-        data_view(&r, &image, key[i][0], key[i][1], key[i][2], key[i][3],
-                  &scratch, out[i]);
+        image_view(&r, &image, key[i][0], key[i][1], key[i][2], key[i][3],
+                   &scratch, out[i]);
         for (size_t j = 0; j < i; j++)
             same += !memcmp(out[i], out[j], BYTES);
     }
     T(!same, "seed, sample, epoch and view each change the view");
-    data_view(&r, &image, 1, 5, 2, 0, &other, again);
+    image_view(&r, &image, 1, 5, 2, 0, &other, again);
     T(!memcmp(again, out[0], BYTES), "the same four: the same bytes, later");
-    data_scratch_free(other);
+    image_scratch_free(other);
 }
 
 /* A ramp of 8 x 12: the short side to 4, the long one to 6, rows 1 .. 4. */
@@ -185,20 +185,20 @@ static void
 plain_is_resize_and_crop(void)
 {
     uint8_t tall[8 * 12 * 3], out[4 * 4 * 3], same[BYTES];
-    struct data_image ramp = {.pixel = tall, .width = 8, .height = 12};
+    struct image ramp = {.pixel = tall, .width = 8, .height = 12};
     int wrong = 0;
 
     for (size_t i = 0; i < sizeof tall; i++)
         tall[i] = (uint8_t)(i / 24 * 20);
-    data_plain(4, &ramp, &scratch, out);
+    image_plain(4, &ramp, &scratch, out);
     for (size_t i = 0; i < sizeof out; i++)
         wrong += out[i] != 50 + i / 12 * 40;
     T(!wrong, "short side resized, centre cropped");
-    data_plain(SIDE, &image, &scratch, same);
+    image_plain(SIDE, &image, &scratch, same);
     T(!memcmp(same, pixel, BYTES), "an image of that size is copied");
 }
 
-static struct data_recipe spec_made;
+static struct image_recipe spec_made;
 
 /* Each field, in the order of the table; whole: it is a size_t. */
 static const struct {
@@ -232,9 +232,9 @@ enum { N = sizeof fields / sizeof *fields };
 static void
 each_field_has_a_row(void)
 {
-    const struct data_field *field;
+    const struct image_field *field;
 
-    for (size_t i = 0; (field = data_recipe_field(i)); i++)
+    for (size_t i = 0; (field = image_recipe_field(i)); i++)
         T(i < N && !strcmp(field->name, fields[i].field),
           "field %s has a row of this test", field->name);
 }
@@ -243,13 +243,13 @@ each_field_has_a_row(void)
 static void
 a_spec_changes_fields(void)
 {
-    const struct data_recipe was = recipe("cifar");
+    const struct image_recipe was = recipe("cifar");
 
     for (size_t i = 0; i < N; i++) {
         const size_t offset =
             (size_t)((char *)fields[i].at - (char *)&spec_made);
         const size_t whole = (size_t)fields[i].x;
-        struct data_recipe want = was;
+        struct image_recipe want = was;
         char spec[64];
 
         snprintf(spec, sizeof spec, "cifar,%s=%g", fields[i].field,
@@ -262,15 +262,15 @@ a_spec_changes_fields(void)
         T(!memcmp(&spec_made, &want, sizeof want) &&
               memcmp(&spec_made, &was, sizeof was),
           "%s, and that alone", spec);
-        T(data_recipe_get(&spec_made, i) == fields[i].x, "which is told");
+        T(image_recipe_get(&spec_made, i) == fields[i].x, "which is told");
     }
 }
 
 static void
 a_spec_changes_what_belongs_together(void)
 {
-    const struct data_recipe was = recipe("cifar");
-    struct data_recipe r = recipe("cifar,taps=1001");
+    const struct image_recipe was = recipe("cifar");
+    struct image_recipe r = recipe("cifar,taps=1001");
     struct err err;
 
     T(r.taps == 1001 && r.sigma_max == was.sigma_max, "taps, a whole number");
@@ -282,7 +282,7 @@ a_spec_changes_what_belongs_together(void)
     r = recipe("isogclr-texts,ops=3,op-kinds=14");
     T(r.ops == 3 && r.op_kinds == 14 && r.magnitude == 7 && r.op_rate == 0.5,
       "operations, and how many there are to draw among");
-    T(!data_recipe_find("emc2,hue=.1", &r, &err) && r.size == 96,
+    T(!image_recipe_find("emc2,hue=.1", &r, &err) && r.size == 96,
       "the size is the recipe's");
 }
 
@@ -326,13 +326,13 @@ static const struct {
 static void
 wrong_specs_are_refused(void)
 {
-    const struct data_recipe was = recipe("emc2");
-    struct data_recipe r = was;
+    const struct image_recipe was = recipe("emc2");
+    struct image_recipe r = was;
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct err err = {""};
 
-        T(data_recipe_find(wrong[i].spec, &r, &err) &&
+        T(image_recipe_find(wrong[i].spec, &r, &err) &&
               strstr(err.msg, wrong[i].said),
           "'%s': %s", wrong[i].spec, err.msg);
     }
@@ -342,21 +342,21 @@ wrong_specs_are_refused(void)
 static void
 wrong_recipes_are_refused(void)
 {
-    const struct data_recipe good = recipe("emc2,taps=5");
-    struct data_recipe bad = good;
+    const struct image_recipe good = recipe("emc2,taps=5");
+    struct image_recipe bad = good;
     struct err err;
 
     bad.scale_min = NAN;
-    T(data_recipe_check(&bad, &err) && strstr(err.msg, "scale-min is nan"),
+    T(image_recipe_check(&bad, &err) && strstr(err.msg, "scale-min is nan"),
       "%s", err.msg);
     bad = good;
     bad.taps = 4;
-    T(data_recipe_check(&bad, &err) && strstr(err.msg, "odd"), "%s", err.msg);
+    T(image_recipe_check(&bad, &err) && strstr(err.msg, "odd"), "%s", err.msg);
     bad = good;
     bad.size = 0;
-    T(data_recipe_check(&bad, &err) && strstr(err.msg, "size"), "%s", err.msg);
-    bad.size = DATA_SIZE_MAX + 1;
-    T(data_recipe_check(&bad, &err) && strstr(err.msg, "4096"), "%s", err.msg);
+    T(image_recipe_check(&bad, &err) && strstr(err.msg, "size"), "%s", err.msg);
+    bad.size = IMAGE_SIZE_MAX + 1;
+    T(image_recipe_check(&bad, &err) && strstr(err.msg, "4096"), "%s", err.msg);
 }
 
 static void
@@ -364,24 +364,24 @@ make_plain(const void *arg)
 {
     static uint8_t out[BYTES];
 
-    data_plain(SIDE, arg, &scratch, out);
+    image_plain(SIDE, arg, &scratch, out);
 }
 
 static void
 make_view(const void *arg)
 {
     static uint8_t out[BYTES];
-    const struct data_recipe r = recipe("cifar");
+    const struct image_recipe r = recipe("cifar");
 
-    data_view(&r, arg, 1, 0, 0, 0, &scratch, out);
+    image_view(&r, arg, 1, 0, 0, 0, &scratch, out);
 }
 
 static void
 an_empty_image_is_a_bug_that_is_named(void)
 {
-    static const struct data_image empty[] = {{.pixel = pixel, .height = SIDE},
-                                              {.pixel = pixel, .width = SIDE},
-                                              {.pixel = pixel}};
+    static const struct image empty[] = {{.pixel = pixel, .height = SIDE},
+                                         {.pixel = pixel, .width = SIDE},
+                                         {.pixel = pixel}};
 
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
         struct child plain = child_run(make_plain, &empty[i]);
@@ -411,6 +411,6 @@ main(void)
     wrong_specs_are_refused();
     wrong_recipes_are_refused();
     an_empty_image_is_a_bug_that_is_named();
-    data_scratch_free(scratch);
+    image_scratch_free(scratch);
     return t_done();
 }

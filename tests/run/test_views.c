@@ -46,11 +46,11 @@ make_set(const char *folder, uint64_t seed)
 
     for (uint64_t i = 0; i < N && !rc; i++) {
         uint8_t pixel[SIDE * SIDE * 3];
-        char caption[DATA_GENERATE_CAPTION], name[64];
+        char caption[IMAGE_GENERATE_CAPTION], name[64];
 
-        data_generate(seed, i, SIDE, pixel, caption);
+        image_generate(seed, i, SIDE, pixel, caption);
         snprintf(name, sizeof name, "%s/%ju.png", folder, (uintmax_t)i);
-        rc = data_png_write(name, pixel, SIDE, SIDE, &err);
+        rc = image_png_write(name, pixel, SIDE, SIDE, &err);
     }
     return rc || index_input(folder);
 }
@@ -125,9 +125,9 @@ gather_batch(const struct run_shown *shown, struct data_gather *gather)
     struct err err;
     struct data_set *set = data_open("set", &err);
     struct data_pool *pool = data_pool_new(set, &how);
-    struct data_recipe made;
+    struct image_recipe made;
 
-    data_recipe_find(recipe, &made, &err);
+    image_recipe_find(recipe, &made, &err);
     made.size = SIZE;
     data_gather_begin(gather, &want);
     while (data_gather_next(gather, pool, &made, data_seed(set, SEED), 3,

@@ -7,7 +7,7 @@
 enum { CONTEXT = 12, EPOCHS = 20000 };
 
 static const char captions[] = "a b c\nd e f g h i j k l m";
-static struct data_vocabulary *vocabulary;
+static struct text_vocabulary *vocabulary;
 
 /* Chi-square of n counts that should be equal. */
 static double
@@ -36,12 +36,12 @@ draws_are_uniform(void)
     size_t one = 0;
 
     for (uint64_t i = 0; i < EPOCHS; i++) {
-        const size_t k = data_captions_draw(DATA_CAPTION_RANDOM, 7, 3, i, 5);
+        const size_t k = text_captions_draw(TEXT_CAPTION_RANDOM, 7, 3, i, 5);
 
         epochs[k]++;
-        ids[data_captions_draw(DATA_CAPTION_RANDOM, 7, i, 3, 5)]++;
-        next[k + 5 * data_captions_draw(DATA_CAPTION_RANDOM, 7, 3, i + 1, 3)]++;
-        one += data_captions_draw(DATA_CAPTION_RANDOM, 7, i, i, 1);
+        ids[text_captions_draw(TEXT_CAPTION_RANDOM, 7, i, 3, 5)]++;
+        next[k + 5 * text_captions_draw(TEXT_CAPTION_RANDOM, 7, 3, i + 1, 3)]++;
+        one += text_captions_draw(TEXT_CAPTION_RANDOM, 7, i, i, 1);
     }
     T(chi_square(5, epochs) < CHI_4, "over epochs all five come as often");
     T(chi_square(5, ids) < CHI_4, "and over samples");
@@ -60,7 +60,7 @@ draws_are_independent_of_views(void)
             struct rng rng;
 
             rng_init(&rng, 7, RNG_VIEW, i, i, view);
-            both[data_captions_draw(DATA_CAPTION_RANDOM, 7, i, i, 5) +
+            both[text_captions_draw(TEXT_CAPTION_RANDOM, 7, i, i, 5) +
                  5 * rng_below(&rng, 5)]++;
         }
         T(chi_square(25, both) < CHI_24, "captions do not go with view %d",
@@ -74,31 +74,31 @@ draws_are_a_function(void)
     size_t same = 0, seeds = 0;
 
     for (uint64_t i = 0; i < 1000; i++) {
-        const size_t k = data_captions_draw(DATA_CAPTION_RANDOM, 7, i, 2, 64);
+        const size_t k = text_captions_draw(TEXT_CAPTION_RANDOM, 7, i, 2, 64);
 
-        same += k == data_captions_draw(DATA_CAPTION_RANDOM, 7, i, 2, 64);
-        seeds += k == data_captions_draw(DATA_CAPTION_RANDOM, 8, i, 2, 64);
+        same += k == text_captions_draw(TEXT_CAPTION_RANDOM, 7, i, 2, 64);
+        seeds += k == text_captions_draw(TEXT_CAPTION_RANDOM, 8, i, 2, 64);
     }
     T(same == 1000, "the same arguments give the same caption");
     T(seeds < 50, "another seed another one");
-    T(!data_captions_draw(DATA_CAPTION_FIRST, 7, 1, 2, 5) &&
-          !data_captions_draw(DATA_CAPTION_ALL, 7, 1, 2, 5),
+    T(!text_captions_draw(TEXT_CAPTION_FIRST, 7, 1, 2, 5) &&
+          !text_captions_draw(TEXT_CAPTION_ALL, 7, 1, 2, 5),
       "first and all are caption 0");
 }
 
-static struct data_captions_how
-how(enum data_caption caption, double drop, size_t context)
+static struct text_captions_how
+how(enum text_caption caption, double drop, size_t context)
 {
-    return (struct data_captions_how){caption, drop, context};
+    return (struct text_captions_how){caption, drop, context};
 }
 
 /* The row of a caption is these letters between its ends, each a word. */
 static int
-is(size_t k, struct data_captions_how how, const char *letters)
+is(size_t k, struct text_captions_how how, const char *letters)
 {
     int32_t row[CONTEXT];
     const size_t n =
-        data_captions_row(captions, 0, k, &how, 1, 0, vocabulary, row);
+        text_captions_row(captions, 0, k, &how, 1, 0, vocabulary, row);
     int same = n == strlen(letters) + 2 && row[0] == 512 && row[n - 1] == 513;
 
     for (size_t i = 0; same && letters[i]; i++)
@@ -111,13 +111,13 @@ is(size_t k, struct data_captions_how how, const char *letters)
 static void
 rows_have_their_caption(void)
 {
-    T(is(0, how(DATA_CAPTION_RANDOM, 0, CONTEXT), "abc"), "caption 0");
-    T(is(1, how(DATA_CAPTION_RANDOM, 0, CONTEXT), "defghijklm"), "caption 1");
-    T(is(1, how(DATA_CAPTION_RANDOM, 0, 5), "def"), "cut to fit");
-    T(is(0, how(DATA_CAPTION_RANDOM, 0, 2), ""), "nothing but its ends");
-    T(is(0, how(DATA_CAPTION_ALL, 0, CONTEXT), "abcdefghij"),
+    T(is(0, how(TEXT_CAPTION_RANDOM, 0, CONTEXT), "abc"), "caption 0");
+    T(is(1, how(TEXT_CAPTION_RANDOM, 0, CONTEXT), "defghijklm"), "caption 1");
+    T(is(1, how(TEXT_CAPTION_RANDOM, 0, 5), "def"), "cut to fit");
+    T(is(0, how(TEXT_CAPTION_RANDOM, 0, 2), ""), "nothing but its ends");
+    T(is(0, how(TEXT_CAPTION_ALL, 0, CONTEXT), "abcdefghij"),
       "all, one behind the other");
-    T(is(0, how(DATA_CAPTION_FIRST, 1, CONTEXT), ""),
+    T(is(0, how(TEXT_CAPTION_FIRST, 1, CONTEXT), ""),
       "no token stays where all are left out");
 }
 
@@ -125,17 +125,17 @@ rows_have_their_caption(void)
 static void
 tokens_are_left_out(void)
 {
-    const struct data_captions_how some = how(DATA_CAPTION_RANDOM, .3, CONTEXT);
+    const struct text_captions_how some = how(TEXT_CAPTION_RANDOM, .3, CONTEXT);
     double kept[10] = {0}, all = 0, pair = 0;
     int rising = 1, same = 1;
 
     for (uint64_t i = 0; i < EPOCHS; i++) {
         int32_t row[CONTEXT], again[CONTEXT];
         const size_t n =
-            data_captions_row(captions, 0, 1, &some, 1, i, vocabulary, row);
+            text_captions_row(captions, 0, 1, &some, 1, i, vocabulary, row);
         int first[2] = {0};
 
-        data_captions_row(captions, 0, 1, &some, 1, i, vocabulary, again);
+        text_captions_row(captions, 0, 1, &some, 1, i, vocabulary, again);
         same &= !memcmp(row, again, sizeof row);
         for (size_t j = 1; j + 1 < n; j++) {
             const int token = row[j] - 256 - ('d' - '!');
@@ -160,13 +160,13 @@ tokens_are_left_out(void)
 static void
 tokens_are_left_out_before_the_cut(void)
 {
-    const struct data_captions_how some = how(DATA_CAPTION_RANDOM, .3, 5);
+    const struct text_captions_how some = how(TEXT_CAPTION_RANDOM, .3, 5);
     size_t full = 0;
 
     for (uint64_t i = 0; i < 1000; i++) {
         int32_t row[CONTEXT];
 
-        full += data_captions_row(captions, 0, 1, &some, 1, i, vocabulary,
+        full += text_captions_row(captions, 0, 1, &some, 1, i, vocabulary,
                                   row) == 5;
     }
     T(full > 990, "rows of a long caption are full all the same: %zu", full);
@@ -177,7 +177,7 @@ main(void)
 {
     struct err err;
 
-    vocabulary = data_vocabulary_parse("", 0, &err);
+    vocabulary = text_vocabulary_parse("", 0, &err);
     REQUIRE(vocabulary);
     draws_are_uniform();
     draws_are_independent_of_views();
@@ -185,6 +185,6 @@ main(void)
     rows_have_their_caption();
     tokens_are_left_out();
     tokens_are_left_out_before_the_cut();
-    data_vocabulary_free(vocabulary);
+    text_vocabulary_free(vocabulary);
     return t_done();
 }

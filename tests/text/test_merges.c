@@ -134,7 +134,7 @@ train(struct book *book, size_t most, size_t min, char *text)
 
 /* Random words of few letters, so that there are many ties. */
 static void
-draw_words(struct book *book, struct data_merges *merges, uint64_t seed)
+draw_words(struct book *book, struct text_merges *merges, uint64_t seed)
 {
     const char *letters = seed % 2 ? "ab" : "abcd";
     struct rng rng;
@@ -150,7 +150,7 @@ draw_words(struct book *book, struct data_merges *merges, uint64_t seed)
             sprintf(book->symbol[w][k], "%c%s", word[k],
                     k + 1 == book->len[w] ? "_" : "");
         }
-        data_merges_count(merges, word, strlen(word));
+        text_merges_count(merges, word, strlen(word));
         book->words++;
     }
 }
@@ -163,18 +163,18 @@ is_by_the_book(void)
     size_t same = 0, merged = 0;
 
     for (uint64_t seed = 0; seed < 200; seed++) {
-        struct data_merges *merges = data_merges_new();
+        struct text_merges *merges = text_merges_new();
         const size_t most = seed % 3 ? 50 : MADE, min = 1 + seed % 5 / 2;
         size_t len;
         char *got;
 
         draw_words(&book, merges, seed);
         train(&book, most, min, want);
-        got = data_merges_train(merges, 514 + most, min, &len);
+        got = text_merges_train(merges, 514 + most, min, &len);
         same += len == strlen(want) && !memcmp(got, want, len);
         merged += book.n;
         free(got);
-        data_merges_free(merges);
+        text_merges_free(merges);
     }
     T(same == 200, "200 corpora give the merges that recounting gives");
     T(merged > 4000, "which are many (%zu)", merged);
@@ -185,16 +185,16 @@ static const char *
 learnt(const char *text, size_t size, size_t min)
 {
     static char out[4096];
-    struct data_merges *merges = data_merges_new();
+    struct text_merges *merges = text_merges_new();
     size_t len;
     char *got;
 
-    data_merges_count(merges, text, strlen(text));
-    got = data_merges_train(merges, size, min, &len);
+    text_merges_count(merges, text, strlen(text));
+    got = text_merges_train(merges, size, min, &len);
     snprintf(out, sizeof out, "%.*s", (int)(len - strlen(BPE_HEADING)),
              got + strlen(BPE_HEADING));
     free(got);
-    data_merges_free(merges);
+    text_merges_free(merges);
     return out;
 }
 

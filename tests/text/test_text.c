@@ -15,7 +15,7 @@ read_all(const char *text, size_t len)
     for (size_t at = 0; at < len;) {
         uint32_t c;
 
-        at += data_utf8_next(text + at, len - at, &c);
+        at += text_utf8_next(text + at, len - at, &c);
         out[n++] = c == UTF8_BAD ? '?' : c < 0x80 ? (char)c : 'x';
     }
     out[n] = 0;
@@ -43,9 +43,9 @@ characters_are_read(void)
           "\xbf\xbf",
           "xxxxxx", "the ends of all ranges are characters");
     READS("a\xe2\x82", "a?", "a text may end within a character");
-    T(data_utf8_next("\xf0\x9f\x91\x95", 4, &c) == 4 && c == 0x1f455,
+    T(text_utf8_next("\xf0\x9f\x91\x95", 4, &c) == 4 && c == 0x1f455,
       "four bytes are one character");
-    T(data_utf8_next("\xe2\x82\xac", 3, &c) == 3 && c == 0x20ac,
+    T(text_utf8_next("\xe2\x82\xac", 3, &c) == 3 && c == 0x20ac,
       "three bytes are one character");
 }
 
@@ -57,9 +57,9 @@ a_cut_divides_no_character(void)
     size_t right = 0;
 
     for (size_t most = 0; most < sizeof want / sizeof *want; most++)
-        right += data_utf8_cut(text, sizeof text - 1, most) == want[most];
+        right += text_utf8_cut(text, sizeof text - 1, most) == want[most];
     T(right == sizeof want / sizeof *want, "characters of 1 to 4 bytes stay");
-    T(data_utf8_cut("\x80\x80\x80\x80\x80", 5, 4) == 4,
+    T(text_utf8_cut("\x80\x80\x80\x80\x80", 5, 4) == 4,
       "what is no character is cut anywhere");
 }
 
@@ -72,10 +72,10 @@ normal(const char *text, size_t len)
     size_t at = 0, n = 0, bytes;
     const char *word;
 
-    while (data_text_word(text, len, &at, &word, &bytes)) {
+    while (text_word(text, len, &at, &word, &bytes)) {
         if (n)
             out[n++] = ' ';
-        data_text_fold(word, bytes, &fold);
+        text_fold(word, bytes, &fold);
         memcpy(out + n, fold.data, fold.len);
         n += fold.len;
     }
@@ -150,8 +150,7 @@ pieces(const char *word)
     size_t n = 0;
 
     for (size_t at = 0; at < len;) {
-        const size_t piece =
-            data_text_piece((const uint8_t *)word + at, len - at);
+        const size_t piece = text_piece((const uint8_t *)word + at, len - at);
 
         if (at)
             out[n++] = '|';

@@ -13,25 +13,25 @@ enum { MOST = 4096 };
 
 static int32_t token[MOST];
 
-static struct data_vocabulary *
+static struct text_vocabulary *
 parse(const char *text)
 {
-    struct data_vocabulary *vocabulary =
-        data_vocabulary_parse(text, strlen(text), &err);
+    struct text_vocabulary *vocabulary =
+        text_vocabulary_parse(text, strlen(text), &err);
 
     REQUIRE(vocabulary);
     return vocabulary;
 }
 
 static size_t
-encode(struct data_vocabulary *vocabulary, const char *text)
+encode(struct text_vocabulary *vocabulary, const char *text)
 {
-    return data_vocabulary_encode(vocabulary, text, strlen(text), MOST, token);
+    return text_vocabulary_encode(vocabulary, text, strlen(text), MOST, token);
 }
 
 /* The tokens of a text as a line of numbers. */
 static const char *
-ids(struct data_vocabulary *vocabulary, const char *text)
+ids(struct text_vocabulary *vocabulary, const char *text)
 {
     static char line[MOST * 8];
     const size_t n = encode(vocabulary, text);
@@ -67,10 +67,10 @@ cut_cell(char **line)
 static void
 as_hugging_faces_tokenizers(void)
 {
-    struct data_vocabulary *bpe =
-        data_vocabulary_open("tests/text/tokens/merges.txt", &err);
-    struct data_vocabulary *wordpiece =
-        data_vocabulary_open("tests/text/tokens/vocab.txt", &err);
+    struct text_vocabulary *bpe =
+        text_vocabulary_open("tests/text/tokens/merges.txt", &err);
+    struct text_vocabulary *wordpiece =
+        text_vocabulary_open("tests/text/tokens/vocab.txt", &err);
     size_t len, n = 0, m = 0, unlike = 0, again = 0;
     char *text = file_read("tests/text/tokens/cases.tsv", 1 << 24, &len, &err);
 
@@ -95,17 +95,17 @@ as_hugging_faces_tokenizers(void)
     T(!unlike, "all have the same tokens");
     T(again == n, "and a second time, from the words that are kept");
     free(text);
-    data_vocabulary_free(bpe);
-    data_vocabulary_free(wordpiece);
+    text_vocabulary_free(bpe);
+    text_vocabulary_free(wordpiece);
 }
 
 static void
 bytes_alone(void)
 {
-    struct data_vocabulary *v = parse("#version: 0.2\n");
+    struct text_vocabulary *v = parse("#version: 0.2\n");
 
-    T(data_vocabulary_size(v) == 514, "no merge: 514 tokens");
-    T(data_vocabulary_start(v) == 512 && data_vocabulary_end(v) == 513,
+    T(text_vocabulary_size(v) == 514, "no merge: 514 tokens");
+    T(text_vocabulary_start(v) == 512 && text_vocabulary_end(v) == 513,
       "the last two are start and end");
     T(!strcmp(ids(v, "!"), "256") && !strcmp(ids(v, "~~"), "93 349"),
       "ASCII comes first, 256 further on at the end of a word");
@@ -113,21 +113,21 @@ bytes_alone(void)
       "then Latin-1, then the rest");
     T(encode(v, "<|endoftext|>") == 13, "names of special tokens are text");
     T(encode(v, "") == 0 && encode(v, " \n ") == 0, "nothing has no token");
-    data_vocabulary_free(v);
+    text_vocabulary_free(v);
 }
 
 static void
 merges_apply_in_their_order(void)
 {
-    struct data_vocabulary *v = parse("b c\na b\nc d</w>\nab cd</w>\n");
+    struct text_vocabulary *v = parse("b c\na b\nc d</w>\nab cd</w>\n");
 
-    T(data_vocabulary_size(v) == 518, "a first line may be a merge");
+    T(text_vocabulary_size(v) == 518, "a first line may be a merge");
     T(!strcmp(ids(v, "abc"), "513 322"),
       "an end is another symbol than the same bytes within a word");
     T(!strcmp(ids(v, "abcx"), "64 512 343"), "the first merge goes first");
     T(!strcmp(ids(v, "abcd"), "64 512 323"), "though others fit better");
     T(!strcmp(ids(v, "ab abx"), "64 321 513 343"), "then the second");
-    data_vocabulary_free(v);
+    text_vocabulary_free(v);
 }
 
 /* Naive encoding: the best merge, at all its places, until none fits. */
@@ -174,24 +174,24 @@ any_merges_encode_naively(void)
         size_t n = 1 + seed % 60, m;
 
         rng_init(&rng, seed, RNG_TEST, 0, 0, 0);
-        data_bpe_init(&bpe);
+        text_bpe_init(&bpe);
         for (int i = 0; i < 60; i++) { // of a, b, both at an end, what is made
             const int32_t base[] = {64, 65, 320, 321};
             const size_t left = rng_below(&rng, 2 + bpe.merges),
                          right = rng_below(&rng, 4 + bpe.merges);
 
-            data_bpe_add(&bpe, left < 2 ? base[left] : (int32_t)(510 + left),
+            text_bpe_add(&bpe, left < 2 ? base[left] : (int32_t)(510 + left),
                          right < 4 ? base[right] : (int32_t)(508 + right));
         }
         for (size_t i = 0; i < n; i++)
             word[i] = (char)('a' + rng_below(&rng, 2));
         word[n] = 0;
-        data_bpe_encode(&bpe, (const uint8_t *)word, n, &tokens);
+        text_bpe_encode(&bpe, (const uint8_t *)word, n, &tokens);
         m = encode_naively(&bpe, word, want);
         same += m == tokens.n && !memcmp(tokens.id, want, m * sizeof *want);
         fewer += m < n;
-        data_tokens_release(&tokens);
-        data_bpe_release(&bpe);
+        text_tokens_release(&tokens);
+        text_bpe_release(&bpe);
     }
     T(same == 300, "300 words by random merges are as merged one by one");
     T(fewer > 250, "most of which have a merge (%zu)", fewer);
@@ -200,13 +200,13 @@ any_merges_encode_naively(void)
 static int
 refuses(const char *text, const char *why)
 {
-    struct data_vocabulary *vocabulary =
-        data_vocabulary_parse(text, strlen(text), &err);
+    struct text_vocabulary *vocabulary =
+        text_vocabulary_parse(text, strlen(text), &err);
     const int refused = !vocabulary && strstr(err.msg, why);
 
     if (!refused)
         printf("# %s\n", vocabulary ? "taken" : err.msg);
-    data_vocabulary_free(vocabulary);
+    text_vocabulary_free(vocabulary);
     return refused;
 }
 
@@ -237,7 +237,7 @@ static void
 files_are_read(void)
 {
     static const char merges[] = "\"x.txt#version: 0.2\na b\r\nab c</w>";
-    struct data_vocabulary *v, *w;
+    struct text_vocabulary *v, *w;
     struct digest a, b;
     gzFile file;
     size_t len;
@@ -247,28 +247,28 @@ files_are_read(void)
     file = gzopen("zipped", "wb");
     REQUIRE(file && gzwrite(file, merges, sizeof merges - 1) &&
             gzclose(file) == Z_OK);
-    v = data_vocabulary_open("plain", &err);
-    w = data_vocabulary_open("zipped", &err);
-    T(v && data_vocabulary_size(v) == 516, "CLIP's heading is a comment");
-    T(w && data_vocabulary_size(w) == 516, "gzip is read");
-    a = data_vocabulary_digest(v);
-    b = data_vocabulary_digest(w);
+    v = text_vocabulary_open("plain", &err);
+    w = text_vocabulary_open("zipped", &err);
+    T(v && text_vocabulary_size(v) == 516, "CLIP's heading is a comment");
+    T(w && text_vocabulary_size(w) == 516, "gzip is read");
+    a = text_vocabulary_digest(v);
+    b = text_vocabulary_digest(w);
     T(!memcmp(&a, &b, sizeof a), "the same merges have the same digest");
-    text = data_vocabulary_text(v, &len);
+    text = text_vocabulary_text(v, &len);
     T(len == 27 && !memcmp(text, "#version: 0.2\na b\nab c</w>\n", len),
       "the text is in one form");
     free(text);
-    data_vocabulary_free(w);
+    text_vocabulary_free(w);
     w = parse("a b\nab d</w>\n");
-    b = data_vocabulary_digest(w);
+    b = text_vocabulary_digest(w);
     T(memcmp(&a, &b, sizeof a), "other merges have another one");
-    data_vocabulary_free(v);
-    data_vocabulary_free(w);
+    text_vocabulary_free(v);
+    text_vocabulary_free(w);
     put_text("bad", "a b\na b\n");
-    T(!data_vocabulary_open("bad", &err) &&
+    T(!text_vocabulary_open("bad", &err) &&
           strstr(err.msg, "'bad' is no vocabulary: line 2 makes"),
       "a bad file is named: %s", err.msg);
-    T(!data_vocabulary_open("none", &err) && strstr(err.msg, "'none'"),
+    T(!text_vocabulary_open("none", &err) && strstr(err.msg, "'none'"),
       "so is one that is not there");
 }
 
@@ -292,7 +292,7 @@ more_merges_than_count(void)
 {
     enum { BYTES = 188, LINES = 2 * BYTES * BYTES };
     char *text = mem_array(LINES, 12), *at = text;
-    struct data_vocabulary *v;
+    struct text_vocabulary *v;
     size_t len;
 
     for (int i = 0; i < LINES; i++) { // two bytes, or ! and two bytes: all new
@@ -303,43 +303,43 @@ more_merges_than_count(void)
         at = write_byte(at, i % BYTES);
         *at++ = '\n';
     }
-    v = data_vocabulary_parse(text, (size_t)(at - text), &err);
-    T(v && data_vocabulary_size(v) == 49408, "of 70,688 merges 48,894 count");
+    v = text_vocabulary_parse(text, (size_t)(at - text), &err);
+    T(v && text_vocabulary_size(v) == 49408, "of 70,688 merges 48,894 count");
     T(v && !strcmp(ids(v, "~~!"), "18089 256"), "each makes its own symbol");
     free(text);
-    text = data_vocabulary_text(v, &len);
+    text = text_vocabulary_text(v, &len);
     T(len && text[len - 1] == '\n', "and those alone are its text");
     free(text);
-    data_vocabulary_free(v);
+    text_vocabulary_free(v);
 }
 
 static void
 rows_have_ends(void)
 {
-    struct data_vocabulary *v = parse("");
+    struct text_vocabulary *v = parse("");
     int32_t row[8] = {9, 9, 9, 9, 9, 9, 9, 9};
 
-    T(data_vocabulary_row(v, "ab c", 4, 8, row) == 5 && row[0] == 512 &&
+    T(text_vocabulary_row(v, "ab c", 4, 8, row) == 5 && row[0] == 512 &&
           row[1] == 64 && row[2] == 321 && row[3] == 322 && row[4] == 513 &&
           !row[5] && !row[7],
       "start, tokens, end, zeros");
-    T(data_vocabulary_row(v, "abcdefgh", 8, 4, row) == 4 && row[2] == 65 &&
+    T(text_vocabulary_row(v, "abcdefgh", 8, 4, row) == 4 && row[2] == 65 &&
           row[3] == 513,
       "what is too long is cut and ends all the same");
-    T(data_vocabulary_row(v, "", 0, 8, row) == 2 && row[1] == 513 && !row[2],
+    T(text_vocabulary_row(v, "", 0, 8, row) == 2 && row[1] == 513 && !row[2],
       "nothing is two tokens");
-    T(data_vocabulary_row(v, "abc", 3, 2, row) == 2 && row[1] == 513,
+    T(text_vocabulary_row(v, "abc", 3, 2, row) == 2 && row[1] == 513,
       "a context of two has the ends alone");
-    data_vocabulary_free(v);
+    text_vocabulary_free(v);
 }
 
 static const char *
-decoded(const struct data_vocabulary *v, size_t n)
+decoded(const struct text_vocabulary *v, size_t n)
 {
     static char out[256];
     struct data_bytes text = {0};
 
-    data_vocabulary_decode(v, n, token, &text);
+    text_vocabulary_decode(v, n, token, &text);
     snprintf(out, sizeof out, "%s", (char *)text.data);
     data_bytes_release(&text);
     return out;
@@ -348,57 +348,57 @@ decoded(const struct data_vocabulary *v, size_t n)
 static void
 tokens_become_text(void)
 {
-    struct data_vocabulary *v = parse("a b\nab c</w>\n");
+    struct text_vocabulary *v = parse("a b\nab c</w>\n");
 
     T(!strcmp(decoded(v, encode(v, "ABC \xc3\xa4  abx")), "abc \xc3\xa4 abx"),
       "words of bytes come back");
-    data_vocabulary_row(v, "abc", 3, 8, token);
+    text_vocabulary_row(v, "abc", 3, 8, token);
     T(!strcmp(decoded(v, 3), "abc"), "without start and end");
     T(!strcmp(decoded(v, 0), ""), "nothing becomes nothing");
-    data_vocabulary_free(v);
+    text_vocabulary_free(v);
     v = parse("[UNK]\n[CLS]\n[SEP]\nab\n##c\n,\n");
     T(!strcmp(decoded(v, encode(v, "abc, \xc3\xa4 ab")), "abc , [UNK] ab"),
       "WordPiece joins what has ##");
-    data_vocabulary_free(v);
+    text_vocabulary_free(v);
 }
 
 /* More different words than are kept, and words too long to be. */
 static void
 words_that_are_not_kept(void)
 {
-    struct data_vocabulary *v = parse("a b\nab ab\n");
+    struct text_vocabulary *v = parse("a b\nab ab\n");
     char word[16], *longest = mem_array(100001, 1);
     size_t right = 0, n = 0;
 
     for (size_t i = 0; i < 150000; i++) {
         snprintf(word, sizeof word, "%zu", i % 70000);
-        n = data_vocabulary_encode(v, word, strlen(word), MOST, token);
+        n = text_vocabulary_encode(v, word, strlen(word), MOST, token);
         right += n == strlen(word) && token[n - 1] == 256 - 33 + word[n - 1];
     }
     T(right == 150000, "70,000 words, again and again, have their tokens");
     memset(longest, 'x', 100000);
-    T(data_vocabulary_encode(v, longest, 100000, 5, token) == 5 &&
+    T(text_vocabulary_encode(v, longest, 100000, 5, token) == 5 &&
           token[4] == 87,
       "a word of 100,000 letters has tokens");
     for (size_t i = 0; i < 100000; i++)
         longest[i] = i % 2 ? 'b' : 'a';
-    T(data_vocabulary_encode(v, longest, 100000, 5, token) == 5 &&
+    T(text_vocabulary_encode(v, longest, 100000, 5, token) == 5 &&
           token[4] == 513,
       "and merges");
     free(longest);
-    data_vocabulary_free(v);
+    text_vocabulary_free(v);
 }
 
 static void
 wordpiece(void)
 {
-    struct data_vocabulary *v =
+    struct text_vocabulary *v =
         parse("[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n##able\n##a\n,\n[\n]\nunk\n"
               "\xe6\x9d\xb1\ne\n");
     char text[128];
 
-    T(data_vocabulary_size(v) == 13 && data_vocabulary_start(v) == 2 &&
-          data_vocabulary_end(v) == 3,
+    T(text_vocabulary_size(v) == 13 && text_vocabulary_start(v) == 2 &&
+          text_vocabulary_end(v) == 3,
       "ids are lines, the ends are [CLS] and [SEP]");
     T(!strcmp(ids(v, "UNABLE"), "4 5"), "the longest that fits goes first");
     T(!strcmp(ids(v, "unab"), "1"), "a word that leaves a rest is [UNK]");
@@ -418,7 +418,7 @@ wordpiece(void)
     text[100] = 'a';
     text[101] = 0;
     T(!strcmp(ids(v, text), "1"), "one of 101 is [UNK]");
-    data_vocabulary_free(v);
+    text_vocabulary_free(v);
 }
 
 int

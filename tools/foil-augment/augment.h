@@ -15,10 +15,10 @@ struct augment_options {
     const char
         *command; /* that makes the views in place of the recipe; or NULL */
     double limit; /* seconds that it has for a batch */
-    struct data_recipe recipe;
+    struct image_recipe recipe;
     const char *spec; /* of it, as it was given */
-    struct data_captions_how text;
-    enum data_policy policy;
+    struct text_captions_how text;
+    enum image_policy policy;
     long views, augmentations, seed, max_pixels, cache, room, max_items, rows,
         columns;
     int filter, dry;

@@ -74,7 +74,7 @@ reserve_bytes(struct augment_command *c, size_t bytes)
 
 /* See data/gather.h. */
 static void
-take_image(void *of, const struct data_image *image, int64_t id, uint64_t epoch,
+take_image(void *of, const struct image *image, int64_t id, uint64_t epoch,
            uint64_t view, size_t row)
 {
     struct augment_command *c = of;

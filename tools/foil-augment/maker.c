@@ -26,7 +26,7 @@ open_text(struct augment_text *text, const struct augment_options *options,
     *text = (struct augment_text){.options = options, .set = set};
     if (!options->vocabulary)
         return;
-    text->vocabulary = data_vocabulary_open(options->vocabulary, &err);
+    text->vocabulary = text_vocabulary_open(options->vocabulary, &err);
     if (!text->vocabulary)
         die("%s", err.msg);
     if (data_check(set, &err))
@@ -39,7 +39,7 @@ open_text(struct augment_text *text, const struct augment_options *options,
 static void
 close_text(struct augment_text *text)
 {
-    data_vocabulary_free(text->vocabulary);
+    text_vocabulary_free(text->vocabulary);
     free(text->tokens);
     free(text->lengths);
     free(text->captions);
@@ -57,7 +57,7 @@ append_text_recipe(const struct augment_text *text, char recipe[AUGMENT_RECIPE])
 
     if (!text->vocabulary)
         return;
-    digest = data_vocabulary_digest(text->vocabulary);
+    digest = text_vocabulary_digest(text->vocabulary);
     snprintf(recipe + n, AUGMENT_RECIPE - n, ",vocabulary=%.8s,%zu",
              digest_hex(&digest, hex), text->options->text.context);
 }
@@ -84,7 +84,7 @@ static void
 make_captions(struct augment_text *text, const struct batch *batch,
               uint64_t seed)
 {
-    const struct data_captions_how *how = &text->options->text;
+    const struct text_captions_how *how = &text->options->text;
     const uint64_t epoch = (uint64_t)batch->epoch;
 
     mem_grow(&text->tokens, &text->tokens_room, batch->b * how->context,
@@ -95,12 +95,12 @@ make_captions(struct augment_text *text, const struct batch *batch,
              sizeof *text->captions);
     for (size_t i = 0; i < batch->b; i++) {
         const size_t id = (size_t)batch->ids[i];
-        const size_t k = data_captions_draw(
+        const size_t k = text_captions_draw(
             how->caption, seed, id, epoch,
-            data_captions_count(data_caption(text->set, id)));
+            text_captions_count(data_caption(text->set, id)));
 
         text->captions[i] = (int32_t)k;
-        text->lengths[i] = (int32_t)data_captions_row(
+        text->lengths[i] = (int32_t)text_captions_row(
             data_caption(text->set, id), id, k, how, seed, epoch,
             text->vocabulary, text->tokens + i * how->context);
     }
@@ -110,8 +110,8 @@ make_captions(struct augment_text *text, const struct batch *batch,
 static void
 make_extra(struct augment_text *text, const struct batch *batch, uint64_t seed)
 {
-    const struct data_captions_how *how = &text->options->text;
-    const int all = how->caption == DATA_CAPTION_ALL;
+    const struct text_captions_how *how = &text->options->text;
+    const int all = how->caption == TEXT_CAPTION_ALL;
 
     mem_grow(&text->extra_tokens, &text->extra_tokens_room,
              batch->extra.n_texts * how->context, sizeof *text->extra_tokens);
@@ -120,21 +120,21 @@ make_extra(struct augment_text *text, const struct batch *batch, uint64_t seed)
     for (size_t i = 0; i < batch->extra.n_texts; i++) {
         const size_t id = (size_t)batch->extra.texts[2 * i],
                      k = (size_t)batch->extra.texts[2 * i + 1],
-                     count = data_captions_count(data_caption(text->set, id));
+                     count = text_captions_count(data_caption(text->set, id));
 
         if (k >= (all && count ? 1 : count))
             die("an item wants caption %zu of sample '%s', which has %zu", k,
                 data_name(text->set, id), count);
-        text->extra_lengths[i] = (int32_t)data_captions_row(
+        text->extra_lengths[i] = (int32_t)text_captions_row(
             data_caption(text->set, id), id, k, how, seed,
             (uint64_t)batch->epoch, text->vocabulary,
             text->extra_tokens + i * how->context);
     }
 }
 
-/* Gives a batch one caption of each sample, and the further ones of its item, as
- * tokens.  They last until the next batch.  Ends the tool where the item wants
- * a caption that its sample does not have. */
+/* Gives a batch one caption of each sample, and the further ones of its item,
+ * as tokens.  They last until the next batch.  Ends the tool where the item
+ * wants a caption that its sample does not have. */
 static void
 make_text(struct augment_text *text, uint64_t seed, struct wire_batch *made)
 {
@@ -157,7 +157,7 @@ make_text(struct augment_text *text, uint64_t seed, struct wire_batch *made)
     batch->texts = (int64_t)text->most;
     batch->captions = text->captions;
     made->n_tokens = len;
-    made->vocabulary = (int64_t)data_vocabulary_size(text->vocabulary);
+    made->vocabulary = (int64_t)text_vocabulary_size(text->vocabulary);
     made->tokens = text->tokens;
     made->lengths = text->lengths;
     made->extra_tokens = s ? text->extra_tokens : NULL;
@@ -228,7 +228,7 @@ augment_maker_sheet(struct augment_maker *maker)
     pixel = mem_array(width * height, 3);
     white = data_sheet_draw(&sheet, &options->recipe, data_size(maker->set),
                             maker->pool, pixel, &why);
-    if (data_png_write(options->sheet, pixel, width, height, &err))
+    if (image_png_write(options->sheet, pixel, width, height, &err))
         die("%s", err.msg);
     if (white)
         say("'%s': %zu image%s left white, such as %s", options->sheet, white,

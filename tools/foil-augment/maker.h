@@ -14,7 +14,7 @@
 struct augment_text {
     const struct augment_options *options;
     const struct data_set *set;
-    struct data_vocabulary *vocabulary;
+    struct text_vocabulary *vocabulary;
     size_t most;                           /* K */
     int32_t *tokens, *lengths, *captions;  /* [b,len], [b], [b] */
     int32_t *extra_tokens, *extra_lengths; /* [s,len], [s] */

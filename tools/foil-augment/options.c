@@ -15,14 +15,14 @@ enum {
 
 static struct augment_options options = {
     .views = 2,
-    .max_pixels = DATA_MAX_PIXELS,
+    .max_pixels = IMAGE_MAX_PIXELS,
     .cache = 512,
     .room = 2,
     .rows = 8,
     .columns = 4,
     .max_bad = 0.01,
     .limit = 600,
-    .text = {DATA_CAPTION_RANDOM, 0, 0},
+    .text = {TEXT_CAPTION_RANDOM, 0, 0},
 };
 static const char *recipe_spec;
 static long side, context = 32;
@@ -44,7 +44,7 @@ static const struct opt opts[] = {
      "N", "fixed views to choose from; 0: new ones each time"},
     {"recipe", 0, OPT_TEXT, &recipe_spec, 0, 0, "SPEC",
      "augmentations: NAME[,FIELD=X]... [cifar; imagenet above 64 pixels]"},
-    {"size", 0, OPT_WHOLE, &side, 0, DATA_SIZE_MAX, "N",
+    {"size", 0, OPT_WHOLE, &side, 0, IMAGE_SIZE_MAX, "N",
      "width and height of views; 0: of the recipe"},
     {"view-command", 0, OPT_TEXT, &options.command, 0, 0, "COMMAND",
      "a program of yours that makes the views, in place of --recipe"},
@@ -66,7 +66,7 @@ static const struct opt opts[] = {
      "captions, too, as tokens of this vocabulary"},
     {"context", 0, OPT_WHOLE, &context, 2, WIRE_TOKENS_MAX, "N",
      "tokens of a caption at most, start and end included"},
-    {"caption", 0, OPT_CHOICE, &options.text.caption, 0, 0, DATA_CAPTION_WORDS,
+    {"caption", 0, OPT_CHOICE, &options.text.caption, 0, 0, TEXT_CAPTION_WORDS,
      "which of the captions of a sample"},
     {"drop-tokens", 0, OPT_REAL, &options.text.drop, 0, 1, "X",
      "share of the tokens that is left out at random"},
@@ -96,14 +96,14 @@ static const struct opt_tool tool = {
 
 /* What a recipe has of each field, in the order of the table. */
 static json_t *
-list_fields(const struct data_recipe *recipe)
+list_fields(const struct image_recipe *recipe)
 {
     json_t *all = json_object();
-    const struct data_field *field;
+    const struct image_field *field;
 
-    for (size_t i = 0; (field = data_recipe_field(i)); i++)
+    for (size_t i = 0; (field = image_recipe_field(i)); i++)
         json_object_set_new(all, field->name,
-                            json_real(data_recipe_get(recipe, i)));
+                            json_real(image_recipe_get(recipe, i)));
     return all;
 }
 
@@ -111,11 +111,11 @@ static void
 print_recipes(void)
 {
     const char *name;
-    struct data_recipe recipe;
+    struct image_recipe recipe;
     struct err err;
 
-    for (size_t i = 0; (name = data_recipe_name(i)); i++) {
-        REQUIRE(!data_recipe_find(name, &recipe, &err));
+    for (size_t i = 0; (name = image_recipe_name(i)); i++) {
+        REQUIRE(!image_recipe_find(name, &recipe, &err));
         json_print(json_pack("{s:s, s:I, s:o}", "name", name, "size",
                              (json_int_t)recipe.size, "fields",
                              list_fields(&recipe)));
@@ -125,21 +125,21 @@ print_recipes(void)
 static void
 print_fields(void)
 {
-    const struct data_field *field;
+    const struct image_field *field;
 
-    for (size_t i = 0; (field = data_recipe_field(i)); i++)
+    for (size_t i = 0; (field = image_recipe_field(i)); i++)
         json_print(json_pack("{s:s, s:f, s:f}", "name", field->name, "min",
                              field->min, "max", field->max));
 }
 
 static void
-choose_recipe(struct data_recipe *recipe)
+choose_recipe(struct image_recipe *recipe)
 {
     const char *usual = side > SMALL ? "imagenet" : "cifar";
     struct err err;
 
     options.spec = recipe_spec ? recipe_spec : usual;
-    if (data_recipe_find(options.spec, recipe, &err))
+    if (image_recipe_find(options.spec, recipe, &err))
         opt_misuse("%s", err.msg);
     if (side)
         recipe->size = (size_t)side;

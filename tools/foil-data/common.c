@@ -19,7 +19,7 @@ write_sheet(const char *path, const uint8_t *pixel, size_t width, size_t height,
 {
     struct err err;
 
-    if (data_png_write(path, pixel, width, height, &err))
+    if (image_png_write(path, pixel, width, height, &err))
         die("%s", err.msg);
     if (white)
         say("'%s': %zu image%s left white, such as %s", path, white,

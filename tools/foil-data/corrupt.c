@@ -9,13 +9,13 @@
 
 static const char *output, *kind_name, *sheet;
 static long severity = 1, quality = 95, seed = 1;
-static long max_pixels = DATA_MAX_PIXELS;
+static long max_pixels = IMAGE_MAX_PIXELS;
 
 const struct opt corrupt_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "the tar; must be given"},
     {"kind", 'k', OPT_TEXT, &kind_name, 0, 0, "NAME",
      "kind of corruption, or all; must be given"},
-    {"severity", 0, OPT_WHOLE, &severity, 0, DATA_SEVERITIES, "N",
+    {"severity", 0, OPT_WHOLE, &severity, 0, IMAGE_SEVERITIES, "N",
      "1 weak to 5 strong; 0: all five"},
     {"quality", 'q', OPT_WHOLE, &quality, 1, 100, "Q", "quality of the JPEGs"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of the random numbers"},
@@ -40,8 +40,8 @@ read_kinds(void)
     if (!kind_name)
         opt_misuse("name the corruption with --kind NAME");
     if (!strcmp(kind_name, "all"))
-        return (struct range){0, DATA_CORRUPTIONS};
-    if (data_corrupt_find(kind_name, &range.from, &err))
+        return (struct range){0, IMAGE_CORRUPTIONS};
+    if (image_corrupt_find(kind_name, &range.from, &err))
         opt_misuse("%s", err.msg);
     range.to = range.from + 1;
     return range;
@@ -51,19 +51,19 @@ static struct range
 read_severities(void)
 {
     if (!severity)
-        return (struct range){1, DATA_SEVERITIES + 1};
+        return (struct range){1, IMAGE_SEVERITIES + 1};
     return (struct range){(size_t)severity, (size_t)severity + 1};
 }
 
 static void
 draw_sheet(const struct data_set *set, struct data_pool *pool)
 {
-    const struct data_sheet how = {.rows = (DATA_CORRUPTIONS + 1) / 2,
+    const struct data_sheet how = {.rows = (IMAGE_CORRUPTIONS + 1) / 2,
                                    .columns = 2,
-                                   .views = DATA_SEVERITIES,
+                                   .views = IMAGE_SEVERITIES,
                                    .seed = (uint64_t)seed,
                                    .letters = 1};
-    const struct data_recipe recipe = {.size = 32};
+    const struct image_recipe recipe = {.size = 32};
     size_t width, height, white;
     uint8_t *pixel;
     struct err why;
@@ -93,23 +93,23 @@ add_damaged(struct making *making, const struct data_set *set,
             struct data_pool *pool, size_t id, size_t kind, size_t strength)
 {
     char *stem =
-        mem_format("%s/%zu/%08zu", data_corrupt_name(kind), strength, id);
+        mem_format("%s/%zu/%08zu", image_corrupt_name(kind), strength, id);
     char *name = mem_format("%s.jpg", stem);
-    struct data_image damaged = {0};
+    struct image damaged = {0};
     struct err err;
-    const struct data_image *image = data_pool_get(pool, id, &err);
+    const struct image *image = data_pool_get(pool, id, &err);
     const int label = data_label(set, id);
 
     if (!image)
         making_give_up(making, err.msg);
-    data_corrupt(kind, (int)strength, (uint64_t)seed, id, image, &damaged);
+    image_corrupt(kind, (int)strength, (uint64_t)seed, id, image, &damaged);
     if (label >= 0)
         add_text(making, stem, "cls", data_class_name(set, (size_t)label));
     making_add_jpeg(making, name, damaged.pixel, damaged.width, damaged.height,
                     3);
     if (*data_caption(set, id))
         add_text(making, stem, "txt", data_caption(set, id));
-    data_image_release(&damaged);
+    image_release(&damaged);
     free(name);
     free(stem);
 }
@@ -134,7 +134,7 @@ damage_images(const struct data_set *set, struct data_pool *pool,
 void
 run_corrupt(char **operand)
 {
-    const struct data_pool_how how = {.policy = DATA_REFUSE,
+    const struct data_pool_how how = {.policy = IMAGE_REFUSE,
                                       .max_pixels = (size_t)max_pixels,
                                       .keep_bytes = 1 << 28};
     struct range kind = {0, 0};

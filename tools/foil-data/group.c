@@ -11,7 +11,7 @@
 static const char *output;
 static int by = -1;
 enum { BY_DUPLICATE, BY_CAPTION, BY_LABEL, BY_FILE };
-static long bits = 8, max_pixels = DATA_MAX_PIXELS;
+static long bits = 8, max_pixels = IMAGE_MAX_PIXELS;
 static double levels = 12;
 
 const struct opt group_opts[] = {
@@ -31,30 +31,30 @@ const struct opt group_opts[] = {
 static size_t
 group_duplicates(struct data_set *set, int64_t *group)
 {
-    const struct data_pool_how how = {.policy = DATA_REFUSE,
+    const struct data_pool_how how = {.policy = IMAGE_REFUSE,
                                       .max_pixels = (size_t)max_pixels};
     struct data_pool *pool = data_pool_new(set, &how);
     const size_t n = data_size(set);
-    struct data_fingerprint *print = mem_array(n, sizeof *print);
-    struct data_scratch *scratch = NULL;
+    struct image_fingerprint *print = mem_array(n, sizeof *print);
+    struct image_scratch *scratch = NULL;
     struct progress progress;
     size_t groups;
 
     progress_start(&progress, "images", 0, (double)n);
     for (size_t i = 0; i < n; i++) {
         struct err err;
-        const struct data_image *image = data_pool_get(pool, i, &err);
+        const struct image *image = data_pool_get(pool, i, &err);
 
         if (!image) {
             progress_clear(&progress);
             die("%s", err.msg);
         }
-        data_fingerprint(image, &scratch, &print[i]);
+        image_fingerprint(image, &scratch, &print[i]);
         progress_show(&progress, (double)i, "");
     }
     progress_clear(&progress);
     groups = data_group_fingerprint(n, print, (size_t)bits, levels, group);
-    data_scratch_free(scratch);
+    image_scratch_free(scratch);
     free(print);
     data_pool_free(pool);
     return groups;

@@ -14,7 +14,7 @@ enum { LOST = 10, NAMED = 8 }; // classes that are named
 
 static const char *output, *captions, *columns;
 static int decode, skip_bad;
-static long max_pixels = DATA_MAX_PIXELS;
+static long max_pixels = IMAGE_MAX_PIXELS;
 
 const struct opt index_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
@@ -194,11 +194,11 @@ report_captions(const struct data_index *index)
         say("samples without a caption: %zu of %zu", size - done.captioned,
             size);
     if (done.cut)
-        say("captions longer than %d bytes: %zu cut", DATA_CAPTION_BYTES,
+        say("captions longer than %d bytes: %zu cut", TEXT_CAPTION_BYTES,
             done.cut);
     if (done.many)
         say("captions beyond the first %d of a sample: %zu left out",
-            DATA_CAPTIONS_MAX, done.many);
+            TEXT_CAPTIONS_MAX, done.many);
     if (done.mended)
         say("captions with bytes that are no UTF-8: %zu, with U+FFFD for them",
             done.mended);

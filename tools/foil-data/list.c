@@ -65,13 +65,13 @@ run_info(char **operand)
     struct range width = {SIZE_MAX, 0}, height = width;
     struct digest digest = data_digest(set);
     size_t bytes = 0, captioned = 0, captions = 0;
-    size_t codecs[DATA_CODECS] = {0};
+    size_t codecs[IMAGE_CODECS] = {0};
     char hex[DIGEST_HEX];
 
     for (size_t i = 0; i < data_size(set); i++) {
         bytes += data_length(set, i);
         captioned += *data_caption(set, i) != 0;
-        captions += data_captions_count(data_caption(set, i));
+        captions += text_captions_count(data_caption(set, i));
         widen_range(&width, data_width(set, i));
         widen_range(&height, data_height(set, i));
         codecs[data_codec(set, i)]++;
@@ -80,8 +80,8 @@ run_info(char **operand)
     printf("captions\t%zu\ntexts\t%zu\t%zu\n", captioned, captions,
            data_captions_most(set));
     printf("bytes\t%zu\n", bytes);
-    for (enum data_codec codec = 0; codec < DATA_CODECS; codec++)
-        printf("%s\t%zu\n", data_codec_name(codec), codecs[codec]);
+    for (enum image_codec codec = 0; codec < IMAGE_CODECS; codec++)
+        printf("%s\t%zu\n", image_codec_name(codec), codecs[codec]);
     printf("width\t%zu\t%zu\nheight\t%zu\t%zu\n", width.min, width.max,
            height.min, height.max);
     printf("digest\t%s\n", digest_hex(&digest, hex));

@@ -47,8 +47,8 @@ making_add_jpeg(struct making *making, const char *name, const uint8_t *pixel,
 {
     struct err err;
 
-    if (data_jpeg_encode(pixel, width, height, channels, making->quality,
-                         &making->jpeg, &err))
+    if (image_jpeg_encode(pixel, width, height, channels, making->quality,
+                          &making->jpeg, &err))
         making_give_up(making, err.msg);
     making_add(making, name, making->jpeg.data, making->jpeg.len);
     making->done++;
@@ -89,8 +89,8 @@ run_generate(char **operand)
 
     making_start(&making, output, quality, n);
     for (size_t i = 0; i < n; i++) {
-        char caption[DATA_GENERATE_CAPTION], text[8], name[32];
-        int label = data_generate((uint64_t)seed, i, side, pixel, caption);
+        char caption[IMAGE_GENERATE_CAPTION], text[8], name[32];
+        int label = image_generate((uint64_t)seed, i, side, pixel, caption);
 
         snprintf(text, sizeof text, "%d", label);
         snprintf(name, sizeof name, "%06zu.cls", i);

@@ -13,7 +13,7 @@ enum { MAX_BYTES = 1 << 30, MAX_SIDE = 65535 };
 static const char *output;
 static int files; // --names
 static long size = 96, rows = 12, columns = 10;
-static long max_pixels = DATA_MAX_PIXELS;
+static long max_pixels = IMAGE_MAX_PIXELS;
 
 const struct opt sheet_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
@@ -120,9 +120,9 @@ static void
 draw_list(const struct sets *sets, const struct data_sheet *sheet,
           const struct data_sheet_list *list)
 {
-    const struct data_pool_how how = {.policy = DATA_ACCEPT,
+    const struct data_pool_how how = {.policy = IMAGE_ACCEPT,
                                       .max_pixels = (size_t)max_pixels};
-    const struct data_recipe recipe = {.size = (size_t)size};
+    const struct image_recipe recipe = {.size = (size_t)size};
     struct data_pool *first = data_pool_new(sets->first, &how);
     struct data_pool *rest = data_pool_new(sets->rest, &how);
     size_t width, height, white;

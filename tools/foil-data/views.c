@@ -25,7 +25,7 @@ const struct opt views_opts[] = {
 /* Chooses rows and columns for so many images. */
 static void
 lay_out(struct data_sheet *sheet, size_t images,
-        const struct data_recipe *recipe)
+        const struct image_recipe *recipe)
 {
     size_t width, height;
 
@@ -67,7 +67,7 @@ draw_image(struct run_views *views, const struct run_shown *shown,
 static void
 draw_step(struct run_views *views, const struct run_shown *shown)
 {
-    const struct data_recipe recipe = {.size = run_views_size(views)};
+    const struct image_recipe recipe = {.size = run_views_size(views)};
     const size_t images = shown->batch.b + shown->batch.extra.n;
     struct data_sheet sheet = {.views = shown->batch.v};
     size_t width, height, white = 0;

@@ -22,7 +22,7 @@ const struct opt vocabulary_opts[] = {
 
 /* Counts the words of all captions; how many samples have some. */
 static size_t
-count_captions(struct data_merges *merges, const char *path)
+count_captions(struct text_merges *merges, const char *path)
 {
     struct data_set *set = data_open_or_die(path, 0);
     size_t captioned = 0;
@@ -31,7 +31,7 @@ count_captions(struct data_merges *merges, const char *path)
     for (size_t i = 0; i < data_size(set); i++) {
         const char *caption = data_caption(set, i);
 
-        data_merges_count(merges, caption, strlen(caption));
+        text_merges_count(merges, caption, strlen(caption));
         captioned += *caption != 0;
     }
     data_close(set);
@@ -42,8 +42,8 @@ void
 run_vocabulary(char **data)
 {
     const char *path = wanted_output(output, "vocabulary");
-    struct data_merges *merges = data_merges_new();
-    struct data_vocabulary *vocabulary;
+    struct text_merges *merges = text_merges_new();
+    struct text_vocabulary *vocabulary;
     size_t captioned = 0, len;
     struct err err;
     char *text;
@@ -52,15 +52,15 @@ run_vocabulary(char **data)
         captioned += count_captions(merges, *at);
     if (!captioned)
         die("'%s' has no captions to learn a vocabulary from", data[0]);
-    text = data_merges_train(merges, (size_t)size, (size_t)min, &len);
-    vocabulary = data_vocabulary_parse(text, len, &err);
+    text = text_merges_train(merges, (size_t)size, (size_t)min, &len);
+    vocabulary = text_vocabulary_parse(text, len, &err);
     if (!vocabulary || file_write(path, text, len, &err))
         die("%s", err.msg);
     say("'%s': %zu tokens, from %zu distinct word%s in the captions of %zu "
         "sample%s",
-        path, data_vocabulary_size(vocabulary), data_merges_words(merges),
-        plural(data_merges_words(merges)), captioned, plural(captioned));
-    data_vocabulary_free(vocabulary);
-    data_merges_free(merges);
+        path, text_vocabulary_size(vocabulary), text_merges_words(merges),
+        plural(text_merges_words(merges)), captioned, plural(captioned));
+    text_vocabulary_free(vocabulary);
+    text_merges_free(merges);
     free(text);
 }

@@ -101,12 +101,12 @@ write_projector(const char *folder, const struct data_features *features,
 struct work {
     const struct embed_image_job *job;
     struct data_set *set;
-    struct data_recipe recipe; /* of random views, if job->recipe is given */
-    uint64_t seed;             /* mixed with the data set's digest */
+    struct image_recipe recipe; /* of random views, if job->recipe is given */
+    uint64_t seed;              /* mixed with the data set's digest */
     struct data_bytes bytes;
-    struct data_decoder *decoder;
-    struct data_image image;
-    struct data_scratch *scratch;
+    struct image_decoder *decoder;
+    struct image image;
+    struct image_scratch *scratch;
     struct nn_model model;
     size_t size;  /* of an image */
     int32_t *ids; /* [batch] rows of a table that the images at a time are; or
@@ -119,7 +119,7 @@ open_images(struct work *work)
     const struct embed_image_job *job = work->job;
     struct err err;
 
-    if (job->recipe && data_recipe_find(job->recipe, &work->recipe, &err))
+    if (job->recipe && image_recipe_find(job->recipe, &work->recipe, &err))
         opt_misuse("%s", err.msg);
     work->set = data_open_or_die(job->data, job->skip);
     work->seed = data_seed(work->set, (uint64_t)job->seed);
@@ -142,16 +142,16 @@ bring_view(struct work *work, size_t id, size_t i, uint8_t *out,
     rc = data_read(work->set, id, &work->bytes, err);
     if (rc)
         return rc;
-    if (data_codec_decode(&work->decoder, work->bytes.data, work->bytes.len,
-                          (size_t)work->job->max_pixels, DATA_REFUSE,
-                          &work->image, &why))
+    if (image_codec_decode(&work->decoder, work->bytes.data, work->bytes.len,
+                           (size_t)work->job->max_pixels, IMAGE_REFUSE,
+                           &work->image, &why))
         return err_set(err, "sample %zu, '%s': %s", id,
                        data_name(work->set, id), why.msg);
     if (work->job->recipe)
-        data_view(&work->recipe, &work->image, work->seed, id, 0,
-                  (uint64_t)work->job->view, &work->scratch, out);
+        image_view(&work->recipe, &work->image, work->seed, id, 0,
+                   (uint64_t)work->job->view, &work->scratch, out);
     else
-        data_plain(work->size, &work->image, &work->scratch, out);
+        image_plain(work->size, &work->image, &work->scratch, out);
     return 0;
 }
 
@@ -379,9 +379,9 @@ embed_image_job(const struct embed_image_job *job)
     data_features_release(&features);
     nn_model_release(&work.model);
     free(work.ids);
-    data_scratch_free(work.scratch);
-    data_image_release(&work.image);
-    data_jpeg_free(work.decoder);
+    image_scratch_free(work.scratch);
+    image_release(&work.image);
+    image_jpeg_free(work.decoder);
     data_bytes_release(&work.bytes);
     data_close(work.set);
 }

@@ -29,7 +29,7 @@ enum { TOKENS_MOST = 1 << 16 }; // of a text
  */
 struct texts {
     struct nn_model model;
-    struct data_vocabulary *vocabulary;
+    struct text_vocabulary *vocabulary;
     size_t context, batch; /* tokens of a row at most; rows at a time */
     int head; /* 1: embeddings, 0: features before the projection */
 
@@ -68,13 +68,13 @@ open_texts(struct texts *texts, const char *checkpoint, size_t batch, int head,
     if (!folder)
         die("%s", err.msg);
     path = mem_format("%s/%s", folder, vocabulary_name);
-    texts->vocabulary = data_vocabulary_open(path, &err);
+    texts->vocabulary = text_vocabulary_open(path, &err);
     if (!texts->vocabulary)
         die("%s", err.msg);
-    if (data_vocabulary_size(texts->vocabulary) !=
+    if (text_vocabulary_size(texts->vocabulary) !=
         (size_t)texts->model.spec.vocabulary)
         die("'%s' has %zu tokens, and the encoder of texts is for %ld", path,
-            data_vocabulary_size(texts->vocabulary),
+            text_vocabulary_size(texts->vocabulary),
             texts->model.spec.vocabulary);
     free(path);
     free(folder);
@@ -88,7 +88,7 @@ open_texts_raw(struct texts *texts, const char *vocabulary)
     struct err err;
 
     *texts = (struct texts){.context = TOKENS_MOST};
-    texts->vocabulary = data_vocabulary_open(vocabulary, &err);
+    texts->vocabulary = text_vocabulary_open(vocabulary, &err);
     if (!texts->vocabulary)
         die("%s", err.msg);
     grow_texts(texts);
@@ -98,7 +98,7 @@ static void
 close_texts(struct texts *texts)
 {
     nn_model_release(&texts->model);
-    data_vocabulary_free(texts->vocabulary);
+    text_vocabulary_free(texts->vocabulary);
     free(texts->owner);
     free(texts->offset);
     free(texts->token);
@@ -111,7 +111,7 @@ static void
 collect_text(struct texts *texts, const char *text, size_t len, int64_t owner)
 {
     const size_t i = texts->n, from = texts->offset[i];
-    const size_t n = data_vocabulary_encode(texts->vocabulary, text, len,
+    const size_t n = text_vocabulary_encode(texts->vocabulary, text, len,
                                             TOKENS_MOST, texts->buffer);
 
     mem_grow(&texts->owner, &texts->rooms[0], i + 1, sizeof *texts->owner);
@@ -196,9 +196,9 @@ pack_text(const struct texts *texts, struct packed *p, size_t i)
     const size_t n = all < most ? all : most;
     int32_t *to = p->token + p->offset[p->n];
 
-    to[0] = data_vocabulary_start(texts->vocabulary);
+    to[0] = text_vocabulary_start(texts->vocabulary);
     memcpy(to + 1, from, n * sizeof *to);
-    to[n + 1] = data_vocabulary_end(texts->vocabulary);
+    to[n + 1] = text_vocabulary_end(texts->vocabulary);
     p->which[p->n++] = i;
     p->offset[p->n] = p->offset[p->n - 1] + n + 2;
 }
@@ -264,7 +264,7 @@ width_of(const struct texts *texts)
     const struct nn_net *net = texts->model.net;
 
     if (!net)
-        return data_vocabulary_size(texts->vocabulary);
+        return text_vocabulary_size(texts->vocabulary);
     return texts->head ? nn_net_dim(net) : nn_net_features(net);
 }
 
@@ -299,12 +299,12 @@ add_all_captions(struct texts *texts, const struct data_set *set)
 
     for (size_t id = 0; id < data_size(set); id++) {
         const char *captions = data_caption(set, id);
-        const size_t n = data_captions_count(captions);
+        const size_t n = text_captions_count(captions);
 
         without += !n;
         for (size_t k = 0; k < n; k++) {
             size_t len;
-            const char *text = data_captions_get(captions, k, &len);
+            const char *text = text_captions_get(captions, k, &len);
 
             collect_text(texts, text, len, (int64_t)id);
         }
@@ -476,7 +476,7 @@ static json_t *
 describe_job(const struct embed_text_job *job, const struct texts *texts,
              size_t without)
 {
-    const struct digest digest = data_vocabulary_digest(texts->vocabulary);
+    const struct digest digest = text_vocabulary_digest(texts->vocabulary);
     char hex[DIGEST_HEX];
     json_t *how = json_pack(
         "{s:s s:s s:O? s:s s:s s:I s:I s:I}", "tool", "foil-embed", "version",

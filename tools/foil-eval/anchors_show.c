@@ -170,7 +170,7 @@ anchors_ends(const struct anchors *a, int highest)
                       instrument_group(a->in, sample_at(a, row), group));
 
         if (*captions) {
-            const char *caption = data_captions_get(captions, 0, &len);
+            const char *caption = text_captions_get(captions, 0, &len);
 
             json_object_set_new(item, "caption", json_stringn(caption, len));
         }
@@ -243,8 +243,8 @@ draw_lists(const struct anchors *a, struct data_sheet *show,
            const struct data_sheet_list *list, const char *path)
 {
     const struct data_pool_how how = {
-        .policy = DATA_ACCEPT, .max_pixels = (size_t)measured_how.max_pixels};
-    const struct data_recipe recipe = {.size = SIZE};
+        .policy = IMAGE_ACCEPT, .max_pixels = (size_t)measured_how.max_pixels};
+    const struct image_recipe recipe = {.size = SIZE};
     struct data_pool *pool = data_pool_new((struct data_set *)a->set, &how);
     size_t width, height, white;
     uint8_t *pixel;
@@ -258,7 +258,7 @@ draw_lists(const struct anchors *a, struct data_sheet *show,
     white = data_sheet_lists(show, SIZE, list, pool, pool, pixel, &err);
     if (white)
         say("images that stay white: %zu; the last: %s", white, err.msg);
-    if (data_png_write(path, pixel, width, height, &err))
+    if (image_png_write(path, pixel, width, height, &err))
         die("%s", err.msg);
     free(pixel);
     data_pool_free(pool);

@@ -380,8 +380,8 @@ check_images(const struct frame *frame)
 static void
 draw_thumbnails(const struct frame *frame)
 {
-    const struct data_pool_how how = {.policy = DATA_ACCEPT,
-                                      .max_pixels = DATA_MAX_PIXELS};
+    const struct data_pool_how how = {.policy = IMAGE_ACCEPT,
+                                      .max_pixels = IMAGE_MAX_PIXELS};
     const size_t pixels = (size_t)size, places = BOARD / pixels,
                  side = places * pixels;
     struct data_set *set = data_open_or_die(images, 1);
@@ -389,14 +389,14 @@ draw_thumbnails(const struct frame *frame)
     int64_t *row = choose_rows(frame, places);
     uint8_t *board = mem_array(side * side, 3);
     uint8_t *view = mem_array(pixels * pixels, 3);
-    struct data_scratch *scratch = NULL;
+    struct image_scratch *scratch = NULL;
     size_t lost = 0;
     struct err err;
 
     memset(board, 255, side * side * 3);
     for (size_t at = 0; at < places * places; at++) {
         const int64_t *ids = frame->f.ids, i = row[at];
-        const struct data_image *image =
+        const struct image *image =
             i < 0 ? NULL
                   : data_pool_get(pool, (size_t)(ids ? ids[i] : i), &err);
         uint8_t *to;
@@ -404,7 +404,7 @@ draw_thumbnails(const struct frame *frame)
         lost += i >= 0 && !image;
         if (!image)
             continue;
-        data_plain(pixels, image, &scratch, view);
+        image_plain(pixels, image, &scratch, view);
         to = board + (at / places * side + at % places) * pixels * 3;
         for (size_t y = 0; y < pixels; y++)
             memcpy(to + y * side * 3, view + y * pixels * 3, pixels * 3);
@@ -412,9 +412,9 @@ draw_thumbnails(const struct frame *frame)
     if (lost)
         say("'%s': %zu place%s stay%s white, whose images cannot be read: %s",
             thumbnails, lost, plural(lost), lost == 1 ? "s" : "", err.msg);
-    if (data_png_write(thumbnails, board, side, side, &err))
+    if (image_png_write(thumbnails, board, side, side, &err))
         die("%s", err.msg);
-    data_scratch_free(scratch);
+    image_scratch_free(scratch);
     data_pool_free(pool);
     data_close(set);
     free(view);

@@ -15,8 +15,10 @@
 
 enum { KEEP = 256 << 20 }; // bytes of decoded images
 
-struct measured_how measured_how = {
-    .recipe = "cifar", .views = 2, .chunk = 256, .max_pixels = DATA_MAX_PIXELS};
+struct measured_how measured_how = {.recipe = "cifar",
+                                    .views = 2,
+                                    .chunk = 256,
+                                    .max_pixels = IMAGE_MAX_PIXELS};
 
 const struct opt views_opts[] = {
     {"views", 0, OPT_WHOLE, &measured_how.views, 2, 1000, "N",
@@ -65,7 +67,7 @@ compute_in_f32(struct nn_spec *spec, void *data)
 void
 measured_open(struct measured *m, char **path, int train)
 {
-    const struct data_pool_how how = {.policy = DATA_REFUSE,
+    const struct data_pool_how how = {.policy = IMAGE_REFUSE,
                                       .max_pixels =
                                           (size_t)measured_how.max_pixels,
                                       .keep_bytes = KEEP};
@@ -73,7 +75,7 @@ measured_open(struct measured *m, char **path, int train)
     struct err err;
 
     *m = (struct measured){.batch = (size_t)measured_how.chunk};
-    if (data_recipe_find(measured_how.recipe, &m->recipe, &err))
+    if (image_recipe_find(measured_how.recipe, &m->recipe, &err))
         opt_misuse("%s", err.msg);
     m->set = data_open_or_die(path[1], 0);
     m->images = data_size(m->set);
@@ -108,7 +110,7 @@ measured_release(struct measured *m)
     nn_model_release(&m->model);
     data_pool_free(m->pool);
     data_close(m->set);
-    data_scratch_free(m->scratch);
+    image_scratch_free(m->scratch);
     free(m->pixel);
     free(m->id);
     free(m->z);
@@ -119,14 +121,14 @@ static void
 draw_view(struct measured *m, size_t id, size_t view, size_t i)
 {
     struct err err;
-    const struct data_image *image = data_pool_get(m->pool, id, &err);
+    const struct image *image = data_pool_get(m->pool, id, &err);
 
     if (!image) {
         progress_clear(&m->progress);
         die("%s", err.msg);
     }
-    data_view(&m->recipe, image, m->seed, id, 0, view, &m->scratch,
-              m->pixel + i * m->recipe.size * m->recipe.size * 3);
+    image_view(&m->recipe, image, m->seed, id, 0, view, &m->scratch,
+               m->pixel + i * m->recipe.size * m->recipe.size * 3);
 }
 
 void

@@ -27,8 +27,8 @@ struct measured {
     struct nn_model model;
     struct data_set *set;
     struct data_pool *pool;
-    struct data_recipe recipe;
-    struct data_scratch *scratch;
+    struct image_recipe recipe;
+    struct image_scratch *scratch;
     uint64_t seed;
     size_t images, n, batch, dim;
     uint8_t *pixel; /* [batch,size,size,3] */

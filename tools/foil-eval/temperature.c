@@ -223,10 +223,10 @@ take_captions(const struct data_set *set, const struct column *c, size_t *n)
         const size_t id = c->item[i] / c->each, k = c->item[i] % c->each;
         struct caption *t = &caption[*n];
 
-        if (k >= data_captions_count(data_caption(set, id)))
+        if (k >= text_captions_count(data_caption(set, id)))
             continue;
         *t = (struct caption){.x = c->x[i], .item = c->item[i]};
-        t->text = data_captions_get(data_caption(set, id), k, &t->len);
+        t->text = text_captions_get(data_caption(set, id), k, &t->len);
         (*n)++;
     }
     qsort(caption, *n, sizeof *caption, by_text);

@@ -17,11 +17,11 @@ text_of(void *vocabulary, size_t n, const int32_t *token)
     size_t known = 0;
 
     while (known < n && token[known] >= 0 &&
-           (size_t)token[known] < data_vocabulary_size(vocabulary))
+           (size_t)token[known] < text_vocabulary_size(vocabulary))
         known++;
     if (known < n)
         return NULL;
-    data_vocabulary_decode(vocabulary, n, token, &text);
+    text_vocabulary_decode(vocabulary, n, token, &text);
     return (char *)text.data;
 }
 
@@ -33,7 +33,7 @@ open_vocabulary(struct tap *tap)
     if (!tap->vocabulary)
         return;
     tap->words.text = text_of;
-    tap->words.vocabulary = data_vocabulary_open(tap->vocabulary, &err);
+    tap->words.vocabulary = text_vocabulary_open(tap->vocabulary, &err);
     if (!tap->words.vocabulary)
         die("%s", err.msg);
 }
@@ -62,7 +62,7 @@ tap_close(struct tap *tap)
 {
     tap_board_close(tap->board);
     stage_close(&tap->stage);
-    data_vocabulary_free(tap->words.vocabulary);
+    text_vocabulary_free(tap->words.vocabulary);
     if (tap->out && fclose(tap->out))
         die("cannot write '%s': %s", tap->record, strerror(errno));
     close_stdout();

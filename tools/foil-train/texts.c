@@ -11,19 +11,19 @@
 int
 train_texts_read(struct train_texts *texts, const char *path, struct err *err)
 {
-    struct data_vocabulary *vocabulary = data_vocabulary_open(path, err);
+    struct text_vocabulary *vocabulary = text_vocabulary_open(path, err);
     struct digest digest;
     char hex[DIGEST_HEX];
 
     if (!vocabulary)
         return -1;
-    digest = data_vocabulary_digest(vocabulary);
+    digest = text_vocabulary_digest(vocabulary);
     snprintf(texts->digest, sizeof texts->digest, "%.8s",
              digest_hex(&digest, hex));
-    texts->file = data_vocabulary_text(vocabulary, &texts->bytes);
-    texts->size = data_vocabulary_size(vocabulary);
-    texts->end = data_vocabulary_end(vocabulary);
-    data_vocabulary_free(vocabulary);
+    texts->file = text_vocabulary_text(vocabulary, &texts->bytes);
+    texts->size = text_vocabulary_size(vocabulary);
+    texts->end = text_vocabulary_end(vocabulary);
+    text_vocabulary_free(vocabulary);
     return 0;
 }
 

@@ -127,8 +127,8 @@ picture_draw(struct pictures *pictures, const struct picture_name *name,
             drawn++;
         }
     if (drawn)
-        rc = data_jpeg_encode(sheet.pixel, sheet.columns * sheet.tile,
-                              sheet.rows * sheet.tile, 3, QUALITY, jpeg, err);
+        rc = image_jpeg_encode(sheet.pixel, sheet.columns * sheet.tile,
+                               sheet.rows * sheet.tile, 3, QUALITY, jpeg, err);
     free(sheet.pixel);
     free(sheet.view);
     return rc;
