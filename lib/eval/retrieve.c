@@ -162,7 +162,7 @@ struct ranking {
     const struct eval_answers *answers;
     size_t d;
     int cosine;
-    const struct vectors *u, *v;
+    struct vectors u, v;
     double *best; /* [n] the score of the best right answer */
     double *rank; /* [n] 0: there is none */
 };
@@ -190,8 +190,8 @@ static double
 exact_score(const struct ranking *r, size_t i, size_t j)
 {
     const double dot =
-        num_dot(r->d, r->u->given + i * r->d, r->v->given + j * r->d);
-    const double lengths = r->u->length[i] * r->v->length[j];
+        num_dot(r->d, r->u.given + i * r->d, r->v.given + j * r->d);
+    const double lengths = r->u.length[i] * r->v.length[j];
 
     return !r->cosine ? dot : lengths > 0 ? dot / lengths : 0;
 }
@@ -224,9 +224,9 @@ count_overtaken(const struct ranking *r, size_t i, size_t first, size_t n,
 {
     const struct eval_answers *a = r->answers;
     const double best = r->best[i];
-    const double length = r->cosine ? r->u->length[i] > 0 : r->u->length[i];
+    const double length = r->cosine ? r->u.length[i] > 0 : r->u.length[i];
     const double error =
-        2 * ldexp((double)r->d + 8, -24) * length * r->v->longest;
+        2 * ldexp((double)r->d + 8, -24) * length * r->v.longest;
     const float low = nextafterf((float)(best - error), -INFINITY);
     const float high = nextafterf((float)(best + error), INFINITY);
     size_t near;
@@ -293,12 +293,12 @@ rank_answers(struct ranking *a, struct ranking *back, size_t m, const float *u,
     float *turned = tile + (size_t)TILE * TILE;
 
     REQUIRE(d >= 1);
-    a->u = &x;
-    a->v = &y;
+    a->u = x;
+    a->v = y;
     find_best(a);
     if (back) {
-        back->u = &y;
-        back->v = &x;
+        back->u = y;
+        back->v = x;
         find_best(back);
     }
     for (size_t i = 0; i < n; i += TILE)
