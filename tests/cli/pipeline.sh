@@ -345,6 +345,10 @@ ok 'each with its option' test "$(grep -c '^train .*/run/0.[12] --objective simc
 more+=(--resume)
 touch "$work/own/here"
 ok 'that goes on' script "$loop"
+more=(nosuch)
+ok 'data that are not there: how the whole script goes on with others' refuses 1 \
+    "'foil run ./steps PLACE --resume -r $work/run --override DATA' takes the new place" \
+    script "$loop"
 more=(here)
 
 for wrong in "2|want one of in.out|--way|up" '2|want a whole number|--size|x'; do

@@ -74,14 +74,18 @@ check_run(const struct pipeline *p, const char *test)
                         test);
 }
 
-/* The data of a run that is resumed are where they were. */
+/* The data of a run that is resumed are where they were: the first operand of
+ * the script, of which RUN may be one of several trainings. */
 static void
 check_place(const struct pipeline *p, const char *data)
 {
-    if (p->resume && *data && p->operand.n && !file_exists(data))
-        die("there is no '%s', the data of the run: where they have moved, "
-            "'foil run %s PLACE --resume -r %s --override %s' names the place",
-            data, p->name, var(p, "RUN"), p->operand.word[0]);
+    const char *run = getenv("FOIL_RUN");
+
+    if (p->resume && *data && p->operand.n && !p->is_study &&
+        !strcmp(data, var(p, p->operand.word[0])) && !file_exists(data))
+        die("there is no '%s', the data of the run: if they have moved, 'foil "
+            "run %s PLACE --resume -r %s --override %s' takes the new place",
+            data, p->name, run ? run : var(p, "RUN"), p->operand.word[0]);
 }
 
 /* Whether this is the run of the pipeline itself, not one of many in it. */
