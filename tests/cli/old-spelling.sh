@@ -101,7 +101,9 @@ mine() {
 }
 ok 'a pipeline of before' eval "mine |
     grep 'hcl,tau=0.2,tau-plus=0.2,beta=2 .* --optim sgd,nesterov,momentum=0.8$'"
-ok 'with a line for each' test "$(grep -c '^foil run ./mine: .* is now ' said)" = 5
+ok 'without a line, as nothing is trained' exits 1 grep 'is now' said
+foil run ./mine none.tar -r mine-run 2>said
+ok 'else with a line for each' test "$(grep -c '^foil run ./mine: .* is now ' said)" = 5
 ok 'and other values' eval "mine --objective hcl,tau=0.3 |
     grep 'hcl,tau-plus=0.2,beta=2,tau=0.3 '"
 

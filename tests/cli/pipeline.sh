@@ -351,6 +351,16 @@ ok 'data that are not there: how the whole script goes on with others' refuses 1
     script "$loop"
 more=(here)
 
+old=('#: train --momentum 0.9' 'learn "$DATA"')
+for words in here "--help here" "--stages here"; do
+    read -ra more <<<"$words"
+    begin "train=$all_up exit 0"
+    ok "an old spelling in the header: $words" script "${old[@]}"
+    ok "has a line only where something is trained: $words" \
+        test "$(grep -c 'momentum 0.9 is now' "$work/out")" = "$((2 - ${#more[@]}))"
+done
+begin
+
 for wrong in "2|want one of in.out|--way|up" '2|want a whole number|--size|x'; do
     IFS='|' read -r code why option value <<<"$wrong"
     more=(here "$option" "$value")

@@ -192,7 +192,7 @@ pipeline_arguments(struct pipeline *p, char **argv)
     for (int i = 0; i < N_STAGES; i++) {
         struct word_list both = {0};
 
-        spell_anew(i, &p->more[i], 1);
+        spell_anew(i, &p->more[i], !p->lists);
         merge_items(i, &both, &p->defaults[i], &p->more[i]);
         p->defaults[i] = both;
     }

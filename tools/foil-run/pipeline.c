@@ -93,6 +93,15 @@ set_places(struct pipeline *p)
     say_as(keep("foil run %s", p->name));
 }
 
+/* Puts the spelling of now into the options of the header. */
+static void
+spell_header(struct pipeline *p, int says)
+{
+    for (int i = 0; i < N_STAGES; i++)
+        spell_anew(i, &p->defaults[i], says);
+    spell_anew(TRAIN, &p->tuned, says);
+}
+
 void
 pipeline_load(struct pipeline *p, const char *path)
 {
@@ -107,9 +116,8 @@ pipeline_load(struct pipeline *p, const char *path)
     add_common(p);
     set_places(p);
     header_read(p, p->name, p->text);
-    for (int i = 0; i < N_STAGES; i++)
-        spell_anew(i, &p->defaults[i], !p->in_script);
-    spell_anew(TRAIN, &p->tuned, !p->in_script);
+    if (p->in_script)
+        spell_header(p, 0);
     p->usual = var(p, "objective");
 }
 
@@ -249,6 +257,8 @@ pipeline_main(char **argv)
 
     pipeline_load(&p, argv[1]);
     pipeline_command_line(&p, argv + 2);
+    if (!p.lists)
+        spell_header(&p, 1);
     if (p.is_fresh)
         take_fresh_run(&p);
     before = newest_of(&p);
