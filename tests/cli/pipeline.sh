@@ -349,7 +349,6 @@ more=(nosuch)
 ok 'data that are not there: how the whole script goes on with others' refuses 1 \
     "'foil run ./steps PLACE --resume -r $work/run --override DATA' takes the new place" \
     script "$loop"
-more=(here)
 
 old=('#: train --momentum 0.9' 'learn "$DATA"')
 for words in here "--help here" "--stages here"; do
@@ -366,6 +365,10 @@ for wrong in "2|want one of in.out|--way|up" '2|want a whole number|--size|x'; d
     more=(here "$option" "$value")
     ok "a wrong value of an option: $code" refuses "$code" "$why" script
 done
+more=(here --help)
+ok 'an option behind the line that sets it' script '#: default shots 07' \
+    '#: option shots N 3 "of it"'
+ok 'has that value' grep -q -- '--shots N  *of it \[7\]' "$work/out"
 more=()
 while IFS='|' read -r code why line; do
     ok "refused: $line" refuses "$code" "$why" script "$line"
@@ -373,10 +376,21 @@ done <<'END'
 1|./steps:8: no header line 'lern'|#: lern data
 1|./steps:8: 'default' wants 2 words|#: default a
 1|./steps:8: a quote is not closed|#: train '
-1|'path' is no name for an option|#: option path FILE '' 'of it'
-1|'run' is no name for an option|#: default run x
-1|method 'a': want STAGE=OPTIONS, not 'lr=1'|#: method a simclr lr=1
-1|nope.*: No such file|#: include nope
+1|./steps:8: 'path' is no name for an option|#: option path FILE '' 'of it'
+1|./steps:8: 'run' is no name for an option|#: default run x
+1|./steps:8: method 'a': want STAGE=OPTIONS, not 'lr=1'|#: method a simclr lr=1
+1|./steps:8: .*nope.*: No such file|#: include nope
+1|./steps:8: no option '--bach': did you mean '--batch'?|#: default bach 16
+1|./steps:8: --lr belongs to a line such as '#: train'|#: default lr 0.1
+1|./steps:8: --epochs 'few': want a whole number|#: default epochs few
+1|./steps:8: --way 'up': want one of in.out|#: default way up
+1|./steps:8: --shots 'few': want a whole number|#: option shots N few 'of it'
+1|./steps:8: --kind 'c': want one of a.b|#: option kind a|b c 'of it'
+1|./steps:8: --seed is there already: '#: default seed VALUE' sets it|#: option seed N 3 'of it'
+1|./steps:8: --size is there already: '#: default size VALUE' sets it|#: option size N 3 'of it'
+1|./steps:8: --threads is an option of every pipeline: '#: default threads VALUE' sets it|#: train --lr 0.1 --threads 1
+1|./steps:8: --seed is an option of every pipeline|#: tuned --seed=3
+1|./steps:8: --epochs is an option of every pipeline|#: select --epochs 3
 127|nope|nope
 1|^foil run ./steps: my word$|fail 'my word'
 2|^foil run ./steps: my word$|misuse 'my word'

@@ -6,9 +6,11 @@
 #include "util/file.h"
 #include "util/opt.h"
 
+#define SET_BY "--%s is %s: '#: default %s VALUE' sets it"
+
 /* Refuses a name that cannot be a variable of the script, or is another's. */
 static void
-check_name(const char *name)
+check_name(const struct pipeline *p, const char *name)
 {
     static const char others[] =
         " path home ifs env pwd oldpwd ps1 ps2 ps4 run "
@@ -20,7 +22,9 @@ check_name(const char *name)
     if (!islower((unsigned char)*lower) ||
         lower[strspn(lower, "abcdefghijklmnopqrstuvwxyz0123456789-")] ||
         strstr(others, keep(" %s ", lower)))
-        die("'%s' is no name for an option or an operand: want letters, digits "
+        pipeline_misuse(
+            p,
+            "'%s' is no name for an option or an operand: want letters, digits "
             "and '-', and a variable that the shell and foil do not have",
             name);
 }
@@ -35,7 +39,7 @@ take_operands(struct pipeline *p, const struct word_list *word)
         const char *name =
             keep("%.*s", (int)strcspn(shown + may, "]"), shown + may);
 
-        check_name(name);
+        check_name(p, name);
         p->described = keep("%s%s%s", p->described, i ? " " : "", shown);
         word_list_add(&p->operand, name);
         set_var(p, name, "");
@@ -46,16 +50,22 @@ take_operands(struct pipeline *p, const struct word_list *word)
 static void
 take_option(struct pipeline *p, const struct word_list *word)
 {
-    check_name(word->word[0]);
-    pipeline_row_add(p, word->word[0], word->word[1], word->word[3]);
-    set_var(p, word->word[0], word->word[2]);
+    const char *name = word->word[0];
+
+    check_name(p, name);
+    if (pipeline_is_key(p, name))
+        pipeline_misuse(p, SET_BY, name, "there already", name);
+    pipeline_row_add(p, name, word->word[1], word->word[3]);
+    set_var(p, name, check_value(p, name, word->word[2]));
 }
 
+/* An option may stand behind the line that sets it: check_defaults() does. */
 static void
 take_default(struct pipeline *p, const struct word_list *word)
 {
-    check_name(word->word[0]);
-    set_var(p, word->word[0], word->word[1]);
+    check_name(p, word->word[0]);
+    setting_set(&p->set, word->word[0], word->word[1]);
+    setting_set(&p->set_at, word->word[0], p->line);
 }
 
 static void
@@ -93,7 +103,8 @@ take_method(struct pipeline *p, const struct word_list *word)
         const size_t n = strcspn(item, "=");
 
         if (!item[n] || stage_named(item, n) < 0)
-            die("method '%s': want STAGE=OPTIONS, not '%s'", name, item);
+            pipeline_misuse(p, "method '%s': want STAGE=OPTIONS, not '%s'",
+                            name, item);
         setting_set(&p->methods, keep("%s.%.*s", name, (int)n, item),
                     item + n + 1);
     }
@@ -116,7 +127,7 @@ take_include(struct pipeline *p, const struct word_list *word)
     if (text)
         header_read(p, path, text);
     else
-        die("%s", err.msg);
+        pipeline_misuse(p, "%s", err.msg);
     free(text);
 }
 
@@ -132,39 +143,46 @@ static const struct {
     {"include", 1, 1, take_include},
 };
 
-/* Returns the options to which a line of that name adds, or NULL. */
-static struct word_list *
-find_options(struct pipeline *p, const char *name)
+/* Refuses what the pipeline itself passes to a stage. */
+static void
+check_options(const struct pipeline *p, int stage, const struct word_list *list)
 {
-    const int stage = stage_named(name, strlen(name));
+    static const char *const passed[N_STAGES][4] = {
+        [EMBED] = {"threads"},         [SELECT] = {"seed", "batch", "epochs"},
+        [TRAIN] = {"seed", "threads"}, [NEGATIVES] = {"seed"},
+        [AUGMENT] = {"seed"},
+    };
 
-    return stage >= 0               ? &p->defaults[stage]
-           : !strcmp(name, "tuned") ? &p->tuned
-                                    : NULL;
+    for (const char *const *name = passed[stage]; *name; name++)
+        if (word_list_has(list, keep("--%s", *name)))
+            pipeline_misuse(p, SET_BY, *name, "an option of every pipeline",
+                            *name);
 }
 
 static void
-take_line(struct pipeline *p, const struct words *at, struct word_list *line)
+take_line(struct pipeline *p, struct word_list *line)
 {
     const char *name = line->word[0];
-    struct word_list *options = find_options(p, name);
+    const int is_tuned = !strcmp(name, "tuned");
+    const int stage = is_tuned ? TRAIN : stage_named(name, strlen(name));
     const struct word_list rest = {line->word + 1, line->n - 1, 0};
 
-    if (options) {
-        word_list_join(options, &rest);
+    if (stage >= 0) {
+        check_options(p, stage, &rest);
+        word_list_join(is_tuned ? &p->tuned : &p->defaults[stage], &rest);
         return;
     }
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (strcmp(lines[i].name, name))
             continue;
         if (rest.n < lines[i].least || rest.n > lines[i].most)
-            die("%s:%d: '%s' wants %zu words or more behind it, and at most "
-                "%zu",
-                at->name, at->line, name, lines[i].least, lines[i].most);
+            pipeline_misuse(
+                p, "'%s' wants %zu words or more behind it, and at most %zu",
+                name, lines[i].least, lines[i].most);
         lines[i].take(p, &rest);
         return;
     }
-    die("%s:%d: no header line '%s'", at->name, at->line, name);
+    pipeline_misuse(p, "no header line '%s'", name);
 }
 
 /* Returns what stands behind "#:" in the comments that a script begins with,
@@ -198,9 +216,10 @@ header_read(struct pipeline *p, const char *name, const char *text)
     do {
         struct word_list line = {0};
 
+        p->line = keep("%s:%d", name, words.line);
         if (words_rest(&words, &line, &err))
             die("%s", err.msg);
         if (line.n)
-            take_line(p, &words, &line);
+            take_line(p, &line);
     } while (words_line(&words));
 }

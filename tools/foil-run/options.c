@@ -101,6 +101,24 @@ refuse_option(struct pipeline *p, const char *name)
     pipeline_misuse(p, "no option '--%s'%s", name, guess_words(&guess));
 }
 
+void
+check_defaults(struct pipeline *p)
+{
+    for (size_t i = 0; i < p->set.n; i++) {
+        const char *name = p->set.item[i].name;
+
+        p->line = p->set_at.item[i].value;
+        if (pipeline_is_key(p, name) || opt_index("warm|grace", name) >= 0)
+            set_var(p, name, check_value(p, name, p->set.item[i].value));
+        else if (is_known(p, name))
+            pipeline_misuse(p, "--%s belongs to a line such as '#: train'",
+                            name);
+        else
+            refuse_option(p, name);
+    }
+    p->line = NULL;
+}
+
 /* Returns the one stage that has an option, where --train.lr is --lr of that;
  * *name becomes the option's, *flag whether it has no value. */
 static int

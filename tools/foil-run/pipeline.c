@@ -116,6 +116,7 @@ pipeline_load(struct pipeline *p, const char *path)
     add_common(p);
     set_places(p);
     header_read(p, p->name, p->text);
+    check_defaults(p);
     if (p->in_script)
         spell_header(p, 0);
     p->usual = var(p, "objective");

@@ -66,6 +66,9 @@ struct pipeline {
     int asks_elsewhere; /* the trainer's checkpoint is another program's */
     const char *stages; /* the list of stages; or NULL */
 
+    const char *line;            /* of the header, "mine:9"; or NULL */
+    struct settings set, set_at; /* by `default` lines: value, line */
+
     int is_study;            /* which remembers its settings in its own way */
     struct settings methods; /* METHOD.objective, METHOD.STAGE */
 };
@@ -79,7 +82,8 @@ _Noreturn void pipeline_main(char **argv);
 /* pipeline_load() reads the script at a path and its header, in p. */
 void pipeline_load(struct pipeline *p, const char *path);
 
-/* pipeline_misuse() says what is wrong and where to look, and exits. */
+/* pipeline_misuse() says what is wrong and where to look, or in which line of
+ * the header it is, and exits. */
 _Noreturn void pipeline_misuse(const struct pipeline *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -121,6 +125,12 @@ char *pipeline_absolute(const char *path);
 /* pipeline_row_add() adds an option that has a value. */
 void pipeline_row_add(struct pipeline *p, const char *name, const char *arg,
                       const char *what);
+
+/* check_value() returns a value as the option of that name takes it, or refuses
+ * it; check_defaults() sets what the header's `default` lines say, likewise. */
+const char *check_value(const struct pipeline *p, const char *name,
+                        const char *value);
+void check_defaults(struct pipeline *p);
 
 /* stage_named() returns the stage of a name of n characters, or -1. */
 int stage_named(const char *name, size_t n);

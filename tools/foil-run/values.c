@@ -20,6 +20,8 @@ pipeline_misuse(const struct pipeline *p, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    if (p->line)
+        die("%s: %s", p->line, text);
     say("%s", text);
     say("'foil run %s --help' lists the options", p->name);
     exit(EXIT_USAGE);
@@ -217,19 +219,17 @@ find_row(const struct pipeline *p, const char *name)
     return NULL;
 }
 
-/* Returns the value as the option of that row takes it. */
-static const char *
-check_value(const struct pipeline *p, const struct pipeline_row *row,
-            const char *value)
+const char *
+check_value(const struct pipeline *p, const char *name, const char *value)
 {
+    const struct pipeline_row *row = find_row(p, name);
     const size_t n = strspn(value, "0123456789");
-    const int whole = !strcmp(row->arg, "N") || !strcmp(row->arg, "S");
+    const int whole = row && (!strcmp(row->arg, "N") || !strcmp(row->arg, "S"));
 
     if (whole && (!n || n > 9 || value[n]))
-        pipeline_misuse(p, "--%s '%s': want a whole number", row->name, value);
-    if (strchr(row->arg, '|') && opt_index(row->arg, value) < 0)
-        pipeline_misuse(p, "--%s '%s': want one of %s", row->name, value,
-                        row->arg);
+        pipeline_misuse(p, "--%s '%s': want a whole number", name, value);
+    if (row && strchr(row->arg, '|') && opt_index(row->arg, value) < 0)
+        pipeline_misuse(p, "--%s '%s': want one of %s", name, value, row->arg);
     return whole ? keep("%ld", strtol(value, NULL, 10)) : value;
 }
 
@@ -239,20 +239,18 @@ static void
 take_in_script(struct pipeline *p, const char *name, const char *value)
 {
     const int stage = stage_named(name, strlen(name));
-    const struct pipeline_row *row = find_row(p, name);
 
     if (!strcmp(name, "objective"))
         word_list_put(&p->more[TRAIN], "--objective", value, (char *)NULL);
     if (stage >= 0)
         pipeline_split(p, &p->more[stage], name, value);
     else if (!strstr(name, "-command") || !setting_get(&p->said, name))
-        set_var(p, name, row ? check_value(p, row, value) : value);
+        set_var(p, name, check_value(p, name, value));
 }
 
 void
 pipeline_take(struct pipeline *p, const char *name, const char *value)
 {
-    const struct pipeline_row *row = find_row(p, name);
     const char *before = var(p, name);
 
     if (p->in_script) {
@@ -271,12 +269,12 @@ pipeline_take(struct pipeline *p, const char *name, const char *value)
         set_var(p, "RUN", value);
     else if (stage_named(name, strlen(name)) >= 0)
         set_var(p, name, keep("%s%s%s", before, *before ? " " : "", value));
-    else if (!row && !pipeline_is_key(p, name))
+    else if (!pipeline_is_key(p, name))
         pipeline_misuse(p, "no option '--%s'", name);
     else if (!strcmp(name, "objective"))
         set_var(p, name, merge_parameters(before, value));
     else
-        set_var(p, name, row ? check_value(p, row, value) : value);
+        set_var(p, name, check_value(p, name, value));
     setting_set(&p->said, name, value);
 }
 
