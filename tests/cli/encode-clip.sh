@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # foil.encode(text=...): a tower of images and one of captions have the losses that
 # they have with foil-train's own.
+# Not for sanitizers: programs in Python; encoder.sh and *-command.sh have their stages.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -2,6 +2,7 @@
 # foil.encode(), encoders in PyTorch: objectives have the losses that they have with
 # foil-train's own, one of each kind, or all 21 with OBJECTIVES=all, which takes
 # three minutes more; what options ask for, and what a program does wrongly.
+# Not for sanitizers: programs in Python; encoder.sh and *-command.sh have their stages.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The examples of pipelines/python, each in its stage.
+# Not for sanitizers: programs in Python; encoder.sh and *-command.sh have their stages.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
