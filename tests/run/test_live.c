@@ -56,7 +56,7 @@ messages_are_taken(struct run_live *live, struct wire_feed *feed)
 {
     const struct wire_status past = {.stage = "select", .number = 1};
     struct wire_metrics metrics = {
-        .stage = "negatives", .n = 1, .values = {{"loss", 1}}};
+        .stage = "negatives", .n = 1, .values = {{"loss", 1, 0}}};
 
     run_stages_put(&live->stages, &past, 0);
     live->past = 1;

@@ -5,7 +5,7 @@
 #include "flow/ends.h"
 
 static struct wire_metrics metrics = {
-    .stage = "train", .n = 1, .values = {{"loss", 4.5}}};
+    .stage = "train", .n = 1, .values = {{"loss", 4.5, 0}}};
 
 /* PUB knows no handshake: publish until the first one arrives. */
 static struct wire_msg *
@@ -90,9 +90,10 @@ static void
 statuses_come(struct wire *a, struct wire *b, struct wire_feed *feed,
               struct wire_listener *all)
 {
-    struct wire_status heard,
-        status = {
-            .stage = "augment", .number = 3, .n = 1, .values = {{"room", 2}}};
+    struct wire_status heard, status = {.stage = "augment",
+                                        .number = 3,
+                                        .n = 1,
+                                        .values = {{"room", 2, 0}}};
     struct wire_msg *msg;
     struct err err;
     uint64_t missed;

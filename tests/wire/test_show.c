@@ -114,7 +114,7 @@ int
 main(void)
 {
     static struct wire_metrics metrics = {
-        .stage = "tr\xff", .n = 1, .values = {{"loss", 4.5}}};
+        .stage = "tr\xff", .n = 1, .values = {{"loss", 4.5, 0}}};
     struct wire_writer w;
 
     shows(wire_metrics_put(&metrics), 0, "\"values\":{\"loss\":4.5}",

@@ -241,7 +241,7 @@ go_on(struct selector *s, int64_t epoch)
     const int previous =
         late && s->options->policy == POLICY_PREVIOUS && s->previous;
     struct wire_plan about = {
-        .epoch = epoch, .n = 1, .values = {{"fallbacks", 0}}};
+        .epoch = epoch, .n = 1, .values = {{"fallbacks", 0, 0}}};
     size_t n;
 
     s->fallbacks += late;
