@@ -26,9 +26,8 @@ enum { RUN_LISTENERS = 2 };
 struct run_live {
     struct wire_listener *listener[RUN_LISTENERS];
 
-    double heard; /* when the trainer said something last, as clock_now(); 0:
-                     never */
-    int over;     /* 1: its last event was that it stops, */
+    double heard;     /* when its last message came, as clock_now(); 0: never */
+    int over;         /* 1: its last event was that it stops, */
     char reason[256]; /* because of this */
     struct run_stages stages;
     int past; /* 1: stages are as run_stages_load() found them */

@@ -20,7 +20,7 @@ struct run_stage {
 
 struct run_stages {
     size_t n, room;
-    struct run_stage *stage; /* [n], in the order in which they came first */
+    struct run_stage *stage; /* [n], by the time of their first status */
 };
 
 /* run_stages_put() takes a status, in place of the one before of that stage;

@@ -27,7 +27,7 @@ enum stage_ask {
     /* The command itself is asked to end; the others of its group are killed
      * when it has ended. */
     STAGE_ASK_LEADER,
-    /* The whole group is asked, as the commands of a script. */
+    /* The signal goes to the whole group: all commands of a script. */
     STAGE_ASK_GROUP,
     /* The whole group is asked, but when we end no signal is sent: its input,
      * of which we have the other end, ends then. */

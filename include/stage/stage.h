@@ -88,10 +88,10 @@ struct stage_handlers {
     /* Reads what has come and does what is due: 1, or 0 at the end. */
     int (*turn)(void *self);
     /*
-     * Writes for whom the stage waits into who[0 ..] and returns how many, up
-     * to STAGE_WAITS; -1 where it is too early to say so.  Each is printed
-     * behind "still waiting for ", when it is due (stage/waiting.h).  NULL:
-     * for nobody.
+     * Describes the peers that the stage waits for in who[0 ..] and returns
+     * their number, up to STAGE_WAITS; -1 where it is too early to say so. Each
+     * is printed behind "still waiting for ", when it is due (stage/waiting.h).
+     * NULL: for nobody.
      */
     int (*waits_for)(void *self, struct stage_waiting *waiting, double now,
                      struct err who[STAGE_WAITS]);

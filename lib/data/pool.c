@@ -11,7 +11,7 @@ struct data_pool {
     struct image_decoder *decoder;
     struct data_bytes bytes;
     struct image image;  /* the last one that is not kept */
-    struct image **kept; /* [size] or NULL */
+    struct image **kept; /* [size] decoded images; NULL: none */
     uint8_t *bad;        /* [size] */
     size_t n_bad, kept_bytes;
     int unread; /* the latest sample could not be read */
