@@ -77,6 +77,29 @@ ok 'and has judged the last' bash -c \
 ok 'the best is there, beside the two newest and one that was judged' bash -c \
     'test -e live/best/MANIFEST.json && test "$(ls -d live/step-* | wc -l)" -le 4'
 
+# an evaluation that outlasts the run, with more events than the queues hold
+mkdir -m 700 long
+# shellcheck disable=SC2016 # of the program
+"$eval" follow -r long --judge-command 'while read -r line; do : >asked
+    until test -e ended; do sleep 0.1; done; echo "{\"accuracy\": 0.5}"; echo ok; done' \
+    half.foil >long.jsonl 2>&1 &
+follower=$!
+"$BIN/foil-augment" -r long --size 8 set.tar 2>long.augment &
+"$BIN/foil-select" -r long --batch 2 --epochs 1000000 set.tar 2>long.select &
+"$BIN/foil-train" -r long --threads 1 --arch linear,hidden=2 --head none \
+    --checkpoint-every 100 --keep 2 2>long.train &
+trainer=$!
+many_events() {
+    test "$(wc -l <long/metrics.jsonl)" -ge 9000
+}
+ok 'an evaluation takes longer than 9,000 steps' becomes_true test -e asked -a \
+    -e long/metrics.jsonl
+ok 'which are trained' becomes_true many_events
+kill "$trainer"
+wait "$trainer"
+: >ended
+ok 'the follower ends with the run all the same' wait "$follower"
+
 # killed while it judges, and started again
 rm curve/results.jsonl
 "$eval" follow -r curve half.foil other.foil >/dev/null 2>&1 &

@@ -1,5 +1,9 @@
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -453,7 +457,6 @@ is_over(const struct judge *judge)
 
 /* ----------------------------------------------------------------- follow */
 
-/* Events may be lost while we judge: the folder is looked into this often. */
 enum { LOOK_EVERY_S = 10, QUEUE = 1000 /* messages */ };
 
 static struct stage_options options;
@@ -484,59 +487,97 @@ static const struct opt follow_own[] = {
 };
 verb_opts follow_opts = {follow_own, NULL};
 
-/* The run that is followed. */
+/*
+ * The run to follow.  A thread reads its events: an evaluation takes minutes,
+ * while the queue of events fills up and the one that ends the run is lost.
+ */
 struct followed {
     struct stage stage;
-    struct run_live live;
-    int over; /* the trainer has stopped */
+    struct run_live live; /* of the thread */
+    pthread_t reader;
+    int end[2];      /* pipe: the thread ends when we close end[1] */
+    int news[2];     /* pipe: a byte for each event that we should react to */
+    atomic_int over; /* the trainer has stopped */
 };
 
-/* Reads the events that there are; returns 1 when something is to be looked at.
- */
-static int
-read_events(struct followed *run)
+static void *
+read_events(void *arg)
 {
-    const struct run_live *live = &run->live;
-    int news = 0;
+    struct followed *run = arg;
+    struct run_live *live = &run->live;
+    struct err ignored;
 
-    while (run_live_next(&run->live)) {
-        run->over |= live->over;
-        news |= run->over || live->missed ||
-                !strcmp(live->event.what, "checkpoint");
-    }
-    return news;
+    while (wire_wait(run->stage.wire, run->end[0], LOOK_EVERY_S, &ignored) > 0)
+        while (run_live_next(live)) {
+            if (live->over)
+                atomic_store(&run->over, 1);
+            if (live->over || live->missed ||
+                !strcmp(live->event.what, "checkpoint"))
+                (void)!write(run->news[1], "", 1); // full: news enough
+        }
+    return NULL;
 }
 
-/* Waits for news, or until it is time to look: 0 when asked to stop. */
-static int
-wait_for_news(struct followed *run)
+/* Connects to the trainer and starts the thread. */
+static void
+start_reading(struct followed *run)
 {
-    for (int i = 0; i < LOOK_EVERY_S; i++) {
-        if (!stage_wait(&run->stage, 1))
-            return 0;
-        if (read_events(run))
-            break;
-    }
-    return 1;
+    static const char *const kinds[RUN_LISTENERS] = {"event"};
+    struct err err;
+    int rc;
+
+    run->over = 0;
+    if (run_live_open(&run->live, run->stage.wire,
+                      stage_endpoint(&run->stage, events, "events"), kinds,
+                      QUEUE, &err))
+        die("%s", err.msg);
+    if (pipe2(run->end, O_CLOEXEC) || pipe2(run->news, O_CLOEXEC | O_NONBLOCK))
+        die("cannot make a pipe: %s", strerror(errno));
+    rc = stop_thread(&run->reader, read_events, run);
+    if (rc)
+        die("cannot start a thread: %s", strerror(rc));
 }
 
-/* Judges all that there is: 0 when asked to stop. */
+static void
+stop_reading(struct followed *run)
+{
+    close(run->end[1]);
+    pthread_join(run->reader, NULL);
+    close(run->end[0]);
+    close(run->news[0]);
+    close(run->news[1]);
+    run_live_close(&run->live);
+}
+
+/* Waits for news, or until it is time to look for checkpoints: 0 when asked to
+ * stop. */
 static int
-measure_all(struct judge *judge, struct followed *run)
+wait_for_news(const struct followed *run)
+{
+    struct pollfd wait[] = {{.fd = run->stage.stop, .events = POLLIN},
+                            {.fd = run->news[0], .events = POLLIN}};
+    char byte[64];
+
+    if (poll(wait, 2, LOOK_EVERY_S * 1000) > 0 && wait[1].revents)
+        while (read(run->news[0], byte, sizeof byte) > 0)
+            ;
+    return !stop_asked();
+}
+
+/* Evaluates all new checkpoints: 0 when asked to stop. */
+static int
+measure_all(struct judge *judge)
 {
     long step;
 
-    while (!stop_asked() && (step = next_step(judge)) >= 0) {
+    while (!stop_asked() && (step = next_step(judge)) >= 0)
         take_step(judge, step);
-        read_events(run); // so that little is lost
-    }
     return !stop_asked();
 }
 
 void
 run_follow(char **path)
 {
-    static const char *const kinds[RUN_LISTENERS] = {"event"};
     struct followed run;
     struct judge judge = {.run = options.run,
                           .train = path[0] && path[1] ? path[0] : NULL,
@@ -546,7 +587,6 @@ run_follow(char **path)
                           .k_list = k_list,
                           .by = best,
                           .threads = threads};
-    struct err err;
 
     if (!options.run)
         opt_misuse("-r is missing: which run?");
@@ -560,19 +600,14 @@ run_follow(char **path)
     stage_open(&run.stage, &options);
     judge.stop = run.stage.stop;
     open_judging(&judge);
-    if (run_live_open(&run.live, run.stage.wire,
-                      stage_endpoint(&run.stage, events, "events"), kinds,
-                      QUEUE, &err))
-        die("%s", err.msg);
-    run.over = 0;
-    while (measure_all(&judge, &run) && !once && !run.over &&
-           !is_over(&judge) && wait_for_news(&run))
+    start_reading(&run);
+    while (measure_all(&judge) && !once && !run.over && !is_over(&judge) &&
+           wait_for_news(&run))
         ;
-    // the trainer's last event may have come before its last checkpoint was
-    // seen
-    measure_all(&judge, &run);
+    // the event that ends the run may overtake the last checkpoint
+    measure_all(&judge);
+    stop_reading(&run);
     say_stopped();
-    run_live_close(&run.live);
     stage_close(&run.stage);
     close_judging(&judge);
 }
