@@ -40,7 +40,8 @@ enum { STAGE_ENDPOINTS = 8 };
 
 struct stage {
     const struct stage_options *options; /* lent */
-    int stop; /* descriptor, readable when we are asked to end (util/stop.h) */
+    int stop;  /* descriptor, readable when we are asked to end (util/stop.h) */
+    int epoll; /* of stop and the descriptor of stage_watch(); -1: none */
     struct wire_keys keys;
     struct wire *wire;
     struct stage_waiting waiting;    /* of stage_run() */
@@ -72,6 +73,13 @@ struct wire_hello stage_hello(const char *name, const char *digest,
 /* stage_wait() is wire_wait(): 1 when something may have come or the time is
  * over, 0 when we are asked to end. */
 int stage_wait(struct stage *stage, double seconds);
+
+/*
+ * stage_watch() makes stage_wait() return 1 also when a descriptor is readable,
+ * such as the epoll descriptor of an HTTP server.  Call it once at most, after
+ * stage_open().  Close the descriptor after the last wait.
+ */
+void stage_watch(struct stage *stage, int fd);
 
 /* stage_listen() follows kinds of events (wire_listener_open()) at an endpoint,
  * or in the run directory.

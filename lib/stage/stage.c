@@ -1,7 +1,10 @@
 #include "stage/stage.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "util/clock.h"
 #include "util/mem.h"
@@ -12,6 +15,7 @@ stage_connect(struct stage *stage, const struct stage_options *options,
               struct err *err)
 {
     stage->options = options;
+    stage->epoll = -1;
     if (options->keys &&
         wire_keys_open(&stage->keys, options->keys, options->allow, err))
         return -1;
@@ -32,6 +36,8 @@ stage_open(struct stage *stage, const struct stage_options *options)
 void
 stage_close(struct stage *stage)
 {
+    if (stage->epoll >= 0)
+        close(stage->epoll);
     wire_close(stage->wire);
     wire_keys_release(&stage->keys);
     while (stage->endpoints)
@@ -61,11 +67,25 @@ int
 stage_wait(struct stage *stage, double seconds)
 {
     struct err err;
-    const int rc = wire_wait(stage->wire, stage->stop, seconds, &err);
+    const int watches = stage->epoll >= 0;
+    const int rc = wire_wait(stage->wire, watches ? stage->epoll : stage->stop,
+                             seconds, &err);
 
     if (rc < 0)
         die("%s", err.msg);
-    return rc;
+    return rc || (watches && !stop_asked());
+}
+
+void
+stage_watch(struct stage *stage, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+
+    stage->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (stage->epoll < 0 ||
+        epoll_ctl(stage->epoll, EPOLL_CTL_ADD, stage->stop, &event) ||
+        epoll_ctl(stage->epoll, EPOLL_CTL_ADD, fd, &event))
+        die("cannot wait: %s", strerror(errno));
 }
 
 struct wire_listener *

@@ -1,5 +1,8 @@
 #include "stage/stage.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include "flow/ends.h"
 #include "t.h"
 
@@ -108,6 +111,24 @@ test_events(struct bench *b)
     wire_feed_close(feed);
 }
 
+static void
+test_watch(struct bench *b)
+{
+    char byte = 0;
+    int fd[2];
+
+    T(!pipe(fd), "a pipe is made");
+    stage_watch(&b->stage, fd[0]);
+    T(stage_wait(&b->stage, 0.01), "the time is over");
+    T(write(fd[1], &byte, 1) == 1 && stage_wait(&b->stage, 600),
+      "a readable descriptor ends the wait");
+    T(read(fd[0], &byte, 1) == 1 && !kill(getpid(), SIGTERM) &&
+          !stage_wait(&b->stage, 600),
+      "so does a signal");
+    T(write(fd[1], &byte, 1) == 1 && !stage_wait(&b->stage, 600),
+      "after a signal a readable descriptor changes nothing");
+}
+
 int
 main(void)
 {
@@ -121,6 +142,7 @@ main(void)
     test_run(&b);
     test_outlet(&b);
     test_events(&b);
+    test_watch(&b);
     stage_close(&b.stage);
     scratch_close();
     return t_done();

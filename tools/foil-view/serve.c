@@ -15,6 +15,7 @@
 #include "http_args.h"
 #include "json_number.h"
 #include "util/asset.h"
+#include "util/clock.h"
 #include "util/mem.h"
 
 enum {
@@ -26,6 +27,9 @@ enum {
     NAMES = 2
 };
 
+static const double look_every_s = 1, // at the run, at most
+    beat_every_s = 5;
+
 struct serve {
     struct MHD_Daemon *daemon;
     struct watch *watch;
@@ -34,6 +38,7 @@ struct serve {
     char *name[NAMES];       /* of this host, besides its addresses */
     int stranger[STRANGERS]; /* sockets; -1: none */
     size_t oldest;           /* of them, which the next one replaces */
+    double beat_at;          /* when hub_beat() was called last */
 };
 
 /* What is answered: a code, and a body of that type, which is given away. */
@@ -452,8 +457,12 @@ serve_open(const struct serve_how *how, struct watch *watch, struct hub *hub,
               MHD_OPTION_END)))
         err_set(err, "cannot listen at %s, port %d: %s; --port takes another",
                 how->address, how->port, strerror(errno));
-    if (serve->daemon)
+    if (serve->daemon) {
+        stage_watch(&watch->stage,
+                    MHD_get_daemon_info(serve->daemon, MHD_DAEMON_INFO_EPOLL_FD)
+                        ->epoll_fd);
         return serve;
+    }
     serve_close(serve);
     return NULL;
 }
@@ -478,24 +487,29 @@ serve_port(const struct serve *serve)
     return MHD_get_daemon_info(serve->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
 }
 
-int
-serve_fd(const struct serve *serve)
+static double
+choose_pause(void *self)
 {
-    return MHD_get_daemon_info(serve->daemon, MHD_DAEMON_INFO_EPOLL_FD)
-        ->epoll_fd;
-}
-
-double
-serve_due(const struct serve *serve)
-{
+    const struct serve *serve = self;
     MHD_UNSIGNED_LONG_LONG ms;
 
-    return MHD_get_timeout(serve->daemon, &ms) == MHD_YES ? (double)ms / 1000
-                                                          : INFINITY;
+    return MHD_get_timeout(serve->daemon, &ms) == MHD_YES
+               ? fmin(look_every_s, (double)ms / 1000)
+               : look_every_s;
 }
 
-void
-serve_run(struct serve *serve)
+static int
+take_turn(void *self)
 {
+    struct serve *serve = self;
+
+    watch_hear(serve->watch);
+    if (clock_now() - serve->beat_at > beat_every_s) {
+        serve->beat_at = clock_now();
+        hub_beat(serve->hub);
+    }
     MHD_run(serve->daemon);
+    return 1;
 }
+
+const struct stage_handlers serve_handlers = {choose_pause, take_turn, NULL};

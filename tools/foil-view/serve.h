@@ -20,15 +20,17 @@ struct serve_how {
     const char *token;   /* "": none */
 };
 
+/* serve_open() listens; a request ends a stage_wait() of the watch's stage
+ * (stage_watch()).  NULL with a sentence. */
 struct serve *serve_open(const struct serve_how *how, struct watch *watch,
                          struct hub *hub, struct err *err);
 void serve_close(struct serve *serve);
 
-/* serve_port() returns the port.  serve_run() answers what has come; call it
- * when serve_fd() is readable, and after serve_due() seconds. */
+/* serve_port() returns the port. */
 uint16_t serve_port(const struct serve *serve);
-int serve_fd(const struct serve *serve);
-double serve_due(const struct serve *serve);
-void serve_run(struct serve *serve);
+
+/* Reads what the trainer published and answers the requests that have come:
+ * for stage_run(), with the struct serve. */
+extern const struct stage_handlers serve_handlers;
 
 #endif
