@@ -95,7 +95,7 @@ write_page(struct watch *watch)
 
 /* Until we are asked to stop. */
 static void
-serve_page(struct watch *watch, struct hub *hub)
+serve_page(struct watch *watch)
 {
     struct serve *serve;
     struct err err;
@@ -103,7 +103,7 @@ serve_page(struct watch *watch, struct hub *hub)
     if (!token)
         token = make_token();
     serve = serve_open(&(struct serve_how){address, (uint16_t)port, token},
-                       watch, hub, &err);
+                       watch, &err);
     if (!serve)
         die("%s", err.msg);
     printf("http://%s:%d/%s%s\n", address, serve_port(serve), token,
@@ -151,7 +151,7 @@ main(int argc, char **argv)
     if (file)
         write_page(&watch);
     else
-        serve_page(&watch, hub);
+        serve_page(&watch);
     watch_close(&watch);
     hub_close(hub);
     close_stdout();

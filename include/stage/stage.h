@@ -40,8 +40,8 @@ enum { STAGE_ENDPOINTS = 8 };
 
 struct stage {
     const struct stage_options *options; /* lent */
-    int stop;  /* descriptor, readable when we are asked to end (util/stop.h) */
-    int epoll; /* of stop and the descriptor of stage_watch(); -1: none */
+    int stop; /* descriptor, readable when we are asked to end (util/stop.h) */
+    int wait_on; /* the same, or epoll of it and that of stage_watch() */
     struct wire_keys keys;
     struct wire *wire;
     struct stage_waiting waiting;    /* of stage_run() */

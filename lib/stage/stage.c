@@ -15,7 +15,7 @@ stage_connect(struct stage *stage, const struct stage_options *options,
               struct err *err)
 {
     stage->options = options;
-    stage->epoll = -1;
+    stage->wait_on = stage->stop;
     if (options->keys &&
         wire_keys_open(&stage->keys, options->keys, options->allow, err))
         return -1;
@@ -36,8 +36,8 @@ stage_open(struct stage *stage, const struct stage_options *options)
 void
 stage_close(struct stage *stage)
 {
-    if (stage->epoll >= 0)
-        close(stage->epoll);
+    if (stage->wait_on != stage->stop)
+        close(stage->wait_on);
     wire_close(stage->wire);
     wire_keys_release(&stage->keys);
     while (stage->endpoints)
@@ -67,13 +67,11 @@ int
 stage_wait(struct stage *stage, double seconds)
 {
     struct err err;
-    const int watches = stage->epoll >= 0;
-    const int rc = wire_wait(stage->wire, watches ? stage->epoll : stage->stop,
-                             seconds, &err);
+    const int rc = wire_wait(stage->wire, stage->wait_on, seconds, &err);
 
     if (rc < 0)
         die("%s", err.msg);
-    return rc || (watches && !stop_asked());
+    return rc || !stop_asked();
 }
 
 void
@@ -81,10 +79,10 @@ stage_watch(struct stage *stage, int fd)
 {
     struct epoll_event event = {.events = EPOLLIN};
 
-    stage->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (stage->epoll < 0 ||
-        epoll_ctl(stage->epoll, EPOLL_CTL_ADD, stage->stop, &event) ||
-        epoll_ctl(stage->epoll, EPOLL_CTL_ADD, fd, &event))
+    stage->wait_on = epoll_create1(EPOLL_CLOEXEC);
+    if (stage->wait_on < 0 ||
+        epoll_ctl(stage->wait_on, EPOLL_CTL_ADD, stage->stop, &event) ||
+        epoll_ctl(stage->wait_on, EPOLL_CTL_ADD, fd, &event))
         die("cannot wait: %s", strerror(errno));
 }
 

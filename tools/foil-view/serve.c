@@ -33,7 +33,6 @@ static const double look_every_s = 1, // at the run, at most
 struct serve {
     struct MHD_Daemon *daemon;
     struct watch *watch;
-    struct hub *hub;
     char *token;
     char *name[NAMES];       /* of this host, besides its addresses */
     int stranger[STRANGERS]; /* sockets; -1: none */
@@ -396,7 +395,7 @@ answer_request(void *self, struct MHD_Connection *connection, const char *url,
     if (!code)
         forget_stranger(serve, connection);
     if (!code && !strcmp(path, "events")) {
-        response = hub_answer(serve->hub, connection);
+        response = hub_answer(serve->watch->hub, connection);
         if (response)
             return send_response(connection, response, MHD_HTTP_OK,
                                  "text/event-stream");
@@ -432,14 +431,12 @@ name_hosts(struct serve *serve, const char *address)
 }
 
 struct serve *
-serve_open(const struct serve_how *how, struct watch *watch, struct hub *hub,
-           struct err *err)
+serve_open(const struct serve_how *how, struct watch *watch, struct err *err)
 {
     struct serve *serve = mem_array(1, sizeof *serve);
     struct sockaddr_in address;
 
     serve->watch = watch;
-    serve->hub = hub;
     serve->token = mem_text(how->token);
     for (int i = 0; i < STRANGERS; i++)
         serve->stranger[i] = -1;
@@ -471,7 +468,7 @@ void
 serve_close(struct serve *serve)
 {
     if (serve->daemon) {
-        hub_wake(serve->hub);
+        hub_wake(serve->watch->hub);
         MHD_run(serve->daemon);
         MHD_stop_daemon(serve->daemon);
     }
@@ -506,7 +503,7 @@ take_turn(void *self)
     watch_hear(serve->watch);
     if (clock_now() - serve->beat_at > beat_every_s) {
         serve->beat_at = clock_now();
-        hub_beat(serve->hub);
+        hub_beat(serve->watch->hub);
     }
     MHD_run(serve->daemon);
     return 1;

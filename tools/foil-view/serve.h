@@ -23,7 +23,7 @@ struct serve_how {
 /* serve_open() listens; a request ends a stage_wait() of the watch's stage
  * (stage_watch()).  NULL with a sentence. */
 struct serve *serve_open(const struct serve_how *how, struct watch *watch,
-                         struct hub *hub, struct err *err);
+                         struct err *err);
 void serve_close(struct serve *serve);
 
 /* serve_port() returns the port. */
