@@ -37,17 +37,15 @@ static const char *const kinds[RUN_LISTENERS] = {"event status",
                                                  "metrics features drawn"};
 enum { QUEUE = 64 }; // messages
 
-/* A member of the newest checkpoint's config.json; {} where there is none yet.
- */
+/* A member of the newest checkpoint's config; {} where there is none yet. */
 static json_t *
 read_config(const char *run, const char *member)
 {
-    char *path = mem_format("%s/latest/config.json", run);
-    json_t *config = json_load_file(path, 0, NULL);
+    struct err ignored;
+    json_t *config = run_config_newest(run, &ignored);
     json_t *found = json_incref(json_object_get(config, member));
 
     json_decref(config);
-    free(path);
     return found ? found : json_object();
 }
 
