@@ -93,26 +93,6 @@ write_page(struct watch *watch)
     free(text);
 }
 
-/* Until we are asked to stop. */
-static void
-serve_page(struct watch *watch)
-{
-    struct serve *serve;
-    struct err err;
-
-    if (!token)
-        token = make_token();
-    serve = serve_open(&(struct serve_how){address, (uint16_t)port, token},
-                       watch, &err);
-    if (!serve)
-        die("%s", err.msg);
-    printf("http://%s:%d/%s%s\n", address, serve_port(serve), token,
-           *token ? "/" : "");
-    fflush(stdout);
-    stage_run(&watch->stage, &serve_handlers, serve);
-    serve_close(serve);
-}
-
 static void
 check_runs(void)
 {
@@ -131,7 +111,6 @@ check_runs(void)
 int
 main(int argc, char **argv)
 {
-    struct hub *hub;
     struct watch watch;
 
     opt_parse(&tool, argc, argv);
@@ -146,14 +125,13 @@ main(int argc, char **argv)
     check_runs();
     priority_lower(PRIORITY_BESIDE);
     num_threads(1); // and a child may compute, too
-    hub = hub_open();
-    watch_open(&watch, &where, hub);
+    watch_open(&watch, &where);
     if (file)
         write_page(&watch);
     else
-        serve_page(&watch);
+        serve_page(&watch, address, (uint16_t)port,
+                   token ? token : make_token());
     watch_close(&watch);
-    hub_close(hub);
     close_stdout();
     return EXIT_OK;
 }
