@@ -6,7 +6,7 @@
 #include "flow/service.h"
 #include "stage/waiting.h"
 #include "util/opt.h"
-#include "wire/feed.h"
+#include "wire/sock.h"
 
 /*
  * What every stage does, and every tool that connects to one: options, signals,
@@ -80,12 +80,6 @@ int stage_wait(struct stage *stage, double seconds);
  * stage_open().  Close the descriptor after the last wait.
  */
 void stage_watch(struct stage *stage, int fd);
-
-/* stage_listen() follows kinds of events (wire_listener_open()) at an endpoint,
- * or in the run directory.
- *   queue   most messages that wait for us */
-struct wire_listener *stage_listen(struct stage *stage, const char *endpoint,
-                                   const char *kinds, size_t queue);
 
 enum { STAGE_WAITS = 4 };
 

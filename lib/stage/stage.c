@@ -86,21 +86,6 @@ stage_watch(struct stage *stage, int fd)
         die("cannot wait: %s", strerror(errno));
 }
 
-struct wire_listener *
-stage_listen(struct stage *stage, const char *endpoint, const char *kinds,
-             size_t queue)
-{
-    const struct wire_limits limits = {.queue = queue};
-    struct err err;
-    struct wire_listener *listener = wire_listener_open(
-        stage->wire, stage_endpoint(stage, endpoint, "events"), kinds, &limits,
-        &err);
-
-    if (!listener)
-        die("%s", err.msg);
-    return listener;
-}
-
 static void
 say_waiting(struct stage *stage, const struct stage_handlers *handlers,
             void *self)

@@ -89,29 +89,6 @@ test_outlet(struct bench *b)
 }
 
 static void
-test_events(struct bench *b)
-{
-    const struct wire_limits limits = {.queue = 10};
-    struct wire_event event = {.what = "stop"};
-    struct wire_msg *msg = NULL;
-    uint64_t missed;
-    struct err err;
-    struct wire_listener *listener = stage_listen(&b->stage, NULL, "event", 10);
-    struct wire_feed *feed =
-        wire_feed_open(b->stage.wire, at("events"), &limits, &err);
-
-    for (int i = 0; i < 6000 && !msg; i++) {
-        wire_feed_event(feed, &event);
-        stage_wait(&b->stage, 0.01);
-        wire_listener_next(listener, &msg, &missed, &err);
-    }
-    T(msg && wire_msg_kind(msg) == WIRE_EVENT, "events come from the run");
-    wire_msg_free(msg);
-    wire_listener_close(listener);
-    wire_feed_close(feed);
-}
-
-static void
 test_watch(struct bench *b)
 {
     char byte = 0;
@@ -141,7 +118,6 @@ main(void)
     test_hello();
     test_run(&b);
     test_outlet(&b);
-    test_events(&b);
     test_watch(&b);
     stage_close(&b.stage);
     scratch_close();
