@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "pipeline.h"
+#include "run/settings.h"
 #include "util/file.h"
 #include "util/opt.h"
 
@@ -172,7 +173,7 @@ recall_run(struct pipeline *p)
         say("'%s' is of an older foil and does not remember its command: it "
             "goes on with the options given now",
             var(p, "RUN"));
-    else if (remembers && setting_read(&was, run_path(p, "command"), &err))
+    else if (remembers && run_command_read(&was, var(p, "RUN"), &err))
         die("%s", err.msg);
     respell_settings(p, &was);
     for (size_t i = 0; i < was.n; i++)
@@ -180,30 +181,27 @@ recall_run(struct pipeline *p)
     setting_release(&was);
 }
 
+/* Takes an option of a file, unless the command line has it. */
+static void
+configure_option(void *self, const char *name, const char *value)
+{
+    struct pipeline *p = self;
+    const char *said = setting_get(&p->said, name);
+
+    if (said && !strcmp(name, "objective"))
+        set_var(p, name, merge_parameters(value, said));
+    if (!strcmp(name, "pipeline") || said)
+        return;
+    if (!pipeline_is_key(p, name))
+        pipeline_misuse(p, "'%s' is no option of %s", name, p->name);
+    if (is_operand(name) ? *value : is_stage(name))
+        set_var(p, name, value);
+    else if (!is_operand(name))
+        pipeline_take(p, name, value);
+}
+
 void
 configure_run(struct pipeline *p)
 {
-    struct settings from = {0};
-    struct err err;
-
-    if (setting_read(&from, p->config, &err))
-        die("%s", err.msg);
-    for (size_t i = 0; i < from.n; i++) {
-        const char *name = from.item[i].name, *value = from.item[i].value;
-
-        const char *said = setting_get(&p->said, name);
-
-        if (said && !strcmp(name, "objective"))
-            set_var(p, name, merge_parameters(value, said));
-        if (!strcmp(name, "pipeline") || said)
-            continue;
-        if (!pipeline_is_key(p, name))
-            pipeline_misuse(p, "'%s' has '%s', which is no option of %s",
-                            p->config, name, p->name);
-        if (is_operand(name) ? *value : is_stage(name))
-            set_var(p, name, value);
-        else if (!is_operand(name))
-            pipeline_take(p, name, value);
-    }
-    setting_release(&from);
+    opt_config(p->config, configure_option, p);
 }

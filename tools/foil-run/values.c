@@ -22,9 +22,7 @@ pipeline_misuse(const struct pipeline *p, const char *fmt, ...)
     va_end(ap);
     if (p->line)
         die("%s: %s", p->line, text);
-    say("%s", text);
-    say("'foil run %s --help' lists the options", p->name);
-    exit(EXIT_USAGE);
+    opt_misuse("%s", text);
 }
 
 /* -------------------------------------------------------------- variables */
