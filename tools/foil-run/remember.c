@@ -30,7 +30,7 @@ look_up(const struct pipeline *p, const char *key)
 
 /* Returns the lines of settings, and frees these. */
 static char *
-lines_of(struct settings *all)
+settings_to_text(struct settings *all)
 {
     char *text = setting_text(all), *kept = keep("%s", text);
 
@@ -48,7 +48,7 @@ run_command_text(const struct pipeline *p)
     setting_set(&all, "pipeline", p->known);
     for (size_t i = 0; i < keys.n; i++)
         setting_set(&all, keys.word[i], look_up(p, keys.word[i]));
-    return lines_of(&all);
+    return settings_to_text(&all);
 }
 
 /*
@@ -80,7 +80,7 @@ study_text(const struct pipeline *p, char **value, int old)
     }
     for (size_t i = 0; old && i < all.n; i++)
         text = keep("%s%s\n", text, all.item[i].value);
-    return old ? text : lines_of(&all);
+    return old ? text : settings_to_text(&all);
 }
 
 void
