@@ -3,13 +3,10 @@
  * contrasted with which, its dataflow and its curves.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "foil-view/export.h"
 #include "foil-view/serve.h"
@@ -20,7 +17,6 @@
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/priority.h"
-#include "util/stop.h"
 
 NUM_ROOM_FIRST
 
@@ -62,8 +58,7 @@ static const char token_characters[] = "abcdefghijklmnopqrstuvwxyz"
                                        "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                        "0123456789-_";
 
-static const double beat_every_s = 5, look_every_s = 1, // at most
-    export_s = 10; // for a trainer's first batch
+static const double export_s = 10; // for a trainer's first batch
 
 /* A random word. */
 static const char *
@@ -79,40 +74,6 @@ make_token(void)
     return word;
 }
 
-/* One descriptor that is readable when one of two is. */
-static int
-join_descriptors(int one, int other)
-{
-    const int all = epoll_create1(EPOLL_CLOEXEC);
-    struct epoll_event event = {.events = EPOLLIN};
-
-    if (all < 0 || epoll_ctl(all, EPOLL_CTL_ADD, one, &event) ||
-        epoll_ctl(all, EPOLL_CTL_ADD, other, &event))
-        die("cannot wait: %s", strerror(errno));
-    return all;
-}
-
-static void
-answer_pages(struct serve *serve, struct watch *watch, struct hub *hub)
-{
-    const int due = join_descriptors(watch->stage.stop, serve_fd(serve));
-    double beaten = clock_now();
-    struct err err;
-
-    while (!stop_asked()) {
-        if (wire_wait(watch->stage.wire, due,
-                      fmin(look_every_s, serve_due(serve)), &err) < 0)
-            die("%s", err.msg);
-        watch_hear(watch);
-        if (clock_now() - beaten > beat_every_s) {
-            beaten = clock_now();
-            hub_beat(hub);
-        }
-        serve_run(serve);
-    }
-    close(due);
-}
-
 /* Writes the page of a run that is over at once; of one that goes on, when its
  * trainer has published a batch, or does not. */
 static void
@@ -124,32 +85,12 @@ write_page(struct watch *watch)
     size_t size;
 
     while (watch_waits(watch) && clock_now() < until &&
-           stage_wait(&watch->stage, look_every_s))
+           stage_wait(&watch->stage, 1))
         watch_hear(watch);
     text = export_page(watch, &size);
     if (file_write(file, text, size, &err))
         die("%s", err.msg);
     free(text);
-}
-
-/* Until we are asked to stop. */
-static void
-serve_page(struct watch *watch, struct hub *hub)
-{
-    struct serve *serve;
-    struct err err;
-
-    if (!token)
-        token = make_token();
-    serve = serve_open(&(struct serve_how){address, (uint16_t)port, token},
-                       watch, hub, &err);
-    if (!serve)
-        die("%s", err.msg);
-    printf("http://%s:%d/%s%s\n", address, serve_port(serve), token,
-           *token ? "/" : "");
-    fflush(stdout);
-    answer_pages(serve, watch, hub);
-    serve_close(serve);
 }
 
 static void
@@ -170,7 +111,6 @@ check_runs(void)
 int
 main(int argc, char **argv)
 {
-    struct hub *hub;
     struct watch watch;
 
     opt_parse(&tool, argc, argv);
@@ -185,14 +125,13 @@ main(int argc, char **argv)
     check_runs();
     priority_lower(PRIORITY_BESIDE);
     num_threads(1); // and a child may compute, too
-    hub = hub_open();
-    watch_open(&watch, &where, hub);
+    watch_open(&watch, &where);
     if (file)
         write_page(&watch);
     else
-        serve_page(&watch, hub);
+        serve_page(&watch, address, (uint16_t)port,
+                   token ? token : make_token());
     watch_close(&watch);
-    hub_close(hub);
     close_stdout();
     return EXIT_OK;
 }

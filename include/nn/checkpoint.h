@@ -3,7 +3,9 @@
 
 #include <stddef.h>
 
+#include "util/digest.h"
 #include "util/err.h"
+#include "util/json.h"
 
 /*
  * Checkpoints: folders `step-00000012` in a run directory, whole or not there.
@@ -57,6 +59,11 @@ void nn_checkpoint_abort(const char *run, long step);
  */
 int nn_checkpoint_verify(const char *folder, struct err *err);
 
+/* nn_checkpoint_digest() returns the digest of its manifest, and so of the
+ * whole checkpoint, in hexadecimal; -1 where that cannot be read. */
+int nn_checkpoint_digest(const char *folder, char hex[DIGEST_HEX],
+                         struct err *err);
+
 /*
  * nn_checkpoint_find() looks for a checkpoint: `path` itself when it is one,
  * else the newest in it.  Returns 1 with its path in *found, to be freed, 0
@@ -67,6 +74,11 @@ int nn_checkpoint_find(const char *path, char **found, struct err *err);
 /* nn_checkpoint_need() is the same where there must be one: its path, to be
  * freed, or NULL. */
 char *nn_checkpoint_need(const char *path, struct err *err);
+
+/* nn_checkpoint_config() returns the config.json of a checkpoint
+ * (train/config.h), to be given to json_decref(); NULL on error. */
+#define NN_CHECKPOINT_CONFIG "config.json"
+json_t *nn_checkpoint_config(const char *checkpoint, struct err *err);
 
 /*
  * nn_checkpoint_point() makes or replaces, atomically, a symbolic link in the

@@ -56,13 +56,10 @@ int run_settings_knows(const struct run_settings *settings, const char *key);
 int run_settings_overridden(const struct run_settings *settings,
                             const char *key);
 
-/* config.json of a checkpoint (train/config.h).  run_config_read() returns it,
- * run_config_newest() that of the newest checkpoint of a run, or of RUN/latest
- * where a trainer of another kind wrote that alone, to be given to
- * json_decref(); NULL with a sentence where there is none. */
-#define RUN_CONFIG "config.json"
-
-json_t *run_config_read(const char *checkpoint, struct err *err);
+/* run_config_newest() returns the config of the newest checkpoint of a run
+ * (nn/checkpoint.h), or of RUN/latest where a trainer of another kind wrote
+ * that alone, to be given to json_decref(); NULL with a sentence where there is
+ * none. */
 json_t *run_config_newest(const char *run, struct err *err);
 
 /* run_config_done() returns 1 where all epochs of the run are done.

@@ -6,7 +6,7 @@
 #include "flow/service.h"
 #include "stage/waiting.h"
 #include "util/opt.h"
-#include "wire/feed.h"
+#include "wire/sock.h"
 
 /*
  * What every stage does, and every tool that connects to one: options, signals,
@@ -41,6 +41,7 @@ enum { STAGE_ENDPOINTS = 8 };
 struct stage {
     const struct stage_options *options; /* lent */
     int stop; /* descriptor, readable when we are asked to end (util/stop.h) */
+    int wait_on; /* the same, or epoll of it and that of stage_watch() */
     struct wire_keys keys;
     struct wire *wire;
     struct stage_waiting waiting;    /* of stage_run() */
@@ -73,11 +74,12 @@ struct wire_hello stage_hello(const char *name, const char *digest,
  * over, 0 when we are asked to end. */
 int stage_wait(struct stage *stage, double seconds);
 
-/* stage_listen() follows kinds of events (wire_listener_open()) at an endpoint,
- * or in the run directory.
- *   queue   most messages that wait for us */
-struct wire_listener *stage_listen(struct stage *stage, const char *endpoint,
-                                   const char *kinds, size_t queue);
+/*
+ * stage_watch() makes stage_wait() return 1 also when a descriptor is readable,
+ * such as the epoll descriptor of an HTTP server.  Call it once at most, after
+ * stage_open().  Close the descriptor after the last wait.
+ */
+void stage_watch(struct stage *stage, int fd);
 
 enum { STAGE_WAITS = 4 };
 

@@ -10,8 +10,8 @@
 #include "util/json.h"
 
 /*
- * config.json of a checkpoint (run/settings.h reads it): all that is known of a
- * run before its arrays are loaded.
+ * config.json of a checkpoint (nn/checkpoint.h reads it): all that is known of
+ * a run before its arrays are loaded.
  *
  *     format, version, foil   "foil-config", 1, the version of foil
  *     options    the options that were given (run/settings.h)
@@ -54,7 +54,7 @@ struct train_config {
 int train_config_save(const struct train_config *config, const char *folder,
                       struct err *err);
 
-/* train_config_get() finds shape and state in a config (run/settings.h). */
+/* train_config_get() finds shape and state in a config. */
 int train_config_get(const json_t *config, struct train_shape *shape,
                      struct train_state *state, struct err *err);
 

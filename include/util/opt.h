@@ -220,6 +220,17 @@ const struct opt_tool *opt_verb(const struct opt_tool *tool,
                                 char **argv, char ***operand);
 
 /*
+ * opt_config() reads a file of options (util/setting.h), for opt_parse() and
+ * for a tool with a table of its own: it calls take() with each name and value,
+ * "" where there is none.  Texts are valid until the next call.  While take()
+ * runs, messages begin with file and line.  A file that cannot be read ends the
+ * tool by die().
+ */
+void opt_config(const char *path,
+                void (*take)(void *self, const char *name, const char *value),
+                void *self);
+
+/*
  * opt_whole() reads an operand that is a whole number in min .. max, or reports
  * misuse of the operand that `what` names.
  */

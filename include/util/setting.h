@@ -7,14 +7,14 @@
 
 /*
  * Settings: names with their values, in the order in which they were set, and
- * the file that keeps them, a line "NAME VALUE" each.  In a value \\ and \n
- * stand for a backslash and a new line; blanks around the name, a carriage
- * return at the end of a line, empty lines and lines that begin with # have no
- * meaning.
+ * their files, a line "NAME VALUE" each: those of --config, RUN/command and
+ * STUDY/settings.  In a value \\ and \n stand for a backslash and a new line;
+ * blanks around the name, a carriage return at the end of a line, empty lines
+ * and lines that begin with # have no meaning.
  *
  *     struct settings settings = {0};
  *     setting_set(&settings, "epochs", "20");
- *     setting_write(&settings, "run/command", &err);
+ *     text = setting_text(&settings);
  *     setting_release(&settings);
  *
  * Not for two threads at once.  Finding a name is O(n).
@@ -43,12 +43,9 @@ void setting_set(struct settings *settings, const char *name,
  */
 int setting_read(struct settings *settings, const char *path, struct err *err);
 
-/* setting_text() returns the lines of such a file, to be given to free(). */
+/* setting_text() returns the lines of such a file, to be given to free(): all
+ * such files are written by it. */
 char *setting_text(const struct settings *settings);
-
-/* setting_write() writes a file, all or nothing as file_write(). */
-int setting_write(const struct settings *settings, const char *path,
-                  struct err *err);
 
 /* setting_release() frees all; the settings are empty then. */
 void setting_release(struct settings *settings);

@@ -11,6 +11,8 @@
 
 #include "manifest.h"
 
+enum { CONFIG_MOST = 1 << 24 }; // bytes of config and manifest
+
 static const char temporary[] = ".step-"; // and the step, and ".new"
 
 static char *
@@ -112,6 +114,36 @@ nn_checkpoint_need(const char *path, struct err *err)
     if (!nn_checkpoint_find(path, &found, err))
         err_set(err, "no checkpoint in '%s'", path);
     return found;
+}
+
+json_t *
+nn_checkpoint_config(const char *checkpoint, struct err *err)
+{
+    char *path = mem_format("%s/%s", checkpoint, NN_CHECKPOINT_CONFIG);
+    size_t len;
+    char *text = file_read(path, CONFIG_MOST, &len, err);
+    json_t *config = text ? json_parse(text, len, path, err) : NULL;
+
+    free(text);
+    free(path);
+    return config;
+}
+
+int
+nn_checkpoint_digest(const char *folder, char hex[DIGEST_HEX], struct err *err)
+{
+    char *path = mem_format("%s/%s", folder, NN_MANIFEST);
+    struct digest digest;
+    size_t len;
+    char *text = file_read(path, CONFIG_MOST, &len, err);
+
+    free(path);
+    if (!text)
+        return -1;
+    digest = digest_bytes(text, len);
+    digest_hex(&digest, hex);
+    free(text);
+    return 0;
 }
 
 char *

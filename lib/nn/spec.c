@@ -4,8 +4,6 @@
 #include "nn/checkpoint.h"
 #include "nn/model.h"
 #include "num/dnn.h"
-#include "util/digest.h"
-#include "util/file.h"
 #include "util/mem.h"
 
 #include "encoder.h"
@@ -136,47 +134,31 @@ static int
 read_config(const char *folder, const char *name, struct nn_model *model,
             struct err *err)
 {
-    char *path = mem_format("%s/config.json", folder);
     struct err why;
-    size_t len;
-    char *text = file_read(path, 1 << 24, &len, err);
-    int rc = -1;
 
-    if (text)
-        model->config = json_parse(text, len, path, err);
-    if (model->config && !strcmp(name, "text") &&
-        !json_object_get(model->config, name)) {
-        err_set(err, "'%s' has no encoder of texts", folder);
-    } else if (model->config) {
-        rc = nn_spec_get(&model->spec, json_object_get(model->config, name),
-                         &why);
-        if (rc)
-            err_set(err, "'%s': %s", path, why.msg);
-    }
-    free(text);
-    free(path);
-    return rc;
+    model->config = nn_checkpoint_config(folder, err);
+    if (!model->config)
+        return -1;
+    if (!strcmp(name, "text") && !json_object_get(model->config, name))
+        return err_set(err, "'%s' has no encoder of texts", folder);
+    if (nn_spec_get(&model->spec, json_object_get(model->config, name), &why))
+        return err_set(err, "'%s/" NN_CHECKPOINT_CONFIG "': %s", folder,
+                       why.msg);
+    return 0;
 }
 
 /* Fills in `about`. */
 static int
 fill_about(struct nn_model *model, const char *folder, struct err *err)
 {
-    char *path = mem_format("%s/MANIFEST.json", folder), hex[DIGEST_HEX];
-    struct digest digest;
-    size_t len;
-    char *text = file_read(path, 1 << 24, &len, err);
+    char hex[DIGEST_HEX];
 
-    free(path);
-    if (!text)
+    if (nn_checkpoint_digest(folder, hex, err))
         return -1;
-    digest = digest_bytes(text, len);
-    free(text);
     model->folder = mem_text(folder);
     model->about = nn_spec_put(&model->spec);
     json_object_set_new(model->about, "checkpoint", json_string(folder));
-    json_object_set_new(model->about, "manifest",
-                        json_string(digest_hex(&digest, hex)));
+    json_object_set_new(model->about, "manifest", json_string(hex));
     return 0;
 }
 

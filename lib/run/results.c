@@ -8,27 +8,17 @@
 #include "run/metrics.h"
 #include "run/results.h"
 #include "util/clock.h"
-#include "util/digest.h"
 #include "util/file.h"
 #include "util/mem.h"
-
-enum { MANIFEST_BYTES = 1 << 24 }; // nobody has a larger one
 
 int
 run_results_manifest(const char *run, long step, char hex[33], struct err *err)
 {
-    char *path = mem_format("%s/step-%08ld/MANIFEST.json", run, step);
-    size_t len;
-    char *text = file_read(path, MANIFEST_BYTES, &len, err);
-    struct digest digest;
+    char *path = mem_format("%s/step-%08ld", run, step);
+    const int rc = nn_checkpoint_digest(path, hex, err);
 
     free(path);
-    if (!text)
-        return -1;
-    digest = digest_bytes(text, len);
-    digest_hex(&digest, hex);
-    free(text);
-    return 0;
+    return rc;
 }
 
 /* The step of the checkpoint that has this manifest, or -1. */

@@ -5,10 +5,7 @@
 
 #include "nn/checkpoint.h"
 #include "run/settings.h"
-#include "util/file.h"
 #include "util/mem.h"
-
-enum { CONFIG_BYTES = 1 << 24 }; // nobody has a larger one
 
 void
 run_settings_init(struct run_settings *settings, const struct opt *opt,
@@ -183,19 +180,6 @@ run_settings_take(const struct run_settings *settings, const json_t *saved,
 }
 
 json_t *
-run_config_read(const char *checkpoint, struct err *err)
-{
-    char *path = mem_format("%s/%s", checkpoint, RUN_CONFIG);
-    size_t len;
-    char *text = file_read(path, CONFIG_BYTES, &len, err);
-    json_t *config = text ? json_parse(text, len, path, err) : NULL;
-
-    free(text);
-    free(path);
-    return config;
-}
-
-json_t *
 run_config_newest(const char *run, struct err *err)
 {
     char *checkpoint;
@@ -205,7 +189,7 @@ run_config_newest(const char *run, struct err *err)
         return NULL;
     if (!checkpoint)
         checkpoint = mem_format("%s/latest", run);
-    config = run_config_read(checkpoint, err);
+    config = nn_checkpoint_config(checkpoint, err);
     free(checkpoint);
     return config;
 }

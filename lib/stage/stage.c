@@ -1,7 +1,10 @@
 #include "stage/stage.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "util/clock.h"
 #include "util/mem.h"
@@ -12,6 +15,7 @@ stage_connect(struct stage *stage, const struct stage_options *options,
               struct err *err)
 {
     stage->options = options;
+    stage->wait_on = stage->stop;
     if (options->keys &&
         wire_keys_open(&stage->keys, options->keys, options->allow, err))
         return -1;
@@ -32,6 +36,8 @@ stage_open(struct stage *stage, const struct stage_options *options)
 void
 stage_close(struct stage *stage)
 {
+    if (stage->wait_on != stage->stop)
+        close(stage->wait_on);
     wire_close(stage->wire);
     wire_keys_release(&stage->keys);
     while (stage->endpoints)
@@ -61,26 +67,23 @@ int
 stage_wait(struct stage *stage, double seconds)
 {
     struct err err;
-    const int rc = wire_wait(stage->wire, stage->stop, seconds, &err);
+    const int rc = wire_wait(stage->wire, stage->wait_on, seconds, &err);
 
     if (rc < 0)
         die("%s", err.msg);
-    return rc;
+    return rc || !stop_asked();
 }
 
-struct wire_listener *
-stage_listen(struct stage *stage, const char *endpoint, const char *kinds,
-             size_t queue)
+void
+stage_watch(struct stage *stage, int fd)
 {
-    const struct wire_limits limits = {.queue = queue};
-    struct err err;
-    struct wire_listener *listener = wire_listener_open(
-        stage->wire, stage_endpoint(stage, endpoint, "events"), kinds, &limits,
-        &err);
+    struct epoll_event event = {.events = EPOLLIN};
 
-    if (!listener)
-        die("%s", err.msg);
-    return listener;
+    stage->wait_on = epoll_create1(EPOLL_CLOEXEC);
+    if (stage->wait_on < 0 ||
+        epoll_ctl(stage->wait_on, EPOLL_CTL_ADD, stage->stop, &event) ||
+        epoll_ctl(stage->wait_on, EPOLL_CTL_ADD, fd, &event))
+        die("cannot wait: %s", strerror(errno));
 }
 
 static void

@@ -2,9 +2,9 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "nn/checkpoint.h"
 #include "nn/model.h"
 #include "run/batches.h"
-#include "run/settings.h"
 #include "train/config.h"
 #include "util/file.h"
 #include "util/isa.h"
@@ -57,7 +57,7 @@ int
 train_config_save(const struct train_config *config, const char *folder,
                   struct err *err)
 {
-    char *path = mem_format("%s/%s", folder, RUN_CONFIG);
+    char *path = mem_format("%s/%s", folder, NN_CHECKPOINT_CONFIG);
     json_t *object = describe_config(config);
     char *text = json_text(object, JSON_INDENT(2));
     const int rc = file_write(path, text, strlen(text), err);

@@ -16,7 +16,8 @@
 static const struct opt *tool_opts;
 static const struct opt_tool *tool_verbs; // or NULL
 static char given[OPT_MOST];              // by index in tool_opts
-static char outdated[OPT_MOST]; // so, 1: a parameter was given as an option
+static char given_first[OPT_MOST]; // on the command line, where a file is read
+static char outdated[OPT_MOST];    // so, 1: a parameter was given as an option
 static const char *values[OPT_MOST]; // that were given, so
 static char *words[OPT_MOST];        // of OPT_CHOICE, the word, so
 static char *lists[OPT_MOST];        // of parameters, cut at their commas
@@ -191,14 +192,13 @@ set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
 }
 
 /* Sets an option to a value, NULL where it has none; one of a file only where
- * the command line did not (`said`, NULL: this is the command line). */
+ * the command line did not. */
 static void
-set_option(const struct opt_tool *tool, const struct opt *o, const char *value,
-           const char *said)
+set_option(const struct opt_tool *tool, const struct opt *o, const char *value)
 {
     const size_t row = (size_t)(o - tool->opts);
 
-    if (said && said[row])
+    if (given_first[row])
         return;
     if (o->kind == OPT_FLAG && value && value != off)
         opt_misuse("%s takes no value", opt_spelled(o));
@@ -215,8 +215,7 @@ set_option(const struct opt_tool *tool, const struct opt *o, const char *value,
 
 /* Takes NAME, NAME=VALUE, or no-NAME of a flag, behind an option. */
 static void
-take_parameter(const struct opt_tool *tool, const struct opt *of, char *word,
-               const char *said)
+take_parameter(const struct opt_tool *tool, const struct opt *of, char *word)
 {
     const struct opt *row = opt_parameter_named(tool, of, word);
     char *value = strchr(word, '=');
@@ -234,50 +233,47 @@ take_parameter(const struct opt_tool *tool, const struct opt *of, char *word,
     if (!row)
         opt_misuse("--%s has no parameter '%s'%s", of->name, word,
                    guess_words(&guess));
-    set_option(tool, row, strcmp(word, opt_parameter(row)->name) ? off : value,
-               said);
+    set_option(tool, row, strcmp(word, opt_parameter(row)->name) ? off : value);
 }
 
 /* Takes an option's value and the parameters behind it: those of a file only
  * where the command line has the same method, or none. */
 static void
-take_list(const struct opt_tool *tool, const struct opt *o, const char *text,
-          const char *said)
+take_list(const struct opt_tool *tool, const struct opt *o, const char *text)
 {
     const size_t row = (size_t)(o - tool->opts);
     char *method = keep_list(text), *list = opt_parameters_of(method);
 
-    if (said && said[row] && *method && strcmp(method, values[row]))
+    if (given_first[row] && *method && strcmp(method, values[row]))
         return;
     if (*method || !list)
-        set_option(tool, o, method, said);
+        set_option(tool, o, method);
     for (char *next; list; list = next) {
         next = opt_parameter_cut(tool, o, list);
-        take_parameter(tool, o, list, said);
+        take_parameter(tool, o, list);
     }
 }
 
 /* Takes an option with its value, NULL where there is none; an old one as what
  * it stands for. */
 static void
-take_value(const struct opt_tool *tool, const struct opt *o, const char *value,
-           const char *said)
+take_value(const struct opt_tool *tool, const struct opt *o, const char *value)
 {
     const size_t row = (size_t)(o - tool->opts);
     const struct opt_old *old =
         value ? opt_old_find(tool->name, o->name, value) : NULL;
     char *rest = old ? keep_list(old->now) : NULL;
 
-    outdated[row] |= opt_parameter(o) && !(said && said[row]);
+    outdated[row] |= opt_parameter(o) && !given_first[row];
     if (!old && value && opt_has_parameters(tool, o))
-        take_list(tool, o, value, said);
-    else if (!old || (said && said[row]))
-        set_option(tool, o, value, said);
+        take_list(tool, o, value);
+    else if (!old || given_first[row])
+        set_option(tool, o, value);
     else
         say("--%s %s is now %s" OPT_DROPPED, o->name, value, old->now);
     for (char *name; rest && (name = strtok_r(rest, " ", &rest));)
         take_value(tool, find_option(tool, name + 2, strlen(name + 2)),
-                   strtok_r(rest, " ", &rest), said);
+                   strtok_r(rest, " ", &rest));
 }
 
 /* The value in the next word, which must be there. */
@@ -357,31 +353,35 @@ take_option(const struct opt_tool *tool, char **argv, int *at)
     }
     if (o->kind != OPT_FLAG && !value)
         value = next_word(argv, at, o->name, o->arg);
-    take_value(tool, o, unset ? off : value, NULL);
+    take_value(tool, o, unset ? off : value);
 }
 
-/* Takes the options of a file, which are not on the command line; the texts of
- * values stay. */
-static void
-take_config(const struct opt_tool *tool, const char *path)
+void
+opt_config(const char *path,
+           void (*take)(void *self, const char *name, const char *value),
+           void *self)
 {
     static struct settings settings; // not lost where a line ends us
-    char said[OPT_MOST];
     struct err err;
 
-    memcpy(said, given, sizeof said);
     setting_release(&settings);
     if (setting_read(&settings, path, &err))
         die("%s", err.msg);
     for (size_t i = 0; i < settings.n; i++) {
-        const char *name = settings.item[i].name;
-        const char *value = settings.item[i].value;
-
         opt_reads(path, settings.item[i].line);
-        take_value(tool, find_option(tool, name, strlen(name)),
-                   *value ? value : NULL, said);
+        take(self, settings.item[i].name, settings.item[i].value);
     }
     opt_reads(NULL, 0);
+}
+
+/* Takes an option of a file. */
+static void
+take_line(void *self, const char *name, const char *value)
+{
+    const struct opt_tool *const *tool = self;
+
+    take_value(*tool, find_option(*tool, name, strlen(name)),
+               *value ? value : NULL);
 }
 
 /* Takes the only operand as --run, where the table says [RUN]: 1 when it did.
@@ -391,7 +391,7 @@ take_run(const struct opt_tool *tool, int n, char **argv)
 {
     if (n != 1 || !tool->operands || strcmp(tool->operands, "[RUN]"))
         return 0;
-    set_option(tool, find_option(tool, "run", 3), argv[0], NULL);
+    set_option(tool, find_option(tool, "run", 3), argv[0]);
     return 1;
 }
 
@@ -436,12 +436,14 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
         else if (!take_common(tool, argv, &i, &config))
             take_option(tool, argv, &i);
     }
-    if (config)
-        take_config(tool, config);
+    n -= take_run(tool, n, argv);
+    if (config) {
+        memcpy(given_first, given, sizeof given);
+        opt_config(config, take_line, &tool);
+    }
     for (const struct opt *o = tool->opts; o->name; o++)
         if (outdated[o - tool->opts])
             say_outdated(tool, o, values[o - tool->opts]);
-    n -= take_run(tool, n, argv);
     argv[n] = NULL;
     check_environment();
     if (n > tool->at_most)

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,39 +101,22 @@ setting_read(struct settings *settings, const char *path, struct err *err)
 char *
 setting_text(const struct settings *settings)
 {
-    char *text = NULL;
-    size_t n = 0, room = 0;
+    char *text;
+    size_t n;
+    FILE *to = open_memstream(&text, &n);
 
-    mem_grow(&text, &room, 1, 1);
+    REQUIRE(to);
     for (size_t i = 0; i < settings->n; i++) {
-        const char *name = settings->item[i].name;
-        const size_t length = strlen(name);
-
-        mem_grow(&text, &room,
-                 n + length + 2 * strlen(settings->item[i].value) + 3, 1);
-        memcpy(text + n, name, length);
-        n += length;
-        text[n++] = ' ';
+        fprintf(to, "%s ", settings->item[i].name);
         for (const char *at = settings->item[i].value; *at; at++) {
             if (*at == '\\' || *at == '\n')
-                text[n++] = '\\';
-            text[n++] = *at == '\n' ? 'n' : *at;
+                putc('\\', to);
+            putc(*at == '\n' ? 'n' : *at, to);
         }
-        text[n++] = '\n';
+        putc('\n', to);
     }
-    text[n] = 0;
+    REQUIRE(!fclose(to));
     return text;
-}
-
-int
-setting_write(const struct settings *settings, const char *path,
-              struct err *err)
-{
-    char *text = setting_text(settings);
-    const int rc = file_write(path, text, strlen(text), err);
-
-    free(text);
-    return rc;
 }
 
 void

@@ -10,11 +10,10 @@ make_folder() {
     chmod 700 "$1"
 }
 
-# settings SETTING... : what the results of the study depend on, a line each
+# settings SETTING... : prints what the results of the study depend on, NAME VALUE a line;
+# fails where STUDY has other settings
 settings() {
-    printf '%s\n' "$@" "$PRIMARY" "$FOIL_OPERANDS" "${FOIL_EMBED:+ $FOIL_EMBED}" \
-        "${FOIL_SELECT:+ $FOIL_SELECT}" "${FOIL_TRAIN:+ $FOIL_TRAIN}" \
-        "${FOIL_NEGATIVES:+ $FOIL_NEGATIVES}" "${FOIL_AUGMENT:+ $FOIL_AUGMENT}"
+    foil-run --settings "$@"
 }
 
 # lock_study : no other call prepares or gathers from here to the next trial
@@ -27,10 +26,9 @@ lock_study() {
 study() {
     make_folder "$STUDY"
     lock_study
-    settings "$@" >"$STUDY/settings.new"
-    if [ -e "$STUDY/settings" ] && ! cmp -s "$STUDY/settings.new" "$STUDY/settings"; then
+    if ! settings "$@" >"$STUDY/settings.new"; then
         rm "$STUDY/settings.new"
-        fail "'$STUDY' holds a study with other settings: -r takes another"
+        exit 1
     fi
     mv "$STUDY/settings.new" "$STUDY/settings"
     rm -f "$STUDY/table.txt"

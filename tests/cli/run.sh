@@ -163,7 +163,7 @@ ok 'and the same data, which were judged' grep -q '"measure":"probe"' \
 echo 'epohcs 3' >wrong
 ok 'a wrong name in it is refused: 2' exits 2 simclr wrong-name train.foil \
     --config wrong
-ok 'by its name' grep -q "'wrong' has 'epohcs'" said
+ok 'by its name' grep -q "'wrong', line 1: 'epohcs'" said
 ok 'a file that is not there: 1' exits 1 simclr wrong-name train.foil \
     --config nothing
 

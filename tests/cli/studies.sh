@@ -47,6 +47,18 @@ ok 'calls that begin at once prepare one by one' \
     "$BIN/foil" run "$work/alone" -r "$work/study"
 ok 'results are gathered' diff "$work/study/results.tsv" \
     <(printf 'a\t%d\tx\t1\n' 1 2 3 4 5)
+names() {
+    printf '%s\n' '1 1' 'primary ' 'operands ' 'embed ' 'select ' 'train ' \
+        'negatives ' 'augment '
+}
+ok 'settings are lines of a name and a value' diff "$work/study/settings" <(names)
+printf '1\n\n\n\n\n\n\n\n' >"$work/study/settings"
+ok 'the same settings by an older version, without names' \
+    "$BIN/foil" run "$work/alone" -r "$work/study"
+ok 'are written with names' diff "$work/study/settings" <(names)
+ok 'with other settings: 1' refuses 1 "'$work/study' holds a study with other settings" \
+    "$BIN/foil" run "$work/alone" -r "$work/study" --train '--lr 1'
+ok 'which stay as they were' diff "$work/study/settings" <(names)
 
 cat >"$work/fails" <<'END'
 #!/usr/bin/env foil-run

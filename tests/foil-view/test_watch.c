@@ -54,7 +54,6 @@ main(void)
 {
     struct bench b = {.run = "/tmp/watch-XXXXXX"};
     const struct wire_limits limits = {.queue = 64};
-    struct hub *hub = hub_open();
     char *saved, *endpoint;
     struct err err;
 
@@ -65,7 +64,7 @@ main(void)
     b.wire = wire_open(NULL, &err);
     b.feed = wire_feed_open(b.wire, endpoint, &limits, &err);
     watch_open(&b.watch,
-               &(struct watch_where){.stage.run = b.run, .points = 100}, hub);
+               &(struct watch_where){.stage.run = b.run, .points = 100});
     T(b.feed && !json_array_size(b.watch.log), "a run without checkpoints");
     T(!mkdir(saved, 0700) && has_lines(&b, 1) && !strcmp(path_of(&b, 0), saved),
       "one that was saved before the watch was connected is in the log");
@@ -75,7 +74,6 @@ main(void)
     T(has_lines(&b, 3) && !strcmp(path_of(&b, 1), "elsewhere/step-00000007"),
       "one that is in the folder and is published is there once");
     watch_close(&b.watch);
-    hub_close(hub);
     wire_feed_close(b.feed);
     wire_close(b.wire);
     rmdir(saved);

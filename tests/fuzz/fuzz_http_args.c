@@ -38,8 +38,8 @@ check_number(const char *text)
 static void
 check_host(const char *text)
 {
-    char one[] = "localhost", other[] = "a";
-    char *const ours[] = {one, NULL, other};
+    static const char one[] = "localhost";
+    static const char *const ours[] = {one, NULL, "a"};
     static const char characters[] = "0123456789.:[]abcdefABCDEF"
                                      "localhstLOCALHST";
 

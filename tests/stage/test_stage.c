@@ -1,5 +1,8 @@
 #include "stage/stage.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include "flow/ends.h"
 #include "t.h"
 
@@ -86,26 +89,21 @@ test_outlet(struct bench *b)
 }
 
 static void
-test_events(struct bench *b)
+test_watch(struct bench *b)
 {
-    const struct wire_limits limits = {.queue = 10};
-    struct wire_event event = {.what = "stop"};
-    struct wire_msg *msg = NULL;
-    uint64_t missed;
-    struct err err;
-    struct wire_listener *listener = stage_listen(&b->stage, NULL, "event", 10);
-    struct wire_feed *feed =
-        wire_feed_open(b->stage.wire, at("events"), &limits, &err);
+    char byte = 0;
+    int fd[2];
 
-    for (int i = 0; i < 6000 && !msg; i++) {
-        wire_feed_event(feed, &event);
-        stage_wait(&b->stage, 0.01);
-        wire_listener_next(listener, &msg, &missed, &err);
-    }
-    T(msg && wire_msg_kind(msg) == WIRE_EVENT, "events come from the run");
-    wire_msg_free(msg);
-    wire_listener_close(listener);
-    wire_feed_close(feed);
+    T(!pipe(fd), "a pipe is made");
+    stage_watch(&b->stage, fd[0]);
+    T(stage_wait(&b->stage, 0.01), "the time is over");
+    T(write(fd[1], &byte, 1) == 1 && stage_wait(&b->stage, 600),
+      "a readable descriptor ends the wait");
+    T(read(fd[0], &byte, 1) == 1 && !kill(getpid(), SIGTERM) &&
+          !stage_wait(&b->stage, 600),
+      "so does a signal");
+    T(write(fd[1], &byte, 1) == 1 && !stage_wait(&b->stage, 600),
+      "after a signal a readable descriptor changes nothing");
 }
 
 int
@@ -120,7 +118,7 @@ main(void)
     test_hello();
     test_run(&b);
     test_outlet(&b);
-    test_events(&b);
+    test_watch(&b);
     stage_close(&b.stage);
     scratch_close();
     return t_done();

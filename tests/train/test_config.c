@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "child.h"
-#include "run/settings.h"
+#include "nn/checkpoint.h"
 #include "t.h"
 #include "tiny.h"
 #include "train/config.h"
@@ -98,7 +98,7 @@ captions_come_back(struct train_config pairs)
     pairs.shape = &with;
     pairs.text = pairs.encoder;
     T(!train_config_save(&pairs, ".", &err) &&
-          (config = run_config_read(".", &err)) &&
+          (config = nn_checkpoint_config(".", &err)) &&
           !train_config_get(config, &in, &then, &err) && in.captions == 3,
       "with texts, captions come back %s", err.msg);
     json_decref(config);
@@ -148,7 +148,7 @@ main(void)
 
     child_scratch(scratch);
     T(!train_config_save(&out, ".", &err) &&
-          (config = run_config_read(".", &err)) &&
+          (config = nn_checkpoint_config(".", &err)) &&
           json_equal(json_object_get(config, "options"), out.options),
       "the options are those that were given %s", err.msg);
     T(!train_config_get(config, &in, &then, &err) &&
@@ -162,8 +162,8 @@ main(void)
     T(train_config_get(config, &in, &then, &err) && strstr(err.msg, "size"),
       "what is missing is named: %s", err.msg);
     captions_come_back(out);
-    T(!unlink("config.json") && !run_config_read(".", &err) && !chdir("/") &&
-          !rmdir(scratch),
+    T(!unlink("config.json") && !nn_checkpoint_config(".", &err) &&
+          !chdir("/") && !rmdir(scratch),
       "no file is no config, nothing else was written: %s", err.msg);
     json_decref(config);
     json_decref(out.options);

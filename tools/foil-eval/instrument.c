@@ -11,7 +11,6 @@
 #include "judge.h"
 #include "nn/checkpoint.h"
 #include "num/vec.h"
-#include "run/settings.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -166,8 +165,8 @@ towers_find(struct towers *towers, const char *path)
     int texts;
 
     *towers = (struct towers){.checkpoint = nn_checkpoint_need(path, &err)};
-    config =
-        towers->checkpoint ? run_config_read(towers->checkpoint, &err) : NULL;
+    config = towers->checkpoint ? nn_checkpoint_config(towers->checkpoint, &err)
+                                : NULL;
     if (!config)
         die("%s", err.msg);
     texts = json_object_get(config, "text") != NULL;

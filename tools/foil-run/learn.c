@@ -257,10 +257,9 @@ static const struct {
     const char *name;
     void (*run)(struct pipeline *p, char **argv);
 } commands[] = {
-    {"--learn", train_encoder},
-    {"--prepare", prepare_only},
-    {"--options", print_options},
-    {"--show", show_command},
+    {"--learn", train_encoder},     {"--prepare", prepare_only},
+    {"--options", print_options},   {"--show", show_command},
+    {"--settings", study_settings},
 };
 
 void

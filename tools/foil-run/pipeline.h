@@ -188,6 +188,11 @@ void recall_run(struct pipeline *p);
 void configure_run(struct pipeline *p);
 int is_overridden(const struct pipeline *p, const char *name);
 
+/* study_settings() prints what STUDY/settings is to hold: values that the
+ * script names, up to NULL, and others.  It refuses a study with other
+ * settings. */
+_Noreturn void study_settings(struct pipeline *p, char **value);
+
 /* ---------------------------------------------------------------- stages */
 
 /* stages_ask() asks the trainer, and where there is data all other stages, what

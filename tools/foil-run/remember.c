@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "pipeline.h"
+#include "run/settings.h"
 #include "util/file.h"
 #include "util/opt.h"
 
@@ -27,21 +28,77 @@ look_up(const struct pipeline *p, const char *key)
     return is_operand(key) && *value ? pipeline_absolute(value) : value;
 }
 
+/* Returns the lines of settings, and frees these. */
+static char *
+settings_to_text(struct settings *all)
+{
+    char *text = setting_text(all), *kept = keep("%s", text);
+
+    free(text);
+    setting_release(all);
+    return kept;
+}
+
 char *
 run_command_text(const struct pipeline *p)
 {
     const struct word_list keys = pipeline_keys(p);
     struct settings all = {0};
-    char *text, *kept;
 
     setting_set(&all, "pipeline", p->known);
     for (size_t i = 0; i < keys.n; i++)
         setting_set(&all, keys.word[i], look_up(p, keys.word[i]));
-    text = setting_text(&all);
-    kept = keep("%s", text);
-    free(text);
-    setting_release(&all);
-    return kept;
+    return settings_to_text(&all);
+}
+
+/*
+ * Returns what STUDY/settings is to hold: the values that the script names,
+ * measures with a verdict, operands and options of stages.
+ *   old  1: as older versions wrote it, without names: it may be there
+ */
+static const char *
+study_text(const struct pipeline *p, char **value, int old)
+{
+    struct settings all = {0};
+    const char *operands = "", *text = "";
+
+    for (int i = 0; value[i]; i++)
+        setting_set(&all, keep("%d", i + 1), value[i]);
+    setting_set(&all, "primary", var(p, "primary"));
+    for (size_t i = 0; i < p->operand.n; i++) {
+        const char *name = p->operand.word[i];
+        const char *is = old ? var(p, name) : look_up(p, name);
+
+        operands = keep("%s%s%s", operands, i && *is ? " " : "", is);
+    }
+    setting_set(&all, "operands", operands);
+    for (int i = 0; i < N_STAGES; i++) {
+        const char *name = pipeline_stages[i], *options = var(p, name);
+
+        setting_set(&all, name,
+                    keep("%s%s", old && *options ? " " : "", options));
+    }
+    for (size_t i = 0; old && i < all.n; i++)
+        text = keep("%s%s\n", text, all.item[i].value);
+    return old ? text : settings_to_text(&all);
+}
+
+void
+study_settings(struct pipeline *p, char **value)
+{
+    const char *text = study_text(p, value, 0), *study = getenv("STUDY");
+    char *path = keep("%s/settings", study), *was = NULL;
+    struct err err;
+    size_t n;
+
+    if (file_exists(path) && !(was = file_read(path, LIST_MAX_BYTES, &n, &err)))
+        die("%s", err.msg);
+    if (was && strcmp(was, text) && strcmp(was, study_text(p, value, 1)))
+        die("'%s' holds a study with other settings: -r takes another", study);
+    free(was);
+    fputs(text, stdout);
+    close_stdout();
+    exit(EXIT_OK);
 }
 
 /* What is said now differs from what the run remembers: it may, or that is
@@ -172,7 +229,7 @@ recall_run(struct pipeline *p)
         say("'%s' is of an older foil and does not remember its command: it "
             "goes on with the options given now",
             var(p, "RUN"));
-    else if (remembers && setting_read(&was, run_path(p, "command"), &err))
+    else if (remembers && run_command_read(&was, var(p, "RUN"), &err))
         die("%s", err.msg);
     respell_settings(p, &was);
     for (size_t i = 0; i < was.n; i++)
@@ -180,30 +237,27 @@ recall_run(struct pipeline *p)
     setting_release(&was);
 }
 
+/* Takes an option of a file, unless the command line has it. */
+static void
+configure_option(void *self, const char *name, const char *value)
+{
+    struct pipeline *p = self;
+    const char *said = setting_get(&p->said, name);
+
+    if (said && !strcmp(name, "objective"))
+        set_var(p, name, merge_parameters(value, said));
+    if (!strcmp(name, "pipeline") || said)
+        return;
+    if (!pipeline_is_key(p, name))
+        pipeline_misuse(p, "'%s' is no option of %s", name, p->name);
+    if (is_operand(name) ? *value : is_stage(name))
+        set_var(p, name, value);
+    else if (!is_operand(name))
+        pipeline_take(p, name, value);
+}
+
 void
 configure_run(struct pipeline *p)
 {
-    struct settings from = {0};
-    struct err err;
-
-    if (setting_read(&from, p->config, &err))
-        die("%s", err.msg);
-    for (size_t i = 0; i < from.n; i++) {
-        const char *name = from.item[i].name, *value = from.item[i].value;
-
-        const char *said = setting_get(&p->said, name);
-
-        if (said && !strcmp(name, "objective"))
-            set_var(p, name, merge_parameters(value, said));
-        if (!strcmp(name, "pipeline") || said)
-            continue;
-        if (!pipeline_is_key(p, name))
-            pipeline_misuse(p, "'%s' has '%s', which is no option of %s",
-                            p->config, name, p->name);
-        if (is_operand(name) ? *value : is_stage(name))
-            set_var(p, name, value);
-        else if (!is_operand(name))
-            pipeline_take(p, name, value);
-    }
-    setting_release(&from);
+    opt_config(p->config, configure_option, p);
 }

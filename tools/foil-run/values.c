@@ -22,9 +22,7 @@ pipeline_misuse(const struct pipeline *p, const char *fmt, ...)
     va_end(ap);
     if (p->line)
         die("%s: %s", p->line, text);
-    say("%s", text);
-    say("'foil run %s --help' lists the options", p->name);
-    exit(EXIT_USAGE);
+    opt_misuse("%s", text);
 }
 
 /* -------------------------------------------------------------- variables */
@@ -86,13 +84,6 @@ variables_export(const struct pipeline *p)
                 word_list_text(p->override.word, p->override.n));
     export_text("RESUME", p->resume ? "yes" : "");
     export_text("STAGES", p->lists ? "yes" : "");
-    text = "";
-    for (size_t i = 0; i < p->operand.n; i++) {
-        const char *value = var(p, p->operand.word[i]);
-
-        text = keep("%s%s%s", text, i && *value ? " " : "", value);
-    }
-    export_text("FOIL_OPERANDS", text);
 }
 
 static const char *

@@ -5,6 +5,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/opt.h"
+#include "wire/feed.h"
 
 #include "tap.h"
 
@@ -51,15 +52,21 @@ tap_events(struct tap *tap, const char *given, const char *none)
     // events are followed in any case, if only for the last one
     char *kinds =
         *tap->kinds ? mem_format("%s event", tap->kinds) : mem_text("");
+    const struct wire_limits limits = {.queue = 1000};
     const double since = clock_now();
     struct wire_listener *listener;
+    struct err err;
     int silent = 1; // until something has come, or that was said
 
     (void)none;
     if (!given && !tap->options.run)
         opt_misuse("where are the events? -r DIR or an endpoint");
     tap_open(tap);
-    listener = stage_listen(&tap->stage, given, kinds, 1000);
+    listener = wire_listener_open(tap->stage.wire,
+                                  stage_endpoint(&tap->stage, given, "events"),
+                                  kinds, &limits, &err);
+    if (!listener)
+        die("%s", err.msg);
     while (stage_wait(&tap->stage, 1) && !report_all(tap, listener, &silent))
         if (silent && clock_now() - since >= STAGE_SAY_EVERY_S) {
             say("nothing has come from '%s' in %.0f seconds: does a trainer "

@@ -4,7 +4,6 @@
 #include "nn/checkpoint.h"
 #include "num/dnn.h"
 #include "num/threads.h"
-#include "run/settings.h"
 #include "train.h"
 #include "train/own.h"
 #include "train/shards.h"
@@ -180,7 +179,7 @@ resume_run(struct train *t, const char *folder, struct err *err)
 {
     if (nn_checkpoint_verify(folder, err))
         return add_way_out(t->options->stage.run, folder, err);
-    t->config = run_config_read(folder, err);
+    t->config = nn_checkpoint_config(folder, err);
     if (!t->config ||
         train_options_take(json_object_get(t->config, "options"), err) ||
         train_config_get(t->config, &t->shape, &t->state, err) ||

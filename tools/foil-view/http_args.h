@@ -57,7 +57,7 @@ http_args_names(const char *text, struct picture_name name[PICTURE_LIST])
 
 /* A Host, without its port, is an address in numbers or one of our names. */
 static inline int
-http_args_host(const char *host, char *const *names, size_t n_names)
+http_args_host(const char *host, const char *const *names, size_t n_names)
 {
     const char *colon = strrchr(host, ':');
     const size_t n = colon && !colon[1 + strspn(colon + 1, "0123456789")]

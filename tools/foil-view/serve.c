@@ -15,7 +15,9 @@
 #include "http_args.h"
 #include "json_number.h"
 #include "util/asset.h"
+#include "util/clock.h"
 #include "util/mem.h"
+#include "util/opt.h"
 
 enum {
     CONNECTIONS = 256,
@@ -26,14 +28,17 @@ enum {
     NAMES = 2
 };
 
+static const double look_every_s = 1, // at the run, at most
+    beat_every_s = 5;
+
 struct serve {
     struct MHD_Daemon *daemon;
     struct watch *watch;
-    struct hub *hub;
-    char *token;
-    char *name[NAMES];       /* of this host, besides its addresses */
+    const char *token;
+    const char *name[NAMES]; /* of this host, besides its addresses; or NULL */
     int stranger[STRANGERS]; /* sockets; -1: none */
     size_t oldest;           /* of them, which the next one replaces */
+    double beat_at;          /* when hub_beat() was called last */
 };
 
 /* What is answered: a code, and a body of that type, which is given away. */
@@ -391,7 +396,7 @@ answer_request(void *self, struct MHD_Connection *connection, const char *url,
     if (!code)
         forget_stranger(serve, connection);
     if (!code && !strcmp(path, "events")) {
-        response = hub_answer(serve->hub, connection);
+        response = hub_answer(serve->watch->hub, connection);
         if (response)
             return send_response(connection, response, MHD_HTTP_OK,
                                  "text/event-stream");
@@ -403,99 +408,77 @@ answer_request(void *self, struct MHD_Connection *connection, const char *url,
     return send_answer(connection, &answer);
 }
 
-/* The address to listen at, of the port in *size bytes; -1 for no address. */
-static int
-read_address(const struct serve_how *how, struct sockaddr_in *to,
-             struct err *err)
-{
-    *to = (struct sockaddr_in){.sin_family = AF_INET,
-                               .sin_port = htons(how->port)};
-    if (inet_pton(AF_INET, how->address, &to->sin_addr) == 1)
-        return 0;
-    return err_set(err, "'%s' is no address: want one as 127.0.0.1 or 0.0.0.0",
-                   how->address);
-}
-
+/* Starts the daemon at an address, and has the stage wait for it, too. */
 static void
-name_hosts(struct serve *serve, const char *address)
+listen_at(struct serve *serve, const char *address, uint16_t port)
 {
-    char host[256] = "";
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
 
-    serve->name[0] = mem_text("localhost");
-    if (strncmp(address, "127.", 4) && !gethostname(host, sizeof host - 1))
-        serve->name[1] = mem_text(host);
-}
-
-struct serve *
-serve_open(const struct serve_how *how, struct watch *watch, struct hub *hub,
-           struct err *err)
-{
-    struct serve *serve = mem_array(1, sizeof *serve);
-    struct sockaddr_in address;
-
-    serve->watch = watch;
-    serve->hub = hub;
-    serve->token = mem_text(how->token);
-    for (int i = 0; i < STRANGERS; i++)
-        serve->stranger[i] = -1;
-    name_hosts(serve, how->address);
+    if (inet_pton(AF_INET, address, &to.sin_addr) != 1)
+        die("'%s' is no address: want one as 127.0.0.1 or 0.0.0.0", address);
     errno = 0;
-    if (!read_address(how, &address, err) &&
-        !(serve->daemon = MHD_start_daemon(
-              MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, how->port, NULL, NULL,
-              answer_request, serve, MHD_OPTION_SOCK_ADDR, &address,
-              MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
-              MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)OF_ADDRESS,
-              MHD_OPTION_NOTIFY_CONNECTION, note_connection, serve,
-              MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE,
-              MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
-              MHD_OPTION_END)))
-        err_set(err, "cannot listen at %s, port %d: %s; --port takes another",
-                how->address, how->port, strerror(errno));
-    if (serve->daemon)
-        return serve;
-    serve_close(serve);
-    return NULL;
+    serve->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL,
+        answer_request, serve, MHD_OPTION_SOCK_ADDR, &to,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)OF_ADDRESS,
+        MHD_OPTION_NOTIFY_CONNECTION, note_connection, serve,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_END);
+    if (!serve->daemon)
+        die("cannot listen at %s, port %d: %s; --port takes another", address,
+            port, strerror(errno));
+    stage_watch(
+        &serve->watch->stage,
+        MHD_get_daemon_info(serve->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd);
 }
 
-void
-serve_close(struct serve *serve)
+static double
+choose_pause(void *self)
 {
-    if (serve->daemon) {
-        hub_wake(serve->hub);
-        MHD_run(serve->daemon);
-        MHD_stop_daemon(serve->daemon);
-    }
-    for (int i = 0; i < NAMES; i++)
-        free(serve->name[i]);
-    free(serve->token);
-    free(serve);
-}
-
-uint16_t
-serve_port(const struct serve *serve)
-{
-    return MHD_get_daemon_info(serve->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
-}
-
-int
-serve_fd(const struct serve *serve)
-{
-    return MHD_get_daemon_info(serve->daemon, MHD_DAEMON_INFO_EPOLL_FD)
-        ->epoll_fd;
-}
-
-double
-serve_due(const struct serve *serve)
-{
+    const struct serve *serve = self;
     MHD_UNSIGNED_LONG_LONG ms;
 
-    return MHD_get_timeout(serve->daemon, &ms) == MHD_YES ? (double)ms / 1000
-                                                          : INFINITY;
+    return MHD_get_timeout(serve->daemon, &ms) == MHD_YES
+               ? fmin(look_every_s, (double)ms / 1000)
+               : look_every_s;
+}
+
+static int
+take_turn(void *self)
+{
+    struct serve *serve = self;
+
+    watch_hear(serve->watch);
+    if (clock_now() - serve->beat_at > beat_every_s) {
+        serve->beat_at = clock_now();
+        hub_beat(serve->watch->hub);
+    }
+    MHD_run(serve->daemon);
+    return 1;
 }
 
 void
-serve_run(struct serve *serve)
+serve_page(struct watch *watch, const char *address, uint16_t port,
+           const char *token)
 {
-    MHD_run(serve->daemon);
+    static const struct stage_handlers handlers = {choose_pause, take_turn,
+                                                   NULL};
+    char host[256] = "";
+    struct serve serve = {
+        .watch = watch, .token = token, .name = {"localhost"}};
+
+    for (int i = 0; i < STRANGERS; i++)
+        serve.stranger[i] = -1;
+    if (strncmp(address, "127.", 4) && !gethostname(host, sizeof host - 1))
+        serve.name[1] = host;
+    listen_at(&serve, address, port);
+    printf("http://%s:%d/%s%s\n", address,
+           MHD_get_daemon_info(serve.daemon, MHD_DAEMON_INFO_BIND_PORT)->port,
+           token, *token ? "/" : "");
+    fflush(stdout);
+    stage_run(&watch->stage, &handlers, &serve);
+    hub_wake(watch->hub);
+    MHD_run(serve.daemon);
+    MHD_stop_daemon(serve.daemon);
 }

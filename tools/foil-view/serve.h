@@ -10,25 +10,16 @@
  * page's relative addresses carry the token, and no cookie does: cookies of one
  * host are sent to all its ports.  The Host of a request is an address or a
  * name of this machine, so that no other page can read this one by a name of
- * its own (DNS rebinding).  Run by one thread.
+ * its own (DNS rebinding).
+ *
+ * serve_page() listens, prints the page's address, and answers until we are
+ * asked to end; dies where it cannot listen.  It publishes what the trainer
+ * sends, too.
+ *   address  a number, "127.0.0.1"
+ *   port     0: any that is free
+ *   token    "": none
  */
-struct serve;
-
-struct serve_how {
-    const char *address; /* to listen at: a number, "127.0.0.1" */
-    uint16_t port;       /* 0: any that is free */
-    const char *token;   /* "": none */
-};
-
-struct serve *serve_open(const struct serve_how *how, struct watch *watch,
-                         struct hub *hub, struct err *err);
-void serve_close(struct serve *serve);
-
-/* serve_port() returns the port.  serve_run() answers what has come; call it
- * when serve_fd() is readable, and after serve_due() seconds. */
-uint16_t serve_port(const struct serve *serve);
-int serve_fd(const struct serve *serve);
-double serve_due(const struct serve *serve);
-void serve_run(struct serve *serve);
+void serve_page(struct watch *watch, const char *address, uint16_t port,
+                const char *token);
 
 #endif

@@ -37,17 +37,15 @@ static const char *const kinds[RUN_LISTENERS] = {"event status",
                                                  "metrics features drawn"};
 enum { QUEUE = 64 }; // messages
 
-/* A member of the newest checkpoint's config.json; {} where there is none yet.
- */
+/* A member of the newest checkpoint's config; {} where there is none yet. */
 static json_t *
 read_config(const char *run, const char *member)
 {
-    char *path = mem_format("%s/latest/config.json", run);
-    json_t *config = json_load_file(path, 0, NULL);
+    struct err ignored;
+    json_t *config = run_config_newest(run, &ignored);
     json_t *found = json_incref(json_object_get(config, member));
 
     json_decref(config);
-    free(path);
     return found ? found : json_object();
 }
 
@@ -80,20 +78,19 @@ read_log(struct watch *watch)
 }
 
 void
-watch_open(struct watch *watch, const struct watch_where *where,
-           struct hub *hub)
+watch_open(struct watch *watch, const struct watch_where *where)
 {
     const char *run = where->stage.run;
     struct err err;
 
-    *watch =
-        (struct watch){.where = *where, .hub = hub, .results = json_array()};
+    *watch = (struct watch){
+        .where = *where, .hub = hub_open(), .results = json_array()};
     stage_open(&watch->stage, &where->stage);
     if (run_live_open(&watch->live, watch->stage.wire,
                       stage_endpoint(&watch->stage, where->events, "events"),
                       kinds, QUEUE, &err))
         die("%s", err.msg);
-    watch->maps = map_frames_open(hub, where->points);
+    watch->maps = map_frames_open(watch->hub, where->points);
     watch->pictures.views = run_views_open(run, where->data);
     history_read(&watch->history, run);
     watch->live.past = !lock_held(run);
@@ -124,6 +121,7 @@ watch_close(struct watch *watch)
     batch_view_release(&watch->newest);
     batch_view_release(&watch->linked);
     batch_cache_release(&watch->cache);
+    hub_close(watch->hub);
 }
 
 static json_t *

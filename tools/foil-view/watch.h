@@ -31,7 +31,7 @@ struct watch {
     struct watch_where where;
     struct stage stage;
     struct run_live live;
-    struct hub *hub; /* that is told */
+    struct hub *hub; /* to which it publishes */
     struct history history;
     struct pictures pictures;
     struct map_frames *maps;
@@ -58,8 +58,7 @@ struct watch {
 
 /* watch_open() reads what is there and connects to the trainer; it dies where
  * that fails.  `where` must stay.  Before other threads are started. */
-void watch_open(struct watch *watch, const struct watch_where *where,
-                struct hub *hub);
+void watch_open(struct watch *watch, const struct watch_where *where);
 void watch_close(struct watch *watch);
 
 /* watch_hear() takes in what came and tells pages, for a moment at most: a
