@@ -3,10 +3,10 @@
 
 #include "flow/handover.h"
 
-/* ---- the end that keeps the state --------------------------------------- */
+/* ---- the client --------------------------------------------------------- */
 
-/* So often in a row a service wants the state, and is given up.  One that works
- * wants it again for each answer that was lost. */
+/* After this many errors for lack of a state in a row, the request fails.  A
+ * working service needs the state again for each answer that was lost. */
 enum { TRIES = 8 };
 
 int
@@ -110,7 +110,7 @@ flow_stand_weighed(struct flow_stand *stand, const struct wire_place *at,
     change_owner(stand, peer, name);
 }
 
-/* The table of which a piece has rows, or n: of none. */
+/* The index of the table that has rows in a piece, or n for none. */
 static size_t
 table_of(const struct wire_state *piece)
 {
@@ -140,8 +140,8 @@ flow_stand_follows(struct flow_stand *stand, const struct wire_state *piece,
         stand->arrival.from == (size_t)piece->from)
         return 0;
     return err_set(err,
-                   "rows %jd .. of table '%s' do not follow what came of the "
-                   "state so far: hand it over from its beginning",
+                   "rows %jd .. of table '%s' do not follow those received so "
+                   "far: send the state again from its beginning",
                    (intmax_t)piece->from, piece->tables[table].name);
 }
 

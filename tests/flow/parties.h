@@ -265,7 +265,8 @@ join(struct world *w, const struct link *link)
     else if (link->binder == SERVICE)
         flow_stand_greeted(
             &w->stand, link->number,
-            flow_roll_by_number(&w->roll[SERVICE], link->number)->hello.peer);
+            flow_peer_table_by_number(&w->roll[SERVICE], link->number)
+                ->hello.peer);
     else
         flow_consumer_join(w->trainer, link->number);
 }
@@ -305,7 +306,7 @@ start(struct world *w, int party)
         flow_stand_init(&w->stand);
         w->begins = 0;
         w->answered = 0;
-        w->roll[SERVICE].patient = 1;
+        w->roll[SERVICE].keeps_silent = 1;
     } else if (party == TRAINER) {
         w->early |= w->trained == w->wanted;
         w->trained -= w->trained % w->checkpoint;

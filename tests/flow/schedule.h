@@ -132,7 +132,7 @@ strike_off(struct world *w, int binder, int silent)
 {
     uint64_t number;
 
-    while ((number = flow_roll_left(&w->roll[binder])))
+    while ((number = flow_peer_table_left(&w->roll[binder])))
         for (int i = 0; i < w->n_links; i++) {
             struct link *link = &w->link[i];
 
@@ -147,7 +147,7 @@ strike_off(struct world *w, int binder, int silent)
 static void
 hear_silence(struct world *w, int binder)
 {
-    flow_roll_expire(&w->roll[binder], w->now);
+    flow_peer_table_expire(&w->roll[binder], w->now);
     strike_off(w, binder, 1);
 }
 
@@ -186,9 +186,9 @@ kill_party(struct world *w, int party)
             link->number = 0;
     }
     if (party < BINDERS)
-        flow_roll_release(&w->roll[party]);
+        flow_peer_table_release(&w->roll[party]);
     if (party == FILTER)
-        flow_roll_release(&w->roll[SERVICE]);
+        flow_peer_table_release(&w->roll[SERVICE]);
     finish(w, party);
     start(w, party); // which runs from then on
     w->party[party].back = w->now + seconds;
@@ -357,14 +357,15 @@ greet(struct world *w, struct link *link, const struct event *e)
 {
     const struct wire_id id = id_of(e->link, e->connection);
     struct wire_hello hello = {.version = WIRE_VERSION};
-    struct flow_greeted *peer;
+    struct flow_known_peer *peer;
     enum flow_entry entry;
 
     snprintf(hello.peer, sizeof hello.peer, "%s%d", name_of(link->client),
              link->client == TRAINER ? w->party[TRAINER].starts : 0);
-    entry = flow_roll_greet(&w->roll[link->binder], &id, &hello, w->now, &peer);
+    entry = flow_peer_table_greet(&w->roll[link->binder], &id, &hello, w->now,
+                                  &peer);
     strike_off(w, link->binder, 0); // what it was on another connection
-    if (entry == FLOW_ENTERED) {
+    if (entry == FLOW_ADDED) {
         link->met = e->connection;
         link->number = peer->number;
         link->session = -1;
@@ -385,18 +386,18 @@ static void
 to_binder(struct world *w, const struct event *e)
 {
     struct link *link = &w->link[e->link];
-    struct flow_roll *roll = &w->roll[link->binder];
+    struct flow_peer_table *roll = &w->roll[link->binder];
     const struct wire_id id = id_of(e->link, e->connection);
-    struct flow_greeted *peer = flow_roll_by_id(roll, &id);
+    struct flow_known_peer *peer = flow_peer_table_by_id(roll, &id);
 
     if (e->what == HELLO) {
         greet(w, link, e);
     } else if (!peer) {
-        if (flow_roll_again(roll, &id, w->now) &&
+        if (flow_peer_table_unknown(roll, &id, w->now) &&
             e->connection == link->connection)
             post(w, e->link, 0, AGAIN, NULL);
     } else {
-        peer->heard = w->now;
+        peer->last_seen = w->now;
         binder_hears(w, link, e);
     }
 }
@@ -519,7 +520,7 @@ run(struct world *w, uint64_t seed, int trace)
         if (exists(w, party))
             finish(w, party);
     for (int binder = 0; binder < BINDERS; binder++)
-        flow_roll_release(&w->roll[binder]);
+        flow_peer_table_release(&w->roll[binder]);
     return !*w->wrong;
 }
 

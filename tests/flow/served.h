@@ -7,8 +7,8 @@
 static void
 start_service(struct world *w)
 {
-    flow_roll_release(&w->peers);
-    flow_kept_release(&w->kept);
+    flow_peer_table_release(&w->peers);
+    flow_answer_cache_release(&w->kept);
     flow_stand_init(&w->stand);
     w->starts++;
     w->state = 0;
@@ -27,7 +27,8 @@ id_of(int who, unsigned connection)
 static const struct wire_hello *
 owner_there(struct world *w, uint64_t peer)
 {
-    struct flow_greeted *owner = flow_roll_by_number(&w->peers, w->stand.owner);
+    struct flow_known_peer *owner =
+        flow_peer_table_by_number(&w->peers, w->stand.owner);
     const uint8_t *byte;
 
     if (!owner || owner->number == peer)
@@ -43,7 +44,8 @@ owner_there(struct world *w, uint64_t peer)
 static void
 check_owner(struct world *w, uint64_t before, uint64_t peer)
 {
-    struct flow_greeted *owner = flow_roll_by_number(&w->peers, before);
+    struct flow_known_peer *owner =
+        flow_peer_table_by_number(&w->peers, before);
     const uint8_t *byte = owner ? owner->id.byte : NULL;
 
     if (owner && before != peer &&
@@ -52,7 +54,8 @@ check_owner(struct world *w, uint64_t before, uint64_t peer)
 }
 
 static struct note
-weigh(struct world *w, const struct flow_greeted *peer, const struct note *ask)
+weigh(struct world *w, const struct flow_known_peer *peer,
+      const struct note *ask)
 {
     struct note answer = {WEIGHTS, ask->id, ask->at, w->state, 0, 0, 0, ""};
 
@@ -90,7 +93,7 @@ stand(struct world *w, const struct wire_state *state)
 }
 
 static struct note
-take_state(struct world *w, const struct flow_greeted *peer,
+take_state(struct world *w, const struct flow_known_peer *peer,
            const struct note *ask)
 {
     struct note answer = {TAKEN, ask->id, ask->at, 0, 0, 0, 0, ""};
@@ -124,17 +127,17 @@ keep(struct world *w, const char *name, const struct note *answer)
     struct wire_msg *msg = wire_state_ok_put(&which);
 
     w->answer[w->answers++ % ANSWERS] = *answer;
-    flow_kept_put(&w->kept, name, answer->id, msg);
+    flow_answer_cache_put(&w->kept, name, answer->id, msg);
     wire_msg_free(msg);
 }
 
 /* A request of a peer, which is not late: its answer. */
 static struct note
-serve(struct world *w, struct flow_greeted *peer, const struct note *ask)
+serve(struct world *w, struct flow_known_peer *peer, const struct note *ask)
 {
     struct note answer = {ERROR, -1, ask->at, 0, 0, 0, 1, ""};
     struct wire_msg *known =
-        flow_kept_find(&w->kept, peer->hello.peer, ask->id);
+        flow_answer_cache_find(&w->kept, peer->hello.peer, ask->id);
     struct wire_state_ok which;
     struct err err;
 
@@ -154,29 +157,29 @@ static void
 service_hears(struct world *w, const struct mail *mail)
 {
     const struct wire_id id = id_of(mail->who, mail->connection);
-    struct flow_greeted *peer = flow_roll_by_id(&w->peers, &id);
+    struct flow_known_peer *peer = flow_peer_table_by_id(&w->peers, &id);
     struct note answer = {.what = HELLO};
 
     if (mail->note.what == HELLO) {
         struct wire_hello hello = {.version = WIRE_VERSION};
 
         snprintf(hello.peer, sizeof hello.peer, "%s", mail->note.name);
-        if (flow_roll_greet(&w->peers, &id, &hello, w->now, &peer) ==
-            FLOW_ENTERED)
+        if (flow_peer_table_greet(&w->peers, &id, &hello, w->now, &peer) ==
+            FLOW_ADDED)
             flow_stand_greeted(&w->stand, peer->number, hello.peer);
         snprintf(answer.name, sizeof answer.name, "service%d", w->starts);
     } else if (peer) {
-        if (flow_kept_late(&w->kept, peer->hello.peer, mail->note.id))
+        if (flow_answer_cache_late(&w->kept, peer->hello.peer, mail->note.id))
             return;
         answer = serve(w, peer, &mail->note);
-    } else if (flow_roll_again(&w->peers, &id, w->now)) {
+    } else if (flow_peer_table_unknown(&w->peers, &id, w->now)) {
         answer.what = AGAIN;
     } else {
         return;
     }
     post(w, mail->who, 0, mail->connection, &answer);
-    flow_roll_part(&w->peers);
-    while (flow_roll_left(&w->peers))
+    flow_peer_table_remove_gone(&w->peers);
+    while (flow_peer_table_left(&w->peers))
         ;
 }
 

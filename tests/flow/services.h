@@ -57,7 +57,7 @@ struct trainer {
     double back;
     double last[2]; /* when the last message on it arrives, down and up */
     struct flow_greeting greeting;
-    struct flow_asking asking;
+    struct flow_request request;
     struct flow_keeper keeper;
     struct note out;  /* the request under way */
     int asks;         /* there is one */
@@ -81,8 +81,8 @@ struct world {
     int starts; /* of the service */
     double back, stopped;
     uint64_t state, coming[PIECES];
-    struct flow_roll peers;
-    struct flow_kept kept;
+    struct flow_peer_table peers;
+    struct flow_answer_cache kept;
     struct flow_stand stand;
     struct note answer[ANSWERS]; /* that kept ones name */
     int answers;

@@ -68,7 +68,7 @@ free_ones(void)
           flow_leases_free(&leases, 99, 1) == &leases.lease[5],
       "among the first of them");
     leases.lease[0].state = FLOW_LEASED;
-    leases.lease[1].state = FLOW_HAD;
+    leases.lease[1].state = FLOW_DELIVERED;
     T(flow_leases_free(&leases, 6, 0) == &leases.lease[2],
       "neither one that is leased nor one that is had");
     T(!flow_leases_free(&leases, 2, 0) && !flow_leases_free(&leases, 0, 1),

@@ -107,14 +107,14 @@ peer_errs(struct wire *a, struct wire *b, struct flow_server *server,
 
     wire_sock_soon(sock, beat);
     T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
-          strstr(news.why.msg, "say hello again, as after a restart") &&
+          strstr(news.why.msg, "asked for a new hello, as after a restart") &&
           strstr(news.why.msg, "it sent beat"),
       "who lives and is not known is asked calmly: %s", news.why.msg);
     T(strstr(news.why.msg, "/batch"), "of which edge");
     wire_msg_free(beat);
     tell(sock, item_of(&(struct wire_place){9, 0, 0}, "", 10));
     T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
-          strstr(news.why.msg, "sent 'item' before it said hello"),
+          strstr(news.why.msg, "sent 'item' before its hello"),
       "what has no use there is not: %s", news.why.msg);
     tell(sock, wire_hello_put(&mine));
     T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "it joins");
@@ -157,7 +157,7 @@ peer_is_told(void)
     }
     T(errors == 1 && !strcmp(error.of.kind, "item") &&
           error.of.at.session == 9 && error.count == 1 &&
-          strstr(error.reason, "no use here"),
+          strstr(error.reason, "does not accept"),
       "the peer got one error, for what was refused: %s", error.reason);
     T(flow_server_peers(server) == 1, "it is still there");
     close_ends(a, b, server, NULL);
@@ -307,7 +307,7 @@ rates(void)
     T(told(&refusal, 3, 5 + 1.0 / 16) == 1,
       "a sixteenth of a second later one");
     T(told(&refusal, 40, 100) == 16, "after a long time 16 again");
-    T(refusal.count == 83 && refusal.row == 83, "all are counted");
+    T(refusal.count == 83 && refusal.streak == 83, "all are counted");
     for (int i = 0; i < 10000; i++)
         all += told(&refusal, 1, 200 + i / 1000.0);
     T(all > 16 * 10 && all <= 16 * 11,
@@ -318,9 +318,9 @@ rates(void)
     flow_refusal_good(&refusal, WIRE_NEXT);
     flow_refusal_good(&refusal, WIRE_HELLO);
     flow_refusal_good(&refusal, WIRE_ERROR);
-    T(refusal.row == 10083, "a sign of life is no good message");
+    T(refusal.streak == 10083, "a sign of life is no good message");
     flow_refusal_good(&refusal, WIRE_BATCH);
-    T(refusal.row == 0 && refusal.count == 10083, "a batch is");
+    T(refusal.streak == 0 && refusal.count == 10083, "a batch is");
 }
 
 int

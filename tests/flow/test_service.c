@@ -319,7 +319,7 @@ says_what_came(const char *endpoint)
     struct wire *wire = wire_open(NULL, &err);
     struct flow_service *service;
     struct wire_msg *answer;
-    const char *words = "no answer that will do";
+    const char *words = "no usable answer";
     enum flow_answer what;
     int said = 0;
 

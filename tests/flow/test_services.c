@@ -41,7 +41,7 @@ start_trainer(struct world *w, int who)
         .until = INFINITY,
         .session = who + 1,
         .connection = 1,
-        .asking = {.timeout = 5, .deadline = 200, .last_id = 1000 * who},
+        .request = {.timeout = 5, .deadline = 200, .last_id = 1000 * who},
         .state = w->saved,
         .step = w->saved_at,
     };
@@ -64,7 +64,7 @@ ask(struct world *w, struct trainer *t, int piece)
     const struct wire_place at = {t->session, 0, t->step};
 
     t->out = (struct note){t->keeper.ready ? PAIRS : PUT,
-                           flow_asking_id(&t->asking),
+                           flow_request_id(&t->request),
                            at,
                            t->state,
                            t->state ? piece : -1,
@@ -72,7 +72,7 @@ ask(struct world *w, struct trainer *t, int piece)
                            0,
                            ""};
     t->asks = 1;
-    flow_asking_begin(&t->asking, t->out.id, w->now);
+    flow_request_begin(&t->request, t->out.id, w->now);
     say(w, t);
 }
 
@@ -151,8 +151,8 @@ trainer_hears(struct world *w, struct trainer *t, const struct note *note)
         give_up(w, t, "it is refused");
     } else if (t->greeting.state == FLOW_IN &&
                (!is_error || about == FLOW_ABOUT_REQUEST)) {
-        if (flow_asking_hear(&t->asking, note->id, is_error ? &error : NULL,
-                             &what))
+        if (flow_request_receive(&t->request, note->id,
+                                 is_error ? &error : NULL, &what))
             goes_on(w, t, what, note);
     }
 }
@@ -214,15 +214,15 @@ turn(struct world *w, struct trainer *t)
     } else if (t->renews && t->renews <= w->now) {
         t->renews = 0;
         connect_anew(w, t, 0);
-        flow_asking_renewed(&t->asking, w->now);
+        flow_request_renewed(&t->request, w->now);
         if (w->anew)
-            t->out.id = t->asking.id = flow_asking_id(&t->asking);
+            t->out.id = t->request.id = flow_request_id(&t->request);
     } else if (t->asks && !t->renews) {
-        what = flow_asking_turn(&t->asking, w->now, &until);
+        what = flow_request_turn(&t->request, w->now, &until);
         if (what < 0)
             fail(w, "%s gives up", t->name);
         if (what > 0)
-            t->renews = w->now + flow_asking_pause(&t->asking);
+            t->renews = w->now + flow_request_pause(&t->request);
     }
 }
 
@@ -354,8 +354,8 @@ run(struct world *w, uint64_t seed, int trace)
         if (w->trainer[w->newest].step >= w->steps)
             break;
     }
-    flow_roll_release(&w->peers);
-    flow_kept_release(&w->kept);
+    flow_peer_table_release(&w->peers);
+    flow_answer_cache_release(&w->kept);
     return !*w->wrong;
 }
 

@@ -28,8 +28,8 @@ asking_link(struct world *w)
 static int
 reaches(struct world *w, uint64_t number)
 {
-    const struct flow_greeted *peer =
-        flow_roll_by_number(&w->roll[SERVICE], number);
+    const struct flow_known_peer *peer =
+        flow_peer_table_by_number(&w->roll[SERVICE], number);
     const struct link *link = asking_link(w);
     unsigned connection;
 
@@ -73,16 +73,16 @@ may_draw(struct world *w)
 /* The answer to a request: `over` is 1 where the state is wanted, 2 where the
  * message is refused. */
 static enum what
-serve(struct world *w, struct flow_greeted *peer, const struct event *e,
+serve(struct world *w, struct flow_known_peer *peer, const struct event *e,
       struct said *answer)
 {
     const struct wire_place at = place(w, e->said.session, e->said.k);
     const uint64_t owner = w->stand.owner;
     const struct wire_state state = {
         .session = at.session, .epoch = at.epoch, .step = at.step, .last = 1};
-    struct flow_greeted *there =
+    struct flow_known_peer *there =
         owner && owner != peer->number && reaches(w, owner)
-            ? flow_roll_by_number(&w->roll[SERVICE], owner)
+            ? flow_peer_table_by_number(&w->roll[SERVICE], owner)
             : NULL;
     struct err err;
 
@@ -110,7 +110,8 @@ static void
 service_hears(struct world *w, const struct event *e)
 {
     const struct wire_id id = id_of(e->link, e->connection);
-    struct flow_greeted *peer = flow_roll_by_id(&w->roll[SERVICE], &id);
+    struct flow_known_peer *peer =
+        flow_peer_table_by_id(&w->roll[SERVICE], &id);
     struct said answer = e->said;
     enum what what = ANSWER;
 
@@ -143,10 +144,10 @@ ask_service(struct world *w)
 
     a->what = a->keeper.ready ? ASK : PUT;
     a->out = (struct said){.session = w->session,
-                           .serial = flow_asking_id(&a->asking),
+                           .serial = flow_request_id(&a->request),
                            .k = (int16_t)w->trained};
     a->asks = 1;
-    flow_asking_begin(&a->asking, a->out.serial, w->now);
+    flow_request_begin(&a->request, a->out.serial, w->now);
     say_request(w);
 }
 
@@ -191,8 +192,8 @@ trainer_hears(struct world *w, const struct event *e)
 
     snprintf(name, sizeof name, "service%d", a->service);
     if (!a->asks || e->said.over == 2 ||
-        !flow_asking_hear(&a->asking, e->said.serial,
-                          e->what == DENIED ? &error : NULL, &what))
+        !flow_request_receive(&a->request, e->said.serial,
+                              e->what == DENIED ? &error : NULL, &what))
         return;
     a->asks = 0;
     if (flow_keeper_next(&a->keeper, what, name)) {
@@ -218,13 +219,13 @@ ask_again(struct world *w)
     if (a->renews && a->renews <= w->now) {
         a->renews = 0;
         cut(w, link, 0);
-        flow_asking_renewed(&a->asking, w->now);
+        flow_request_renewed(&a->request, w->now);
     } else if (!a->renews) {
-        what = flow_asking_turn(&a->asking, w->now, &until);
+        what = flow_request_turn(&a->request, w->now, &until);
         if (what < 0)
             fail(w, "the trainer gives its request up");
         if (what > 0)
-            a->renews = w->now + flow_asking_pause(&a->asking);
+            a->renews = w->now + flow_request_pause(&a->request);
     }
 }
 
@@ -232,10 +233,12 @@ ask_again(struct world *w)
 static void
 begin_asking(struct world *w)
 {
-    const struct flow_asking asking = {
-        .timeout = 5, .deadline = 1200, .last_id = w->asker.asking.last_id + 9};
+    const struct flow_request asking = {.timeout = 5,
+                                        .deadline = 1200,
+                                        .last_id =
+                                            w->asker.request.last_id + 9};
 
-    w->asker = (struct asker){.asking = asking, .built = w->trained > 0};
+    w->asker = (struct asker){.request = asking, .built = w->trained > 0};
 }
 
 #endif

@@ -165,7 +165,7 @@ struct source {
 
 /* The trainer as client of the service: tests/flow/weighing.h. */
 struct asker {
-    struct flow_asking asking;
+    struct flow_request request;
     struct flow_keeper keeper;
     int built;       /* it has a network, and so a state */
     int asks, meets; /* for an answer; of a state between two steps */
@@ -191,7 +191,8 @@ struct world {
     struct link link[LINKS_MAX];
     struct party party[PARTIES];
     uint64_t turns;
-    struct flow_roll roll[BINDERS]; /* of who binds: whom it has greeted */
+    struct flow_peer_table
+        roll[BINDERS]; /* of who binds: whom it has greeted */
 
     int relays, filtered, window, room, steps, places, checkpoint;
     int wanted, counts;   /* the trainer stops after so many places; it knows
