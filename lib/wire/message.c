@@ -336,7 +336,7 @@ static const struct wire_field status_fields[] = {
     {0},
 };
 
-/* Of each anchor, or of each of its k. */
+/* Of each of an anchor's k negatives; -1: not known. */
 #define KNOWN(x, key, m, most) \
     TENSOR(x, key, m, "vbk"), .least = -1, .greatest = (most)
 

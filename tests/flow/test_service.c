@@ -433,7 +433,7 @@ too_large(const char *endpoint)
     flow_service_ask(service, msg, 901);
     T(wait_for(service, &moved, &err) == FLOW_REFUSED &&
           strstr(err.msg, "pairs of 67117056 bytes in one part, edge negatives "
-                          "takes at most 67108864: take smaller"),
+                          "takes at most 67108864: use smaller"),
       "a request: %s", err.msg);
     ask(service, 902, LARGE);
     T(wait_for(service, &moved, &err) == FLOW_FAILED &&

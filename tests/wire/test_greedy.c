@@ -116,7 +116,7 @@ greedy_together(void)
       "together they may have no more under way than one: %d are cut off", cut);
     T(endless(wire, last, 512 * KIB, EACH) >= EACH,
       "the one who has sent nothing yet may still send");
-    T(is_said(wire, &err) && strstr(err.msg, "more than it may"),
+    T(is_said(wire, &err) && strstr(err.msg, "more unread bytes than allowed"),
       "it is said: %s", err.msg);
     for (int i = 0; i < PEERS; i++)
         close(fds[i]);

@@ -175,7 +175,7 @@ ranges(const struct wire_msg *msg)
     for (f = message->fields; f->name; f++) {
         char say[100];
 
-        snprintf(say, sizeof say, "'%s' is no whole number in", f->name);
+        snprintf(say, sizeof say, "'%s' is not a whole number in", f->name);
         if (is_number(f)) {
             const int64_t least = least_of(msg, f), most = f->greatest;
             msgpack_object more = draft_whole(most);
@@ -195,7 +195,7 @@ ranges(const struct wire_msg *msg)
 
             for (size_t i = 0; i < 4; i++) {
                 set(&d, msg, f, draft_real(wrong[i]));
-                refused(&d, "is no number in", "outside", f->name);
+                refused(&d, "is not a number in", "outside", f->name);
             }
             set(&d, msg, f, draft_real(f->low));
             taken(&d, "the least", f->name);
@@ -222,14 +222,14 @@ texts(const struct wire_msg *msg)
         if (f->type != WIRE_TEXT)
             continue;
         set(&d, msg, f, draft_text(longest));
-        within(&d, "is no text", "the longest", f->name);
+        within(&d, "is not a text", "the longest", f->name);
         set(&d, msg, f, draft_text(longest - 1));
-        refused(&d, "is no text of", "too long", f->name);
+        refused(&d, "is not a text of", "too long", f->name);
         set(&d, msg, f, draft_text(""));
         if (f->least)
-            refused(&d, "is no text of 1 to", "an empty one", f->name);
+            refused(&d, "is not a text of 1 to", "an empty one", f->name);
         set(&d, msg, f, zero);
-        refused(&d, "is no text", "a zero byte", f->name);
+        refused(&d, "is not a text", "a zero byte", f->name);
         if (!f->words)
             continue;
         set(&d, msg, f, draft_text(""));
@@ -268,11 +268,11 @@ parts(const struct wire_msg *msg)
 
             set(&d, msg, f, draft_list(2, list));
             if (i < 5)
-                refused(&d, "is no [i, n] with i < n", "no part", f->name);
+                refused(&d, "is not [i, n] with i < n", "no part", f->name);
             else
                 taken(&d, "a part", f->name);
             set(&d, msg, f, draft_list(i % 2 ? 1 : 3, list));
-            refused(&d, "is no [i, n]", "of one or three", f->name);
+            refused(&d, "is not [i, n]", "of one or three", f->name);
         }
     }
     all_good("a part is below the number of parts");

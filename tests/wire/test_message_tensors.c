@@ -250,7 +250,7 @@ dropped_share(const struct wire_msg *msg)
     t->data = elements(t, 0, 0.25f);
     taken(&d, "with a share dropped", "w");
     draft_remove(&d, NULL, "partial");
-    refused(&d, "is no set of weights", "without partial", "w");
+    refused(&d, "is not a set of weights", "without partial", "w");
     all_good("a row may sum to less than 1 where they are partial");
 }
 
@@ -294,19 +294,19 @@ wrong_entries(const struct wire_msg *msg, const struct wire_field *f)
     set_tables(&d, msg, f, 1, zero, 1, 1);
     refused(&d, "a name has 1 .. 59 bytes", "a zero byte", f->name);
     set_tables(&d, msg, f, 1, draft_whole(3), 1, 1);
-    refused(&d, "is no table", "a number as name", f->name);
+    refused(&d, "is not a table", "a number as name", f->name);
     set_tables(&d, msg, f, 2, draft_text("t0"), 1, 1);
     refused(&d, "'t0' is there twice", "two of one name", f->name);
     set_tables(&d, msg, f, 1, draft_text("x"), 0, 1);
-    refused(&d, "is no table", "no rows", f->name);
+    refused(&d, "is not a table", "no rows", f->name);
     set_tables(&d, msg, f, 1, draft_text("x"), WIRE_SIZE_MAX + 1, 1);
-    refused(&d, "is no table", "too many rows", f->name);
+    refused(&d, "is not a table", "too many rows", f->name);
     set_tables(&d, msg, f, 1, draft_text("x"), 1, 0);
-    refused(&d, "is no table", "no width", f->name);
+    refused(&d, "is not a table", "no width", f->name);
     set_tables(&d, msg, f, 1, draft_text("x"), 1, WIRE_WIDTH_MAX);
     taken(&d, "the widest", f->name);
     set_tables(&d, msg, f, 1, draft_text("x"), 1, WIRE_WIDTH_MAX + 1);
-    refused(&d, "is no table", "wider", f->name);
+    refused(&d, "is not a table", "wider", f->name);
     set_tables(&d, msg, f, WIRE_TABLES_MAX, draft_text("x"), 1, 1);
     taken(&d, "as many as there may be", f->name);
     set_tables(&d, msg, f, WIRE_TABLES_MAX + 1, draft_text("x"), 1, 1);
@@ -315,7 +315,7 @@ wrong_entries(const struct wire_msg *msg, const struct wire_field *f)
     two[1] = draft_whole(1);
     one = draft_list(2, two);
     set(&d, msg, f, draft_list(1, &one));
-    refused(&d, "is no table", "two elements", f->name);
+    refused(&d, "is not a table", "two elements", f->name);
 }
 
 /* The example has 2 rows of table 'a', 30 x 3. */
@@ -328,15 +328,15 @@ wrong_rows(const struct wire_msg *msg, const struct wire_field *f)
 
     draft_start(&d, msg);
     draft_tensor(&d, "a.row")->shape[1] = 2;
-    refused(&d, "no u1 [k,3]", "narrower rows", f->name);
+    refused(&d, "is not u1 [k,3]", "narrower rows", f->name);
     draft_start(&d, msg);
     t = draft_tensor(&d, "a.row");
     t->data = counted;
     t->dtype = WIRE_I4;
-    refused(&d, "no u1 [k,3]", "of another dtype", f->name);
+    refused(&d, "is not u1 [k,3]", "of another dtype", f->name);
     draft_start(&d, msg);
     draft_tensor(&d, "a.row")->rank = 1;
-    refused(&d, "no u1 [k,3]", "of another rank", f->name);
+    refused(&d, "is not u1 [k,3]", "of another rank", f->name);
     draft_start(&d, msg);
     t = draft_tensor(&d, "a.row");
     *t = d.tensor[--d.n];
@@ -344,7 +344,7 @@ wrong_rows(const struct wire_msg *msg, const struct wire_field *f)
         taken(&d, "a piece without rows", f->name);
         return;
     }
-    refused(&d, "no i8 [0]", "places without rows", f->name);
+    refused(&d, "is not i8 [0]", "places without rows", f->name);
     draft_start(&d, msg);
     draft_tensor(&d, "a.at")->data = places;
     taken(&d, "the last row", f->name);
@@ -354,10 +354,10 @@ wrong_rows(const struct wire_msg *msg, const struct wire_field *f)
     refused(&d, "'a.at' has -1", "before the first", f->name);
     draft_start(&d, msg);
     draft_tensor(&d, "a.at")->shape[0] = 1;
-    refused(&d, "no i8 [2]", "a place too few", f->name);
+    refused(&d, "is not i8 [2]", "a place too few", f->name);
     draft_start(&d, msg);
     draft_tensor(&d, "a.at")->name[0] = 'x';
-    refused(&d, "no i8 [2]", "no places", f->name);
+    refused(&d, "is not i8 [2]", "no places", f->name);
 }
 
 static void

@@ -22,7 +22,7 @@ refuses_to_bind(struct wire *wire)
     struct wire_sock *sock =
         wire_sock_bind(wire, WIRE_ROUTER, at("a"), &none, &err);
 
-    T(!sock && strstr(err.msg, "cannot bound what comes by"),
+    T(!sock && strstr(err.msg, "cannot limit what peers of"),
       "what would not bound its peers says so: %s", err.msg);
     wire_sock_close(sock);
 }
