@@ -110,8 +110,8 @@ double flow_consumer_due(const struct flow_consumer *consumer, double now);
 /*
  * flow_consumer_end() records a peer's report that the plan, as far as that
  * peer knows, has nothing at or after `at`; an item from there cancels the
- * report. flow_consumer_ended() returns whether none, some or all of the joined
- * peers report this for our place.
+ * report.  flow_consumer_ended() returns whether none, some or all of the
+ * joined peers report this for our place.
  */
 enum flow_ended { FLOW_NONE_ENDED, FLOW_SOME_ENDED, FLOW_ALL_ENDED };
 void flow_consumer_end(struct flow_consumer *consumer, uint64_t peer,

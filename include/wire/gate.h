@@ -5,7 +5,7 @@
 
 /*
  * A gate limits the bytes and the connections of peers before ZeroMQ reads
- * them. ZeroMQ has no such hook, so a gate replaces functions of the C library
+ * them.  ZeroMQ has no such hook, so a gate replaces functions of the C library
  * for the whole process.  foil's tools have one (tools/shared/gate.c), libfoil
  * has none: sockets of another program have no such limits, unless it sets
  * wire_gate.

@@ -20,8 +20,8 @@
  * whatever they send: WIRE_STRANGER bytes that the tool has not read as a
  * message yet, or WIRE_SUBSCRIBER at a PUB; about a thousand connections in a
  * process.  A peer that exceeds them is disconnected; wire_refused() reports
- * it. A subscriber that does not read is disconnected, too, when a PUB has much
- * unsent; while WIRE_PUBLISHED bytes wait, no more is published.
+ * it.  A subscriber that does not read is disconnected, too, when a PUB has
+ * much unsent; while WIRE_PUBLISHED bytes wait, no more is published.
  *
  * Room flow builds the ends of edges on these sockets, wire/feed.h those of
  * events.
@@ -139,8 +139,8 @@ int wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
 const struct wire_subject *wire_sock_subject(const struct wire_sock *sock);
 
 /*
- * wire_sock_send() sends without waiting; the caller keeps its reference to
- * msg. to   on a ROUTER; else NULL
+ * wire_sock_send() sends without waiting; the caller still owns msg.
+ *   to   on a ROUTER; else NULL
  *
  * Returns 1: queued, 0: not now (a DEALER that is not connected, a full queue,
  * a PUB with too much unsent), -1: that peer is gone.

@@ -122,7 +122,8 @@ int flow_link_refuse(struct flow_link *link, const struct wire_id *to,
 /*
  * flow_link_on_refusal() takes an error about a message of ours.  For an item
  * or a batch *news becomes UNWANTED with its place, else a REPORT.  Returns 1
- * when there is news. name   of the other end
+ * when there is news.
+ *   name   of the other end
  */
 int flow_link_on_refusal(struct flow_link *link, const struct wire_error *error,
                          const char *name, struct flow_news *news);

@@ -41,8 +41,8 @@ void flow_request_begin(struct flow_request *request, int64_t id, double now);
 
 /*
  * flow_request_receive() takes an answer with that id.  Returns 1 when it ends
- * the wait, with *what: ANSWERED, NO_STATE or FAILED; 0 when it is to be
- * dropped. error   the answer, when it is an error about a request; else NULL
+ * the wait, with *what: ANSWERED, NO_STATE or FAILED; 0 to drop it.
+ *   error   the answer, when it is an error about a request; else NULL
  */
 int flow_request_receive(struct flow_request *request, int64_t id,
                          const struct wire_error *error,
@@ -65,7 +65,7 @@ void flow_request_renewed(struct flow_request *request, double now);
  * The answering end caches the last answer to each peer: a repeated request
  * gets the same one, and an earlier request, on an old connection, is late.
  * Peers are identified by the names in their hellos, as connections come and
- * go. When the cache is full, the least recently answered peer is dropped.
+ * go.  When the cache is full, the least recently answered peer is dropped.
  */
 enum { FLOW_ANSWER_CACHE_MAX = 64 };
 

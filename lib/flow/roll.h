@@ -104,8 +104,8 @@ int flow_peer_table_unknown(struct flow_peer_table *table,
 uint64_t flow_peer_table_left(struct flow_peer_table *table);
 
 /*
- * flow_peer_table_remove_gone() removes the peers to which sending failed. Call
- * it when all messages are read, as their END may be among them.
+ * flow_peer_table_remove_gone() removes the peers to which sending failed.
+ * Call it when all messages are read, as their END may be among them.
  */
 void flow_peer_table_remove_gone(struct flow_peer_table *table);
 
