@@ -23,9 +23,9 @@
  *     READY  error with id and state       STATE
  */
 struct flow_keeper {
-    char met[64]; /* name in the last hello of a service; "": none */
-    int ready;    /* 1: READY, 0: STATE */
-    int tries;    /* requests for the state since the last answer */
+    char service[64]; /* name in the last hello of a service; "": none */
+    int ready;        /* 1: READY, 0: STATE */
+    int tries;        /* requests for the state since the last answer */
 };
 
 /*
@@ -35,11 +35,11 @@ struct flow_keeper {
  * step are in use, our copy lacks that step's changes, and the service would
  * continue without them.
  */
-int flow_keeper_meets(struct flow_keeper *keeper, const char *name);
+int flow_keeper_meets(struct flow_keeper *copy, const char *name);
 
 /* flow_keeper_behind() records that our state and that of the service differ: a
  * step was not applied here, or was computed without the service. */
-void flow_keeper_behind(struct flow_keeper *keeper);
+void flow_keeper_behind(struct flow_keeper *copy);
 
 /*
  * flow_keeper_next() takes the answer of service `name`: in STATE to the last
@@ -47,7 +47,7 @@ void flow_keeper_behind(struct flow_keeper *keeper);
  * `ready` says whether to send the request (1) or the state (0); or 0 when the
  * request ends with this answer.
  */
-int flow_keeper_next(struct flow_keeper *keeper, enum flow_answer what,
+int flow_keeper_next(struct flow_keeper *copy, enum flow_answer what,
                      const char *name);
 
 /*
@@ -72,22 +72,22 @@ struct flow_stand {
 };
 
 /* flow_stand_init() starts with no state and no owner. */
-void flow_stand_init(struct flow_stand *stand);
+void flow_stand_init(struct flow_stand *state);
 
 /* flow_stand_begin() places the state before the first step of a run, without
  * an owner. */
-void flow_stand_begin(struct flow_stand *stand, const struct wire_place *at);
+void flow_stand_begin(struct flow_stand *state, const struct wire_place *at);
 
 /* flow_stand_begins() returns 1 for a trainer that is before the first step of
  * another session than the state's.  That session may also be an older one, as
  * a peer may have sent a false newer one.  Such a trainer may have no state to
  * hand over: call flow_stand_begin() as soon as the owner is not connected. */
-int flow_stand_begins(const struct flow_stand *stand,
+int flow_stand_begins(const struct flow_stand *state,
                       const struct wire_place *at);
 
 /* flow_stand_greeted() records the hello of a peer; a peer with the owner's
  * name is the owner on a new connection. */
-void flow_stand_greeted(struct flow_stand *stand, uint64_t peer,
+void flow_stand_greeted(struct flow_stand *state, uint64_t peer,
                         const char *name);
 
 /*
@@ -96,18 +96,18 @@ void flow_stand_greeted(struct flow_stand *stand, uint64_t peer,
  *   owner   the owner's hello when it is another peer that is still connected;
  *           else NULL
  */
-int flow_stand_check(const struct flow_stand *stand, uint64_t peer,
+int flow_stand_check(const struct flow_stand *state, uint64_t peer,
                      int64_t session, const struct wire_hello *owner,
                      struct err *err);
 
 /* flow_stand_fits() returns 1 for a step of the state's session that is `next`
  * or later. */
-int flow_stand_fits(const struct flow_stand *stand,
+int flow_stand_fits(const struct flow_stand *state,
                     const struct wire_place *at);
 
 /* flow_stand_weighed() records that weights of step `at` were computed for a
  * peer: it becomes the owner, and `next` the step after it. */
-void flow_stand_weighed(struct flow_stand *stand, const struct wire_place *at,
+void flow_stand_weighed(struct flow_stand *state, const struct wire_place *at,
                         uint64_t peer, const char *name);
 
 /*
@@ -118,13 +118,13 @@ void flow_stand_weighed(struct flow_stand *stand, const struct wire_place *at,
  * are missing, else 0.  flow_stand_stands() makes the received state the
  * current one.  flow_stand_drop() discards a state that is being received.
  */
-int flow_stand_follows(struct flow_stand *stand, const struct wire_state *piece,
+int flow_stand_follows(struct flow_stand *state, const struct wire_state *piece,
                        struct err *err);
-void flow_stand_add(struct flow_stand *stand, const struct wire_state *piece,
+void flow_stand_add(struct flow_stand *state, const struct wire_state *piece,
                     uint64_t peer, const char *name);
-int flow_stand_whole(const struct flow_stand *stand,
+int flow_stand_whole(const struct flow_stand *state,
                      const struct wire_state *piece, struct err *err);
-void flow_stand_stands(struct flow_stand *stand);
-void flow_stand_drop(struct flow_stand *stand);
+void flow_stand_stands(struct flow_stand *state);
+void flow_stand_drop(struct flow_stand *state);
 
 #endif

@@ -156,15 +156,16 @@ void wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg);
 
 /*
  * wire_sock_tend() sets a function that wire_wait() and wire_beat() call to
- * send the messages of a socket that are due.  tend() returns the latest time,
- * by clock_now(), of its next call.
+ * send the messages of a socket that are due.  on_tick() returns the latest
+ * time, by clock_now(), of its next call.
  *
- *     self   first argument of tend(); must be valid while the socket is open
+ *     self   first argument of on_tick(), borrowed
  *     up     1: a peer is connected
  *     now    clock_now()
  */
 void wire_sock_tend(struct wire_sock *sock,
-                    double (*tend)(void *self, int up, double now), void *self);
+                    double (*on_tick)(void *self, int up, double now),
+                    void *self);
 
 /*
  * wire_sock_wait() is wire_wait() for one socket: messages on others do not

@@ -70,7 +70,7 @@ drop_peer(struct flow_peer_table *table, struct flow_known_peer *peer)
 
 /* A new entry, or NULL when the table is full. */
 static struct flow_known_peer *
-add_entry(struct flow_peer_table *table)
+reserve_peer(struct flow_peer_table *table)
 {
     struct flow_known_peer *oldest = table->peer;
 
@@ -100,7 +100,7 @@ flow_peer_table_greet(struct flow_peer_table *table, const struct wire_id *id,
     old = flow_peer_table_by_name(table, hello->peer);
     if (old)
         drop_peer(table, old);
-    *peer = add_entry(table);
+    *peer = reserve_peer(table);
     if (!*peer)
         return FLOW_TABLE_FULL;
     **peer = (struct flow_known_peer){.number = ++table->last_number,

@@ -250,7 +250,7 @@ report_wait(struct flow_service *service, double now, struct err *err)
 
 /* Pass the answer to the caller. */
 static struct wire_msg *
-take_message(struct flow_service *service)
+take_answer(struct flow_service *service)
 {
     struct wire_msg *msg = service->client->link.msg;
 
@@ -286,6 +286,6 @@ flow_service_wait(struct flow_service *service, int stop_fd,
             return rc ? FLOW_REFUSED : FLOW_STOPPED;
     }
     if (what == FLOW_ANSWERED)
-        *answer = take_message(service);
+        *answer = take_answer(service);
     return what;
 }

@@ -39,9 +39,10 @@ struct wire_sock {
     int up, lost; /* DEALER: connected; was connected, and is no more */
     char endpoint[256];
     struct wire_unsent *unsent; /* PUB: bytes queued for subscribers */
-    struct wire_msg *beat, *soon;
+    struct wire_msg *beat, *pending;
     double beat_at;
-    double (*tend)(void *self, int up, double now); /* NULL: nothing is due */
+    double (*on_tick)(void *self, int up,
+                      double now); /* NULL: nothing is due */
     void *self;
     double due;                  /* when it is to be called again */
     struct wire_subject subject; /* of the last refused message */

@@ -23,7 +23,7 @@ wire_role_known(const char *role)
 
 /* Copy the value of a line `name = "value"`; ignore any other line. */
 static void
-read_line(const char *line, const char *name, char *to, size_t room)
+read_value(const char *line, const char *name, char *to, size_t room)
 {
     const size_t n = strlen(name);
     size_t len;
@@ -62,9 +62,9 @@ read_cert(struct wire_cert *cert, const char *path, int secret, struct err *err)
     snprintf(cert->name, sizeof cert->name, "%.*s", (int)strcspn(base, "."),
              base);
     for (char *line = text; *line; line += *line == '\n') {
-        read_line(line, "public-key", cert->public_key, WIRE_KEY_TEXT);
-        read_line(line, "secret-key", cert->secret_key, WIRE_KEY_TEXT);
-        read_line(line, "role", cert->role, sizeof cert->role);
+        read_value(line, "public-key", cert->public_key, WIRE_KEY_TEXT);
+        read_value(line, "secret-key", cert->secret_key, WIRE_KEY_TEXT);
+        read_value(line, "role", cert->role, sizeof cert->role);
         line += strcspn(line, "\n");
     }
     free(text);

@@ -303,7 +303,7 @@ wire_sock_close(struct wire_sock *sock)
     if (sock->monitor)
         zmq_close(sock->monitor);
     wire_msg_free(sock->beat);
-    wire_msg_free(sock->soon);
+    wire_msg_free(sock->pending);
     wire_unsent_free(sock->unsent);
     free(sock);
 }
@@ -466,7 +466,7 @@ wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg)
 void
 wire_sock_soon(struct wire_sock *sock, struct wire_msg *msg)
 {
-    replace_message(&sock->soon, msg);
+    replace_message(&sock->pending, msg);
 }
 
 int
@@ -488,9 +488,9 @@ wire_sock_lost(struct wire_sock *sock)
 
 void
 wire_sock_tend(struct wire_sock *sock,
-               double (*tend)(void *self, int up, double now), void *self)
+               double (*on_tick)(void *self, int up, double now), void *self)
 {
-    sock->tend = tend;
+    sock->on_tick = on_tick;
     sock->self = self;
 }
 

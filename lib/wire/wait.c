@@ -72,8 +72,8 @@ wire_beat(struct wire *wire)
     const double now = clock_now();
 
     for (struct wire_sock *sock = wire->first; sock; sock = sock->next) {
-        if (sock->tend)
-            sock->due = sock->tend(sock->self, sock->up, now);
+        if (sock->on_tick)
+            sock->due = sock->on_tick(sock->self, sock->up, now);
         if (!sock->beat || now < sock->beat_at)
             continue;
         sock->beat_at = now + WIRE_BEAT_EVERY;
@@ -204,7 +204,7 @@ fill_items(struct wire *wire, const struct wire_sock *only, int any,
         short events =
             s->type != WIRE_PUB && (any || s == only) ? ZMQ_POLLIN : 0;
 
-        if (s->soon && s->up)
+        if (s->pending && s->up)
             events |= ZMQ_POLLOUT;
         wire->items[n++] = (zmq_pollitem_t){s->socket, 0, events, 0};
         if (s->monitor)
@@ -223,8 +223,8 @@ handle_events(struct wire *wire, const zmq_pollitem_t *item)
         const short events = (item++)->revents;
 
         ready |= (events & ZMQ_POLLIN) != 0;
-        if (s->soon && (events & ZMQ_POLLOUT) &&
-            wire_sock_send(s, NULL, s->soon) == 1)
+        if (s->pending && (events & ZMQ_POLLOUT) &&
+            wire_sock_send(s, NULL, s->pending) == 1)
             wire_sock_soon(s, NULL);
         if (s->monitor && (item++)->revents)
             read_monitor(s);
@@ -241,7 +241,7 @@ until_due(const struct wire *wire, double until)
     for (const struct wire_sock *s = wire->first; s; s = s->next) {
         if (s->beat)
             until = fmin(until, s->beat_at);
-        if (s->tend)
+        if (s->on_tick)
             until = fmin(until, s->due);
     }
     return until > now ? (long)ceil((until - now) * 1000) : 0;
