@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Every rule of the protocol matters: each is switched off once, and then its
-witness fails, a check of a unit test, and schedules of the simulation do.
+"""Every rule of the protocol is tested: each is switched off once; then its
+witness, a check of a unit test, has to fail, and schedules of the simulation.
 
 usage: tests/flow/rules.py [--quick] [NAME...]     or: make rules
 
 A rule is switched off in a copy of its source, which is linked before the
 library; OUT (build/release) has that and the tests.  --quick takes each eighth
-rule and no simulation.  It ends with 1 where a row does not fit the sources, a
-witness passes without its rule, or none of 20,000 schedules sees that it is
-missing.
+rule and no simulation.  Exits with 1 when a row does not fit the sources, a
+witness passes without its rule, or all of 20,000 schedules pass without it.
 """
 import os
 import re
@@ -27,36 +26,36 @@ TESTS = {P: PRODUCER, T: PRODUCER, R: ("flow/test_relay",),
          C: ("flow/test_consumer",), G: ("flow/test_greeting",), O: ("flow/test_roll",),
          E: ("flow/test_request",), A: ("flow/test_request",),
          K: ("flow/test_handover",)}
-# seen by their witnesses alone: 20,000 schedules go well without them
+# tested by their witnesses alone: 20,000 schedules pass without them
 UNSEEN = ("producer: nor by the first snapshot of a peer",
-          "binder: a peer that says nothing leaves")
+          "binder: a silent peer leaves")
 SIMULATIONS = {E: ("flow/test_services",), A: ("flow/test_services",),
                K: ("flow/test_services", "flow/test_simulation")}
 
-# rule, file, what stands there, what stands there without the rule, how the
-# name of its witness begins, with or behind a row of foil-wire(5) in brackets
+# rule, file, its code, the code without the rule, the beginning of the name of
+# its witness, with or after a row of foil-wire(5) in brackets
 RULES = [
-    ("producer: an older snapshot is passed over", P,
+    ("producer: an older snapshot is ignored", P,
      "order > 0 || (order < 0 &&",
      "order != 0 || (order < 0 &&",
      "an older snapshot changes nothing"),
-    ("producer: what nobody says any more was not true", P,
+    ("producer: a snapshot that no peer repeats was not true", P,
      "now - p->confirmed < FLOW_LAPSE",
      "1",
-     "the true one takes its place after"),
+     "the true one replaces it after"),
     ("producer: and is replaced only after a second", P,
      "now - p->older >= older_wait_s",
      "1",
-     "an older one after a pause of ours is not believed at once"),
-    ("producer: but not the same again once the run is over", P,
+     "an older one after a pause of ours is not accepted at once"),
+    ("producer: but not by the same again once the run is over", P,
      "(any_ended(p) && !is_new)",
      "0",
      "[producer: next, older, the same again, after an end]"),
-    ("producer: though new ones do", P,
+    ("producer: although by new ones", P,
      "(any_ended(p) && !is_new)",
      "any_ended(p)",
-     "new ones of a trainer that goes on count"),
-    ("producer: the run is over when all say so", P,
+     "new ones of a trainer that continues count"),
+    ("producer: the run is over when all report it", P,
      "any_ended(p) && (all ||",
      "any_ended(p) && (0 ||",
      "[producer: end of all peers]"),
@@ -64,7 +63,7 @@ RULES = [
      "(all || now - p->moved >= FLOW_QUIET)",
      "1",
      "one of three does"),
-    ("producer: but for that nothing moves", P,
+    ("producer: unless nothing changes", P,
      "(all || now - p->moved >= FLOW_QUIET)",
      "all",
      "[producer: end of one peer]"),
@@ -76,46 +75,46 @@ RULES = [
      "now - p->moved >= FLOW_TRAINED",
      "1",
      "[producer: place behind the plan, for 6 s]"),
-    ("producer: what is had ends its lease", P,
+    ("producer: a delivered item ends its lease", P,
      "i < trained || flow_window_has(&p->newest, &lease->at)",
      "i < trained",
-     "what is had ends its lease, and more goes out"),
-    ("producer: what is had no more is free again", P,
+     "a delivered item ends its lease, and more are sent"),
+    ("producer: a dropped item is free again", P,
      "lease->state = FLOW_FREE;\n    }\n    flow_leases_forget",
      "(void)0;\n    }\n    flow_leases_forget",
-     "what is not had any more goes out again"),
+     "a dropped item is sent again"),
     ("producer: a delivery ends being late", P,
      "peer->late = peer->refused = 0;\n        peer->suspended = 0;",
      "",
-     "who delivers is late no more: the other one is set aside"),
-    ("producer: another session forgives", P,
+     "a peer that delivers is not late any more: the other one is suspended"),
+    ("producer: in another session no peer is late", P,
      "if (new_session)\n        reset_peers(p);",
      "",
-     "another session forgives who was late"),
-    ("producer: leases of a peer that is gone are void", P,
+     "in another session no peer is late"),
+    ("producer: leases of a peer that is gone are revoked", P,
      "const size_t taken = flow_producer_revoke(p, peer);",
      "const size_t taken = 0;",
-     "who leaves had two items"),
-    ("producer: who is late loses its leases", T,
+     "a peer that leaves had two items"),
+    ("producer: a late peer loses its leases", T,
      "p->received > lease->over + recheck_s",
      "0",
-     "but by one that comes later both are"),
+     "but by one received later both are"),
     ("producer: not while the consumer computes", T,
      "p->received > lease->over + recheck_s",
      "1",
-     "nor by the next one that was there"),
-    ("producer: nor by what comes all at once", T,
+     "nor by the next pending one"),
+    ("producer: nor by messages that arrive all at once", T,
      "lease->over + recheck_s",
      "lease->since + p->lease_s",
-     "a producer that was stopped for long finds a snapshot"),
+     "a producer that was stopped for long reads a snapshot"),
     ("producer: nor by the first snapshot of a peer", P,
      "order > 0 && peer->session >= 0",
      "order > 0",
-     "nobody is late by the first snapshot of a peer"),
-    ("producer: who is late is set aside", T,
+     "no peer is late by the first snapshot of a peer"),
+    ("producer: a late peer is suspended", T,
      "peer->suspended = now + late->aside;",
      "",
-     "who is late gets nothing for four leases, though others have no room"),
+     "a late peer gets nothing for four leases, though others have no room"),
     ("producer: then gets one item at a time", T,
      "peer->late && !any ? 1 : peer->room",
      "peer->room",
@@ -124,19 +123,19 @@ RULES = [
      "if (peer->late && !any)",
      "if (0)",
      "after four leases it gets one, the last that is wanted"),
-    ("producer: all late count as none", T,
+    ("producer: if all are late, none is", T,
      "any = all_late(p);",
      "any = 0;",
      "both get items as before"),
-    ("producer: who was late less often first", T,
+    ("producer: the less often late peer first", T,
      "worse = best && peer->late > best->late,",
      "worse = 0,",
-     "who was late less often is next, whatever the room"),
+     "the less often late peer is next, whatever the room"),
     ("producer: the most room first", T,
      "(n == most && peer->served < best->served)",
      "(peer->served < best->served)",
      "rooms of 3 and 1: the most room first"),
-    ("producer: of equal room the one served longest ago", T,
+    ("producer: of equal room the least recently served", T,
      "(n == most && peer->served < best->served)",
      "0",
      "rooms of 3 and 1: the most room first"),
@@ -144,68 +143,68 @@ RULES = [
      "flow_leases_free(&p->leases, window, 0);",
      "flow_leases_free(&p->leases, window, 1);",
      "the lowest first, in turn"),
-    ("producer: only to who knows of the session", T,
+    ("producer: only to peers of the session", T,
      "peer->session == p->newest.at.session && peer->room",
      "peer->room",
-     "who has not heard of it gets nothing of it"),
+     "a peer without it gets nothing of it"),
     ("producer: no more than room", T,
      "peer->out >= room ||",
      "",
-     "nobody gets more than a room that has shrunk"),
-    ("producer: the end of the plan is said again", T,
+     "no peer gets more than a smaller room"),
+    ("producer: the end of the plan is sent again", T,
      "now - peer->notified >= notify_every_s)",
      "now - peer->notified >= 1e8)",
-     "and again to those that ask"),
-    ("relay: an older snapshot is passed over", R,
+     "and again to those that want items"),
+    ("relay: an older snapshot is ignored", R,
      "if (flow_window_order(&r->newest, next) <= 0)\n        return 0;",
      "",
-     "neither is a snapshot that is not newer"),
+     "nor is a snapshot that is not newer"),
     ("relay: the lowest is made first", R,
      "(!best || wire_place_cmp(&e->at, &best->at) < 0)",
      "!best",
      "the lowest is made first"),
-    ("relay: what was sent is made again after a new connection", R,
+    ("relay: a sent batch is made again after a new connection", R,
      "if (r->entry[i].state == SENT)\n"
      "            r->entry[i].state = WAITING;",
      "(void)r;",
-     "where the connection was lost, all that is missing is"),
-    ("relay: and where the producer hands it out again", R,
+     "after the connection was lost, all missing batches are"),
+    ("relay: and when the producer hands its item out again", R,
      "if (i < r->n && r->entry[i].state == SENT)\n"
      "        r->entry[i].state = WAITING;",
      "",
-     "what is handed out again is made again"),
-    ("relay: what is sent counts on top of room", R,
+     "an item handed out again is made again"),
+    ("relay: sent batches count on top of room", R,
      "r->room + count_entries(r, SENT)",
      "r->room",
-     "one that is sent makes room for another"),
-    ("relay: no more than room batches are kept", R,
+     "a sent one makes room for another"),
+    ("relay: no more than room batches are stored", R,
      "|| count_entries(r, MADE) >= r->room",
      "",
-     "no more batches are kept than there is room for"),
-    ("relay: the newest is said to who does not know it", R,
+     "no more batches are stored than there is room for"),
+    ("relay: the newest is sent to a producer without it", R,
      "r->notified = 0;\n    r->sent_at = -resend_s;",
      "",
-     "a producer that forgot us is told at once"),
-    ("relay: the newest is said each second", R,
+     "a producer that forgot us gets the snapshot at once"),
+    ("relay: the newest is sent each second", R,
      "is_new ? 0 : resend_s",
      "is_new ? 0 : 1e8",
-     "the room is said, and again after a second"),
-    ("relay: a new room is said at once", R,
+     "the room is sent, and again after a second"),
+    ("relay: a new room is sent at once", R,
      "!r->notified || r->room_sent != count_room(r)",
      "!r->notified",
-     "one that is sent makes room for another"),
-    ("relay: an item that waits stays though it is had", R,
+     "a sent one makes room for another"),
+    ("relay: a waiting item remains although the consumer has it", R,
      "if (e->state == WAITING)\n        return is_past(r, &e->at);",
      "",
-     "a batch that the consumer has goes; an item stays"),
-    ("relay: an item of this session is kept beside one in the making", R,
+     "a batch that the consumer has is dropped; an item remains"),
+    ("relay: an item of this session is stored with one in the making", R,
      "a->session == b->session && !wire_place_cmp(a, b)",
      "!wire_place_cmp(a, b)",
-     "an item is taken while its place is made for a session that is over"),
+     "an item is stored while its place is made for a session that is over"),
     ("consumer: a new snapshot while it waits", C,
      "c->urgent |= now - c->made >= resend_s;",
      "(void)c; (void)now;",
-     "then a new snapshot says that nothing came"),
+     "then a new snapshot shows that nothing arrived"),
     ("consumer: the newest again each second", C,
      "now - peer->notified < resend_s)",
      "1)",
@@ -213,52 +212,52 @@ RULES = [
     ("consumer: a new snapshot when the place changes", C,
      "c->urgent |= c->taken || wire_place_cmp(at, &c->at);",
      "(void)c;",
-     "what is trained is told at once"),
-    ("consumer: and when what is held does", C,
+     "a trained item is sent at once"),
+    ("consumer: and when the held items do", C,
      "(c->changed && now - c->since >= gather_s)",
      "0",
-     "what comes together is told together"),
+     "changes at the same time share a snapshot"),
     ("consumer: also before a batch is trained", C,
      "c->urgent |= was;",
      "(void)was;",
-     "at once, when there is something to do; what is in training counts"),
-    ("consumer: what is in training is had", C,
+     "at once, when an item is due; the item in training counts"),
+    ("consumer: the item in training is held", C,
      "if (c->taken)\n        add_place(w, &c->at);",
      "",
-     "at once, when there is something to do; what is in training counts"),
+     "at once, when an item is due; the item in training counts"),
     ("consumer: the farthest is dropped for a nearer one", C,
      "if (i == c->n)\n            return item;",
      "return item;",
-     "one before it takes the place of the farthest"),
+     "one before it replaces the farthest"),
     ("consumer: no more than the window is held", C,
      "c->n + (size_t)c->taken >= c->window",
      "0",
-     "one behind it is dropped"),
+     "one after it is dropped"),
     ("consumer: the serial rises", C,
      "++c->serial",
      "c->serial += !c->serial",
      "and the same again after a second"),
-    ("consumer: what is trained is not wanted", C,
+    ("consumer: a trained item is not wanted", C,
      "wire_place_cmp(at, &c->at) >= c->taken &&",
      "",
      "and is neither wanted nor taken again"),
-    ("consumer: nor what is of another session", C,
+    ("consumer: nor one of another session", C,
      "at->session == c->at.session &&\n",
      "",
      "one of another session is not wanted"),
-    ("consumer: an item disproves an end", C,
+    ("consumer: an item cancels an end", C,
      "    cancel_ends(c, at);\n",
      "    (void)cancel_ends;\n",
-     "an item proves them wrong"),
-    ("consumer: all peers say end, not one", C,
+     "an item cancels it"),
+    ("consumer: all peers report the end, not one", C,
      "all ? FLOW_ALL_ENDED",
      "some ? FLOW_ALL_ENDED",
-     "one says that all is there"),
+     "one reports the end"),
     ("greeting: hello again each second", G,
      "now - greeting->sent < hello_retry_s",
      "1",
      "[GREETING: a second without an answer]"),
-    ("greeting: hello again when it is asked for", G,
+    ("greeting: hello again when it is requested", G,
      "if (greeting->state == FLOW_IN)\n        greeting->state = FLOW_OUT;",
      "(void)greeting;",
      "[IN: error with again]"),
@@ -270,19 +269,19 @@ RULES = [
      "{\n"
      "    (void)greeting;",
      "[any: the connection is lost]"),
-    ("binder: a connection that is not known is told to say hello", O,
+    ("binder: hello is requested of an unknown connection", O,
      "(struct flow_unknown_peer){*id, now};\n    return 1;",
      "(struct flow_unknown_peer){*id, now};\n    return 0;",
      "[unknown: anything else]"),
-    ("binder: a peer on another connection leaves on the old one", O,
+    ("binder: a peer on another connection leaves the old one", O,
      "    if (old)\n        drop_peer(table, old);",
      "    (void)old;",
      "a name that is known, on another connection"),
-    ("binder: a peer that says nothing leaves", O,
+    ("binder: a silent peer leaves", O,
      "store_silent(table, &peer->id);\n            drop_peer(table, peer);",
      "store_silent(table, &peer->id);",
      "[known: nothing for 3 seconds]"),
-    ("client: an answer to another id is late", A,
+    ("client: an answer to another id is dropped", A,
      "if (id != request->id || !request->waits)",
      "if (id < 0 || !request->waits)",
      "[any: another id] it is dropped"),
@@ -290,33 +289,33 @@ RULES = [
      "if (*error->of.kind)\n        return FLOW_ABOUT_MESSAGE;",
      "",
      "[any: error with kind]"),
-    ("client: what is not answered is asked again", A,
+    ("client: a request without an answer is sent again", A,
      "return now >= due;",
      "return 0;",
      "[any: no answer in time]"),
-    ("client: a service that is another gets the state", K,
+    ("client: another service gets the state", K,
      "copy->ready &= !strcmp(copy->service, name);",
      "",
      "[any: greeted by another service]"),
-    ("client: and one that did not take it", K,
+    ("client: and one that has not received it", K,
      "return !copy->ready;",
      "return 0;",
      "[any: greeted by another service]"),
-    ("client: and who is ahead of us", K,
+    ("client: and one with a step that we lack", K,
      "flow_keeper_behind(struct flow_keeper *copy)\n{\n"
      "    copy->ready = 0;",
      "flow_keeper_behind(struct flow_keeper *copy)\n{\n"
-     "    (void)keeper;",
+     "    (void)copy;",
      "[READY: a step was not applied]"),
-    ("client: and who wants it", K,
+    ("client: and one that wants it", K,
      "(was && what != FLOW_NO_STATE)",
      "was",
      "[READY: error with id and state]"),
-    ("client: it asks again once the state is there", K,
+    ("client: it sends the request again after the state", K,
      "return what == FLOW_ANSWERED && !was;",
      "return 0;",
      "[STATE: state.ok with the id]"),
-    ("service: the state belongs to one that is there", K,
+    ("service: the state belongs to a connected peer", K,
      "    if (owner)\n        return err_set(",
      "    if (0)\n        return err_set(",
      "[another peer, the owner is connected]"),
@@ -324,11 +323,11 @@ RULES = [
      "if (session < state->next.session)",
      "if (0)",
      "[another peer, with an older session]"),
-    ("service: but one that begins needs none", K,
+    ("service: but a trainer at its first step needs none", K,
      "state->next.session != at->session;\n}",
      "0;\n}",
      "[another session begins, the owner is gone]"),
-    ("service: also after a newer one that was never true", K,
+    ("service: also after a newer, false session", K,
      "state->next.session != at->session;\n}",
      "state->next.session < at->session;\n}",
      "also an older one"),
@@ -336,19 +335,19 @@ RULES = [
      "at->session == state->next.session &&\n           wire_place",
      "wire_place",
      "and for another session"),
-    ("service: so does a place before", K,
+    ("service: so does an earlier place", K,
      "wire_place_cmp(at, &state->next) >= 0",
      "1",
      "it wants one for a place before"),
-    ("service: it stands behind what it weighed", K,
+    ("service: it is after the weighed step", K,
      "state->next.step = at->step + 1;",
      "state->next.step = at->step;",
-     "[pairs] it stands behind the step"),
-    ("service: rows follow those before", K,
+     "[pairs] it is after the step"),
+    ("service: rows continue those received", K,
      "if (state->arrival.at.session ==",
      "if (1 || state->arrival.at.session ==",
      "[state.put that does not follow]"),
-    ("service: what was answered before is late", A,
+    ("service: an earlier request is late", A,
      "cache->answer[i].id > id",
      "0",
      "[an id below that]"),
@@ -375,7 +374,7 @@ def without(row, text, program, folder):
 
 
 def run(*command):
-    """What a program says; one that does not end in a minute says nothing."""
+    """The output of a program; "" when it does not end in a minute."""
     try:
         return subprocess.run(command, capture_output=True, text=True,
                               errors="replace", timeout=60).stdout
@@ -384,19 +383,20 @@ def run(*command):
 
 
 def is_unseen(program):
-    """'' where schedules see it: 500, or else 20,000."""
+    """'' when one of 500, or else 20,000, schedules fails."""
     for n in "500", "20000":
-        said = run(program, n, "0")
-        if f"ok 1 - {n} of" not in said or "not ok" in said:
+        output = run(program, n, "0")
+        if f"ok 1 - {n} of" not in output or "not ok" in output:
             return ""
-    return f"all of {n} schedules go well without it"
+    return f"all of {n} schedules pass without it"
 
 
 def judge(row, text, folder, quick):
-    """'' or what is wrong."""
-    said = "".join(run(without(row, text, test, folder))
-                   for test in TESTS[row[1]])
-    if not re.search(r"^not ok \d+ - (\[[^]]*\] )?" + re.escape(row[4]), said, re.M):
+    """'' or the error."""
+    output = "".join(run(without(row, text, test, folder))
+                     for test in TESTS[row[1]])
+    if not re.search(r"^not ok \d+ - (\[[^]]*\] )?" + re.escape(row[4]), output,
+                     re.M):
         return f"'{row[4]}' passes without it"
     if quick or row[0] in UNSEEN:
         return ""
@@ -409,7 +409,7 @@ def judge(row, text, folder, quick):
 
 
 def misfits(row):
-    """Whether the row does not fit the sources, which is said."""
+    """Whether the row does not fit the sources, which is printed."""
     with open(row[1]) as f:
         n = f.read().count(row[2])
     if n != 1:
@@ -418,7 +418,7 @@ def misfits(row):
 
 
 def try_row(row, quick):
-    """Prints what comes of a row; returns whether that is wrong."""
+    """Prints the result of a row; returns whether it is an error."""
     with open(row[1]) as f:
         text = f.read()
     with tempfile.TemporaryDirectory() as folder:
@@ -434,7 +434,7 @@ def main(quick, names):
             and (not names or any(name in row[0] for name in names))]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         unseen = sum(pool.map(lambda row: try_row(row, quick), rows)) + len(bad)
-    print(f"{len(rows)} of {len(RULES)} rules switched off, {unseen} not seen")
+    print(f"{len(rows)} of {len(RULES)} rules switched off, {unseen} not noticed")
     return unseen > 0
 
 

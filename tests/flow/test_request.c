@@ -9,16 +9,16 @@
 
 enum { DROPPED = 99 };
 
-/* What the answer with that id comes to, or DROPPED. */
+/* The result of an answer with that id, or DROPPED. */
 static int
-hears(struct flow_request *a, int64_t id)
+receives(struct flow_request *a, int64_t id)
 {
     enum flow_answer what;
 
     return flow_request_receive(a, id, NULL, &what) ? (int)what : DROPPED;
 }
 
-/* The same of an error. */
+/* The same for an error. */
 static int
 fails(struct flow_request *a, int64_t id, int state)
 {
@@ -28,7 +28,7 @@ fails(struct flow_request *a, int64_t id, int state)
     return flow_request_receive(a, id, &error, &what) ? (int)what : DROPPED;
 }
 
-/* What an error of that id is about. */
+/* The subject of an error with that id. */
 static enum flow_about
 about(int again, int64_t id, const char *kind)
 {
@@ -48,7 +48,7 @@ request(void)
     flow_request_begin(&a, 42, 100);
     T(a.waits && !flow_request_turn(&a, 104.9, &until) && until == 105,
       "[READY: there is a request] it waits for its answer");
-    T(hears(&a, 41) == DROPPED && fails(&a, 41, 0) == DROPPED && a.waits,
+    T(receives(&a, 41) == DROPPED && fails(&a, 41, 0) == DROPPED && a.waits,
       "[any: another id] it is dropped");
     T(about(0, -1, "pairs") == FLOW_ABOUT_MESSAGE &&
           about(0, 42, "pairs") == FLOW_ABOUT_MESSAGE,
@@ -61,59 +61,59 @@ request(void)
       "[any: no answer in time] a new connection, after pauses that double");
     flow_request_renewed(&a, 105.1);
     T(!flow_request_turn(&a, 110, &until) && a.waits && a.id == 42,
-      "the same request, with time again");
+      "the same request, with a new timeout");
     T(flow_request_turn(&a, 112, &until) == -1, "but to the deadline only");
-    T(hears(&a, 42) == FLOW_ANSWERED && !a.waits,
+    T(receives(&a, 42) == FLOW_ANSWERED && !a.waits,
       "[READY: answer with the id] done");
-    T(hears(&a, 42) == DROPPED, "the same answer again is dropped");
+    T(receives(&a, 42) == DROPPED, "the same answer again is dropped");
     flow_request_refuse(&a);
-    T(hears(&a, 42) == FLOW_ANSWERED,
-      "[any: answer that does not fit] it waited on for a better one");
+    T(receives(&a, 42) == FLOW_ANSWERED,
+      "[any: answer that does not fit] it continued waiting for a better one");
     flow_request_begin(&a, 43, 200);
     T(fails(&a, 43, 0) == FLOW_FAILED && !a.waits,
       "[READY: error with id] there is no answer");
     flow_request_begin(&a, 44, 200);
     T(fails(&a, 44, 1) == FLOW_NO_STATE,
-      "[READY: error with id and state] it is told apart");
+      "[READY: error with id and state] it is distinguished");
     T(about(0, -1, "") == FLOW_ABOUT_US,
       "an error of nothing is about ourselves");
 }
 
-/* What was answered last is answered again. */
+/* The last answer is sent again. */
 static void
-kept_answers(void)
+cached_answers(void)
 {
-    static struct flow_answer_cache kept;
+    static struct flow_answer_cache cache;
     struct wire_msg *one = wire_beat_put(&(struct wire_beat){0}),
                     *two = wire_beat_put(&(struct wire_beat){0});
     char name[16];
 
-    T(!flow_answer_cache_find(&kept, "a", 1), "empty");
-    flow_answer_cache_put(&kept, "a", 1, one);
-    T(flow_answer_cache_find(&kept, "a", 1) == one, "kept");
-    T(!flow_answer_cache_find(&kept, "b", 1), "for its asker");
-    T(!flow_answer_cache_find(&kept, "a", 2), "and its request");
-    flow_answer_cache_put(&kept, "a", 2, two);
-    T(flow_answer_cache_find(&kept, "a", 2) == two,
+    T(!flow_answer_cache_find(&cache, "a", 1), "empty");
+    flow_answer_cache_put(&cache, "a", 1, one);
+    T(flow_answer_cache_find(&cache, "a", 1) == one, "stored");
+    T(!flow_answer_cache_find(&cache, "b", 1), "for its peer");
+    T(!flow_answer_cache_find(&cache, "a", 2), "and its request");
+    flow_answer_cache_put(&cache, "a", 2, two);
+    T(flow_answer_cache_find(&cache, "a", 2) == two,
       "[the id that was answered last] the last one");
-    T(!flow_answer_cache_find(&kept, "a", 1),
-      "and the one before is forgotten");
-    T(flow_answer_cache_late(&kept, "a", 1) &&
-          !flow_answer_cache_late(&kept, "a", 3) &&
-          !flow_answer_cache_late(&kept, "b", 1),
-      "[an id below that] it is late, of that asker");
+    T(!flow_answer_cache_find(&cache, "a", 1),
+      "and the previous one is dropped");
+    T(flow_answer_cache_late(&cache, "a", 1) &&
+          !flow_answer_cache_late(&cache, "a", 3) &&
+          !flow_answer_cache_late(&cache, "b", 1),
+      "[an id below that] it is late, for that peer");
     for (int i = 1; i < FLOW_ANSWER_CACHE_MAX; i++) {
         snprintf(name, sizeof name, "n%d", i);
-        flow_answer_cache_put(&kept, name, 1, one);
+        flow_answer_cache_put(&cache, name, 1, one);
     }
-    T(flow_answer_cache_find(&kept, "a", 2) == two,
-      "as many askers as there is room");
-    flow_answer_cache_put(&kept, "late", 1, one);
-    T(!flow_answer_cache_find(&kept, "a", 2),
-      "one more: the oldest makes room");
-    T(flow_answer_cache_find(&kept, "n1", 1) == one, "no other does");
-    flow_answer_cache_release(&kept);
-    flow_answer_cache_release(&kept);
+    T(flow_answer_cache_find(&cache, "a", 2) == two,
+      "as many peers as there is room");
+    flow_answer_cache_put(&cache, "late", 1, one);
+    T(!flow_answer_cache_find(&cache, "a", 2),
+      "one more: the oldest is dropped");
+    T(flow_answer_cache_find(&cache, "n1", 1) == one, "no other is");
+    flow_answer_cache_release(&cache);
+    flow_answer_cache_release(&cache);
     wire_msg_free(one);
     wire_msg_free(two);
 }
@@ -122,6 +122,6 @@ int
 main(void)
 {
     request();
-    kept_answers();
+    cached_answers();
     return t_done();
 }

@@ -35,14 +35,14 @@ names(void)
       "its second hello changes nothing");
     peer = greet(&peers, &id_b, "x", 2, &what);
     T(what == FLOW_ADDED && peer->number == 2 && peers.n == 1,
-      "a name that is known, on another connection: entered anew");
+      "a name that is known, on another connection: added again");
     T(flow_peer_table_left(&peers) == 1 && flow_peer_table_left(&peers) == 0,
       "the old one has left, which is reported once");
     T(flow_peer_table_by_name(&peers, "x") == peer &&
           flow_peer_table_by_id(&peers, &id_b) == peer &&
           flow_peer_table_by_number(&peers, 2) == peer,
       "found by name, connection and number");
-    T(!flow_peer_table_by_id(&peers, &id_a), "the old connection is nobody's");
+    T(!flow_peer_table_by_id(&peers, &id_a), "the old connection has no peer");
     for (unsigned i = 1; i < FLOW_PEERS_MAX; i++) {
         struct wire_id id = {2, {(uint8_t)(i >> 8), (uint8_t)i}};
         char text[16];
@@ -56,16 +56,16 @@ names(void)
     peers.keeps_silent = 1;
     peer = greet(&peers, &id_a, "z", 2000, &what);
     T(what == FLOW_ADDED && flow_peer_table_left(&peers) == 2,
-      "at a service, the one that was silent for longest makes room");
+      "at a service, the one that was silent for longest is dropped");
     flow_peer_table_release(&peers);
 }
 
-/* Connections that are not known are told so once a second each. */
+/* A hello is requested of an unknown connection once a second. */
 static void
 strangers(void)
 {
     struct flow_peer_table peers = {0};
-    int told = 0;
+    int asked = 0;
 
     T(flow_peer_table_unknown(&peers, &id_a, 10),
       "[unknown: anything else] the first message is answered");
@@ -78,10 +78,10 @@ strangers(void)
     for (unsigned i = 0; i < 3 * FLOW_PEERS_MAX; i++) {
         struct wire_id id = {2, {(uint8_t)(i >> 8), (uint8_t)i}};
 
-        told += flow_peer_table_unknown(&peers, &id, 12);
+        asked += flow_peer_table_unknown(&peers, &id, 12);
     }
-    T(told == 3 * FLOW_PEERS_MAX && peers.n_unknown == FLOW_PEERS_MAX,
-      "the last thousand are kept in mind");
+    T(asked == 3 * FLOW_PEERS_MAX && peers.n_unknown == FLOW_PEERS_MAX,
+      "the last thousand are stored");
     flow_peer_table_release(&peers);
 }
 
@@ -94,28 +94,28 @@ silence(void)
     greet(&peers, &id_a, "x", 10, &what);
     flow_peer_table_expire(&peers, 13);
     flow_peer_table_expire(&peers, 13.9);
-    T(peers.n == 1, "three seconds and a first look: still there");
+    T(peers.n == 1, "three seconds and a first check: still there");
     flow_peer_table_by_id(&peers, &id_a)->last_seen = 13.95;
     flow_peer_table_expire(&peers, 14);
     flow_peer_table_expire(&peers, 16.9);
-    T(peers.n == 1, "something came from it");
+    T(peers.n == 1, "it sent a message");
     flow_peer_table_expire(&peers, 17);
     flow_peer_table_expire(&peers, 17.05);
-    T(peers.n == 1, "a second look too early");
+    T(peers.n == 1, "a second check too early");
     flow_peer_table_expire(&peers, 17.1);
     T(peers.n == 0 && flow_peer_table_left(&peers) == 1,
       "[known: nothing for 3 seconds] gone");
     T(peers.n_silent == 1 && peers.silent[0].byte[0] == 'a',
-      "but how it is reached is kept");
+      "but its address is stored");
     T(flow_peer_table_unknown(&peers, &id_a, 18),
-      "when it is back it says hello");
+      "when it is back it sends hello");
     greet(&peers, &id_a, "x", 18, &what);
-    T(what == FLOW_ADDED && peers.peer->number == 2, "and is entered anew");
+    T(what == FLOW_ADDED && peers.peer->number == 2, "and is added again");
     flow_peer_table_release(&peers);
 }
 
-/* A process of its own that joins and shows signs of life until it is killed,
- * or hears that the run is over. */
+/* A process of its own that joins and sends beats until it is killed, or
+ * receives the end of the run. */
 static pid_t
 start_peer(const char *endpoint)
 {
@@ -132,7 +132,7 @@ start_peer(const char *endpoint)
 
     if (pid)
         return pid;
-    alarm(30); // who is not told in time has failed
+    alarm(30); // without the end in time it has failed
     wire = wire_open(NULL, &err);
     client = flow_client_open(wire, &cc, &err);
     while (wire_wait(wire, -1, 1, &err) > 0)
@@ -153,9 +153,9 @@ code_of(pid_t pid)
 }
 
 /*
- * Of three peers one is killed and one is stopped, while the binder looks away
- * for longer than silence may last.  It must lose these two, and not the third;
- * the stopped one hears of the end when it goes on.
+ * Of three peers one is killed and one is stopped, while the binder does
+ * nothing for longer than WIRE_SILENCE.  It must lose these two, and not the
+ * third; the stopped one receives the end when it continues.
  */
 static void
 killed_and_stopped(void)
@@ -193,8 +193,8 @@ killed_and_stopped(void)
     kill(slow, SIGCONT);
     flow_server_close(server);
     wire_close(a);
-    T(code_of(alive) == 0, "the third hears of the end");
-    T(code_of(slow) == 0, "the stopped one does when it goes on");
+    T(code_of(alive) == 0, "the third receives the end");
+    T(code_of(slow) == 0, "the stopped one does when it continues");
 }
 
 int
