@@ -147,45 +147,44 @@ send_end(struct world *w, struct source *s, int binder)
 
 static enum flow_what
 source_next(struct world *w, struct source *s, struct link *link,
-            const struct content *content)
+            const struct content *msg)
 {
     int64_t have[WINDOW_MAX][2];
-    const struct wire_next next = next_of(w, content, have);
-    const int newer =
-        content->session > s->session ||
-        (content->session == s->session && content->serial > s->serial);
+    const struct wire_next next = next_of(w, msg, have);
+    const int newer = msg->session > s->session ||
+                      (msg->session == s->session && msg->serial > s->serial);
     const int is_same =
-        link->session == content->session && link->serial == content->serial;
+        link->session == msg->session && link->serial == msg->serial;
     enum flow_what news;
     int all;
 
     // what foil-select and wire_session_check() refuse
-    if (content->k > w->places || content->session > 1000000)
+    if (msg->k > w->places || msg->session > 1000000)
         return FLOW_NOTHING;
-    link->session = content->session;
-    link->serial = content->serial;
+    link->session = msg->session;
+    link->serial = msg->serial;
     link->wants = 1;
-    link->room = content->room ? content->room : content->window;
+    link->room = msg->room ? msg->room : msg->window;
     news = flow_producer_next(s->flow, link->number, &next, w->now);
     if (news == FLOW_BACK) {
-        log_event(w, "the producer goes back to %d", content->k);
+        log_event(w, "the producer goes back to %d", msg->k);
         if (!newer && w->now - s->confirmed < FLOW_LAPSE + 1)
-            fail(w, "the producer goes back to %d after %.3f s", content->k,
+            fail(w, "the producer goes back to %d after %.3f s", msg->k,
                  w->now - s->confirmed);
         if (!newer && is_same && count_over(w, s, link->binder, &all))
-            fail(w, "the producer goes back to %d after an end", content->k);
+            fail(w, "the producer goes back to %d after an end", msg->k);
     }
     if (news == FLOW_MOVED || news == FLOW_BACK) {
-        s->fresh = content->k;
+        s->fresh = msg->k;
         s->closed = 0;
     }
     if (news != FLOW_NOTHING || newer)
-        book_end(w, s, content, newer);
+        book_end(w, s, msg, newer);
     if (news == FLOW_MOVED)
         s->over = 0;
     if (news != FLOW_NOTHING || newer)
-        book_snapshot(w, s, content, news == FLOW_MOVED || news == FLOW_BACK);
-    if (content->session == s->session && content->serial == s->serial)
+        book_snapshot(w, s, msg, news == FLOW_MOVED || news == FLOW_BACK);
+    if (msg->session == s->session && msg->serial == s->serial)
         s->confirmed = w->now;
     if (s->fresh < s->place)
         s->fresh = s->place;
