@@ -7,21 +7,21 @@
 #include "wire/sock.h"
 
 /*
- * The end of an edge that connects.  It says hello, says it again whenever the
- * binder does not know it (after a restart or a lost connection), and sends a
- * sign of life each second.  Messages that come before the binder's answer were
- * meant for an earlier connection and are dropped (lib/flow/greeting.h).
+ * The connecting end of an edge.  It sends hello, and again whenever the binder
+ * does not know it (after a restart or a lost connection), and a beat each
+ * second.  Messages that arrive before the binder's answer belong to an earlier
+ * connection and are dropped (lib/flow/greeting.h).
  *
- * A message that the client refuses changes nothing and is counted, and its
- * sender is told why, at most 16 times a second.
+ * A message that the client refuses changes nothing and is counted.  Its sender
+ * receives an error with the reason, at most 16 errors a second.
  */
 struct flow_client;
 
 struct flow_client_config {
     const char *endpoint;
-    const char *role;        /* of the binder: "select", "train" */
-    enum wire_edge edge;     /* PLAN: items come; BATCH: batches are sent */
-    struct wire_hello hello; /* ours; where `peer` is "", a name is made */
+    const char *role;        /* the binder's: "select", "train" */
+    enum wire_edge edge;     /* PLAN: receives items; BATCH: sends batches */
+    struct wire_hello hello; /* ours; an empty `peer` is filled in */
     struct wire_limits limits;
 };
 
@@ -34,8 +34,8 @@ struct flow_client *flow_client_open(struct wire *wire,
 void flow_client_close(struct flow_client *client);
 
 /*
- * flow_client_next() returns 1 with news, 0 when there is none now, -1 when
- * the binder refused us (version, run, data set): end with that sentence.
+ * flow_client_next() returns 1 with news, 0 when there is none now, -1 when the
+ * binder refused us (version, run, data set): exit with the sentence in *err.
  *
  * News is FLOW_JOINED, FLOW_MESSAGE, FLOW_ENDED, FLOW_OVER or FLOW_REPORT.  The
  * message is an item on edge PLAN and a snapshot on edge BATCH.
@@ -44,9 +44,9 @@ int flow_client_next(struct flow_client *client, struct flow_news *news,
                      struct err *err);
 
 /*
- * The message of the last news, until the next flow_client_next():
- * flow_client_item() returns the item, which is of our run and has ids within
- * the data set, flow_client_snapshot() the consumer's snapshot.
+ * The message of the last news, valid until the next flow_client_next().
+ * flow_client_item() returns the item: it is of our run, and its ids are within
+ * the data set.  flow_client_snapshot() returns the consumer's snapshot.
  */
 const struct wire_item *flow_client_item(const struct flow_client *client);
 const struct wire_next *flow_client_snapshot(const struct flow_client *client);
@@ -54,27 +54,27 @@ const struct wire_next *flow_client_snapshot(const struct flow_client *client);
 /* flow_client_joined() returns 1 while the binder knows us. */
 int flow_client_joined(const struct flow_client *client);
 
-/* flow_client_trouble() returns 1, and why, while the binder does not know us.
- */
+/* flow_client_trouble() returns 1 with the reason while the binder does not
+ * know us. */
 int flow_client_trouble(const struct flow_client *client, struct err *why);
 
-/* flow_client_who() returns the binder's hello, lent; before FLOW_JOINED its
- * stage is "". */
+/* flow_client_who() returns the binder's hello, owned by the client; its stage
+ * is "" before FLOW_JOINED. */
 const struct wire_hello *flow_client_who(const struct flow_client *client);
 
 /*
- * flow_client_refuse() refuses the message of the last news: its sender is told
- * why by an error that names the message.  Returns 1 when *why is to be
- * printed, with the count and the sender added.
+ * flow_client_refuse() refuses the message of the last news and sends an error
+ * that names the message and the reason.  Returns 1 when *why is to be printed,
+ * with the count and the sender added.
  */
 int flow_client_refuse(struct flow_client *client, struct err *why);
 
-/* flow_client_beat() puts *beat into each sign of life from now on. */
+/* flow_client_beat() sets the content of all later beats. */
 void flow_client_beat(struct flow_client *client, const struct wire_beat *beat);
 
-/* flow_client_send() sends a message: 1, or 0 when it was not sent, since the
- * binder does not know us or the queue is full.  The message stays
- * the caller's. */
+/* flow_client_send() returns 1 when the message was sent, 0 when it was not:
+ * the binder does not know us, or the queue is full.  The caller keeps
+ * ownership of the message. */
 int flow_client_send(struct flow_client *client, struct wire_msg *msg);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "wire/hello.h"
 
-/* flow_hello_name() fills in hello->peer where it is "": stage, process id and
- * time, "augment-4711-...". */
+/* flow_hello_name() fills in an empty hello->peer with stage, process id and
+ * time: "augment-4711-...". */
 void flow_hello_name(struct wire_hello *hello);
 
 /*

@@ -5,8 +5,8 @@
 #include "flow/server.h"
 
 /*
- * The end of an edge that items come in by: a consumer (flow/consumer.h) behind
- * a socket that many connect to.
+ * The receiving end of an edge: a consumer (flow/consumer.h) with the socket to
+ * which producers connect.
  *
  *     while ((rc = wire_wait(wire, stop, flow_inlet_pause_s(inlet), &err)) >
  *            0) {
@@ -18,7 +18,7 @@
  *         flow_inlet_ask(inlet);
  *         if (item) {
  *             train ...
- *             flow_consumer_go(inlet->consumer, place behind it);
+ *             flow_consumer_go(inlet->consumer, place after it);
  *         }
  *     }
  */
@@ -27,16 +27,16 @@ struct flow_inlet_config {
     struct wire_hello hello; /* as in flow/server.h */
     struct wire_limits limits;
     struct wire_place at; /* session and first step */
-    size_t window;        /* so many items are welcome from a place on */
+    size_t window;        /* items wanted, counted from the place */
     int (*check)(void *self, const struct wire_hello *hello, struct err *err);
-    void *self; /* of check(): both as in flow/server.h */
+    void *self; /* argument of check(): both as in flow/server.h */
 };
 
 struct flow_inlet {
     struct flow_server *server;
     struct flow_consumer *consumer;
-    struct wire_msg *snapshot; /* the newest one, encoded */
-    int64_t serial;            /* its serial */
+    struct wire_msg *snapshot; /* the newest one, encoded, */
+    int64_t serial;            /* and its serial */
 };
 
 /* flow_inlet_open() binds the socket; NULL on error. */
@@ -44,7 +44,7 @@ struct flow_inlet *flow_inlet_open(struct wire *wire,
                                    const struct flow_inlet_config *config,
                                    struct err *err);
 
-/* flow_inlet_close() frees it; take out all items first, by
+/* flow_inlet_close() closes and frees it; take out all items first, by
  * flow_consumer_drop(). */
 void flow_inlet_close(struct flow_inlet *inlet);
 
@@ -59,8 +59,7 @@ int flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news);
  * flow_inlet_next() has returned 0. */
 void flow_inlet_ask(struct flow_inlet *inlet);
 
-/* flow_inlet_pause_s() returns for how many seconds to wait for messages at
- * most: up to 1. */
+/* flow_inlet_pause_s() returns the seconds to wait for messages, at most 1. */
 double flow_inlet_pause_s(const struct flow_inlet *inlet);
 
 #endif

@@ -5,8 +5,8 @@
 #include "flow/server.h"
 
 /*
- * The end of an edge that hands items out: a producer (flow/producer.h) behind
- * a socket that many connect to.
+ * The sending end of an edge: a producer (flow/producer.h) with the socket to
+ * which its peers connect.
  *
  *     while ((rc = wire_wait(wire, stop, flow_outlet_pause_s(outlet), &err)) >
  *            0) {
@@ -22,9 +22,9 @@
  */
 
 /*
- * A function of the tool that judges a place that a peer names, before anything
- * is booked, and may rewrite it in the tool's own form.  Returns 0, or -1 with
- * a sentence, and then the message is refused.
+ * A function of the tool that checks a place sent by a peer, before it has any
+ * effect, and may rewrite it in the tool's own form.  Returns 0, or -1 with a
+ * sentence, and then the message is refused.
  *   tool   that of the configuration
  */
 typedef int flow_believe(void *tool, struct wire_place *at, struct err *err);
@@ -34,7 +34,7 @@ struct flow_outlet_config {
     struct wire_hello hello; /* as in flow/server.h */
     struct wire_limits limits;
     double lease;          /* seconds */
-    flow_believe *believe; /* NULL: every place is believed */
+    flow_believe *believe; /* NULL: every place is accepted */
     void *tool;
 };
 
@@ -44,7 +44,7 @@ struct flow_outlet {
     flow_believe *believe;
     void *tool;
     size_t freed;  /* items that the peer of the last FLOW_LEFT had */
-    double probed; /* when a holder was last seen to be connected */
+    double probed; /* time of the last connection test of a holder */
 };
 
 /* flow_outlet_open() binds the socket; NULL on error. */
@@ -56,32 +56,31 @@ void flow_outlet_close(struct flow_outlet *outlet);
 /*
  * flow_outlet_next() returns 1 with news, 0 when there is none now.  News is
  * FLOW_JOINED, FLOW_LEFT, FLOW_MOVED, FLOW_BACK, FLOW_PASSED, FLOW_REPORT or
- * FLOW_MESSAGE, whose news->msg is a reject.  While the trainer waits for an
- * item, the connection to the peer that has it is tested again and again, so
- * that a peer that was killed leaves at once.
+ * FLOW_MESSAGE with a reject in news->msg.  While the trainer waits for an
+ * item, the connection to the peer that has it is tested repeatedly, so that a
+ * killed peer leaves at once.
  */
 int flow_outlet_next(struct flow_outlet *outlet, struct flow_news *news);
 
-/* flow_outlet_give() sends the item of a turn, and books it: 1, or 0 when it
+/* flow_outlet_give() sends the item of a turn and records it: 1, or 0 when it
  * could not be sent. */
 int flow_outlet_give(struct flow_outlet *outlet, const struct flow_turn *turn,
                      struct wire_msg *item);
 
-/* flow_outlet_end() tells the peers that ask where the plan ends, when that is
- * within the window. */
+/* flow_outlet_end() sends the end of the plan, when it is within the window, to
+ * the peers that want items. */
 void flow_outlet_end(struct flow_outlet *outlet);
 
-/* flow_outlet_late() takes all items from a peer that is late: 1 with a
- * sentence that names it, or 0 when there is none. */
+/* flow_outlet_late() revokes all items of a late peer: 1 with a sentence that
+ * names it, or 0 when there is none. */
 int flow_outlet_late(struct flow_outlet *outlet, struct err *words);
 
-/* flow_outlet_is_over() returns 1 when the run is over, as
- * flow_producer_over(); flow_outlet_over() tells all peers that it is. */
+/* flow_outlet_is_over() returns 1 when the run is over, as in
+ * flow_producer_over(); flow_outlet_over() reports that to all peers. */
 int flow_outlet_is_over(const struct flow_outlet *outlet);
 void flow_outlet_over(struct flow_outlet *outlet);
 
-/* flow_outlet_pause_s() returns for how many seconds to wait for messages at
- * most: 0.05 to 1. */
+/* flow_outlet_pause_s() returns the seconds to wait for messages, 0.05 to 1. */
 double flow_outlet_pause_s(const struct flow_outlet *outlet);
 
 #endif

@@ -4,31 +4,30 @@
 #include "wire/sock.h"
 
 /*
- * A recording (wire/record.h) played as the stage that made it.
+ * Plays a recording (wire/record.h) in the role of the stage that made it.
  *
- * With batches in it, it is an augmenter: it greets the trainer as the
- * recorded one did, brings each batch that is wanted, in the order of the
- * steps, and says end.  With items and no batches it is the selector.  Either
- * hands out again what was lost, as a producer (flow/producer.h).  Only the
- * session is the present one; every tensor is what was recorded.
+ * A recording with batches plays as an augmenter: it sends the trainer the
+ * recorded hello and each wanted batch, in the order of the steps, then end.
+ * One with items and no batches plays as the selector.  Both send lost messages
+ * again, as a producer does (flow/producer.h).  Only the session is the present
+ * one; every tensor is as recorded.
  */
 struct flow_replay;
 
 /*
- * flow_replay_open() reads a recording through and remembers where in the
- * file each step is; NULL on error.  Of a step that is there twice the first
- * counts.
+ * flow_replay_open() reads the whole recording and notes the file offset of
+ * each step; NULL on error.  When a step occurs twice, the first counts.
  */
 struct flow_replay *flow_replay_open(const char *path, struct err *err);
 void flow_replay_close(struct flow_replay *replay);
 
-/* flow_replay_edge() returns the edge that it plays on: "batch" or "plan". */
+/* flow_replay_edge() returns the edge on which it plays: "batch" or "plan". */
 const char *flow_replay_edge(const struct flow_replay *replay);
 
 /*
- * flow_replay_run() plays until the other end says that the run is over, or
+ * flow_replay_run() plays until the other end reports the end of the run, or
  * stop_fd becomes readable: 0; or -1 with a sentence.
- *   role   of the trainer, where there are keys
+ *   role   the trainer's, when there are keys
  */
 int flow_replay_run(struct flow_replay *replay, struct wire *wire, int stop_fd,
                     const char *endpoint, const char *role, struct err *err);

@@ -5,8 +5,8 @@
 
 /*
  * batch: views of a plan item, ready to be trained; augmenter to trainer.
- * Arrays of a decoded one point into the message, but for `substituted`, which
- * is a copy; wire_batch_release() frees both.
+ * Arrays of a decoded batch point into the message, except `substituted`, which
+ * is a copy; wire_batch_release() releases both.
  */
 enum {
     WIRE_SIDE_MAX = 4096,
@@ -29,9 +29,9 @@ struct wire_batch {
      * last token is the one that ends a text: that takes the vocabulary. */
     size_t n_tokens;        /* len, longest text in tokens, up to
                              * WIRE_TOKENS_MAX; 0: none */
-    int64_t vocabulary;     /* V, tokens are below it */
-    const int32_t *tokens;  /* [b,len]; what is behind a row's end does not
-                             * count; or NULL, as is the next */
+    int64_t vocabulary;     /* V, every token is below it */
+    const int32_t *tokens;  /* [b,len]; elements after a row's end are
+                             * ignored; or NULL, then `lengths` is, too */
     const int32_t *lengths; /* [b] 2 .. len */
     const int32_t *extra_tokens, *extra_lengths; /* [s,len], [s] */
     struct wire_msg *msg; /* held by a decoded one; else NULL */

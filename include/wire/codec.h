@@ -4,23 +4,22 @@
 #include "wire/msg.h"
 
 /*
- * Conversion between messages and structs, for every kind by its table of
- * fields (lib/wire/message.h).  Callers use the typed functions that the
- * headers of the messages make of these, as here the struct is not checked to
- * be of the kind.
+ * Conversion between messages and structs, by the table of fields of each kind
+ * (lib/wire/message.h).  Callers use the typed functions in the headers of the
+ * messages: these ones do not check that the struct is of the kind.
  *
- * wire_encode() returns a new message with the values of a struct, to be given
- * to wire_msg_free(); arrays are copied into it.  A value out of range is a
+ * wire_encode() returns a new message with the values of a struct, to be freed
+ * by wire_msg_free(); arrays are copied into it.  A value out of range is a
  * bug.
  *
- * wire_decode() fills a struct with a message that anybody may have sent.
- *   size   images in our data set, which ids must be below; 0: not known
+ * wire_decode() fills a struct with an untrusted message.
+ *   size   images in our data set, the bound of ids; 0: not known
  * Returns 0, or -1 with a sentence and an empty struct.  Arrays of the struct
- * point into the message; a struct with arrays holds the message (its `msg`),
- * and is to be released.
+ * point into the message; a struct with arrays holds the message (its `msg`)
+ * and has to be released.
  *
- * wire_release() releases what wire_decode() allocated or holds; the struct is
- * empty then.  Harmless on an empty one.
+ * wire_release() releases a decoded struct, which is empty then.  Harmless on
+ * an empty one.
  */
 struct wire_msg *wire_encode(enum wire_kind kind, const void *from);
 int wire_decode(enum wire_kind kind, void *to, const struct wire_msg *msg,
@@ -28,12 +27,12 @@ int wire_decode(enum wire_kind kind, void *to, const struct wire_msg *msg,
 void wire_release(enum wire_kind kind, void *held);
 
 /*
- * The typed names of a kind, where struct wire_NAME
+ * The typed functions of a kind, for a struct wire_NAME
  *
- *     WIRE_PLAIN   holds all of itself:
+ *     WIRE_PLAIN   without pointers:
  *                  wire_NAME_put(x), wire_NAME_get(x, msg, err)
- *     WIRE_HELD    has arrays: wire_NAME_release(x) too
- *     WIRE_SIZED   has arrays and ids:
+ *     WIRE_HELD    with arrays: wire_NAME_release(x) too
+ *     WIRE_SIZED   with arrays and ids:
  *                  wire_NAME_get(x, msg, size, err), wire_NAME_release(x)
  */
 #define WIRE_PUT(name, kind)                          \

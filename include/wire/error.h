@@ -4,28 +4,27 @@
 #include "wire/codec.h"
 #include "wire/next.h"
 
-/* What an error says of the message that it is about, as far as that could be
- * read. */
+/* The message that an error is about, as far as it could be read. */
 struct wire_subject {
-    char kind[32];        /* "item"; "?": not known; "": it is about none */
+    char kind[32];        /* "item"; "?": not known; "": no message */
     struct wire_place at; /* session -1: it has no place */
-    int64_t version;      /* of its protocol, when it is not ours; else 0 */
+    int64_t version;      /* of its protocol, if it differs from ours; else 0 */
 };
 
 /* wire_subject_of() fills in the subject of an error about a message. */
 void wire_subject_of(struct wire_subject *subject, const struct wire_msg *msg);
 
 /*
- * error: the answer to a message that was refused, with the reason.  It is
- * never answered with an error.  An error without again, id
- * (-1) and kind ("") ends the tool that connected.
+ * error: the answer to a refused message, with the reason.  It is never
+ * answered with an error.  An error without again, id (-1) and kind ("") ends
+ * the tool that connected.
  */
 struct wire_error {
     char reason[512]; /* one sentence */
-    int again;        /* 1: say hello again, then all will be well */
+    int again;        /* 1: send hello again, and continue */
     int state;        /* 1: the service has no state for this run: send
-                       * state.put and ask again */
-    int64_t id;       /* of the request that this answers, >= 0; -1: of none */
+                       * state.put and the request again */
+    int64_t id;       /* of the request that this answers, >= 0; -1: none */
     struct wire_subject of; /* the message that was refused: it changed nothing,
                              * and the connection goes on */
     int64_t count; /* messages of its sender that were refused so far */

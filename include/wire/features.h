@@ -4,9 +4,9 @@
 #include "wire/codec.h"
 
 /*
- * features: what the encoder makes of a batch, trainer to subscribers; or a
- * piece of the table of all samples as it was at the end of an epoch, trainer
- * to the peer that asked for it (wire/fetch.h).
+ * features: the encoder's output for a batch, trainer to subscribers; or a
+ * piece of the table of all samples at the end of an epoch, trainer to the peer
+ * that requested it (wire/fetch.h).
  */
 struct wire_features {
     int64_t sequence; /* counts the publisher's messages from 0; -1: missing, in
@@ -15,13 +15,13 @@ struct wire_features {
     int64_t id;   /* of the request that this answers, from 1; 0: published */
     int64_t next; /* with id: the first sample of the next piece; the size of
                    * the data set when this is the last */
-    char mode[8]; /* "train": made by training steps; "eval": by a pass over
+    char mode[8]; /* "train": from training steps; "eval": from a pass over
                    * all samples with the same weights */
     size_t n, n_views, dim; /* b, v; d, up to WIRE_DIM_MAX */
     const int64_t *ids;     /* [b] */
-    const float *z;         /* [v,b,d] rows of unit length; or NULL, then */
+    const float *z;         /* [v,b,d] rows of unit length; or NULL, and then */
     const uint16_t *half;   /* [v,b,d] the same in half precision (util/half.h),
-                             * where the request asked for that */
+                             * if the request asked for it */
     struct wire_msg *msg;   /* held by a decoded one; else NULL */
 };
 

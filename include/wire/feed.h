@@ -10,14 +10,14 @@
 
 /*
  * Events for subscribers: PUB and SUB.  The publisher never waits; a slow
- * subscriber loses messages and knows it by the gap in `sequence`, which is
- * counted from 0 for each kind.  How much waits for subscribers is bounded
- * (wire/sock.h): one that does not read is cut off, and may come again.
+ * subscriber loses messages, which shows as a gap in `sequence`, counted from 0
+ * for each kind.  The bytes queued for subscribers are bounded (wire/sock.h):
+ * one that does not read is disconnected, and may reconnect.
  */
 struct wire_feed;
 
 /* wire_feed_open() binds at an endpoint; NULL on error (wire_sock_bind()).
- * limits are copied, their edge is set here; `wire` must stay.
+ * limits are copied, their edge is set here; `wire` is borrowed.
  * wire_feed_close() is harmless on NULL. */
 struct wire_feed *wire_feed_open(struct wire *wire, const char *endpoint,
                                  const struct wire_limits *limits,
@@ -32,19 +32,19 @@ void wire_feed_features(struct wire_feed *feed, struct wire_features *features);
 void wire_feed_drawn(struct wire_feed *feed, struct wire_drawn *drawn);
 
 /*
- * wire_feed_followed() returns 1 when somebody follows messages of a kind, so
- * that no time is spent on messages which nobody reads.
+ * wire_feed_followed() returns 1 when messages of a kind have a subscriber, so
+ * that no time is spent on messages without one.
  */
 int wire_feed_followed(struct wire_feed *feed, enum wire_kind kind);
 
-/* wire_feed_unsent() returns how many bytes wait for subscribers. */
+/* wire_feed_unsent() returns how many bytes are queued for subscribers. */
 size_t wire_feed_unsent(const struct wire_feed *feed);
 
-/* The listening end. */
+/* The subscriber. */
 struct wire_listener;
 
 /*
- * wire_listener_open() follows the named kinds, "metrics event"; "" follows
+ * wire_listener_open() subscribes to the named kinds, "metrics event"; "": to
  * all.  The publisher may start later.  NULL on error (wire_sock_connect()).
  */
 struct wire_listener *
@@ -53,11 +53,11 @@ wire_listener_open(struct wire *wire, const char *endpoint, const char *kinds,
 void wire_listener_close(struct wire_listener *listener);
 
 /*
- * wire_listener_next() returns 1 with a message, to be given to
+ * wire_listener_next() returns 1 with a message, to be freed by
  * wire_msg_free(), 0 when there is none now, -1 with a sentence about one that
  * was refused.
  *
- *     missed   how many of its kind were lost just before it
+ *     missed   how many messages of its kind were lost just before it
  */
 int wire_listener_next(struct wire_listener *listener, struct wire_msg **msg,
                        uint64_t *missed, struct err *err);

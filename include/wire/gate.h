@@ -4,14 +4,14 @@
 #include <stddef.h>
 
 /*
- * What bounds the bytes and the connections of peers before ZeroMQ reads them.
- * ZeroMQ has no such hook, so a gate replaces functions of the C library for
- * the whole process.  foil's tools have one (tools/shared/gate.c), libfoil has
- * none: sockets that another program binds are not bounded, unless it sets
+ * A gate limits the bytes and the connections of peers before ZeroMQ reads
+ * them.  ZeroMQ has no such hook, so a gate replaces functions of the C library
+ * for the whole process.  foil's tools have one (tools/shared/gate.c), libfoil
+ * has none: sockets of another program have no such limits, unless it sets
  * wire_gate.
  */
 
-/* Why a connection was refused: there are too many, it sent too much, it does
+/* Why a connection was refused: too many connections, it sent too much, it does
  * not read what we send. */
 enum wire_gate_refusal {
     WIRE_GATE_CROWDED,
@@ -21,24 +21,24 @@ enum wire_gate_refusal {
 };
 
 /*
- * Functions for sockets that bind, called from any thread.  A gate is the
- * descriptor that listens; each function ignores other descriptors.
+ * Functions for binding sockets, called from any thread.  A gate is the
+ * listening descriptor; each function ignores other descriptors.
  *
- *   expect_next   sets how many bytes, read by nobody yet, a peer of the socket
- *                 that this thread binds next may send: before it is admitted,
- *                 and after
+ *   expect_next   sets how many unread bytes a peer may have sent, before it is
+ *                 admitted and after, for the socket that this thread binds
+ *                 next
  *   take_made     returns the gate of that socket after zmq_bind(), or -1 when
  *                 ZeroMQ listened by another function
  *   expect_known  changes the bytes of an admitted peer
  *   note_drained  the socket has no message left
- *   count_read    a message of so many parts and bytes was read
- *   admit_peer    the peer of the message that was read is known
+ *   count_read    a message of so many parts and bytes was read from fd
+ *   admit_peer    the peer connected by fd is known
  *   has_met       returns 1 when a connection was accepted
  *   has_heard     returns 1 when bytes came
  *   take_refused  returns how many connections were refused for that reason
  *                 since its last call
- *   drop_stuck    closes the connections that were stuck since its last call, a
- *                 second ago at least
+ *   drop_stuck    closes the connections that have been stuck since its last
+ *                 call, which was at least a second ago
  */
 struct wire_gate {
     void (*expect_next)(size_t stranger, size_t known);

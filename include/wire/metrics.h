@@ -4,8 +4,7 @@
 #include "util/value.h"
 #include "wire/codec.h"
 
-/* metrics: numbers with names; any stage to subscribers.  Numbers of a
- * message are finite. */
+/* metrics: named numbers, all finite; any stage to subscribers. */
 enum { WIRE_METRICS_MAX = 256 };
 
 struct wire_metrics {

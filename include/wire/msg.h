@@ -12,13 +12,13 @@
  *
  *     part 0   "foil2.<kind>"                     magic, version, kind
  *     part 1   a msgpack map: the header          at most 64 KiB, depth 4
- *     part 2+  tensors, raw, little end first, C order, in the order of the
+ *     part 2+  tensors, raw, little-endian, C order, in the order of the
  *              header's "tensors": [[name, dtype, [size ...]] ...]
  *
- * A message never changes once it is made, counts its holders, and keeps the
- * bytes it came in: decoded structs point into it and hold it.  Decoders check
- * in this order: well-formed, known, in range, consistent, finite.  A message
- * that fails is refused as a whole, with one sentence.
+ * A message never changes once it is made, and is reference-counted.  It keeps
+ * the bytes in which it arrived: decoded structs point into it and hold it.
+ * Decoders check in this order: well-formed, known, in range, consistent,
+ * finite.  A message that fails is refused as a whole, with one sentence.
  */
 struct wire_msg;
 
@@ -32,7 +32,7 @@ enum {
     WIRE_NAME_MAX = 64 /* bytes of a tensor's name, with the zero */
 };
 
-/* Limits of numbers: so that sums and products of two cannot overflow. */
+/* Limits of numbers: sums and products of two of them cannot overflow. */
 #define WIRE_EPOCH_MAX ((int64_t)1 << 32)
 #define WIRE_STEP_MAX ((int64_t)1 << 48)
 #define WIRE_SIZE_MAX ((int64_t)1 << 48)
@@ -61,10 +61,10 @@ enum wire_kind {
     WIRE_KINDS
 };
 
-/* wire_kind_name() returns the word behind "foil2.": "hello", "state.put". */
+/* wire_kind_name() returns the part after "foil2.": "hello", "state.put". */
 const char *wire_kind_name(enum wire_kind kind);
 
-/* The types of util/dtype.h that are sent. */
+/* The types of util/dtype.h that can be sent. */
 enum wire_dtype {
     WIRE_U1 = DTYPE_U1,
     WIRE_I4 = DTYPE_I4,
@@ -81,7 +81,7 @@ size_t wire_dtype_bytes(enum wire_dtype dtype);
 
 /*
  * An array of a message.  On sending, data is copied into the message.  On
- * receipt it points into the message and is aligned for its dtype; the count
+ * receipt it points into the message and is aligned for its dtype.  The count
  * is the product of the shape (1 for rank 0).
  */
 struct wire_tensor {
@@ -92,7 +92,7 @@ struct wire_tensor {
     const void *data;
 };
 
-/* wire_tensor_init() makes a tensor that points to data, which is lent. */
+/* wire_tensor_init() makes a tensor that points to data, which it borrows. */
 void wire_tensor_init(struct wire_tensor *tensor, const char *name,
                       enum dtype dtype, size_t rank, const size_t *shape,
                       const void *data);
@@ -104,40 +104,40 @@ struct wire_part {
 };
 
 /*
- * wire_msg_from() makes a message of raw parts, which are copied: for tests,
- * recordings and fuzzers.  NULL with a sentence where they are no message of
- * this version ("peer speaks foil1, this is foil2"): kind, header, tensors and
- * their lengths are checked, and that floats are finite.
+ * wire_msg_from() makes a message from copies of raw parts: for tests,
+ * recordings and fuzzers.  NULL with a sentence when they are not a message of
+ * this version ("peer speaks foil1, this is foil2").  It checks kind, header,
+ * tensors with their lengths, and that floats are finite.
  */
 struct wire_msg *wire_msg_from(size_t n, const struct wire_part *parts,
                                struct err *err);
 
-/* wire_msg_hold() counts one holder more and returns msg. */
+/* wire_msg_hold() adds a reference and returns msg. */
 struct wire_msg *wire_msg_hold(struct wire_msg *msg);
 
-/* wire_msg_free() counts one less; the last one frees.  Harmless on NULL. */
+/* wire_msg_free() drops a reference; the last one frees.  Harmless on NULL. */
 void wire_msg_free(struct wire_msg *msg);
 
 enum wire_kind wire_msg_kind(const struct wire_msg *msg);
 
-/* wire_msg_id() reads the id of a request or an answer, whatever its kind: 0,
- * or -1 with a sentence where there is none. */
+/* wire_msg_id() reads the id of a request or an answer of any kind: 0, or -1
+ * with a sentence when there is none. */
 int wire_msg_id(const struct wire_msg *msg, int64_t *id, struct err *err);
 
 /* wire_msg_role() returns the sender's role when its key was checked (CURVE),
  * else "". */
 const char *wire_msg_role(const struct wire_msg *msg);
 
-/* wire_msg_parts() returns how many parts there are; wire_msg_part() part i of
- * them, which lives as long as the message. */
+/* wire_msg_parts() returns the number of parts; wire_msg_part() part i, valid
+ * as long as the message. */
 size_t wire_msg_parts(const struct wire_msg *msg);
 struct wire_part wire_msg_part(const struct wire_msg *msg, size_t i);
 
 /* wire_msg_bytes() returns the bytes of all parts together. */
 size_t wire_msg_bytes(const struct wire_msg *msg);
 
-/* wire_msg_tensors() returns how many tensors there are; wire_msg_tensor()
- * tensor i, in order: lengths, alignment and floats have been checked. */
+/* wire_msg_tensors() returns the number of tensors; wire_msg_tensor() tensor i,
+ * in order: lengths, alignment and floats are checked. */
 size_t wire_msg_tensors(const struct wire_msg *msg);
 const struct wire_tensor *wire_msg_tensor(const struct wire_msg *msg, size_t i);
 

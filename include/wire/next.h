@@ -5,12 +5,12 @@
 #include "wire/codec.h"
 
 /*
- * The messages that say where a run is.
+ * The messages about the progress of a run.
  *
  *     next  consumer -> producer: which items are wanted
  *     end   producer -> consumer: nothing at or after the place;
  *           consumer -> producer: the run is over
- *     beat  producer -> consumer: a sign of life, and how the producer is
+ *     beat  producer -> consumer: a sign of life, with the producer's state
  */
 struct wire_place {
     int64_t session; /* nanoseconds since 1970 at the start of the trainer; a
@@ -30,16 +30,15 @@ enum { WIRE_WINDOW_MAX = 4096 };
 
 /*
  * A snapshot of a consumer: "of the `window` places from `at` on, in the order
- * of the plan, I hold those in `have` and want the others".  Of two snapshots
- * the newer one counts, by (session, serial); one that comes again changes
- * nothing.
+ * of the plan, I hold those in `have` and want the others".  The newer of two
+ * snapshots is valid, by (session, serial); a repeated one changes nothing.
  */
 struct wire_next {
     struct wire_place at; /* every step before is trained */
     int64_t serial;       /* > 0, rises with each new snapshot of a session */
     int64_t window;       /* 1 .. WIRE_WINDOW_MAX */
     size_t n_have;        /* k, up to the window */
-    const int64_t *have;  /* [k,2] (epoch, step), rising; NULL: none */
+    const int64_t *have;  /* [k,2] (epoch, step), in order; NULL: none */
     int64_t room;         /* unfinished items that it may have at once, up to
                            * WIRE_WINDOW_MAX; 0: as many as the window */
     struct wire_msg *msg; /* held by a decoded one; else NULL */
@@ -47,17 +46,16 @@ struct wire_next {
 
 struct wire_end {
     struct wire_place at;
-    int over; /* 1: the run is over; a consumer always says 1 */
+    int over; /* 1: the run is over; a consumer always sends 1 */
 };
 
-/* The state of an augmenter; {0} says nothing of it. */
+/* The state of an augmenter; {0}: not known. */
 struct wire_beat {
-    int64_t room;    /* as in its next; 0: nothing is said */
-    int64_t items;   /* items received of which no batch is made yet */
+    int64_t room;    /* as in its next; 0: not known */
+    int64_t items;   /* items received whose batch is not made yet */
     int64_t ready;   /* batches that are made and not sent */
     int64_t made;    /* batches that were made since its start */
-    char source[32]; /* the stage that its items come from, while it is there;
-                      * "": it is not */
+    char source[32]; /* the stage that sends its items; "": not connected */
 };
 
 WIRE_HELD(next, WIRE_NEXT)
@@ -66,10 +64,10 @@ WIRE_PLAIN(beat, WIRE_BEAT)
 
 /*
  * wire_session_begin() returns the session of a trainer that starts: the clock,
- * or before + 1 where that is larger, as the clock may have been set back.  A
- * `before` more than a day ahead of the clock does not count, as peers would
- * refuse a later one, and forget that one; but with a clock before 2025, which
- * was never set, they refuse nothing.
+ * or before + 1 if that is larger, as the clock may have been set back.  A
+ * `before` more than a day ahead of the clock is ignored: peers would refuse a
+ * later one, and they forget that one.  But with a clock before 2025, which was
+ * never set, they refuse nothing.
  *   before   the run's last session; 0: it had none
  *   clock    nanoseconds since 1970
  */
@@ -80,8 +78,8 @@ int wire_place_cmp(const struct wire_place *a, const struct wire_place *b);
 
 /*
  * wire_session_check() returns -1 for a session more than a day ahead of our
- * clock: every true one after it would look old, for good.  While our clock is
- * before 2025 it cannot have been set, and nothing is refused.
+ * clock: every true one after it would look old, for good.  A clock before 2025
+ * was never set; then nothing is refused.
  */
 int wire_session_check(int64_t session, struct err *err);
 

@@ -6,8 +6,8 @@
 #include "wire/views.h"
 
 /*
- * pairs: the embeddings of a batch, whose negatives are to be weighed; trainer
- * to negatives service, answered by weights (wire/weights.h).
+ * pairs: a request for the weights of a batch's negatives, with its embeddings;
+ * trainer to negatives service, answered by weights (wire/weights.h).
  */
 struct wire_pairs {
     int64_t id;         /* of the request; the answer repeats it */

@@ -6,13 +6,13 @@
 #include "wire/msg.h"
 
 /*
- * Recordings of a stream: messages as they were, one behind the other.
+ * Recordings of a stream: unchanged messages, one after the other.
  *
  *     file     "FOILREC1", then messages until the end
  *     message  u64 time, u32 from, u32 parts, then each part
  *     part     u64 length, then so many bytes
  *
- * Numbers have their little end first.  time is in nanoseconds since 1970;
+ * Numbers are little-endian.  time is in nanoseconds since 1970;
  * from is 0 for the binder (or publisher), else the number of the connecting
  * peer.
  */
@@ -28,13 +28,13 @@ int wire_record_start(FILE *file, struct err *err);
 int wire_record_put(FILE *file, const struct wire_record *record,
                     const struct wire_msg *msg, struct err *err);
 
-/* wire_record_open() opens a recording to be read; NULL on error. */
+/* wire_record_open() opens a recording for reading; NULL on error. */
 FILE *wire_record_open(const char *path, struct err *err);
 
 /*
- * wire_record_next() reads the next message: 1 with a message, to be given to
- * wire_msg_free(), 0 at the end, -1 with a sentence.  A part is not allocated
- * before it is known to fit in what is left of the file.
+ * wire_record_next() reads the next message: 1 with a message, to be freed by
+ * wire_msg_free(), 0 at the end, -1 with a sentence.  A part is allocated only
+ * when it fits in the rest of the file.
  */
 int wire_record_next(FILE *file, struct wire_record *record,
                      struct wire_msg **msg, struct err *err);

@@ -5,7 +5,7 @@
 
 /* reject: samples that could not be used, from augmenter to selector. */
 struct wire_reject {
-    struct wire_place at; /* the item that they were asked for in */
+    struct wire_place at; /* of the item that asked for them */
     char reason[256];
     size_t n;             /* >= 1 */
     const int64_t *ids;   /* [n] */

@@ -6,23 +6,22 @@
 #include "wire/keys.h"
 
 /*
- * Sockets between tools, and the one place where a tool waits.
+ * Sockets between tools, and the only function in which a tool waits.
  *
- * A struct wire holds all of a process's sockets.  Each has limits that ZeroMQ
- * does not set by default: 2 s to send the rest at the end (LINGER), queues of
- * some messages, a largest part, 2 s for a handshake, 3 s until a TCP
- * connection that was cut is given up, nothing queued for peers that are not
- * there, reconnects after 0.1 s .. 5 s.  With keys a thread of its own answers
- * ZeroMQ's questions about them, so that a peer can come in while the stage
- * computes.
+ * A struct wire has all sockets of a process.  Each has limits that ZeroMQ does
+ * not set by default: 2 s to send the rest when it is closed (LINGER), queues
+ * of some messages, a maximal part, 2 s for a handshake, 3 s until a cut TCP
+ * connection is closed, nothing queued for absent peers, reconnects after 0.1 s
+ * .. 5 s.  With keys, a separate thread answers ZeroMQ's authentication
+ * requests, so that a peer can connect while the stage computes.
  *
- * A socket that binds also bounds what each peer makes it hold, so that memory
- * is bounded by what peers are admitted for (wire_sock_admit()), whatever
- * any of them sends: WIRE_STRANGER bytes that the tool has not read as a
+ * A binding socket also limits the memory that each peer can make it use, so
+ * that memory is bounded by the number of admitted peers (wire_sock_admit()),
+ * whatever they send: WIRE_STRANGER bytes that the tool has not read as a
  * message yet, or WIRE_SUBSCRIBER at a PUB; about a thousand connections in a
- * process.  A peer that goes beyond is cut off; wire_refused() tells.  A
- * subscriber that does not read is cut off, too, when a PUB has much unsent;
- * while WIRE_PUBLISHED bytes wait, no more is published.
+ * process.  A peer that exceeds them is disconnected; wire_refused() reports
+ * it.  A subscriber that does not read is disconnected, too, when a PUB has
+ * much unsent; while WIRE_PUBLISHED bytes wait, no more is published.
  *
  * Room flow builds the ends of edges on these sockets, wire/feed.h those of
  * events.
@@ -30,24 +29,24 @@
 struct wire;
 
 struct wire_limits {
-    size_t queue;        /* most messages under way to one peer; 0: 8 */
-    enum wire_edge edge; /* its limits hold (wire/edge.h); flow and wire/feed.h
+    size_t queue;        /* most messages in transit to one peer; 0: 8 */
+    enum wire_edge edge; /* its limits apply (wire/edge.h); flow and wire/feed.h
                           * set it */
-    size_t max_batch;    /* of a trainer, 0: WIRE_BATCH_PART */
+    size_t max_batch;    /* for a trainer, 0: WIRE_BATCH_PART */
 };
 
 enum {
-    WIRE_STRANGER = 32 << 10,       /* bytes: room for greetings */
+    WIRE_STRANGER = 32 << 10,       /* bytes: enough for greetings */
     WIRE_SUBSCRIBER = 2 << 10,      /* a handshake and some subscriptions */
     WIRE_PUBLISHED = 24 << 20,      /* unsent to all subscribers of a PUB, */
-    WIRE_PUBLISHED_SMALL = 4 << 10, /* messages up to this size not counted */
+    WIRE_PUBLISHED_SMALL = 4 << 10, /* without messages up to this size */
 };
 
 /*
- * wire_open() makes an empty set of sockets, and lets the process have as many
- * files open as it may (util/nofile.h).
- *   keys   our certificate and those of the peers that may connect; NULL:
- *          no keys.  Must stay
+ * wire_open() makes an empty set of sockets, and raises the process's limit of
+ * open files as far as allowed (util/nofile.h).
+ *   keys   our certificate and those of the peers that may connect, borrowed
+ *          until wire_close(); NULL: no keys
  */
 struct wire *wire_open(const struct wire_keys *keys, struct err *err);
 
@@ -56,8 +55,8 @@ void wire_close(struct wire *wire);
 
 /*
  * wire_wait() waits until some socket has a message, stop_fd (or -1) is
- * readable, or so many seconds have passed.  It sends the signs of life that
- * are due meanwhile.
+ * readable, or so many seconds have passed.  It sends the beats that become
+ * due.
  *
  * Returns 1: try wire_sock_recv() on each socket (also when the time is over),
  * 0: stop_fd is readable, -1: error.
@@ -65,9 +64,9 @@ void wire_close(struct wire *wire);
 int wire_wait(struct wire *wire, int stop_fd, double seconds, struct err *err);
 
 /*
- * wire_beat() sends the signs of life that are due and returns at once.  Call
- * it inside work that takes longer than a second: a peer that is silent for
- * WIRE_SILENCE seconds counts as gone.
+ * wire_beat() sends the beats that are due and returns at once.  Call it inside
+ * work that takes longer than a second: a peer that is silent for WIRE_SILENCE
+ * seconds counts as gone.
  */
 void wire_beat(struct wire *wire);
 
@@ -75,11 +74,11 @@ void wire_beat(struct wire *wire);
 #define WIRE_SILENCE 3.0
 
 /*
- * wire_endpoint() returns where an edge is: `given`, or, when that is NULL,
- * "ipc://DIR/EDGE" with edge plan, batch, negatives or events, to be given to
- * free(); NULL when both are missing.
+ * wire_endpoint() returns the endpoint of an edge, to be freed by free():
+ * `endpoint`, or, when that is NULL, "ipc://DIR/EDGE" with edge plan, batch,
+ * negatives or events; NULL when both are missing.
  */
-char *wire_endpoint(const char *given, const char *dir, const char *edge);
+char *wire_endpoint(const char *endpoint, const char *dir, const char *edge);
 
 /* One socket. */
 struct wire_sock;
@@ -88,21 +87,20 @@ enum wire_type { WIRE_ROUTER, WIRE_DEALER, WIRE_PUB, WIRE_SUB };
 
 /*
  * wire_sock_bind(), wire_sock_connect() open one; NULL with a sentence on
- * error: no such address, address in use by a living process, tcp beyond this
+ * error: invalid address, address in use by a living process, tcp beyond this
  * machine without keys (a name other than localhost counts as beyond).  The
- * socket file of a dead process is taken over.
+ * socket file of a dead process is replaced.
  *
- * foil's tools count what peers have sent and nobody has read, cut off those
- * beyond a bound, and take so many connections at most.  Another program does
- * not: a part, and the number of whole messages that wait, are bounded there,
- * but not parts of one message, what comes before the handshake, or
- * connections.  So any process that reaches its endpoint can fill its memory:
- * on ipc any user who may enter the folder, on tcp anybody, keys or not.
+ * Only foil's tools limit the unread bytes of a peer and the number of
+ * connections.  In another program just the size of a part and the number of
+ * waiting whole messages are limited, but not the parts of one message, bytes
+ * before the handshake, or connections.  Any process that reaches such an
+ * endpoint can fill the program's memory: on ipc every user who may enter the
+ * folder, on tcp everybody, with or without keys.
  *
  *     endpoint   "ipc://PATH" or "tcp://HOST:PORT"
  *     limits     copied
- *     role       used with keys: the role that the binder's key must have,
- *                "train"
+ *     role       with keys: the role that the binder's key must have, "train"
  */
 struct wire_sock *wire_sock_bind(struct wire *wire, enum wire_type type,
                                  const char *endpoint,
@@ -113,85 +111,84 @@ struct wire_sock *wire_sock_connect(struct wire *wire, enum wire_type type,
                                     const struct wire_limits *limits,
                                     struct err *err);
 
-/* wire_sock_close() closes a socket; ZeroMQ has two seconds more for what is
- * unsent.  Harmless on NULL. */
+/* wire_sock_close() closes a socket; ZeroMQ sends unsent messages for two
+ * seconds more.  Harmless on NULL. */
 void wire_sock_close(struct wire_sock *sock);
 
-/* wire_sock_endpoint() returns where a socket is bound, with the port that
- * "tcp://...:*" was given. */
+/* wire_sock_endpoint() returns the bound endpoint, with the actual port for
+ * "tcp://...:*". */
 const char *wire_sock_endpoint(const struct wire_sock *sock);
 
-/* A routing id: the peer that a ROUTER talks to. */
+/* A routing id: the address of a peer on a ROUTER. */
 struct wire_id {
     uint8_t len, byte[255];
 };
 
 /*
- * wire_sock_recv() takes the next message that is there.
+ * wire_sock_recv() receives the next pending message.
  *   from   its sender, on a ROUTER; else NULL
  *
- * Returns 1 with a message, to be given to wire_msg_free(), 0 when none is
- * there, -1 with a sentence when what came was refused and dropped: go on;
- * wire_sock_subject() says what is known of it.
+ * Returns 1 with a message, to be freed by wire_msg_free(), 0 when none is
+ * pending, -1 with a sentence when a message was refused and dropped: continue;
+ * wire_sock_subject() describes it.
  */
 int wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
                    struct wire_msg **msg, struct err *err);
 
-/* wire_sock_subject() returns what is known of the message that was refused
- * last. */
+/* wire_sock_subject() returns what is known of the last refused message. */
 const struct wire_subject *wire_sock_subject(const struct wire_sock *sock);
 
 /*
- * wire_sock_send() sends without waiting; msg stays the caller's.
+ * wire_sock_send() sends without waiting; the caller still owns msg.
  *   to   on a ROUTER; else NULL
  *
- * Returns 1: it is on its way, 0: not now (a DEALER that is not connected, a
- * queue that is full, a PUB with too much unsent), -1: that peer is gone.
+ * Returns 1: queued, 0: not now (a DEALER that is not connected, a full queue,
+ * a PUB with too much unsent), -1: that peer is gone.
  */
 int wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
                    struct wire_msg *msg);
 
 /*
- * wire_sock_beat() lets msg be sent each second from now on, as a sign of
- * life; NULL ends that.  The socket holds it.
+ * wire_sock_beat() sends msg each second from now on, as a sign of life; NULL
+ * stops that.  The socket holds it.
  */
 void wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg);
 
 /*
- * wire_sock_tend() lets wire_wait() and wire_beat() call tend() for a socket,
- * to send the messages that are due.  tend() returns the time, by clock_now(),
- * of its next call, at the latest.
+ * wire_sock_tend() sets a function that wire_wait() and wire_beat() call to
+ * send the messages of a socket that are due.  on_tick() returns the latest
+ * time, by clock_now(), of its next call.
  *
- *     self   first argument of tend(); must stay while the socket is open
- *     up     1: somebody is connected
+ *     self   first argument of on_tick(), borrowed
+ *     up     1: a peer is connected
  *     now    clock_now()
  */
 void wire_sock_tend(struct wire_sock *sock,
-                    double (*tend)(void *self, int up, double now), void *self);
+                    double (*on_tick)(void *self, int up, double now),
+                    void *self);
 
 /*
  * wire_sock_wait() is wire_wait() for one socket: messages on others do not
- * end it.  sock NULL: it waits for no message, as a sleep.
+ * end it.  With sock NULL it waits for no message, as a sleep.
  */
 int wire_sock_wait(struct wire *wire, struct wire_sock *sock, int stop_fd,
                    double seconds, struct err *err);
 
 /*
- * wire_sock_soon() sends msg as soon as somebody is connected, from inside
- * wire_wait(); it replaces a message that still waits.  NULL ends that.
+ * wire_sock_soon() sends msg as soon as a peer is connected, from inside
+ * wire_wait(); it replaces a message that still waits.  NULL cancels that one.
  */
 void wire_sock_soon(struct wire_sock *sock, struct wire_msg *msg);
 
 /*
- * wire_sock_met() returns 1 when somebody is connected to a DEALER, or has been
- * to a socket that binds.
+ * wire_sock_met() returns 1 while a peer is connected to a DEALER, or once one
+ * has connected to a binding socket.
  */
 int wire_sock_met(const struct wire_sock *sock);
 
 /*
- * wire_sock_lost() returns 1 when the connection of a DEALER was lost since
- * it was asked last.  ZeroMQ connects again by itself; the process that it
- * meets then may be another one.
+ * wire_sock_lost() returns 1 when the connection of a DEALER was lost since the
+ * last call.  ZeroMQ reconnects by itself, possibly to another process.
  */
 int wire_sock_lost(struct wire_sock *sock);
 
@@ -202,36 +199,36 @@ int wire_sock_lost(struct wire_sock *sock);
 int wire_sock_trouble(const struct wire_sock *sock, struct err *why);
 
 /*
- * wire_refused() returns 1 when connections were refused since it was asked
- * last and that is to be printed (the 1st, 2nd, 4th ... of all), with the last
+ * wire_refused() returns 1 when connections were refused since the last call
+ * and that is to be printed (the 1st, 2nd, 4th ... of all), with the last
  * reason: unknown key, no key, the other end does not know ours, a peer that
- * sent too much, too many connections.  It also does so, once, when a tcp
+ * sent too much, too many connections.  It also returns 1, once, when a tcp
  * endpoint was bound without keys: any user of this machine can connect to it.
  */
 int wire_refused(struct wire *wire, struct err *why);
 
 /*
- * wire_sock_admit() says that the peer whose message a ROUTER received last is
- * one of ours: its connection may have a message of the edge under way from now
- * on (wire_edge_message()).
+ * wire_sock_admit() admits the sender of the message that a ROUTER received
+ * last: from now on its connection may have a message of the edge in transit
+ * (wire_edge_message()).
  */
 void wire_sock_admit(struct wire_sock *sock);
 
-/* wire_sock_expect() sets how many bytes an admitted peer may have under way,
- * also one that was admitted before. */
+/* wire_sock_expect() sets how many bytes an admitted peer may have in transit,
+ * also for peers admitted before. */
 void wire_sock_expect(struct wire_sock *sock, size_t bytes);
 
-/* wire_sock_unsent() returns how many bytes of what a PUB sent its subscribers
- * have not taken, messages of WIRE_PUBLISHED_SMALL and less not counted. */
+/* wire_sock_unsent() returns how many bytes a PUB has queued for subscribers,
+ * without messages of up to WIRE_PUBLISHED_SMALL. */
 size_t wire_sock_unsent(const struct wire_sock *sock);
 
 /* wire_sock_follow() subscribes a SUB to a kind, such as "metrics"; "": all. */
 void wire_sock_follow(struct wire_sock *sock, const char *kind);
 
 /*
- * wire_sock_topic() takes the next change of the topics that are followed on a
- * PUB: 1, or 0 when there is none.
- *   on     1: the topic has its first follower, 0: its last one is gone
+ * wire_sock_topic() returns the next change of the topics subscribed at a PUB:
+ * 1, or 0 when there is none.
+ *   on     1: the first subscriber of the topic came, 0: the last one left
  *   topic  the first `room` bytes of it; *n is its whole length
  */
 int wire_sock_topic(struct wire_sock *sock, int *on, char *topic, size_t room,

@@ -5,19 +5,19 @@
 #include "wire/table.h"
 
 /*
- * state.put: what the trainer has kept for a negatives service, given back to
- * it piece by piece; the answer to each is state.ok.  A piece has rows of one
- * table; tables come in their order, rows from the first to the last.
+ * state.put: the state of a negatives service that the trainer stored, returned
+ * to it in pieces; each piece is answered with state.ok.  A piece has rows of
+ * one table; tables come in their order, rows from the first to the last.
  */
 struct wire_state {
     int64_t id;                      /* of the request */
     int64_t session, epoch, step;    /* the first step that is not in it */
-    char sampler[WIRE_SAMPLER_NAME]; /* whose state it is, as in its hello */
+    char sampler[WIRE_SAMPLER_NAME]; /* the state's sampler, as in its hello */
     int64_t total;                   /* steps trained */
-    int fresh;    /* 1: nothing was kept, however many steps are trained: there
-                   * are no tables */
+    int fresh;    /* 1: the trainer has no state, however many steps are
+                   * trained, and sends no tables */
     size_t n;     /* up to WIRE_TABLES_MAX */
-    int64_t from; /* the rows of this piece begin there */
+    int64_t from; /* first row of this piece */
     int last;     /* 1: this is the last piece */
     struct wire_table *tables; /* [n] all tables; at most one of them has rows.
                                 * A decoded state owns the array */
@@ -26,7 +26,7 @@ struct wire_state {
 
 WIRE_HELD(state, WIRE_STATE_PUT)
 
-/* state.ok: it was taken. */
+/* state.ok: the piece was accepted. */
 struct wire_state_ok {
     int64_t id;
     int64_t session, epoch, step;

@@ -25,10 +25,10 @@ struct wire_weights {
     const float *scale; /* [rows,2] factors, not negative, of a row's positive
                          * and negative term in the gradient; NULL: 1, 1 */
     size_t n_tables;    /* up to WIRE_TABLES_MAX */
-    struct wire_table *tables; /* rows that the trainer keeps for the service,
-                                * if the step is applied; always the same
-                                * tables, which may only get more rows.  Decoded
-                                * weights own the array */
+    struct wire_table *tables; /* rows that the trainer stores for the service
+                                * when the step is applied; always the same
+                                * tables, which can only grow.  Decoded weights
+                                * own the array */
     size_t n_values;           /* up to WIRE_VALUES_MAX */
     struct value values[WIRE_VALUES_MAX]; /* for the metrics */
     struct wire_msg *msg;                 /* held by a decoded one; else NULL */

@@ -8,24 +8,24 @@
 #include "window.h"
 
 /*
- * The inside of flow/producer.h: lib/flow/producer.c books what peers say,
- * lib/flow/turn.c says which peer is sent what.
+ * The internals of flow/producer.h: lib/flow/producer.c tracks what peers sent,
+ * lib/flow/turn.c chooses which peer receives what.
  */
 struct flow_producer {
-    double seconds; /* of a lease */
+    double lease_s; /* duration of a lease */
     struct flow_peers peers;
     struct flow_leases leases;
     struct flow_window newest;
-    double came;  /* when a new snapshot did, not the first of a peer */
-    double said;  /* when it was said last */
-    double older; /* since when older ones are said instead; 0: not */
-    double moved; /* when the place moved on last, or end came first */
-    struct wire_place fresh;
-    int closed;
-    uint64_t turn;
+    double received;  /* last new snapshot, not counting the first of a peer */
+    double confirmed; /* when a peer last sent the newest snapshot */
+    double older;     /* since when only older ones are sent; 0: they are not */
+    double moved;     /* last change of the place, or the first end of a peer */
+    struct wire_place fresh; /* first place after the book */
+    int closed;              /* the plan ends there */
+    uint64_t turn;           /* items sent so far */
 };
 
-/* flow_book_void(): all leases of a peer are void; returns how many. */
-size_t flow_book_void(struct flow_producer *producer, uint64_t peer);
+/* flow_producer_revoke() revokes all leases of a peer; returns how many. */
+size_t flow_producer_revoke(struct flow_producer *producer, uint64_t peer);
 
 #endif

@@ -12,9 +12,9 @@ flow_client_joined(const struct flow_client *client)
     return client->greeting.state == FLOW_IN;
 }
 
-/* Says hello whenever it is due; returns when that is next. */
+/* Sends hello when it is due; returns the time of the next one. */
 static double
-tend_greeting(void *self, int up, double now)
+send_due_hello(void *self, int up, double now)
 {
     struct flow_client *client = self;
 
@@ -27,9 +27,9 @@ tend_greeting(void *self, int up, double now)
     return flow_greeting_due(&client->greeting, up);
 }
 
-/* Signs of life are for a binder that knows us. */
+/* Beats go only to a binder that knows us. */
 static void
-show_life(struct flow_client *client)
+update_beat(struct flow_client *client)
 {
     struct wire_msg *beat =
         flow_client_joined(client) ? wire_beat_put(&client->beat) : NULL;
@@ -49,7 +49,7 @@ flow_client_renew(struct flow_client *client, struct err *err)
                           client->role, &client->limits, err);
     if (!client->link.sock)
         return -1;
-    wire_sock_tend(client->link.sock, tend_greeting, client);
+    wire_sock_tend(client->link.sock, send_due_hello, client);
     return 0;
 }
 
@@ -83,9 +83,9 @@ flow_client_close(struct flow_client *client)
     free(client);
 }
 
-/* ---- what comes in: 1 news, 0 none, -1 refused ------------------------- */
+/* ---- receiving: 1 news, 0 none, -1 refused ----------------------------- */
 
-/* The binder, for people. */
+/* The binder's name in messages to the user. */
 static const char *
 name_binder(const struct flow_client *client)
 {
@@ -93,8 +93,9 @@ name_binder(const struct flow_client *client)
 }
 
 int
-flow_client_bad(struct flow_client *client, const struct wire_subject *subject,
-                struct flow_news *news)
+flow_client_refuse_subject(struct flow_client *client,
+                           const struct wire_subject *subject,
+                           struct flow_news *news)
 {
     return flow_link_refuse(&client->link, NULL, &client->refusal,
                             name_binder(client), subject, news);
@@ -106,30 +107,31 @@ refuse_message(struct flow_client *client, struct flow_news *news)
     struct wire_subject subject;
 
     wire_subject_of(&subject, client->link.msg);
-    return flow_client_bad(client, &subject, news);
+    return flow_client_refuse_subject(client, &subject, news);
 }
 
 int
 flow_client_refuse(struct flow_client *client, struct err *why)
 {
     struct flow_news news = {.why = *why};
-    int say;
+    int print;
 
     REQUIRE(client->link.msg);
-    say = refuse_message(client, &news);
+    print = refuse_message(client, &news);
     *why = news.why;
-    return say;
+    return print;
 }
 
-/* What could not be read.  Another version is refused by name. */
+/* A message that cannot be read.  Another version is refused by name. */
 static int
-on_unread(struct flow_client *client, struct flow_news *news, struct err *err)
+on_unreadable(struct flow_client *client, struct flow_news *news,
+              struct err *err)
 {
     const struct wire_subject *subject = wire_sock_subject(client->link.sock);
 
     if (!flow_client_joined(client) && subject->version)
         return err_set(err, "'%.80s': %.400s", client->endpoint, news->why.msg);
-    return flow_client_bad(client, subject, news);
+    return flow_client_refuse_subject(client, subject, news);
 }
 
 static int
@@ -146,7 +148,7 @@ on_hello(struct flow_client *client, struct flow_news *news, struct err *err)
     if (!flow_greeting_hello(&client->greeting))
         return 0;
     client->who = who;
-    show_life(client);
+    update_beat(client);
     news->what = FLOW_JOINED;
     return 1;
 }
@@ -161,7 +163,7 @@ on_error(struct flow_client *client, struct flow_news *news, struct err *err)
     switch (flow_error_about(&error)) {
     case FLOW_ABOUT_GREETING:
         flow_greeting_again(&client->greeting);
-        show_life(client);
+        update_beat(client);
         return 0;
     case FLOW_ABOUT_REQUEST:
         return wire_edge_serves(client->link.edge);
@@ -171,10 +173,10 @@ on_error(struct flow_client *client, struct flow_news *news, struct err *err)
     case FLOW_ABOUT_MESSAGE:
         break;
     }
-    return flow_link_told(&client->link, &error, client->endpoint, news);
+    return flow_link_on_refusal(&client->link, &error, client->endpoint, news);
 }
 
-/* An item is of the run that the binder named, or that we did. */
+/* An item must be of the binder's run, or of ours where it named none. */
 static int
 check_run(const struct flow_client *client, struct err *err)
 {
@@ -217,22 +219,22 @@ on_message(struct flow_client *client, struct flow_news *news, struct err *err)
     if (flow_link_check(&client->link, kind, &subject, &news->why) ||
         flow_link_decode(&client->link, news) ||
         (kind == WIRE_ITEM && get_item(client, &news->why)))
-        return flow_client_bad(client, &subject, news);
+        return flow_client_refuse_subject(client, &subject, news);
     return 1;
 }
 
 /*
- * Nothing is there to be read: has the connection been lost?  What came before
- * that is read first, and it may have come just now, such as the news that the
- * run is over.  Returns 1 when there is to be another look.
+ * No message is pending: has the connection been lost?  Messages received
+ * before the loss are read first; the report that the run is over may be among
+ * them.  Returns 1 to read once more.
  */
 static int
-look_again(struct flow_client *client)
+check_lost(struct flow_client *client)
 {
     if (client->lost) {
         client->lost = 0;
         flow_greeting_lost(&client->greeting);
-        show_life(client);
+        update_beat(client);
         return 0;
     }
     client->lost = wire_sock_lost(client->link.sock);
@@ -251,9 +253,9 @@ flow_client_read(struct flow_client *client, struct flow_news *news,
         wire_item_release(&client->item);
         got = flow_link_read(&client->link, NULL, news);
         if (got)
-            rc = got < 0 ? on_unread(client, news, err)
+            rc = got < 0 ? on_unreadable(client, news, err)
                          : on_message(client, news, err);
-        else if (!look_again(client))
+        else if (!check_lost(client))
             break;
     }
     return rc;
@@ -263,12 +265,12 @@ int
 flow_client_next(struct flow_client *client, struct flow_news *news,
                  struct err *err)
 {
-    return flow_link_look(&client->link, news)
+    return flow_link_poll_refused(&client->link, news)
                ? 1
                : flow_client_read(client, news, err);
 }
 
-/* ---- what the tool asks and does --------------------------------------- */
+/* ---- sending and state ------------------------------------------------- */
 
 int
 flow_client_trouble(const struct flow_client *client, struct err *why)
@@ -276,7 +278,7 @@ flow_client_trouble(const struct flow_client *client, struct err *why)
     if (flow_client_joined(client))
         return 0;
     if (!wire_sock_trouble(client->link.sock, why))
-        err_set(why, "nobody has answered at '%.200s'", client->endpoint);
+        err_set(why, "no answer from '%.200s' yet", client->endpoint);
     return 1;
 }
 
@@ -304,7 +306,7 @@ void
 flow_client_beat(struct flow_client *client, const struct wire_beat *beat)
 {
     client->beat = *beat;
-    show_life(client);
+    update_beat(client);
 }
 
 int

@@ -7,7 +7,7 @@
 #include "link.h"
 
 /*
- * The inside of flow/client.h, for service.c, which asks through a client.
+ * The internals of flow/client.h, for service.c, which sends through a client.
  */
 struct flow_client {
     struct flow_link link;
@@ -15,24 +15,25 @@ struct flow_client {
     struct wire_limits limits;
     struct wire_hello who; /* the binder */
     struct flow_greeting greeting;
-    int lost; /* the connection is, and what came before is being read */
+    int lost; /* the connection is lost; what it received is still read */
     struct flow_refusal refusal;
     struct wire_beat beat; /* ours */
-    struct wire_item item; /* of the news that is out, where it is one */
+    struct wire_item item; /* of the last news, where it is an item */
 };
 
-/* flow_client_renew() closes the connection, if there is one, and makes
- * another: 0, or -1 and a sentence. */
+/* flow_client_renew() closes the connection, if there is one, and makes a new
+ * one: 0, or -1 with a sentence. */
 int flow_client_renew(struct flow_client *client, struct err *err);
 
-/* flow_client_read() is flow_client_next(), but says nothing of connections
- * that were refused, which are of the whole process. */
+/* flow_client_read() is flow_client_next() without the reports of refused
+ * connections, which concern the whole process. */
 int flow_client_read(struct flow_client *client, struct flow_news *news,
                      struct err *err);
 
-/* flow_client_bad() refuses a message because of news->why: 1 when the news is
- * to be printed. */
-int flow_client_bad(struct flow_client *client,
-                    const struct wire_subject *subject, struct flow_news *news);
+/* flow_client_refuse_subject() refuses a message because of news->why: 1 when
+ * the news is to be printed. */
+int flow_client_refuse_subject(struct flow_client *client,
+                               const struct wire_subject *subject,
+                               struct flow_news *news);
 
 #endif

@@ -8,9 +8,9 @@
 #include "peers.h"
 #include "window.h"
 
-/* Seconds between two snapshots while we wait, and between two times that one
- * is sent; that changes of what is held are gathered for. */
-static const double repeated = 1, gathered = 0.01;
+/* Seconds between two snapshots while we wait, and until a snapshot is sent
+ * again; for which changes of the held items are collected. */
+static const double resend_s = 1, gather_s = 0.01;
 
 struct held {
     struct wire_place at;
@@ -22,15 +22,15 @@ struct flow_consumer {
     struct wire_place at;
     size_t window;
     size_t n, n_room;
-    struct held *held; /* [n] rising */
+    struct held *held; /* [n] in rising order */
     int taken;         /* the item of our place is in training */
 
-    struct flow_window newest; /* the snapshot */
-    int64_t serial;            /* of it */
-    double made;               /* when it was */
-    int asked;                 /* a new one is to be made at once, */
-    int changed;               /* or when what changed is gathered: */
-    double since;              /* it changed first; < 0: not seen yet */
+    struct flow_window newest; /* the snapshot, */
+    int64_t serial;            /* its serial */
+    double made;               /* and its time */
+    int urgent;                /* make a new one at once */
+    int changed;               /* make one soon: the held items changed */
+    double since;              /* when they did; < 0: time not known yet */
 };
 
 struct flow_consumer *
@@ -42,7 +42,7 @@ flow_consumer_new(const struct wire_place *at, size_t window, int64_t serial)
     c->at = *at;
     c->window = window;
     c->serial = serial - 1;
-    c->asked = 1;
+    c->urgent = 1;
     flow_window_init(&c->newest);
     return c;
 }
@@ -80,18 +80,18 @@ flow_consumer_begin(struct flow_consumer *c, const struct wire_place *at)
     c->peers.end_left = 0;
     c->at = *at;
     c->taken = 0;
-    c->asked = 1;
+    c->urgent = 1;
 }
 
 void
 flow_consumer_resize(struct flow_consumer *c, size_t window)
 {
     REQUIRE(window && window <= WIRE_WINDOW_MAX);
-    c->asked |= window != c->window;
+    c->urgent |= window != c->window;
     c->window = window;
 }
 
-/* ---- what has come ----------------------------------------------------- */
+/* ---- received items ---------------------------------------------------- */
 
 /* How many held items are before a place. */
 static size_t
@@ -135,9 +135,9 @@ take_out(struct flow_consumer *c, size_t i)
     return item;
 }
 
-/* The peers that said that nothing is there were wrong. */
+/* Peers that reported that the plan ends before this item were wrong. */
 static void
-disprove_ends(struct flow_consumer *c, const struct wire_place *at)
+cancel_ends(struct flow_consumer *c, const struct wire_place *at)
 {
     for (size_t i = 0; i < c->peers.n; i++) {
         struct flow_peer *peer = &c->peers.peer[i];
@@ -156,7 +156,7 @@ flow_consumer_hold(struct flow_consumer *c, const struct wire_place *at,
     void *farthest = NULL;
 
     REQUIRE(item && flow_consumer_wants(c, at));
-    disprove_ends(c, at);
+    cancel_ends(c, at);
     if (c->n + (size_t)c->taken >= c->window) {
         if (i == c->n)
             return item;
@@ -181,14 +181,14 @@ flow_consumer_take(struct flow_consumer *c)
     item = take_out(c, count_before(c, &c->at));
     c->taken = 1;
     c->changed = was; // it still counts as held
-    c->asked |= was;  // the caller that takes it may be away for long
+    c->urgent |= was; // the caller may be busy with it for long
     return item;
 }
 
 void
 flow_consumer_go(struct flow_consumer *c, const struct wire_place *at)
 {
-    c->asked |= c->taken || wire_place_cmp(at, &c->at);
+    c->urgent |= c->taken || wire_place_cmp(at, &c->at);
     c->taken = 0;
     c->at = *at;
 }
@@ -242,12 +242,12 @@ flow_consumer_ended(const struct flow_consumer *c)
     return !some ? FLOW_NONE_ENDED : all ? FLOW_ALL_ENDED : FLOW_SOME_ENDED;
 }
 
-/* ---- what is sent to whom ---------------------------------------------- */
+/* ---- snapshots --------------------------------------------------------- */
 
 void
 flow_consumer_wait(struct flow_consumer *c, double now)
 {
-    c->asked |= now - c->made >= repeated;
+    c->urgent |= now - c->made >= resend_s;
 }
 
 static void
@@ -272,7 +272,7 @@ make_snapshot(struct flow_consumer *c, double now)
     for (size_t i = count_before(c, &c->at); i < c->n && w->n < c->window; i++)
         add_place(w, &c->held[i].at);
     c->made = now;
-    c->asked = c->changed = 0;
+    c->urgent = c->changed = 0;
 }
 
 int
@@ -282,13 +282,13 @@ flow_consumer_turn(struct flow_consumer *c, double now, struct flow_ask *ask)
         return 0;
     if (c->changed && c->since < 0)
         c->since = now;
-    if (c->asked || (c->changed && now - c->since >= gathered))
+    if (c->urgent || (c->changed && now - c->since >= gather_s))
         make_snapshot(c, now);
     for (size_t i = 0; i < c->peers.n; i++) {
         const struct flow_peer *peer = &c->peers.peer[i];
 
-        if (peer->blocked > now ||
-            (peer->serial == c->newest.serial && now - peer->told < repeated))
+        if (peer->blocked > now || (peer->serial == c->newest.serial &&
+                                    now - peer->notified < resend_s))
             continue;
         *ask = (struct flow_ask){peer->number, flow_window_get(&c->newest)};
         return 1;
@@ -308,26 +308,26 @@ flow_consumer_asked(struct flow_consumer *c, const struct flow_ask *ask,
         return;
     }
     peer->serial = ask->next.serial;
-    peer->told = now;
+    peer->notified = now;
 }
 
 double
 flow_consumer_due(const struct flow_consumer *c, double now)
 {
-    double due = c->changed ? fmax(c->since + gathered - now, 0) : repeated;
+    double due = c->changed ? fmax(c->since + gather_s - now, 0) : resend_s;
 
     if (c->at.session < 0)
-        return repeated;
+        return resend_s;
     for (size_t i = 0; i < c->peers.n; i++) {
         const struct flow_peer *peer = &c->peers.peer[i];
 
         if (peer->blocked > now)
             due = fmin(due, peer->blocked - now);
     }
-    return c->asked ? 0 : due;
+    return c->urgent ? 0 : due;
 }
 
-/* ---- what is known ----------------------------------------------------- */
+/* ---- state ------------------------------------------------------------- */
 
 struct wire_place
 flow_consumer_place(const struct flow_consumer *c)

@@ -24,7 +24,7 @@ flow_hello_fits(const struct wire_hello *mine, const struct wire_hello *theirs,
     if (theirs->part[1])
         return err_set(err,
                        "%s is part %jd of %jd: runs of several trainers are "
-                       "not served yet",
+                       "not supported",
                        theirs->stage, (intmax_t)theirs->part[0],
                        (intmax_t)theirs->part[1]);
     if (*mine->run && *theirs->run && strcmp(mine->run, theirs->run))
@@ -38,8 +38,8 @@ flow_hello_fits(const struct wire_hello *mine, const struct wire_hello *theirs,
     if (*mine->recipe && *theirs->recipe &&
         strcmp(mine->recipe, theirs->recipe))
         return err_set(err,
-                       "%s makes other views than those that came before: give "
-                       "all of a run the same recipe, seed, views",
+                       "%s makes other views than the peers before it: use the "
+                       "same recipe, seed and views in all of a run",
                        theirs->stage);
     return 0;
 }

@@ -55,7 +55,7 @@ flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news)
     return 0;
 }
 
-/* The same for all peers. */
+/* Encoded once for all peers. */
 static struct wire_msg *
 encode_snapshot(struct flow_inlet *inlet, const struct wire_next *next)
 {

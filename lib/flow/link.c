@@ -7,8 +7,8 @@
 
 #include "link.h"
 
-/* Seconds for which a last error is given time to leave. */
-static const double last_pause = 0.1;
+/* Seconds for which the last error has time to leave. */
+static const double error_pause_s = 0.1;
 
 /* ---- refusals of one sender -------------------------------------------- */
 
@@ -22,7 +22,7 @@ flow_refusal_add(struct flow_refusal *refusal, double now)
                           : FLOW_REFUSALS_RATE;
     refusal->as_of = now;
     refusal->count++;
-    refusal->row++;
+    refusal->streak++;
     if (refusal->budget < 1)
         return 0;
     refusal->budget--;
@@ -34,7 +34,7 @@ flow_refusal_good(struct flow_refusal *refusal, enum wire_kind kind)
 {
     if (kind != WIRE_HELLO && kind != WIRE_BEAT && kind != WIRE_NEXT &&
         kind != WIRE_ERROR)
-        refusal->row = 0;
+        refusal->streak = 0;
 }
 
 enum flow_about
@@ -68,7 +68,7 @@ flow_link_release(struct flow_link *link)
 }
 
 int
-flow_link_look(struct flow_link *link, struct flow_news *news)
+flow_link_poll_refused(struct flow_link *link, struct flow_news *news)
 {
     *news = (struct flow_news){.what = FLOW_REPORT};
     return wire_refused(link->wire, &news->why);
@@ -116,7 +116,7 @@ flow_link_check(const struct flow_link *link, enum wire_kind kind,
         link->side == WIRE_BINDS ? WIRE_CONNECTS : WIRE_BINDS;
 
     if (!wire_edge_may(link->edge, from, kind))
-        return err_set(err, "sent %s, which has no use here",
+        return err_set(err, "sent %s, which this end does not accept",
                        wire_kind_name(kind));
     return subject->at.session < 0
                ? 0
@@ -137,11 +137,11 @@ flow_link_error(struct flow_link *link, const struct wire_id *to,
     return rc;
 }
 
-/* An error is never answered with an error: two ends would not come to rest. */
+/* An error is never answered with an error: two ends would never stop. */
 static void
-tell_sender(struct flow_link *link, const struct wire_id *to,
-            struct flow_refusal *refusal, const struct wire_subject *subject,
-            const struct err *why)
+send_refusal(struct flow_link *link, const struct wire_id *to,
+             struct flow_refusal *refusal, const struct wire_subject *subject,
+             const struct err *why)
 {
     struct wire_error error = {.id = -1, .of = *subject};
 
@@ -158,21 +158,21 @@ flow_link_refuse(struct flow_link *link, const struct wire_id *to,
                  const struct wire_subject *subject, struct flow_news *news)
 {
     link->last = news->why;
-    tell_sender(link, to, refusal, subject, &link->last);
+    send_refusal(link, to, refusal, subject, &link->last);
     err_set(&news->why, "%.200s: %.300s", name, link->last.msg);
     news->what = FLOW_REPORT;
     return tally_add(&link->refused, &news->why);
 }
 
 int
-flow_link_told(struct flow_link *link, const struct wire_error *error,
-               const char *name, struct flow_news *news)
+flow_link_on_refusal(struct flow_link *link, const struct wire_error *error,
+                     const char *name, struct flow_news *news)
 {
     const enum wire_edge ours =
         link->side == WIRE_BINDS ? WIRE_EDGE_PLAN : WIRE_EDGE_BATCH;
     const int placed = error->of.at.session >= 0;
     char place[80] = "";
-    int say;
+    int print;
 
     if (placed)
         snprintf(place, sizeof place, " of epoch %jd, step %jd",
@@ -182,11 +182,11 @@ flow_link_told(struct flow_link *link, const struct wire_error *error,
     link->last = news->why;
     news->what = FLOW_REPORT;
     news->at = error->of.at;
-    say = tally_add(&link->told, &news->why);
+    print = tally_add(&link->errors, &news->why);
     if (link->edge != ours || !placed)
-        return say;
+        return print;
     news->what = FLOW_UNWANTED;
-    if (!say)
+    if (!print)
         *news->why.msg = '\0';
     return 1;
 }
@@ -198,6 +198,6 @@ flow_link_end(struct flow_link *link, const struct err *why)
     struct flow_refusal first = {0};
     struct err ignored;
 
-    tell_sender(link, NULL, &first, &hello, why);
-    wire_sock_wait(link->wire, NULL, -1, last_pause, &ignored);
+    send_refusal(link, NULL, &first, &hello, why);
+    wire_sock_wait(link->wire, NULL, -1, error_pause_s, &ignored);
 }

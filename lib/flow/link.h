@@ -8,12 +8,12 @@
 #include "wire/sock.h"
 
 /*
- * One end of an edge: what the end that connects (client.c) and the end that
- * binds (server.c) do alike with what the other end sends.
+ * What both ends of an edge, the connecting one (client.c) and the binding one
+ * (server.c), do with the messages of the other end.
  *
- * A message that is refused changes nothing, is counted, and its sender is told
- * by an `error` that names it, FLOW_REFUSALS_RATE times a second at most.  What
- * is told to the tool is the 1st, 2nd, 4th, 8th ... of its sort.
+ * A refused message changes nothing and is counted.  Its sender receives an
+ * `error` that names it, FLOW_REFUSALS_RATE a second at most.  The tool prints
+ * the 1st, 2nd, 4th, 8th ... of its kind.
  *
  * Nothing here is thread-safe.
  */
@@ -23,96 +23,96 @@ struct flow_link {
     enum wire_edge edge;
     enum wire_side side;     /* ours */
     struct wire_hello hello; /* ours */
-    struct tally refused;    /* messages of the other end */
-    struct tally told;       /* errors about messages of ours */
-    struct wire_msg *msg;    /* of the news that is out; NULL: none */
-    struct wire_next next;   /* the same, where it is one */
-    struct err last; /* why what came last was refused; "": it was not */
+    struct tally refused;    /* refused messages of the other end */
+    struct tally errors;     /* received errors about messages of ours */
+    struct wire_msg *msg;    /* of the last news; NULL: none */
+    struct wire_next next;   /* the same, decoded, where it is a next */
+    struct err last; /* why the last message was refused; "": it was not */
 };
 
-/* How often a peer was refused something. */
+/* The refused messages of one sender. */
 struct flow_refusal {
-    int64_t count;        /* messages of one sender that were refused */
-    unsigned row;         /* of them, since the last good one */
-    double budget, as_of; /* errors that may be sent to it, at that time */
+    int64_t count;        /* all of them */
+    unsigned streak;      /* since the last good message */
+    double budget, as_of; /* errors that may be sent to it, at time as_of */
 };
 
 enum {
     FLOW_REFUSALS_RATE = 16, /* errors a second to one sender, at most */
-    FLOW_REFUSALS_MAX = 64   /* in a row, and a peer is sent away */
+    FLOW_REFUSALS_MAX = 64   /* in a row; then the peer is disconnected */
 };
 
 /*
- * flow_refusal_add() counts one more: 1 when its sender is to be told.
- * flow_refusal_good(): a good message of that kind came.  Greetings and signs
- * of life do not count: a peer that sends nothing else of use is sent away.
- *   now   seconds from any start, never going back
+ * flow_refusal_add() counts one more: 1 when an error may be sent for it.
+ * flow_refusal_good() takes a good message of a kind.  Greetings and beats do
+ * not count: a peer that sends nothing else of use is disconnected.
+ *   now   seconds from any start, never decreasing
  */
 int flow_refusal_add(struct flow_refusal *refusal, double now);
 void flow_refusal_good(struct flow_refusal *refusal, enum wire_kind kind);
 
 /* flow_error_about() returns what an error is about. */
 enum flow_about {
-    FLOW_ABOUT_GREETING, /* say hello again */
-    FLOW_ABOUT_MESSAGE,  /* a message that it names was refused */
+    FLOW_ABOUT_GREETING, /* send hello again */
+    FLOW_ABOUT_MESSAGE,  /* the message that it names was refused */
     FLOW_ABOUT_REQUEST,  /* the request of its id has no other answer */
-    FLOW_ABOUT_US        /* we are refused, for good */
+    FLOW_ABOUT_US        /* we are refused for good */
 };
 enum flow_about flow_error_about(const struct wire_error *error);
 
 /*
- * flow_link_init() makes an end without a socket.
+ * flow_link_init() initialises an end without a socket.
  *   edge, side   which end of which edge it is
- *   hello        ours; version and, where it is "", `peer` are filled in
+ *   hello        ours; version and an empty `peer` are filled in
  */
 void flow_link_init(struct flow_link *link, struct wire *wire,
                     enum wire_edge edge, enum wire_side side,
                     const struct wire_hello *hello);
 
-/* flow_link_release() closes the socket and lets go of the last message. */
+/* flow_link_release() closes the socket and releases the last message. */
 void flow_link_release(struct flow_link *link);
 
-/* flow_link_look() empties *news, and returns 1 when connections were refused:
- * then it is a REPORT of that. */
-int flow_link_look(struct flow_link *link, struct flow_news *news);
+/* flow_link_poll_refused() clears *news, and returns 1 with a REPORT when
+ * connections were refused. */
+int flow_link_poll_refused(struct flow_link *link, struct flow_news *news);
 
 /*
- * flow_link_read() lets go of the last message and takes the next one:
- * wire_sock_recv(), but that the message is the link's, *news is a MESSAGE,
- * and what is wrong with it is in news->why.
- *   from   its sender, of an end that binds; else NULL
+ * flow_link_read() releases the last message and receives the next one, as
+ * wire_sock_recv(); the link owns the message, *news is a MESSAGE, and any
+ * fault of it is in news->why.
+ *   from   receives its sender, at a binding end; else NULL
  */
 int flow_link_read(struct flow_link *link, struct wire_id *from,
                    struct flow_news *news);
 
 /*
- * flow_link_decode() makes news of an end, ENDED or OVER with its place, and of
- * a next, news->next; others it leaves.  Returns 0, or -1 with what is wrong in
- * news->why.
+ * flow_link_decode() decodes an end, to ENDED or OVER with its place, and a
+ * next, to news->next; it ignores other kinds.  Returns 0, or -1 with the fault
+ * in news->why.
  */
 int flow_link_decode(struct flow_link *link, struct flow_news *news);
 
 /*
- * flow_link_check() refuses a message that has no use on the edge, or is of a
- * session that cannot be: -1 and a sentence, else 0.
+ * flow_link_check() refuses a message whose kind the edge does not allow, or
+ * whose session is impossible: -1 with a sentence, else 0.
  *   subject   of that message
  */
 int flow_link_check(const struct flow_link *link, enum wire_kind kind,
                     const struct wire_subject *subject, struct err *err);
 
-/* flow_link_error() sends an error with that reason to a peer, or where `to` is
- * NULL to the other end; as wire_sock_send(). */
+/* flow_link_error() sends an error with that reason to a peer, or to the only
+ * other end when `to` is NULL; returns what wire_sock_send() does. */
 int flow_link_error(struct flow_link *link, const struct wire_id *to,
                     struct wire_error error, const char *reason);
 
 /*
- * flow_link_refuse() refuses a message: its sender is told why, and *news
- * becomes a REPORT.  Returns 1 when that is to be printed.
- *   to        the sender, of an end that binds; else NULL
+ * flow_link_refuse() refuses a message: it sends the reason, and *news becomes
+ * a REPORT.  Returns 1 when that is to be printed.
+ *   to        the sender, at a binding end; else NULL
  *   refusal   of that sender
- *   name      of the sender, before the sentence
+ *   name      of the sender, to begin the sentence with
  *   subject   the message
- *   news      its `why` says what is wrong with the message
+ *   news      news->why has the fault of the message
  */
 int flow_link_refuse(struct flow_link *link, const struct wire_id *to,
                      struct flow_refusal *refusal, const char *name,
@@ -120,17 +120,17 @@ int flow_link_refuse(struct flow_link *link, const struct wire_id *to,
                      struct flow_news *news);
 
 /*
- * flow_link_told(): the other end refuses a message of ours.  Where that is an
- * item or a batch *news becomes UNWANTED, with its place, else a REPORT.
- * Returns 1 when there is news.
+ * flow_link_on_refusal() takes an error about a message of ours.  For an item
+ * or a batch *news becomes UNWANTED with its place, else a REPORT.  Returns 1
+ * when there is news.
  *   name   of the other end
  */
-int flow_link_told(struct flow_link *link, const struct wire_error *error,
-                   const char *name, struct flow_news *news);
+int flow_link_on_refusal(struct flow_link *link, const struct wire_error *error,
+                         const char *name, struct flow_news *news);
 
 /*
- * flow_link_end() tells the process at the other end of a DEALER why we end,
- * and waits 0.1 s, as a process that ends at once would take the message along.
+ * flow_link_end() sends the other end of a DEALER the reason why we exit, and
+ * waits 0.1 s: a process that exits at once would lose the message.
  */
 void flow_link_end(struct flow_link *link, const struct err *why);
 

@@ -5,8 +5,8 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-/* Seconds between two looks at the peer that holds the missing item. */
-static const double pause = 0.5;
+/* Seconds between two connection tests of the peer with the missing item. */
+static const double probe_every_s = 0.5;
 
 struct flow_outlet *
 flow_outlet_open(struct wire *wire, const struct flow_outlet_config *config,
@@ -40,9 +40,9 @@ flow_outlet_close(struct flow_outlet *outlet)
     free(outlet);
 }
 
-/* ---- what comes in: 1 when there is news ------------------------------- */
+/* ---- receiving: 1 when there is news ----------------------------------- */
 
-/* A place that is new to us may be: 0, or -1 with why not. */
+/* Check a place that is new to us: 0, or -1 with the reason. */
 static int
 check_place(const struct flow_outlet *outlet, struct wire_place *at,
             struct err *why)
@@ -53,14 +53,14 @@ check_place(const struct flow_outlet *outlet, struct wire_place *at,
     return outlet->believe ? outlet->believe(outlet->tool, at, why) : 0;
 }
 
-/* Asks whether the peer is there that has the item of the consumer's place. */
+/* Test the connection to the peer that has the item of the consumer's place. */
 static void
 probe_holder(struct flow_outlet *outlet, double now)
 {
     const struct wire_place at = flow_producer_place(outlet->producer);
     const uint64_t holder = flow_producer_holder(outlet->producer, &at);
 
-    if (!holder || now - outlet->probed < pause)
+    if (!holder || now - outlet->probed < probe_every_s)
         return;
     outlet->probed = now;
     flow_server_reaches(outlet->server, holder);
@@ -115,7 +115,7 @@ flow_outlet_next(struct flow_outlet *outlet, struct flow_news *news)
     return rc;
 }
 
-/* ---- what goes out ----------------------------------------------------- */
+/* ---- sending ----------------------------------------------------------- */
 
 int
 flow_outlet_give(struct flow_outlet *outlet, const struct flow_turn *turn,
@@ -177,7 +177,7 @@ flow_outlet_over(struct flow_outlet *outlet)
 double
 flow_outlet_pause_s(const struct flow_outlet *outlet)
 {
-    // what is due may have nobody who asks for it: no busy waiting
+    // due items may have no peer that wants them: do not busy-wait
     return fmin(fmax(flow_producer_due(outlet->producer, clock_now()), 0.05),
                 1);
 }

@@ -4,8 +4,8 @@
 
 #include "peers.h"
 
-/* Seconds for which a peer that could not be sent to is passed over. */
-static const double pause = 0.05;
+/* Seconds for which a peer is skipped after a failed send. */
+static const double skip_s = 0.05;
 
 void
 flow_peers_release(struct flow_peers *peers)
@@ -20,7 +20,7 @@ flow_peers_join(struct flow_peers *peers, uint64_t number)
     REQUIRE(number && !flow_peers_find(peers, number));
     mem_grow(&peers->peer, &peers->room, peers->n + 1, sizeof *peers->peer);
     peers->peer[peers->n] =
-        (struct flow_peer){.number = number, .session = -1, .told = -1e9};
+        (struct flow_peer){.number = number, .session = -1, .notified = -1e9};
     return &peers->peer[peers->n++];
 }
 
@@ -50,5 +50,5 @@ flow_peers_leave(struct flow_peers *peers, uint64_t number)
 void
 flow_peers_busy(struct flow_peer *peer, double now)
 {
-    peer->blocked = now + pause;
+    peer->blocked = now + skip_s;
 }

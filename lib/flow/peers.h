@@ -4,46 +4,46 @@
 #include "wire/next.h"
 
 /*
- * The peers of a producer or consumer.  Linear searches: there are tens.
+ * The peers of a producer or consumer, some tens: searches are linear.
  */
 struct flow_peer {
     uint64_t number;
-    double blocked; /* until when it is passed over */
-    double told;    /* a producer: that the plan ends; a consumer: the newest
-                     * snapshot; when that was */
-    int ended;      /* it said end, */
+    double blocked;  /* until then, nothing is sent to it */
+    double notified; /* a producer: time of the last notice that the plan ends;
+                      * a consumer: of the last snapshot sent to it */
+    int ended;       /* it sent end, */
     struct wire_place end; /* with this place */
 
-    /* of a producer */
-    int64_t session;  /* that it spoke of last; -1: none */
+    /* for a producer */
+    int64_t session;  /* of its last snapshot; -1: none */
     size_t room, out; /* leases that it may have, and has */
-    uint64_t served;  /* turn in which it got its last item */
-    int asks;         /* it has spoken since it was told */
-    unsigned late;    /* times in a row, */
-    double aside;     /* until when it gets nothing */
+    uint64_t served;  /* number of its last item, counted over all peers */
+    int wants;        /* it sent a snapshot since the last notice */
+    unsigned late;    /* times in a row */
+    double suspended; /* suspended until then */
     unsigned refused; /* items in a row */
 
-    int64_t
-        serial; /* of the snapshot that it said last, or was told; 0: none */
+    int64_t serial; /* of the last snapshot that it sent (producer), or that was
+                     * sent to it (consumer); 0: none */
 };
 
 struct flow_peers {
     size_t n, room;
     struct flow_peer *peer; /* [n] */
-    int end_left;           /* one that had said end has left, */
+    int end_left;           /* a peer that had sent end has left, */
     struct wire_place end;  /* with this place */
 };
 
 void flow_peers_release(struct flow_peers *peers);
 
-/* flow_peers_join() enters a peer; flow_peers_find() returns NULL when there
- * is none of that number. */
+/* flow_peers_join() adds a peer; flow_peers_find() returns NULL when there is
+ * none of that number. */
 struct flow_peer *flow_peers_join(struct flow_peers *peers, uint64_t number);
 struct flow_peer *flow_peers_find(const struct flow_peers *peers,
                                   uint64_t number);
 void flow_peers_leave(struct flow_peers *peers, uint64_t number);
 
-/* flow_peers_busy(): it could not be sent to. */
+/* flow_peers_busy() blocks for a moment a peer whose queue is full. */
 void flow_peers_busy(struct flow_peer *peer, double now);
 
 #endif

@@ -6,9 +6,11 @@
 
 #include "book.h"
 
-/* Seconds after which a peer that names an older snapshot is right, beyond
- * FLOW_LAPSE; of a pause after an item was refused, and its most. */
-static const double insists = 1, pause = 1, pause_most = 32;
+/* Seconds for which peers have to repeat an older snapshot, after FLOW_LAPSE,
+ * before it is accepted; of the pause after a refused item, first and at most.
+ */
+static const double older_wait_s = 1, refusal_pause_s = 1,
+                    refusal_pause_max_s = 32;
 
 struct flow_producer *
 flow_producer_new(double lease)
@@ -16,7 +18,7 @@ flow_producer_new(double lease)
     struct flow_producer *p = mem_array(1, sizeof *p);
 
     REQUIRE(lease > 0);
-    p->seconds = lease;
+    p->lease_s = lease;
     flow_window_init(&p->newest);
     p->fresh.session = -1;
     return p;
@@ -41,9 +43,9 @@ flow_producer_join(struct flow_producer *p, uint64_t peer)
 
 /* ---- leases ------------------------------------------------------------ */
 
-/* A lease is void. */
+/* Revoke a lease. */
 static void
-take_back(struct flow_producer *p, struct flow_lease *lease)
+revoke_lease(struct flow_producer *p, struct flow_lease *lease)
 {
     struct flow_peer *peer = flow_peers_find(&p->peers, lease->peer);
 
@@ -53,7 +55,7 @@ take_back(struct flow_producer *p, struct flow_lease *lease)
 }
 
 size_t
-flow_book_void(struct flow_producer *p, uint64_t peer)
+flow_producer_revoke(struct flow_producer *p, uint64_t peer)
 {
     size_t taken = 0;
 
@@ -62,30 +64,30 @@ flow_book_void(struct flow_producer *p, uint64_t peer)
 
         if (lease->state != FLOW_LEASED || lease->peer != peer)
             continue;
-        take_back(p, lease);
+        revoke_lease(p, lease);
         taken++;
     }
     return taken;
 }
 
-/* It ends well: the peer that had it delivered. */
+/* End a lease well: the peer delivered. */
 static void
-end_lease(struct flow_producer *p, struct flow_lease *lease)
+complete_lease(struct flow_producer *p, struct flow_lease *lease)
 {
     struct flow_peer *peer = flow_peers_find(&p->peers, lease->peer);
 
     if (lease->state == FLOW_LEASED && peer) {
         peer->out--;
         peer->late = peer->refused = 0;
-        peer->aside = 0;
+        peer->suspended = 0;
     }
-    lease->state = FLOW_HAD;
+    lease->state = FLOW_DELIVERED;
 }
 
 size_t
 flow_producer_leave(struct flow_producer *p, uint64_t peer)
 {
-    const size_t taken = flow_book_void(p, peer);
+    const size_t taken = flow_producer_revoke(p, peer);
 
     flow_peers_leave(&p->peers, peer);
     return taken;
@@ -101,16 +103,15 @@ flow_producer_refused(struct flow_producer *p, uint64_t number,
     if (!lease || !peer || at->session != p->newest.at.session ||
         lease->state != FLOW_LEASED || lease->peer != number)
         return;
-    take_back(p, lease);
-    peer->blocked = now + fmin(ldexp(pause, (int)peer->refused), pause_most);
+    revoke_lease(p, lease);
+    peer->blocked = now + fmin(ldexp(refusal_pause_s, (int)peer->refused),
+                               refusal_pause_max_s);
     peer->refused++;
 }
 
-/* ---- what peers say ---------------------------------------------------- */
-
-/* The book is empty. */
+/* ---- messages of peers ------------------------------------------------- */
 static void
-empty_book(struct flow_producer *p)
+clear_book(struct flow_producer *p)
 {
     for (size_t i = 0; i < p->peers.n; i++)
         p->peers.peer[i].out = 0;
@@ -119,24 +120,24 @@ empty_book(struct flow_producer *p)
     p->fresh = p->newest.at;
 }
 
-/* What was late or over under another trainer counts no more. */
+/* A new trainer: forget which peers were late or had ended. */
 static void
-forgive_peers(struct flow_producer *p)
+reset_peers(struct flow_producer *p)
 {
     for (size_t i = 0; i < p->peers.n; i++) {
         struct flow_peer *peer = &p->peers.peer[i];
 
         peer->late = 0;
-        peer->aside = 0;
+        peer->suspended = 0;
         peer->ended = 0;
     }
     p->peers.end_left = 0;
 }
 
-/* Leases of places that are trained or had end; what was dropped is free again.
- */
+/* End the leases of places that are trained or at the consumer; free the places
+ * that it dropped. */
 static void
-look_through(struct flow_producer *p)
+update_leases(struct flow_producer *p)
 {
     const size_t trained = flow_leases_before(&p->leases, &p->newest.at);
 
@@ -144,8 +145,8 @@ look_through(struct flow_producer *p)
         struct flow_lease *lease = &p->leases.lease[i];
 
         if (i < trained || flow_window_has(&p->newest, &lease->at))
-            end_lease(p, lease);
-        else if (lease->state == FLOW_HAD)
+            complete_lease(p, lease);
+        else if (lease->state == FLOW_DELIVERED)
             lease->state = FLOW_FREE;
     }
     flow_leases_forget(&p->leases, trained);
@@ -153,57 +154,57 @@ look_through(struct flow_producer *p)
         p->fresh = p->newest.at;
 }
 
-/* A snapshot takes the place of the newest. */
+/* Replace the newest snapshot. */
 static enum flow_what
 adopt_snapshot(struct flow_producer *p, const struct wire_next *next,
                double now)
 {
     const int newer = flow_window_order(&p->newest, next) > 0,
-              anew = next->at.session != p->newest.at.session,
+              new_session = next->at.session != p->newest.at.session,
               order = wire_place_cmp(&next->at, &p->newest.at);
 
     flow_window_set(&p->newest, next);
-    p->said = now;
+    p->confirmed = now;
     p->older = 0;
-    if (newer && !anew && order == 0) {
-        look_through(p);
+    if (newer && !new_session && order == 0) {
+        update_leases(p);
         return FLOW_NOTHING;
     }
     p->moved = now;
-    if (newer && !anew && order > 0) {
-        look_through(p);
+    if (newer && !new_session && order > 0) {
+        update_leases(p);
         p->peers.end_left = 0;
         return FLOW_PASSED;
     }
-    empty_book(p);
-    if (anew)
-        forgive_peers(p);
-    return newer && anew ? FLOW_MOVED : FLOW_BACK;
+    clear_book(p);
+    if (new_session)
+        reset_peers(p);
+    return newer && new_session ? FLOW_MOVED : FLOW_BACK;
 }
 
-/* A peer says that the run is over, or did before it left. */
+/* A peer reports that the run is over, or did before it left. */
 static int
-some_ended(const struct flow_producer *p)
+any_ended(const struct flow_producer *p)
 {
-    int some = p->peers.end_left;
+    int any = p->peers.end_left;
 
     for (size_t i = 0; i < p->peers.n; i++)
-        some |= p->peers.peer[i].ended;
-    return some;
+        any |= p->peers.peer[i].ended;
+    return any;
 }
 
-/* Whether an older snapshot is to be believed: nobody says the newest any
- * more, and this has been so for long enough to be no accident of ours.  But of
- * a run that is over nobody says it, and who lost the trainer before goes on
- * with the same older one; a trainer that goes on makes new ones. */
+/* Whether to accept an older snapshot: no peer has sent the newest for so long
+ * that this is no accident of ours.  After the end of a run no peer sends the
+ * newest, and a peer that lost the trainer earlier repeats the same older one;
+ * a trainer that continues makes new ones. */
 static int
 has_lapsed(struct flow_producer *p, int is_new, double now)
 {
-    if ((some_ended(p) && !is_new) || now - p->said < FLOW_LAPSE)
+    if ((any_ended(p) && !is_new) || now - p->confirmed < FLOW_LAPSE)
         return 0;
     if (!p->older)
         p->older = now;
-    return now - p->older >= insists;
+    return now - p->older >= older_wait_s;
 }
 
 enum flow_what
@@ -219,15 +220,15 @@ flow_producer_next(struct flow_producer *p, uint64_t number,
     is_new = peer->session >= 0 &&
              (peer->session != next->at.session || peer->serial < next->serial);
     if (order > 0 && peer->session >= 0)
-        p->came = now;
+        p->received = now;
     peer->session = next->at.session;
     peer->serial = next->serial;
     peer->room = (size_t)(next->room ? next->room : next->window);
-    peer->asks = 1;
+    peer->wants = 1;
     if (order > 0 || (order < 0 && has_lapsed(p, is_new, now)))
         return adopt_snapshot(p, next, now);
     if (!order) {
-        p->said = now;
+        p->confirmed = now;
         p->older = 0;
     }
     return FLOW_NOTHING;
@@ -257,14 +258,14 @@ flow_producer_short(const struct flow_producer *p)
 
 void
 flow_producer_add(struct flow_producer *p, const struct wire_place *at,
-                  const struct wire_place *behind)
+                  const struct wire_place *after)
 {
     struct flow_lease *lease = flow_leases_add(&p->leases, at);
 
     REQUIRE(wire_place_cmp(at, &p->newest.at) >= 0);
     if (flow_window_has(&p->newest, at))
-        lease->state = FLOW_HAD;
-    p->fresh = *behind;
+        lease->state = FLOW_DELIVERED;
+    p->fresh = *after;
 }
 
 void
@@ -273,10 +274,10 @@ flow_producer_close(struct flow_producer *p)
     p->closed = 1;
 }
 
-/* ---- what is known ----------------------------------------------------- */
+/* ---- state ------------------------------------------------------------- */
 
-/* The consumer stands behind the plan, as one peer says at least, and did not
- * go back while it could be heard that this is wrong. */
+/* At least one peer reports that the consumer is after the end of the plan, and
+ * there was time to correct that. */
 static int
 all_trained(const struct flow_producer *p, double now)
 {
@@ -293,7 +294,7 @@ flow_producer_over(const struct flow_producer *p, double now)
         return 1;
     for (size_t i = 0; i < p->peers.n; i++)
         all &= p->peers.peer[i].ended;
-    return some_ended(p) && (all || now - p->moved >= FLOW_QUIET);
+    return any_ended(p) && (all || now - p->moved >= FLOW_QUIET);
 }
 
 struct wire_place
@@ -328,7 +329,8 @@ flow_producer_missing(const struct flow_producer *p, double now)
     const struct flow_lease *lease =
         flow_leases_find(&p->leases, &p->newest.at);
 
-    return lease && lease->state == FLOW_LEASED && now - p->came < FLOW_LAPSE
+    return lease && lease->state == FLOW_LEASED &&
+                   now - p->received < FLOW_LAPSE
                ? lease->peer
                : 0;
 }

@@ -7,14 +7,15 @@
 
 enum state { WAITING, MAKING, MADE, SENT };
 
-/* Seconds between two words to the producer; and after one that could not be
- * sent. */
-static const double repeated = 1, pause = 0.05;
+/* Seconds until the snapshot is sent again to the producer; after a failed
+ * send.
+ */
+static const double resend_s = 1, retry_s = 0.05;
 
 struct entry {
     struct wire_place at;
     enum state state;
-    void *item, *batch; /* batch: of MADE */
+    void *item, *batch; /* batch: of MADE, else NULL */
 };
 
 struct flow_relay {
@@ -22,9 +23,9 @@ struct flow_relay {
     size_t room;
     size_t n, n_room;
     struct entry *entry; /* [n], not sorted */
-    int told;            /* the producer knows the newest, and */
-    size_t said;         /* this room */
-    double spoke;        /* when it was told, or may be again */
+    int notified;        /* the producer has the newest snapshot, and */
+    size_t room_sent;    /* this room */
+    double sent_at;      /* when it was sent, or may be again */
 };
 
 struct flow_relay *
@@ -35,7 +36,7 @@ flow_relay_new(size_t room)
     REQUIRE(room && room <= WIRE_WINDOW_MAX);
     r->room = room;
     flow_window_init(&r->newest);
-    r->spoke = -repeated;
+    r->sent_at = -resend_s;
     return r;
 }
 
@@ -62,7 +63,7 @@ count_entries(const struct flow_relay *r, enum state state)
     return n;
 }
 
-/* The lowest that is wanted in a state, or NULL. */
+/* The lowest wanted entry in a state, or NULL. */
 static struct entry *
 find_lowest(const struct flow_relay *r, enum state state)
 {
@@ -91,7 +92,7 @@ flow_relay_next(struct flow_relay *r, const struct wire_next *next)
     if (flow_window_order(&r->newest, next) <= 0)
         return 0;
     flow_window_set(&r->newest, next);
-    r->told = 0;
+    r->notified = 0;
     return 1;
 }
 
@@ -101,7 +102,8 @@ flow_relay_forget(struct flow_relay *r)
     r->newest.at.session = -1;
 }
 
-/* The session counts: an item of the one before may be in the making still. */
+/* Compares sessions, too: an item of the last one may still be in the making.
+ */
 static int
 is_same(const struct wire_place *a, const struct wire_place *b)
 {
@@ -119,7 +121,7 @@ flow_relay_take(struct flow_relay *r, const struct wire_place *at, void *item)
     while (i < r->n && !is_same(&r->entry[i].at, at))
         i++;
     if (i < r->n && r->entry[i].state == SENT)
-        r->entry[i].state = WAITING; // made again, of the item that we have
+        r->entry[i].state = WAITING; // make it again from the stored item
     if (i < r->n || i == WIRE_WINDOW_MAX)
         return 0;
     mem_grow(&r->entry, &r->n_room, r->n + 1, sizeof *r->entry);
@@ -185,7 +187,7 @@ take_out(struct flow_relay *r, size_t i, void **item, void **batch)
     r->entry[i] = r->entry[--r->n];
 }
 
-/* One that waits stays, although the consumer has it, in case it drops it. */
+/* A waiting item that the consumer has stays: the consumer may drop it. */
 static int
 is_stale(const struct flow_relay *r, const struct entry *e)
 {
@@ -215,13 +217,13 @@ flow_relay_drop(struct flow_relay *r, void **item, void **batch)
     return 1;
 }
 
-/* ---- what the producer is told ----------------------------------------- */
+/* ---- snapshots for the producer ---------------------------------------- */
 
 void
 flow_relay_met(struct flow_relay *r)
 {
-    r->told = 0;
-    r->spoke = -repeated;
+    r->notified = 0;
+    r->sent_at = -resend_s;
 }
 
 static size_t
@@ -235,9 +237,9 @@ count_room(const struct flow_relay *r)
 int
 flow_relay_turn(const struct flow_relay *r, double now, struct wire_next *next)
 {
-    const int is_new = !r->told || r->said != count_room(r);
+    const int is_new = !r->notified || r->room_sent != count_room(r);
 
-    if (r->newest.at.session < 0 || now - r->spoke < (is_new ? 0 : repeated))
+    if (r->newest.at.session < 0 || now - r->sent_at < (is_new ? 0 : resend_s))
         return 0;
     *next = flow_window_get(&r->newest);
     next->room = (int64_t)count_room(r);
@@ -247,12 +249,12 @@ flow_relay_turn(const struct flow_relay *r, double now, struct wire_next *next)
 void
 flow_relay_told(struct flow_relay *r, int sent, double now)
 {
-    r->told = sent;
-    r->said = count_room(r);
-    r->spoke = sent ? now : now + pause;
+    r->notified = sent;
+    r->room_sent = count_room(r);
+    r->sent_at = sent ? now : now + retry_s;
 }
 
-/* ---- what is known ----------------------------------------------------- */
+/* ---- state ------------------------------------------------------------- */
 
 struct wire_place
 flow_relay_place(const struct flow_relay *r)

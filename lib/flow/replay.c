@@ -13,8 +13,8 @@
 
 #include "window.h"
 
-/* Where in the file a step is. */
-struct spot {
+/* The file offset of a step. */
+struct step_offset {
     struct wire_place at;
     off_t offset;
 };
@@ -24,15 +24,16 @@ struct flow_replay {
     enum wire_kind kind; /* WIRE_BATCH or WIRE_ITEM */
     struct wire_hello hello;
     size_t n, room, next;
-    struct spot *spot; /* [n], by place */
+    struct step_offset *steps; /* [n], sorted by place */
 };
 
-/* For lost items: as foil-select does. */
-static const double lease_seconds = 10;
+/* The default of foil-select. */
+static const double lease_s = 10;
 
-/* Message at offset; what was read once can be read again, or it is -1. */
+/* Read the message at an offset once more; an error means that the file has
+ * changed. */
 static struct wire_msg *
-message_at(struct flow_replay *replay, off_t offset, struct err *err)
+read_message(struct flow_replay *replay, off_t offset, struct err *err)
 {
     struct wire_record record;
     struct wire_msg *msg = NULL;
@@ -45,9 +46,9 @@ message_at(struct flow_replay *replay, off_t offset, struct err *err)
     return msg;
 }
 
-/* The place of a batch or item; -1 when it is no sound one. */
+/* Get the place of a batch or item; -1 when it is invalid. */
 static int
-place_of(struct wire_msg *msg, struct wire_place *at)
+get_place(struct wire_msg *msg, struct wire_place *at)
 {
     struct wire_batch batch;
     struct wire_item item;
@@ -68,7 +69,7 @@ place_of(struct wire_msg *msg, struct wire_place *at)
 }
 
 static void
-note_spot(struct flow_replay *replay, struct wire_msg *msg, off_t offset)
+note_step(struct flow_replay *replay, struct wire_msg *msg, off_t offset)
 {
     const enum wire_kind kind = wire_msg_kind(msg);
     const char *stage = replay->kind == WIRE_BATCH ? "augment" : "select";
@@ -79,15 +80,16 @@ note_spot(struct flow_replay *replay, struct wire_msg *msg, off_t offset)
     if (kind == WIRE_HELLO && !wire_hello_get(&hello, msg, &err) &&
         !strcmp(hello.stage, stage))
         replay->hello = hello;
-    if (kind != replay->kind || place_of(msg, &at))
+    if (kind != replay->kind || get_place(msg, &at))
         return;
-    mem_grow(&replay->spot, &replay->room, replay->n + 1, sizeof *replay->spot);
-    replay->spot[replay->n++] = (struct spot){at, offset};
+    mem_grow(&replay->steps, &replay->room, replay->n + 1,
+             sizeof *replay->steps);
+    replay->steps[replay->n++] = (struct step_offset){at, offset};
 }
 
 /* One pass over the file for batches, or for items. */
 static int
-read_through(struct flow_replay *replay, enum wire_kind kind, struct err *err)
+scan_file(struct flow_replay *replay, enum wire_kind kind, struct err *err)
 {
     struct wire_record record;
     struct wire_msg *msg;
@@ -97,11 +99,11 @@ read_through(struct flow_replay *replay, enum wire_kind kind, struct err *err)
     replay->kind = kind;
     snprintf(replay->hello.stage, sizeof replay->hello.stage, "%s",
              kind == WIRE_BATCH ? "augment" : "select");
-    if (fseeko(replay->file, 8, SEEK_SET)) // behind the magic
+    if (fseeko(replay->file, 8, SEEK_SET)) // after the magic
         return err_sys(err, "cannot read the recording");
     while (offset = ftello(replay->file),
            (rc = wire_record_next(replay->file, &record, &msg, err)) > 0) {
-        note_spot(replay, msg, offset);
+        note_step(replay, msg, offset);
         wire_msg_free(msg);
     }
     return rc;
@@ -110,21 +112,22 @@ read_through(struct flow_replay *replay, enum wire_kind kind, struct err *err)
 static int
 by_place(const void *a, const void *b)
 {
-    const struct spot *x = a, *y = b;
+    const struct step_offset *x = a, *y = b;
     int order = wire_place_cmp(&x->at, &y->at);
 
     return order ? order : (x->offset > y->offset) - (x->offset < y->offset);
 }
 
 static void
-sort_spots(struct flow_replay *replay)
+sort_steps(struct flow_replay *replay)
 {
     size_t n = 0;
 
-    qsort(replay->spot, replay->n, sizeof *replay->spot, by_place);
+    qsort(replay->steps, replay->n, sizeof *replay->steps, by_place);
     for (size_t i = 0; i < replay->n; i++)
-        if (!n || wire_place_cmp(&replay->spot[n - 1].at, &replay->spot[i].at))
-            replay->spot[n++] = replay->spot[i];
+        if (!n ||
+            wire_place_cmp(&replay->steps[n - 1].at, &replay->steps[i].at))
+            replay->steps[n++] = replay->steps[i];
     replay->n = n;
 }
 
@@ -134,14 +137,14 @@ flow_replay_open(const char *path, struct err *err)
     struct flow_replay *replay = mem_array(1, sizeof *replay);
 
     replay->file = wire_record_open(path, err);
-    if (!replay->file || read_through(replay, WIRE_BATCH, err) ||
-        (!replay->n && read_through(replay, WIRE_ITEM, err)))
+    if (!replay->file || scan_file(replay, WIRE_BATCH, err) ||
+        (!replay->n && scan_file(replay, WIRE_ITEM, err)))
         goto fail;
     if (!replay->n) {
         err_set(err, "'%s' holds neither batches nor items", path);
         goto fail;
     }
-    sort_spots(replay);
+    sort_steps(replay);
     return replay;
 
 fail:
@@ -156,7 +159,7 @@ flow_replay_close(struct flow_replay *replay)
         return;
     if (replay->file)
         fclose(replay->file);
-    free(replay->spot);
+    free(replay->steps);
     free(replay);
 }
 
@@ -166,20 +169,20 @@ flow_replay_edge(const struct flow_replay *replay)
     return replay->kind == WIRE_BATCH ? "batch" : "plan";
 }
 
-/* The first step that is not before `at`. */
+/* Go to the first step that is not before `at`. */
 static void
-go_to(struct flow_replay *replay, const struct wire_place *at)
+seek_place(struct flow_replay *replay, const struct wire_place *at)
 {
     replay->next =
-        flow_places_before(replay->spot, replay->n, sizeof *replay->spot, at);
+        flow_places_before(replay->steps, replay->n, sizeof *replay->steps, at);
 }
 
-/* The recorded message of step i, in the present session. */
+/* The recorded message of step i, with the present session. */
 static struct wire_msg *
-renew_message(struct flow_replay *replay, size_t i, int64_t session,
-              struct err *err)
+restamp_message(struct flow_replay *replay, size_t i, int64_t session,
+                struct err *err)
 {
-    struct wire_msg *old = message_at(replay, replay->spot[i].offset, err);
+    struct wire_msg *old = read_message(replay, replay->steps[i].offset, err);
     struct wire_msg *msg = NULL;
     struct wire_batch batch;
     struct wire_item item;
@@ -202,31 +205,31 @@ renew_message(struct flow_replay *replay, size_t i, int64_t session,
 
 /* ---- as an augmenter, and as the selector ------------------------------ */
 
-/* The places of the window, as far as they are recorded. */
+/* Add the recorded places of the window. */
 static void
 fill_book(struct flow_replay *replay, struct flow_producer *producer)
 {
     while (flow_producer_short(producer)) {
-        struct wire_place at = flow_producer_fresh(producer), behind;
+        struct wire_place at = flow_producer_fresh(producer), after;
         const int64_t session = at.session;
 
-        go_to(replay, &at);
+        seek_place(replay, &at);
         if (replay->next == replay->n) {
             flow_producer_close(producer);
             return;
         }
-        at = behind = replay->spot[replay->next].at;
-        behind.session = session;
-        behind.step++;
-        flow_producer_add(producer, &at, &behind);
+        at = after = replay->steps[replay->next].at;
+        after.session = session;
+        after.step++;
+        flow_producer_add(producer, &at, &after);
     }
 }
 
-/* The one peer of an augmenter's producer. */
+/* Number of the only peer when playing as an augmenter. */
 enum { TRAINER = 1 };
 
-/* A recording that is played: as an augmenter, or with an outlet as the
- * selector. */
+/* A recording being played: as an augmenter by a client, or as the selector by
+ * an outlet. */
 struct player {
     struct flow_replay *replay;
     struct flow_client *client;
@@ -260,8 +263,8 @@ hand_out(struct player *p, struct err *err)
     while (flow_producer_turn(producer, now, &turn)) {
         struct wire_msg *msg;
 
-        go_to(p->replay, &turn.at);
-        msg = renew_message(p->replay, p->replay->next, turn.at.session, err);
+        seek_place(p->replay, &turn.at);
+        msg = restamp_message(p->replay, p->replay->next, turn.at.session, err);
         if (!msg)
             return -1;
         flow_producer_gave(producer, &turn, send_message(p, turn.peer, msg),
@@ -276,9 +279,9 @@ hand_out(struct player *p, struct err *err)
     return 0;
 }
 
-/* What the trainer says to an augmenter: 0, or -1 when it refuses us. */
+/* Read messages of the trainer: 0, or -1 when it refuses us. */
 static int
-read_trainer(struct player *p, struct err *err)
+receive_trainer(struct player *p, struct err *err)
 {
     struct flow_news news;
     int rc;
@@ -296,9 +299,9 @@ read_trainer(struct player *p, struct err *err)
     return rc;
 }
 
-/* What augmenters say to the selector. */
+/* Read messages of augmenters. */
 static int
-read_augmenters(struct player *p)
+receive_augmenters(struct player *p)
 {
     struct flow_news news;
 
@@ -325,7 +328,7 @@ open_player(struct player *p, struct wire *wire, const char *endpoint,
     const struct flow_outlet_config outlet = {.endpoint = endpoint,
                                               .hello = p->replay->hello,
                                               .limits = limits,
-                                              .lease = lease_seconds};
+                                              .lease = lease_s};
 
     if (p->replay->kind == WIRE_ITEM) {
         p->outlet = flow_outlet_open(wire, &outlet, err);
@@ -333,7 +336,7 @@ open_player(struct player *p, struct wire *wire, const char *endpoint,
         return p->outlet ? 0 : -1;
     }
     p->client = flow_client_open(wire, &client, err);
-    p->producer = flow_producer_new(lease_seconds);
+    p->producer = flow_producer_new(lease_s);
     return p->client ? 0 : -1;
 }
 
@@ -346,7 +349,7 @@ flow_replay_run(struct flow_replay *replay, struct wire *wire, int stop_fd,
 
     while (rc > 0 && !p.over &&
            (rc = wire_wait(wire, stop_fd, choose_wait(&p), err)) > 0)
-        rc = (p.outlet ? read_augmenters(&p) : read_trainer(&p, err)) ||
+        rc = (p.outlet ? receive_augmenters(&p) : receive_trainer(&p, err)) ||
                      hand_out(&p, err)
                  ? -1
                  : 1;

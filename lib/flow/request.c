@@ -4,47 +4,47 @@
 
 #include "request.h"
 
-static const double pause_least = 0.1, pause_most = 5;
+static const double pause_min_s = 0.1, pause_max_s = 5;
 
-/* ---- the end that asks -------------------------------------------------- */
+/* ---- the requesting end ------------------------------------------------- */
 
 int64_t
-flow_asking_id(struct flow_asking *asking)
+flow_request_id(struct flow_request *request)
 {
-    return ++asking->last_id;
+    return ++request->last_id;
 }
 
 void
-flow_asking_begin(struct flow_asking *asking, int64_t id, double now)
+flow_request_begin(struct flow_request *request, int64_t id, double now)
 {
-    asking->id = id;
-    asking->waits = 1;
-    asking->begun = asking->sent = now;
-    asking->pause = pause_least;
+    request->id = id;
+    request->waits = 1;
+    request->begun = request->sent = now;
+    request->pause = pause_min_s;
 }
 
 int
-flow_asking_hear(struct flow_asking *asking, int64_t id,
-                 const struct wire_error *error, enum flow_answer *what)
+flow_request_receive(struct flow_request *request, int64_t id,
+                     const struct wire_error *error, enum flow_answer *what)
 {
-    if (id != asking->id || !asking->waits)
+    if (id != request->id || !request->waits)
         return 0;
-    asking->waits = 0;
+    request->waits = 0;
     *what = !error ? FLOW_ANSWERED : error->state ? FLOW_NO_STATE : FLOW_FAILED;
     return 1;
 }
 
 void
-flow_asking_refuse(struct flow_asking *asking)
+flow_request_refuse(struct flow_request *request)
 {
-    asking->waits = 1;
+    request->waits = 1;
 }
 
 int
-flow_asking_turn(const struct flow_asking *asking, double now, double *until)
+flow_request_turn(const struct flow_request *request, double now, double *until)
 {
-    const double end = asking->begun + asking->deadline,
-                 due = asking->sent + asking->timeout;
+    const double end = request->begun + request->deadline,
+                 due = request->sent + request->timeout;
 
     *until = fmin(due, end);
     if (now >= end)
@@ -53,75 +53,77 @@ flow_asking_turn(const struct flow_asking *asking, double now, double *until)
 }
 
 double
-flow_asking_pause(struct flow_asking *asking)
+flow_request_pause(struct flow_request *request)
 {
-    const double pause = asking->pause;
+    const double pause = request->pause;
 
-    asking->pause = fmin(2 * pause, pause_most);
+    request->pause = fmin(2 * pause, pause_max_s);
     return pause;
 }
 
 void
-flow_asking_renewed(struct flow_asking *asking, double now)
+flow_request_renewed(struct flow_request *request, double now)
 {
-    asking->sent = now;
+    request->sent = now;
 }
 
-/* ---- the end that answers ----------------------------------------------- */
+/* ---- the answering end -------------------------------------------------- */
 
 struct wire_msg *
-flow_kept_find(const struct flow_kept *kept, const char *name, int64_t id)
+flow_answer_cache_find(const struct flow_answer_cache *cache, const char *name,
+                       int64_t id)
 {
-    for (size_t i = 0; i < FLOW_KEPT_MAX; i++)
-        if (kept->answer[i].msg && kept->answer[i].id == id &&
-            !strcmp(kept->answer[i].name, name))
-            return kept->answer[i].msg;
+    for (size_t i = 0; i < FLOW_ANSWER_CACHE_MAX; i++)
+        if (cache->answer[i].msg && cache->answer[i].id == id &&
+            !strcmp(cache->answer[i].name, name))
+            return cache->answer[i].msg;
     return NULL;
 }
 
 int
-flow_kept_late(const struct flow_kept *kept, const char *name, int64_t id)
+flow_answer_cache_late(const struct flow_answer_cache *cache, const char *name,
+                       int64_t id)
 {
-    for (size_t i = 0; i < FLOW_KEPT_MAX; i++)
-        if (kept->answer[i].msg && kept->answer[i].id > id &&
-            !strcmp(kept->answer[i].name, name))
+    for (size_t i = 0; i < FLOW_ANSWER_CACHE_MAX; i++)
+        if (cache->answer[i].msg && cache->answer[i].id > id &&
+            !strcmp(cache->answer[i].name, name))
             return 1;
     return 0;
 }
 
-/* The peer's own entry, else the oldest: free ones have turn 0. */
+/* The peer's own entry, else the oldest: free entries have turn 0. */
 static size_t
-entry_of(const struct flow_kept *kept, const char *name)
+entry_of(const struct flow_answer_cache *cache, const char *name)
 {
     size_t oldest = 0;
 
-    for (size_t i = 0; i < FLOW_KEPT_MAX; i++) {
-        if (kept->answer[i].msg && !strcmp(kept->answer[i].name, name))
+    for (size_t i = 0; i < FLOW_ANSWER_CACHE_MAX; i++) {
+        if (cache->answer[i].msg && !strcmp(cache->answer[i].name, name))
             return i;
-        if (kept->answer[i].turn < kept->answer[oldest].turn)
+        if (cache->answer[i].turn < cache->answer[oldest].turn)
             oldest = i;
     }
     return oldest;
 }
 
 void
-flow_kept_put(struct flow_kept *kept, const char *name, int64_t id,
-              struct wire_msg *msg)
+flow_answer_cache_put(struct flow_answer_cache *cache, const char *name,
+                      int64_t id, struct wire_msg *msg)
 {
-    size_t i = entry_of(kept, name);
+    size_t i = entry_of(cache, name);
 
     wire_msg_hold(msg);
-    wire_msg_free(kept->answer[i].msg);
-    snprintf(kept->answer[i].name, sizeof kept->answer[i].name, "%s", name);
-    kept->answer[i].id = id;
-    kept->answer[i].turn = ++kept->turn;
-    kept->answer[i].msg = msg;
+    wire_msg_free(cache->answer[i].msg);
+    snprintf(cache->answer[i].name, sizeof cache->answer[i].name, "%s", name);
+    cache->answer[i].id = id;
+    cache->answer[i].turn = ++cache->turn;
+    cache->answer[i].msg = msg;
 }
 
 void
-flow_kept_release(struct flow_kept *kept)
+flow_answer_cache_release(struct flow_answer_cache *cache)
 {
-    for (size_t i = 0; i < FLOW_KEPT_MAX; i++)
-        wire_msg_free(kept->answer[i].msg);
-    *kept = (struct flow_kept){0};
+    for (size_t i = 0; i < FLOW_ANSWER_CACHE_MAX; i++)
+        wire_msg_free(cache->answer[i].msg);
+    *cache = (struct flow_answer_cache){0};
 }

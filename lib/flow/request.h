@@ -5,92 +5,95 @@
 #include "wire/error.h"
 
 /*
- * A request and its answer, at both ends, as state machines without socket and
- * clock: their callers tell them what came and what time it is (`now`, in
- * seconds from any start, never going back).  lib/flow/service.c asks,
- * lib/flow/server.c answers; flow/handover.h says when a state is handed over.
+ * A request and its answer, for both ends, as state machines without socket and
+ * clock.  Their callers pass them what was received and the time (`now`, in
+ * seconds from any start, never decreasing).  lib/flow/service.c requests,
+ * lib/flow/server.c answers; flow/handover.h decides when a state is handed
+ * over.
  *
- * The end that asks:
+ * The requesting end:
  *
- *     what happens                  then
+ *     event                         then
  *     a request                     send it, once greeted
  *     the answer with its id        done
  *     an error with its id          done: there is no answer
- *     an answer that does not fit   wait on
+ *     an answer that does not fit   continue waiting
  *     another id                    drop it
  *     no answer in time             after a pause, the same on a new connection
  *     the deadline                  done: there is no answer
  *
  * Not thread-safe.
  */
-struct flow_asking {
-    double timeout, deadline; /* seconds until it is sent again, and given up */
-    int64_t last_id;          /* given out */
+struct flow_request {
+    double timeout, deadline; /* seconds until it is sent again, and fails */
+    int64_t last_id;          /* last one returned by flow_request_id() */
     int64_t id;               /* of the request */
     int waits;                /* for its answer */
-    double begun, sent;       /* when it was asked for, and tried last */
+    double begun, sent;       /* time of the request, and of the last attempt */
     double pause;             /* seconds before the next new connection */
 };
 
-/* flow_asking_id() returns an id for the next request. */
-int64_t flow_asking_id(struct flow_asking *asking);
+/* flow_request_id() returns an id for the next request. */
+int64_t flow_request_id(struct flow_request *request);
 
-/* flow_asking_begin(): there is a request of that id. */
-void flow_asking_begin(struct flow_asking *asking, int64_t id, double now);
-
-/*
- * flow_asking_hear(): an answer with that id came.  Returns 1 when it ends the
- * wait, and in *what how: ANSWERED, NO_STATE or FAILED; 0 when it is to be
- * dropped.
- *   error   the answer, where it is an error about a request; else NULL
- */
-int flow_asking_hear(struct flow_asking *asking, int64_t id,
-                     const struct wire_error *error, enum flow_answer *what);
-
-/* flow_asking_refuse(): the answer does not fit. */
-void flow_asking_refuse(struct flow_asking *asking);
+/* flow_request_begin() starts to wait for the answer to request `id`. */
+void flow_request_begin(struct flow_request *request, int64_t id, double now);
 
 /*
- * flow_asking_turn() returns 0 to wait until *until, 1 when the connection is
- * to be renewed, after flow_asking_pause() seconds, and -1 when the request is
- * given up.  flow_asking_renewed(): it was.
+ * flow_request_receive() takes an answer with that id.  Returns 1 when it ends
+ * the wait, with *what: ANSWERED, NO_STATE or FAILED; 0 to drop it.
+ *   error   the answer, when it is an error about a request; else NULL
  */
-int flow_asking_turn(const struct flow_asking *asking, double now,
-                     double *until);
-double flow_asking_pause(struct flow_asking *asking);
-void flow_asking_renewed(struct flow_asking *asking, double now);
+int flow_request_receive(struct flow_request *request, int64_t id,
+                         const struct wire_error *error,
+                         enum flow_answer *what);
+
+/* flow_request_refuse() refuses the answer: the wait continues. */
+void flow_request_refuse(struct flow_request *request);
 
 /*
- * The end that answers keeps the last answer to each peer: a repeated request
- * gets the same one, and one from before that, on an earlier connection, is
- * late.  Peers go by the names in their hellos, as their connections come and
- * go; the one that was answered longest ago makes room.
+ * flow_request_turn() returns 0 to wait until *until, 1 to renew the connection
+ * after flow_request_pause() seconds, and -1 when the deadline has passed.
+ * flow_request_renewed() records the new connection.
  */
-enum { FLOW_KEPT_MAX = 64 };
+int flow_request_turn(const struct flow_request *request, double now,
+                      double *until);
+double flow_request_pause(struct flow_request *request);
+void flow_request_renewed(struct flow_request *request, double now);
 
-struct flow_kept {
+/*
+ * The answering end caches the last answer to each peer: a repeated request
+ * gets the same one, and an earlier request, on an old connection, is late.
+ * Peers are identified by the names in their hellos, as connections come and
+ * go.  When the cache is full, the least recently answered peer is dropped.
+ */
+enum { FLOW_ANSWER_CACHE_MAX = 64 };
+
+struct flow_answer_cache {
     uint64_t turn;
     struct {
         char name[64];
         int64_t id;
         uint64_t turn;
-        struct wire_msg *msg; /* held; NULL: free */
-    } answer[FLOW_KEPT_MAX];
+        struct wire_msg *msg; /* holds a reference; NULL: free */
+    } answer[FLOW_ANSWER_CACHE_MAX];
 };
 
-/* flow_kept_find() returns the answer to request `id` of a peer, or NULL. */
-struct wire_msg *flow_kept_find(const struct flow_kept *kept, const char *name,
-                                int64_t id);
+/* flow_answer_cache_find() returns the answer to request `id` of a peer, or
+ * NULL. */
+struct wire_msg *flow_answer_cache_find(const struct flow_answer_cache *cache,
+                                        const char *name, int64_t id);
 
-/* flow_kept_late() returns 1 when that peer has the answer to a later request:
- * ids rise. */
-int flow_kept_late(const struct flow_kept *kept, const char *name, int64_t id);
+/* flow_answer_cache_late() returns 1 when the cache has the peer's answer to a
+ * later request: ids rise. */
+int flow_answer_cache_late(const struct flow_answer_cache *cache,
+                           const char *name, int64_t id);
 
-/* flow_kept_put() holds msg, in place of the peer's answer before. */
-void flow_kept_put(struct flow_kept *kept, const char *name, int64_t id,
-                   struct wire_msg *msg);
+/* flow_answer_cache_put() holds msg and releases the peer's previous answer. */
+void flow_answer_cache_put(struct flow_answer_cache *cache, const char *name,
+                           int64_t id, struct wire_msg *msg);
 
-/* flow_kept_release() lets go of all answers. */
-void flow_kept_release(struct flow_kept *kept);
+/* flow_answer_cache_release() releases all answers. */
+void flow_answer_cache_release(struct flow_answer_cache *cache);
 
 #endif

@@ -5,20 +5,20 @@
 
 #include "roll.h"
 
-/* Seconds between the first and the second look at a silent peer. */
-static const double second_look = 0.1;
+/* Seconds between the first and the second check of a silent peer. */
+static const double recheck_s = 0.1;
 
-/* Seconds between two times that a connection is told to say hello. */
-static const double pause_again = 1;
+/* Seconds between two requests for hello on one connection. */
+static const double hello_pause_s = 1;
 
 void
-flow_roll_release(struct flow_roll *roll)
+flow_peer_table_release(struct flow_peer_table *table)
 {
-    free(roll->peer);
-    free(roll->left);
-    free(roll->silent);
-    free(roll->stranger);
-    *roll = (struct flow_roll){0};
+    free(table->peer);
+    free(table->left);
+    free(table->silent);
+    free(table->unknown);
+    *table = (struct flow_peer_table){0};
 }
 
 static int
@@ -27,11 +27,12 @@ is_same(const struct wire_id *a, const struct wire_id *b)
     return a->len == b->len && !memcmp(a->byte, b->byte, a->len);
 }
 
-struct flow_greeted *
-flow_roll_by_id(const struct flow_roll *roll, const struct wire_id *id)
+struct flow_known_peer *
+flow_peer_table_by_id(const struct flow_peer_table *table,
+                      const struct wire_id *id)
 {
-    for (size_t i = 0; i < roll->n; i++) {
-        struct flow_greeted *peer = &roll->peer[i];
+    for (size_t i = 0; i < table->n; i++) {
+        struct flow_known_peer *peer = &table->peer[i];
 
         if (is_same(&peer->id, id))
             return peer;
@@ -39,134 +40,136 @@ flow_roll_by_id(const struct flow_roll *roll, const struct wire_id *id)
     return NULL;
 }
 
-struct flow_greeted *
-flow_roll_by_number(const struct flow_roll *roll, uint64_t number)
+struct flow_known_peer *
+flow_peer_table_by_number(const struct flow_peer_table *table, uint64_t number)
 {
-    for (size_t i = 0; i < roll->n; i++)
-        if (roll->peer[i].number == number)
-            return &roll->peer[i];
+    for (size_t i = 0; i < table->n; i++)
+        if (table->peer[i].number == number)
+            return &table->peer[i];
     return NULL;
 }
 
-struct flow_greeted *
-flow_roll_by_name(const struct flow_roll *roll, const char *name)
+struct flow_known_peer *
+flow_peer_table_by_name(const struct flow_peer_table *table, const char *name)
 {
-    for (size_t i = 0; i < roll->n && *name; i++)
-        if (!strcmp(roll->peer[i].hello.peer, name))
-            return &roll->peer[i];
+    for (size_t i = 0; i < table->n && *name; i++)
+        if (!strcmp(table->peer[i].hello.peer, name))
+            return &table->peer[i];
     return NULL;
 }
 
-/* One leaves, to be reported by flow_roll_left(). */
+/* Remove a peer; flow_peer_table_left() reports it. */
 static void
-drop_peer(struct flow_roll *roll, struct flow_greeted *peer)
+drop_peer(struct flow_peer_table *table, struct flow_known_peer *peer)
 {
-    mem_grow(&roll->left, &roll->room_left, roll->n_left + 1,
-             sizeof *roll->left);
-    roll->left[roll->n_left++] = peer->number;
-    *peer = roll->peer[--roll->n];
+    mem_grow(&table->left, &table->room_left, table->n_left + 1,
+             sizeof *table->left);
+    table->left[table->n_left++] = peer->number;
+    *peer = table->peer[--table->n];
 }
 
-/* Room for one more, or NULL. */
-static struct flow_greeted *
-find_vacancy(struct flow_roll *roll)
+/* A new entry, or NULL when the table is full. */
+static struct flow_known_peer *
+reserve_peer(struct flow_peer_table *table)
 {
-    struct flow_greeted *oldest = roll->peer;
+    struct flow_known_peer *oldest = table->peer;
 
-    for (size_t i = 1; i < roll->n; i++)
-        if (roll->peer[i].heard < oldest->heard)
-            oldest = &roll->peer[i];
-    if (roll->n == FLOW_PEERS_MAX && roll->patient)
-        drop_peer(roll, oldest);
-    if (roll->n == FLOW_PEERS_MAX)
+    for (size_t i = 1; i < table->n; i++)
+        if (table->peer[i].last_seen < oldest->last_seen)
+            oldest = &table->peer[i];
+    if (table->n == FLOW_PEERS_MAX && table->keeps_silent)
+        drop_peer(table, oldest);
+    if (table->n == FLOW_PEERS_MAX)
         return NULL;
-    mem_grow(&roll->peer, &roll->room, roll->n + 1, sizeof *roll->peer);
-    return &roll->peer[roll->n++];
+    mem_grow(&table->peer, &table->room, table->n + 1, sizeof *table->peer);
+    return &table->peer[table->n++];
 }
 
 enum flow_entry
-flow_roll_greet(struct flow_roll *roll, const struct wire_id *id,
-                const struct wire_hello *hello, double now,
-                struct flow_greeted **peer)
+flow_peer_table_greet(struct flow_peer_table *table, const struct wire_id *id,
+                      const struct wire_hello *hello, double now,
+                      struct flow_known_peer **peer)
 {
-    struct flow_greeted *before;
+    struct flow_known_peer *old;
 
-    *peer = flow_roll_by_id(roll, id);
+    *peer = flow_peer_table_by_id(table, id);
     if (*peer) {
-        (*peer)->heard = now;
+        (*peer)->last_seen = now;
         return FLOW_KNOWN;
     }
-    before = flow_roll_by_name(roll, hello->peer);
-    if (before)
-        drop_peer(roll, before);
-    *peer = find_vacancy(roll);
+    old = flow_peer_table_by_name(table, hello->peer);
+    if (old)
+        drop_peer(table, old);
+    *peer = reserve_peer(table);
     if (!*peer)
-        return FLOW_CROWDED;
-    **peer = (struct flow_greeted){
-        .number = ++roll->last, .id = *id, .hello = *hello, .heard = now};
-    return FLOW_ENTERED;
+        return FLOW_TABLE_FULL;
+    **peer = (struct flow_known_peer){.number = ++table->last_number,
+                                      .id = *id,
+                                      .hello = *hello,
+                                      .last_seen = now};
+    return FLOW_ADDED;
 }
 
 int
-flow_roll_again(struct flow_roll *roll, const struct wire_id *id, double now)
+flow_peer_table_unknown(struct flow_peer_table *table, const struct wire_id *id,
+                        double now)
 {
-    struct flow_stranger *stranger = roll->stranger;
+    struct flow_unknown_peer *unknown = table->unknown;
     size_t i = 0;
 
-    while (i < roll->n_strangers && !is_same(&stranger[i].id, id))
+    while (i < table->n_unknown && !is_same(&unknown[i].id, id))
         i++;
-    if (i < roll->n_strangers && now - stranger[i].told < pause_again)
+    if (i < table->n_unknown && now - unknown[i].asked < hello_pause_s)
         return 0;
-    if (i == roll->n_strangers && i < FLOW_PEERS_MAX) {
-        mem_grow(&roll->stranger, &roll->room_strangers, i + 1,
-                 sizeof *stranger);
-        roll->n_strangers++;
-    } else if (i == roll->n_strangers) { // in the place of the oldest
-        i = roll->next_stranger++ % FLOW_PEERS_MAX;
+    if (i == table->n_unknown && i < FLOW_PEERS_MAX) {
+        mem_grow(&table->unknown, &table->room_unknown, i + 1, sizeof *unknown);
+        table->n_unknown++;
+    } else if (i == table->n_unknown) { // replace the oldest
+        i = table->next_unknown++ % FLOW_PEERS_MAX;
     }
-    roll->stranger[i] = (struct flow_stranger){*id, now};
+    table->unknown[i] = (struct flow_unknown_peer){*id, now};
     return 1;
 }
 
 uint64_t
-flow_roll_left(struct flow_roll *roll)
+flow_peer_table_left(struct flow_peer_table *table)
 {
-    return roll->n_left ? roll->left[--roll->n_left] : 0;
+    return table->n_left ? table->left[--table->n_left] : 0;
 }
 
 void
-flow_roll_part(struct flow_roll *roll)
+flow_peer_table_remove_gone(struct flow_peer_table *table)
 {
-    for (size_t i = roll->n; i-- > 0;)
-        if (roll->peer[i].gone)
-            drop_peer(roll, &roll->peer[i]);
+    for (size_t i = table->n; i-- > 0;)
+        if (table->peer[i].gone)
+            drop_peer(table, &table->peer[i]);
 }
 
-/* Keep how a silent peer is reached. */
+/* Store the address of a silent peer. */
 static void
-keep_silent(struct flow_roll *roll, const struct wire_id *id)
+store_silent(struct flow_peer_table *table, const struct wire_id *id)
 {
-    if (roll->n_silent == FLOW_PEERS_MAX)
-        memmove(roll->silent, roll->silent + 1,
-                --roll->n_silent * sizeof *roll->silent);
-    mem_grow(&roll->silent, &roll->room_silent, roll->n_silent + 1,
-             sizeof *roll->silent);
-    roll->silent[roll->n_silent++] = *id;
+    if (table->n_silent == FLOW_PEERS_MAX)
+        memmove(table->silent, table->silent + 1,
+                --table->n_silent * sizeof *table->silent);
+    mem_grow(&table->silent, &table->room_silent, table->n_silent + 1,
+             sizeof *table->silent);
+    table->silent[table->n_silent++] = *id;
 }
 
 void
-flow_roll_expire(struct flow_roll *roll, double now)
+flow_peer_table_expire(struct flow_peer_table *table, double now)
 {
-    for (size_t i = roll->n; i-- > 0;) {
-        struct flow_greeted *peer = &roll->peer[i];
+    for (size_t i = table->n; i-- > 0;) {
+        struct flow_known_peer *peer = &table->peer[i];
 
-        if (now - peer->heard <= WIRE_SILENCE) {
-            peer->suspect = 0;
-        } else if (!peer->suspect) {
-            peer->suspect = now;
-        } else if (now - peer->suspect >= second_look) {
-            keep_silent(roll, &peer->id);
-            drop_peer(roll, peer);
+        if (now - peer->last_seen <= WIRE_SILENCE) {
+            peer->overdue = 0;
+        } else if (!peer->overdue) {
+            peer->overdue = now;
+        } else if (now - peer->overdue >= recheck_s) {
+            store_silent(table, &peer->id);
+            drop_peer(table, peer);
         }
     }
 }

@@ -8,112 +8,113 @@
 #include "link.h"
 
 /*
- * The peers of a binder, and the greeting of its side, as a state
- * machine: it has no socket and no clock.  Its caller tells it what came and
- * what time it is (`now`, in seconds from any start, never going back).
- * lib/flow/server.c binds it to a socket; lib/flow/greeting.h is the other
+ * The peers of a binder and its side of the greeting, as a state machine
+ * without socket and clock.  Its caller passes it what was received and the
+ * time (`now`, in seconds from any start, never decreasing).
+ * lib/flow/server.c connects it to a socket; lib/flow/greeting.h is the other
  * end's.
  *
- *     connection  what comes              then
- *     unknown     a hello that fits       it is entered, and answered.  A peer
- *                                         of that name on another connection
- *                                         leaves: what was on its way there may
- *                                         be lost
+ *     connection  received                then
+ *     unknown     a hello that fits       it becomes a peer and gets an answer.
+ *                                         A peer of that name on another
+ *                                         connection leaves: messages in
+ *                                         transit there may be lost
  *     unknown     anything else           an error with `again`, at most one a
  *                                         second for each connection
- *     known       a hello that fits       it is answered, and changes nothing
- *     known       nothing for 3 seconds   it leaves, and is remembered
+ *     known       a hello that fits       gets an answer, changes nothing
+ *     known       nothing for 3 seconds   it leaves; its address is stored
  *
- * Silence is looked at only when everything that is there was read, twice, 0.1
- * s apart.
+ * Silence is checked only when all pending messages are read, and twice, 0.1 s
+ * apart.
  *
- * Peers are found by routing id (which sent this?), by number (the tool's name
- * for them) and by the name in their hello (is that one back?).  Linear
- * searches: there are tens, at most FLOW_PEERS_MAX.
+ * Peers are found by routing id (the sender of a message), by number (the
+ * tool's name for a peer) and by the name in their hello (a reconnection).
+ * Searches are linear: there are tens, at most FLOW_PEERS_MAX.
  */
 enum { FLOW_PEERS_MAX = 1024 };
 
-struct flow_greeted {
+struct flow_known_peer {
     uint64_t number;
     struct wire_id id;
     struct wire_hello hello;
     struct wire_beat beat; /* the last */
-    double heard;   /* when something came from it last: its caller sets it */
-    double suspect; /* since when it is silent for too long; 0: it is not */
-    int dismissed;  /* told that the run is over */
-    int gone;       /* cannot be sent to: leaves when all is read that came */
+    double last_seen;      /* time of its last message: the caller sets it */
+    double overdue; /* since when its silence is too long; 0: it is not */
+    int over_sent;  /* the end of the run was sent to it */
+    int gone;       /* sending failed: it leaves when all messages are read */
     struct flow_refusal refusal; /* of its messages */
 };
 
-/* A connection without hello that was told to say it. */
-struct flow_stranger {
+/* A connection without hello that was asked for it. */
+struct flow_unknown_peer {
     struct wire_id id;
-    double told;
+    double asked; /* when */
 };
 
-struct flow_roll {
-    int patient; /* silence tells nothing: when the table is full, the peer that
-                  * was silent for longest makes room */
+struct flow_peer_table {
+    int keeps_silent; /* silent peers stay; when the table is full, the one that
+                       * was silent for longest is dropped */
     size_t n, room;
-    struct flow_greeted *peer; /* [n] */
-    uint64_t last;             /* number given last */
+    struct flow_known_peer *peer; /* [n] */
+    uint64_t last_number;         /* highest number in use so far */
     size_t n_left, room_left;
     uint64_t *left; /* [n_left] numbers, not reported yet */
     size_t n_silent, room_silent;
-    struct wire_id *silent; /* [n_silent] of peers that left by saying nothing:
-                               they may only be slow, and hear us still */
-    size_t n_strangers, room_strangers, next_stranger;
-    struct flow_stranger *stranger; /* [n_strangers] the last ones */
+    struct wire_id *silent; /* [n_silent] peers that left by silence: they may
+                             * only be slow, and still receive */
+    size_t n_unknown, room_unknown, next_unknown;
+    struct flow_unknown_peer *unknown; /* [n_unknown] the most recent ones */
 };
 
-void flow_roll_release(struct flow_roll *roll);
+void flow_peer_table_release(struct flow_peer_table *table);
 
 /* These return NULL when there is none. */
-struct flow_greeted *flow_roll_by_id(const struct flow_roll *roll,
-                                     const struct wire_id *id);
-struct flow_greeted *flow_roll_by_number(const struct flow_roll *roll,
-                                         uint64_t number);
-struct flow_greeted *flow_roll_by_name(const struct flow_roll *roll,
-                                       const char *name);
+struct flow_known_peer *
+flow_peer_table_by_id(const struct flow_peer_table *table,
+                      const struct wire_id *id);
+struct flow_known_peer *
+flow_peer_table_by_number(const struct flow_peer_table *table, uint64_t number);
+struct flow_known_peer *
+flow_peer_table_by_name(const struct flow_peer_table *table, const char *name);
 
 /*
- * flow_roll_greet(): a connection sent a hello that fits.  Returns what that
- * comes to; *peer is its sender: answer it.  A peer that is new has a new
- * number.
+ * flow_peer_table_greet() takes a hello that fits.  *peer is its sender, to be
+ * answered; a new peer has a new number.
  */
 enum flow_entry {
-    FLOW_CROWDED = -1, /* the table is full: no peer */
-    FLOW_KNOWN,        /* this connection is known: nothing has changed */
-    FLOW_ENTERED
+    FLOW_TABLE_FULL = -1, /* the table is full: no peer */
+    FLOW_KNOWN,           /* a known connection: nothing has changed */
+    FLOW_ADDED
 };
-enum flow_entry flow_roll_greet(struct flow_roll *roll,
-                                const struct wire_id *id,
-                                const struct wire_hello *hello, double now,
-                                struct flow_greeted **peer);
+enum flow_entry flow_peer_table_greet(struct flow_peer_table *table,
+                                      const struct wire_id *id,
+                                      const struct wire_hello *hello,
+                                      double now,
+                                      struct flow_known_peer **peer);
 
 /*
- * flow_roll_again(): something else came by a connection that is not known.
- * Returns 1 when it is to be told to say hello.
+ * flow_peer_table_unknown() takes any other message of an unknown connection.
+ * Returns 1 when a hello is to be requested of it.
  */
-int flow_roll_again(struct flow_roll *roll, const struct wire_id *id,
-                    double now);
+int flow_peer_table_unknown(struct flow_peer_table *table,
+                            const struct wire_id *id, double now);
 
-/* flow_roll_left() returns a number of one that left and was not reported, or
- * 0. */
-uint64_t flow_roll_left(struct flow_roll *roll);
-
-/*
- * flow_roll_part() lets those leave that cannot be sent to any more.  Call it
- * when everything is read: their END may be there.
- */
-void flow_roll_part(struct flow_roll *roll);
+/* flow_peer_table_left() returns the number of a peer that left and is not
+ * reported yet, or 0. */
+uint64_t flow_peer_table_left(struct flow_peer_table *table);
 
 /*
- * flow_roll_expire() lets those leave that were silent for WIRE_SILENCE, and
- * were still so on a second look a tenth of a second later: at the first look
- * after a pause of ours their signs of life may be on their way up.  The last
- * FLOW_PEERS_MAX of them are kept in `silent`.
+ * flow_peer_table_remove_gone() removes the peers to which sending failed.
+ * Call it when all messages are read, as their END may be among them.
  */
-void flow_roll_expire(struct flow_roll *roll, double now);
+void flow_peer_table_remove_gone(struct flow_peer_table *table);
+
+/*
+ * flow_peer_table_expire() removes peers that were silent for WIRE_SILENCE and
+ * still are at a second check 0.1 s later: at the first check after a pause of
+ * ours, their beats may be in transit.  The addresses of the last
+ * FLOW_PEERS_MAX are stored in `silent`.
+ */
+void flow_peer_table_expire(struct flow_peer_table *table, double now);
 
 #endif

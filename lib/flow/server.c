@@ -12,22 +12,21 @@
 #include "request.h"
 #include "roll.h"
 
-/* Seconds for which the last word waits for room in the queue of a peer that
- * is behind. */
-static const double last_word = 2;
+/* Seconds for which the last message waits for room in a peer's full queue. */
+static const double over_wait_s = 2;
 
-/* Bytes of what comes beside batches: signs of life, errors. */
-static const size_t small = 1 << 20;
+/* Bytes for messages other than batches: beats, errors. */
+static const size_t other_bytes = 1 << 20;
 
 struct flow_server {
     struct flow_link link;
     int (*check)(void *self, const struct wire_hello *hello, struct err *err);
     void *self;
-    struct flow_roll peers;
-    struct flow_kept kept;
-    struct tally strangers; /* messages of peers without hello */
-    uint64_t from;          /* sender of the message that is out; 0: none */
-    int refused_it;         /* by the tool */
+    struct flow_peer_table peers;
+    struct flow_answer_cache answers;
+    struct tally unknown; /* messages of connections without hello */
+    uint64_t from;        /* sender of the last news' message; 0: none */
+    int tool_refused;     /* the tool refused that message */
 };
 
 struct flow_server *
@@ -40,7 +39,7 @@ flow_server_open(struct wire *wire, const struct flow_server_config *config,
     limits.edge = config->edge;
     flow_link_init(&server->link, wire, config->edge, WIRE_BINDS,
                    &config->hello);
-    server->peers.patient = wire_edge_serves(config->edge);
+    server->peers.keeps_silent = wire_edge_serves(config->edge);
     server->check = config->check;
     server->self = config->self;
     server->link.sock =
@@ -57,18 +56,18 @@ flow_server_close(struct flow_server *server)
     if (!server)
         return;
     flow_link_release(&server->link);
-    flow_kept_release(&server->kept);
-    flow_roll_release(&server->peers);
+    flow_answer_cache_release(&server->answers);
+    flow_peer_table_release(&server->peers);
     free(server);
 }
 
-/* ---- what goes out ----------------------------------------------------- */
+/* ---- sending ----------------------------------------------------------- */
 
-/* What became of a message to a peer: 1 sent, 0 not.  A peer that is gone
- * leaves when all is read that it sent; one whose queue is full is only behind:
- * silence ends it, not this. */
+/* Handle the result of a send: 1 sent, 0 not.  A peer that is gone leaves when
+ * all its messages are read.  A full queue means only a slow peer, which leaves
+ * by silence alone. */
 static int
-note_sent(struct flow_greeted *peer, int rc)
+note_sent(struct flow_known_peer *peer, int rc)
 {
     if (rc < 0)
         peer->gone = 1;
@@ -76,7 +75,7 @@ note_sent(struct flow_greeted *peer, int rc)
 }
 
 static int
-send_peer(struct flow_server *server, struct flow_greeted *peer,
+send_peer(struct flow_server *server, struct flow_known_peer *peer,
           struct wire_msg *msg)
 {
     return note_sent(
@@ -84,10 +83,10 @@ send_peer(struct flow_server *server, struct flow_greeted *peer,
         peer->gone ? -1 : wire_sock_send(server->link.sock, &peer->id, msg));
 }
 
-/* The same, and frees msg. */
+/* Send a message and free it. */
 static int
-tell_peer(struct flow_server *server, struct flow_greeted *peer,
-          struct wire_msg *msg)
+send_and_free(struct flow_server *server, struct flow_known_peer *peer,
+              struct wire_msg *msg)
 {
     int sent = send_peer(server, peer, msg);
 
@@ -95,17 +94,17 @@ tell_peer(struct flow_server *server, struct flow_greeted *peer,
     return sent;
 }
 
-/* Our own hello is the answer to one. */
+/* A hello is answered with ours. */
 static int
-tell_hello(struct flow_server *server, struct flow_greeted *peer)
+send_hello(struct flow_server *server, struct flow_known_peer *peer)
 {
-    return tell_peer(server, peer, wire_hello_put(&server->link.hello));
+    return send_and_free(server, peer, wire_hello_put(&server->link.hello));
 }
 
-/* Tells a peer that its request has no answer, and why. */
+/* Send the reason why a request has no answer. */
 static int
-tell_failure(struct flow_server *server, struct flow_greeted *peer, int64_t id,
-             const struct err *why)
+send_failure(struct flow_server *server, struct flow_known_peer *peer,
+             int64_t id, const struct err *why)
 {
     const struct wire_error error = {.id = id};
 
@@ -115,30 +114,30 @@ tell_failure(struct flow_server *server, struct flow_greeted *peer, int64_t id,
                   : flow_link_error(&server->link, &peer->id, error, why->msg));
 }
 
-/* A connection is not welcome, or is to say hello. */
-static const struct wire_error unwelcome = {.id = -1};
-static const struct wire_error greet_us = {.id = -1, .again = 1};
+/* Errors for a connection that is refused, or has to send hello. */
+static const struct wire_error refused = {.id = -1};
+static const struct wire_error hello_wanted = {.id = -1, .again = 1};
 
-/* ---- what is refused: 1 when that is to be printed --------------------- */
+/* ---- refusals: 1 when one is to be printed ----------------------------- */
 
 /*
- * A peer that goes on sending what will not do is sent away: a tool of ours
- * ends with that reason, and what it held goes to others.
+ * Disconnect a peer that keeps sending bad messages: a tool of ours exits with
+ * that reason, and its items go to others.
  */
 static void
-send_away(struct flow_server *server, struct flow_greeted *peer)
+disconnect_peer(struct flow_server *server, struct flow_known_peer *peer)
 {
     struct err last;
 
-    err_set(&last, "sent away after %u messages in a row were refused: %.300s",
-            peer->refusal.row, server->link.last.msg);
-    flow_link_error(&server->link, &peer->id, unwelcome, last.msg);
+    err_set(&last, "disconnected after %u refused messages in a row: %.300s",
+            peer->refusal.streak, server->link.last.msg);
+    flow_link_error(&server->link, &peer->id, refused, last.msg);
     peer->gone = 1;
 }
 
-/* A peer, for people. */
+/* A peer's name in messages to the user. */
 static struct err
-name_peer(const struct flow_greeted *peer)
+name_peer(const struct flow_known_peer *peer)
 {
     struct err name;
 
@@ -148,75 +147,75 @@ name_peer(const struct flow_greeted *peer)
 }
 
 static int
-refuse_message(struct flow_server *server, struct flow_greeted *peer,
+refuse_message(struct flow_server *server, struct flow_known_peer *peer,
                const struct wire_subject *subject, struct flow_news *news)
 {
-    const int last = peer->refusal.row + 1 == FLOW_REFUSALS_MAX && !peer->gone;
+    const int last =
+        peer->refusal.streak + 1 == FLOW_REFUSALS_MAX && !peer->gone;
     struct err name = name_peer(peer);
-    int say;
+    int print;
 
     if (last)
         err_set(&name,
-                "%.200s is sent away: %d messages in a row were "
-                "refused, the last",
+                "%.200s is disconnected after %d refused messages in a "
+                "row, the last",
                 name_peer(peer).msg, FLOW_REFUSALS_MAX);
-    say = flow_link_refuse(&server->link, &peer->id, &peer->refusal, name.msg,
-                           subject, news);
+    print = flow_link_refuse(&server->link, &peer->id, &peer->refusal, name.msg,
+                             subject, news);
     if (last)
-        send_away(server, peer);
-    return say || last;
+        disconnect_peer(server, peer);
+    return print || last;
 }
 
-/* The same of a connection that is not known: it has no use for another try. */
+/* Refuse an unknown connection for good. */
 static int
-turn_away(struct flow_server *server, const struct wire_id *from,
-          struct flow_news *news)
+refuse_connection(struct flow_server *server, const struct wire_id *from,
+                  struct flow_news *news)
 {
-    flow_link_error(&server->link, from, unwelcome, news->why.msg);
+    flow_link_error(&server->link, from, refused, news->why.msg);
     news->what = FLOW_REPORT;
     return tally_add(&server->link.refused, &news->why);
 }
 
-/* A peer that has not said hello is asked to.  All peers of a binder that was
- * restarted are like that, so a message that would be good is no alarm. */
+/* Request the hello of a connection.  After a restart of the binder all peers
+ * need that, so a valid message is no alarm. */
 static int
-ask_stranger(struct flow_server *server, const struct wire_id *from,
-             const char *kind, int is_good, struct flow_news *news)
+request_hello(struct flow_server *server, const struct wire_id *from,
+              const char *kind, int is_good, struct flow_news *news)
 {
-    if (flow_roll_again(&server->peers, from, clock_now()))
-        flow_link_error(&server->link, from, greet_us,
-                        "who are you? say hello");
+    if (flow_peer_table_unknown(&server->peers, from, clock_now()))
+        flow_link_error(&server->link, from, hello_wanted,
+                        "unknown peer: send hello first");
     err_set(&news->why,
-            is_good ? "a peer at '%.200s' is asked to say hello again, as "
-                      "after a restart or a pause: it sent %s"
-                    : "a peer at '%.200s' sent '%s' before it said hello",
+            is_good ? "a peer at '%.200s' is asked for a new hello, as after a "
+                      "restart or a pause: it sent %s"
+                    : "a peer at '%.200s' sent '%s' before its hello",
             wire_sock_endpoint(server->link.sock), kind);
     news->what = FLOW_REPORT;
-    return tally_add(&server->strangers, &news->why);
+    return tally_add(&server->unknown, &news->why);
 }
 
 static int
-on_unread(struct flow_server *server, const struct wire_id *from,
-          struct flow_news *news)
+on_unreadable(struct flow_server *server, const struct wire_id *from,
+              struct flow_news *news)
 {
     const struct wire_subject *subject = wire_sock_subject(server->link.sock);
-    struct flow_greeted *peer = flow_roll_by_id(&server->peers, from);
+    struct flow_known_peer *peer = flow_peer_table_by_id(&server->peers, from);
 
     if (peer)
         return refuse_message(server, peer, subject, news);
     if (subject->version)
-        return turn_away(server, from, news);
-    return ask_stranger(server, from, subject->kind, 0, news);
+        return refuse_connection(server, from, news);
+    return request_hello(server, from, subject->kind, 0, news);
 }
 
-/* ---- what comes in: 1 when there is news ------------------------------- */
+/* ---- receiving: 1 when there is news ----------------------------------- */
 
-/* What we did not know yet of the data is as the first peer says: an augmenter,
- * or to a negatives service its trainer.  A peer that asks for features
- * teaches nothing.
- */
+/* Take the data set that we do not know yet from the first peer: an augmenter,
+ * or the trainer of a negatives service.  A peer that requests features is no
+ * source of it. */
 static void
-learn_data(struct flow_server *server, const struct wire_hello *theirs)
+adopt_data(struct flow_server *server, const struct wire_hello *theirs)
 {
     struct wire_hello *mine = &server->link.hello;
 
@@ -230,16 +229,16 @@ learn_data(struct flow_server *server, const struct wire_hello *theirs)
         memcpy(mine->recipe, theirs->recipe, sizeof mine->recipe);
 }
 
-/* A peer that brings views says what they were made by, so that all make the
- * same. */
+/* Each peer that sends views has to send their recipe, so that all make the
+ * same views. */
 static int
 check_recipe(const struct flow_server *server, const struct wire_hello *hello,
              struct err *err)
 {
     if (server->link.edge != WIRE_EDGE_BATCH || *hello->recipe)
         return 0;
-    return err_set(err, "hello: 'recipe' is missing: a peer that brings views "
-                        "says what they are made by");
+    return err_set(err, "hello: 'recipe' is missing: a peer that sends views "
+                        "has to send the recipe that makes them");
 }
 
 static int
@@ -247,35 +246,36 @@ on_hello(struct flow_server *server, const struct wire_id *from,
          struct wire_msg *msg, struct flow_news *news)
 {
     struct wire_hello hello;
-    struct flow_greeted *peer;
+    struct flow_known_peer *peer;
 
     if (wire_hello_get(&hello, msg, &news->why) ||
         flow_hello_fits(&server->link.hello, &hello, &news->why) ||
         check_recipe(server, &hello, &news->why) ||
         (server->check && server->check(server->self, &hello, &news->why)))
-        return turn_away(server, from, news);
-    learn_data(server, &hello);
-    switch (flow_roll_greet(&server->peers, from, &hello, clock_now(), &peer)) {
-    case FLOW_CROWDED:
+        return refuse_connection(server, from, news);
+    adopt_data(server, &hello);
+    switch (flow_peer_table_greet(&server->peers, from, &hello, clock_now(),
+                                  &peer)) {
+    case FLOW_TABLE_FULL:
         err_set(&news->why, "more than %d peers", FLOW_PEERS_MAX);
-        return turn_away(server, from, news);
+        return refuse_connection(server, from, news);
     case FLOW_KNOWN:
-        tell_hello(server, peer);
+        send_hello(server, peer);
         return 0;
-    case FLOW_ENTERED:
+    case FLOW_ADDED:
         break;
     }
     wire_sock_admit(server->link.sock);
-    tell_hello(server, peer);
+    send_hello(server, peer);
     news->what = FLOW_JOINED;
     news->peer = peer->number;
     return 1;
 }
 
-/* A request: the answer that it had before, or news.  One that is late, or of a
- * peer whose ids do not rise, fails. */
+/* A request gets its cached answer, or is news.  A late one, or one of a peer
+ * whose ids do not rise, fails. */
 static int
-on_request(struct flow_server *server, struct flow_greeted *peer,
+on_request(struct flow_server *server, struct flow_known_peer *peer,
            const struct wire_subject *subject, struct flow_news *news)
 {
     struct wire_msg *answer;
@@ -283,22 +283,22 @@ on_request(struct flow_server *server, struct flow_greeted *peer,
 
     if (wire_msg_id(news->msg, &id, &news->why))
         return refuse_message(server, peer, subject, news);
-    answer = flow_kept_find(&server->kept, peer->hello.peer, id);
+    answer = flow_answer_cache_find(&server->answers, peer->hello.peer, id);
     if (answer) {
         send_peer(server, peer, answer);
         return 0;
     }
-    if (!flow_kept_late(&server->kept, peer->hello.peer, id))
+    if (!flow_answer_cache_late(&server->answers, peer->hello.peer, id))
         return 1;
     err_set(&news->why,
             "a request with a larger id than %jd was answered: ids rise",
             (intmax_t)id);
-    tell_failure(server, peer, id, &news->why);
+    send_failure(server, peer, id, &news->why);
     return 0;
 }
 
 static int
-on_error(struct flow_server *server, struct flow_greeted *peer,
+on_error(struct flow_server *server, struct flow_known_peer *peer,
          const struct wire_subject *subject, struct flow_news *news)
 {
     const struct err name = name_peer(peer);
@@ -306,7 +306,7 @@ on_error(struct flow_server *server, struct flow_greeted *peer,
 
     if (wire_error_get(&error, news->msg, &news->why))
         return refuse_message(server, peer, subject, news);
-    return flow_link_told(&server->link, &error, name.msg, news);
+    return flow_link_on_refusal(&server->link, &error, name.msg, news);
 }
 
 static int
@@ -316,7 +316,7 @@ on_message(struct flow_server *server, const struct wire_id *from,
     struct wire_msg *msg = server->link.msg;
     const enum wire_kind kind = wire_msg_kind(msg);
     const char *role = wire_msg_role(msg);
-    struct flow_greeted *peer = flow_roll_by_id(&server->peers, from);
+    struct flow_known_peer *peer = flow_peer_table_by_id(&server->peers, from);
     struct wire_subject subject;
 
     wire_subject_of(&subject, msg);
@@ -324,15 +324,15 @@ on_message(struct flow_server *server, const struct wire_id *from,
         err_set(&news->why, "a key of role '%s' may not send %s on edge %s",
                 role, wire_kind_name(kind), wire_edge_name(server->link.edge));
         return peer ? refuse_message(server, peer, &subject, news)
-                    : turn_away(server, from, news);
+                    : refuse_connection(server, from, news);
     }
     if (kind == WIRE_HELLO)
         return on_hello(server, from, msg, news);
     if (!peer)
-        return ask_stranger(
+        return request_hello(
             server, from, wire_kind_name(kind),
             wire_edge_may(server->link.edge, WIRE_CONNECTS, kind), news);
-    peer->heard = clock_now();
+    peer->last_seen = clock_now();
     news->peer = peer->number;
     if (flow_link_check(&server->link, kind, &subject, &news->why) ||
         (kind == WIRE_BEAT && wire_beat_get(&peer->beat, msg, &news->why)))
@@ -354,17 +354,17 @@ is_from_peer(enum flow_what what)
     return what == FLOW_MESSAGE || what == FLOW_ENDED || what == FLOW_OVER;
 }
 
-/* The message of the last news was a good one, unless the tool refused it. */
+/* The last message was good, unless the tool refused it. */
 static void
-settle_last(struct flow_server *server)
+finish_last(struct flow_server *server)
 {
-    struct flow_greeted *peer =
-        flow_roll_by_number(&server->peers, server->from);
+    struct flow_known_peer *peer =
+        flow_peer_table_by_number(&server->peers, server->from);
 
-    if (peer && !server->refused_it)
+    if (peer && !server->tool_refused)
         flow_refusal_good(&peer->refusal, wire_msg_kind(server->link.msg));
     server->from = 0;
-    server->refused_it = 0;
+    server->tool_refused = 0;
 }
 
 int
@@ -374,26 +374,26 @@ flow_server_next(struct flow_server *server, struct flow_news *news,
     struct wire_id from;
     int rc;
 
-    (void)err; // nothing that a peer does ends the tool
-    if (flow_link_look(&server->link, news))
+    (void)err; // no message of a peer ends the tool
+    if (flow_link_poll_refused(&server->link, news))
         return 1;
-    while (settle_last(server),
+    while (finish_last(server),
            (rc = flow_link_read(&server->link, &from, news))) {
-        rc = rc < 0 ? on_unread(server, &from, news)
+        rc = rc < 0 ? on_unreadable(server, &from, news)
                     : on_message(server, &from, news);
         server->from = rc && is_from_peer(news->what) ? news->peer : 0;
         if (rc)
             return 1;
     }
-    flow_roll_part(&server->peers);
-    if (!server->peers.patient)
-        flow_roll_expire(&server->peers, clock_now());
+    flow_peer_table_remove_gone(&server->peers);
+    if (!server->peers.keeps_silent)
+        flow_peer_table_expire(&server->peers, clock_now());
     news->what = FLOW_LEFT;
-    news->peer = flow_roll_left(&server->peers);
+    news->peer = flow_peer_table_left(&server->peers);
     return news->peer != 0;
 }
 
-/* ---- what the tool asks and does --------------------------------------- */
+/* ---- the tool's side --------------------------------------------------- */
 
 const struct wire_hello *
 flow_server_hello(const struct flow_server *server)
@@ -407,11 +407,11 @@ flow_server_endpoint(const struct flow_server *server)
     return wire_sock_endpoint(server->link.sock);
 }
 
-/* One more: the next may be on its way while one is read. */
+/* One more: another may be in transit while one is read. */
 void
 flow_server_expect(struct flow_server *server, size_t bytes, size_t n)
 {
-    wire_sock_expect(server->link.sock, (bytes + small) * (n + 1));
+    wire_sock_expect(server->link.sock, (bytes + other_bytes) * (n + 1));
 }
 
 size_t
@@ -430,7 +430,7 @@ flow_server_peer(const struct flow_server *server, size_t i)
 const struct wire_hello *
 flow_server_who(const struct flow_server *server, uint64_t peer)
 {
-    struct flow_greeted *p = flow_roll_by_number(&server->peers, peer);
+    struct flow_known_peer *p = flow_peer_table_by_number(&server->peers, peer);
 
     return p ? &p->hello : NULL;
 }
@@ -438,7 +438,7 @@ flow_server_who(const struct flow_server *server, uint64_t peer)
 const struct wire_beat *
 flow_server_beat(const struct flow_server *server, uint64_t peer)
 {
-    struct flow_greeted *p = flow_roll_by_number(&server->peers, peer);
+    struct flow_known_peer *p = flow_peer_table_by_number(&server->peers, peer);
 
     return p ? &p->beat : NULL;
 }
@@ -447,23 +447,23 @@ int
 flow_server_send(struct flow_server *server, uint64_t peer,
                  struct wire_msg *msg)
 {
-    struct flow_greeted *p = flow_roll_by_number(&server->peers, peer);
+    struct flow_known_peer *p = flow_peer_table_by_number(&server->peers, peer);
 
     return p && send_peer(server, p, msg);
 }
 
-/* Whether all peers that are there are told. */
+/* Send the end of the run: whether all present peers have it. */
 static int
-dismiss_all(struct flow_server *server, struct wire_msg *end)
+send_over(struct flow_server *server, struct wire_msg *end)
 {
     int all = 1;
 
     for (size_t i = server->peers.n; i-- > 0;) {
-        struct flow_greeted *peer = &server->peers.peer[i];
+        struct flow_known_peer *peer = &server->peers.peer[i];
 
-        if (!peer->dismissed && !peer->gone)
-            peer->dismissed = send_peer(server, peer, end);
-        all &= peer->dismissed || peer->gone;
+        if (!peer->over_sent && !peer->gone)
+            peer->over_sent = send_peer(server, peer, end);
+        all &= peer->over_sent || peer->gone;
     }
     return all;
 }
@@ -471,13 +471,13 @@ dismiss_all(struct flow_server *server, struct wire_msg *end)
 void
 flow_server_over(struct flow_server *server, const struct wire_place *at)
 {
-    const double until = clock_now() + last_word;
+    const double until = clock_now() + over_wait_s;
     const struct timespec pause = {.tv_nsec = 5000000};
     struct wire_msg *end = wire_end_put(&(struct wire_end){*at, 1});
 
     for (size_t i = 0; i < server->peers.n_silent; i++)
         wire_sock_send(server->link.sock, &server->peers.silent[i], end);
-    while (!dismiss_all(server, end) && clock_now() < until)
+    while (!send_over(server, end) && clock_now() < until)
         nanosleep(&pause, NULL);
     wire_msg_free(end);
 }
@@ -486,43 +486,43 @@ int
 flow_server_answer(struct flow_server *server, uint64_t peer, int64_t id,
                    struct wire_msg *msg)
 {
-    struct flow_greeted *p = flow_roll_by_number(&server->peers, peer);
+    struct flow_known_peer *p = flow_peer_table_by_number(&server->peers, peer);
     struct err why;
 
     if (!p)
         return 0;
     if (wire_edge_fits(server->link.edge, WIRE_BINDS, msg, &why))
-        return tell_failure(server, p, id, &why);
+        return send_failure(server, p, id, &why);
     if (wire_msg_kind(msg) != WIRE_ERROR) // an error is no lasting answer
-        flow_kept_put(&server->kept, p->hello.peer, id, msg);
+        flow_answer_cache_put(&server->answers, p->hello.peer, id, msg);
     return send_peer(server, p, msg);
 }
 
 int
 flow_server_reaches(struct flow_server *server, uint64_t peer)
 {
-    struct flow_greeted *p = flow_roll_by_number(&server->peers, peer);
+    struct flow_known_peer *p = flow_peer_table_by_number(&server->peers, peer);
 
     if (!p)
         return 0;
-    tell_hello(server, p);
+    send_hello(server, p);
     return !p->gone;
 }
 
 int
 flow_server_refuse(struct flow_server *server, uint64_t peer, struct err *why)
 {
-    struct flow_greeted *p = flow_roll_by_number(&server->peers, peer);
+    struct flow_known_peer *p = flow_peer_table_by_number(&server->peers, peer);
     struct flow_news news = {.why = *why};
     struct wire_subject subject;
-    int say;
+    int print;
 
-    REQUIRE(server->from == peer && !server->refused_it);
-    server->refused_it = 1;
+    REQUIRE(server->from == peer && !server->tool_refused);
+    server->tool_refused = 1;
     if (!p)
         return 0;
     wire_subject_of(&subject, server->link.msg);
-    say = refuse_message(server, p, &subject, &news);
+    print = refuse_message(server, p, &subject, &news);
     *why = news.why;
-    return say;
+    return print;
 }

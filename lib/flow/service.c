@@ -11,13 +11,13 @@
 struct flow_service {
     struct flow_client *client;
     struct flow_service_config config;
-    struct flow_asking asking;
-    struct wire_msg *request;    /* NULL: nothing is asked */
+    struct flow_request pending;
+    struct wire_msg *request;    /* NULL: none */
     struct wire_subject subject; /* of the answer that the caller has */
     struct err unfit; /* why the request cannot be sent; "": it can */
     uint64_t retries;
     uint64_t greetings;
-    double said; /* when it was said last that no answer has come */
+    double reported; /* time of the last report that no answer has come */
 };
 
 struct flow_service *
@@ -35,7 +35,7 @@ flow_service_open(struct wire *wire, const struct flow_service_config *config,
         service->config.deadline = 60;
     if (service->config.say_every_s <= 0)
         service->config.say_every_s = 10;
-    service->asking = (struct flow_asking){
+    service->pending = (struct flow_request){
         .timeout = config->timeout > 0 ? config->timeout : 5,
         .deadline = service->config.deadline,
         .last_id = (int64_t)(clock_wall() & INT64_MAX),
@@ -60,7 +60,7 @@ flow_service_close(struct flow_service *service)
 int64_t
 flow_service_id(struct flow_service *service)
 {
-    return flow_asking_id(&service->asking);
+    return flow_request_id(&service->pending);
 }
 
 uint64_t
@@ -91,7 +91,7 @@ static void
 send_request(struct flow_service *service)
 {
     if (flow_service_joined(service) && service->request &&
-        service->asking.waits && !*service->unfit.msg)
+        service->pending.waits && !*service->unfit.msg)
         wire_sock_soon(service->client->link.sock, service->request);
 }
 
@@ -101,8 +101,8 @@ flow_service_ask(struct flow_service *service, struct wire_msg *request,
 {
     wire_msg_free(service->request);
     service->request = wire_msg_hold(request);
-    service->said = clock_now();
-    flow_asking_begin(&service->asking, id, service->said);
+    service->reported = clock_now();
+    flow_request_begin(&service->pending, id, service->reported);
     *service->client->link.last.msg = '\0';
     *service->unfit.msg = '\0';
     if (!wire_edge_fits(service->config.edge, WIRE_CONNECTS, request,
@@ -115,15 +115,16 @@ int
 flow_service_refuse(struct flow_service *service, struct err *why)
 {
     struct flow_news news = {.why = *why};
-    const int say = flow_client_bad(service->client, &service->subject, &news);
+    const int print =
+        flow_client_refuse_subject(service->client, &service->subject, &news);
 
-    flow_asking_refuse(&service->asking);
+    flow_request_refuse(&service->pending);
     *why = news.why;
-    return say;
+    return print;
 }
 
-/* An answer, or an error about a request: 1 with *what it comes to, or 0 to go
- * on waiting. */
+/* Takes an answer, or an error about a request: 1 with *what it means, or 0 to
+ * wait on. */
 static int
 on_answer(struct flow_service *service, struct flow_news *news,
           enum flow_answer *what, struct err *err)
@@ -136,19 +137,19 @@ on_answer(struct flow_service *service, struct flow_news *news,
         wire_error_get(&error, news->msg, &news->why);
         err_set(err, "%.80s answers: %.400s", service->client->endpoint,
                 error.reason);
-        return flow_asking_hear(&service->asking, error.id, &error, what);
+        return flow_request_receive(&service->pending, error.id, &error, what);
     }
     if (!wire_msg_id(news->msg, &id, &news->why))
-        return flow_asking_hear(&service->asking, id, NULL, what);
+        return flow_request_receive(&service->pending, id, NULL, what);
     *what = FLOW_ODD;
-    if (!flow_client_bad(service->client, &service->subject, news))
+    if (!flow_client_refuse_subject(service->client, &service->subject, news))
         return 0;
     *err = news->why;
     return 1;
 }
 
-/* Reads all that is there, up to what ends the wait: 1 with *what that is, else
- * 0.  Of ANSWERED the client has the message. */
+/* Reads all pending messages, up to one that ends the wait: 1 with *what, else
+ * 0.  The message of ANSWERED stays with the client. */
 static int
 read_answers(struct flow_service *service, enum flow_answer *what,
              struct err *err)
@@ -175,17 +176,17 @@ read_answers(struct flow_service *service, enum flow_answer *what,
     return rc < 0;
 }
 
-/* No answer in time: pause, then the same again on a fresh socket. */
+/* No answer in time: pause, then send the request on a new socket. */
 static int
 retry_request(struct flow_service *service, int stop_fd, struct err *err)
 {
     int rc = wire_sock_wait(service->client->link.wire, NULL, stop_fd,
-                            flow_asking_pause(&service->asking), err);
+                            flow_request_pause(&service->pending), err);
 
     if (rc <= 0)
         return rc;
     service->retries++;
-    flow_asking_renewed(&service->asking, clock_now());
+    flow_request_renewed(&service->pending, clock_now());
     return flow_client_renew(service->client, err) ? -1 : 1;
 }
 
@@ -202,9 +203,9 @@ flow_service_poll(struct flow_service *service, struct err *err)
     return 0;
 }
 
-/* Why nothing has come that will do; "": nothing has. */
+/* Why the last answer was refused; "": none was. */
 static const char *
-last_refused(const struct flow_service *service)
+last_error(const struct flow_service *service)
 {
     return service->client->link.last.msg;
 }
@@ -212,12 +213,11 @@ last_refused(const struct flow_service *service)
 static enum flow_answer
 give_up(const struct flow_service *service, struct err *err)
 {
-    const char *last = last_refused(service);
+    const char *last = last_error(service);
 
     if (*last)
         err_set(err,
-                "'%.120s' gave no answer that will do in %g s; the last that "
-                "came: %.250s",
+                "no usable answer from '%.120s' in %g s; last error: %.250s",
                 service->client->endpoint, service->config.deadline, last);
     else
         err_set(err, "no answer from '%.200s' in %g s",
@@ -225,20 +225,20 @@ give_up(const struct flow_service *service, struct err *err)
     return FLOW_UNREACHED;
 }
 
-/* Says that no answer has come: 1, now and then. */
+/* Reports from time to time that no answer has come: 1 when it did. */
 static int
-still_waits(struct flow_service *service, double now, struct err *err)
+report_wait(struct flow_service *service, double now, struct err *err)
 {
-    const double seconds = now - service->asking.begun;
-    const char *last = last_refused(service);
+    const double seconds = now - service->pending.begun;
+    const char *last = last_error(service);
 
-    if (now - service->said < service->config.say_every_s)
+    if (now - service->reported < service->config.say_every_s)
         return 0;
-    service->said = now;
+    service->reported = now;
     if (*last)
         err_set(err,
-                "'%.120s' has given no answer that will do for %.0f seconds; "
-                "the last that came: %.250s",
+                "no usable answer from '%.120s' for %.0f seconds; last error: "
+                "%.250s",
                 service->client->endpoint, seconds, last);
     else
         err_set(err,
@@ -248,9 +248,9 @@ still_waits(struct flow_service *service, double now, struct err *err)
     return 1;
 }
 
-/* The answer is the caller's. */
+/* Pass the answer to the caller. */
 static struct wire_msg *
-hand_over(struct flow_service *service)
+take_answer(struct flow_service *service)
 {
     struct wire_msg *msg = service->client->link.msg;
 
@@ -265,20 +265,20 @@ flow_service_wait(struct flow_service *service, int stop_fd,
     struct flow_link *link = &service->client->link;
     enum flow_answer what;
 
-    REQUIRE(service->request && service->asking.waits);
+    REQUIRE(service->request && service->pending.waits);
     if (*service->unfit.msg)
         return err_set(err, "%.80s: %.400s", service->client->endpoint,
                        service->unfit.msg);
     while (!read_answers(service, &what, err)) {
         const double now = clock_now();
         double until;
-        int rc = flow_asking_turn(&service->asking, now, &until);
+        int rc = flow_request_turn(&service->pending, now, &until);
 
         if (rc < 0)
             return give_up(service, err);
-        if (still_waits(service, now, err))
+        if (report_wait(service, now, err))
             return FLOW_ODD;
-        until = fmin(until, service->said + service->config.say_every_s);
+        until = fmin(until, service->reported + service->config.say_every_s);
         rc = rc ? retry_request(service, stop_fd, err)
                 : wire_sock_wait(link->wire, link->sock, stop_fd, until - now,
                                  err);
@@ -286,6 +286,6 @@ flow_service_wait(struct flow_service *service, int stop_fd,
             return rc ? FLOW_REFUSED : FLOW_STOPPED;
     }
     if (what == FLOW_ANSWERED)
-        *answer = hand_over(service);
+        *answer = take_answer(service);
     return what;
 }

@@ -2,61 +2,61 @@
 
 #include "book.h"
 
-/* Seconds between two words that the plan ends; after a lease was seen to be
- * over, in which what comes may have been said long before: all at once, where
- * we were stopped. */
-static const double repeated = 1, second_look = 0.1;
+/* Seconds between two notices that the plan ends; after the end of a lease was
+ * noticed, before a snapshot counts: earlier ones may be old, and arrive all at
+ * once after we were stopped. */
+static const double notify_every_s = 1, recheck_s = 0.1;
 
-/* Leases for which a peer is set aside first; how often that is doubled. */
+/* First suspension of a peer, in leases; how often it is doubled at most. */
 enum { ASIDE = 4, DOUBLED_MAX = 8 };
 
-/* Whether a peer knows of this session and takes items at all. */
+/* Whether a peer is in this session and accepts items at all. */
 static int
-is_there(const struct flow_producer *p, const struct flow_peer *peer)
+is_active(const struct flow_producer *p, const struct flow_peer *peer)
 {
     return peer->session == p->newest.at.session && peer->room;
 }
 
-/* Whether nobody is left who was not late: then it counts for nothing. */
+/* Whether all active peers are late: then lateness does not count. */
 static int
 all_late(const struct flow_producer *p)
 {
     size_t i = 0;
 
     while (i < p->peers.n &&
-           (p->peers.peer[i].late || !is_there(p, &p->peers.peer[i])))
+           (p->peers.peer[i].late || !is_active(p, &p->peers.peer[i])))
         i++;
     return i == p->peers.n;
 }
 
-/* How many items a peer may get now. */
+/* How many more items a peer may receive now. */
 static size_t
-count_spare(const struct flow_producer *p, const struct flow_peer *peer,
-            int any, double now)
+count_free(const struct flow_producer *p, const struct flow_peer *peer, int any,
+           double now)
 {
     const size_t room = peer->late && !any ? 1 : peer->room;
 
-    if (!is_there(p, peer) || peer->blocked > now || peer->out >= room ||
-        (!any && peer->aside > now))
+    if (!is_active(p, peer) || peer->blocked > now || peer->out >= room ||
+        (!any && peer->suspended > now))
         return 0;
     return room - peer->out;
 }
 
 /*
- * The peer that is to get the next item, or NULL: the one that was late least
- * often, then the one with the most room, then the one that was served longest
- * ago.  Among peers that were all late, room alone must not decide: one that
- * never delivers may have the most.
+ * The peer to receive the next item, or NULL: the least often late one, then
+ * the one with the most free room, then the least recently served.  When all
+ * were late, room alone must not decide: a peer that never delivers may have
+ * the most.
  */
 static const struct flow_peer *
-choose_taker(const struct flow_producer *p, int any, double now)
+choose_peer(const struct flow_producer *p, int any, double now)
 {
     const struct flow_peer *best = NULL;
     size_t most = 0;
 
     for (size_t i = 0; i < p->peers.n; i++) {
         const struct flow_peer *peer = &p->peers.peer[i];
-        const size_t n = count_spare(p, peer, any, now);
+        const size_t n = count_free(p, peer, any, now);
         const int worse = best && peer->late > best->late,
                   better = best && peer->late < best->late;
 
@@ -84,7 +84,7 @@ flow_producer_turn(const struct flow_producer *p, double now,
     if (!lease)
         return 0;
     any = all_late(p);
-    peer = choose_taker(p, any, now);
+    peer = choose_peer(p, any, now);
     if (!peer)
         return 0;
     if (peer->late && !any)
@@ -114,7 +114,7 @@ flow_producer_gave(struct flow_producer *p, const struct flow_turn *turn,
     lease->over = 0;
 }
 
-/* The lowest lease that is over although the consumer has looked since. */
+/* The lowest lease that has ended although the consumer looked since. */
 static const struct flow_lease *
 find_overdue(struct flow_producer *p, double now)
 {
@@ -123,11 +123,11 @@ find_overdue(struct flow_producer *p, double now)
     for (size_t i = 0; i < p->leases.n; i++) {
         struct flow_lease *lease = &p->leases.lease[i];
 
-        if (lease->state != FLOW_LEASED || now < lease->since + p->seconds)
+        if (lease->state != FLOW_LEASED || now < lease->since + p->lease_s)
             continue;
         if (!lease->over)
             lease->over = now;
-        if (!lowest && p->came > lease->over + second_look)
+        if (!lowest && p->received > lease->over + recheck_s)
             lowest = lease;
     }
     return lowest;
@@ -145,10 +145,10 @@ flow_producer_late(struct flow_producer *p, double now, struct flow_late *late)
     REQUIRE(peer);
     late->peer = peer->number;
     late->at = lease->at;
-    late->lease = p->seconds;
-    late->aside = ASIDE * ldexp(p->seconds, (int)peer->late);
-    late->taken = flow_book_void(p, peer->number);
-    peer->aside = now + late->aside;
+    late->lease = p->lease_s;
+    late->aside = ASIDE * ldexp(p->lease_s, (int)peer->late);
+    late->taken = flow_producer_revoke(p, peer->number);
+    peer->suspended = now + late->aside;
     if (peer->late <= DOUBLED_MAX)
         peer->late++;
     return 1;
@@ -161,7 +161,7 @@ flow_producer_due(const struct flow_producer *p, double now)
 
     for (size_t i = 0; i < p->leases.n; i++) {
         const struct flow_lease *lease = &p->leases.lease[i];
-        const double end = lease->since + p->seconds;
+        const double end = lease->since + p->lease_s;
 
         if (lease->state == FLOW_LEASED && end > now)
             due = fmin(due, end - now);
@@ -174,8 +174,8 @@ flow_producer_due(const struct flow_producer *p, double now)
 
         if (peer->blocked > now)
             due = fmin(due, peer->blocked - now);
-        if (peer->aside > now)
-            due = fmin(due, peer->aside - now);
+        if (peer->suspended > now)
+            due = fmin(due, peer->suspended - now);
     }
     return due;
 }
@@ -189,8 +189,8 @@ flow_producer_untold(const struct flow_producer *p, double now)
     for (size_t i = 0; i < p->peers.n; i++) {
         const struct flow_peer *peer = &p->peers.peer[i];
 
-        if (peer->asks && is_there(p, peer) && peer->blocked <= now &&
-            now - peer->told >= repeated)
+        if (peer->wants && is_active(p, peer) && peer->blocked <= now &&
+            now - peer->notified >= notify_every_s)
             return peer->number;
     }
     return 0;
@@ -207,6 +207,6 @@ flow_producer_told(struct flow_producer *p, uint64_t number, int sent,
         flow_peers_busy(peer, now);
         return;
     }
-    peer->told = now;
-    peer->asks = 0;
+    peer->notified = now;
+    peer->wants = 0;
 }

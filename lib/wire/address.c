@@ -10,7 +10,7 @@ wire_address_is_tcp(const char *endpoint)
     return !strncmp(endpoint, "tcp://", strlen("tcp://"));
 }
 
-/* 1 for tcp://HOST:PORT with a port from 1 to 65535; a binder may say *. */
+/* 1 for tcp://HOST:PORT with a port from 1 to 65535, or * for a binder. */
 static int
 has_port(const char *endpoint, int binds)
 {
@@ -31,7 +31,7 @@ wire_address_check(const char *endpoint, int binds, struct err *err)
     if (!wire_address_is_tcp(endpoint) && strncmp(endpoint, "ipc://", 6) &&
         strncmp(endpoint, "inproc://", 9))
         return err_set(
-            err, "no endpoint: '%.200s', want tcp://HOST:PORT or ipc://PATH",
+            err, "bad endpoint: '%.200s', want tcp://HOST:PORT or ipc://PATH",
             endpoint);
     if (!strncmp(endpoint, "ipc://@", 7))
         return err_set(err,
@@ -40,7 +40,7 @@ wire_address_check(const char *endpoint, int binds, struct err *err)
                        endpoint);
     if (wire_address_is_tcp(endpoint) && !has_port(endpoint, binds))
         return err_set(err,
-                       "no endpoint: '%.200s', want a port from 1 to 65535%s",
+                       "bad endpoint: '%.200s', want a port from 1 to 65535%s",
                        endpoint, binds ? ", or *" : "");
     return 0;
 }

@@ -6,10 +6,10 @@
 
 #include "wire/msg.h"
 
-/* What a message is: for lib/wire/msg.c, which gives its parts, and
- * lib/wire/parse.c, which checks them. */
+/* A message, for lib/wire/msg.c, which returns its parts, and lib/wire/parse.c,
+ * which checks them. */
 struct wire_msg {
-    size_t holders;
+    size_t holders; /* references */
     enum wire_kind kind;
     const char *name; /* of the kind */
     char role[32];

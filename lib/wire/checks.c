@@ -11,7 +11,7 @@
 
 #include "checks.h"
 
-/* How far from 1 a row of f4 may sum. */
+/* How far the sum of a row of f4 may be from 1. */
 static const double slack = 1e-3;
 
 void
@@ -63,7 +63,8 @@ wire_check_w(struct wire_reader *r, const void *x, int64_t size)
         }
         if (!negative && sum <= 1 + slack && sum >= least)
             continue;
-        wire_read_fail(r, "row %zu of w is no set of weights: sum %g", i, sum);
+        wire_read_fail(r, "row %zu of w is not a set of weights: sum %g", i,
+                       sum);
         return;
     }
 }
@@ -80,7 +81,7 @@ wire_check_piece(struct wire_reader *r, const void *x, int64_t size)
 
         pieces += t->n > 0;
         if (t->n && (t->n > t->rows || (uint64_t)state->from > t->rows - t->n))
-            wire_read_fail(r, "rows %jd .. of table '%s' end behind its %zu",
+            wire_read_fail(r, "rows %jd .. of table '%s' exceed its %zu",
                            (intmax_t)state->from, t->name, t->rows);
         if (t->n > 1 && t->n > WIRE_PIECE_MAX / t->width)
             wire_read_fail(r, "%zu rows of table '%s' are more than %d bytes",
@@ -177,7 +178,7 @@ wire_check_have(struct wire_reader *r, const void *x, int64_t size)
 
         if (at[0] < 0 || at[0] >= WIRE_EPOCH_MAX || at[1] < 0 ||
             at[1] >= WIRE_STEP_MAX)
-            wire_read_fail(r, "row %zu of have is no place", i);
+            wire_read_fail(r, "row %zu of have is not a place", i);
         else if (i && (at[0] < at[-2] || (at[0] == at[-2] && at[1] <= at[-1])))
             wire_read_fail(r, "row %zu of have is not after the one before", i);
     }

@@ -4,8 +4,8 @@
 #include "pack.h"
 
 /*
- * What must hold between fields of a message, by kind: rows of
- * lib/wire/message.c (struct wire_check).  x is the struct that was filled.
+ * Checks between the fields of a message, by kind: rows of lib/wire/message.c
+ * (struct wire_check).  x is the decoded struct.
  */
 void wire_check_digest(struct wire_reader *r, const void *x, int64_t size);
 void wire_check_dataset(struct wire_reader *r, const void *x, int64_t size);

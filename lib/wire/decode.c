@@ -33,7 +33,7 @@ get_number(struct wire_decoder *d, const struct wire_field *f)
     set_number(f, d->x, wire_read_whole(&d->r, f->name, least, f->greatest));
 }
 
-/* A finite number; integers will do, too. */
+/* A finite number; integers are accepted, too. */
 static int
 object_real(const msgpack_object *o, double *value)
 {
@@ -55,8 +55,8 @@ get_real(struct wire_decoder *d, const struct wire_field *f)
     double *value = field_at(d->x, f->at);
 
     if (o && (object_real(o, value) || *value < f->low || *value > f->high))
-        wire_read_fail(&d->r, "'%s' is no number in %g .. %g", f->name, f->low,
-                       f->high);
+        wire_read_fail(&d->r, "'%s' is not a number in %g .. %g", f->name,
+                       f->low, f->high);
 }
 
 static void
@@ -95,7 +95,7 @@ get_text(struct wire_decoder *d, const struct wire_field *f)
     text = &o->via.str;
     if (o->type != MSGPACK_OBJECT_STR || text->size >= f->room ||
         text->size < (size_t)f->least || memchr(text->ptr, 0, text->size))
-        wire_read_fail(&d->r, "'%s' is no text of %jd to %zu bytes", f->name,
+        wire_read_fail(&d->r, "'%s' is not a text of %jd to %zu bytes", f->name,
                        (intmax_t)f->least, f->room - 1);
     else if (f->words && !is_word(f->words, text))
         wire_read_fail(&d->r, "'%s' is none of %s", f->name, f->words);
@@ -110,7 +110,7 @@ get_map(struct wire_decoder *d, const struct wire_field *f)
     const msgpack_object *o = wire_read_need(&d->r, f->name);
 
     if (o && o->type != MSGPACK_OBJECT_MAP)
-        wire_read_fail(&d->r, "'%s' is no map", f->name);
+        wire_read_fail(&d->r, "'%s' is not a map", f->name);
     return d->r.rc ? &empty : &o->via.map;
 }
 
@@ -121,12 +121,12 @@ get_value(struct wire_decoder *d, const msgpack_object_kv *kv,
     const size_t n = kv->key.via.str.size;
 
     if (n < 1 || n >= sizeof value->name || memchr(kv->key.via.str.ptr, 0, n)) {
-        wire_read_fail(&d->r, "a name of a number has %zu bytes", n);
+        wire_read_fail(&d->r, "the name of a number has %zu bytes", n);
         return;
     }
     memcpy(value->name, kv->key.via.str.ptr, n);
     if (object_real(&kv->val, &value->value))
-        wire_read_fail(&d->r, "'%s' is no finite number", value->name);
+        wire_read_fail(&d->r, "'%s' is not a finite number", value->name);
 }
 
 static void
@@ -164,7 +164,7 @@ get_share(struct wire_decoder *d, const struct wire_field *f)
     int64_t *part = field_at(d->x, f->at);
 
     if (o && (object_two(o, f->greatest, part) || part[0] >= part[1]))
-        wire_read_fail(&d->r, "'%s' is no [i, n] with i < n <= %jd", f->name,
+        wire_read_fail(&d->r, "'%s' is not [i, n] with i < n <= %jd", f->name,
                        (intmax_t)f->greatest);
 }
 
@@ -188,7 +188,7 @@ get_couples(struct wire_decoder *d, const struct wire_field *f)
     *(size_t *)field_at(d->x, f->count) = list->size;
     for (size_t i = 0; i < list->size; i++)
         if (object_two(&list->ptr[i], most, couple[i]))
-            wire_read_fail(&d->r, "entry %zu of '%s' is no pair of ids", i,
+            wire_read_fail(&d->r, "entry %zu of '%s' is not a pair of ids", i,
                            f->name);
 }
 
@@ -200,7 +200,7 @@ get_tables(struct wire_decoder *d, const struct wire_field *f)
     set_pointer(d->x, f->at, wire_tables_get(&d->r, f->name, f->placed, n));
 }
 
-/* What a field is where it is missing; 1 when that is all. */
+/* Sets the value of a missing field; returns 1 when the field is missing. */
 static int
 is_left_out(struct wire_decoder *d, const struct wire_field *f)
 {
@@ -238,7 +238,7 @@ get_field(struct wire_decoder *d, const struct wire_field *f)
     case WIRE_TEXT:
         get_text(d, f);
         break;
-    case WIRE_MAP: // wire_decode() goes into it
+    case WIRE_MAP: // wire_decode() enters it
         break;
     case WIRE_SHARE:
         get_share(d, f);
@@ -258,7 +258,7 @@ get_field(struct wire_decoder *d, const struct wire_field *f)
     }
 }
 
-/* Arrays of a decoded struct that do not lie in its message. */
+/* Arrays of a decoded struct that are not in its message. */
 static void
 free_own(const struct wire_message *m, void *x)
 {
@@ -275,7 +275,7 @@ get_all(struct wire_decoder *d)
     const msgpack_object_map *header = d->r.map;
     const struct wire_field *f;
     const struct wire_check *c;
-    size_t inside = 0; // rows that are still of a map in the header
+    size_t inside = 0; // rows that are left of a map in the header
 
     for (f = d->m->fields; f->name; f++) {
         if (f->type == WIRE_MAP) {
@@ -310,7 +310,7 @@ wire_decode(enum wire_kind kind, void *to, const struct wire_msg *msg,
         memset(to, 0, d.m->bytes);
         return -1;
     }
-    if (d.m->held) // which only counts its holders
+    if (d.m->held) // holding changes only the number of references
         set_pointer(to, d.m->held, wire_msg_hold((struct wire_msg *)msg));
     return 0;
 }

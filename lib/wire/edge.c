@@ -6,8 +6,8 @@
 
 enum { KIB = 1024, MIB = 1024 * 1024 };
 
-/* Next to each limit, what needs it.  A message may have so much besides its
- * largest part. */
+/* With each limit, the message that needs it.  `besides` is for the other parts
+ * of a message, apart from its largest. */
 static const struct limit {
     size_t part, besides;
 } limits[WIRE_EDGES][2] = {
@@ -28,7 +28,7 @@ static const char *const names[WIRE_EDGES] = {
     "plan, items", "batch", "negatives", "features", "events", "any",
 };
 
-/* The roles whose keys may be at the ends, with blanks between. */
+/* The roles that a key may have at the two ends, separated by blanks. */
 #define ALL "select augment train negatives tap"
 static const char *const roles[WIRE_EDGES][2] = {
     [WIRE_EDGE_PLAN] = {"augment negatives", "select negatives"},
@@ -110,7 +110,7 @@ wire_edge_fits(enum wire_edge edge, enum wire_side from,
         if (bytes[i] > most[i])
             return err_set(err,
                            "%s of %zu bytes%s, edge %s takes at most %zu: "
-                           "take smaller batches",
+                           "use smaller batches",
                            wire_kind_name(wire_msg_kind(msg)), bytes[i],
                            i ? "" : " in one part", names[edge], most[i]);
     return 0;

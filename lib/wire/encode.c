@@ -25,7 +25,7 @@ tensor_of(const struct wire_message *m, const struct wire_field *f,
     return t;
 }
 
-/* 1 when the struct says something that is to be sent. */
+/* 1 when the field has a value to be sent. */
 static int
 is_sent(const struct wire_message *m, const struct wire_field *f, const void *x)
 {
@@ -67,7 +67,7 @@ put_map(struct wire_writer *w, const char *key, size_t n)
 {
     wire_write_key(w, key);
     msgpack_pack_map(&w->packer, n);
-    w->keys -= n; // its own keys are written the same way, and count there
+    w->keys -= n; // wire_write_key() counts the keys in it, too
 }
 
 static void

@@ -85,7 +85,7 @@ wire_feed_drawn(struct wire_feed *feed, struct wire_drawn *drawn)
     publish_message(feed, wire_drawn_put(drawn));
 }
 
-/* Notes whether somebody follows a topic, for all kinds that begin so. */
+/* Records whether a topic, a prefix, is subscribed, for all its kinds. */
 static void
 note_topic(struct wire_feed *feed, const char *topic, size_t n, int on)
 {
@@ -104,8 +104,8 @@ note_topic(struct wire_feed *feed, const char *topic, size_t n, int on)
 }
 
 /*
- * ZeroMQ tells of each topic when its first follower comes, and when the last
- * one goes.  A topic is a prefix: those of a kind differ by their length.
+ * ZeroMQ reports each topic when its first subscriber comes and when its last
+ * one leaves.  A topic is a prefix: those of a kind differ by their length.
  */
 int
 wire_feed_followed(struct wire_feed *feed, enum wire_kind kind)

@@ -6,7 +6,7 @@
 
 struct walk {
     const uint8_t *at;
-    size_t left; /* bytes behind `at` */
+    size_t left; /* bytes from `at` on */
     size_t open; /* maps and arrays that are not complete */
     struct {
         uint64_t values; /* still to come, keys of a map included */
@@ -14,7 +14,7 @@ struct walk {
     } in[WIRE_DEPTH_MAX];
 };
 
-/* Take a number of `width` bytes, big end first; -1 when they are not there. */
+/* Read a big-endian number of `width` bytes; -1 when they are not there. */
 static int
 read_number(struct walk *w, size_t width, uint64_t *value)
 {
@@ -47,7 +47,7 @@ skip_counted(struct walk *w, size_t width)
     return read_number(w, width, &n) ? -1 : skip_bytes(w, n);
 }
 
-/* Go into a map or an array: each of its values takes a byte at least. */
+/* Enter a map or an array: each of its values takes a byte at least. */
 static int
 enter_values(struct walk *w, uint64_t count, int is_map)
 {
@@ -68,7 +68,7 @@ enter_counted(struct walk *w, size_t width, int is_map)
     return read_number(w, width, &n) ? -1 : enter_values(w, n, is_map);
 }
 
-/* One value by its tag: what follows it is skipped or entered. */
+/* One value by its tag: skip or enter what follows. */
 static int
 walk_value(struct walk *w, uint8_t tag)
 {
@@ -94,7 +94,7 @@ walk_value(struct walk *w, uint8_t tag)
         return enter_counted(w, tag == 0xdc ? 2 : 4, 0);
     if (tag == 0xde || tag == 0xdf)
         return enter_counted(w, tag == 0xde ? 2 : 4, 1);
-    return -1; // ext, and 0xc1, which is nothing
+    return -1; // ext, and 0xc1, which is unused
 }
 
 static int
@@ -134,6 +134,6 @@ wire_guard(const void *bytes, size_t len, struct err *err)
             w.open--;
     } while (w.open);
     if (w.left)
-        return err_set(err, "header has %zu bytes behind its end", w.left);
+        return err_set(err, "header has %zu bytes after its end", w.left);
     return 0;
 }

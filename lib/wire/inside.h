@@ -8,8 +8,8 @@
 #include "wire/sock.h"
 
 /*
- * What lib/wire/sock.c (one socket) and lib/wire/wait.c (all of them) share;
- * nobody else looks in here.
+ * Shared by lib/wire/sock.c (one socket) and lib/wire/wait.c (all of them), and
+ * private to this room.
  */
 struct wire {
     void *context;
@@ -18,12 +18,12 @@ struct wire {
     struct wire_sock *first;
     zmq_pollitem_t *items; /* of wire_wait() */
     size_t room;
-    unsigned long monitors; /* so far: ZeroMQ is slow to free a name */
+    unsigned long monitors; /* made so far: ZeroMQ is slow to free a name */
     struct tally refused;   /* connections */
     struct err why;         /* the last of them that is to be printed */
-    int say;
-    struct err open; /* the first tcp endpoint without keys, to be printed; */
-    int opened;      /* there is one */
+    int unreported;         /* `why` is */
+    struct err open; /* warning for the first tcp endpoint without keys, */
+    int opened;      /* which was bound */
 };
 
 struct wire_sock {
@@ -32,20 +32,21 @@ struct wire_sock {
     void *socket, *monitor;
     enum wire_type type;
     int binds, bound;
-    size_t most;  /* bytes of a message that comes */
+    size_t most;  /* bytes of a received message */
     int gate;     /* of a binder in a tool (wire/gate.h), else -1 */
-    int from;     /* the descriptor that the last message came by, or -1 */
-    int met;      /* a binder without a gate: a connection was taken */
-    int up, lost; /* DEALER: somebody is there; was, and went */
+    int from;     /* descriptor of the last message's connection, or -1 */
+    int accepted; /* a binder without a gate: it has accepted a connection */
+    int up, lost; /* DEALER: connected; was connected, and is no more */
     char endpoint[256];
-    struct wire_unsent *unsent; /* PUB: what waits for subscribers */
-    struct wire_msg *beat, *soon;
+    struct wire_unsent *unsent; /* PUB: bytes queued for subscribers */
+    struct wire_msg *beat, *pending;
     double beat_at;
-    double (*tend)(void *self, int up, double now); /* NULL: nothing is due */
+    double (*on_tick)(void *self, int up,
+                      double now); /* NULL: nothing is due */
     void *self;
     double due;                  /* when it is to be called again */
-    struct wire_subject subject; /* what was refused last */
-    struct err trouble; /* why connections come to nothing; "": they do not */
+    struct wire_subject subject; /* of the last refused message */
+    struct err trouble;          /* why connections fail; "": they do not */
 };
 
 /* wire_gate_guards() returns 1 when ZeroMQ reads through the gate of this

@@ -21,9 +21,9 @@ wire_role_known(const char *role)
     return wire_edge_takes(WIRE_EDGE_ANY, WIRE_CONNECTS, role);
 }
 
-/* Copy the value of `name = "value"` when the line says that; else leave. */
+/* Copy the value of a line `name = "value"`; ignore any other line. */
 static void
-take_line(const char *line, const char *name, char *to, size_t room)
+read_value(const char *line, const char *name, char *to, size_t room)
 {
     const size_t n = strlen(name);
     size_t len;
@@ -62,18 +62,18 @@ read_cert(struct wire_cert *cert, const char *path, int secret, struct err *err)
     snprintf(cert->name, sizeof cert->name, "%.*s", (int)strcspn(base, "."),
              base);
     for (char *line = text; *line; line += *line == '\n') {
-        take_line(line, "public-key", cert->public_key, WIRE_KEY_TEXT);
-        take_line(line, "secret-key", cert->secret_key, WIRE_KEY_TEXT);
-        take_line(line, "role", cert->role, sizeof cert->role);
+        read_value(line, "public-key", cert->public_key, WIRE_KEY_TEXT);
+        read_value(line, "secret-key", cert->secret_key, WIRE_KEY_TEXT);
+        read_value(line, "role", cert->role, sizeof cert->role);
         line += strcspn(line, "\n");
     }
     free(text);
     if (!is_key(cert->public_key) || (secret && !is_key(cert->secret_key)))
-        return err_set(err, "'%s' is no certificate with a %s key", path,
+        return err_set(err, "'%s' is not a certificate with a %s key", path,
                        secret ? "secret" : "public");
     if (!wire_role_known(cert->role))
         return err_set(err,
-                       "'%s' names no role: its metadata wants role = "
+                       "'%s' has no role: its metadata needs role = "
                        "\"select\", augment, train, negatives, tap or any",
                        path);
     return 0;
@@ -86,7 +86,7 @@ by_name(const void *a, const void *b)
                   ((const struct wire_cert *)b)->name);
 }
 
-/* A user that may write there could let himself in. */
+/* A user who can write there could add a key. */
 static int
 is_ours(const char *path, struct err *err)
 {
@@ -96,13 +96,13 @@ is_ours(const char *path, struct err *err)
         return err_sys(err, "cannot open '%s'", path);
     if (st.st_uid != geteuid() && st.st_uid != 0)
         return err_set(err,
-                       "'%s' says who may speak with us and belongs to "
-                       "somebody else: chown it",
+                       "'%s' decides who may connect and belongs to another "
+                       "user: chown it",
                        path);
     if (st.st_mode & 022)
         return err_set(err,
-                       "'%s' says who may speak with us and others can write "
-                       "to it: chmod go-w",
+                       "'%s' decides who may connect and others can write to "
+                       "it: chmod go-w",
                        path);
     return 0;
 }
@@ -226,15 +226,15 @@ wire_keys_make(const char *dir, const char *name, const char *role,
     if (!wire_role_known(role))
         return err_set(err, "no such role: '%s'", role);
     if (!*name || strpbrk(name, "/."))
-        return err_set(err, "no name for a key: '%s'", name);
+        return err_set(err, "invalid name for a key: '%s'", name);
     if (zmq_curve_keypair(public_key, secret_key))
         return err_set(err, "this ZeroMQ was built without CURVE");
     if (file_mkdir(dir, 0700, err))
         return -1;
 
     path = mem_format("%s/%s.key_secret", dir, name);
-    text = mem_format("#   CURVE secret certificate of foil: give it to "
-                      "nobody.\n\nmetadata\n    role = \"%s\"\ncurve\n"
+    text = mem_format("#   CURVE secret certificate of foil: keep it "
+                      "secret.\n\nmetadata\n    role = \"%s\"\ncurve\n"
                       "    public-key = \"%s\"\n    secret-key = \"%s\"\n",
                       role, public_key, secret_key);
     rc = write_cert(path, 0600, text, err);

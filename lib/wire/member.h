@@ -26,7 +26,7 @@ count_at(const void *x, size_t at)
     return *(const size_t *)field_at(x, at);
 }
 
-/* Pointers of every type look alike. */
+/* Reads a pointer of any type. */
 static inline const void *
 pointer_at(const void *x, size_t at)
 {
@@ -58,7 +58,7 @@ set_number(const struct wire_field *f, void *x, int64_t value)
         *(int64_t *)field_at(x, f->at) = value;
 }
 
-/* In a shape. */
+/* For a character of a shape. */
 static inline int
 is_digit(char c)
 {

@@ -40,7 +40,7 @@ static const struct wire_field hello_fields[] = {
 };
 
 static const struct wire_check hello_checks[] = {
-    {"the digest is one", wire_check_digest},
+    {"the digest is valid", wire_check_digest},
     {"a data set has a digest and images, or neither", wire_check_dataset},
     {0},
 };
@@ -74,7 +74,7 @@ static const struct wire_size next_sizes[] = {
 };
 
 static const struct wire_check next_checks[] = {
-    {"have is places in order", wire_check_have},
+    {"have lists places in order", wire_check_have},
     {"no more than the window is held", wire_check_window},
     {0},
 };
@@ -236,7 +236,7 @@ static const struct wire_size pairs_sizes[] = {
 };
 
 static const struct wire_check pairs_checks[] = {
-    {"kind pair has what it wants", wire_check_kind},
+    {"kind pair has 2 views and captions", wire_check_kind},
     {"rows of extra_texts are captions", wire_check_pairs_texts},
     {0},
 };
@@ -336,7 +336,7 @@ static const struct wire_field status_fields[] = {
     {0},
 };
 
-/* Of each anchor, or of each of its k. */
+/* Of each of an anchor's k negatives; -1: not known. */
 #define KNOWN(x, key, m, most) \
     TENSOR(x, key, m, "vbk"), .least = -1, .greatest = (most)
 

@@ -1,7 +1,7 @@
 #include "wire/next.h"
 #include "util/clock.h"
 
-/* Nanoseconds; clocks before that were never set. */
+/* Nanoseconds; a clock before 2025 was never set. */
 static const int64_t day = (int64_t)86400 * 1000000000,
                      year_2025 = (int64_t)1735689600 * 1000000000;
 
@@ -14,7 +14,7 @@ wire_session_check(int64_t session, struct err *err)
     if (ahead <= 1 || now < (double)year_2025)
         return 0;
     return err_set(err,
-                   "session %jd lies %.0f days ahead of this machine's clock",
+                   "session %jd is %.0f days ahead of this machine's clock",
                    (intmax_t)session, ahead);
 }
 

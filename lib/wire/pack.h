@@ -6,11 +6,11 @@
 #include "wire/msg.h"
 
 /*
- * How a header is written and read, key by key: what lib/wire/encode.c and
- * decode.c are made of, and what looks at one key of a message of any kind.
+ * Writing and reading a header key by key: the basis of lib/wire/encode.c and
+ * decode.c, and of code that reads one key of a message of any kind.
  *
  * A writer collects keys and tensors; a broken limit is a bug of ours.  The
- * value of a key is packed by its writer, those of a map key by key.
+ * caller packs the value of a key itself, those of a map key by key.
  */
 struct wire_writer {
     enum wire_kind kind;
@@ -25,8 +25,8 @@ void wire_write_text(struct wire_writer *w, const char *text);
 void wire_write_key(struct wire_writer *w, const char *key);
 
 /*
- * wire_write_tensor() adds an array; its data must last until the end.  The
- * sizes follow, `rank` of them, as size_t[].
+ * wire_write_tensor() adds an array; its data must be valid until
+ * wire_write_end().  `rank` sizes follow, as size_t[].
  */
 void wire_write_tensor(struct wire_writer *w, const char *name,
                        enum wire_dtype dtype, const void *data, size_t rank,
@@ -35,8 +35,8 @@ void wire_write_tensor(struct wire_writer *w, const char *name,
 struct wire_msg *wire_write_end(struct wire_writer *w);
 
 /*
- * A reader checks as it reads.  The first fault is put into err, rc becomes
- * -1, and every further read gives 0, so that a decoder checks once.
+ * A reader checks as it reads.  The first error is stored in err, rc becomes
+ * -1, and every further read returns 0, so that a decoder checks once.
  */
 struct wire_reader {
     const struct wire_msg *msg;
@@ -47,7 +47,7 @@ struct wire_reader {
 
 struct wire_reader wire_read_start(const struct wire_msg *msg, struct err *err);
 
-/* wire_read_fail() is for what decoders find themselves. */
+/* wire_read_fail() sets an error that a decoder itself found. */
 void wire_read_fail(struct wire_reader *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -64,7 +64,7 @@ int64_t wire_read_whole(struct wire_reader *r, const char *key, int64_t min,
 const msgpack_object_array *wire_read_array(struct wire_reader *r,
                                             const char *key);
 
-/* wire_object_whole(): an integer in min .. max, 0; or -1. */
+/* wire_object_whole() reads an integer in min .. max: 0, or -1. */
 int wire_object_whole(const msgpack_object *object, int64_t min, int64_t max,
                       int64_t *value);
 

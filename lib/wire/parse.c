@@ -10,10 +10,10 @@
 #include "raw.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "the tensors of our messages are used as they lie in memory"
+#error "the tensors of our messages are used without a change of byte order"
 #endif
 
-/* Text that came from outside, for a sentence: printable, cut at 40 bytes. */
+/* Foreign text for an error message: printable, cut at 40 bytes. */
 static const char *
 make_printable(char to[41], const char *text, size_t n)
 {
@@ -113,7 +113,7 @@ check_tensor(struct wire_tensor *t, const msgpack_object *o)
     return 0;
 }
 
-/* Every finite number has an exponent that is not all ones. */
+/* The exponent of a finite number is not all ones. */
 static int
 all_finite(const struct wire_tensor *t)
 {
@@ -137,7 +137,7 @@ all_finite(const struct wire_tensor *t)
     return !bad;
 }
 
-/* The bytes of tensor i, copied where they lie askew. */
+/* The bytes of tensor i, copied when they are not aligned. */
 static int
 check_data(struct wire_msg *msg, size_t i, int stranger, struct err *err)
 {
@@ -170,7 +170,7 @@ check_tensors(struct wire_msg *msg, int stranger, struct err *err)
     msg->n_tensors = list ? list->size : 0;
     if (msg->n_tensors != msg->n_parts - 2) {
         msg->n_tensors = 0;
-        return err_set(err, "%zu parts behind the header, 'tensors' says %u",
+        return err_set(err, "%zu parts after the header, 'tensors' says %u",
                        msg->n_parts - 2, list ? list->size : 0);
     }
     msg->tensor = mem_array(msg->n_tensors, sizeof *msg->tensor);
@@ -189,7 +189,7 @@ check_tensors(struct wire_msg *msg, int stranger, struct err *err)
 }
 
 static void
-keep_role(struct wire_msg *msg)
+copy_role(struct wire_msg *msg)
 {
     const char *role = zmq_msg_gets(&msg->parts[0], "User-Id");
 
@@ -222,7 +222,7 @@ wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger,
     wire_subject_of(subject, msg);
     if (check_tensors(msg, stranger, err))
         goto fail;
-    keep_role(msg);
+    copy_role(msg);
     return msg;
 
 fail:

@@ -11,15 +11,15 @@
 
 const struct wire_gate *wire_gate;
 
-enum { PATIENCE = 60000 }; /* milliseconds; a byte takes one */
+enum { WAIT_MS = 60000 }; /* a byte takes 1 ms */
 
-/* A byte from one socket to another: 1 when the gate has had it. */
+/* Send a byte from one socket to the other: 1 when the gate has seen it. */
 static int
-hears_byte(void *to, void *from)
+pass_byte(void *to, void *from)
 {
     char name[64], byte;
-    const int wait = PATIENCE, none = 0;
-    int gate, came;
+    const int wait = WAIT_MS, none = 0;
+    int gate, ok;
 
     snprintf(name, sizeof name, "ipc://@foil-%ld-%.9f", (long)getpid(),
              clock_now());
@@ -27,11 +27,11 @@ hears_byte(void *to, void *from)
     zmq_setsockopt(to, ZMQ_LINGER, &none, sizeof none);
     zmq_setsockopt(from, ZMQ_LINGER, &none, sizeof none);
     wire_gate->expect_next(SIZE_MAX / 2, SIZE_MAX / 2);
-    came = !zmq_bind(to, name);
+    ok = !zmq_bind(to, name);
     gate = wire_gate->take_made();
-    came = came && gate >= 0 && !zmq_connect(from, name) &&
-           zmq_send(from, "", 1, 0) == 1 && zmq_recv(to, &byte, 1, 0) == 1;
-    return came && wire_gate->has_heard(gate);
+    ok = ok && gate >= 0 && !zmq_connect(from, name) &&
+         zmq_send(from, "", 1, 0) == 1 && zmq_recv(to, &byte, 1, 0) == 1;
+    return ok && wire_gate->has_heard(gate);
 }
 
 int
@@ -45,7 +45,7 @@ wire_gate_guards(void)
     context = zmq_ctx_new();
     to = context ? zmq_socket(context, ZMQ_PAIR) : NULL;
     from = context ? zmq_socket(context, ZMQ_PAIR) : NULL;
-    proved = to && from && hears_byte(to, from);
+    proved = to && from && pass_byte(to, from);
     if (to)
         zmq_close(to);
     if (from)

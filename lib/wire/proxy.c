@@ -5,14 +5,14 @@
 #include "util/mem.h"
 #include "wire/proxy.h"
 
-/* A peer that sent nothing for so many seconds gives up its connection. */
-static const double idle_most = 60;
+/* Seconds without a message after which a peer's connection is closed. */
+static const double idle_max_s = 60;
 
 struct pair {
     uint32_t number;
     struct wire_id id;      /* of the peer that connected */
-    struct wire_sock *sock; /* to the real binder, in its place */
-    double heard;
+    struct wire_sock *sock; /* its connection to the real binder */
+    double last_seen;
 };
 
 struct wire_proxy {
@@ -58,9 +58,9 @@ wire_proxy_close(struct wire_proxy *proxy)
     free(proxy);
 }
 
-/* Give up the connection in place of pair i. */
+/* Close the connection of pair i. */
 static void
-part_with(struct wire_proxy *proxy, size_t i)
+close_pair(struct wire_proxy *proxy, size_t i)
 {
     wire_sock_close(proxy->pair[i].sock);
     proxy->pair[i] = proxy->pair[--proxy->n];
@@ -79,17 +79,17 @@ pair_of(struct wire_proxy *proxy, const struct wire_id *id, struct err *err)
                              proxy->role, &proxy->limits, err);
     if (!sock)
         return NULL;
-    wire_sock_admit(proxy->sock); // the real binder judges who it is
+    wire_sock_admit(proxy->sock); // the real binder checks the peer
     mem_grow(&proxy->pair, &proxy->room, proxy->n + 1, sizeof *proxy->pair);
     proxy->pair[proxy->n] =
         (struct pair){.number = ++proxy->last, .id = *id, .sock = sock};
     return &proxy->pair[proxy->n++];
 }
 
-/* From who connected to the real binder. */
+/* Forward a message of a peer to the real binder. */
 static int
-pass_up(struct wire_proxy *proxy, uint32_t *from, struct wire_msg **msg,
-        struct err *err)
+forward_up(struct wire_proxy *proxy, uint32_t *from, struct wire_msg **msg,
+           struct err *err)
 {
     struct wire_id id;
     struct pair *pair;
@@ -102,26 +102,26 @@ pass_up(struct wire_proxy *proxy, uint32_t *from, struct wire_msg **msg,
         wire_msg_free(*msg);
         return -1;
     }
-    pair->heard = clock_now();
+    pair->last_seen = clock_now();
     *from = pair->number;
-    // its first word waits for the connection; what comes later need not,
-    // as greetings are repeated
+    // the first message waits for the connection; later ones need not, as
+    // greetings are repeated
     if (wire_sock_send(pair->sock, NULL, *msg) != 1)
         wire_sock_soon(pair->sock, *msg);
     return 1;
 }
 
-/* From the real binder to whom it is meant for. */
+/* Forward a message of the real binder to its peer. */
 static int
-pass_down(struct wire_proxy *proxy, size_t i, struct wire_msg **msg,
-          struct err *err)
+forward_down(struct wire_proxy *proxy, size_t i, struct wire_msg **msg,
+             struct err *err)
 {
     int rc = wire_sock_recv(proxy->pair[i].sock, NULL, msg, err);
 
     if (rc <= 0)
         return rc;
     if (wire_sock_send(proxy->sock, &proxy->pair[i].id, *msg) < 0)
-        part_with(proxy, i);
+        close_pair(proxy, i);
     return 1;
 }
 
@@ -130,17 +130,17 @@ wire_proxy_next(struct wire_proxy *proxy, uint32_t *from, struct wire_msg **msg,
                 struct err *err)
 {
     const double now = clock_now();
-    int rc = pass_up(proxy, from, msg, err);
+    int rc = forward_up(proxy, from, msg, err);
 
     if (rc)
         return rc;
     for (size_t i = proxy->n; i-- > 0;) {
-        if (now - proxy->pair[i].heard > idle_most) {
-            part_with(proxy, i);
+        if (now - proxy->pair[i].last_seen > idle_max_s) {
+            close_pair(proxy, i);
             continue;
         }
         *from = 0;
-        rc = pass_down(proxy, i, msg, err);
+        rc = forward_down(proxy, i, msg, err);
         if (rc)
             return rc;
     }

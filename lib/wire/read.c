@@ -77,7 +77,7 @@ wire_read_whole(struct wire_reader *r, const char *key, int64_t min,
     if (!o)
         return 0;
     if (wire_object_whole(o, min, max, &value)) {
-        wire_read_fail(r, "'%s' is no whole number in %jd .. %jd", key,
+        wire_read_fail(r, "'%s' is not a whole number in %jd .. %jd", key,
                        (intmax_t)min, (intmax_t)max);
         return 0;
     }
@@ -92,7 +92,7 @@ wire_read_array(struct wire_reader *r, const char *key)
     if (!o)
         return NULL;
     if (o->type != MSGPACK_OBJECT_ARRAY) {
-        wire_read_fail(r, "'%s' is no array", key);
+        wire_read_fail(r, "'%s' is not an array", key);
         return NULL;
     }
     return &o->via.array;

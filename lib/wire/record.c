@@ -71,7 +71,7 @@ wire_record_open(const char *path, struct err *err)
     if (fread(start, sizeof start, 1, file) == 1 &&
         !memcmp(start, magic, sizeof magic))
         return file;
-    err_set(err, "'%s' is no recording of foil-tap", path);
+    err_set(err, "'%s' is not a recording of foil-tap", path);
     fclose(file);
     return NULL;
 }
@@ -88,7 +88,7 @@ bytes_left(FILE *file)
     return (uint64_t)(st.st_size - at);
 }
 
-/* One part; its bytes are freed by the caller. */
+/* Read one part; the caller frees its bytes. */
 static int
 get_part(FILE *file, struct wire_part *part)
 {
@@ -107,7 +107,7 @@ get_part(FILE *file, struct wire_part *part)
     return fread(data, 1, part->len, file) == part->len ? 0 : -1;
 }
 
-/* The version of the protocol that a message is of, 0 where it is none. */
+/* The protocol version of a message, 0 when it is not one of foil. */
 static int
 version_of(const struct wire_part *part)
 {

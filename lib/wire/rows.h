@@ -4,8 +4,9 @@
 #include "message.h"
 
 /*
- * Parts of rows.  x is the struct without "wire_", m its member; the type on
- * the wire follows from the member's, so the two cannot disagree.
+ * Macros for rows of the tables.  x is the struct without "wire_", m its
+ * member; the type in a message follows from the member's, so the two cannot
+ * disagree.
  */
 #define M(x, m) (((struct wire_##x *)0)->m)
 #define AT(x, m) offsetof(struct wire_##x, m)
@@ -46,7 +47,7 @@
     .name = (key), .at = AT(x, m), .type = WIRE_IDS, .shape = (sizes), \
     .dtype = IS(x, m, const int64_t *, WIRE_I8)
 
-/* Rows that several messages have. */
+/* Rows shared by several messages. */
 #define EPOCH(x, m) WHOLE(x, "epoch", m, 0, WIRE_EPOCH_MAX - 1)
 #define STEP(x, m) WHOLE(x, "step", m, 0, WIRE_STEP_MAX - 1)
 #define SESSION(x, m) WHOLE(x, "session", m, 0, INT64_MAX)
@@ -82,7 +83,7 @@
         TEXT(x, "order", order), .least = 1, .optional = 1, \
     }
 
-/* What is optional of the views of a batch. */
+/* The optional fields of the views of a batch. */
 #define EACH(x, key, m, most) \
     TENSOR(x, key, m, "r"), .optional = 1, .least = -1, .greatest = (most)
 #define VIEWS(x)                                                               \
@@ -104,7 +105,7 @@
             .below_at = IS(x, batch.fixed, int64_t, AT(x, batch.fixed))        \
     }
 
-/* Texts: a sample and which of its captions; tokens and their lengths. */
+/* Texts: a sample and the index of its caption; tokens and their lengths. */
 #define EXTRA_TEXTS(x) \
     TENSOR(x, "extra_texts", batch.extra.texts, "s2"), .optional = 1
 #define TEXTS(x, leader) \

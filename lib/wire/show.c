@@ -7,7 +7,7 @@
 
 #include "message.h"
 
-/* Text may be anything: what is no UTF-8 is shown as such. */
+/* The text may be any bytes: a placeholder is shown for invalid UTF-8. */
 static json_t *
 show_text(const char *bytes, size_t n)
 {
@@ -35,7 +35,7 @@ show_map(const msgpack_object_map *from, const char *without)
     return object;
 }
 
-/* As deep as a header may be: WIRE_DEPTH_MAX. */
+/* Recursion is at most WIRE_DEPTH_MAX deep. */
 static json_t *
 show_value(const msgpack_object *o)
 {
@@ -52,7 +52,7 @@ show_value(const msgpack_object *o)
     case MSGPACK_OBJECT_FLOAT32:
     case MSGPACK_OBJECT_FLOAT64:
         array = json_real(o->via.f64);
-        return array ? array : json_null(); // no number, in JSON
+        return array ? array : json_null(); // not representable in JSON
     case MSGPACK_OBJECT_STR:
         return show_text(o->via.str.ptr, o->via.str.size);
     case MSGPACK_OBJECT_MAP:
@@ -94,7 +94,7 @@ tensor_number(const struct wire_tensor *t, size_t i)
     }
 }
 
-/* The tensor that says how long rows of t are, or NULL. */
+/* The tensor with the lengths of the rows of t, or NULL. */
 static const struct wire_tensor *
 lengths_of(const struct wire_msg *msg, const struct wire_tensor *t)
 {
@@ -110,7 +110,7 @@ lengths_of(const struct wire_msg *msg, const struct wire_tensor *t)
                : NULL;
 }
 
-/* Rows, each as long as it is; what is behind its end is left out. */
+/* Show each row up to its length. */
 static json_t *
 show_rows(const struct wire_tensor *t, const int32_t *length)
 {
@@ -136,7 +136,7 @@ show_numbers(const struct wire_tensor *t)
     return list;
 }
 
-/* What the rows say. */
+/* The text of each row. */
 static json_t *
 show_words(const struct wire_tensor *t, const int32_t *length,
            const struct wire_words *words)

@@ -25,11 +25,10 @@ set_int(void *socket, int option, int value)
 }
 
 /*
- * What ZeroMQ leaves open by default; see wire/sock.h.  ZMTP's own heartbeats
- * stay off: libzmq 4.3.4 aborts the process when one is due on a connection
- * that was lost while its receiving queue was full (issues 4364 and 4767 of
- * libzmq).  TCP finds a cut link as fast, and our signs of life a peer that
- * hangs.
+ * The limits of wire/sock.h.  ZMTP's own heartbeats remain off: libzmq 4.3.4
+ * aborts the process when one is due on a connection that was lost while its
+ * receiving queue was full (issues 4364 and 4767 of libzmq).  TCP detects a cut
+ * link as fast, and our beats a peer that hangs.
  */
 static int
 set_limits(struct wire_sock *sock, const struct wire_limits *limits)
@@ -43,7 +42,7 @@ set_limits(struct wire_sock *sock, const struct wire_limits *limits)
     } all[] = {
         {ZMQ_LINGER, 2000},
         {ZMQ_HANDSHAKE_IVL, 2000},
-        {ZMQ_SNDHWM, (int)queue + 64}, // also a burst of small ones
+        {ZMQ_SNDHWM, (int)queue + 64}, // also for a burst of small ones
         {ZMQ_RCVHWM, (int)queue + 8},
         {ZMQ_TCP_MAXRT, 3000},
         {ZMQ_TCP_KEEPALIVE, 1},
@@ -51,7 +50,7 @@ set_limits(struct wire_sock *sock, const struct wire_limits *limits)
         {ZMQ_TCP_KEEPALIVE_INTVL, 1},
         {ZMQ_TCP_KEEPALIVE_CNT, 3},
         {ZMQ_RECONNECT_IVL, 100},
-        // what was published before a subscriber came is lost to it
+        // a subscriber loses all that is published before it reconnects
         {ZMQ_RECONNECT_IVL_MAX, sock->type == WIRE_SUB ? 100 : 5000},
         {ZMQ_CONNECT_TIMEOUT, 5000},
     };
@@ -65,7 +64,7 @@ set_limits(struct wire_sock *sock, const struct wire_limits *limits)
     return rc;
 }
 
-/* tcp is encrypted whenever there are keys; ipc is guarded by its folder. */
+/* tcp is encrypted whenever there are keys; ipc is protected by its folder. */
 static int
 set_keys(struct wire_sock *sock, const char *role, struct err *err)
 {
@@ -100,11 +99,11 @@ set_keys(struct wire_sock *sock, const char *role, struct err *err)
 }
 
 /*
- * Whether somebody is there shows on a monitor only.  (ZMQ_IMMEDIATE would
- * keep messages from queueing for nobody, but throws away what has come in
- * and is not read yet when the other side goes: the last END, often.)  Who
- * has no key turns away when it sees that one is wanted, which shows as a
- * handshake without detail.
+ * Only a monitor shows whether a peer is connected.  (ZMQ_IMMEDIATE would not
+ * queue messages without a peer, but drops received, unread messages when the
+ * other side closes: the last END, often.)  A peer without a key disconnects
+ * when it sees that one is needed; the event is a handshake that failed without
+ * detail.
  */
 static int
 open_monitor(struct wire_sock *sock)
@@ -135,8 +134,8 @@ open_monitor(struct wire_sock *sock)
                : 0;
 }
 
-/* ZeroMQ removes the socket file that it finds, be its owner dead or alive.  So
- * ask first: a dead one's refuses connections. */
+/* ZeroMQ removes an existing socket file even when its owner is alive.  So try
+ * to connect first: the file of a dead process refuses connections. */
 static int
 is_taken(const char *endpoint)
 {
@@ -156,9 +155,9 @@ is_taken(const char *endpoint)
     return taken;
 }
 
-/* Without keys nothing but its address guards a tcp endpoint. */
+/* Without keys a tcp endpoint is protected by its address only. */
 static void
-note_open(struct wire_sock *sock)
+warn_open(struct wire_sock *sock)
 {
     struct wire *wire = sock->wire;
 
@@ -172,27 +171,27 @@ note_open(struct wire_sock *sock)
 }
 
 static int
-bind_it(struct wire_sock *sock, struct err *err)
+bind_sock(struct wire_sock *sock, struct err *err)
 {
     const int is_pub = sock->type == WIRE_PUB;
-    mode_t before;
+    mode_t old_mask;
     size_t size = sizeof sock->endpoint;
 
     if (is_taken(sock->endpoint))
-        return err_set(err, "cannot bind '%s': a living process has it",
+        return err_set(err, "cannot bind '%s': another process has bound it",
                        sock->endpoint);
     if (wire_gate && !wire_gate_guards())
         return err_set(err,
-                       "cannot bound what comes by '%s': this ZeroMQ reads in "
-                       "another way",
+                       "cannot limit what peers of '%s' send: this ZeroMQ "
+                       "reads in another way",
                        sock->endpoint);
     if (wire_gate)
         wire_gate->expect_next(is_pub ? WIRE_SUBSCRIBER : WIRE_STRANGER,
                                sock->most);
-    before = umask(S_IRWXO);
-    umask(before | S_IRWXO); // the socket is for no others, whatever files are
+    old_mask = umask(S_IRWXO);
+    umask(old_mask | S_IRWXO); // keep other users out, whatever the umask
     sock->bound = !zmq_bind(sock->socket, sock->endpoint);
-    umask(before);
+    umask(old_mask);
     sock->gate = wire_gate ? wire_gate->take_made() : -1;
     if (!sock->bound)
         return err_set(err, "cannot bind '%s': %s", sock->endpoint,
@@ -200,11 +199,11 @@ bind_it(struct wire_sock *sock, struct err *err)
     if (wire_gate && sock->gate < 0 && strncmp(sock->endpoint, "inproc:", 7))
         return err_set(
             err,
-            "cannot bound what comes by '%s': this ZeroMQ listens in "
+            "cannot limit what peers of '%s' send: this ZeroMQ listens in "
             "another way, or too many files are open",
             sock->endpoint);
     zmq_getsockopt(sock->socket, ZMQ_LAST_ENDPOINT, sock->endpoint, &size);
-    note_open(sock);
+    warn_open(sock);
     return 0;
 }
 
@@ -212,7 +211,7 @@ static int
 attach_sock(struct wire_sock *sock, struct err *err)
 {
     if (sock->binds)
-        return bind_it(sock, err);
+        return bind_sock(sock, err);
     if (zmq_connect(sock->socket, sock->endpoint))
         return err_set(err, "cannot connect to '%s': %s", sock->endpoint,
                        zmq_strerror(errno));
@@ -237,7 +236,7 @@ open_sock(struct wire *wire, enum wire_type type, int binds,
     if (wire_address_check(endpoint, binds, err))
         goto fail;
     if (strlen(endpoint) >= sizeof sock->endpoint) {
-        err_set(err, "no endpoint: '%.200s' is too long", endpoint);
+        err_set(err, "bad endpoint: '%.200s' is too long", endpoint);
         goto fail;
     }
     snprintf(sock->endpoint, sizeof sock->endpoint, "%s", endpoint);
@@ -272,9 +271,9 @@ wire_sock_connect(struct wire *wire, enum wire_type type, const char *endpoint,
 }
 
 /*
- * ZeroMQ lets go of an address some time after it was told to: wait for that,
- * so that who comes next, in this process or another, can have it.  Told by
- * closing the socket, not by zmq_unbind(3), which drops what is unsent.
+ * ZeroMQ releases an address some time after it was closed: wait for that, so
+ * that the next binder, in this process or another, can use it.  zmq_close(3)
+ * and not zmq_unbind(3), which drops unsent messages.
  */
 static void
 close_and_wait(struct wire_sock *sock)
@@ -304,7 +303,7 @@ wire_sock_close(struct wire_sock *sock)
     if (sock->monitor)
         zmq_close(sock->monitor);
     wire_msg_free(sock->beat);
-    wire_msg_free(sock->soon);
+    wire_msg_free(sock->pending);
     wire_unsent_free(sock->unsent);
     free(sock);
 }
@@ -315,8 +314,8 @@ wire_sock_endpoint(const struct wire_sock *sock)
     return sock->endpoint;
 }
 
-/* Take the parts that are there into parts[]; returns how many came, and how
- * long they are. */
+/* Receive the pending parts of a message into parts[]; returns their number and
+ * total size. */
 static size_t
 take_parts(struct wire_sock *sock, struct wire_id *from, zmq_msg_t *parts,
            size_t *all)
@@ -388,9 +387,9 @@ wire_sock_subject(const struct wire_sock *sock)
 }
 
 /*
- * Whether what waits for subscribers leaves room for a message.  Well before it
- * does not, those that are stuck are cut off, so that others miss nothing.  In
- * a program without a gate nobody could be: there each has a queue of its own.
+ * Whether the bytes queued for subscribers leave room for a message.  From half
+ * of the limit on, stuck subscribers are disconnected, so that others miss
+ * nothing.  Without a gate none can be: there each has a queue of its own.
  */
 static int
 has_room(struct wire_sock *sock, const struct wire_msg *msg)
@@ -412,9 +411,9 @@ wire_sock_unsent(const struct wire_sock *sock)
     return sock->unsent ? wire_unsent_bytes(sock->unsent) : 0;
 }
 
-/* 1 sent, 0 not now, -1 gone: what a part that was not sent means. */
+/* The result for a part that was not sent: 0 not now, -1 gone. */
 static int
-why_not(void)
+send_error(void)
 {
     return errno == EHOSTUNREACH ? -1 : 0;
 }
@@ -430,7 +429,7 @@ wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
         return 0;
     if (to && zmq_send(sock->socket, to->byte, to->len,
                        ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
-        return why_not();
+        return send_error();
     for (size_t i = 0; i < n; i++) {
         const int flags = ZMQ_DONTWAIT | (i + 1 < n ? ZMQ_SNDMORE : 0);
         zmq_msg_t part;
@@ -441,7 +440,7 @@ wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
             wire_msg_share(msg, i, &part);
         if (zmq_msg_send(&part, sock->socket, flags) < 0) {
             zmq_msg_close(&part);
-            return why_not();
+            return send_error();
         }
     }
     return 1;
@@ -467,7 +466,7 @@ wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg)
 void
 wire_sock_soon(struct wire_sock *sock, struct wire_msg *msg)
 {
-    replace_message(&sock->soon, msg);
+    replace_message(&sock->pending, msg);
 }
 
 int
@@ -475,7 +474,7 @@ wire_sock_met(const struct wire_sock *sock)
 {
     if (sock->gate >= 0)
         return wire_gate->has_met(sock->gate);
-    return sock->binds ? sock->met : sock->up;
+    return sock->binds ? sock->accepted : sock->up;
 }
 
 int
@@ -489,9 +488,9 @@ wire_sock_lost(struct wire_sock *sock)
 
 void
 wire_sock_tend(struct wire_sock *sock,
-               double (*tend)(void *self, int up, double now), void *self)
+               double (*on_tick)(void *self, int up, double now), void *self)
 {
-    sock->tend = tend;
+    sock->on_tick = on_tick;
     sock->self = self;
 }
 

@@ -54,7 +54,7 @@ get_entry(struct wire_reader *r, const char *key, size_t i,
         entry->ptr[0].type != MSGPACK_OBJECT_STR ||
         wire_object_whole(&entry->ptr[1], 1, WIRE_SIZE_MAX, &rows) ||
         wire_object_whole(&entry->ptr[2], 1, WIRE_WIDTH_MAX, &width)) {
-        wire_read_fail(r, "entry %zu of '%s' is no table", i, key);
+        wire_read_fail(r, "entry %zu of '%s' is not a table", i, key);
         return;
     }
     name = &entry->ptr[0].via.str;
@@ -81,12 +81,12 @@ get_rows(struct wire_reader *r, struct wire_table *table)
         return;
     if (row->dtype != WIRE_U1 || row->rank != 2 || !row->count ||
         row->shape[1] != table->width)
-        wire_read_fail(r, "tensor '%s' is no u1 [k,%zu]", name, table->width);
+        wire_read_fail(r, "tensor '%s' is not u1 [k,%zu]", name, table->width);
     table->n = row->shape[0];
     table->row = row->data;
 }
 
-/* Where these rows stand. */
+/* The indices of these rows in the table. */
 static void
 get_places(struct wire_reader *r, struct wire_table *table)
 {
@@ -97,7 +97,7 @@ get_places(struct wire_reader *r, struct wire_table *table)
     if (!at && !table->n)
         return;
     if (!at || at->dtype != WIRE_I8 || at->rank != 1 || at->count != table->n) {
-        wire_read_fail(r, "tensor '%s' is no i8 [%zu], a place for each row",
+        wire_read_fail(r, "tensor '%s' is not i8 [%zu], an index for each row",
                        name, table->n);
         return;
     }
@@ -117,7 +117,7 @@ wire_tables_get(struct wire_reader *r, const char *key, int placed, size_t *n)
     *n = 0;
     if (o && (o->type != MSGPACK_OBJECT_ARRAY ||
               o->via.array.size > WIRE_TABLES_MAX))
-        wire_read_fail(r, "'%s' is no list of at most %d tables", key,
+        wire_read_fail(r, "'%s' is not a list of at most %d tables", key,
                        WIRE_TABLES_MAX);
     if (r->rc || !o->via.array.size)
         return NULL;

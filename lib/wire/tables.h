@@ -6,11 +6,12 @@
 
 /*
  * Tables in a message, for lib/wire/encode.c and decode.c: a list
- * [[name, rows, width] ...] in the header, and of each that has rows here the
- * tensors NAME.row, u1 [k,width], and NAME.at, i8 [k], where rows have places.
+ * [[name, rows, width] ...] in the header, and for each table with rows in this
+ * message the tensors NAME.row, u1 [k,width], and NAME.at, i8 [k], when rows
+ * have indices.
  *
- * wire_tables_get() returns an array for free(), or NULL where there is none
- * or it will not do.
+ * wire_tables_get() returns an array to be freed by free(), or NULL when there
+ * is none or it is invalid.
  */
 void wire_tables_put(struct wire_writer *w, const char *key, size_t n,
                      const struct wire_table *table);

@@ -11,7 +11,7 @@ wire_decode_images(const struct wire_decoder *d)
     return d->m->images ? whole_at(d->x, d->m->images) : d->size;
 }
 
-/* "v,b,d" of "vbd", for a sentence. */
+/* "v,b,d" from "vbd", for an error message. */
 static const char *
 put_commas(const char *shape, char to[2 * WIRE_RANK_MAX])
 {
@@ -25,7 +25,7 @@ put_commas(const char *shape, char to[2 * WIRE_RANK_MAX])
     return to;
 }
 
-/* Size i of t, which is called that. */
+/* Check or set a named size by size i of t. */
 static void
 settle_sizes(struct wire_decoder *d, const struct wire_field *f,
              const struct wire_tensor *t, size_t i,

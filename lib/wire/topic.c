@@ -4,7 +4,7 @@
 
 #include "inside.h"
 
-/* Topics and their followers: the part of wire/sock.h that PUB and SUB have. */
+/* Topics and their subscribers: the part of wire/sock.h for PUB and SUB. */
 
 void
 wire_sock_follow(struct wire_sock *sock, const char *kind)
@@ -19,21 +19,21 @@ int
 wire_sock_topic(struct wire_sock *sock, int *on, char *topic, size_t room,
                 size_t *n)
 {
-    zmq_msg_t told;
+    zmq_msg_t change;
     const uint8_t *byte;
     int known = 0;
 
     REQUIRE(sock->type == WIRE_PUB);
-    zmq_msg_init(&told);
-    while (!known && zmq_msg_recv(&told, sock->socket, ZMQ_DONTWAIT) >= 0) {
-        byte = zmq_msg_data(&told);
-        known = zmq_msg_size(&told) && byte[0] <= 1; // else no subscription
+    zmq_msg_init(&change);
+    while (!known && zmq_msg_recv(&change, sock->socket, ZMQ_DONTWAIT) >= 0) {
+        byte = zmq_msg_data(&change);
+        known = zmq_msg_size(&change) && byte[0] <= 1; // else no subscription
         if (!known)
             continue;
         *on = byte[0];
-        *n = zmq_msg_size(&told) - 1;
+        *n = zmq_msg_size(&change) - 1;
         memcpy(topic, byte + 1, *n < room ? *n : room);
     }
-    zmq_msg_close(&told);
+    zmq_msg_close(&change);
     return known;
 }

@@ -9,21 +9,21 @@
 #include "raw.h"
 #include "unsent.h"
 
-/* A part that ZeroMQ holds, or room for one. */
-struct held {
+/* A part in use by ZeroMQ, or a free buffer for one. */
+struct buffer {
     struct wire_unsent *unsent;
-    struct held *next; /* of those that are free */
+    struct buffer *next; /* in the list of free ones */
     size_t room, bytes;
     uint8_t data[];
 };
 
 struct wire_unsent {
     pthread_mutex_t lock;
-    struct held *free;
-    size_t n;     /* parts that ZeroMQ holds */
-    size_t bytes; /* of them */
-    size_t room;  /* of them and of those that are free */
-    int is_over;  /* nobody publishes any more */
+    struct buffer *unused;
+    size_t n;      /* parts in use by ZeroMQ, */
+    size_t bytes;  /* and their bytes */
+    size_t room;   /* bytes of all buffers, in use and free */
+    int is_closed; /* the socket is closed */
 };
 
 struct wire_unsent *
@@ -35,27 +35,27 @@ wire_unsent_new(void)
     return unsent;
 }
 
-/* Frees what is free, until so many bytes would have room. */
+/* Frees unused buffers until there is room for so many bytes. */
 static void
-free_sent(struct wire_unsent *unsent, size_t bytes)
+free_unused(struct wire_unsent *unsent, size_t bytes)
 {
-    while (unsent->free && unsent->room + bytes > WIRE_PUBLISHED) {
-        struct held *held = unsent->free;
+    while (unsent->unused && unsent->room + bytes > WIRE_PUBLISHED) {
+        struct buffer *buffer = unsent->unused;
 
-        unsent->free = held->next;
-        unsent->room -= held->room;
-        free(held);
+        unsent->unused = buffer->next;
+        unsent->room -= buffer->room;
+        free(buffer);
     }
 }
 
-/* Unlocks, and frees all when it is over and ZeroMQ holds nothing. */
+/* Unlocks; frees all when the socket is closed and ZeroMQ uses no part. */
 static void
 unlock_unsent(struct wire_unsent *unsent)
 {
-    const int is_last = unsent->is_over && !unsent->n;
+    const int is_last = unsent->is_closed && !unsent->n;
 
     if (is_last)
-        free_sent(unsent, WIRE_PUBLISHED);
+        free_unused(unsent, WIRE_PUBLISHED);
     pthread_mutex_unlock(&unsent->lock);
     if (!is_last)
         return;
@@ -69,7 +69,7 @@ wire_unsent_free(struct wire_unsent *unsent)
     if (!unsent)
         return;
     pthread_mutex_lock(&unsent->lock);
-    unsent->is_over = 1;
+    unsent->is_closed = 1;
     unlock_unsent(unsent);
 }
 
@@ -84,41 +84,41 @@ wire_unsent_bytes(struct wire_unsent *unsent)
     return bytes;
 }
 
-/* Nobody has the part any more. */
+/* ZeroMQ has released the part. */
 static void
-let_go(void *data, void *hint)
+release_part(void *data, void *hint)
 {
-    struct held *held = hint;
-    struct wire_unsent *unsent = held->unsent;
+    struct buffer *buffer = hint;
+    struct wire_unsent *unsent = buffer->unsent;
 
     (void)data;
     pthread_mutex_lock(&unsent->lock);
     unsent->n--;
-    unsent->bytes -= held->bytes;
-    held->next = unsent->free;
-    unsent->free = held;
+    unsent->bytes -= buffer->bytes;
+    buffer->next = unsent->unused;
+    unsent->unused = buffer;
     unlock_unsent(unsent);
 }
 
-/* Room for so many bytes, and for no more than twice as many. */
-static struct held *
-take_room(struct wire_unsent *unsent, size_t bytes)
+/* A buffer for so many bytes, at most twice as large. */
+static struct buffer *
+take_buffer(struct wire_unsent *unsent, size_t bytes)
 {
-    struct held **at = &unsent->free, *held;
+    struct buffer **at = &unsent->unused, *buffer;
 
     while (*at && ((*at)->room < bytes || (*at)->room / 2 > bytes))
         at = &(*at)->next;
-    held = *at;
-    if (held) {
-        *at = held->next;
-        return held;
+    buffer = *at;
+    if (buffer) {
+        *at = buffer->next;
+        return buffer;
     }
-    free_sent(unsent, bytes);
-    held = mem_array(1, sizeof *held + bytes);
-    held->unsent = unsent;
-    held->room = bytes;
+    free_unused(unsent, bytes);
+    buffer = mem_array(1, sizeof *buffer + bytes);
+    buffer->unsent = unsent;
+    buffer->room = bytes;
     unsent->room += bytes;
-    return held;
+    return buffer;
 }
 
 void
@@ -126,18 +126,19 @@ wire_unsent_share(struct wire_unsent *unsent, const struct wire_msg *msg,
                   size_t i, zmq_msg_t *part)
 {
     const struct wire_part of = wire_msg_part(msg, i);
-    struct held *held;
+    struct buffer *buffer;
 
     if (of.len <= WIRE_PUBLISHED_SMALL) {
         wire_msg_share(msg, i, part);
         return;
     }
     pthread_mutex_lock(&unsent->lock);
-    held = take_room(unsent, of.len);
-    held->bytes = of.len;
+    buffer = take_buffer(unsent, of.len);
+    buffer->bytes = of.len;
     unsent->n++;
     unsent->bytes += of.len;
     pthread_mutex_unlock(&unsent->lock);
-    memcpy(held->data, of.data, of.len);
-    REQUIRE(zmq_msg_init_data(part, held->data, of.len, let_go, held) == 0);
+    memcpy(buffer->data, of.data, of.len);
+    REQUIRE(zmq_msg_init_data(part, buffer->data, of.len, release_part,
+                              buffer) == 0);
 }

@@ -12,7 +12,7 @@
 #include "inside.h"
 #include "zap.h"
 
-/* With fewer than these the gate would leave no connection to anybody. */
+/* With fewer than these the gate would leave no room for connections. */
 enum { FILES_LEAST = 64 };
 
 struct wire *
@@ -59,10 +59,10 @@ wire_close(struct wire *wire)
 }
 
 char *
-wire_endpoint(const char *given, const char *dir, const char *edge)
+wire_endpoint(const char *endpoint, const char *dir, const char *edge)
 {
-    if (given)
-        return mem_text(given);
+    if (endpoint)
+        return mem_text(endpoint);
     return dir ? mem_format("ipc://%s/%s", dir, edge) : NULL;
 }
 
@@ -72,8 +72,8 @@ wire_beat(struct wire *wire)
     const double now = clock_now();
 
     for (struct wire_sock *sock = wire->first; sock; sock = sock->next) {
-        if (sock->tend)
-            sock->due = sock->tend(sock->self, sock->up, now);
+        if (sock->on_tick)
+            sock->due = sock->on_tick(sock->self, sock->up, now);
         if (!sock->beat || now < sock->beat_at)
             continue;
         sock->beat_at = now + WIRE_BEAT_EVERY;
@@ -81,36 +81,37 @@ wire_beat(struct wire *wire)
     }
 }
 
-/* A connection was refused; why is in wire->why. */
+/* Count a refused connection; store the reason if it is to be printed. */
 static void
-note_refusal(struct wire *wire, const struct err *why)
+count_refusal(struct wire *wire, const struct err *why)
 {
     struct err why_now = *why;
 
     if (!tally_add(&wire->refused, &why_now))
         return;
     wire->why = why_now;
-    wire->say = 1;
+    wire->unreported = 1;
 }
 
-/* What the gate of a socket that binds has done. */
+/* Report the refusals by the gate of a binding socket. */
 static void
 read_gate(struct wire_sock *sock)
 {
-    static const char *const said[WIRE_GATE_REFUSALS] = {
+    static const char *const reasons[WIRE_GATE_REFUSALS] = {
         [WIRE_GATE_CROWDED] =
-            ("turned away: a stage has room for about 940 connections, fewer "
+            ("refused: a stage has room for about 940 connections, fewer "
              "where ulimit -n is below 1024"),
-        [WIRE_GATE_GREEDY] = "cut off: it sent more than it may have under way",
-        [WIRE_GATE_STUCK] = "cut off: it does not read what is sent",
+        [WIRE_GATE_GREEDY] =
+            "disconnected: it sent more unread bytes than allowed",
+        [WIRE_GATE_STUCK] = "disconnected: it does not read what is sent",
     };
 
     for (int i = 0; i < WIRE_GATE_REFUSALS; i++)
         for (unsigned n = wire_gate->take_refused(sock->gate, i); n; n--) {
             struct err why;
 
-            err_set(&why, "a peer at %s was %s", sock->endpoint, said[i]);
-            note_refusal(sock->wire, &why);
+            err_set(&why, "a peer at %s was %s", sock->endpoint, reasons[i]);
+            count_refusal(sock->wire, &why);
         }
 }
 
@@ -123,20 +124,20 @@ wire_refused(struct wire *wire, struct err *why)
         if (s->gate >= 0)
             read_gate(s);
     for (unsigned n = wire->zap ? wire_zap_refused(wire->zap, &key) : 0; n; n--)
-        note_refusal(wire, &key);
+        count_refusal(wire, &key);
     if (*wire->open.msg) {
         *why = wire->open;
         *wire->open.msg = '\0';
         return 1;
     }
-    if (!wire->say)
+    if (!wire->unreported)
         return 0;
-    wire->say = 0;
+    wire->unreported = 0;
     *why = wire->why;
     return 1;
 }
 
-/* What ZeroMQ's monitor tells of connections: up, lost, failed. */
+/* Read the events of ZeroMQ's monitor: connected, lost, failed. */
 static void
 read_monitor(struct wire_sock *sock)
 {
@@ -155,7 +156,7 @@ read_monitor(struct wire_sock *sock)
             continue;
         }
         if (what == ZMQ_EVENT_ACCEPTED) {
-            sock->met = 1;
+            sock->accepted = 1;
             continue;
         }
         if (what == ZMQ_EVENT_DISCONNECTED) {
@@ -169,11 +170,11 @@ read_monitor(struct wire_sock *sock)
                 : what == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
                     ? "a peer at %s left during the handshake: it has ended, "
                       "or has no keys"
-                    : "no handshake at %s: only one end has keys, or they are "
-                      "not each other's",
+                    : "no handshake at %s: only one end has keys, or they do "
+                      "not match",
                 sock->endpoint);
         sock->trouble = why;
-        note_refusal(sock->wire, &why);
+        count_refusal(sock->wire, &why);
     }
 }
 
@@ -186,7 +187,7 @@ wire_sock_trouble(const struct wire_sock *sock, struct err *why)
     return 1;
 }
 
-/* What wire_wait() polls: stop, then socket and monitor each. */
+/* The sockets to poll: stop_fd, then each socket with its monitor. */
 static size_t
 fill_items(struct wire *wire, const struct wire_sock *only, int any,
            int stop_fd)
@@ -203,7 +204,7 @@ fill_items(struct wire *wire, const struct wire_sock *only, int any,
         short events =
             s->type != WIRE_PUB && (any || s == only) ? ZMQ_POLLIN : 0;
 
-        if (s->soon && s->up)
+        if (s->pending && s->up)
             events |= ZMQ_POLLOUT;
         wire->items[n++] = (zmq_pollitem_t){s->socket, 0, events, 0};
         if (s->monitor)
@@ -212,9 +213,9 @@ fill_items(struct wire *wire, const struct wire_sock *only, int any,
     return n;
 }
 
-/* Do our own share of what is ready; 1 when there is some for the tool. */
+/* Handle the events that are ours; 1 when there are some for the tool. */
 static int
-attend_socks(struct wire *wire, const zmq_pollitem_t *item)
+handle_events(struct wire *wire, const zmq_pollitem_t *item)
 {
     int ready = 0;
 
@@ -222,8 +223,8 @@ attend_socks(struct wire *wire, const zmq_pollitem_t *item)
         const short events = (item++)->revents;
 
         ready |= (events & ZMQ_POLLIN) != 0;
-        if (s->soon && (events & ZMQ_POLLOUT) &&
-            wire_sock_send(s, NULL, s->soon) == 1)
+        if (s->pending && (events & ZMQ_POLLOUT) &&
+            wire_sock_send(s, NULL, s->pending) == 1)
             wire_sock_soon(s, NULL);
         if (s->monitor && (item++)->revents)
             read_monitor(s);
@@ -231,7 +232,7 @@ attend_socks(struct wire *wire, const zmq_pollitem_t *item)
     return ready;
 }
 
-/* Milliseconds until the time is over or a sign of life is due. */
+/* Milliseconds until the time is over or a beat is due. */
 static long
 until_due(const struct wire *wire, double until)
 {
@@ -240,13 +241,13 @@ until_due(const struct wire *wire, double until)
     for (const struct wire_sock *s = wire->first; s; s = s->next) {
         if (s->beat)
             until = fmin(until, s->beat_at);
-        if (s->tend)
+        if (s->on_tick)
             until = fmin(until, s->due);
     }
     return until > now ? (long)ceil((until - now) * 1000) : 0;
 }
 
-/* Wait for messages on any socket, or on `only` that one. */
+/* Wait for messages on any socket, or on `only`. */
 static int
 wait_for(struct wire *wire, const struct wire_sock *only, int any, int stop_fd,
          double seconds, struct err *err)
@@ -266,7 +267,7 @@ wait_for(struct wire *wire, const struct wire_sock *only, int any, int stop_fd,
         }
         if (stops && wire->items[0].revents)
             return 0;
-        if (attend_socks(wire, wire->items + stops) || clock_now() >= until)
+        if (handle_events(wire, wire->items + stops) || clock_now() >= until)
             return 1;
     }
 }

@@ -87,7 +87,7 @@ wire_write_end(struct wire_writer *w)
                        w->tensor[i].count *
                            wire_dtype_bytes(w->tensor[i].dtype));
     msg = wire_msg_parse(2 + w->n, parts, 0, &subject, &err);
-    REQUIRE(msg); // what we write, we can read
+    REQUIRE(msg); // a message of ours is valid
     msgpack_sbuffer_destroy(&whole);
     msgpack_sbuffer_destroy(&w->body);
     return msg;

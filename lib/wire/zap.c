@@ -23,9 +23,9 @@ struct wire_zap {
     void *context, *socket;
     const struct wire_keys *keys;
     pthread_t thread;
-    pthread_mutex_t lock; /* of what follows */
-    unsigned refused;     /* keys, not told yet */
-    struct err why;       /* the last of them */
+    pthread_mutex_t lock; /* for the following */
+    unsigned refused;     /* keys, not reported yet */
+    struct err why;       /* reason of the last */
 };
 
 static void *

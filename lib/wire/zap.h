@@ -4,20 +4,20 @@
 #include "wire/keys.h"
 
 /*
- * ZAP (rfc.zeromq.org/spec/27): ZeroMQ asks here whether a CURVE key may come
- * in, and is told the key's role, which every message then carries.  A thread
- * of its own answers, so that a peer comes in while the stage computes: it
- * touches its socket and `keys`, which nobody changes, and takes no signals.
+ * ZAP (rfc.zeromq.org/spec/27): ZeroMQ asks this handler whether a CURVE key is
+ * allowed, and receives the key's role, which every message then carries.  A
+ * separate thread answers, so that a peer can connect while the stage computes:
+ * it uses its socket and `keys`, which do not change, and takes no signals.
  *
  * wire_zap_open() binds the handler in a ZeroMQ context, before any socket that
  * needs it, and starts the thread.  NULL with a sentence on error.
- *   keys   certificates to let in; stay the caller's until wire_zap_close()
+ *   keys   allowed certificates, borrowed until wire_zap_close()
  *
- * wire_zap_refused() returns how many keys were refused since it was asked
- * last, with the reason of the last of them.  Safe beside the thread.
+ * wire_zap_refused() returns how many keys were refused since the last call,
+ * with the reason of the last of them.  May be called while the thread runs.
  *
  * wire_zap_close() shuts the context down, which ends the thread, and waits for
- * that.  zmq_ctx_term() is still the caller's.  Harmless on NULL.
+ * that.  The caller still calls zmq_ctx_term().  Harmless on NULL.
  */
 struct wire_zap;
 

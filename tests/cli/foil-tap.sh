@@ -21,10 +21,10 @@ ok 'events from nowhere: 2' refuses 2 'where are the events' "$tap" events
 ok 'proxy with one end: 2' exits 2 "$tap" proxy ipc://x
 ok 'no such recording: 1' refuses 1 'cannot open' "$tap" show "$work/none"
 echo nonsense >"$work/bad"
-ok 'no recording: 1' refuses 1 'is no recording' "$tap" show "$work/bad"
+ok 'no recording: 1' refuses 1 'is not a recording' "$tap" show "$work/bad"
 ok 'an endpoint that others reach, no keys: 1' \
     refuses 1 'want keys' "$tap" proxy 'tcp://*:*' ipc://x
-ok 'no such address: 1' refuses 1 'no endpoint' "$tap" events nowhere
+ok 'no such address: 1' refuses 1 'bad endpoint' "$tap" events nowhere
 
 ok 'keys are made' "$tap" --role augment keys "$work/keys" aug
 ok 'with a secret' grep -q 'secret-key = "' "$work/keys/aug.key_secret"

@@ -70,8 +70,8 @@ outside id 16 in 'ids' is not in the data set of 16
 twice sample 0 is in 'ids' twice
 size data set of 17 images, ours has 16
 nosteps 'steps' is missing
-float 'epoch' is no whole number
-stepover 'steps' is no whole number in 1001
+float 'epoch' is not a whole number
+stepover 'steps' is not a whole number in 1001
 otherrun of run 'other', this is run ''
 empty tensor 'ids' is empty
 kind no such kind of message: 'foil2.items'

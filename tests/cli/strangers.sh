@@ -94,7 +94,7 @@ many nor do 1,100 connections to one edge
 END
 [[ $checked = 1 ]] || skip 'memory was compared' 'the sanitizer keeps more'
 ok 'who was cut off or turned away is said' \
-    grep -qE 'was cut off: it sent more|turned away: a stage has room' "$work/storm/log"
+    grep -qE 'was disconnected: it sent more|refused: a stage has room' "$work/storm/log"
 # told : how many lines the stages wrote
 told() {
     wc -l <"$work/storm/log"

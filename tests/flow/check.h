@@ -2,8 +2,8 @@
 #define TESTS_FLOW_CHECK_H
 
 /*
- * A second book of what a producer hands out, kept naively beside it: one array
- * by place.  After each event it is compared with the producer's.
+ * A naive second copy of a producer's book: one array by place.  It is
+ * compared with the producer's after each event.
  */
 #include "flow/world.h"
 
@@ -39,7 +39,7 @@ book_free(struct source *s, uint64_t peer)
             s->holder[k] = 0;
 }
 
-/* A peer delivered, or with 0 none of this binder's counts as late any more. */
+/* A peer delivered; with 0, no peer of this binder counts as late any more. */
 static void
 forgive(struct world *w, int binder, uint64_t peer)
 {
@@ -51,25 +51,25 @@ forgive(struct world *w, int binder, uint64_t peer)
         }
 }
 
-/* A snapshot that the producer goes by from now on. */
+/* A snapshot that the producer adopts. */
 static void
-book_snapshot(struct world *w, struct source *s, const struct said *said,
-              int anew)
+book_snapshot(struct world *w, struct source *s, const struct content *content,
+              int new_session)
 {
     const int binder = s == &w->selector ? SELECTOR : FILTER;
 
-    if (anew)
+    if (new_session)
         book_empty(s);
-    if (said->session != s->session)
+    if (content->session != s->session)
         forgive(w, binder, 0);
-    s->session = said->session;
-    s->serial = said->serial;
-    s->place = said->k;
-    s->window = said->window;
+    s->session = content->session;
+    s->serial = content->serial;
+    s->place = content->k;
+    s->window = content->window;
     memset(s->had, 0, sizeof s->had);
-    for (int i = 0; i < said->n; i++)
-        if (said->have[i] <= PLACES_MAX)
-            s->had[said->have[i]] = 1;
+    for (int i = 0; i < content->n; i++)
+        if (content->have[i] <= PLACES_MAX)
+            s->had[content->have[i]] = 1;
     for (int k = 0; k <= PLACES_MAX; k++) {
         if (!s->holder[k] || (k >= s->place && !s->had[k]))
             continue;
@@ -78,37 +78,38 @@ book_snapshot(struct world *w, struct source *s, const struct said *said,
     }
 }
 
-/* What a snapshot that the producer goes by means for who said that the run is
- * over; before the book goes by it. */
+/* The effect of an adopted snapshot on reports of the end, before it is
+ * entered. */
 static void
-book_end(struct world *w, struct source *s, const struct said *said, int newer)
+book_end(struct world *w, struct source *s, const struct content *content,
+         int newer)
 {
-    const int anew = said->session != s->session;
+    const int new_session = content->session != s->session;
 
-    if (newer && !anew && said->k == s->place)
+    if (newer && !new_session && content->k == s->place)
         return;
     s->moved = w->now;
-    if (anew || (newer && said->k > s->place))
+    if (new_session || (newer && content->k > s->place))
         s->end_left = 0;
-    for (int i = 0; anew && i < w->n_links; i++)
+    for (int i = 0; new_session && i < w->n_links; i++)
         if (w->link[i].binder == (s == &w->selector ? SELECTOR : FILTER))
             w->link[i].over = 0;
 }
 
-/* A peer says that the run is over. */
+/* A peer reports that the run is over. */
 static void
 book_over(struct world *w, struct source *s, struct link *link,
-          const struct said *said)
+          const struct content *content)
 {
-    if (said->session != s->session)
+    if (content->session != s->session)
         return;
     if (!link->over)
         s->moved = w->now;
     link->over = 1;
 }
 
-/* How many say that the run is over, or did before they left; *all: whether
- * all that are there do. */
+/* How many report that the run is over, or did before they left; *all:
+ * whether all present peers do. */
 static int
 count_over(const struct world *w, const struct source *s, int binder, int *all)
 {
@@ -124,7 +125,8 @@ count_over(const struct world *w, const struct source *s, int binder, int *all)
     return some;
 }
 
-/* By the page: all say so, or one and nothing moves, or all is trained. */
+/* As in foil-wire(5): all report it, or one does and nothing changes, or all
+ * is trained. */
 static void
 check_over(struct world *w, const struct source *s, int binder)
 {
@@ -134,7 +136,7 @@ check_over(struct world *w, const struct source *s, int binder)
                      (some && (all || quiet >= 30));
 
     if (flow_producer_over(s->flow, w->now) != over)
-        fail(w, "the run is %sover for %s, by the word of %d and after %.1f s",
+        fail(w, "the run is %sover for %s, with %d reports and after %.1f s",
              over ? "not " : "", name_of(binder), some, quiet);
     if (over && w->trained < w->wanted && !w->early)
         fail(w, "the run is over for %s after %d of %d", name_of(binder),
@@ -151,7 +153,7 @@ book_count(const struct source *s, uint64_t peer)
     return n;
 }
 
-/* Whether a peer knows of the session and takes items at all. */
+/* Whether a peer is in the session and accepts items at all. */
 static int
 is_taker(const struct source *s, int binder, const struct link *link)
 {
@@ -159,7 +161,7 @@ is_taker(const struct source *s, int binder, const struct link *link)
            link->session == s->session;
 }
 
-/* So many more items a peer may get; `any`: late ones count like others. */
+/* How many more items a peer may get; `any`: late peers count like others. */
 static int
 spare_of(const struct world *w, const struct source *s, const struct link *link,
          int any)
@@ -171,8 +173,9 @@ spare_of(const struct world *w, const struct source *s, const struct link *link,
     return (link->late && !any ? 1 : link->room) - out;
 }
 
-/* By the page: who was late least often, then has most room left, then was
- * served longest ago gets the lowest place; one that was late the highest. */
+/* As in foil-wire(5): the lowest place goes to the least often late peer,
+ * then the one with the most room left, then the least recently served; a
+ * late peer gets the highest place. */
 static void
 check_choice(struct world *w, const struct source *s, const struct link *taker,
              int k)
@@ -194,8 +197,8 @@ check_choice(struct world *w, const struct source *s, const struct link *taker,
         if (n > 0 && (l->late < taker->late ||
                       (l->late == taker->late &&
                        (n > room || (n == room && l->served < taker->served)))))
-            fail(w, "%s gets place %d, and it is the turn of %s",
-                 name_of(taker->client), k, name_of(l->client));
+            fail(w, "%s gets place %d, due to %s", name_of(taker->client), k,
+                 name_of(l->client));
     }
     if (high >= low + s->window)
         high = low + s->window - 1;
@@ -208,9 +211,9 @@ check_choice(struct world *w, const struct source *s, const struct link *taker,
              taker->late && !any ? high : low);
 }
 
-/* An item goes out. */
+/* An item is sent. */
 static void
-book_give(struct world *w, struct source *s, const struct flow_turn *turn,
+book_item(struct world *w, struct source *s, const struct flow_turn *turn,
           struct link *link)
 {
     const size_t room = (size_t)link->room;
@@ -220,21 +223,21 @@ book_give(struct world *w, struct source *s, const struct flow_turn *turn,
     check_choice(w, s, link, k);
     link->served = ++w->turns;
     if (turn->at.session != s->session)
-        fail(w, "an item of session %jd goes out in session %jd",
+        fail(w, "an item of session %jd is sent in session %jd",
              (intmax_t)turn->at.session, (intmax_t)s->session);
     if (k < s->place || k >= low + s->window || s->had[k])
-        fail(w, "place %d goes out and is not wanted", k);
+        fail(w, "place %d is sent and not wanted", k);
     if (s->holder[k])
-        fail(w, "place %d goes out twice", k);
+        fail(w, "place %d is sent twice", k);
     s->holder[k] = turn->peer;
-    s->given[k] = w->now;
-    s->gives += !w->over;
+    s->sent_at[k] = w->now;
+    s->n_sent += !w->over;
     if (book_count(s, turn->peer) > room)
         fail(w, "a peer has %zu items and room for %zu",
              book_count(s, turn->peer), room);
 }
 
-/* Who could get an item: knows of the session, has room, is not late. */
+/* Who could get an item: in the session, with room, not late. */
 static int
 has_room(const struct source *s, const struct link *link, int any)
 {
@@ -243,7 +246,7 @@ has_room(const struct source *s, const struct link *link, int any)
            book_count(s, link->number) < (size_t)link->room;
 }
 
-/* Nothing that is wanted and known lies there while somebody has room. */
+/* No wanted and known item is free while a peer has room. */
 static void
 check_idle(struct world *w, const struct source *s, int binder)
 {
@@ -265,32 +268,34 @@ check_idle(struct world *w, const struct source *s, int binder)
              name_of(taker));
 }
 
-/* Who asks is told where the plan ends, when that is within the window. */
+/* Each peer that wants items is notified of the end of the plan within the
+ * window. */
 static void
-check_told_end(struct world *w, const struct source *s, int binder)
+check_end_sent(struct world *w, const struct source *s, int binder)
 {
     if (!s->closed || s->fresh - s->place >= s->window)
         return;
     for (int i = 0; i < w->n_links; i++) {
         const struct link *link = &w->link[i];
 
-        if (is_taker(s, binder, link) && link->asks &&
-            w->now - link->end_told >= 1)
-            fail(w, "%s asks, and hears nothing of the end of the plan",
+        if (is_taker(s, binder, link) && link->wants &&
+            w->now - link->end_sent >= 1)
+            fail(w,
+                 "%s wants items, and is not notified of the end of the plan",
                  name_of(link->client));
     }
 }
 
-/* Where nothing goes wrong no item is made twice. */
+/* Without faults no item is made twice. */
 static void
 check_calm(struct world *w)
 {
-    const int most = w->filtered ? w->filter_out.gives : w->selector.gives;
+    const int most = w->filtered ? w->filter_out.n_sent : w->selector.n_sent;
 
-    if (w->selector.gives > w->places || most > w->places)
+    if (w->selector.n_sent > w->places || most > w->places)
         fail(w, "%d items were handed out for %d places", most, w->places);
-    if (w->unheard && !w->latecomer)
-        fail(w, "not all hear that the run is over");
+    if (w->not_reached && !w->latecomer)
+        fail(w, "not all receive the end of the run");
 }
 
 static void
@@ -303,8 +308,8 @@ book_check(struct world *w, const struct source *s)
              (intmax_t)at.session, count(w, &at), (intmax_t)s->session,
              s->place);
     if (flow_producer_out(s->flow) != book_count(s, 0))
-        fail(w, "%zu leases, and %zu items are out", flow_producer_out(s->flow),
-             book_count(s, 0));
+        fail(w, "%zu leases, and %zu items at peers",
+             flow_producer_out(s->flow), book_count(s, 0));
 }
 
 #endif

@@ -2,8 +2,8 @@
 #define TESTS_FLOW_CHECK_RELAY_H
 
 /*
- * A second book of what a relay has, kept naively beside it, one array by
- * place; and what it owes the producer.
+ * A naive second copy of a relay's state, one array by place; and what it has
+ * to send to the producer.
  */
 #include "flow/check.h"
 
@@ -39,14 +39,14 @@ copy_lowest(const struct relay *r, int state)
 static void
 copy_start(struct relay *r)
 {
-    r->newest = (struct said){.session = -1};
+    r->newest = (struct content){.session = -1};
     memset(r->is, NOT_HERE, sizeof r->is);
     memset(r->n, 0, sizeof r->n);
     r->strange = 0;
 }
 
-/* What is not wanted any more: of an item that waits only what is trained, as
- * the consumer may drop what it has. */
+/* Items that are not wanted any more; a waiting item only once it is
+ * trained, as the consumer may drop what it has. */
 static void
 copy_tidy(struct relay *r)
 {
@@ -60,30 +60,30 @@ copy_tidy(struct relay *r)
 }
 
 static void
-copy_next(struct relay *r, const struct said *said)
+copy_next(struct relay *r, const struct content *content)
 {
-    if (said->session < r->newest.session ||
-        (said->session == r->newest.session &&
-         said->serial <= r->newest.serial))
+    if (content->session < r->newest.session ||
+        (content->session == r->newest.session &&
+         content->serial <= r->newest.serial))
         return;
-    if (said->session != r->newest.session) {
+    if (content->session != r->newest.session) {
         r->strange += r->n[IS_MADE];
         memset(r->is, NOT_HERE, sizeof r->is);
         memset(r->n, 0, sizeof r->n);
     }
-    r->newest = *said;
+    r->newest = *content;
 }
 
-/* Returns 1 where the item is to be kept. */
+/* Returns 1 when the item has to be stored. */
 static int
-copy_take(struct relay *r, const struct said *said)
+copy_take(struct relay *r, const struct content *content)
 {
-    const char was = r->is[said->k];
+    const char was = r->is[content->k];
 
-    if (said->session != r->newest.session || said->k < r->newest.k)
+    if (content->session != r->newest.session || content->k < r->newest.k)
         return 0;
     if (was == NOT_HERE || was == IS_SENT)
-        copy_set(r, said->k, WAITS);
+        copy_set(r, content->k, WAITS);
     return was == NOT_HERE;
 }
 
@@ -95,7 +95,7 @@ copy_lost(struct relay *r)
             copy_set(r, k, WAITS);
 }
 
-/* It makes that item now; NULL: none. */
+/* The relay makes that item now; NULL: none. */
 static void
 copy_work(struct world *w, struct relay *r, const struct thing *item)
 {
@@ -103,8 +103,8 @@ copy_work(struct world *w, struct relay *r, const struct thing *item)
               k = may ? copy_lowest(r, WAITS) : -1;
 
     if ((item ? item->k : -1) != k)
-        fail(w, "a relay makes place %d, and it is the turn of %d",
-             item ? item->k : -1, k);
+        fail(w, "a relay makes place %d, but %d is next", item ? item->k : -1,
+             k);
     if (item)
         copy_set(r, item->k, IN_MAKING);
 }
@@ -122,12 +122,12 @@ static void
 copy_sent(struct world *w, struct relay *r, int k)
 {
     if (copy_lowest(r, IS_MADE) != k)
-        fail(w, "a relay sends place %d, and it is the turn of %d", k,
+        fail(w, "a relay sends place %d, but %d is next", k,
              copy_lowest(r, IS_MADE));
     copy_set(r, k, IS_SENT);
 }
 
-/* It has what the book has; after what is stale was taken out. */
+/* The relay has the same as the naive copy, once stale items are taken out. */
 static void
 check_relay(struct world *w, const struct relay *r, int party)
 {
@@ -138,28 +138,28 @@ check_relay(struct world *w, const struct relay *r, int party)
         fail(w, "%s has %zu items to make, not %d", name_of(party),
              flow_relay_items(r->flow), items);
     if (flow_relay_kept(r->flow) != (size_t)r->n[IS_MADE])
-        fail(w, "%s keeps %zu batches, not %d", name_of(party),
+        fail(w, "%s has %zu batches, not %d", name_of(party),
              flow_relay_kept(r->flow), r->n[IS_MADE]);
 }
 
-/* After it had its say: the producer was told the newest and the room on this
- * connection, within the last second. */
+/* After its turn: the producer received the newest snapshot and the room on
+ * this connection, within the last second. */
 static void
-check_told(struct world *w, const struct relay *r, const struct link *plan)
+check_forwarded(struct world *w, const struct relay *r, const struct link *plan)
 {
     const int room = w->room + r->n[IS_SENT];
 
     if (plan->greeting.state != FLOW_IN || w->party[plan->binder].left ||
         r->newest.session < 0)
         return;
-    if (w->now - plan->told >= 1)
-        fail(w, "%s has told nothing for %.3f s", name_of(plan->client),
-             w->now - plan->told);
-    if (plan->tells.session != r->newest.session ||
-        plan->tells.serial != r->newest.serial || plan->tells.room != room)
-        fail(w, "%s tells serial %jd and room %d, not %jd and %d",
-             name_of(plan->client), (intmax_t)plan->tells.serial,
-             plan->tells.room, (intmax_t)r->newest.serial, room);
+    if (w->now - plan->notified >= 1)
+        fail(w, "%s sent no snapshot for %.3f s", name_of(plan->client),
+             w->now - plan->notified);
+    if (plan->latest.session != r->newest.session ||
+        plan->latest.serial != r->newest.serial || plan->latest.room != room)
+        fail(w, "%s sent serial %jd and room %d, not %jd and %d",
+             name_of(plan->client), (intmax_t)plan->latest.serial,
+             plan->latest.room, (intmax_t)r->newest.serial, room);
 }
 
 #endif

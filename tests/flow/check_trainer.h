@@ -2,8 +2,8 @@
 #define TESTS_FLOW_CHECK_TRAINER_H
 
 /*
- * A second book of what the trainer holds and of who has said end, kept naively
- * beside it; and what it owes its peers.
+ * A naive second copy of what the trainer holds and of which peers sent end;
+ * and what it has to send to its peers.
  */
 #include "flow/check.h"
 
@@ -13,8 +13,8 @@ session(const struct world *w)
     return w->session;
 }
 
-/* Its clock jumps by up to an hour when it starts; nine sessions are left to
- * those who lie. */
+/* Its clock jumps by up to an hour when it starts; nine sessions are left
+ * for false ones. */
 static void
 begin_session(struct world *w)
 {
@@ -31,7 +31,7 @@ static void
 trainer_start(struct world *w)
 {
     memset(w->holds, 0, sizeof w->holds);
-    w->says = (struct said){.session = -1};
+    w->snapshot = (struct content){.session = -1};
     w->differs = 0;
     w->end_left = 0;
 }
@@ -39,12 +39,12 @@ trainer_start(struct world *w)
 /* ---- the end ------------------------------------------------------------ */
 
 static void
-hear_end(struct world *w, struct link *link, const struct said *said)
+receive_end(struct world *w, struct link *link, const struct content *content)
 {
-    if (said->session != session(w))
+    if (content->session != session(w))
         return;
     link->ended = 1;
-    link->end = said->k;
+    link->end = content->k;
 }
 
 static void
@@ -56,7 +56,7 @@ end_leaves(struct world *w, const struct link *link)
     w->left_at = link->end;
 }
 
-/* An item came, which disproves them. */
+/* An item arrived, which cancels them. */
 static void
 disprove(struct world *w, int k)
 {
@@ -74,63 +74,63 @@ check_ended(struct world *w)
 
     for (int i = 0; i < w->n_links; i++) {
         const struct link *link = &w->link[i];
-        const int says = link->ended && link->end <= w->trained;
+        const int snapshot = link->ended && link->end <= w->trained;
 
         if (link->binder != TRAINER || !link->number)
             continue;
-        some |= says;
-        all &= says;
+        some |= snapshot;
+        all &= snapshot;
     }
     ended = !some ? FLOW_NONE_ENDED : all ? FLOW_ALL_ENDED : FLOW_SOME_ENDED;
     if (flow_consumer_ended(w->trainer) != ended)
-        fail(w, "%s of the peers say end, not %s",
+        fail(w, "%s of the peers report the end, not %s",
              flow_consumer_ended(w->trainer) == FLOW_ALL_ENDED ? "all" : "some",
              ended == FLOW_ALL_ENDED ? "all" : "some or none");
 }
 
-/* ---- what is said ------------------------------------------------------- */
+/* ---- snapshots --------------------------------------------------------- */
 
-/* The newest snapshot says what is held. */
+/* The newest snapshot has the held items. */
 static int
-is_said(const struct world *w)
+is_current(const struct world *w)
 {
     int n = 0;
 
     for (int k = w->trained; k <= PLACES_MAX; k++)
         n += w->holds[k];
-    for (int i = 0; i < w->says.n; i++)
-        n -= w->holds[w->says.have[i]] ? 1 : PLACES_MAX;
-    return w->says.k == w->trained && !n;
+    for (int i = 0; i < w->snapshot.n; i++)
+        n -= w->holds[w->snapshot.have[i]] ? 1 : PLACES_MAX;
+    return w->snapshot.k == w->trained && !n;
 }
 
-/* After it had its say: all were told the newest, within the last second; it
- * says what is held, at once where a batch goes into training. */
+/* After its turn: all peers received the newest snapshot within the last
+ * second. It has the held items, at once when a batch goes into training. */
 static void
-check_says(struct world *w, int begins)
+check_snapshots(struct world *w, int begins)
 {
-    int told = 0;
+    int notified = 0;
 
     for (int i = 0; i < w->n_links; i++) {
         const struct link *link = &w->link[i];
 
         if (link->binder != TRAINER || !link->number)
             continue;
-        told = 1;
-        if (w->now - link->told >= 1)
-            fail(w, "%s was told nothing for %.3f s", name_of(link->client),
-                 w->now - link->told);
-        if (link->tells.serial != w->says.serial)
-            fail(w, "%s was told serial %jd, not %jd", name_of(link->client),
-                 (intmax_t)link->tells.serial, (intmax_t)w->says.serial);
+        notified = 1;
+        if (w->now - link->notified >= 1)
+            fail(w, "%s received no snapshot for %.3f s", name_of(link->client),
+                 w->now - link->notified);
+        if (link->latest.serial != w->snapshot.serial)
+            fail(w, "%s received serial %jd, not %jd", name_of(link->client),
+                 (intmax_t)link->latest.serial, (intmax_t)w->snapshot.serial);
     }
-    if (!told || is_said(w)) {
+    if (!notified || is_current(w)) {
         w->differs = 0;
         return;
     }
     if (!w->differs)
         w->differs = w->now;
     if (begins || w->now - w->differs > 0.011)
-        fail(w, "what is held is not said for %.3f s", w->now - w->differs);
+        fail(w, "held items are not sent for %.3f s", w->now - w->differs);
 }
 
 #endif

@@ -3,17 +3,16 @@
 
 /*
  * Selector, augmenters and trainer by the rules of version 1 of the protocol,
- * before any of them was mended: credit that adds up.
+ * before they were corrected: credit that adds up.
  *
  *     trainer   gives each peer credit for its share of the window that is not
- *               held, and one at least.  While the batch whose turn it is does
- *               not come, and the window is full of others: one more to each,
- *               each second, up to four windows
- *     relay     passes credit on to the selector; makes items in the order in
- *               which they come.  Greeted again it gives all its open credit
- *               anew
- *     selector  an item to each peer that has credit, in turn: the lowest whose
- *               lease is over or whose holder is gone, or else a fresh one
+ *               held, and one at least.  While the next batch is missing and
+ *               the window is full of others: one more to each, each second,
+ *               up to four windows
+ *     relay     forwards credit to the selector; makes items in order of
+ *               arrival.  After a new hello it sends all its open credit again
+ *     selector  an item to each peer that has credit, in turn: the lowest with
+ *               an expired lease or a lost holder, else a new one
  *
  * Messages are those of the world: NEXT has the credit in `room`.
  */
@@ -26,7 +25,7 @@ static struct {
     int place, fresh;
     size_t credit[LINKS_MAX];
     uint64_t served[LINKS_MAX], turn;
-    int holder[PLACES_MAX]; /* link + 1; 0: nobody's */
+    int holder[PLACES_MAX]; /* link + 1; 0: none */
     int leased[PLACES_MAX]; /* it was handed out */
     double until[PLACES_MAX];
 } plan;
@@ -35,13 +34,13 @@ static struct {
     int place, held;
     char has[PLACES_MAX];
     size_t credit[LINKS_MAX];
-    double waiting, given; /* since when; when more was given last */
+    double waiting, granted; /* since when; when more was granted last */
 } sink;
 
 static struct {
     int64_t session;
     int place, n, queue[PLACES_MAX]; /* the first may be in the making */
-    size_t credit;                   /* open: given, and no batch sent for it */
+    size_t credit; /* open: granted, and no batch sent for it */
 } relays[RELAYS_MAX];
 
 static int
@@ -58,13 +57,13 @@ session_of(const struct world *w)
 }
 
 static void
-say_next(struct world *w, int link, int up, int64_t session, int k,
-         size_t credit)
+send_next(struct world *w, int link, int up, int64_t session, int k,
+          size_t credit)
 {
-    const struct said said = {
+    const struct content content = {
         .session = session, .k = (int16_t)k, .room = (int16_t)credit};
 
-    post(w, link, up, NEXT, &said);
+    post(w, link, up, NEXT, &content);
 }
 
 /* ---- the selector ------------------------------------------------------- */
@@ -77,22 +76,22 @@ forget(int from)
 }
 
 static void
-selector_hears(struct world *w, int link, const struct said *said)
+selector_receives(struct world *w, int link, const struct content *content)
 {
-    if (said->session < plan.session || said->k > w->places ||
-        said->session > 1000000)
+    if (content->session < plan.session || content->k > w->places ||
+        content->session > 1000000)
         return;
-    if (said->session > plan.session) {
-        plan.session = said->session;
-        plan.place = plan.fresh = said->k;
+    if (content->session > plan.session) {
+        plan.session = content->session;
+        plan.place = plan.fresh = content->k;
         memset(plan.credit, 0, sizeof plan.credit);
         forget(0);
     }
-    if (said->k > plan.place)
-        plan.place = said->k;
+    if (content->k > plan.place)
+        plan.place = content->k;
     if (plan.fresh < plan.place)
         plan.fresh = plan.place;
-    plan.credit[link] += (size_t)said->room;
+    plan.credit[link] += (size_t)content->room;
 }
 
 /* The place to be handed out next, or -1. */
@@ -126,34 +125,34 @@ selector_turn(struct world *w)
         plan.until[k] = w->now + LEASE;
         plan.fresh += k == plan.fresh;
         post(w, best, 0, ITEM,
-             &(struct said){.session = plan.session, .k = (int16_t)k});
+             &(struct content){.session = plan.session, .k = (int16_t)k});
     }
 }
 
 /* ---- an augmenter ------------------------------------------------------- */
 
 static void
-relay_hears(struct world *w, int party, const struct event *e)
+relay_receives(struct world *w, int party, const struct event *e)
 {
     const int i = party - RELAY, to = link_of(w, party, SELECTOR);
     int at = 0;
 
-    if (e->said.session < relays[i].session)
+    if (e->content.session < relays[i].session)
         return;
     if (e->what == NEXT) {
-        if (e->said.session > relays[i].session)
+        if (e->content.session > relays[i].session)
             relays[i].n = 0, relays[i].credit = 0, w->relay[i].made = 0;
-        relays[i].session = e->said.session;
-        relays[i].place = e->said.k;
-        relays[i].credit += (size_t)e->said.room;
+        relays[i].session = e->content.session;
+        relays[i].place = e->content.k;
+        relays[i].credit += (size_t)e->content.room;
         if (w->link[to].greeting.state == FLOW_IN)
-            say_next(w, to, 1, relays[i].session, relays[i].place,
-                     (size_t)e->said.room);
-    } else if (e->what == ITEM && e->said.session == relays[i].session) {
-        while (at < relays[i].n && relays[i].queue[at] != e->said.k)
+            send_next(w, to, 1, relays[i].session, relays[i].place,
+                      (size_t)e->content.room);
+    } else if (e->what == ITEM && e->content.session == relays[i].session) {
+        while (at < relays[i].n && relays[i].queue[at] != e->content.k)
             at++;
-        if (at == relays[i].n && e->said.k >= relays[i].place)
-            relays[i].queue[relays[i].n++] = e->said.k;
+        if (at == relays[i].n && e->content.k >= relays[i].place)
+            relays[i].queue[relays[i].n++] = e->content.k;
     }
 }
 
@@ -164,11 +163,11 @@ relay_turn(struct world *w, int party)
     struct relay *r = &w->relay[i];
 
     if (r->made && r->made <= w->now) {
-        const struct said said = {.session = relays[i].session,
-                                  .k = (int16_t)relays[i].queue[0]};
+        const struct content content = {.session = relays[i].session,
+                                        .k = (int16_t)relays[i].queue[0]};
 
         if (w->link[to].greeting.state == FLOW_IN) // or it is dropped
-            post(w, to, 1, BATCH, &said);
+            post(w, to, 1, BATCH, &content);
         relays[i].credit -= relays[i].credit > 0;
         memmove(relays[i].queue, relays[i].queue + 1,
                 (size_t)--relays[i].n * sizeof *relays[i].queue);
@@ -177,19 +176,19 @@ relay_turn(struct world *w, int party)
     if (r->made || r->hangs > w->now || !relays[i].n)
         return;
     r->made = w->now + 0.01 + some(w, 0.2);
-    tell(w, "%s makes %d", name_of(party), relays[i].queue[0]);
+    log_event(w, "%s makes %d", name_of(party), relays[i].queue[0]);
     tick(w, party, r->made);
 }
 
 /* ---- the trainer -------------------------------------------------------- */
 
 static void
-give(struct world *w, int link, size_t credit)
+grant(struct world *w, int link, size_t credit)
 {
     if (!credit)
         return;
     sink.credit[link] += credit;
-    say_next(w, link, 0, session_of(w), sink.place, credit);
+    send_next(w, link, 0, session_of(w), sink.place, credit);
 }
 
 static int
@@ -199,7 +198,7 @@ is_peer(const struct world *w, int i)
 }
 
 static void
-give_shares(struct world *w)
+grant_shares(struct world *w)
 {
     int peers = 0;
     size_t share;
@@ -212,19 +211,19 @@ give_shares(struct world *w)
     share = share ? share : 1;
     for (int i = 0; i < w->n_links; i++)
         if (is_peer(w, i) && sink.credit[i] < share)
-            give(w, i, share - sink.credit[i]);
+            grant(w, i, share - sink.credit[i]);
 }
 
 static void
 relieve(struct world *w)
 {
     if (sink.held < w->window || sink.held >= 4 * w->window ||
-        w->now - sink.waiting < 1 || w->now - sink.given < 1)
+        w->now - sink.waiting < 1 || w->now - sink.granted < 1)
         return;
-    sink.given = w->now;
+    sink.granted = w->now;
     for (int i = 0; i < w->n_links; i++)
         if (is_peer(w, i))
-            give(w, i, 1);
+            grant(w, i, 1);
 }
 
 static void
@@ -238,7 +237,7 @@ trainer_turn(struct world *w)
         sink.waiting = w->now;
         for (int i = 0; i < w->n_links; i++)
             if (is_peer(w, i)) // done
-                say_next(w, i, 0, session_of(w), sink.place, 0);
+                send_next(w, i, 0, session_of(w), sink.place, 0);
     }
     w->over = w->trained == w->places;
     if (!w->over && sink.has[sink.place]) {
@@ -246,29 +245,29 @@ trainer_turn(struct world *w)
         sink.held--;
         w->training = 1;
         w->busy = w->now + 0.01 + some(w, 0.1);
-        tell(w, "trainer trains %d", sink.place);
+        log_event(w, "trainer trains %d", sink.place);
         tick(w, TRAINER, w->busy);
     } else {
         relieve(w);
     }
-    give_shares(w);
+    grant_shares(w);
 }
 
 static void
-trainer_hears(struct world *w, int link, const struct said *said)
+trainer_receives(struct world *w, int link, const struct content *content)
 {
     sink.credit[link] -= sink.credit[link] > 0;
-    if (said->session != session_of(w) || said->k < sink.place ||
-        (w->training && said->k == sink.place) || sink.has[said->k])
+    if (content->session != session_of(w) || content->k < sink.place ||
+        (w->training && content->k == sink.place) || sink.has[content->k])
         return;
-    sink.has[said->k] = 1;
+    sink.has[content->k] = 1;
     sink.held++;
 }
 
-/* ---- what a schedule asks of them --------------------------------------- */
+/* ---- interface of a schedule ------------------------------------------- */
 
 static double
-patience(struct world *w, int party)
+pause_s(struct world *w, int party)
 {
     double at = w->now + 0.5;
 
@@ -306,7 +305,8 @@ leave(struct world *w, struct link *link)
 {
     const int i = (int)(link - w->link);
 
-    tell(w, "%s has lost %s", name_of(link->binder), name_of(link->client));
+    log_event(w, "%s has lost %s", name_of(link->binder),
+              name_of(link->client));
     for (int k = 0; k < PLACES_MAX && link->binder == SELECTOR; k++)
         if (plan.holder[k] == i + 1)
             plan.holder[k] = 0;
@@ -342,16 +342,16 @@ finish(struct world *w, int party)
 }
 
 static void
-met(struct world *w, struct link *link)
+client_greeted(struct world *w, struct link *link)
 {
     const int i = link->client - RELAY;
 
     if (link->binder == SELECTOR && relays[i].session)
-        say_next(w, (int)(link - w->link), 1, relays[i].session,
-                 relays[i].place,
-                 relays[i].credit > (size_t)relays[i].n
-                     ? relays[i].credit - (size_t)relays[i].n
-                     : 0);
+        send_next(w, (int)(link - w->link), 1, relays[i].session,
+                  relays[i].place,
+                  relays[i].credit > (size_t)relays[i].n
+                      ? relays[i].credit - (size_t)relays[i].n
+                      : 0);
 }
 
 static void
@@ -362,23 +362,23 @@ lost(struct world *w, struct link *link)
 }
 
 static void
-client_hears(struct world *w, struct link *link, const struct event *e)
+client_receives(struct world *w, struct link *link, const struct event *e)
 {
-    relay_hears(w, link->client, e);
+    relay_receives(w, link->client, e);
 }
 
 static void
-binder_hears(struct world *w, struct link *link, const struct event *e)
+binder_receives(struct world *w, struct link *link, const struct event *e)
 {
     const int i = (int)(link - w->link);
 
     if (e->what == NEXT && link->binder == SELECTOR)
-        selector_hears(w, i, &e->said);
+        selector_receives(w, i, &e->content);
     else if (e->what == BATCH)
-        trainer_hears(w, i, &e->said);
+        trainer_receives(w, i, &e->content);
 }
 
-/* Nobody does: version 1 believed everybody. */
+/* None does: version 1 accepted every message. */
 static void
 lie(struct world *w)
 {
@@ -398,7 +398,7 @@ check_calm(struct world *w)
     (void)w;
 }
 
-/* What is after the last step is not simulated. */
+/* Nothing after the last step is simulated. */
 static int
 is_settled(const struct world *w)
 {

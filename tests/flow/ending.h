@@ -2,13 +2,13 @@
 #define TESTS_FLOW_ENDING_H
 
 /*
- * How parties end once the run is over: the trainer says so to relays, they to
- * who hands out, and that one to all that it reaches.
+ * How parties end once the run is over: the trainer reports it to relays, they
+ * to the producer, and the producer to all peers that it reaches.
  */
 #include "flow/check.h"
 
-/* Seconds for which a relay that knows the run to be over waits for who hands
- * out, to say so. */
+/* Seconds for which a relay, once the run is over, waits for a producer to
+ * report that to. */
 static const double parting = 10;
 
 static int
@@ -17,11 +17,11 @@ binder_of_items(const struct world *w)
     return w->filtered ? FILTER : SELECTOR;
 }
 
-/* All that can be reached hear that the run is over, who fell silent, too. */
+/* The end of the run goes to all reachable peers, also to silent ones. */
 static void
-say_over(struct world *w, int binder, const struct wire_place *at)
+send_over(struct world *w, int binder, const struct wire_place *at)
 {
-    const struct said said = {
+    const struct content content = {
         .session = at->session, .k = (int16_t)count(w, at), .over = 1};
 
     for (int i = 0; i < w->n_links; i++) {
@@ -29,15 +29,15 @@ say_over(struct world *w, int binder, const struct wire_place *at)
 
         if (link->binder == binder &&
             (link->number || link->silent == link->connection))
-            post(w, i, 0, END, &said);
+            post(w, i, 0, END, &content);
     }
 }
 
-/* It has nothing more to do: what it said before still arrives. */
+/* It has nothing more to do; messages sent before still arrive. */
 static void
 depart(struct world *w, int party)
 {
-    tell(w, "%s ends", name_of(party));
+    log_event(w, "%s ends", name_of(party));
     w->party[party].left = 1;
     for (int i = 0; i < w->n_links; i++) {
         struct link *link = &w->link[i];
@@ -58,43 +58,45 @@ selector_ends(struct world *w)
     check_over(w, &w->selector, SELECTOR);
     if (!flow_producer_over(w->selector.flow, w->now))
         return;
-    say_over(w, SELECTOR, &at);
+    send_over(w, SELECTOR, &at);
     depart(w, SELECTOR);
 }
 
-/* It tells the selector, and stays: it serves the trainer, too. */
+/* It reports the end to the selector, and remains: it serves the trainer,
+ * too. */
 static void
 filter_ends(struct world *w)
 {
     struct source *s = &w->filter_out;
     const struct wire_place at = flow_producer_place(s->flow);
-    const struct said said = {
+    const struct content content = {
         .session = at.session, .k = (int16_t)count(w, &at), .over = 1};
     const int i = link_of(w, FILTER, SELECTOR);
 
     check_over(w, s, FILTER);
     if (s->over || !flow_producer_over(s->flow, w->now))
         return;
-    s->over = w->link[i].greeting.state == FLOW_IN && post(w, i, 1, END, &said);
+    s->over =
+        w->link[i].greeting.state == FLOW_IN && post(w, i, 1, END, &content);
 }
 
-/* Who hands out hears that the run is over, when it is there. */
+/* The producer receives the end of the run, when it is connected. */
 static void
 relay_ends(struct world *w, int party)
 {
     const struct wire_place at = flow_relay_place(w->relay[party - RELAY].flow);
-    const struct said said = {
+    const struct content content = {
         .session = at.session, .k = (int16_t)count(w, &at), .over = 1};
     const int plan = link_of(w, party, binder_of_items(w));
 
     if (at.session >= 0 && w->link[plan].greeting.state == FLOW_IN &&
-        post(w, plan, 1, END, &said))
+        post(w, plan, 1, END, &content))
         depart(w, party);
     else if (at.session < 0 || w->now - w->relay[party - RELAY].over >= parting)
         depart(w, party);
 }
 
-/* All are told, and it leaves. */
+/* All receive the end, and it leaves. */
 static void
 trainer_ends(struct world *w)
 {
@@ -102,7 +104,7 @@ trainer_ends(struct world *w)
 
     for (int i = 0; i < w->n_links; i++)
         w->latecomer |= !w->link[i].number;
-    say_over(w, TRAINER, &at);
+    send_over(w, TRAINER, &at);
     depart(w, TRAINER);
     w->end_by = w->now + FLOW_QUIET + 20;
     for (int party = 0; party < PARTIES; party++)
@@ -111,8 +113,8 @@ trainer_ends(struct world *w)
                              FLOW_QUIET + 20);
 }
 
-/* All have heard that the run is over; or who could have has not, in time.  A
- * lie may have ended it before. */
+/* All have received the end of the run; or a party that could have, has not,
+ * in time.  A false end may have ended it before. */
 static int
 is_settled(struct world *w)
 {
@@ -128,8 +130,8 @@ is_settled(struct world *w)
     if (!has_left && (count_over(w, &w->selector, SELECTOR, &all) ||
                       (w->filtered && !w->filter_out.over &&
                        count_over(w, &w->filter_out, FILTER, &all))))
-        fail(w, "who has heard that the run is over goes on");
-    w->unheard = 1;
+        fail(w, "a party that received the end of the run continues");
+    w->not_reached = 1;
     return 1;
 }
 

@@ -3,7 +3,7 @@
 
 /*
  * For tests of the ends of edges: two sets of sockets in one process, a
- * scratch folder, and a wait that turns both until something is news.
+ * scratch folder, and a loop that runs both until there is news.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ scratch_close(void)
     file_remove(scratch, &err);
 }
 
-/* "ipc://SCRATCH/name", good until the fourth call from now. */
+/* "ipc://SCRATCH/name", valid until the fourth call from now. */
 __attribute__((unused)) static const char *
 at(const char *name)
 {
@@ -65,7 +65,7 @@ hello_of(const char *stage, const char *run, const char *digest, int64_t size)
     return hello;
 }
 
-/* The end of an edge that binds, at("name"), as a stage of a run. */
+/* The binding end of an edge, at("name"), as a stage of a run. */
 __attribute__((unused)) static struct flow_server *
 server_at(struct wire *wire, const char *name, enum wire_edge edge,
           const char *stage, const char *run)
@@ -95,7 +95,7 @@ client_at(struct wire *wire, const char *name, enum wire_edge edge,
     return flow_client_open(wire, &config, &err);
 }
 
-/* All of a test, or what there is of it. */
+/* All objects of a test; unused ones are NULL. */
 __attribute__((unused)) static void
 close_ends(struct wire *a, struct wire *b, struct flow_server *server,
            struct flow_client *client)
@@ -107,8 +107,8 @@ close_ends(struct wire *a, struct wire *b, struct flow_server *server,
 }
 
 /*
- * Turn both sides until the server (client) has news of that kind, other
- * news being passed over; 0 after so many seconds.
+ * Run both sides until the server (client) has news of that kind; other news
+ * are skipped.  0 after so many seconds.
  */
 static int
 turn(struct wire *a, struct wire *b)
@@ -144,7 +144,7 @@ next_of(int64_t session, int64_t epoch, int64_t step, int64_t serial)
     return wire_next_put(&next);
 }
 
-/* Turn both sides, and the client if any, until the server has a next. */
+/* Run both sides, and the client if any, until the server has a next. */
 __attribute__((unused)) static int
 server_is_asked(struct wire *a, struct wire *b, struct flow_server *server,
                 struct flow_client *client, struct wire_next *next)
@@ -170,7 +170,7 @@ server_is_asked(struct wire *a, struct wire *b, struct flow_server *server,
     return 0;
 }
 
-/* The same, with a client at work that must find its own way back. */
+/* The same, with a client that has to reconnect by itself. */
 __attribute__((unused)) static int
 both_see(struct wire *a, struct wire *b, struct flow_server *server,
          struct flow_client *client, enum flow_what what,
@@ -203,7 +203,7 @@ client_sees(struct wire *a, struct wire *b, struct flow_client *client,
     return 0;
 }
 
-/* The client sends a message, which is freed: 1 when it went. */
+/* The client sends a message, which is freed: 1 when it was sent. */
 static inline int
 send_to_server(struct flow_client *client, struct wire_msg *msg)
 {

@@ -2,9 +2,9 @@
 #define TESTS_FLOW_PARTIES_H
 
 /*
- * Selector, filter, augmenters and trainer: each the machines of lib/flow, put
- * together as the tools do it.  What tests/flow/schedule.h asks of parties is
- * below "any"; tests/flow/credit.h are others.
+ * Selector, filter, augmenters and trainer, each built from the state machines
+ * of lib/flow as in the tools.  The functions that tests/flow/schedule.h calls
+ * are below "any"; tests/flow/credit.h has others.
  */
 #include "flow/check_relay.h"
 #include "flow/sources.h"
@@ -38,7 +38,7 @@ relay_make(struct world *w, struct relay *r, int party)
     if (!r->item)
         return;
     r->made = w->now + 0.01 + some(w, 0.2);
-    tell(w, "%s makes %d", name_of(party), r->item->k);
+    log_event(w, "%s makes %d", name_of(party), r->item->k);
     tick(w, party, r->made);
 }
 
@@ -59,10 +59,10 @@ relay_turn(struct world *w, int party)
     while (w->link[batches].greeting.state == FLOW_IN &&
            (batch = flow_relay_ready(r->flow))) {
         const struct thing *thing = batch;
-        const struct said said = {.session = thing->session,
-                                  .k = (int16_t)thing->k};
+        const struct content content = {.session = thing->session,
+                                        .k = (int16_t)thing->k};
 
-        if (!post(w, batches, 1, BATCH, &said))
+        if (!post(w, batches, 1, BATCH, &content))
             break;
         flow_relay_sent(r->flow);
         copy_sent(w, r, thing->k);
@@ -70,21 +70,20 @@ relay_turn(struct world *w, int party)
     relay_make(w, r, party);
     if (w->link[plan].greeting.state == FLOW_IN &&
         flow_relay_turn(r->flow, w->now, &next)) {
-        const struct said said = said_of(w, &next);
+        const struct content content = content_of(w, &next);
 
-        w->link[plan].told = w->now;
-        w->link[plan].tells = said;
-        flow_relay_told(r->flow, post(w, plan, 1, NEXT, &said), w->now);
+        w->link[plan].notified = w->now;
+        w->link[plan].latest = content;
+        flow_relay_told(r->flow, post(w, plan, 1, NEXT, &content), w->now);
     }
-    check_told(w, r, &w->link[plan]);
+    check_forwarded(w, r, &w->link[plan]);
     if (flow_relay_kept(r->flow) > (size_t)w->room)
-        fail(w, "%s keeps %zu batches", name_of(party),
-             flow_relay_kept(r->flow));
+        fail(w, "%s has %zu batches", name_of(party), flow_relay_kept(r->flow));
     if (r->over)
         relay_ends(w, party);
 }
 
-/* A snapshot that came late did not take a relay back. */
+/* A late snapshot did not take a relay back. */
 static void
 check_forward(struct world *w, int party, const struct wire_place *was)
 {
@@ -97,10 +96,10 @@ check_forward(struct world *w, int party, const struct wire_place *was)
 }
 
 static void
-relay_hears(struct world *w, int party, const struct event *e)
+relay_receives(struct world *w, int party, const struct event *e)
 {
     struct relay *r = &w->relay[party - RELAY];
-    const struct wire_place at = place(w, e->said.session, e->said.k);
+    const struct wire_place at = place(w, e->content.session, e->content.k);
     const int batches = link_of(w, party, TRAINER);
     int64_t have[WINDOW_MAX][2];
     struct wire_next next;
@@ -110,31 +109,32 @@ relay_hears(struct world *w, int party, const struct event *e)
     if (e->what == NEXT) {
         const struct wire_place was = flow_relay_place(r->flow);
 
-        next = next_of(w, &e->said, have);
+        next = next_of(w, &e->content, have);
         flow_relay_next(r->flow, &next);
-        copy_next(r, &e->said);
+        copy_next(r, &e->content);
         check_forward(w, party, &was);
     } else if (e->what == ITEM) {
         thing = mem_array(1, sizeof *thing);
-        *thing = (struct thing){e->said.session, e->said.k};
+        *thing = (struct thing){e->content.session, e->content.k};
         taken = flow_relay_take(r->flow, &at, thing);
-        if (taken != copy_take(r, &e->said))
+        if (taken != copy_take(r, &e->content))
             fail(w, "%s %s place %d", name_of(party),
-                 taken ? "takes" : "does not take", e->said.k);
+                 taken ? "takes" : "does not take", e->content.k);
         if (!taken)
             free(thing);
     } else if (e->what == END) {
-        if (e->said.over && !r->over)
+        if (e->content.over && !r->over)
             r->over = e->link == batches ? w->now : 1e-9;
         if (e->link != batches && w->link[batches].greeting.state == FLOW_IN)
-            post(w, batches, 1, END, &e->said);
+            post(w, batches, 1, END, &e->content);
     }
 }
 
 /* ---- the trainer -------------------------------------------------------- */
 
-/* The run is over when it has trained what it wants; where it does not know how
- * long the plan is, when all say that this is over, and go on saying it. */
+/* The run is over when the trainer has all that it wants; when it does not
+ * know the length of the plan, once all peers report the end, and keep doing
+ * so. */
 static void
 look_at_end(struct world *w)
 {
@@ -152,10 +152,10 @@ look_at_end(struct world *w)
 }
 
 static void
-trainer_says(struct world *w, int begins)
+trainer_sends(struct world *w, int begins)
 {
     ask(w, w->trainer, TRAINER);
-    check_says(w, begins);
+    check_snapshots(w, begins);
 }
 
 static void
@@ -169,18 +169,17 @@ end_step(struct world *w)
     w->moved = fmax(w->moved, w->now);
 }
 
-/* The batch of its place is there. */
+/* The batch of its place has arrived. */
 static void
 take_batch(struct world *w, const struct thing *batch)
 {
-    tell(w, "trainer trains %d", batch->k);
+    log_event(w, "trainer trains %d", batch->k);
     if (batch->k != w->trained || batch->session != session(w))
-        fail(w, "%jd:%d is trained in place of %jd:%d",
-             (intmax_t)batch->session, batch->k, (intmax_t)session(w),
-             w->trained);
-    w->weighing = w->asker.built = 1;
+        fail(w, "%jd:%d is trained instead of %jd:%d", (intmax_t)batch->session,
+             batch->k, (intmax_t)session(w), w->trained);
+    w->weighing = w->requester.built = 1;
     if (w->weighs)
-        ask_service(w);
+        send_request_to(w);
     else
         begin_step(w);
 }
@@ -192,15 +191,15 @@ trainer_turn(struct world *w)
 
     if (w->busy > w->now) {
         if (w->threaded)
-            trainer_says(w, 0);
+            trainer_sends(w, 0);
         return;
     }
     if (w->training)
         end_step(w);
-    if (w->asker.asks) {
-        ask_again(w);
+    if (w->requester.wants) {
+        retry_request(w);
         if (w->threaded)
-            trainer_says(w, 0);
+            trainer_sends(w, 0);
         return;
     }
     batch = w->trained < w->wanted ? flow_consumer_take(w->trainer) : NULL;
@@ -217,7 +216,7 @@ trainer_turn(struct world *w)
         (size_t)w->window)
         fail(w, "more is held than the window");
     check_ended(w);
-    trainer_says(w, w->weighing);
+    trainer_sends(w, w->weighing);
     if (w->over)
         trainer_ends(w);
 }
@@ -225,7 +224,7 @@ trainer_turn(struct world *w)
 /* ---- any ---------------------------------------------------------------- */
 
 static double
-patience(struct world *w, int party)
+pause_s(struct world *w, int party)
 {
     double seconds = party < RELAY ? 0.5 : 1;
 
@@ -264,8 +263,9 @@ join(struct world *w, const struct link *link)
         flow_producer_join(w->filter_out.flow, link->number);
     else if (link->binder == SERVICE)
         flow_stand_greeted(
-            &w->stand, link->number,
-            flow_roll_by_number(&w->roll[SERVICE], link->number)->hello.peer);
+            &w->ownership, link->number,
+            flow_peer_table_by_number(&w->roll[SERVICE], link->number)
+                ->hello.peer);
     else
         flow_consumer_join(w->trainer, link->number);
 }
@@ -273,7 +273,8 @@ join(struct world *w, const struct link *link)
 static void
 leave(struct world *w, struct link *link)
 {
-    tell(w, "%s has lost %s", name_of(link->binder), name_of(link->client));
+    log_event(w, "%s has lost %s", name_of(link->binder),
+              name_of(link->client));
     if (link->binder == TRAINER) {
         flow_consumer_leave(w->trainer, link->number);
         end_leaves(w, link);
@@ -302,10 +303,10 @@ start(struct world *w, int party)
         w->filter_in = flow_consumer_new(&at, 1, 1 + (int64_t)(1e6 * w->now));
         flow_consumer_join(w->filter_in, 1);
         w->drawn = w->plan_end = -1;
-        flow_stand_init(&w->stand);
+        flow_stand_init(&w->ownership);
         w->begins = 0;
         w->answered = 0;
-        w->roll[SERVICE].patient = 1;
+        w->roll[SERVICE].keeps_silent = 1;
     } else if (party == TRAINER) {
         w->early |= w->trained == w->wanted;
         w->trained -= w->trained % w->checkpoint;
@@ -347,23 +348,23 @@ finish(struct world *w, int party)
     }
 }
 
-/* Who connects was greeted. */
+/* The connecting party was greeted. */
 static void
-met(struct world *w, struct link *link)
+client_greeted(struct world *w, struct link *link)
 {
     if (link->client == FILTER) {
         flow_consumer_leave(w->filter_in, 1);
         flow_consumer_join(w->filter_in, 1);
     } else if (link->client == TRAINER) {
-        w->asker.service = w->party[FILTER].starts;
-        if (w->asker.asks)
-            say_request(w);
+        w->requester.service = w->party[FILTER].starts;
+        if (w->requester.wants)
+            send_request(w);
     } else if (link->binder == TRAINER) {
         flow_relay_lost(w->relay[link->client - RELAY].flow);
         copy_lost(&w->relay[link->client - RELAY]);
     } else {
         flow_relay_met(w->relay[link->client - RELAY].flow);
-        link->told = -1e9;
+        link->notified = -1e9;
     }
 }
 
@@ -377,93 +378,94 @@ lost(struct world *w, struct link *link)
     copy_lost(&w->relay[link->client - RELAY]);
 }
 
-/* Who connects hears from who binds, once it was greeted. */
+/* A greeted party receives a message of its binder. */
 static void
-client_hears(struct world *w, struct link *link, const struct event *e)
+client_receives(struct world *w, struct link *link, const struct event *e)
 {
-    const struct wire_place at = place(w, e->said.session, e->said.k);
+    const struct wire_place at = place(w, e->content.session, e->content.k);
 
     if (link->client >= RELAY)
-        relay_hears(w, link->client, e);
+        relay_receives(w, link->client, e);
     else if (link->client == TRAINER)
-        trainer_hears(w, e);
+        trainer_receives(w, e);
     else if (e->what == ITEM)
-        hold(w, w->filter_in, &e->said);
-    else if (e->what == END && e->said.over)
-        say_over(w, FILTER, &at);
-    else if (e->what == END && e->said.session == w->filter_out.session)
-        w->plan_end = e->said.k;
+        hold(w, w->filter_in, &e->content);
+    else if (e->what == END && e->content.over)
+        send_over(w, FILTER, &at);
+    else if (e->what == END && e->content.session == w->filter_out.session)
+        w->plan_end = e->content.k;
 }
 
-/* Who binds hears from a peer that it knows. */
+/* A binder receives a message of a known peer. */
 static void
-binder_hears(struct world *w, struct link *link, const struct event *e)
+binder_receives(struct world *w, struct link *link, const struct event *e)
 {
-    const struct wire_place at = place(w, e->said.session, e->said.k);
+    const struct wire_place at = place(w, e->content.session, e->content.k);
 
     if (link->binder == SERVICE)
-        service_hears(w, e);
+        service_receives(w, e);
     else if (e->what == NEXT && link->binder == SELECTOR)
-        source_next(w, &w->selector, link, &e->said);
+        source_next(w, &w->selector, link, &e->content);
     else if (e->what == NEXT)
-        filter_next(w, source_next(w, &w->filter_out, link, &e->said));
+        filter_next(w, source_next(w, &w->filter_out, link, &e->content));
     else if (e->what == BATCH)
-        hold(w, w->trainer, &e->said);
+        hold(w, w->trainer, &e->content);
     else if (e->what == END && link->binder == TRAINER) {
         flow_consumer_end(w->trainer, link->number, &at);
-        hear_end(w, link, &e->said);
+        receive_end(w, link, &e->content);
     } else if (e->what == END) {
         struct source *s =
             link->binder == SELECTOR ? &w->selector : &w->filter_out;
 
         flow_producer_end(s->flow, link->number, &at, w->now);
-        book_over(w, s, link, &e->said);
+        book_over(w, s, link, &e->content);
     }
 }
 
-/* That nothing is there from a place on which the trainer may stand at soon. */
+/* A false report that the plan ends at a place where the trainer may soon
+ * be. */
 static void
 lie_of_end(struct world *w, int relay)
 {
     const int i = link_of(w, relay, TRAINER);
-    const struct said said = {.session = session(w),
-                              .k = (int16_t)(w->trained + dice(w, 3))};
+    const struct content content = {.session = session(w),
+                                    .k = (int16_t)(w->trained + dice(w, 3))};
 
     if (w->link[i].greeting.state != FLOW_IN || w->relays < 2)
         return;
-    tell(w, "%s lies of the end", name_of(relay));
+    log_event(w, "%s sends a false end", name_of(relay));
     w->end_lied = 1;
-    post(w, i, 1, END, &said);
+    post(w, i, 1, END, &content);
 }
 
-/* That the run is over: one of several cannot end it. */
+/* A false report that the run is over: one of several cannot end it. */
 static void
 lie_of_over(struct world *w, int relay)
 {
     const int i = link_of(w, relay, binder_of_items(w));
     const struct source *s = w->filtered ? &w->filter_out : &w->selector;
-    const struct said said = {
+    const struct content content = {
         .session = s->session, .k = (int16_t)s->place, .over = 1};
 
     if (w->link[i].greeting.state != FLOW_IN || w->relays < 2 || s->session < 0)
         return;
-    tell(w, "%s lies that the run is over", name_of(relay));
+    log_event(w, "%s sends a false end of the run", name_of(relay));
     w->early = 1;
-    post(w, i, 1, END, &said);
+    post(w, i, 1, END, &content);
 }
 
-/* Something that is not the trainer's. */
+/* A message that is not the trainer's. */
 static void
 lie(struct world *w)
 {
     const int relay = RELAY + dice(w, (unsigned)w->relays),
               i = link_of(w, relay, binder_of_items(w));
     const struct source *s = w->filtered ? &w->filter_out : &w->selector;
-    struct said said = {.session = s->session,
-                        .serial = s->serial + 1000000,
-                        .k = (int16_t)(s->place + dice(w, 5)),
-                        .window = (int16_t)w->window,
-                        .room = (int16_t)w->room};
+    struct content content = {.session = s->session,
+                              .serial = s->serial + 1000000,
+                              .k = (int16_t)(s->place + dice(w, 5)),
+                              .window = (int16_t)w->window,
+                              .room = (int16_t)w->room};
 
     if (rng_u32(&w->ends) % 4 == 0)
         lie_of_over(w, relay);
@@ -475,28 +477,29 @@ lie(struct world *w)
         return;
     switch (dice(w, 4)) {
     case 0:
-        said.session++;
+        content.session++;
         if (w->weighs && rng_u32(&w->more) % 2)
-            said.k = 0;
+            content.k = 0;
         break;
     case 1:
-        said.session = INT64_MAX;
+        content.session = INT64_MAX;
         break;
     case 2:
-        for (said.n = 0; said.n < said.window; said.n++)
-            said.have[said.n] = (int16_t)(said.k + said.n);
+        for (content.n = 0; content.n < content.window; content.n++)
+            content.have[content.n] = (int16_t)(content.k + content.n);
         break;
     default:
         break;
     }
-    tell(w, "%s lies", name_of(w->link[i].client));
-    // that all is trained, or has come: with its peers lost, the run is over
-    w->early |= said.k + said.n >= w->places;
-    post(w, i, 1, NEXT, &said);
+    log_event(w, "%s sends a false message", name_of(w->link[i].client));
+    // a false "all is trained" or "all has come": with its peers lost, the
+    // run is over
+    w->early |= content.k + content.n >= w->places;
+    post(w, i, 1, NEXT, &content);
     w->allowed += FLOW_LAPSE + 4;
 }
 
-/* After what happened at a party. */
+/* After an event at a party. */
 static void
 judge(struct world *w, int party)
 {

@@ -1,12 +1,12 @@
 #ifndef TESTS_FLOW_PEER_H
 #define TESTS_FLOW_PEER_H
 
-/* Peers that a test plays by hand, message by message. */
+/* Peers that a test plays message by message. */
 #include <time.h>
 
 #include "flow/ends.h"
 
-/* A peer by hand, with a name of its own. */
+/* Such a peer, with a name of its own. */
 __attribute__((unused)) static struct wire_sock *
 join(struct wire *wire, const char *endpoint, const char *name)
 {
@@ -25,9 +25,9 @@ join(struct wire *wire, const char *endpoint, const char *name)
     return sock;
 }
 
-/* Send, also where the queue is full for now: a burst must not lose any. */
+/* Send, also while the queue is full: no message of a burst may be lost. */
 __attribute__((unused)) static void
-tell(struct wire_sock *sock, struct wire_msg *msg)
+send_and_free(struct wire_sock *sock, struct wire_msg *msg)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     const double until = clock_now() + 5;

@@ -2,7 +2,7 @@
 #define TESTS_FLOW_PRODUCING_H
 
 /*
- * A producer of a plan of PLACES places, ten an epoch, whose peers are numbers
+ * A producer of a plan of PLACES places, ten an epoch, with peers numbered
  * from 1 on, in virtual time.
  */
 #include "flow/producer.h"
@@ -22,23 +22,23 @@ number(struct wire_place at)
     return at.epoch * 10 + at.step;
 }
 
-/* What is held, as a text of digits: places of the first epoch. */
+/* Held places of the first epoch, as a string of digits. */
 static enum flow_what
 next(struct flow_producer *p, uint64_t peer, int64_t serial, int64_t k,
      const char *held, int64_t room, double now)
 {
     int64_t have[WINDOW][2];
-    struct wire_next said = {.at = step(k),
-                             .serial = serial,
-                             .window = WINDOW,
-                             .room = room,
-                             .have = have[0]};
+    struct wire_next content = {.at = step(k),
+                                .serial = serial,
+                                .window = WINDOW,
+                                .room = room,
+                                .have = have[0]};
 
-    for (; held[said.n_have]; said.n_have++) {
-        have[said.n_have][0] = 0;
-        have[said.n_have][1] = held[said.n_have] - '0';
+    for (; held[content.n_have]; content.n_have++) {
+        have[content.n_have][0] = 0;
+        have[content.n_have][1] = held[content.n_have] - '0';
     }
-    return flow_producer_next(p, peer, &said, now);
+    return flow_producer_next(p, peer, &content, now);
 }
 
 static void
@@ -46,17 +46,17 @@ fill(struct flow_producer *p)
 {
     while (flow_producer_short(p)) {
         const struct wire_place at = flow_producer_fresh(p);
-        const struct wire_place behind = step(number(at) + 1);
+        const struct wire_place after = step(number(at) + 1);
 
         if (number(at) == PLACES) {
             flow_producer_close(p);
             return;
         }
-        flow_producer_add(p, &at, &behind);
+        flow_producer_add(p, &at, &after);
     }
 }
 
-/* Hands out all that it can: the number of items. */
+/* Sends all items that it can: returns their number. */
 static size_t
 hand_out(struct flow_producer *p, double now)
 {

@@ -2,13 +2,14 @@
 #define TESTS_FLOW_SCHEDULE_H
 
 /*
- * A schedule: a world drawn from a seed, faults at drawn times, one event after
- * another until the run is over for all, or something is wrong.
+ * A schedule: a world drawn from a seed, faults at drawn times, one event
+ * after another until the run is over for all, or something is wrong.
  *
- * What the parties are is for the file that is included before this one to say,
+ * The parties are defined by the file that is included before this one,
  * tests/flow/parties.h or tests/flow/credit.h: start(), finish(), turn(),
- * patience(), join(), leave(), met(), lost(), client_hears(), binder_hears(),
- * lie(), judge(), check_calm(), is_settled(), binder_of_items() and FILTERS.
+ * pause_s(), join(), leave(), client_greeted(), lost(), client_receives(),
+ * binder_receives(), lie(), judge(), check_calm(), is_settled(),
+ * binder_of_items() and FILTERS.
  */
 #include "flow/world.h"
 
@@ -20,7 +21,7 @@ connect_to(struct world *w, int client, int binder)
     struct link *link = &w->link[w->n_links++];
 
     *link = (struct link){.client = client, .binder = binder, .connection = 1};
-    link->lived = -life;
+    link->beat_at = -life;
 }
 
 static int
@@ -31,8 +32,8 @@ exists(const struct world *w, int party)
                               : party < RELAY + w->relays;
 }
 
-/* Whether the trainer stops before the plan ends.  What is drawn here draws
- * nothing from the rest of the schedule. */
+/* Whether the trainer stops before the plan ends.  Draws nothing from the
+ * rest of the schedule. */
 static void
 draw_end(struct world *w)
 {
@@ -64,7 +65,7 @@ begin(struct world *w, uint64_t seed, int trace)
     const struct world old = *w;
 
     *w = (struct world){.seed = seed, .trace = trace, .grace = old.grace};
-    w->due = old.due; // their memory is used again
+    w->due = old.due; // their memory is reused
     w->room_due = old.room_due;
     w->event = old.event;
     w->room_events = old.room_events;
@@ -90,9 +91,9 @@ begin(struct world *w, uint64_t seed, int trace)
     w->horizon =
         1 + (int)(rng_u32(&w->more) % 2 ? WINDOW_MAX : rng_u32(&w->more) % 4);
     connect_all(w);
-    tell(w, "seed %ju: %d relays%s, window %d, room %d, %d places",
-         (uintmax_t)seed, w->relays, w->filtered ? " and a filter" : "",
-         w->window, w->room, w->places);
+    log_event(w, "seed %ju: %d relays%s, window %d, room %d, %d places",
+              (uintmax_t)seed, w->relays, w->filtered ? " and a filter" : "",
+              w->window, w->room, w->places);
     for (int party = 0; party < PARTIES; party++)
         if (exists(w, party))
             start(w, party);
@@ -106,7 +107,7 @@ can_run(const struct world *w, int party)
     return !p->left && p->back <= w->now && p->stopped <= w->now;
 }
 
-/* Greetings and signs of life of who connects. */
+/* Greetings and beats of a connecting party. */
 static void
 tend_link(struct world *w, int i)
 {
@@ -121,39 +122,39 @@ tend_link(struct world *w, int i)
     }
     if (flow_greeting_turn(&link->greeting, is_up(w, link), w->now))
         post(w, i, 1, HELLO, NULL);
-    if (link->greeting.state == FLOW_IN && w->now - link->lived >= life) {
+    if (link->greeting.state == FLOW_IN && w->now - link->beat_at >= life) {
         post(w, i, 1, BEAT, NULL);
     }
 }
 
-/* The peers leave that a binder has struck off its roll. */
+/* The peers leave that a binder has dropped. */
 static void
 strike_off(struct world *w, int binder, int silent)
 {
     uint64_t number;
 
-    while ((number = flow_roll_left(&w->roll[binder])))
+    while ((number = flow_peer_table_left(&w->roll[binder])))
         for (int i = 0; i < w->n_links; i++) {
             struct link *link = &w->link[i];
 
             if (link->binder != binder || link->number != number)
                 continue;
-            link->silent = silent ? link->met : link->silent;
+            link->silent = silent ? link->greeted_on : link->silent;
             leave(w, link);
         }
 }
 
-/* What a binder hears of silence; after it has read all there is. */
+/* A binder drops silent peers, once it has read all messages. */
 static void
-hear_silence(struct world *w, int binder)
+drop_silent(struct world *w, int binder)
 {
-    flow_roll_expire(&w->roll[binder], w->now);
+    flow_peer_table_expire(&w->roll[binder], w->now);
     strike_off(w, binder, 1);
 }
 
 /* ---- faults ------------------------------------------------------------- */
 
-/* The connection is lost, with all that is on it. */
+/* The connection is lost, with all messages in transit. */
 static void
 cut(struct world *w, struct link *link, double seconds)
 {
@@ -176,7 +177,7 @@ kill_party(struct world *w, int party)
 
     if (w->party[party].back > w->now || w->party[party].left)
         return;
-    tell(w, "%s is killed, for %.3f s", name_of(party), seconds);
+    log_event(w, "%s is killed, for %.3f s", name_of(party), seconds);
     for (int i = 0; i < w->n_links; i++) {
         struct link *link = &w->link[i];
 
@@ -186,9 +187,9 @@ kill_party(struct world *w, int party)
             link->number = 0;
     }
     if (party < BINDERS)
-        flow_roll_release(&w->roll[party]);
+        flow_peer_table_release(&w->roll[party]);
     if (party == FILTER)
-        flow_roll_release(&w->roll[SERVICE]);
+        flow_peer_table_release(&w->roll[SERVICE]);
     finish(w, party);
     start(w, party); // which runs from then on
     w->party[party].back = w->now + seconds;
@@ -205,13 +206,13 @@ stop_party(struct world *w, int party)
 
     if (w->party[party].left || w->party[party].stopped > w->now)
         return;
-    tell(w, "%s stops for %.3f s", name_of(party), seconds);
+    log_event(w, "%s stops for %.3f s", name_of(party), seconds);
     w->party[party].stopped = w->now + seconds;
     w->stale += party >= RELAY ? seconds : 0;
     w->allowed += seconds + 4;
 }
 
-/* Nothing is made any more, by all but one at most; or for a while. */
+/* No item is made any more, by all but one party at most; or for a while. */
 static void
 hang(struct world *w, struct relay *r, int party)
 {
@@ -222,7 +223,7 @@ hang(struct world *w, struct relay *r, int party)
         hung += w->relay[i].hangs > w->now;
     if (r->hangs > w->now || (seconds > 1e6 && hung + 1 >= w->relays))
         return;
-    tell(w, "%s hangs, for %.3f s", name_of(party), seconds);
+    log_event(w, "%s hangs, for %.3f s", name_of(party), seconds);
     r->hangs = w->now + seconds;
     if (seconds < 1e6) {
         tick(w, party, r->hangs);
@@ -237,13 +238,13 @@ pick(struct world *w, unsigned n)
     return rng_u32(&w->more) % n;
 }
 
-/* Several parties at the same moment, any of them twice. */
+/* Several faults at the same moment, any party twice. */
 static void
 storm(struct world *w)
 {
     const unsigned n = 2 + pick(w, 4);
 
-    tell(w, "a storm");
+    log_event(w, "a storm");
     w->allowed += 30;
     for (unsigned i = 0; i < n; i++) {
         const unsigned one = pick(w, 3 + (unsigned)w->relays);
@@ -260,9 +261,8 @@ storm(struct world *w)
         lie(w);
 }
 
-/* After the last fault and all that it has brought, seconds within which a step
- * has to be trained: each peer that hangs costs a lease, and may be late by it.
- */
+/* Seconds in which a step has to be trained, after the last fault and its
+ * effects: each peer that hangs costs a lease, and may be late by it. */
 static void
 check_alive(struct world *w)
 {
@@ -307,14 +307,14 @@ fault(struct world *w, int relay)
         lie(w);
         break;
     case 7:
-        tell(w, "a long step");
+        log_event(w, "a long step");
         w->busy = w->now + some(w, 3 * LEASE);
         tick(w, TRAINER, w->busy);
         w->allowed += w->busy - w->now + 2;
         break;
     default:
         seconds = some(w, 2);
-        tell(w, "a link is cut for %.3f s", seconds);
+        log_event(w, "a link is cut for %.3f s", seconds);
         cut(w, &w->link[dice(w, (unsigned)w->n_links)], seconds);
         w->stale += seconds + 2;
         w->allowed += seconds + 3;
@@ -323,7 +323,7 @@ fault(struct world *w, int relay)
 
 /* ---- all of it ---------------------------------------------------------- */
 
-/* When who it is for reads it: now, or later. */
+/* When its receiver reads a message: now, or later. */
 static double
 readable(const struct world *w, int party)
 {
@@ -338,7 +338,7 @@ readable(const struct world *w, int party)
     return at;
 }
 
-/* To who connects. */
+/* To a connecting party. */
 static void
 to_client(struct world *w, struct link *link, const struct event *e)
 {
@@ -346,63 +346,64 @@ to_client(struct world *w, struct link *link, const struct event *e)
         flow_greeting_again(&link->greeting);
     else if (e->what == HELLO && flow_greeting_hello(&link->greeting)) {
         link->greeted = link->connection;
-        met(w, link);
+        client_greeted(w, link);
     } else if (e->what != HELLO && link->greeting.state == FLOW_IN)
-        client_hears(w, link, e);
+        client_receives(w, link, e);
 }
 
-/* A hello: where the connection is new, its peer begins anew. */
+/* A hello; on a new connection, its peer begins again. */
 static void
 greet(struct world *w, struct link *link, const struct event *e)
 {
     const struct wire_id id = id_of(e->link, e->connection);
     struct wire_hello hello = {.version = WIRE_VERSION};
-    struct flow_greeted *peer;
+    struct flow_known_peer *peer;
     enum flow_entry entry;
 
     snprintf(hello.peer, sizeof hello.peer, "%s%d", name_of(link->client),
              link->client == TRAINER ? w->party[TRAINER].starts : 0);
-    entry = flow_roll_greet(&w->roll[link->binder], &id, &hello, w->now, &peer);
-    strike_off(w, link->binder, 0); // what it was on another connection
-    if (entry == FLOW_ENTERED) {
-        link->met = e->connection;
+    entry = flow_peer_table_greet(&w->roll[link->binder], &id, &hello, w->now,
+                                  &peer);
+    strike_off(w, link->binder, 0); // that peer on another connection
+    if (entry == FLOW_ADDED) {
+        link->greeted_on = e->connection;
         link->number = peer->number;
         link->session = -1;
         link->room = link->late = 0;
         link->aside = 0;
         link->served = 0;
-        link->told = -1e9;
-        link->ended = link->over = link->asks = 0;
-        link->end_told = -1e9;
+        link->notified = -1e9;
+        link->ended = link->over = link->wants = 0;
+        link->end_sent = -1e9;
         link->silent = 0;
         join(w, link);
     }
     post(w, e->link, 0, HELLO, NULL);
 }
 
-/* To who binds. */
+/* To a binding party. */
 static void
 to_binder(struct world *w, const struct event *e)
 {
     struct link *link = &w->link[e->link];
-    struct flow_roll *roll = &w->roll[link->binder];
+    struct flow_peer_table *roll = &w->roll[link->binder];
     const struct wire_id id = id_of(e->link, e->connection);
-    struct flow_greeted *peer = flow_roll_by_id(roll, &id);
+    struct flow_known_peer *peer = flow_peer_table_by_id(roll, &id);
 
     if (e->what == HELLO) {
         greet(w, link, e);
     } else if (!peer) {
-        if (flow_roll_again(roll, &id, w->now) &&
+        if (flow_peer_table_unknown(roll, &id, w->now) &&
             e->connection == link->connection)
             post(w, e->link, 0, AGAIN, NULL);
     } else {
-        peer->heard = w->now;
-        binder_hears(w, link, e);
+        peer->last_seen = w->now;
+        binder_receives(w, link, e);
     }
 }
 
-/* A message arrives where its connection is there; of one that was lost a
- * binder may read it still, also after what comes on the next one. */
+/* A message arrives when its connection is up; a binder may still read
+ * messages of a lost connection, also after those of the next one. */
 static int
 is_there(const struct world *w, const struct link *link, const struct event *e,
          uint64_t order)
@@ -420,23 +421,23 @@ arrive(struct world *w, const struct due *due, const struct event *e)
     double at = readable(w, party);
 
     // a trainer that waits for its service reads nothing else
-    if (party == TRAINER && e->up && w->asker.asks && !w->threaded)
+    if (party == TRAINER && e->up && w->requester.wants && !w->threaded)
         at = fmax(at, 0.05 * ceil(w->now / 0.05 + 0.01));
     if (!is_there(w, link, e, due->order) || w->party[process_of(party)].left)
         return;
-    if (at > w->now) { // it stays in the queue, and in order
+    if (at > w->now) { // it remains in the queue, in order
         link->last[e->up] = fmax(link->last[e->up], at);
         push(w, at, due->order, e);
         return;
     }
-    tell_message(w, e, " arrives");
+    log_message(w, e, " arrives");
     if (e->up)
         to_binder(w, e);
     else
         to_client(w, link, e);
     if (party == TRAINER && w->n_due && w->due[0].at <= w->now &&
         w->event[w->due[0].event].what != TICK)
-        return; // all is read before anything is said
+        return; // all is read before anything is sent
     turn(w, process_of(party));
 }
 
@@ -458,13 +459,13 @@ look_up(struct world *w, int party)
         if (w->link[i].client == party)
             tend_link(w, i);
     if (party < RELAY && readable(w, party) <= w->now &&
-        (party != TRAINER || !w->asker.asks || w->threaded))
-        hear_silence(w, party);
+        (party != TRAINER || !w->requester.wants || w->threaded))
+        drop_silent(w, party);
     turn(w, party);
-    tick(w, party, w->now + patience(w, party));
+    tick(w, party, w->now + pause_s(w, party));
 }
 
-/* A fault or a storm; after the run was over it puts the end off. */
+/* A fault or a storm; once the run was over it delays the end. */
 static void
 strike(struct world *w)
 {
@@ -479,7 +480,7 @@ strike(struct world *w)
         w->end_by = fmax(w->end_by, w->now + 80);
 }
 
-/* One run; 1 when it went as it should. */
+/* One run; 1 when nothing was wrong. */
 static int
 run(struct world *w, uint64_t seed, int trace)
 {
@@ -519,7 +520,7 @@ run(struct world *w, uint64_t seed, int trace)
         if (exists(w, party))
             finish(w, party);
     for (int binder = 0; binder < BINDERS; binder++)
-        flow_roll_release(&w->roll[binder]);
+        flow_peer_table_release(&w->roll[binder]);
     return !*w->wrong;
 }
 

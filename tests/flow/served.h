@@ -1,21 +1,21 @@
 #ifndef TESTS_FLOW_SERVED_H
 #define TESTS_FLOW_SERVED_H
 
-/* The service of tests/flow/services.h: what it makes of what it hears. */
+/* The service of tests/flow/services.h: how it handles messages. */
 #include "flow/services.h"
 
 static void
 start_service(struct world *w)
 {
-    flow_roll_release(&w->peers);
-    flow_kept_release(&w->kept);
-    flow_stand_init(&w->stand);
+    flow_peer_table_release(&w->peers);
+    flow_answer_cache_release(&w->cache);
+    flow_stand_init(&w->ownership);
     w->starts++;
     w->state = 0;
-    tell(w, "service %d begins", w->starts);
+    log_event(w, "service %d begins", w->starts);
 }
 
-/* The connection of a peer, and whose it is. */
+/* The connection of a peer, and its trainer. */
 static struct wire_id
 id_of(int who, unsigned connection)
 {
@@ -23,11 +23,12 @@ id_of(int who, unsigned connection)
         3, {(uint8_t)who, (uint8_t)(connection >> 8), (uint8_t)connection}};
 }
 
-/* The owner's hello, where that is another peer and its connection is up. */
+/* The owner's hello, when it is another peer with a live connection. */
 static const struct wire_hello *
 owner_there(struct world *w, uint64_t peer)
 {
-    struct flow_greeted *owner = flow_roll_by_number(&w->peers, w->stand.owner);
+    struct flow_known_peer *owner =
+        flow_peer_table_by_number(&w->peers, w->ownership.owner);
     const uint8_t *byte;
 
     if (!owner || owner->number == peer)
@@ -39,11 +40,12 @@ owner_there(struct world *w, uint64_t peer)
     return NULL;
 }
 
-/* The state is a peer's from here on: may it be? */
+/* Gives the state to a peer: is that allowed? */
 static void
 check_owner(struct world *w, uint64_t before, uint64_t peer)
 {
-    struct flow_greeted *owner = flow_roll_by_number(&w->peers, before);
+    struct flow_known_peer *owner =
+        flow_peer_table_by_number(&w->peers, before);
     const uint8_t *byte = owner ? owner->id.byte : NULL;
 
     if (owner && before != peer &&
@@ -52,45 +54,46 @@ check_owner(struct world *w, uint64_t before, uint64_t peer)
 }
 
 static struct note
-weigh(struct world *w, const struct flow_greeted *peer, const struct note *ask)
+weigh(struct world *w, const struct flow_known_peer *peer,
+      const struct note *ask)
 {
     struct note answer = {WEIGHTS, ask->id, ask->at, w->state, 0, 0, 0, ""};
 
-    if (!flow_stand_fits(&w->stand, &ask->at)) {
-        if (w->stand.next.session == ask->at.session && !w->anew)
+    if (!flow_stand_fits(&w->ownership, &ask->at)) {
+        if (w->ownership.next.session == ask->at.session && !w->new_session)
             fail(w, "the service wants a state that it has");
         answer.what = ERROR;
         answer.state = 1;
         return answer;
     }
-    check_owner(w, w->stand.owner, peer->number);
+    check_owner(w, w->ownership.owner, peer->number);
     w->state = after(w->state, (int)ask->at.step);
-    flow_stand_weighed(&w->stand, &ask->at, peer->number, peer->hello.peer);
+    flow_stand_weighed(&w->ownership, &ask->at, peer->number, peer->hello.peer);
     return answer;
 }
 
-/* All pieces are there: is it one state? */
+/* All pieces are received: do they belong to one state? */
 static void
-stand(struct world *w, const struct wire_state *state)
+commit_state(struct world *w, const struct wire_state *state)
 {
     struct err err;
 
-    if (flow_stand_whole(&w->stand, state, &err)) {
-        fail(w, "the last piece came, and %s", err.msg);
+    if (flow_stand_whole(&w->ownership, state, &err)) {
+        fail(w, "after the last piece: %s", err.msg);
         return;
     }
     for (int i = 1; state->n && i < PIECES; i++)
         if (w->coming[i] != w->coming[0])
             fail(w, "a state of pieces that do not belong together");
-    if (state->session < w->stand.next.session)
+    if (state->session < w->ownership.next.session)
         fail(w, "a state of session %jd after one of %jd",
-             (intmax_t)state->session, (intmax_t)w->stand.next.session);
+             (intmax_t)state->session, (intmax_t)w->ownership.next.session);
     w->state = state->n ? w->coming[0] : 0;
-    flow_stand_stands(&w->stand);
+    flow_stand_stands(&w->ownership);
 }
 
 static struct note
-take_state(struct world *w, const struct flow_greeted *peer,
+take_state(struct world *w, const struct flow_known_peer *peer,
            const struct note *ask)
 {
     struct note answer = {TAKEN, ask->id, ask->at, 0, 0, 0, 0, ""};
@@ -104,79 +107,79 @@ take_state(struct world *w, const struct flow_greeted *peer,
                                .tables = &table};
     struct err err;
 
-    if (flow_stand_follows(&w->stand, &state, &err) < 0) {
+    if (flow_stand_follows(&w->ownership, &state, &err) < 0) {
         answer.what = ERROR;
         answer.state = 1;
         return answer;
     }
-    check_owner(w, w->stand.owner, peer->number);
+    check_owner(w, w->ownership.owner, peer->number);
     w->coming[state.from] = ask->value;
-    flow_stand_add(&w->stand, &state, peer->number, peer->hello.peer);
+    flow_stand_add(&w->ownership, &state, peer->number, peer->hello.peer);
     if (state.last)
-        stand(w, &state);
+        commit_state(w, &state);
     return answer;
 }
 
 static void
-keep(struct world *w, const char *name, const struct note *answer)
+cache_answer(struct world *w, const char *name, const struct note *answer)
 {
     const struct wire_state_ok which = {.step = w->answers % ANSWERS};
     struct wire_msg *msg = wire_state_ok_put(&which);
 
     w->answer[w->answers++ % ANSWERS] = *answer;
-    flow_kept_put(&w->kept, name, answer->id, msg);
+    flow_answer_cache_put(&w->cache, name, answer->id, msg);
     wire_msg_free(msg);
 }
 
-/* A request of a peer, which is not late: its answer. */
+/* Answer a request that is not late. */
 static struct note
-serve(struct world *w, struct flow_greeted *peer, const struct note *ask)
+serve(struct world *w, struct flow_known_peer *peer, const struct note *ask)
 {
     struct note answer = {ERROR, -1, ask->at, 0, 0, 0, 1, ""};
     struct wire_msg *known =
-        flow_kept_find(&w->kept, peer->hello.peer, ask->id);
+        flow_answer_cache_find(&w->cache, peer->hello.peer, ask->id);
     struct wire_state_ok which;
     struct err err;
 
     if (known && !wire_state_ok_get(&which, known, &err))
         return w->answer[which.step];
-    if (flow_stand_check(&w->stand, peer->number, ask->at.session,
+    if (flow_stand_check(&w->ownership, peer->number, ask->at.session,
                          owner_there(w, peer->number), &err))
         return answer;
     answer =
         ask->what == PAIRS ? weigh(w, peer, ask) : take_state(w, peer, ask);
     if (answer.what != ERROR)
-        keep(w, peer->hello.peer, &answer);
+        cache_answer(w, peer->hello.peer, &answer);
     return answer;
 }
 
 static void
-service_hears(struct world *w, const struct mail *mail)
+service_receives(struct world *w, const struct mail *mail)
 {
     const struct wire_id id = id_of(mail->who, mail->connection);
-    struct flow_greeted *peer = flow_roll_by_id(&w->peers, &id);
+    struct flow_known_peer *peer = flow_peer_table_by_id(&w->peers, &id);
     struct note answer = {.what = HELLO};
 
     if (mail->note.what == HELLO) {
         struct wire_hello hello = {.version = WIRE_VERSION};
 
         snprintf(hello.peer, sizeof hello.peer, "%s", mail->note.name);
-        if (flow_roll_greet(&w->peers, &id, &hello, w->now, &peer) ==
-            FLOW_ENTERED)
-            flow_stand_greeted(&w->stand, peer->number, hello.peer);
+        if (flow_peer_table_greet(&w->peers, &id, &hello, w->now, &peer) ==
+            FLOW_ADDED)
+            flow_stand_greeted(&w->ownership, peer->number, hello.peer);
         snprintf(answer.name, sizeof answer.name, "service%d", w->starts);
     } else if (peer) {
-        if (flow_kept_late(&w->kept, peer->hello.peer, mail->note.id))
+        if (flow_answer_cache_late(&w->cache, peer->hello.peer, mail->note.id))
             return;
         answer = serve(w, peer, &mail->note);
-    } else if (flow_roll_again(&w->peers, &id, w->now)) {
+    } else if (flow_peer_table_unknown(&w->peers, &id, w->now)) {
         answer.what = AGAIN;
     } else {
         return;
     }
     post(w, mail->who, 0, mail->connection, &answer);
-    flow_roll_part(&w->peers);
-    while (flow_roll_left(&w->peers))
+    flow_peer_table_remove_gone(&w->peers);
+    while (flow_peer_table_left(&w->peers))
         ;
 }
 

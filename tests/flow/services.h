@@ -2,17 +2,17 @@
 #define TESTS_FLOW_SERVICES_H
 
 /*
- * A service that has a state, its trainers, a network and a clock in one
- * process, for the machines of lib/wire: greeting, asking, keeper; peers, kept,
- * stand.  Messages are late, lost, doubled, and cut off with their connection,
- * but for some that the service had received and not read.  Those of one
- * connection arrive in the order in which they were sent; the second copy may
- * come after later ones, as from an earlier connection.  One event after
- * another, each known by its seed.
+ * A service with a state, its trainers, a network and a clock in one process,
+ * for the state machines of greeting, request, handover, peer table and answer
+ * cache. Messages are late, lost, doubled, and cut off with their connection,
+ * except some that the service had received and not read.  Messages of one
+ * connection arrive in order; the second copy of one may come after later
+ * ones, as from an earlier connection.  One event after another, each
+ * determined by its seed.
  *
- * The state is a number that each step changes in its way.  The trainer keeps
- * it, hands it over in three pieces, and makes a step of it when the step is
- * applied; so each answer tells whether the service stood where it had to.
+ * The state is a number that each step changes.  The trainer stores it, hands
+ * it over in three pieces, and applies a step to it when it is done; so each
+ * answer shows whether the state of the service was the right one.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,23 +33,23 @@ struct note {
     enum what what;
     int64_t id;
     struct wire_place at;
-    uint64_t value; /* the state; of PUT a row of it */
-    int piece;      /* of PUT; -1: there are no tables */
-    int state;      /* of ERROR: it wants the state, */
+    uint64_t value; /* the state; for PUT a row of it */
+    int piece;      /* for PUT; -1: there are no tables */
+    int state;      /* for ERROR: it wants the state, */
     int about;      /* or refuses a message */
-    char name[24];  /* of HELLO */
+    char name[24];  /* for HELLO */
 };
 
 struct mail {
     double at;
     uint64_t order;
-    int who, up; /* of whose connection, and whether to the service */
+    int who, up; /* its connection, and whether to the service */
     unsigned connection;
     struct note note;
 };
 
 struct trainer {
-    int lives;
+    int runs;
     double from, until; /* it runs; stopped before */
     char name[24];
     int64_t session;
@@ -57,15 +57,15 @@ struct trainer {
     double back;
     double last[2]; /* when the last message on it arrives, down and up */
     struct flow_greeting greeting;
-    struct flow_asking asking;
+    struct flow_request request;
     struct flow_keeper keeper;
-    struct note out;  /* the request under way */
-    int asks;         /* there is one */
-    int meets;        /* the state is handed over, and nothing asked */
+    struct note out;  /* the present request */
+    int asked;        /* there is one */
+    int hands_over;   /* the state is handed over, without a request */
     double trains;    /* until then; 0: it does not */
     double waits;     /* for the next batch, until then */
-    char service[24]; /* that it knows */
-    double renews;    /* a new connection is made then; 0: it is not */
+    char service[24]; /* the service that it knows */
+    double renews;    /* when a new connection is made; 0: none is */
     uint64_t state;
     int step;
 };
@@ -78,30 +78,30 @@ struct world {
     size_t n;
     struct mail mail[NOTES];
 
-    int starts; /* of the service */
+    int starts; /* for the service */
     double back, stopped;
     uint64_t state, coming[PIECES];
-    struct flow_roll peers;
-    struct flow_kept kept;
-    struct flow_stand stand;
-    struct note answer[ANSWERS]; /* that kept ones name */
+    struct flow_peer_table peers;
+    struct flow_answer_cache cache;
+    struct flow_stand ownership;
+    struct note answer[ANSWERS]; /* in its cache */
     int answers;
 
     struct trainer trainer[TRAINERS];
-    int newest; /* the trainer that is to end the run */
+    int newest; /* the trainer that may end the run */
     int steps, saved_at;
     uint64_t saved;       /* by the last checkpoint */
     unsigned loss, twice; /* one message in so many; 0: none */
     int filters;          /* no batch comes before the service has a state */
-    int anew;             /* trainers ask again under a new id */
-    double pace;          /* the most that a step takes, or a batch */
+    int new_session;      /* trainers send a request again under a new id */
+    double pace;          /* the most that a step, or a batch, takes */
     int faults;           /* so far */
     char wrong[160];
 };
 
 #include "flow/telling.h"
 
-/* What a step makes of the state. */
+/* How a step changes the state. */
 static uint64_t
 after(uint64_t state, int step)
 {
@@ -113,7 +113,7 @@ after(uint64_t state, int step)
 static int
 is_up(const struct world *w, const struct trainer *t, unsigned connection)
 {
-    return t->lives && t->connection == connection && t->back <= w->now;
+    return t->runs && t->connection == connection && t->back <= w->now;
 }
 
 static void
@@ -148,20 +148,20 @@ post(struct world *w, int who, int up, unsigned connection,
 
     if (!is_up(w, t, connection))
         return;
-    tell(w, "%s %s %s, id %jd, step %jd%s%s%s", t->name, up ? "->" : "<-",
-         names[note->what], (intmax_t)note->id, (intmax_t)note->at.step,
-         note->state ? ", wants the state" : "",
-         note->about ? ", about a message" : "",
-         lost    ? ": lost"
-         : twice ? ": doubled"
-                 : "");
+    log_event(w, "%s %s %s, id %jd, step %jd%s%s%s", t->name, up ? "->" : "<-",
+              names[note->what], (intmax_t)note->id, (intmax_t)note->at.step,
+              note->state ? ", wants the state" : "",
+              note->about ? ", about a message" : "",
+              lost    ? ": lost"
+              : twice ? ": doubled"
+                      : "");
     if (lost)
         w->allowed += 12;
     for (int i = 0; !lost && i < 1 + twice; i++)
         put_mail(w, who, up, connection, note, i);
 }
 
-/* The next message, or 0: none comes before that time. */
+/* The next message, or 0: none arrives before that time. */
 static int
 next_mail(struct world *w, double before, struct mail *mail)
 {

@@ -2,8 +2,7 @@
 #define TESTS_FLOW_SOURCES_H
 
 /*
- * Who hands items out: the selector, and the filter, which takes them in
- * before.
+ * Producers: the selector, and the filter, which consumes items before.
  */
 #include "flow/check_trainer.h"
 #include "flow/ending.h"
@@ -13,15 +12,15 @@ static int may_draw(struct world *w);
 
 /* ---- snapshots ---------------------------------------------------------- */
 
-static struct said
-said_of(const struct world *w, const struct wire_next *next)
+static struct content
+content_of(const struct world *w, const struct wire_next *next)
 {
-    struct said s = {.session = next->at.session,
-                     .serial = next->serial,
-                     .k = (int16_t)count(w, &next->at),
-                     .window = (int16_t)next->window,
-                     .room = (int16_t)next->room,
-                     .n = (int16_t)next->n_have};
+    struct content s = {.session = next->at.session,
+                        .serial = next->serial,
+                        .k = (int16_t)count(w, &next->at),
+                        .window = (int16_t)next->window,
+                        .room = (int16_t)next->room,
+                        .n = (int16_t)next->n_have};
 
     REQUIRE(next->n_have <= WINDOW_MAX);
     for (int i = 0; i < s.n; i++) {
@@ -35,7 +34,7 @@ said_of(const struct world *w, const struct wire_next *next)
 
 /* have: room for WINDOW_MAX places. */
 static struct wire_next
-next_of(const struct world *w, const struct said *s, int64_t (*have)[2])
+next_of(const struct world *w, const struct content *s, int64_t (*have)[2])
 {
     const struct wire_next next = {.at = place(w, s->session, s->k),
                                    .serial = s->serial,
@@ -53,7 +52,7 @@ next_of(const struct world *w, const struct said *s, int64_t (*have)[2])
     return next;
 }
 
-/* ---- who hands out ------------------------------------------------------ */
+/* ---- producers --------------------------------------------------------- */
 
 static void
 source_open(struct source *s, double lease)
@@ -72,30 +71,31 @@ link_by_number(struct world *w, int binder, uint64_t number)
     for (int i = 0; i < w->n_links; i++)
         if (w->link[i].binder == binder && w->link[i].number == number)
             return &w->link[i];
-    fail(w, "peer %ju is not there", (uintmax_t)number);
+    fail(w, "peer %ju is not connected", (uintmax_t)number);
     return &w->link[0];
 }
 
-/* A peer is late: by a snapshot that the trainer made after the lease was over,
- * but for the time that this took to come, which has no bound where a relay
- * reads one message after each item that it makes. */
+/* A peer is late: by a snapshot that the trainer made after the end of the
+ * lease, minus its transit time, which has no bound when a relay reads one
+ * message after each item that it makes. */
 static void
-check_late(struct world *w, const struct source *s, int binder, double given,
+check_late(struct world *w, const struct source *s, int binder, double sent_at,
            const struct link *link)
 {
-    const double least = given + w->lease, slack = 2 * w->slow + 0.5 + w->stale,
+    const double least = sent_at + w->lease,
+                 slack = 2 * w->slow + 0.5 + w->stale,
                  made = w->made[s->serial % SERIALS_MAX];
     int is_known = binder == binder_of_items(w) && !w->loss &&
-                   s->session == session(w) && s->serial <= w->says.serial;
+                   s->session == session(w) && s->serial <= w->snapshot.serial;
 
     for (int i = 0; i < w->relays; i++)
         is_known &= !w->relay[i].deaf;
     if (w->now < least || (is_known && made < least - slack))
-        fail(w, "%s is late, and nobody has looked for its batch",
+        fail(w, "%s is late without a snapshot after its lease",
              name_of(link->client));
 }
 
-/* All that is wanted and may be handed out goes out. */
+/* All that is wanted and allowed is sent. */
 static void
 hand_out(struct world *w, struct source *s, int binder)
 {
@@ -105,89 +105,90 @@ hand_out(struct world *w, struct source *s, int binder)
     while (flow_producer_late(s->flow, w->now, &late)) {
         struct link *link = link_by_number(w, binder, late.peer);
 
-        check_late(w, s, binder, s->given[count(w, &late.at)], link);
-        tell(w, "%s is late with place %d, %zu leases are void",
-             name_of(link->client), count(w, &late.at), late.taken);
+        check_late(w, s, binder, s->sent_at[count(w, &late.at)], link);
+        log_event(w, "%s is late with place %d, %zu leases are void",
+                  name_of(link->client), count(w, &late.at), late.taken);
         link->aside = w->now + 4 * ldexp(w->lease, link->late);
         link->late += link->late <= 8;
         book_free(s, late.peer);
     }
     while (flow_producer_turn(s->flow, w->now, &turn)) {
         struct link *link = link_by_number(w, binder, turn.peer);
-        const struct said said = {.session = turn.at.session,
-                                  .k = (int16_t)count(w, &turn.at)};
+        const struct content content = {.session = turn.at.session,
+                                        .k = (int16_t)count(w, &turn.at)};
 
         if (link->session != turn.at.session)
-            fail(w, "%s gets an item of a session that it does not know",
+            fail(w, "%s gets an item of an unknown session",
                  name_of(link->client));
-        book_give(w, s, &turn, link);
-        post(w, (int)(link - w->link), 0, ITEM, &said);
+        book_item(w, s, &turn, link);
+        post(w, (int)(link - w->link), 0, ITEM, &content);
         flow_producer_gave(s->flow, &turn, 1, w->now);
     }
     check_idle(w, s, binder);
 }
 
 static void
-tell_end(struct world *w, struct source *s, int binder)
+send_end(struct world *w, struct source *s, int binder)
 {
-    const struct said said = {.session = s->session, .k = (int16_t)s->fresh};
+    const struct content content = {.session = s->session,
+                                    .k = (int16_t)s->fresh};
     uint64_t peer;
 
     while ((peer = flow_producer_untold(s->flow, w->now))) {
         struct link *link = link_by_number(w, binder, peer);
 
-        post(w, (int)(link - w->link), 0, END, &said);
+        post(w, (int)(link - w->link), 0, END, &content);
         flow_producer_told(s->flow, peer, 1, w->now);
-        link->end_told = w->now;
-        link->asks = 0;
+        link->end_sent = w->now;
+        link->wants = 0;
     }
-    check_told_end(w, s, binder);
+    check_end_sent(w, s, binder);
 }
 
 static enum flow_what
 source_next(struct world *w, struct source *s, struct link *link,
-            const struct said *said)
+            const struct content *msg)
 {
     int64_t have[WINDOW_MAX][2];
-    const struct wire_next next = next_of(w, said, have);
-    const int newer = said->session > s->session ||
-                      (said->session == s->session && said->serial > s->serial);
+    const struct wire_next next = next_of(w, msg, have);
+    const int newer = msg->session > s->session ||
+                      (msg->session == s->session && msg->serial > s->serial);
     const int is_same =
-        link->session == said->session && link->serial == said->serial;
-    enum flow_what heard;
+        link->session == msg->session && link->serial == msg->serial;
+    enum flow_what news;
     int all;
 
     // what foil-select and wire_session_check() refuse
-    if (said->k > w->places || said->session > 1000000)
+    if (msg->k > w->places || msg->session > 1000000)
         return FLOW_NOTHING;
-    link->session = said->session;
-    link->serial = said->serial;
-    link->asks = 1;
-    link->room = said->room ? said->room : said->window;
-    heard = flow_producer_next(s->flow, link->number, &next, w->now);
-    if (heard == FLOW_BACK) {
-        tell(w, "the producer goes back to %d", said->k);
-        if (!newer && w->now - s->said < FLOW_LAPSE + 1)
-            fail(w, "the producer goes back to %d after %.3f s", said->k,
-                 w->now - s->said);
+    link->session = msg->session;
+    link->serial = msg->serial;
+    link->wants = 1;
+    link->room = msg->room ? msg->room : msg->window;
+    news = flow_producer_next(s->flow, link->number, &next, w->now);
+    if (news == FLOW_BACK) {
+        log_event(w, "the producer goes back to %d", msg->k);
+        if (!newer && w->now - s->confirmed < FLOW_LAPSE + 1)
+            fail(w, "the producer goes back to %d after %.3f s", msg->k,
+                 w->now - s->confirmed);
         if (!newer && is_same && count_over(w, s, link->binder, &all))
-            fail(w, "the producer goes back to %d after an end", said->k);
+            fail(w, "the producer goes back to %d after an end", msg->k);
     }
-    if (heard == FLOW_MOVED || heard == FLOW_BACK) {
-        s->fresh = said->k;
+    if (news == FLOW_MOVED || news == FLOW_BACK) {
+        s->fresh = msg->k;
         s->closed = 0;
     }
-    if (heard != FLOW_NOTHING || newer)
-        book_end(w, s, said, newer);
-    if (heard == FLOW_MOVED)
+    if (news != FLOW_NOTHING || newer)
+        book_end(w, s, msg, newer);
+    if (news == FLOW_MOVED)
         s->over = 0;
-    if (heard != FLOW_NOTHING || newer)
-        book_snapshot(w, s, said, heard == FLOW_MOVED || heard == FLOW_BACK);
-    if (said->session == s->session && said->serial == s->serial)
-        s->said = w->now;
+    if (news != FLOW_NOTHING || newer)
+        book_snapshot(w, s, msg, news == FLOW_MOVED || news == FLOW_BACK);
+    if (msg->session == s->session && msg->serial == s->serial)
+        s->confirmed = w->now;
     if (s->fresh < s->place)
         s->fresh = s->place;
-    return heard;
+    return news;
 }
 
 /* ---- the selector ------------------------------------------------------- */
@@ -199,19 +200,18 @@ selector_turn(struct world *w)
 
     while (flow_producer_short(s->flow)) {
         const struct wire_place at = flow_producer_fresh(s->flow),
-                                behind =
-                                    place(w, at.session, count(w, &at) + 1);
+                                after = place(w, at.session, count(w, &at) + 1);
 
         if (count(w, &at) >= w->places) {
             flow_producer_close(s->flow);
             s->closed = 1;
             break;
         }
-        flow_producer_add(s->flow, &at, &behind);
-        s->fresh = count(w, &behind);
+        flow_producer_add(s->flow, &at, &after);
+        s->fresh = count(w, &after);
     }
     hand_out(w, s, SELECTOR);
-    tell_end(w, s, SELECTOR);
+    send_end(w, s, SELECTOR);
     selector_ends(w);
 }
 
@@ -227,19 +227,19 @@ drop_items(struct flow_consumer *c)
 }
 
 static void
-hold(struct world *w, struct flow_consumer *c, const struct said *said)
+hold(struct world *w, struct flow_consumer *c, const struct content *content)
 {
-    const struct wire_place at = place(w, said->session, said->k);
+    const struct wire_place at = place(w, content->session, content->k);
     struct thing *thing, *dropped;
 
     if (!flow_consumer_wants(c, &at))
         return;
     thing = mem_array(1, sizeof *thing);
-    *thing = (struct thing){said->session, said->k};
+    *thing = (struct thing){content->session, content->k};
     dropped = flow_consumer_hold(c, &at, thing);
     if (c == w->trainer) {
-        w->holds[said->k] = 1;
-        disprove(w, said->k);
+        w->holds[content->k] = 1;
+        disprove(w, content->k);
         if (dropped)
             w->holds[dropped->k] = 0;
     }
@@ -248,45 +248,45 @@ hold(struct world *w, struct flow_consumer *c, const struct said *said)
         fail(w, "%zu held in a window of %d", flow_consumer_held(c), w->window);
 }
 
-/* Tells who hands out what is wanted. */
+/* Sends snapshots to producers. */
 static void
 ask(struct world *w, struct flow_consumer *c, int binder)
 {
     struct flow_ask ask;
 
     while (flow_consumer_turn(c, w->now, &ask)) {
-        const struct said said = said_of(w, &ask.next);
+        const struct content content = content_of(w, &ask.next);
         int sent = binder == TRAINER;
 
-        if (sent && said.serial != w->says.serial)
-            w->made[said.serial % SERIALS_MAX] = w->now;
+        if (sent && content.serial != w->snapshot.serial)
+            w->made[content.serial % SERIALS_MAX] = w->now;
         if (sent)
-            w->says = said;
+            w->snapshot = content;
         for (int i = 0; i < w->n_links; i++) {
             struct link *link = &w->link[i];
 
             if (binder == TRAINER && link->binder == TRAINER &&
                 link->number == ask.peer) {
-                link->told = w->now;
-                link->tells = said;
-                post(w, i, 0, NEXT, &said);
+                link->notified = w->now;
+                link->latest = content;
+                post(w, i, 0, NEXT, &content);
             }
             if (binder == SELECTOR && link->client == FILTER)
                 sent = link->greeting.state == FLOW_IN &&
-                       post(w, i, 1, NEXT, &said);
+                       post(w, i, 1, NEXT, &content);
         }
         flow_consumer_asked(c, &ask, sent, w->now);
     }
 }
 
 static void
-filter_next(struct world *w, enum flow_what heard)
+filter_next(struct world *w, enum flow_what news)
 {
     struct source *s = &w->filter_out;
     const struct wire_place at = flow_producer_place(s->flow);
     void *item;
 
-    if (heard == FLOW_MOVED || heard == FLOW_BACK) {
+    if (news == FLOW_MOVED || news == FLOW_BACK) {
         drop_items(w->filter_in);
         flow_consumer_begin(w->filter_in, &at);
         w->begins = 0;
@@ -313,7 +313,7 @@ filter_turn(struct world *w)
         may_draw(w);
     while (s->session >= 0 && flow_producer_short(s->flow)) {
         const struct wire_place at = place(w, s->session, w->drawn),
-                                behind = place(w, s->session, w->drawn + 1);
+                                after = place(w, s->session, w->drawn + 1);
 
         if (w->plan_end >= 0 && w->drawn >= w->plan_end) {
             flow_producer_close(s->flow);
@@ -324,11 +324,11 @@ filter_turn(struct world *w)
             break;
         if (s->low < 0)
             s->low = w->drawn;
-        flow_producer_add(s->flow, &at, &behind);
+        flow_producer_add(s->flow, &at, &after);
         s->fresh = ++w->drawn;
     }
     hand_out(w, s, FILTER);
-    tell_end(w, s, FILTER);
+    send_end(w, s, FILTER);
     if (s->session >= 0) {
         flow_consumer_wait(w->filter_in, w->now);
         ask(w, w->filter_in, SELECTOR);

@@ -2,11 +2,11 @@
 #define TESTS_FLOW_TELLING_H
 
 /*
- * What simulations share: saying what goes on, and chance.  To be included
- * after struct world, which has `trace`, `now`, `wrong` and `rng`.
+ * Shared by simulations: a log of events, and chance.  To be included after
+ * struct world, which has `trace`, `now`, `wrong` and `rng`.
  */
 __attribute__((format(printf, 2, 3))) static void
-tell(struct world *w, const char *format, ...)
+log_event(struct world *w, const char *format, ...)
 {
     va_list args;
 
@@ -19,7 +19,7 @@ tell(struct world *w, const char *format, ...)
     va_end(args);
 }
 
-/* The first thing that is wrong counts. */
+/* Only the first error counts. */
 __attribute__((format(printf, 2, 3))) static void
 fail(struct world *w, const char *format, ...)
 {
@@ -30,7 +30,7 @@ fail(struct world *w, const char *format, ...)
     va_start(args, format);
     vsnprintf(w->wrong, sizeof w->wrong, format, args);
     va_end(args);
-    tell(w, "WRONG: %s", w->wrong);
+    log_event(w, "WRONG: %s", w->wrong);
 }
 
 static double

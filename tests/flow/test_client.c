@@ -16,7 +16,7 @@ augmenter_at(struct wire *wire, const char *name)
     return client_at(wire, name, WIRE_EDGE_PLAN, "augment");
 }
 
-/* The binder goes and comes back: the client joins again, by itself. */
+/* The binder stops and restarts: the client joins again by itself. */
 static void
 binder_restarts(void)
 {
@@ -28,36 +28,36 @@ binder_restarts(void)
     struct flow_news news;
 
     T(!send_to_server(client, next_of(9, 1, 2, 1)),
-      "nobody is told before a greeting");
+      "nothing is sent before a greeting");
     T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "the peer has joined");
     T(client_sees(a, b, client, FLOW_JOINED, &news, 60), "both");
     T(send_to_server(client, next_of(9, 1, 2, 5)) &&
           server_is_asked(a, b, server, client, &next),
-      "the binder is asked");
+      "the binder gets the snapshot");
     T(next.at.session == 9 && next.at.epoch == 1 && next.at.step == 2 &&
           next.serial == 5 && next.window == 8,
-      "and told where the run is");
+      "with the place");
 
     flow_server_close(server);
     server = selector_at(a, "again");
     T(server != NULL, "another binder at the same address");
     T(both_see(a, b, server, client, FLOW_JOINED, &news), "joined again");
     T(client_sees(a, b, client, FLOW_JOINED, &news, 60),
-      "which the client's tool hears");
+      "which is news for the client's tool");
 
     close_ends(a, b, server, client);
 }
 
-/* What a peer says of itself with its signs of life. */
+/* The beat of a peer. */
 static void
-beat_is_kept(void)
+beat_is_stored(void)
 {
     const struct wire_beat beat = {2, 1, 3, 40, "select"};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct flow_server *server = selector_at(a, "beat");
     struct flow_client *client = augmenter_at(b, "beat");
-    const struct wire_beat *kept;
+    const struct wire_beat *stored;
     struct flow_news news;
     uint64_t peer;
 
@@ -65,24 +65,24 @@ beat_is_kept(void)
           client_sees(a, b, client, FLOW_JOINED, &news, 60),
       "a peer joins");
     peer = flow_server_peer(server, 0);
-    T(!flow_server_beat(server, peer + 1), "nobody says nothing");
-    kept = flow_server_beat(server, peer);
-    T(kept && !kept->room && !*kept->source, "it has said nothing yet");
+    T(!flow_server_beat(server, peer + 1), "an unknown peer has no beat");
+    stored = flow_server_beat(server, peer);
+    T(stored && !stored->room && !*stored->source, "it has sent none yet");
     send_to_server(client, wire_beat_put(&beat));
     for (int i = 0; i < 500 && !flow_server_beat(server, peer)->room; i++) {
         turn(a, b);
         flow_server_next(server, &news, &err);
     }
-    kept = flow_server_beat(server, peer);
-    T(kept->room == 2 && kept->items == 1 && kept->ready == 3 &&
-          kept->made == 40 && !strcmp(kept->source, "select"),
-      "its last beat is kept");
+    stored = flow_server_beat(server, peer);
+    T(stored->room == 2 && stored->items == 1 && stored->ready == 3 &&
+          stored->made == 40 && !strcmp(stored->source, "select"),
+      "its last beat is stored");
     close_ends(a, b, server, client);
 }
 
-/* A binder that forgot us on the same connection says so. */
+/* A binder that forgot us on the same connection reports that. */
 static void
-stranger_is_told(void)
+unknown_peer_gets_error(void)
 {
     const struct wire_limits limits = {0};
     struct err err = {""};
@@ -98,7 +98,7 @@ stranger_is_told(void)
     struct wire_id from;
     int hellos = 0;
 
-    // answer the first hello, then forget, then answer the second
+    // answer the first hello, then forget it, then answer the second
     for (int i = 0; i < 1000 && hellos < 2; i++) {
         turn(a, b);
         while (flow_client_next(client, &news, &err) > 0)
@@ -111,7 +111,7 @@ stranger_is_told(void)
             wire_sock_send(sock, &from, reply[1]);
         wire_msg_free(msg);
     }
-    T(hellos == 2, "told that it is not known, it says hello again");
+    T(hellos == 2, "after the error it sends hello again");
     T(client_sees(a, b, client, FLOW_JOINED, &news, 60), "and joins");
     wire_msg_free(reply[0]);
     wire_msg_free(reply[1]);
@@ -121,7 +121,7 @@ stranger_is_told(void)
     wire_close(b);
 }
 
-/* What the binder refuses ends the client, with the reason. */
+/* A refusal by the binder ends the client, with the reason. */
 static void
 refused(const char *what, const struct wire_hello *hello)
 {
@@ -132,18 +132,18 @@ refused(const char *what, const struct wire_hello *hello)
         .endpoint = at("refused"), .edge = WIRE_EDGE_PLAN, .hello = *hello};
     struct flow_client *client = flow_client_open(b, &config, &err);
     struct flow_news news;
-    int rc = 0, said = 0;
+    int rc = 0, reports = 0;
 
     for (int i = 0; i < 1000 && rc >= 0; i++) {
         turn(a, b);
         while (flow_server_next(server, &news, &err) > 0)
-            said += news.what == FLOW_REPORT;
+            reports += news.what == FLOW_REPORT;
         rc = flow_client_next(client, &news, &err);
     }
     T(rc < 0 && *err.msg, "[unknown: hello that does not fit] %s: %s", what,
       err.msg);
-    T(said == 1, "the binder says it once");
-    T(flow_server_peers(server) == 0, "and knows nobody");
+    T(reports == 1, "the binder reports it once");
+    T(flow_server_peers(server) == 0, "and has no peer");
     close_ends(a, b, server, client);
 }
 
@@ -159,12 +159,12 @@ misfits(void)
     refused("another data set", &hello);
 }
 
-/* A binder by hand, and the end that connects to it. */
+/* A binder played by the test, and the connecting end. */
 struct hand {
     struct wire *a, *b;
     struct wire_sock *sock;
     struct flow_client *client;
-    struct wire_id from; /* once it has said hello */
+    struct wire_id from; /* after its hello */
 };
 
 static void
@@ -187,9 +187,9 @@ hand_open(struct hand *h)
     wire_msg_free(msg);
 }
 
-/* What the client makes of a message: its news, or -1. */
+/* The client receives a message: returns its news, or -1. */
 static int
-says(struct hand *h, struct wire_msg *msg)
+receives(struct hand *h, struct wire_msg *msg)
 {
     struct flow_news news;
     struct err err;
@@ -204,7 +204,7 @@ says(struct hand *h, struct wire_msg *msg)
     return rc > 0 ? (int)news.what : rc;
 }
 
-/* The rows of a greeting, as the end that connects sees them. */
+/* The rows of a greeting at the connecting end. */
 static void
 greeting(void)
 {
@@ -217,18 +217,19 @@ greeting(void)
 
     kind.of.at.session = -1;
     hand_open(&h);
-    T(!says(&h, wire_end_put(&end)),
+    T(!receives(&h, wire_end_put(&end)),
       "[GREETING: a message of the edge] it is dropped");
-    T(says(&h, wire_error_put(&kind)) == FLOW_REPORT,
+    T(receives(&h, wire_error_put(&kind)) == FLOW_REPORT,
       "[any: error with kind] it is to be printed");
-    T(says(&h, wire_hello_put(&mine)) == FLOW_JOINED, "the answer to hello");
-    T(says(&h, wire_end_put(&end)) == FLOW_ENDED,
+    T(receives(&h, wire_hello_put(&mine)) == FLOW_JOINED,
+      "the answer to hello");
+    T(receives(&h, wire_end_put(&end)) == FLOW_ENDED,
       "[IN: a message of the edge] it is news");
-    T(!says(&h, wire_error_put(&id)),
+    T(!receives(&h, wire_error_put(&id)),
       "an error with the id of a request, of which there is none: dropped");
-    T(says(&h, wire_error_put(&plain)) < 0,
+    T(receives(&h, wire_error_put(&plain)) < 0,
       "[any: error without again, id and kind] it ends the client");
-    T(says(&h, wire_hello_put(&other)) < 0,
+    T(receives(&h, wire_hello_put(&other)) < 0,
       "[any: hello that does not fit] so does that");
     flow_client_close(h.client);
     wire_sock_close(h.sock);
@@ -236,7 +237,7 @@ greeting(void)
     wire_close(h.b);
 }
 
-/* What a binder says: the plan has an end, the run is over. */
+/* Messages of a binder: the plan has an end, the run is over. */
 static void
 ends(void)
 {
@@ -287,8 +288,8 @@ main(void)
 {
     scratch_open();
     binder_restarts();
-    beat_is_kept();
-    stranger_is_told();
+    beat_is_stored();
+    unknown_peer_gets_error();
     misfits();
     greeting();
     ends();

@@ -1,5 +1,6 @@
 /*
- * A consumer in virtual time: what is wanted, held and told.
+ * A consumer in virtual time: which items it wants and holds, and its
+ * snapshots.
  */
 #include "flow/consumer.h"
 #include "t.h"
@@ -13,7 +14,7 @@ step(int64_t k)
     return (struct wire_place){7, k / 10, k % 10};
 }
 
-/* Holds the item of a place: 1 when it is kept and nothing is dropped. */
+/* Holds the item of a place: 1 when it is stored and nothing is dropped. */
 static int
 hold(struct flow_consumer *c, int64_t k)
 {
@@ -23,7 +24,8 @@ hold(struct flow_consumer *c, int64_t k)
            !flow_consumer_hold(c, &at, &thing[k]);
 }
 
-/* Sends all there is to be sent: the number of messages; the last one. */
+/* Sends all snapshots that are due: returns their number; *next is the last
+ * one. */
 static size_t
 send_all(struct flow_consumer *c, double now, struct wire_next *last)
 {
@@ -46,7 +48,7 @@ empty(struct flow_consumer *c)
 }
 
 static int
-says(const struct wire_next *next, const char *held)
+lists(const struct wire_next *next, const char *held)
 {
     size_t i = 0;
 
@@ -68,21 +70,21 @@ in_order(void)
     T(!flow_consumer_wants(c, &other), "one of another session is not wanted");
     T(!hold(c, 2), "[consumer: batch of another session, trained, or there] "
                    "nor one that is held");
-    T(flow_consumer_take(c) == &thing[0], "the first is taken");
+    T(flow_consumer_take(c) == &thing[0], "the first is handed out");
     T(!hold(c, 0) && !flow_consumer_take(c),
       "and is neither wanted nor taken again");
     flow_consumer_go(c, &one);
     T(!hold(c, 0), "what is trained is not wanted");
     T(!flow_consumer_take(c) && hold(c, 1) &&
           flow_consumer_take(c) == &thing[1],
-      "the next one comes, and is taken");
+      "the next one arrives, and is handed out");
     T(flow_consumer_item(c, 0) == &thing[2] &&
           flow_consumer_item(c, 1) == &thing[3] &&
           flow_consumer_find(c, &(struct wire_place){7, 0, 3}) == &thing[3],
       "the others stay, in order");
     flow_consumer_go(c, &(struct wire_place){7, 0, 3});
     T(flow_consumer_stale(c) == &thing[2] && !flow_consumer_stale(c),
-      "what is passed over is taken out");
+      "a skipped item is stale");
     empty(c);
 }
 
@@ -95,13 +97,13 @@ bounded(void)
 
     T(hold(c, 5) && hold(c, 7) && hold(c, 6), "a window is full");
     T(flow_consumer_hold(c, &nine, &thing[9]) == &thing[9],
-      "one behind it is dropped");
+      "one after it is dropped");
     T(flow_consumer_hold(c, &two, &thing[2]) == &thing[7],
-      "[consumer: batch above window] one before it takes the place of the "
+      "[consumer: batch above window] one before it replaces the "
       "farthest");
     T(flow_consumer_hold(c, &zero, &thing[0]) == &thing[6] &&
           flow_consumer_take(c) == &thing[0],
-      "the one that is waited for always does");
+      "the awaited one is always stored");
     T(flow_consumer_hold(c, &eight, &thing[8]) == &thing[8],
       "the one in training counts");
     empty(c);
@@ -114,10 +116,10 @@ snapshots(uint64_t peers)
     const struct wire_place one = step(1);
     struct wire_next next = {0};
 
-    T(!send_all(c, 0, &next), "nobody is there");
+    T(!send_all(c, 0, &next), "no peer, no snapshot");
     for (uint64_t i = 1; i <= peers; i++)
         flow_consumer_join(c, i);
-    T(send_all(c, 0, &next) == peers && says(&next, "") && next.serial == 5 &&
+    T(send_all(c, 0, &next) == peers && lists(&next, "") && next.serial == 5 &&
           next.window == 4 && !next.room,
       "all of %ju peers get the first snapshot", (uintmax_t)peers);
     T(!send_all(c, 0.9, &next) && send_all(c, 1, &next) == peers &&
@@ -126,20 +128,20 @@ snapshots(uint64_t peers)
     hold(c, 2);
     hold(c, 0);
     T(!send_all(c, 1.1, &next) && flow_consumer_due(c, 1.1) < 0.011 &&
-          send_all(c, 1.12, &next) == peers && says(&next, "02") &&
+          send_all(c, 1.12, &next) == peers && lists(&next, "02") &&
           next.serial == 6,
-      "[consumer: have changed] what comes together is told together");
+      "[consumer: have changed] changes at the same time share a snapshot");
     hold(c, 3);
     flow_consumer_take(c);
-    T(send_all(c, 1.13, &next) == peers && says(&next, "023") &&
+    T(send_all(c, 1.13, &next) == peers && lists(&next, "023") &&
           next.serial == 7,
-      "[consumer: batch of the place] at once, when there is something to do; "
-      "what is in training counts");
-    T(!send_all(c, 1.2, &next), "which is told already");
+      "[consumer: batch of the place] at once, when an item is due; "
+      "the item in training counts");
+    T(!send_all(c, 1.2, &next), "which was sent already");
     flow_consumer_go(c, &one);
-    T(send_all(c, 1.3, &next) == peers && says(&next, "23") &&
+    T(send_all(c, 1.3, &next) == peers && lists(&next, "23") &&
           next.at.step == 1,
-      "[consumer: place changed] what is trained is told at once");
+      "[consumer: place changed] a trained item is sent at once");
     empty(c);
 }
 
@@ -153,18 +155,19 @@ waits(uint64_t peers)
         flow_consumer_join(c, i);
     hold(c, 2);
     hold(c, 3);
-    T(send_all(c, 1.3, &next) == peers && next.serial == 5 && says(&next, "23"),
-      "what came is told");
+    T(send_all(c, 1.3, &next) == peers && next.serial == 5 &&
+          lists(&next, "23"),
+      "received items are sent");
     flow_consumer_wait(c, 2.2);
-    T(!send_all(c, 2.2, &next), "for a second we wait in silence");
+    T(!send_all(c, 2.2, &next), "no snapshot in the first second");
     flow_consumer_wait(c, 2.35);
     T(send_all(c, 2.35, &next) == peers && next.serial == 6 &&
-          says(&next, "23"),
-      "[consumer: nothing else to be done] then a new snapshot says that "
-      "nothing came");
+          lists(&next, "23"),
+      "[consumer: nothing else to be done] then a new snapshot shows that "
+      "nothing arrived");
     flow_consumer_resize(c, 6);
     T(send_all(c, 2.4, &next) == peers && next.window == 6,
-      "another window is told at once");
+      "another window is sent at once");
     empty(c);
 }
 
@@ -176,20 +179,21 @@ peers_come(void)
     struct flow_ask ask;
 
     flow_consumer_join(c, 1);
-    T(flow_consumer_turn(c, 0, &ask) && ask.peer == 1, "a peer is told");
+    T(flow_consumer_turn(c, 0, &ask) && ask.peer == 1,
+      "a peer gets a snapshot");
     flow_consumer_asked(c, &ask, 0, 0);
     T(!flow_consumer_turn(c, 0.04, &ask) && flow_consumer_due(c, 0) < 0.06,
-      "it could not be sent: not at once again");
+      "after a failed send: not at once again");
     T(send_all(c, 0.06, &next) == 1, "but soon");
     flow_consumer_join(c, 2);
     T(flow_consumer_turn(c, 0.1, &ask) && ask.peer == 2 &&
           ask.next.serial == next.serial,
-      "[consumer: a peer joins] one that comes later gets the newest");
+      "[consumer: a peer joins] a later peer gets the newest");
     flow_consumer_leave(c, 2);
     T(!flow_consumer_turn(c, 0.1, &ask), "one that is gone gets none");
     flow_consumer_begin(c, &(struct wire_place){8, 0, 3});
     T(send_all(c, 0.2, &next) == 1 && next.at.session == 8 && next.at.step == 3,
-      "a new session is told at once");
+      "a new session is sent at once");
     empty(c);
 }
 
@@ -201,7 +205,7 @@ nothing_before_a_session(void)
     struct wire_next next;
 
     flow_consumer_join(c, 1);
-    T(!send_all(c, 5, &next), "before a session is known nothing is said");
+    T(!send_all(c, 5, &next), "before a session is known nothing is sent");
     T(flow_consumer_due(c, 5) >= 1, "nor is anything due: no busy-wait");
     empty(c);
 }
@@ -216,23 +220,23 @@ ends(void)
     flow_consumer_join(c, 2);
     flow_consumer_end(c, 1, &later);
     T(flow_consumer_ended(c) == FLOW_NONE_ENDED,
-      "the end of another session is none");
+      "the end of another session is ignored");
     flow_consumer_end(c, 1, &four);
-    T(flow_consumer_ended(c) == FLOW_NONE_ENDED, "nor is one ahead of us");
+    T(flow_consumer_ended(c) == FLOW_NONE_ENDED, "so is one ahead of us");
     flow_consumer_go(c, &four);
-    T(flow_consumer_ended(c) == FLOW_SOME_ENDED, "one says that all is there");
+    T(flow_consumer_ended(c) == FLOW_SOME_ENDED, "one reports the end");
     flow_consumer_end(c, 2, &four);
     T(flow_consumer_ended(c) == FLOW_ALL_ENDED,
       "[consumer: end of all peers, at or before the place] all do");
     hold(c, 5);
     T(flow_consumer_ended(c) == FLOW_NONE_ENDED,
-      "[consumer: batch behind an end] an item proves them wrong");
+      "[consumer: batch behind an end] an item cancels it");
     flow_consumer_end(c, 1, &four);
     flow_consumer_leave(c, 1);
     T(flow_consumer_ended(c) == FLOW_SOME_ENDED,
-      "who has left may be right, the other does not say so");
+      "a peer that left reported the end, the other did not");
     flow_consumer_leave(c, 2);
-    T(flow_consumer_ended(c) == FLOW_ALL_ENDED, "nobody contradicts");
+    T(flow_consumer_ended(c) == FLOW_ALL_ENDED, "no peer contradicts");
     empty(c);
 }
 

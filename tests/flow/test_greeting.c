@@ -10,23 +10,23 @@ rows(void)
     T(!flow_greeting_turn(&g, 0, 5) && g.state == FLOW_OUT,
       "no hello without a connection");
     T(!flow_greeting_hello(&g) && g.state == FLOW_OUT,
-      "a hello that nobody waits for is dropped");
+      "an unexpected hello is dropped");
     flow_greeting_again(&g);
     T(g.state == FLOW_OUT, "so is an error with again");
     T(flow_greeting_turn(&g, 1, 5) && g.state == FLOW_GREETING,
       "[OUT: there is a connection] hello");
-    T(!flow_greeting_turn(&g, 1, 5.9), "which is given a second");
+    T(!flow_greeting_turn(&g, 1, 5.9), "which has a second to be answered");
     T(flow_greeting_turn(&g, 1, 6) && !flow_greeting_turn(&g, 1, 6.9) &&
           flow_greeting_turn(&g, 1, 7),
       "[GREETING: a second without an answer] hello, each second");
     flow_greeting_again(&g);
     T(g.state == FLOW_GREETING && !flow_greeting_turn(&g, 1, 7.5),
-      "again, while a hello is under way, changes nothing");
+      "an error with again changes nothing while a hello is in transit");
     T(flow_greeting_hello(&g) && g.state == FLOW_IN,
       "[GREETING: hello that fits] in");
     T(!flow_greeting_hello(&g) && g.state == FLOW_IN,
       "a second answer changes nothing");
-    T(!flow_greeting_turn(&g, 1, 100), "in, no hello is said");
+    T(!flow_greeting_turn(&g, 1, 100), "in, no hello is sent");
     flow_greeting_again(&g);
     flow_greeting_again(&g);
     T(flow_greeting_turn(&g, 1, 100) && !flow_greeting_turn(&g, 1, 100.5),
@@ -37,7 +37,8 @@ rows(void)
       "[any: the connection is lost] out");
     T(flow_greeting_turn(&g, 1, 101), "there is another: hello");
     flow_greeting_lost(&g);
-    T(!flow_greeting_hello(&g), "an answer on a lost connection is none");
+    T(!flow_greeting_hello(&g),
+      "an answer on a lost connection does not count");
 }
 
 /* However many hellos were sent, one answer counts. */

@@ -26,15 +26,15 @@ keeper(void)
     while (wanted < 20 && flow_keeper_next(&k, FLOW_NO_STATE, "s1"))
         wanted++;
     T(wanted == 7, "the eighth time it ends");
-    T(flow_keeper_meets(&k, "s1"), "a service that has not taken it is met");
+    T(flow_keeper_meets(&k, "s1"), "a service without the state connects");
     k.ready = 1;
     flow_keeper_next(&k, FLOW_ANSWERED, "s1");
-    T(flow_keeper_next(&k, FLOW_NO_STATE, "s1"), "an answer begins the count");
+    T(flow_keeper_next(&k, FLOW_NO_STATE, "s1"), "an answer resets the count");
     T(!flow_keeper_next(&k, FLOW_FAILED, "s1") && !k.ready,
       "[STATE: error with id] end");
     T(flow_keeper_next(&k, FLOW_ANSWERED, "s2") && k.ready &&
           !flow_keeper_meets(&k, "s2"),
-      "who took the state is met");
+      "a service with the state connects");
     flow_keeper_behind(&k);
     T(!k.ready, "[READY: a step was not applied] the state is handed over");
 }
@@ -60,7 +60,7 @@ owners(void)
 
     flow_stand_init(&s);
     T(!flow_stand_fits(&s, &at) && !judges(&s, 1, 1, 1),
-      "[pairs, where it does not stand there] before a state it wants one");
+      "[pairs, where it does not stand there] without a state it wants one");
     T(flow_stand_follows(&s, &state, &err) == 1, "a state without tables");
     flow_stand_add(&s, &state, 1, "a");
     flow_stand_stands(&s);
@@ -76,17 +76,17 @@ owners(void)
       "[another peer, the owner is connected] it is refused");
     T(judges(&s, 2, 4, 0),
       "[another peer, with an older session] it is refused");
-    T(!judges(&s, 2, 5, 0), "one with the same goes on");
+    T(!judges(&s, 2, 5, 0), "one with the same continues");
     flow_stand_weighed(&s, &at, 2, "b");
     T(s.owner == 2 && s.next.step == 5 && !flow_stand_fits(&s, &at),
-      "[pairs] it stands behind the step, and is that peer's");
+      "[pairs] it is after the step, and that peer owns it");
     flow_stand_greeted(&s, 7, "a");
     T(s.owner == 2, "another name is another peer");
     flow_stand_greeted(&s, 8, "b");
     T(s.owner == 8, "the same on another connection is not");
 }
 
-/* A trainer that has no first batch yet hands nothing over. */
+/* A trainer without a first batch yet hands nothing over. */
 static void
 beginning(void)
 {
@@ -104,7 +104,7 @@ beginning(void)
     T(flow_stand_begins(&s, &at), "[another session begins, the owner is gone] "
                                   "it needs no state");
     flow_stand_begin(&s, &at);
-    T(flow_stand_fits(&s, &at) && !s.owner, "and then belongs to none");
+    T(flow_stand_fits(&s, &at) && !s.owner, "and then has no owner");
     at.session = 5;
     T(flow_stand_begins(&s, &at),
       "also an older one, where the newer one was never true");
@@ -156,7 +156,7 @@ pieces(void)
     T(!flow_stand_whole(&s, &piece, &err), "all of it is there");
     flow_stand_drop(&s);
     T(flow_stand_follows(&s, &piece, &err) < 0,
-      "what was dropped begins with the first piece");
+      "after a drop the first piece comes again");
 }
 
 int

@@ -13,7 +13,7 @@ static const struct wire_hello plain = {
     .size = 50000,
 };
 
-/* test_message.c has what its table says. */
+/* test_message.c tests the table. */
 static void
 greeting(void)
 {
@@ -30,7 +30,7 @@ greeting(void)
     *old.digest = 0;
     msg = wire_hello_put(&old);
     T(!wire_hello_get(&got, msg, &err) && !got.size,
-      "a data set may be not known yet: %s", err.msg);
+      "a data set may not be known yet: %s", err.msg);
     wire_msg_free(msg);
 }
 
@@ -40,7 +40,7 @@ fitting(void)
     struct wire_hello other = plain;
     struct err err = {""};
 
-    T(!flow_hello_fits(&plain, &other, &err), "the same fit");
+    T(!flow_hello_fits(&plain, &other, &err), "equal ones fit");
     other.version = WIRE_VERSION + 1;
     T(flow_hello_fits(&plain, &other, &err), "version: %s", err.msg);
     other = plain;
@@ -64,7 +64,7 @@ fitting(void)
     T(flow_hello_fits(&plain, &other, &err) && strstr(err.msg, "part 0 of 2"),
       "a part: %s", err.msg);
     other.part[1] = 0;
-    T(!strcmp(other.peer, "augment-7"), "a name that is there stays");
+    T(!strcmp(other.peer, "augment-7"), "an existing name remains");
     *other.peer = 0;
     flow_hello_name(&other);
     T(!strncmp(other.peer, "augment-", 8), "else one is made: %s", other.peer);

@@ -1,13 +1,12 @@
 /*
- * An inlet over sockets: what is wanted reaches peers, what they bring comes
- * in.
+ * An inlet over sockets: snapshots reach peers, and their batches arrive.
  */
 #include "t.h"
 #include "flow/inlet.h"
 #include "flow/peer.h"
 #include "wire/batch.h"
 
-/* Turn both sides until the inlet has news of that kind. */
+/* Run both sides until the inlet has news of that kind. */
 static int
 inlet_sees(struct wire *a, struct wire *b, struct flow_inlet *inlet,
            enum flow_what what, struct flow_news *news, double seconds)
@@ -53,9 +52,9 @@ open_edge(void)
     return e;
 }
 
-/* 1 when the augmenter gets a message, in 5 s; it says what is wanted. */
+/* 1 when the augmenter receives a snapshot in 5 s. */
 static int
-is_told(struct edge *e)
+gets_snapshot(struct edge *e)
 {
     struct flow_news news;
 
@@ -71,17 +70,17 @@ greets(struct edge *e)
     T(inlet_sees(e->a, e->b, e->inlet, FLOW_JOINED, &news, 60),
       "an augmenter joins");
     T(hello->size == 10 && !strcmp(hello->recipe, "cifar"),
-      "data set and recipe are the first comer's");
+      "data set and recipe are the first peer's");
     flow_inlet_ask(e->inlet);
-    T(is_told(e) && flow_client_snapshot(e->client)->at.session == 1000 &&
+    T(gets_snapshot(e) && flow_client_snapshot(e->client)->at.session == 1000 &&
           flow_client_snapshot(e->client)->window == 2 &&
           !flow_client_snapshot(e->client)->n_have,
-      "the augmenter learns session and window");
+      "the augmenter receives session and window");
 }
 
-/* The batch of the place comes, and its turn has come. */
+/* The batch of the place arrives and is due. */
 static void
-takes_a_batch(struct edge *e)
+receives_batch(struct edge *e)
 {
     static const uint8_t views[2 * 2 * 4 * 4 * 3];
     static const int64_t ids[] = {5, 9};
@@ -105,35 +104,35 @@ takes_a_batch(struct edge *e)
 
     T(flow_client_send(e->client, msg) == 1, "a batch is sent");
     T(inlet_sees(e->a, e->b, e->inlet, FLOW_MESSAGE, &news, 60),
-      "the batch comes");
+      "the batch arrives");
     T(!wire_batch_get(&batch, news.msg, 10, &err), "the batch decodes: %s",
       err.msg);
     at = wire_place_of(batch.session, &batch.batch);
     T(flow_consumer_wants(consumer, &at) &&
           !flow_consumer_hold(consumer, &at, &batch) &&
           flow_consumer_take(consumer) == &batch,
-      "it is the one whose turn it is");
+      "it is the one of the place");
     wire_batch_release(&batch);
     wire_msg_free(msg);
 }
 
 static void
-tells(struct edge *e)
+sends_snapshots(struct edge *e)
 {
     const struct wire_place done = {1000, 0, 1};
     struct flow_news news;
 
     flow_inlet_ask(e->inlet);
-    T(is_told(e) && flow_client_snapshot(e->client)->n_have == 1 &&
+    T(gets_snapshot(e) && flow_client_snapshot(e->client)->n_have == 1 &&
           flow_client_snapshot(e->client)->have[1] == 0,
-      "what is there is told");
+      "held items are in the snapshot");
     flow_consumer_go(e->inlet->consumer, &done);
     flow_inlet_ask(e->inlet);
-    T(is_told(e) && flow_client_snapshot(e->client)->at.step == 1 &&
+    T(gets_snapshot(e) && flow_client_snapshot(e->client)->at.step == 1 &&
           flow_client_snapshot(e->client)->serial == 3 &&
           !flow_client_snapshot(e->client)->n_have,
-      "and what is trained");
-    T(flow_inlet_pause_s(e->inlet) > 0.1, "then there is time");
+      "and the new place");
+    T(flow_inlet_pause_s(e->inlet) > 0.1, "then nothing is due");
     flow_server_over(e->inlet->server, &done);
     T(client_sees(e->a, e->b, e->client, FLOW_OVER, &news, 60),
       "[consumer: the run is over] the run is over");
@@ -149,8 +148,8 @@ turns_away(struct edge *e)
     strcpy(e->augmenter.hello.recipe, "emc2");
     other = flow_client_open(e->b, &e->augmenter, &err);
     T(inlet_sees(e->a, e->b, e->inlet, FLOW_REPORT, &news, 60),
-      "who has another recipe is refused: %s", news.why.msg);
-    T(flow_server_peers(e->inlet->server) == 1, "who is refused is not there");
+      "a peer with another recipe is refused: %s", news.why.msg);
+    T(flow_server_peers(e->inlet->server) == 1, "a refused peer does not join");
     flow_client_close(other);
 }
 
@@ -160,8 +159,8 @@ batch_edge(void)
     struct edge e = open_edge();
 
     greets(&e);
-    takes_a_batch(&e);
-    tells(&e);
+    receives_batch(&e);
+    sends_snapshots(&e);
     turns_away(&e);
     flow_client_close(e.client);
     flow_inlet_close(e.inlet);
@@ -169,7 +168,7 @@ batch_edge(void)
     wire_close(e.b);
 }
 
-/* What an augmenter says of the end of the plan. */
+/* Reports of an augmenter about the end of the plan. */
 static void
 ends(void)
 {
@@ -187,15 +186,15 @@ ends(void)
     struct flow_news news;
 
     T(inlet_sees(a, b, inlet, FLOW_JOINED, &news, 60), "an augmenter joins");
-    tell(sock, next_of(1, 0, 0, 1));
+    send_and_free(sock, next_of(1, 0, 0, 1));
     T(inlet_sees(a, b, inlet, FLOW_REPORT, &news, 60),
-      "what has no use here is refused: %s", news.why.msg);
+      "a kind of another edge is refused: %s", news.why.msg);
     T(flow_consumer_ended(inlet->consumer) == FLOW_NONE_ENDED,
-      "the plan goes on");
-    tell(sock, wire_end_put(&end));
+      "the plan continues");
+    send_and_free(sock, wire_end_put(&end));
     inlet_sees(a, b, inlet, FLOW_REPORT, &news, 0.1);
     T(flow_consumer_ended(inlet->consumer) == FLOW_ALL_ENDED,
-      "and ends when all say so");
+      "and ends when all report it");
     wire_sock_close(sock);
     flow_inlet_close(inlet);
     wire_close(a);

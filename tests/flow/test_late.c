@@ -1,5 +1,5 @@
 /*
- * A producer in virtual time: who is late, and what it gets then.
+ * A producer in virtual time: which peers are late, and what they get then.
  */
 #include "flow/producing.h"
 
@@ -11,31 +11,31 @@ is_late(struct flow_producer *p, double now)
     return flow_producer_late(p, now, &what);
 }
 
-/* What was said before the end of a lease may come long after it. */
+/* Messages sent before the end of a lease may arrive long after it. */
 static void
-comes_all_at_once(void)
+arrive_at_once(void)
 {
     struct flow_producer *p = with_peers(2, 1);
 
     hand_out(p, 0);
     T(flow_producer_due(p, 4) == LEASE - 4, "the end of a lease is due");
     next(p, 1, 2, 0, "", 1, 100);
-    T(!is_late(p, 100), "a producer that was stopped for long finds a snapshot "
-                        "that is newer: nobody is late");
+    T(!is_late(p, 100), "a producer that was stopped for long reads a snapshot "
+                        "that is newer: no peer is late");
     next(p, 2, 3, 0, "", 1, 100);
-    T(!is_late(p, 100), "nor by the next one that was there");
+    T(!is_late(p, 100), "nor by the next pending one");
     next(p, 1, 4, 0, "", 1, 100.05);
-    T(!is_late(p, 100.05), "nor by one on its way");
+    T(!is_late(p, 100.05), "nor by one in transit");
     next(p, 1, 4, 0, "", 1, 105);
-    T(!is_late(p, 105), "nor by one that is said again");
+    T(!is_late(p, 105), "nor by a repeated one");
     T(flow_producer_due(p, 105) > 1e8, "nothing is due for that");
     next(p, 2, 5, 0, "", 1, 106);
     T(is_late(p, 106) && is_late(p, 106) && !is_late(p, 106),
-      "but by one that comes later both are");
+      "but by one received later both are");
     flow_producer_free(p);
 }
 
-/* It may have been kept since long before the lease began. */
+/* It may have been sent first long before the lease began. */
 static void
 first_of_a_peer(void)
 {
@@ -45,10 +45,10 @@ first_of_a_peer(void)
     is_late(p, 10);
     flow_producer_join(p, 3);
     T(next(p, 3, 2, 0, "1", 1, 11) == FLOW_NOTHING && !is_late(p, 11),
-      "[producer: first next of a peer] nobody is late by the first snapshot "
+      "[producer: first next of a peer] no peer is late by the first snapshot "
       "of a peer");
     T(hand_out(p, 11) == 2 && holder(p, 2) == 3 && holder(p, 3) == 2,
-      "which counts for all else: what it has ends its lease");
+      "which counts otherwise: a delivered item ends its lease");
     next(p, 3, 3, 0, "1", 1, 12);
     T(is_late(p, 12) && !is_late(p, 12), "but by its second one");
     flow_producer_free(p);
@@ -63,17 +63,17 @@ late(void)
     hand_out(p, 0); // 1 has 0 and 3, 2 has 1 and 4, 3 has 2 and 5
     next(p, 1, 2, 0, "1245", 2, 5);
     hand_out(p, 5);
-    T(!is_late(p, 10.5), "nobody is late by what the consumer said before the "
-                         "lease was over");
+    T(!is_late(p, 10.5), "no peer is late by a snapshot from before the end of "
+                         "the lease");
     next(p, 2, 3, 0, "1245", 2, 11);
     T(flow_producer_late(p, 11, &what) && what.peer == 1 && !number(what.at) &&
           what.taken == 2 && what.lease == LEASE && what.aside == 4 * LEASE,
-      "[producer: lease too old, and a later next without its place] who is "
-      "late loses all that it has");
+      "[producer: lease too old, and a later next without its place] a late "
+      "peer loses all its items");
     T(!is_late(p, 11), "and only that one is");
     next(p, 1, 4, 0, "124567", 2, 11);
     T(hand_out(p, 11) == 2 && holder(p, 0) != 1 && holder(p, 3) != 1,
-      "these go to others, although it asks");
+      "these go to others, although it has room");
     next(p, 3, 5, 4, "4567", 1, 52);
     next(p, 2, 5, 4, "4567", 1, 52);
     T(hand_out(p, 52) == 3 && holder(p, 8) != 1 && holder(p, 9) != 1 &&
@@ -86,7 +86,7 @@ late(void)
     while (what.peer != 1 && flow_producer_late(p, 63, &what))
         ;
     T(what.peer == 1 && what.aside == 8 * LEASE,
-      "it is set aside for twice as long");
+      "it is suspended for twice as long");
     flow_producer_free(p);
 }
 
@@ -111,7 +111,7 @@ set_aside(void)
 
     T(hand_out(p, 11) == 2 && !hand_out(p, 50) && hand_out(p, 51) == 1 &&
           holder(p, 7) == 1,
-      "who is late gets nothing for four leases, though others have no room");
+      "a late peer gets nothing for four leases, though others have no room");
     flow_producer_free(p);
 }
 
@@ -125,7 +125,7 @@ another_session(void)
     flow_producer_next(p, 1, &later, 12);
     flow_producer_next(p, 2, &later, 12);
     T(hand_out(p, 12) == 4 && holder(p, 0) == 1 && holder(p, 2) == 1,
-      "another session forgives who was late");
+      "in another session no peer is late");
     flow_producer_free(p);
 }
 
@@ -143,36 +143,35 @@ delivers(void)
     next(p, 2, 3, 0, "0", 5, 12);
     next(p, 1, 3, 0, "0", 1, 12);
     T(hand_out(p, 12) == 1 && holder(p, 2) == 1,
-      "who delivers is late no more: the other one is set aside");
+      "a peer that delivers is not late any more: the other one is suspended");
     flow_producer_free(p);
 }
 
-/* Set aside all, and nobody is. */
+/* When all are suspended, none is. */
 static void
 all_late(void)
 {
     struct flow_producer *p = with_peers(2, 2);
 
     hand_out(p, 0);
-    T(!is_late(p, 10), "[producer: lease too old] nobody is late when the "
+    T(!is_late(p, 10), "[producer: lease too old] no peer is late when the "
                        "leases end");
     next(p, 1, 2, 0, "", 2, 11);
-    T(is_late(p, 11) && is_late(p, 11),
-      "both are, once the consumer has looked");
+    T(is_late(p, 11) && is_late(p, 11), "both are, after the next snapshot");
     T(hand_out(p, 11) == 4, "[producer: all peers late] both get items as "
                             "before");
     next(p, 1, 3, 0, "0", 2, 12);
     T(hand_out(p, 12) == 1 && holder(p, 4) == 1,
-      "the first that delivers is late no more");
+      "the first that delivers is not late any more");
     T(flow_producer_leave(p, 1) == 2 && !hand_out(p, 12), "it leaves");
     next(p, 2, 4, 0, "0123", 2, 13);
     T(hand_out(p, 13) == 2 && holder(p, 4) == 2,
-      "and the other one gets what it had");
+      "and the other one gets its items");
     flow_producer_free(p);
 }
 
-/* One that never delivers has the most room; the other one, whose items were
- * lost once, has to have its turn again. */
+/* A peer that never delivers has the most room; the other one, whose items
+ * were lost once, has to get items again. */
 static void
 room_does_not_outweigh_being_late(uint64_t first)
 {
@@ -202,14 +201,14 @@ room_does_not_outweigh_being_late(uint64_t first)
     T(flow_producer_late(p, now, &what) && what.peer == first,
       "the first is late again");
     T(hand_out(p, now) == 1 && holder(p, 0) == second,
-      "who was late less often is next, whatever the room");
+      "the less often late peer is next, whatever the room");
     flow_producer_free(p);
 }
 
 int
 main(void)
 {
-    comes_all_at_once();
+    arrive_at_once();
     first_of_a_peer();
     late();
     set_aside();

@@ -1,5 +1,5 @@
 /*
- * The book of places: sorted, found, forgotten from its beginning.
+ * The book of places: sorted, found, removed from its beginning.
  */
 #include "flow/lease.h"
 #include "t.h"
@@ -50,7 +50,7 @@ forgets(void)
 
     flow_leases_forget(&leases, 3);
     T(leases.n == 5 && !wire_place_cmp(&leases.lease[0].at, &nine),
-      "three are forgotten, and the fourth comes first");
+      "three are removed, and the fourth is first");
     flow_leases_forget(&leases, 5);
     T(!leases.n && !flow_leases_find(&leases, &nine), "then all");
     flow_leases_release(&leases);
@@ -68,9 +68,9 @@ free_ones(void)
           flow_leases_free(&leases, 99, 1) == &leases.lease[5],
       "among the first of them");
     leases.lease[0].state = FLOW_LEASED;
-    leases.lease[1].state = FLOW_HAD;
+    leases.lease[1].state = FLOW_DELIVERED;
     T(flow_leases_free(&leases, 6, 0) == &leases.lease[2],
-      "neither one that is leased nor one that is had");
+      "neither a leased one nor a delivered one");
     T(!flow_leases_free(&leases, 2, 0) && !flow_leases_free(&leases, 0, 1),
       "or none");
     flow_leases_release(&leases);

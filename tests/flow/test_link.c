@@ -1,5 +1,5 @@
 /*
- * What is refused changes nothing, and its sender hears why.
+ * A refused message changes nothing, and its sender receives the reason.
  */
 #include "flow/link.h"
 #include "flow/service.h"
@@ -37,7 +37,7 @@ send_item(struct flow_server *server, const struct wire_place *place,
     wire_msg_free(msg);
 }
 
-/* Items that will not do, and then a good one. */
+/* Invalid items, and then a good one. */
 static void
 items_between(struct wire *a, struct wire *b, struct flow_server *server,
               struct flow_client *client)
@@ -52,21 +52,21 @@ items_between(struct wire *a, struct wire *b, struct flow_server *server,
     T(server_sees(a, b, server, FLOW_UNWANTED, &news, 60) && !news.at.step &&
           strstr(news.why.msg, "refuses our item of epoch 0, step 0: item: "
                                "data set of 11"),
-      "its sender hears why, and says who: %s", news.why.msg);
+      "its sender receives and reports the reason: %s", news.why.msg);
     send_item(server, &place, "other", 10);
     T(client_sees(a, b, client, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "of run 'other', this is run 'r'"),
       "an item of another run is refused: %s", news.why.msg);
     T(server_sees(a, b, server, FLOW_UNWANTED, &news, 60) &&
           strstr(news.why.msg, "of run 'other'"),
-      "and its sender hears that, too");
+      "and its sender receives that, too");
     send_item(server, &place, "", 10);
     T(client_sees(a, b, client, FLOW_MESSAGE, &news, 60) &&
           flow_client_item(client)->batch.ids[2] == 3,
-      "a good one is taken");
+      "a good one is accepted");
 }
 
-/* A selector, and an augmenter that it sends items. */
+/* A selector, and an augmenter that receives its items. */
 static void
 items(void)
 {
@@ -82,19 +82,19 @@ items(void)
       "the peer has joined");
     client_sees(a, b, client, FLOW_JOINED, &news, 60);
     items_between(a, b, server, client);
-    T(flow_server_peers(server) == 1, "nobody had to go");
+    T(flow_server_peers(server) == 1, "no peer had to leave");
     close_ends(a, b, server, client);
 }
 
-/* Sends it once. */
+/* Sends it once, and frees it. */
 static void
-tell(struct wire_sock *sock, struct wire_msg *msg)
+send_and_free(struct wire_sock *sock, struct wire_msg *msg)
 {
     wire_sock_send(sock, NULL, msg);
     wire_msg_free(msg);
 }
 
-/* What is refused before and after hello, and an error of the peer. */
+/* Refused messages before and after hello, and an error of the peer. */
 static void
 peer_errs(struct wire *a, struct wire *b, struct flow_server *server,
           struct wire_sock *sock)
@@ -107,29 +107,29 @@ peer_errs(struct wire *a, struct wire *b, struct flow_server *server,
 
     wire_sock_soon(sock, beat);
     T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
-          strstr(news.why.msg, "say hello again, as after a restart") &&
+          strstr(news.why.msg, "asked for a new hello, as after a restart") &&
           strstr(news.why.msg, "it sent beat"),
-      "who lives and is not known is asked calmly: %s", news.why.msg);
-    T(strstr(news.why.msg, "/batch"), "of which edge");
+      "a valid message of an unknown peer is no alarm: %s", news.why.msg);
+    T(strstr(news.why.msg, "/batch"), "with the edge");
     wire_msg_free(beat);
-    tell(sock, item_of(&(struct wire_place){9, 0, 0}, "", 10));
+    send_and_free(sock, item_of(&(struct wire_place){9, 0, 0}, "", 10));
     T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
-          strstr(news.why.msg, "sent 'item' before it said hello"),
-      "what has no use there is not: %s", news.why.msg);
-    tell(sock, wire_hello_put(&mine));
+          strstr(news.why.msg, "sent 'item' before its hello"),
+      "an invalid one is: %s", news.why.msg);
+    send_and_free(sock, wire_hello_put(&mine));
     T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "it joins");
-    tell(sock, item_of(&(struct wire_place){9, 0, 0}, "", 10));
+    send_and_free(sock, item_of(&(struct wire_place){9, 0, 0}, "", 10));
     T(server_sees(a, b, server, FLOW_REPORT, &news, 60), "refused: %s",
       news.why.msg);
-    tell(sock, wire_error_put(&no));
+    send_and_free(sock, wire_error_put(&no));
     T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "no such place"),
-      "an error of a peer is said: %s", news.why.msg);
+      "an error of a peer is reported: %s", news.why.msg);
 }
 
-/* An error is never answered: else two ends would never come to rest. */
+/* An error is never answered: else two ends would never stop. */
 static void
-peer_is_told(void)
+peer_gets_error(void)
 {
     const struct wire_limits limits = {0};
     struct err err = {""};
@@ -157,13 +157,13 @@ peer_is_told(void)
     }
     T(errors == 1 && !strcmp(error.of.kind, "item") &&
           error.of.at.session == 9 && error.count == 1 &&
-          strstr(error.reason, "no use here"),
-      "the peer got one error, for what was refused: %s", error.reason);
-    T(flow_server_peers(server) == 1, "it is still there");
+          strstr(error.reason, "does not accept"),
+      "the peer got one error, for the refused message: %s", error.reason);
+    T(flow_server_peers(server) == 1, "it is still connected");
     close_ends(a, b, server, NULL);
 }
 
-/* Takes messages until one of that kind has come; the peer's id in *from. */
+/* Receives messages until one of that kind; the peer's id in *from. */
 static int
 router_sees(struct wire *a, struct wire *b, struct wire_sock *sock,
             enum wire_kind kind, struct wire_id *from)
@@ -200,7 +200,7 @@ reply_weights(struct wire_sock *sock, const struct wire_id *to, int64_t id,
 
 /* Waits for an answer and checks its weights. */
 static enum flow_answer
-hear(struct flow_service *service, struct err *err)
+wait_answer(struct flow_service *service, struct err *err)
 {
     struct wire_weights weights;
     struct wire_msg *answer;
@@ -226,33 +226,36 @@ answers_come(struct wire *a, struct wire *b, struct wire_sock *sock,
     struct err err = {""};
 
     flow_service_ask(service, request, 7); // any message is a request
-    T(router_sees(a, b, sock, WIRE_BEAT, &from), "and asks");
+    T(router_sees(a, b, sock, WIRE_BEAT, &from), "and sends a request");
     wire_sock_send(sock, &from, request);
     reply_weights(sock, &from, 6, 1);
     reply_weights(sock, &from, 7, 0.5f);
     reply_weights(sock, &from, 7, 1);
-    T(hear(service, &err) == FLOW_ODD && strstr(err.msg, "'id' is missing"),
-      "an answer without id is said: %s", err.msg);
-    T(hear(service, &err) == FLOW_FAILED && strstr(err.msg, "sum 0.5"),
-      "weights that do not sum to one, an older id passed over: %s", err.msg);
+    T(wait_answer(service, &err) == FLOW_ODD &&
+          strstr(err.msg, "'id' is missing"),
+      "an answer without id is reported: %s", err.msg);
+    T(wait_answer(service, &err) == FLOW_FAILED && strstr(err.msg, "sum 0.5"),
+      "weights that do not sum to one, an older id is skipped: %s", err.msg);
     T(flow_service_refuse(service, &err) == 1 &&
           strstr(err.msg, "negatives': weights: row 0") == NULL &&
           strstr(err.msg, "weights: row 0"),
-      "are refused, and that is said: %s", err.msg);
-    T(hear(service, &err) == FLOW_ANSWERED, "the good answer is taken");
-    T(router_sees(a, b, sock, WIRE_ERROR, &from), "the service hears why");
+      "are refused, and that is reported: %s", err.msg);
+    T(wait_answer(service, &err) == FLOW_ANSWERED,
+      "the good answer is accepted");
+    T(router_sees(a, b, sock, WIRE_ERROR, &from),
+      "the service receives the reason");
 
     flow_service_ask(service, request, 8);
-    T(router_sees(a, b, sock, WIRE_BEAT, &from), "asked again");
+    T(router_sees(a, b, sock, WIRE_BEAT, &from), "a new request");
     reply_weights(sock, &from, 8, 2);
-    T(hear(service, &err) == FLOW_FAILED, "a bad answer alone");
+    T(wait_answer(service, &err) == FLOW_FAILED, "a bad answer alone");
     flow_service_refuse(service, &err);
-    T(hear(service, &err) == FLOW_UNREACHED && strstr(err.msg, "sum 2"),
-      "at the deadline it is named: %s", err.msg);
+    T(wait_answer(service, &err) == FLOW_UNREACHED && strstr(err.msg, "sum 2"),
+      "at the deadline its fault is reported: %s", err.msg);
     wire_msg_free(request);
 }
 
-/* Bad answers before a good one are waited past. */
+/* A wait continues after bad answers. */
 static void
 answer_is_waited_past(void)
 {
@@ -272,7 +275,7 @@ answer_is_waited_past(void)
     struct wire_msg *hello = wire_hello_put(&mine);
     struct wire_id from;
 
-    T(router_sees(a, b, sock, WIRE_HELLO, &from), "it says hello");
+    T(router_sees(a, b, sock, WIRE_HELLO, &from), "it sends hello");
     wire_sock_send(sock, &from, hello);
     for (int i = 0; i < 500 && !flow_service_joined(service); i++) {
         turn(a, b);
@@ -286,9 +289,9 @@ answer_is_waited_past(void)
     wire_close(b);
 }
 
-/* How many of n that are refused at a time are told to their sender. */
+/* How many of n refusals at a time are sent to their sender. */
 static int
-told(struct flow_refusal *refusal, int n, double now)
+count_sent(struct flow_refusal *refusal, int n, double now)
 {
     int k = 0;
 
@@ -303,13 +306,13 @@ rates(void)
     struct flow_refusal refusal = {0};
     int all = 0;
 
-    T(told(&refusal, 40, 5) == 16, "of 40 at a time 16 are told");
-    T(told(&refusal, 3, 5 + 1.0 / 16) == 1,
+    T(count_sent(&refusal, 40, 5) == 16, "of 40 at a time 16 are sent");
+    T(count_sent(&refusal, 3, 5 + 1.0 / 16) == 1,
       "a sixteenth of a second later one");
-    T(told(&refusal, 40, 100) == 16, "after a long time 16 again");
-    T(refusal.count == 83 && refusal.row == 83, "all are counted");
+    T(count_sent(&refusal, 40, 100) == 16, "after a long time 16 again");
+    T(refusal.count == 83 && refusal.streak == 83, "all are counted");
     for (int i = 0; i < 10000; i++)
-        all += told(&refusal, 1, 200 + i / 1000.0);
+        all += count_sent(&refusal, 1, 200 + i / 1000.0);
     T(all > 16 * 10 && all <= 16 * 11,
       "16 a second, however many come: %d in "
       "10 s",
@@ -318,9 +321,9 @@ rates(void)
     flow_refusal_good(&refusal, WIRE_NEXT);
     flow_refusal_good(&refusal, WIRE_HELLO);
     flow_refusal_good(&refusal, WIRE_ERROR);
-    T(refusal.row == 10083, "a sign of life is no good message");
+    T(refusal.streak == 10083, "a beat does not count as a good message");
     flow_refusal_good(&refusal, WIRE_BATCH);
-    T(refusal.row == 0 && refusal.count == 10083, "a batch is");
+    T(refusal.streak == 0 && refusal.count == 10083, "a batch does");
 }
 
 int
@@ -329,7 +332,7 @@ main(void)
     scratch_open();
     rates();
     items();
-    peer_is_told();
+    peer_gets_error();
     answer_is_waited_past();
     scratch_close();
     return t_done();

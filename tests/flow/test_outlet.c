@@ -1,13 +1,13 @@
 /*
- * An outlet over sockets: what peers say reaches the producer, and what the
- * producer hands out reaches them.
+ * An outlet over sockets: messages of peers reach the producer, and its items
+ * reach them.
  */
 #include "t.h"
 #include "flow/outlet.h"
 #include "flow/peer.h"
 #include "wire/item.h"
 
-/* Turn both sides until the outlet has news of that kind. */
+/* Run both sides until the outlet has news of that kind. */
 static int
 outlet_sees(struct wire *a, struct wire *b, struct flow_outlet *outlet,
             enum flow_what what, struct flow_news *news, double seconds)
@@ -22,10 +22,10 @@ outlet_sees(struct wire *a, struct wire *b, struct flow_outlet *outlet,
     return 0;
 }
 
-/* Whether the outlet hears within so many seconds that the run is over. */
+/* Whether the run is over for the outlet within so many seconds. */
 static int
-hears_over(struct wire *a, struct wire *b, struct flow_outlet *outlet,
-           double seconds)
+sees_over(struct wire *a, struct wire *b, struct flow_outlet *outlet,
+          double seconds)
 {
     const double until = clock_now() + seconds;
     struct flow_news news;
@@ -45,13 +45,13 @@ fill(struct flow_outlet *outlet)
 {
     while (flow_producer_short(outlet->producer)) {
         const struct wire_place at = flow_producer_fresh(outlet->producer);
-        struct wire_place behind = at;
+        struct wire_place after = at;
 
-        behind.step++;
-        if (behind.step > 5)
+        after.step++;
+        if (after.step > 5)
             flow_producer_close(outlet->producer);
         else
-            flow_producer_add(outlet->producer, &at, &behind);
+            flow_producer_add(outlet->producer, &at, &after);
     }
 }
 
@@ -91,9 +91,9 @@ sees(struct plan *p, enum flow_what what, struct flow_news *news)
     return outlet_sees(p->a, p->b, p->outlet, what, news, 60);
 }
 
-/* The same of the client. */
+/* The same for the client. */
 static int
-hears(struct plan *p, enum flow_what what, struct flow_news *news)
+client_sees_news(struct plan *p, enum flow_what what, struct flow_news *news)
 {
     return client_sees(p->a, p->b, p->client, what, news, 60);
 }
@@ -104,19 +104,19 @@ begins(struct plan *p)
     struct flow_news news;
     struct flow_turn now;
 
-    T(sees(p, FLOW_JOINED, &news), "the outlet greets");
-    T(hears(p, FLOW_JOINED, &news), "the client too");
+    T(sees(p, FLOW_JOINED, &news), "the outlet has a peer");
+    T(client_sees_news(p, FLOW_JOINED, &news), "the client joined");
     T(!flow_producer_short(p->outlet->producer) &&
           !flow_producer_turn(p->outlet->producer, 0, &now),
-      "nothing is known to be wanted yet");
+      "no window is known yet");
     T(send_to_server(p->client, next_of(77, 1, 2, 1)),
-      "the client says what is");
+      "the client sends a snapshot");
     T(sees(p, FLOW_MOVED, &news), "a session begins");
     T(news.at.session == 77 && news.at.epoch == 1 && news.at.step == 2,
       "it begins at its place");
 }
 
-/* What is wanted goes out. */
+/* Wanted items are sent. */
 static void
 hands_out(struct plan *p)
 {
@@ -136,27 +136,27 @@ hands_out(struct plan *p)
         T(flow_producer_turn(p->outlet->producer, clock_now(), &now) &&
               now.peer == flow_server_peer(p->outlet->server, 0) &&
               now.at.step == 2 + i,
-          "it is the turn of the one peer");
+          "the only peer is next");
         item.session = now.at.session;
         item.batch.epoch = now.at.epoch;
         item.batch.step = now.at.step;
         msg = wire_item_put(&item);
-        T(flow_outlet_give(p->outlet, &now, msg), "an item goes out");
+        T(flow_outlet_give(p->outlet, &now, msg), "an item is sent");
         wire_msg_free(msg);
     }
     T(!flow_producer_turn(p->outlet->producer, clock_now(), &now) &&
           flow_producer_out(p->outlet->producer) == 3,
-      "then all that is there is out");
-    T(hears(p, FLOW_MESSAGE, &news), "an item comes");
+      "then all items are sent");
+    T(client_sees_news(p, FLOW_MESSAGE, &news), "an item arrives");
     T(flow_client_item(p->client)->batch.ids[2] == 2 &&
           flow_client_item(p->client)->batch.step == 2,
-      "it is what was sent");
+      "it is the sent one");
     T((uintptr_t)flow_client_item(p->client)->batch.ids % 8 == 0,
-      "its ids are aligned, however they came");
-    T(hears(p, FLOW_MESSAGE, &news), "the next one comes");
+      "its ids are aligned");
+    T(client_sees_news(p, FLOW_MESSAGE, &news), "the next one arrives");
 }
 
-/* Where the trainer is, and the end. */
+/* The trainer's place, and the end. */
 static void
 passes_on(struct plan *p)
 {
@@ -164,18 +164,19 @@ passes_on(struct plan *p)
 
     send_to_server(p->client, next_of(77, 1, 3, 2));
     T(sees(p, FLOW_PASSED, &news) && news.at.step == 3,
-      "what is trained is passed on");
+      "the new place is news");
     T(flow_producer_out(p->outlet->producer) == 2,
-      "what is trained is no longer leased");
+      "a trained item has no lease");
     send_to_server(p->client, next_of(77, 1, 2, 3));
     T(sees(p, FLOW_BACK, &news) && news.at.step == 2,
       "so is that it goes back");
     fill(p->outlet);
     flow_outlet_end(p->outlet);
     flow_outlet_end(p->outlet);
-    T(hears(p, FLOW_ENDED, &news) && news.at.step == 5, "the plan has an end");
+    T(client_sees_news(p, FLOW_ENDED, &news) && news.at.step == 5,
+      "the plan has an end");
     T(!client_sees(p->a, p->b, p->client, FLOW_ENDED, &news, 0.05),
-      "which is said once");
+      "which is sent once");
 }
 
 static void
@@ -187,13 +188,13 @@ is_left(struct plan *p)
     flow_producer_turn(p->outlet->producer, clock_now(), &now);
     flow_producer_gave(p->outlet->producer, &now, 1, clock_now());
     send_to_server(p->client, wire_end_put(&(struct wire_end){{77, 1, 2}, 1}));
-    T(hears_over(p->a, p->b, p->outlet, 5), "the run is over");
+    T(sees_over(p->a, p->b, p->outlet, 5), "the run is over");
     flow_client_close(p->client);
     for (int i = 0;
          i < 1000 && flow_server_reaches(p->outlet->server, now.peer); i++)
         turn(p->a, p->b);
     T(sees(p, FLOW_LEFT, &news) && p->outlet->freed == 1,
-      "who leaves frees what it had");
+      "a peer that leaves frees its item");
 }
 
 static void
@@ -217,7 +218,7 @@ not_beyond_ten(void *tool, struct wire_place *place, struct err *why)
     return place->step > 10 ? err_set(why, "beyond ten") : 0;
 }
 
-/* Claims that cannot be. */
+/* Impossible places. */
 static void
 claims(void)
 {
@@ -233,23 +234,23 @@ claims(void)
     struct wire_sock *sock = join(b, at("claims"), "x");
     struct flow_news news;
 
-    tell(sock, next_of(6, 0, 3, 1));
+    send_and_free(sock, next_of(6, 0, 3, 1));
     T(outlet_sees(a, b, outlet, FLOW_MOVED, &news, 60),
-      "a peer names a session");
-    tell(sock, next_of(INT64_C(1) << 62, 0, 0, 1));
+      "a peer sends a session");
+    send_and_free(sock, next_of(INT64_C(1) << 62, 0, 0, 1));
     T(outlet_sees(a, b, outlet, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "ahead of this machine's clock"),
       "a session of the year 2116 is refused: %s", news.why.msg);
     T(flow_producer_place(outlet->producer).session == 6,
-      "the session before stays");
-    tell(sock, next_of(6, 0, 11, 2));
+      "the last session remains");
+    send_and_free(sock, next_of(6, 0, 11, 2));
     T(outlet_sees(a, b, outlet, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "beyond ten"),
-      "a place that the tool does not believe: %s", news.why.msg);
-    T(flow_producer_place(outlet->producer).step == 3, "the place stays");
-    tell(sock, next_of(6, 0, 10, 3));
+      "a place that the tool refuses: %s", news.why.msg);
+    T(flow_producer_place(outlet->producer).step == 3, "the place remains");
+    send_and_free(sock, next_of(6, 0, 10, 3));
     T(outlet_sees(a, b, outlet, FLOW_PASSED, &news, 60),
-      "one that the tool believes moves it");
+      "one that the tool accepts moves it");
 
     wire_sock_close(sock);
     flow_outlet_close(outlet);
@@ -257,7 +258,7 @@ claims(void)
     wire_close(b);
 }
 
-/* A peer that does not deliver is named, and what it had is free. */
+/* A peer that does not deliver is named, and its items are free. */
 static void
 late(void)
 {
@@ -271,21 +272,21 @@ late(void)
     struct flow_outlet *outlet = flow_outlet_open(a, &config, &err);
     struct wire_sock *sock = join(b, at("late"), "hoarder");
     struct wire_msg *msg =
-        wire_beat_put(&(struct wire_beat){0}); // stands for an item
+        wire_beat_put(&(struct wire_beat){0}); // instead of an item
     struct flow_turn turn = {0};
     struct flow_news news;
     int until = 1000;
 
-    tell(sock, next_of(6, 0, 0, 1));
+    send_and_free(sock, next_of(6, 0, 0, 1));
     T(outlet_sees(a, b, outlet, FLOW_MOVED, &news, 60), "a session begins");
     fill(outlet);
     T(flow_producer_turn(outlet->producer, clock_now(), &turn) &&
           flow_outlet_give(outlet, &turn, msg),
-      "an item is handed out");
-    T(!flow_outlet_late(outlet, &words), "nobody has looked, nobody is late");
+      "an item is sent");
+    T(!flow_outlet_late(outlet, &words), "no snapshot, no late peer");
     for (int64_t serial = 2; !flow_outlet_late(outlet, &words) && until-- > 0;
          serial++) {
-        tell(sock, next_of(6, 0, 0, serial));
+        send_and_free(sock, next_of(6, 0, 0, serial));
         outlet_sees(a, b, outlet, FLOW_REPORT, &news, 0.01);
     }
     T(until > 0, "a newer snapshot does not have it: it is late");

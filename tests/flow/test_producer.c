@@ -1,5 +1,6 @@
 /*
- * A producer in virtual time: who gets which item, whatever its peers do.
+ * A producer in virtual time: which peer gets which item, whatever its peers
+ * do.
  */
 #include "flow/producing.h"
 
@@ -33,12 +34,12 @@ rooms(int64_t one, int64_t two, const char *peers)
     for (int64_t k = 0; peers[k]; k++)
         right &= holder(p, k) == (uint64_t)(peers[k] - '0');
     T(right,
-      "rooms of %jd and %jd: the most room first, of equal room the one served "
-      "longest ago",
+      "rooms of %jd and %jd: the most room first, of equal room the "
+      "least recently served",
       (intmax_t)one, (intmax_t)two);
     next(p, 1, 2, 0, "", 1, 0);
     next(p, 2, 2, 0, "", 1, 0);
-    T(!hand_out(p, 0), "nobody gets more than a room that has shrunk");
+    T(!hand_out(p, 0), "no peer gets more than a smaller room");
     flow_producer_free(p);
 }
 
@@ -50,23 +51,24 @@ snapshots(void)
 
     hand_out(p, 0);
     T(next(p, 1, 1, 0, "", 2, 0) == FLOW_NOTHING && !hand_out(p, 0),
-      "said again it changes nothing");
+      "a repeated snapshot changes nothing");
     T(next(p, 1, 3, 0, "01", 2, 0) == FLOW_NOTHING && hand_out(p, 0) == 2 &&
           holder(p, 2) == 1 && holder(p, 3) == 1,
-      "[producer: place trained, or in have] what is had ends its lease, and "
-      "more goes out");
+      "[producer: place trained, or in have] a delivered item ends its lease, "
+      "and "
+      "more are sent");
     T(next(p, 1, 2, 0, "", 2, 0) == FLOW_NOTHING && !hand_out(p, 0),
       "[producer: next, older] an older snapshot changes nothing");
     T(next(p, 1, 4, 3, "", 2, 0) == FLOW_PASSED && hand_out(p, 0) == 1 &&
           holder(p, 4) == 1,
-      "[producer: next, newer] so does what is trained; the other lease goes "
-      "on");
+      "[producer: next, newer] so does a trained one; the other lease "
+      "continues");
     T(next(p, 1, 5, 3, "", 0, 0) == FLOW_NOTHING && hand_out(p, 0) == 6,
-      "without room there is as much as the window");
+      "without room it is the window");
     T(next(p, 1, 6, 3, "56789", 0, 0) == FLOW_NOTHING &&
           next(p, 1, 7, 3, "678", 0, 0) == FLOW_NOTHING &&
           hand_out(p, 0) == 2 && flow_producer_out(p) == 5,
-      "[producer: place no longer in have] what is not had any more goes out "
+      "[producer: place no longer in have] a dropped item is sent "
       "again");
     flow_producer_free(p);
 }
@@ -83,15 +85,15 @@ sessions(void)
       "[producer: next, of a newer session] a later session: all leases are "
       "void");
     T(hand_out(p, 1) == 8 && holder(p, 4) == 1 && holder(p, 11) == 1,
-      "who has not heard of it gets nothing of it");
+      "a peer without it gets nothing of it");
     T(next(p, 2, 99, 9, "", 1, 1) == FLOW_NOTHING &&
           flow_producer_place(p).step == 4,
-      "an earlier one is passed over, whatever its serial");
+      "an earlier one is ignored, whatever its serial");
     flow_producer_free(p);
 }
 
-/* Who lost the trainer before the run was over says an older snapshot for ever.
- */
+/* A peer that lost the trainer before the run was over repeats an older
+ * snapshot for ever. */
 static void
 is_over_for_all(void)
 {
@@ -114,24 +116,23 @@ is_over_for_all(void)
     flow_producer_free(p);
 }
 
-/* One peer says something that is newer and not so, and that the run is over.
- */
+/* A peer sends a false, newer snapshot, and that the run is over. */
 static void
 is_not_over_for_all(void)
 {
     struct flow_producer *p = with_peers(2, 1);
     const struct wire_place last = step(5);
-    enum flow_what said = FLOW_NOTHING;
+    enum flow_what news = FLOW_NOTHING;
     double now = 1;
 
     next(p, 1, 1000, 5, "", 1, now);
     flow_producer_end(p, 1, &last, now);
-    while (said == FLOW_NOTHING && now < 20) {
+    while (news == FLOW_NOTHING && now < 20) {
         now++;
-        said = next(p, 2, (int64_t)now, 2, "", 1, now);
+        news = next(p, 2, (int64_t)now, 2, "", 1, now);
     }
-    T(said == FLOW_BACK && now <= 2 + FLOW_LAPSE + 2,
-      "new ones of a trainer that goes on count, in spite of an end");
+    T(news == FLOW_BACK && now <= 2 + FLOW_LAPSE + 2,
+      "new ones of a trainer that continues count, in spite of an end");
     flow_producer_free(p);
 }
 
@@ -155,46 +156,47 @@ all_is_trained(void)
     flow_producer_free(p);
 }
 
-/* A snapshot that was never the consumer's goes when nobody says it again. */
+/* A snapshot that was never the consumer's is dropped when no peer repeats
+ * it. */
 static void
 lapses(int more)
 {
     struct flow_producer *p = with_peers(2, 1);
-    enum flow_what said = FLOW_NOTHING;
+    enum flow_what news = FLOW_NOTHING;
     double now = 0;
 
     hand_out(p, 0);
     next(p, 2, 1000, more, more ? "" : "01234567", 1, 0);
-    T(!hand_out(p, 0) || more, "a false snapshot is believed at first");
-    while (said == FLOW_NOTHING && now < 20) {
+    T(!hand_out(p, 0) || more, "a false snapshot is accepted at first");
+    while (news == FLOW_NOTHING && now < 20) {
         now += 0.5;
-        said = next(p, 1, 2, 0, "", 1, now);
-        next(p, 2, 2, 0, "", 1, now); // who lied tells the truth again
+        news = next(p, 1, 2, 0, "", 1, now);
+        next(p, 2, 2, 0, "", 1, now); // the peer sends true ones again
     }
-    T(said == FLOW_BACK && now >= FLOW_LAPSE && now <= FLOW_LAPSE + 1.5,
+    T(news == FLOW_BACK && now >= FLOW_LAPSE && now <= FLOW_LAPSE + 1.5,
       "[producer: next, older, for 4 s in which nobody says the newer one] the "
-      "true one takes its place after %g s",
+      "true one replaces it after %g s",
       now);
     T(hand_out(p, now) == 2 && holder(p, 0), "and is gone by");
     flow_producer_free(p);
 }
 
-/* Only for as long as somebody says it. */
+/* Only for as long as a peer repeats it. */
 static void
 does_not_lapse(void)
 {
     struct flow_producer *p = with_peers(2, 1);
-    int kept = 1;
+    int ignored = 1;
 
     next(p, 1, 5, 2, "", 1, 0);
     for (double now = 0; now < 10; now += 1) {
-        kept &= next(p, 1, 5, 2, "", 1, now) == FLOW_NOTHING;
-        kept &= next(p, 2, 4, 1, "", 1, now) == FLOW_NOTHING;
+        ignored &= next(p, 1, 5, 2, "", 1, now) == FLOW_NOTHING;
+        ignored &= next(p, 2, 4, 1, "", 1, now) == FLOW_NOTHING;
     }
-    T(kept && flow_producer_place(p).step == 2,
-      "a newer snapshot that is said again stays, whatever others say");
+    T(ignored && flow_producer_place(p).step == 2,
+      "a repeated newer snapshot remains, whatever others send");
     T(next(p, 2, 4, 1, "", 1, 60) == FLOW_NOTHING,
-      "an older one after a pause of ours is not believed at once");
+      "an older one after a pause of ours is not accepted at once");
     T(next(p, 1, 5, 2, "", 1, 60) == FLOW_NOTHING &&
           next(p, 2, 4, 1, "", 1, 61.5) == FLOW_NOTHING &&
           flow_producer_place(p).step == 2,
@@ -208,13 +210,15 @@ missing(void)
 {
     struct flow_producer *p = with_peers(1, 2);
 
-    T(!flow_producer_missing(p, 0), "nobody has an item");
+    T(!flow_producer_missing(p, 0), "no peer has an item");
     next(p, 1, 2, 0, "", 2, 1);
     hand_out(p, 1);
-    T(flow_producer_missing(p, 2) == 1, "one has what the consumer waits for");
-    T(!flow_producer_missing(p, 6), "which does not wait, or would say so");
+    T(flow_producer_missing(p, 2) == 1,
+      "one has the item that the consumer waits for");
+    T(!flow_producer_missing(p, 6),
+      "a consumer that waits would send a snapshot");
     next(p, 1, 3, 0, "0", 2, 7);
-    T(!flow_producer_missing(p, 7), "and here it has the item");
+    T(!flow_producer_missing(p, 7), "and here the consumer has it");
     flow_producer_free(p);
 }
 
@@ -228,7 +232,7 @@ goes_back(void)
     T(next(p, 1, 3, 4, "67", 2, 0) == FLOW_BACK && !flow_producer_out(p) &&
           hand_out(p, 0) == 2 && holder(p, 4) == 1 && holder(p, 5) == 1,
       "[producer: next, newer, of a place before] a consumer that goes back "
-      "gets what lies before, not what it has");
+      "gets earlier items, not those that it has");
     flow_producer_free(p);
 }
 
@@ -238,12 +242,13 @@ leaves(void)
     struct flow_producer *p = with_peers(3, 2);
 
     hand_out(p, 0);
-    T(flow_producer_leave(p, 2) == 2, "[producer: peer gone] who leaves had "
-                                      "two items");
+    T(flow_producer_leave(p, 2) == 2,
+      "[producer: peer gone] a peer that leaves had "
+      "two items");
     T(!hand_out(p, 0), "which wait for room");
     next(p, 1, 2, 0, "03", 2, 0);
     T(hand_out(p, 0) == 2 && holder(p, 1) == 1 && holder(p, 4) == 1,
-      "and go to who has it");
+      "and go to the peer that has it");
     flow_producer_free(p);
 }
 
@@ -260,7 +265,7 @@ refuses(void)
     T(flow_producer_out(p) == 1, "an item that it does not have");
     flow_producer_refused(p, 1, &zero, 0);
     T(!flow_producer_out(p), "[producer: error of an item] one that it has is "
-                             "nobody's then");
+                             "free then");
     T(!hand_out(p, 0.9) && hand_out(p, 1) == 1, "for a second");
     flow_producer_refused(p, 1, &zero, 1);
     T(!hand_out(p, 2.9) && hand_out(p, 3) == 1, "then for two");
@@ -281,10 +286,10 @@ cannot_be_sent(void)
     fill(p);
     T(flow_producer_turn(p, 0, &turn) && turn.peer == 1 && !number(turn.at) &&
           turn.at.session == 7,
-      "the turn of the one peer");
+      "the only peer is next");
     flow_producer_gave(p, &turn, 0, 0);
     T(!flow_producer_turn(p, 0.04, &turn) && flow_producer_due(p, 0) < 0.06,
-      "it could not be sent: not at once again");
+      "after a failed send: not at once again");
     T(flow_producer_turn(p, 0.06, &turn), "but soon");
     flow_producer_free(p);
 }
@@ -296,20 +301,21 @@ ends(void)
     uint64_t first, second;
 
     hand_out(p, 0);
-    T(!flow_producer_untold(p, 0), "the plan goes on behind the window");
+    T(!flow_producer_untold(p, 0), "the plan continues after the window");
     next(p, 1, 2, 95, "", 2, 1);
     hand_out(p, 1);
     first = flow_producer_untold(p, 1);
     T(first && number(flow_producer_fresh(p)) == PLACES,
       "[producer: plan ends in the window] it ends within the window: that is "
-      "said");
+      "sent");
     flow_producer_told(p, first, 1, 1);
     second = flow_producer_untold(p, 1);
     T(second && second != first, "to all");
     flow_producer_told(p, second, 1, 1);
     next(p, 1, 2, 95, "", 2, 1.5);
     T(!flow_producer_untold(p, 1.5), "once a second at most");
-    T(flow_producer_untold(p, 2) == 1 && second, "and again to those that ask");
+    T(flow_producer_untold(p, 2) == 1 && second,
+      "and again to those that want items");
     flow_producer_told(p, 1, 1, 2);
     T(!flow_producer_untold(p, 9), "only to those");
     flow_producer_free(p);
@@ -321,23 +327,23 @@ over(void)
     struct flow_producer *p = with_peers(3, 1);
     const struct wire_place at = step(0), other = {6, 0, 0};
 
-    T(!flow_producer_over(p, 0), "nobody says that the run is over");
+    T(!flow_producer_over(p, 0), "no peer reports the end of the run");
     flow_producer_end(p, 1, &other, 0);
     flow_producer_end(p, 2, &at, 1);
     T(!flow_producer_over(p, 2), "one of three does");
     T(!flow_producer_over(p, FLOW_QUIET) &&
           flow_producer_over(p, FLOW_QUIET + 1.5),
-      "[producer: end of one peer] which counts when nothing has moved for "
+      "[producer: end of one peer] which counts when nothing has changed for "
       "long");
     flow_producer_end(p, 1, &at, 3);
     flow_producer_leave(p, 3);
-    T(flow_producer_over(p, 3), "[producer: end of all peers] all that are "
-                                "there say so");
+    T(flow_producer_over(p, 3), "[producer: end of all peers] all present "
+                                "peers report it");
     flow_producer_leave(p, 1);
     flow_producer_leave(p, 2);
     T(flow_producer_over(p, 3), "the last of them have left");
     flow_producer_join(p, 4);
-    T(!flow_producer_over(p, 4), "one that comes does not");
+    T(!flow_producer_over(p, 4), "a new one does not report it");
     flow_producer_free(p);
 }
 

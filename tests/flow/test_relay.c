@@ -1,5 +1,5 @@
 /*
- * A relay in virtual time: what is made, kept, sent and said.
+ * A relay in virtual time: what is made, stored and sent.
  */
 #include "flow/relay.h"
 #include "t.h"
@@ -12,19 +12,19 @@ step(int64_t k)
     return (struct wire_place){7, k / 10, k % 10};
 }
 
-/* The consumer says so: at place k, holding the digits. */
+/* A snapshot of the consumer: place k, holding the digits. */
 static int
 next(struct flow_relay *r, int64_t serial, int64_t k, const char *held)
 {
     int64_t have[8][2];
-    struct wire_next said = {
+    struct wire_next content = {
         .at = step(k), .serial = serial, .window = 8, .have = have[0]};
 
-    for (; held[said.n_have]; said.n_have++) {
-        have[said.n_have][0] = 0;
-        have[said.n_have][1] = held[said.n_have] - '0';
+    for (; held[content.n_have]; content.n_have++) {
+        have[content.n_have][0] = 0;
+        have[content.n_have][1] = held[content.n_have] - '0';
     }
-    return flow_relay_next(r, &said);
+    return flow_relay_next(r, &content);
 }
 
 static int
@@ -79,9 +79,9 @@ empty(struct flow_relay *r)
     flow_relay_free(r);
 }
 
-/* The room that is said now, or 0 when nothing is to be said. */
+/* The room that is sent now, or 0 when nothing is due. */
 static int64_t
-said(struct flow_relay *r, double now)
+content(struct flow_relay *r, double now)
 {
     struct wire_next out;
 
@@ -97,7 +97,7 @@ lowest_first(void)
     struct flow_relay *r = flow_relay_new(4);
 
     T(!take(r, 3) && flow_relay_place(r).session == -1,
-      "before the consumer is known nothing is taken");
+      "before the consumer is known no item is stored");
     T(next(r, 1, 0, "") && take(r, 3) && take(r, 1) && take(r, 2),
       "[relay: item] then items are");
     T(!take(r, 1), "each once");
@@ -121,25 +121,27 @@ what_is_old(void)
 
     next(r, 5, 4, "");
     T(!take(r, 3) && !flow_relay_take(r, &other, &item[5]),
-      "[relay: item that is trained, of another session, or there] what is "
-      "trained, or of another session, is not taken");
+      "[relay: item that is trained, of another session, or there] an item "
+      "that is "
+      "trained, or of another session, is not stored");
     T(!next(r, 5, 6, "") && !next(r, 4, 6, "") && flow_relay_place(r).step == 4,
-      "[relay: next, older] neither is a snapshot that is not newer");
+      "[relay: next, older] nor is a snapshot that is not newer");
     take(r, 4);
     take(r, 5);
     take(r, 6);
     make(r);
     next(r, 6, 4, "46");
     T(stale(r) == 1 && send_one(r) == -1,
-      "[relay: place in have] a batch that the consumer has goes; an item "
-      "stays");
+      "[relay: place in have] a batch that the consumer has is dropped; an "
+      "item "
+      "remains");
     next(r, 7, 6, "");
     T(stale(r) == 1 && make(r) == 6, "[relay: place trained] until it is "
                                      "trained");
     flow_relay_next(
         r, &(struct wire_next){.at = {8, 0, 0}, .serial = 1, .window = 8});
     T(stale(r) == 1 && flow_relay_place(r).session == 8,
-      "of an earlier session all goes");
+      "all of an earlier session is dropped");
     empty(r);
 }
 
@@ -152,14 +154,14 @@ in_the_making(void)
     take(r, 0);
     T(flow_relay_work(r) == &item[0], "an item is in the making");
     next(r, 2, 3, "");
-    T(!stale(r), "and stays there, although it is trained");
+    T(!stale(r), "and remains there, although it is trained");
     flow_relay_made(r, &batch[0]);
-    T(send_one(r) == -1 && stale(r) == 1, "then it goes");
+    T(send_one(r) == -1 && stale(r) == 1, "then it is dropped");
     empty(r);
 }
 
-/* While an item of the session before is made, the one of this session for the
- * same place comes. */
+/* While an item of the last session is being made, the one of this session
+ * for the same place arrives. */
 static void
 in_the_making_of_before(void)
 {
@@ -173,7 +175,7 @@ in_the_making_of_before(void)
     flow_relay_work(r);
     flow_relay_next(r, &later);
     T(flow_relay_take(r, &zero, &item[1]),
-      "an item is taken while its place is made for a session that is over");
+      "an item is stored while its place is made for a session that is over");
     flow_relay_made(r, &batch[0]);
     T(stale(r) == 1 && make(r) == 1 && send_one(r) == 1, "and made next");
     empty(r);
@@ -184,27 +186,27 @@ room(void)
 {
     struct flow_relay *r = flow_relay_new(2);
 
-    T(!said(r, 0), "nothing is said before the consumer is known");
+    T(!content(r, 0), "nothing is sent before the consumer is known");
     next(r, 1, 0, "");
-    T(said(r, 0) == 2 && !said(r, 0.9) && said(r, 1) == 2,
-      "[relay: each second] the room is said, and again after a second");
+    T(content(r, 0) == 2 && !content(r, 0.9) && content(r, 1) == 2,
+      "[relay: each second] the room is sent, and again after a second");
     take(r, 0);
     take(r, 1);
     make(r);
-    T(!said(r, 1.1), "an item that is made changes nothing");
+    T(!content(r, 1.1), "an item that is made changes nothing");
     send_one(r);
-    T(said(r, 1.2) == 3, "[relay: newer next, or other room] one that is sent "
-                         "makes room for another");
+    T(content(r, 1.2) == 3, "[relay: newer next, or other room] a sent one "
+                            "makes room for another");
     take(r, 2);
     make(r);
     send_one(r);
-    T(said(r, 1.3) == 4, "so does the next");
+    T(content(r, 1.3) == 4, "so does the next");
     next(r, 2, 0, "0");
     stale(r);
-    T(said(r, 1.4) == 3, "until the consumer has it");
+    T(content(r, 1.4) == 3, "until the consumer has it");
     flow_relay_met(r);
-    T(said(r, 1.5) == 3, "[relay: greeted by the producer] a producer that "
-                         "forgot us is told at once");
+    T(content(r, 1.5) == 3, "[relay: greeted by the producer] a producer that "
+                            "forgot us gets the snapshot at once");
     empty(r);
 }
 
@@ -215,14 +217,14 @@ cannot_be_sent(void)
     struct wire_next out;
 
     next(r, 1, 0, "");
-    T(flow_relay_turn(r, 0, &out), "there is something to be said");
+    T(flow_relay_turn(r, 0, &out), "a snapshot is due");
     flow_relay_told(r, 0, 0);
     T(!flow_relay_turn(r, 0.04, &out) && flow_relay_turn(r, 0.06, &out),
-      "which could not be sent: soon again");
+      "after a failed send: soon again");
     for (int k = 0; k < 4; k++)
         take(r, k);
     T(make(r) == 0 && make(r) == 1 && make(r) == -1 && flow_relay_kept(r) == 2,
-      "no more batches are kept than there is room for");
+      "no more batches are stored than there is room for");
     T(flow_relay_items(r) == 2, "the other items wait");
     T(send_one(r) == 0 && make(r) == 2, "one is sent, one more is made");
     empty(r);
@@ -241,15 +243,15 @@ lost(void)
     make(r);
     send_one(r);
     T(make(r) == -1, "all is sent");
-    T(!take(r, 1) && make(r) == 1, "[relay: item whose batch is sent] what is "
+    T(!take(r, 1) && make(r) == 1, "[relay: item whose batch is sent] an item "
                                    "handed out again is made again");
     send_one(r);
     next(r, 2, 0, "1");
     stale(r);
     flow_relay_lost(r);
     T(make(r) == 0 && make(r) == -1,
-      "[relay: connection to the consumer renewed] where the connection was "
-      "lost, all that is missing is");
+      "[relay: connection to the consumer renewed] after the connection was "
+      "lost, all missing batches are");
     empty(r);
 }
 
@@ -258,14 +260,14 @@ waits_are_known(void)
 {
     struct flow_relay *r = flow_relay_new(8);
 
-    T(!flow_relay_waits(r), "no consumer waits that is not known");
+    T(!flow_relay_waits(r), "an unknown consumer does not wait");
     next(r, 1, 0, "");
     T(flow_relay_waits(r), "one that has nothing waits");
     for (int k = 0; k < 3; k++)
         take(r, k);
     make(r);
     send_one(r);
-    T(flow_relay_waits(r), "with one batch on its way it soon will");
+    T(flow_relay_waits(r), "with one batch in transit it soon will");
     make(r);
     send_one(r);
     T(!flow_relay_waits(r), "with two it does not");
@@ -274,7 +276,7 @@ waits_are_known(void)
     next(r, 3, 1, "1");
     T(flow_relay_waits(r), "one is trained: it will again");
     next(r, 4, 1, "13");
-    T(!flow_relay_waits(r), "whoever the others are from");
+    T(!flow_relay_waits(r), "whichever relays the others are from");
     empty(r);
 }
 
@@ -293,7 +295,7 @@ forgets(void)
     T(flow_relay_next(r, &older) && flow_relay_place(r).session == 6,
       "[relay: next, older, where the newest is a day ahead] it counts");
     T(flow_relay_stale(r, &it, &made) && it == &item[1],
-      "and what came before is dropped");
+      "and earlier items are dropped");
     flow_relay_free(r);
 }
 

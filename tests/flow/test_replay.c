@@ -93,7 +93,7 @@ ends_well(pid_t pid)
            WEXITSTATUS(status) == 0;
 }
 
-/* As foil-train: every batch in order, from where we are. */
+/* As foil-train: every batch in order, from our place on. */
 static void
 batches(const char *path)
 {
@@ -131,7 +131,7 @@ batches(const char *path)
     }
     T(right && want == STEPS, "each batch once, in order, as recorded");
     T(!strcmp(flow_server_hello(inlet->server)->digest, digest_a),
-      "greeted as the recorded one did");
+      "with the recorded hello");
     flow_server_over(inlet->server, &config.at);
     flow_inlet_close(inlet);
     wire_close(wire);

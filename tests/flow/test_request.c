@@ -9,26 +9,26 @@
 
 enum { DROPPED = 99 };
 
-/* What the answer with that id comes to, or DROPPED. */
+/* The result of an answer with that id, or DROPPED. */
 static int
-hears(struct flow_asking *a, int64_t id)
+receives(struct flow_request *a, int64_t id)
 {
     enum flow_answer what;
 
-    return flow_asking_hear(a, id, NULL, &what) ? (int)what : DROPPED;
+    return flow_request_receive(a, id, NULL, &what) ? (int)what : DROPPED;
 }
 
-/* The same of an error. */
+/* The same for an error. */
 static int
-fails(struct flow_asking *a, int64_t id, int state)
+fails(struct flow_request *a, int64_t id, int state)
 {
     const struct wire_error error = {.state = state};
     enum flow_answer what;
 
-    return flow_asking_hear(a, id, &error, &what) ? (int)what : DROPPED;
+    return flow_request_receive(a, id, &error, &what) ? (int)what : DROPPED;
 }
 
-/* What an error of that id is about. */
+/* The subject of an error with that id. */
 static enum flow_about
 about(int again, int64_t id, const char *kind)
 {
@@ -41,14 +41,14 @@ about(int again, int64_t id, const char *kind)
 static void
 request(void)
 {
-    struct flow_asking a = {.timeout = 5, .deadline = 12, .last_id = 40};
+    struct flow_request a = {.timeout = 5, .deadline = 12, .last_id = 40};
     double until;
 
-    T(flow_asking_id(&a) == 41 && flow_asking_id(&a) == 42, "ids rise");
-    flow_asking_begin(&a, 42, 100);
-    T(a.waits && !flow_asking_turn(&a, 104.9, &until) && until == 105,
+    T(flow_request_id(&a) == 41 && flow_request_id(&a) == 42, "ids rise");
+    flow_request_begin(&a, 42, 100);
+    T(a.waits && !flow_request_turn(&a, 104.9, &until) && until == 105,
       "[READY: there is a request] it waits for its answer");
-    T(hears(&a, 41) == DROPPED && fails(&a, 41, 0) == DROPPED && a.waits,
+    T(receives(&a, 41) == DROPPED && fails(&a, 41, 0) == DROPPED && a.waits,
       "[any: another id] it is dropped");
     T(about(0, -1, "pairs") == FLOW_ABOUT_MESSAGE &&
           about(0, 42, "pairs") == FLOW_ABOUT_MESSAGE,
@@ -56,60 +56,64 @@ request(void)
     T(about(1, 42, "pairs") == FLOW_ABOUT_GREETING &&
           about(0, 0, "") == FLOW_ABOUT_REQUEST,
       "an error with `again` is about the greeting, one with an id an answer");
-    T(flow_asking_turn(&a, 105, &until) == 1 && flow_asking_pause(&a) == 0.1 &&
-          flow_asking_pause(&a) == 0.2,
+    T(flow_request_turn(&a, 105, &until) == 1 &&
+          flow_request_pause(&a) == 0.1 && flow_request_pause(&a) == 0.2,
       "[any: no answer in time] a new connection, after pauses that double");
-    flow_asking_renewed(&a, 105.1);
-    T(!flow_asking_turn(&a, 110, &until) && a.waits && a.id == 42,
-      "the same request, with time again");
-    T(flow_asking_turn(&a, 112, &until) == -1, "but to the deadline only");
-    T(hears(&a, 42) == FLOW_ANSWERED && !a.waits,
+    flow_request_renewed(&a, 105.1);
+    T(!flow_request_turn(&a, 110, &until) && a.waits && a.id == 42,
+      "the same request, with a new timeout");
+    T(flow_request_turn(&a, 112, &until) == -1, "but to the deadline only");
+    T(receives(&a, 42) == FLOW_ANSWERED && !a.waits,
       "[READY: answer with the id] done");
-    T(hears(&a, 42) == DROPPED, "the same answer again is dropped");
-    flow_asking_refuse(&a);
-    T(hears(&a, 42) == FLOW_ANSWERED,
-      "[any: answer that does not fit] it waited on for a better one");
-    flow_asking_begin(&a, 43, 200);
+    T(receives(&a, 42) == DROPPED, "the same answer again is dropped");
+    flow_request_refuse(&a);
+    T(receives(&a, 42) == FLOW_ANSWERED,
+      "[any: answer that does not fit] it continued waiting for a better one");
+    flow_request_begin(&a, 43, 200);
     T(fails(&a, 43, 0) == FLOW_FAILED && !a.waits,
       "[READY: error with id] there is no answer");
-    flow_asking_begin(&a, 44, 200);
+    flow_request_begin(&a, 44, 200);
     T(fails(&a, 44, 1) == FLOW_NO_STATE,
-      "[READY: error with id and state] it is told apart");
+      "[READY: error with id and state] it is distinguished");
     T(about(0, -1, "") == FLOW_ABOUT_US,
       "an error of nothing is about ourselves");
 }
 
-/* What was answered last is answered again. */
+/* The last answer is sent again. */
 static void
-kept_answers(void)
+cached_answers(void)
 {
-    static struct flow_kept kept;
+    static struct flow_answer_cache cache;
     struct wire_msg *one = wire_beat_put(&(struct wire_beat){0}),
                     *two = wire_beat_put(&(struct wire_beat){0});
     char name[16];
 
-    T(!flow_kept_find(&kept, "a", 1), "empty");
-    flow_kept_put(&kept, "a", 1, one);
-    T(flow_kept_find(&kept, "a", 1) == one, "kept");
-    T(!flow_kept_find(&kept, "b", 1), "for its asker");
-    T(!flow_kept_find(&kept, "a", 2), "and its request");
-    flow_kept_put(&kept, "a", 2, two);
-    T(flow_kept_find(&kept, "a", 2) == two,
+    T(!flow_answer_cache_find(&cache, "a", 1), "empty");
+    flow_answer_cache_put(&cache, "a", 1, one);
+    T(flow_answer_cache_find(&cache, "a", 1) == one, "stored");
+    T(!flow_answer_cache_find(&cache, "b", 1), "for its peer");
+    T(!flow_answer_cache_find(&cache, "a", 2), "and its request");
+    flow_answer_cache_put(&cache, "a", 2, two);
+    T(flow_answer_cache_find(&cache, "a", 2) == two,
       "[the id that was answered last] the last one");
-    T(!flow_kept_find(&kept, "a", 1), "and the one before is forgotten");
-    T(flow_kept_late(&kept, "a", 1) && !flow_kept_late(&kept, "a", 3) &&
-          !flow_kept_late(&kept, "b", 1),
-      "[an id below that] it is late, of that asker");
-    for (int i = 1; i < FLOW_KEPT_MAX; i++) {
+    T(!flow_answer_cache_find(&cache, "a", 1),
+      "and the previous one is dropped");
+    T(flow_answer_cache_late(&cache, "a", 1) &&
+          !flow_answer_cache_late(&cache, "a", 3) &&
+          !flow_answer_cache_late(&cache, "b", 1),
+      "[an id below that] it is late, for that peer");
+    for (int i = 1; i < FLOW_ANSWER_CACHE_MAX; i++) {
         snprintf(name, sizeof name, "n%d", i);
-        flow_kept_put(&kept, name, 1, one);
+        flow_answer_cache_put(&cache, name, 1, one);
     }
-    T(flow_kept_find(&kept, "a", 2) == two, "as many askers as there is room");
-    flow_kept_put(&kept, "late", 1, one);
-    T(!flow_kept_find(&kept, "a", 2), "one more: the oldest makes room");
-    T(flow_kept_find(&kept, "n1", 1) == one, "no other does");
-    flow_kept_release(&kept);
-    flow_kept_release(&kept);
+    T(flow_answer_cache_find(&cache, "a", 2) == two,
+      "as many peers as there is room");
+    flow_answer_cache_put(&cache, "late", 1, one);
+    T(!flow_answer_cache_find(&cache, "a", 2),
+      "one more: the oldest is dropped");
+    T(flow_answer_cache_find(&cache, "n1", 1) == one, "no other is");
+    flow_answer_cache_release(&cache);
+    flow_answer_cache_release(&cache);
     wire_msg_free(one);
     wire_msg_free(two);
 }
@@ -118,6 +122,6 @@ int
 main(void)
 {
     request();
-    kept_answers();
+    cached_answers();
     return t_done();
 }

@@ -10,39 +10,39 @@
 
 static const struct wire_id id_a = {1, {'a'}}, id_b = {1, {'b'}};
 
-static struct flow_greeted *
-greet(struct flow_roll *peers, const struct wire_id *id, const char *name,
+static struct flow_known_peer *
+greet(struct flow_peer_table *peers, const struct wire_id *id, const char *name,
       double now, enum flow_entry *what)
 {
     struct wire_hello hello = hello_of("augment", "", "", 0);
-    struct flow_greeted *peer;
+    struct flow_known_peer *peer;
 
     snprintf(hello.peer, sizeof hello.peer, "%s", name);
-    *what = flow_roll_greet(peers, id, &hello, now, &peer);
+    *what = flow_peer_table_greet(peers, id, &hello, now, &peer);
     return peer;
 }
 
 static void
 names(void)
 {
-    struct flow_roll peers = {0};
+    struct flow_peer_table peers = {0};
     enum flow_entry what;
-    struct flow_greeted *peer = greet(&peers, &id_a, "x", 1, &what);
+    struct flow_known_peer *peer = greet(&peers, &id_a, "x", 1, &what);
 
-    T(what == FLOW_ENTERED && peer->number == 1, "a name that is new");
+    T(what == FLOW_ADDED && peer->number == 1, "a name that is new");
     peer = greet(&peers, &id_a, "x", 1, &what);
-    T(what == FLOW_KNOWN && peer->number == 1 && !flow_roll_left(&peers),
+    T(what == FLOW_KNOWN && peer->number == 1 && !flow_peer_table_left(&peers),
       "its second hello changes nothing");
     peer = greet(&peers, &id_b, "x", 2, &what);
-    T(what == FLOW_ENTERED && peer->number == 2 && peers.n == 1,
-      "a name that is known, on another connection: entered anew");
-    T(flow_roll_left(&peers) == 1 && flow_roll_left(&peers) == 0,
+    T(what == FLOW_ADDED && peer->number == 2 && peers.n == 1,
+      "a name that is known, on another connection: added again");
+    T(flow_peer_table_left(&peers) == 1 && flow_peer_table_left(&peers) == 0,
       "the old one has left, which is reported once");
-    T(flow_roll_by_name(&peers, "x") == peer &&
-          flow_roll_by_id(&peers, &id_b) == peer &&
-          flow_roll_by_number(&peers, 2) == peer,
+    T(flow_peer_table_by_name(&peers, "x") == peer &&
+          flow_peer_table_by_id(&peers, &id_b) == peer &&
+          flow_peer_table_by_number(&peers, 2) == peer,
       "found by name, connection and number");
-    T(!flow_roll_by_id(&peers, &id_a), "the old connection is nobody's");
+    T(!flow_peer_table_by_id(&peers, &id_a), "the old connection has no peer");
     for (unsigned i = 1; i < FLOW_PEERS_MAX; i++) {
         struct wire_id id = {2, {(uint8_t)(i >> 8), (uint8_t)i}};
         char text[16];
@@ -51,67 +51,71 @@ names(void)
         greet(&peers, &id, text, 10 + i, &what);
     }
     greet(&peers, &id_a, "z", 2000, &what);
-    T(what == FLOW_CROWDED && peers.n == FLOW_PEERS_MAX, "the table is full");
-    peers.patient = 1;
+    T(what == FLOW_TABLE_FULL && peers.n == FLOW_PEERS_MAX,
+      "the table is full");
+    peers.keeps_silent = 1;
     peer = greet(&peers, &id_a, "z", 2000, &what);
-    T(what == FLOW_ENTERED && flow_roll_left(&peers) == 2,
-      "at a service, the one that was silent for longest makes room");
-    flow_roll_release(&peers);
+    T(what == FLOW_ADDED && flow_peer_table_left(&peers) == 2,
+      "at a service, the one that was silent for longest is dropped");
+    flow_peer_table_release(&peers);
 }
 
-/* Connections that are not known are told so once a second each. */
+/* A hello is requested of an unknown connection once a second. */
 static void
 strangers(void)
 {
-    struct flow_roll peers = {0};
-    int told = 0;
+    struct flow_peer_table peers = {0};
+    int asked = 0;
 
-    T(flow_roll_again(&peers, &id_a, 10),
+    T(flow_peer_table_unknown(&peers, &id_a, 10),
       "[unknown: anything else] the first message is answered");
-    T(!flow_roll_again(&peers, &id_a, 10.9), "another one soon after is not");
-    T(flow_roll_again(&peers, &id_b, 10.9), "but one of another connection");
-    T(flow_roll_again(&peers, &id_a, 11), "a second later it is");
-    T(!flow_roll_again(&peers, &id_b, 11.8), "each by itself");
+    T(!flow_peer_table_unknown(&peers, &id_a, 10.9),
+      "another one soon after is not");
+    T(flow_peer_table_unknown(&peers, &id_b, 10.9),
+      "but one of another connection");
+    T(flow_peer_table_unknown(&peers, &id_a, 11), "a second later it is");
+    T(!flow_peer_table_unknown(&peers, &id_b, 11.8), "each by itself");
     for (unsigned i = 0; i < 3 * FLOW_PEERS_MAX; i++) {
         struct wire_id id = {2, {(uint8_t)(i >> 8), (uint8_t)i}};
 
-        told += flow_roll_again(&peers, &id, 12);
+        asked += flow_peer_table_unknown(&peers, &id, 12);
     }
-    T(told == 3 * FLOW_PEERS_MAX && peers.n_strangers == FLOW_PEERS_MAX,
-      "the last thousand are kept in mind");
-    flow_roll_release(&peers);
+    T(asked == 3 * FLOW_PEERS_MAX && peers.n_unknown == FLOW_PEERS_MAX,
+      "the last thousand are stored");
+    flow_peer_table_release(&peers);
 }
 
 static void
 silence(void)
 {
-    struct flow_roll peers = {0};
+    struct flow_peer_table peers = {0};
     enum flow_entry what;
 
     greet(&peers, &id_a, "x", 10, &what);
-    flow_roll_expire(&peers, 13);
-    flow_roll_expire(&peers, 13.9);
-    T(peers.n == 1, "three seconds and a first look: still there");
-    flow_roll_by_id(&peers, &id_a)->heard = 13.95;
-    flow_roll_expire(&peers, 14);
-    flow_roll_expire(&peers, 16.9);
-    T(peers.n == 1, "something came from it");
-    flow_roll_expire(&peers, 17);
-    flow_roll_expire(&peers, 17.05);
-    T(peers.n == 1, "a second look too early");
-    flow_roll_expire(&peers, 17.1);
-    T(peers.n == 0 && flow_roll_left(&peers) == 1,
+    flow_peer_table_expire(&peers, 13);
+    flow_peer_table_expire(&peers, 13.9);
+    T(peers.n == 1, "three seconds and a first check: still there");
+    flow_peer_table_by_id(&peers, &id_a)->last_seen = 13.95;
+    flow_peer_table_expire(&peers, 14);
+    flow_peer_table_expire(&peers, 16.9);
+    T(peers.n == 1, "it sent a message");
+    flow_peer_table_expire(&peers, 17);
+    flow_peer_table_expire(&peers, 17.05);
+    T(peers.n == 1, "a second check too early");
+    flow_peer_table_expire(&peers, 17.1);
+    T(peers.n == 0 && flow_peer_table_left(&peers) == 1,
       "[known: nothing for 3 seconds] gone");
     T(peers.n_silent == 1 && peers.silent[0].byte[0] == 'a',
-      "but how it is reached is kept");
-    T(flow_roll_again(&peers, &id_a, 18), "when it is back it says hello");
+      "but its address is stored");
+    T(flow_peer_table_unknown(&peers, &id_a, 18),
+      "when it is back it sends hello");
     greet(&peers, &id_a, "x", 18, &what);
-    T(what == FLOW_ENTERED && peers.peer->number == 2, "and is entered anew");
-    flow_roll_release(&peers);
+    T(what == FLOW_ADDED && peers.peer->number == 2, "and is added again");
+    flow_peer_table_release(&peers);
 }
 
-/* A process of its own that joins and shows signs of life until it is killed,
- * or hears that the run is over. */
+/* A process of its own that joins and sends beats until it is killed, or
+ * receives the end of the run. */
 static pid_t
 start_peer(const char *endpoint)
 {
@@ -128,7 +132,7 @@ start_peer(const char *endpoint)
 
     if (pid)
         return pid;
-    alarm(30); // who is not told in time has failed
+    alarm(30); // without the end in time it has failed
     wire = wire_open(NULL, &err);
     client = flow_client_open(wire, &cc, &err);
     while (wire_wait(wire, -1, 1, &err) > 0)
@@ -149,9 +153,9 @@ code_of(pid_t pid)
 }
 
 /*
- * Of three peers one is killed and one is stopped, while the binder looks away
- * for longer than silence may last.  It must lose these two, and not the third;
- * the stopped one hears of the end when it goes on.
+ * Of three peers one is killed and one is stopped, while the binder does
+ * nothing for longer than WIRE_SILENCE.  It must lose these two, and not the
+ * third; the stopped one receives the end when it continues.
  */
 static void
 killed_and_stopped(void)
@@ -189,8 +193,8 @@ killed_and_stopped(void)
     kill(slow, SIGCONT);
     flow_server_close(server);
     wire_close(a);
-    T(code_of(alive) == 0, "the third hears of the end");
-    T(code_of(slow) == 0, "the stopped one does when it goes on");
+    T(code_of(alive) == 0, "the third receives the end");
+    T(code_of(slow) == 0, "the stopped one does when it continues");
 }
 
 int

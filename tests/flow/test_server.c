@@ -10,7 +10,7 @@ open_plan(struct wire *wire, const char *name)
     return server_at(wire, name, WIRE_EDGE_PLAN, "select", "");
 }
 
-/* Turn both sides for a moment, whatever comes. */
+/* Run both sides for a moment, whatever arrives. */
 static void
 let_come(struct wire *a, struct wire *b, struct flow_server *server)
 {
@@ -19,7 +19,8 @@ let_come(struct wire *a, struct wire *b, struct flow_server *server)
     server_sees(a, b, server, FLOW_OVER, &news, 0.15);
 }
 
-/* A hello that is repeated changes nothing; on another connection all. */
+/* A repeated hello changes nothing; on another connection it replaces the
+ * peer. */
 static void
 greetings(void)
 {
@@ -35,18 +36,18 @@ greetings(void)
       "[unknown: hello that fits] the peer has joined");
     peer = news.peer;
     strcpy(hello.peer, "x");
-    tell(sock, wire_hello_put(&hello));
+    send_and_free(sock, wire_hello_put(&hello));
     T(!server_sees(a, b, server, FLOW_JOINED, &news, 0.15),
       "[known: hello that fits] a second hello changes nothing");
     hello.size = 11;
-    tell(sock, wire_hello_put(&hello));
+    send_and_free(sock, wire_hello_put(&hello));
     T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "of 11") && flow_server_peers(server) == 1,
-      "[known: hello that does not fit] the reason is said, the peer stays");
+      "[known: hello that does not fit] the reason is sent, the peer remains");
     back = join(b, at("greetings"), "x");
     T(server_sees(a, b, server, FLOW_JOINED, &news, 60) && news.peer != peer,
       "[unknown: hello of a name that is known] on another connection it is "
-      "somebody new");
+      "a new peer");
     T(server_sees(a, b, server, FLOW_LEFT, &news, 60) && news.peer == peer &&
           flow_server_peers(server) == 1,
       "and the old one is gone");
@@ -62,7 +63,7 @@ greetings(void)
     wire_close(b);
 }
 
-/* Errors that have come to a peer; of each kind of message one at least. */
+/* Errors that reached a peer, one for each kind of message at least. */
 static int
 errors_of(struct wire_sock *sock, struct wire_error *last)
 {
@@ -94,7 +95,7 @@ useless_item(void)
     return wire_item_put(&item);
 }
 
-/* A peer that does not stop sending what has no use. */
+/* A peer that keeps sending useless messages. */
 static void
 nonsense(void)
 {
@@ -106,40 +107,40 @@ nonsense(void)
     struct wire_sock *sock = join(b, at("nonsense"), "x");
     struct wire_error error = {.id = -1};
     struct flow_news news;
-    int away = 0, told = 0;
+    int away = 0, errors = 0;
 
     T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "the peer has joined");
     for (int i = 0; i < 80; i++) {
         if (i % 60 == 0)
-            tell(sock, wire_reject_put(&reject));
-        tell(sock, useless_item());
+            send_and_free(sock, wire_reject_put(&reject));
+        send_and_free(sock, useless_item());
     }
-    for (int i = 0; i < 1000 && told < 16; i++) {
+    for (int i = 0; i < 1000 && errors < 16; i++) {
         server_sees(a, b, server, FLOW_OVER, &news, 0);
-        told += errors_of(sock, &error);
+        errors += errors_of(sock, &error);
     }
     let_come(a, b, server);
     T(flow_server_peers(server) == 1,
-      "80 that are refused, and a good one between them: it stays");
-    T(told >= 16, "its sender is told");
+      "80 refused ones, and a good one between them: it remains");
+    T(errors >= 16, "its sender receives errors");
     T(!strcmp(error.of.kind, "item") && error.of.at.session == 6 &&
           error.of.at.step == 3 && error.count > 1,
       "with kind, place and count: %s of step %jd, %jd", error.of.kind,
       (intmax_t)error.of.at.step, (intmax_t)error.count);
     for (int i = 0; i < 64; i++)
-        tell(sock, useless_item());
+        send_and_free(sock, useless_item());
     while (!away && server_sees(a, b, server, FLOW_REPORT, &news, 60))
-        away = strstr(news.why.msg, "sent away") != NULL;
-    T(away, "64 in a row, and it is sent away: %s", news.why.msg);
+        away = strstr(news.why.msg, "is disconnected") != NULL;
+    T(away, "after 64 in a row the peer is disconnected: %s", news.why.msg);
     T(server_sees(a, b, server, FLOW_LEFT, &news, 60),
-      "who is sent away is gone");
+      "a disconnected peer is gone");
     wire_sock_close(sock);
     flow_server_close(server);
     wire_close(a);
     wire_close(b);
 }
 
-/* Of a peer, a refusal of an item reaches who sent it. */
+/* A peer's refusal of an item reaches the sender of the item. */
 static void
 refused_item(void)
 {
@@ -151,17 +152,17 @@ refused_item(void)
     struct wire_sock *sock = join(b, at("refused"), "x");
     struct flow_news news;
     struct wire_error error;
-    int said = 0, n = 0;
+    int reported = 0, n = 0;
 
     T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "the peer has joined");
     for (int i = 0; i < 5; i++)
-        tell(sock, wire_error_put(&no));
+        send_and_free(sock, wire_error_put(&no));
     while (server_sees(a, b, server, FLOW_UNWANTED, &news, n < 5 ? 5 : 0.1)) {
         n += news.at.epoch == 1 && news.at.step == 2;
-        said += *news.why.msg != '\0';
+        reported += *news.why.msg != '\0';
     }
     T(n == 5, "each error about an item is news for the producer");
-    T(said == 3, "that is said the 1st, 2nd, 4th time");
+    T(reported == 3, "that is reported the 1st, 2nd, 4th time");
     T(errors_of(sock, &error) == 0, "and not answered");
     wire_sock_close(sock);
     flow_server_close(server);
@@ -169,9 +170,9 @@ refused_item(void)
     wire_close(b);
 }
 
-/* END, then gone: the last word must be heard. */
+/* END, then a close: the last message must arrive. */
 static int
-last_word_heard(void)
+last_message_arrives(void)
 {
     struct err err;
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
@@ -181,28 +182,28 @@ last_word_heard(void)
     struct flow_client *client =
         client_at(b, "last", WIRE_EDGE_BATCH, "augment");
     struct flow_news news;
-    int heard = server_sees(a, b, server, FLOW_JOINED, &news, 60) &&
-                client_sees(a, b, client, FLOW_JOINED, &news, 60);
+    int ok = server_sees(a, b, server, FLOW_JOINED, &news, 60) &&
+             client_sees(a, b, client, FLOW_JOINED, &news, 60);
 
     flow_server_over(server, &place);
     flow_server_close(server);
     wire_close(a);
     a = wire_open(NULL, &err);
-    heard = heard && client_sees(a, b, client, FLOW_OVER, &news, 60);
+    ok = ok && client_sees(a, b, client, FLOW_OVER, &news, 60);
     flow_client_close(client);
     wire_close(a);
     wire_close(b);
-    return heard;
+    return ok;
 }
 
 static void
 last_words(void)
 {
-    int heard = 0;
+    int ok = 0;
 
     for (int i = 0; i < 20; i++)
-        heard += last_word_heard();
-    T(heard == 20, "%d of 20 last words were heard", heard);
+        ok += last_message_arrives();
+    T(ok == 20, "%d of 20 last messages arrived", ok);
 }
 
 int

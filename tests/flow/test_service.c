@@ -131,7 +131,7 @@ ask(struct flow_service *service, int64_t id, int64_t epoch)
     wire_msg_free(msg);
 }
 
-/* What came, and in *moved the number that the service counted. */
+/* The weights that came, and in *moved the count of the service. */
 static enum flow_answer
 wait_for(struct flow_service *service, int64_t *moved, struct err *err)
 {
@@ -151,7 +151,7 @@ wait_for(struct flow_service *service, int64_t *moved, struct err *err)
 }
 
 static void
-asking(const char *endpoint)
+requests(const char *endpoint)
 {
     struct flow_service_config config = config_of(endpoint, "t1");
     struct err err = {""};
@@ -163,14 +163,14 @@ asking(const char *endpoint)
     ask(service, id, 0);
     T(wait_for(service, &first, &err) == FLOW_ANSWERED && first == 1,
       "answered: %s", err.msg);
-    T(!strcmp(flow_service_who(service)->stage, "negatives"), "by whom");
-    T(flow_service_id(service) == id + 1, "ids count");
+    T(!strcmp(flow_service_who(service)->stage, "negatives"), "by the service");
+    T(flow_service_id(service) == id + 1, "ids rise");
 
     flow_service_close(service);
     service = flow_service_open(wire, &config, &err);
     ask(service, id, 0);
     T(wait_for(service, &second, &err) == FLOW_ANSWERED && second == first,
-      "the same request on a fresh socket: the same answer");
+      "the same request on a new socket: the same answer");
     ask(service, id + 1, 0);
     T(wait_for(service, &second, &err) == FLOW_ANSWERED && second == first + 1,
       "another one: another");
@@ -196,21 +196,21 @@ state(const char *endpoint)
     flow_service_ask(service, msg, 501);
     T(flow_service_wait(service, -1, &answer, &err) == FLOW_ANSWERED &&
           wire_msg_kind(answer) == WIRE_STATE_OK,
-      "it takes one");
+      "it accepts one");
     wire_msg_free(answer);
     ask(service, 502, WANTS_STATE);
     T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "then it answers");
     ask(service, 500, 0);
     T(wait_for(service, &moved, &err) == FLOW_FAILED,
-      "[an id below that] a request from before that is late: %s", err.msg);
+      "[an id below that] an earlier request is late: %s", err.msg);
     wire_msg_free(msg);
     flow_service_close(service);
     wire_close(wire);
 }
 
-/* Polls until the service that is there is not `other`, for 5 seconds. */
+/* Polls for 5 seconds until the connected service is not `other`. */
 static int
-meets(struct wire *wire, struct flow_service *service, const char *other)
+connects(struct wire *wire, struct flow_service *service, const char *other)
 {
     struct err err;
 
@@ -225,7 +225,7 @@ meets(struct wire *wire, struct flow_service *service, const char *other)
     return 0;
 }
 
-/* Who asks nothing notices whom it would ask. */
+/* A client without a request sees which service it would use. */
 static void
 meeting(const char *endpoint, pid_t *pid)
 {
@@ -236,25 +236,25 @@ meeting(const char *endpoint, pid_t *pid)
     char first[64];
     int64_t moved;
 
-    T(meets(wire, service, ""), "a service is met");
+    T(connects(wire, service, ""), "a service connects");
     snprintf(first, sizeof first, "%s", flow_service_who(service)->peer);
     ask(service, 1, 0);
     T(wait_for(service, &moved, &err) == FLOW_ANSWERED &&
           !strcmp(flow_service_who(service)->peer, first),
-      "and asked");
+      "and gets a request");
     end(*pid);
     *pid = start_service(endpoint);
-    T(meets(wire, service, first), "started again, it is another");
+    T(connects(wire, service, first), "after a restart it is another");
     ask(service, 2, 0);
     flow_service_poll(service, &err);
     ask(service, 3, 0);
-    T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "what was asked is "
-                                                        "given up");
+    T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "the request is "
+                                                        "cancelled");
     flow_service_close(service);
     wire_close(wire);
 }
 
-/* A service that is stopped answers nobody; one that is started anew does. */
+/* A stopped service does not answer; a restarted one does. */
 static void
 stopped_or_killed(struct wire *wire, struct flow_service_config config,
                   pid_t *pid)
@@ -271,65 +271,65 @@ stopped_or_killed(struct wire *wire, struct flow_service_config config,
     ask(service, 2, 0);
     T(wait_for(service, &moved, &err) == FLOW_UNREACHED, "stopped: %s",
       err.msg);
-    T(flow_service_retries(service) > 0, "it was tried again");
+    T(flow_service_retries(service) > 0, "the request was retried");
     kill(*pid, SIGCONT);
     flow_service_close(service);
 
     config.deadline = 20;
     service = flow_service_open(wire, &config, &err);
     ask(service, 3, 0);
-    T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "goes on");
+    T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "continues");
     end(*pid);
     ask(service, 4, 0);
     *pid = start_service(config.endpoint);
     T(wait_for(service, &moved, &err) == FLOW_ANSWERED && moved == 1,
-      "killed and started anew: %s", err.msg);
+      "killed and restarted: %s", err.msg);
     flow_service_close(service);
 }
 
-/* Nobody is there, or who is there does nothing. */
+/* There is no service, or one that does nothing. */
 static void
-says_that_it_waits(struct wire *wire, struct flow_service_config config,
-                   const char *endpoint)
+reports_waiting(struct wire *wire, struct flow_service_config config,
+                const char *endpoint)
 {
     struct err err = {""};
     struct flow_service *service;
     struct wire_msg *answer;
-    int said = 0;
+    int reports = 0;
 
     config.endpoint = endpoint;
     config.say_every_s = 0.03;
     config.deadline = 60;
     service = flow_service_open(wire, &config, &err);
     ask(service, 5, 0);
-    while (said < 2 &&
+    while (reports < 2 &&
            flow_service_wait(service, -1, &answer, &err) == FLOW_ODD &&
            strstr(err.msg, "no answer from") && strstr(err.msg, endpoint))
-        said++;
-    T(said == 2, "says again and again that it waits: %s", err.msg);
+        reports++;
+    T(reports == 2, "reports repeatedly that it waits: %s", err.msg);
     flow_service_close(service);
 }
 
-/* Who answers badly has not ended: it is not to be started again. */
+/* A service with bad answers has not ended: no advice to start it again. */
 static void
-says_what_came(const char *endpoint)
+reports_bad_answers(const char *endpoint)
 {
     struct flow_service_config config = config_of(endpoint, "t5");
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
     struct flow_service *service;
     struct wire_msg *answer;
-    const char *words = "no answer that will do";
+    const char *words = "no usable answer";
     enum flow_answer what;
-    int said = 0;
+    int reports = 0;
 
     config.say_every_s = 0.2;
     config.deadline = 2;
     service = flow_service_open(wire, &config, &err);
     ask(service, 6, NO_NUMBER);
     while ((what = flow_service_wait(service, -1, &answer, &err)) == FLOW_ODD)
-        said |= strstr(err.msg, words) && strstr(err.msg, "not finite");
-    T(said, "an answer with NaN: the wait names who sends such");
+        reports |= strstr(err.msg, words) && strstr(err.msg, "not finite");
+    T(reports, "an answer with NaN: the wait reports the sender");
     T(what == FLOW_UNREACHED && strstr(err.msg, words) &&
           strstr(err.msg, "not finite") && strstr(err.msg, endpoint),
       "and so does its end: %s", err.msg);
@@ -337,7 +337,7 @@ says_what_came(const char *endpoint)
     wire_close(wire);
 }
 
-/* Who waits for a service that is stopped may be asked to stop. */
+/* A client that waits for a stopped service can be stopped. */
 static void
 asked_to_stop(struct wire *wire, const struct flow_service_config *config,
               pid_t pid)
@@ -359,7 +359,7 @@ asked_to_stop(struct wire *wire, const struct flow_service_config *config,
     flow_service_close(service);
 }
 
-/* Stopped, killed, started anew: the answer comes, or a sentence. */
+/* Stopped, killed, restarted: the answer comes, or a sentence. */
 static void
 faults(const char *endpoint, pid_t *pid)
 {
@@ -372,9 +372,9 @@ faults(const char *endpoint, pid_t *pid)
     stopped_or_killed(wire, config, pid);
     asked_to_stop(wire, &config, *pid);
     kill(*pid, SIGSTOP);
-    says_that_it_waits(wire, config, endpoint);
+    reports_waiting(wire, config, endpoint);
     kill(*pid, SIGCONT);
-    says_that_it_waits(wire, config, at("nobody"));
+    reports_waiting(wire, config, at("nobody"));
     config.hello.size++;
     service = flow_service_open(wire, &config, &err);
     ask(service, 7, 0);
@@ -384,7 +384,8 @@ faults(const char *endpoint, pid_t *pid)
     wire_close(wire);
 }
 
-/* By the limits of another edge an answer might be too large, and not come. */
+/* Under the limits of another edge an answer might be too large, and not
+ * arrive. */
 static void
 no_edge(const void *arg)
 {
@@ -401,10 +402,10 @@ wants_an_edge(const char *endpoint)
     struct child c = child_run(no_edge, endpoint);
 
     T(c.signal == SIGABRT && strstr(c.err, "wire_edge_serves"),
-      "a service is asked on its edge: %s", c.err);
+      "a request has the limits of its edge: %s", c.err);
 }
 
-/* What is larger than the edge takes would be lost without a word. */
+/* A message too large for the edge would be lost silently. */
 static void
 too_large(const char *endpoint)
 {
@@ -424,7 +425,8 @@ too_large(const char *endpoint)
                                      .batch.z = z};
     struct wire_msg *msg = wire_pairs_put(&pairs);
 
-    // 256 MiB take their time, and an error that is asked for again begins anew
+    // 256 MiB take their time, and a retried request for an error starts
+    // again
     config.timeout = config.say_every_s = 60;
     config.deadline = 120;
     service = flow_service_open(wire, &config, &err);
@@ -433,7 +435,7 @@ too_large(const char *endpoint)
     flow_service_ask(service, msg, 901);
     T(wait_for(service, &moved, &err) == FLOW_REFUSED &&
           strstr(err.msg, "pairs of 67117056 bytes in one part, edge negatives "
-                          "takes at most 67108864: take smaller"),
+                          "takes at most 67108864: use smaller"),
       "a request: %s", err.msg);
     ask(service, 902, LARGE);
     T(wait_for(service, &moved, &err) == FLOW_FAILED &&
@@ -458,10 +460,10 @@ main(void)
     endpoint = at("service");
     wants_an_edge(endpoint);
     pid = start_service(endpoint);
-    asking(endpoint);
+    requests(endpoint);
     state(endpoint);
     too_large(endpoint);
-    says_what_came(endpoint);
+    reports_bad_answers(endpoint);
     faults(endpoint, &pid);
     meeting(endpoint, &pid);
     end(pid);

@@ -1,12 +1,12 @@
 /*
- * The machines of a service and of its client in virtual time, over a network
- * that loses, doubles and delays messages, between a service and trainers that
- * are killed, stopped and replaced.  Whatever happens
+ * The state machines of a service and of its client in virtual time, over a
+ * network that loses, doubles and delays messages, between a service and
+ * trainers that are killed, stopped and replaced.  Whatever happens
  *
- *     weights are found from the state that the trainer keeps
- *     a state that counts is of one trainer and one place, and of no older
- *     session than the one before; it changes hands only when its owner is gone
- *     nobody speaks before it was greeted
+ *     weights are computed from the state that the trainer stores
+ *     a valid state is of one trainer and one place, and of no older session
+ *     than the one before; it changes owner only when its owner is gone
+ *     no message is sent before the greeting
  *     each step is trained once, in order
  *
  *     a service that has the state of a trainer does not want it again
@@ -14,10 +14,10 @@
  * and the run ends, within the time that its faults may cost.
  *
  * usage: test_services [N [SEED]]     N schedules from SEED on
- *        test_services 1 SEED         one, told event by event
+ *        test_services 1 SEED         one, with a log of its events
  *
- * The first one that fails is told like that, too.  Those that once failed run
- * with more than one.
+ * The first failed one is logged, too.  Those that once failed run with more
+ * than one.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -36,22 +36,22 @@ start_trainer(struct world *w, int who)
     struct trainer *t = &w->trainer[who];
 
     *t = (struct trainer){
-        .lives = 1,
+        .runs = 1,
         .from = w->now,
         .until = INFINITY,
         .session = who + 1,
         .connection = 1,
-        .asking = {.timeout = 5, .deadline = 200, .last_id = 1000 * who},
+        .request = {.timeout = 5, .deadline = 200, .last_id = 1000 * who},
         .state = w->saved,
         .step = w->saved_at,
     };
     snprintf(t->name, sizeof t->name, "trainer%d", who);
     w->newest = who;
-    tell(w, "%s begins with step %d", t->name, t->step);
+    log_event(w, "%s begins with step %d", t->name, t->step);
 }
 
 static void
-say(struct world *w, struct trainer *t)
+send_next(struct world *w, struct trainer *t)
 {
     if (t->greeting.state == FLOW_IN)
         post(w, (int)(t - w->trainer), 1, t->connection, &t->out);
@@ -64,31 +64,31 @@ ask(struct world *w, struct trainer *t, int piece)
     const struct wire_place at = {t->session, 0, t->step};
 
     t->out = (struct note){t->keeper.ready ? PAIRS : PUT,
-                           flow_asking_id(&t->asking),
+                           flow_request_id(&t->request),
                            at,
                            t->state,
                            t->state ? piece : -1,
                            0,
                            0,
                            ""};
-    t->asks = 1;
-    flow_asking_begin(&t->asking, t->out.id, w->now);
-    say(w, t);
+    t->asked = 1;
+    flow_request_begin(&t->request, t->out.id, w->now);
+    send_next(w, t);
 }
 
 static void
 begin_step(struct world *w, struct trainer *t)
 {
-    t->meets = 0;
+    t->hands_over = 0;
     ask(w, t, 0);
 }
 
-/* A trainer whose service will not answer ends, and is started again. */
+/* A trainer whose service does not answer ends, and is started again. */
 static void
 give_up(struct world *w, struct trainer *t, const char *why)
 {
-    tell(w, "%s ends: %s", t->name, why);
-    t->lives = 0;
+    log_event(w, "%s ends: %s", t->name, why);
+    t->runs = 0;
     if (t != &w->trainer[w->newest])
         return;
     if (!w->faults && !w->loss)
@@ -99,7 +99,7 @@ give_up(struct world *w, struct trainer *t, const char *why)
         start_trainer(w, w->newest + 1);
 }
 
-/* What came of a request. */
+/* The result of a request. */
 static void
 goes_on(struct world *w, struct trainer *t, enum flow_answer what,
         const struct note *note)
@@ -107,15 +107,15 @@ goes_on(struct world *w, struct trainer *t, enum flow_answer what,
     const int weights = t->keeper.ready;
     int more;
 
-    t->asks = 0;
+    t->asked = 0;
     if (!weights && what == FLOW_ANSWERED && t->out.piece >= 0 &&
         t->out.piece < PIECES - 1) {
         ask(w, t, t->out.piece + 1);
         return;
     }
     more = flow_keeper_next(&t->keeper, what, t->service);
-    if (t->meets && (more || what == FLOW_UNREACHED)) {
-        t->meets = 0;
+    if (t->hands_over && (more || what == FLOW_UNREACHED)) {
+        t->hands_over = 0;
     } else if (more) {
         ask(w, t, 0);
     } else if (what == FLOW_ANSWERED) {
@@ -129,7 +129,7 @@ goes_on(struct world *w, struct trainer *t, enum flow_answer what,
 }
 
 static void
-trainer_hears(struct world *w, struct trainer *t, const struct note *note)
+trainer_receives(struct world *w, struct trainer *t, const struct note *note)
 {
     const struct wire_error error = {.again = note->what == AGAIN,
                                      .state = note->state,
@@ -145,19 +145,19 @@ trainer_hears(struct world *w, struct trainer *t, const struct note *note)
         if (!flow_greeting_hello(&t->greeting))
             return;
         snprintf(t->service, sizeof t->service, "%s", note->name);
-        if (t->asks)
-            say(w, t);
+        if (t->asked)
+            send_next(w, t);
     } else if (is_error && about == FLOW_ABOUT_US) {
         give_up(w, t, "it is refused");
     } else if (t->greeting.state == FLOW_IN &&
                (!is_error || about == FLOW_ABOUT_REQUEST)) {
-        if (flow_asking_hear(&t->asking, note->id, is_error ? &error : NULL,
-                             &what))
+        if (flow_request_receive(&t->request, note->id,
+                                 is_error ? &error : NULL, &what))
             goes_on(w, t, what, note);
     }
 }
 
-/* The step at hand is over. */
+/* The present step is over. */
 static void
 end_step(struct world *w, struct trainer *t)
 {
@@ -182,21 +182,21 @@ connect_anew(struct world *w, struct trainer *t, double pause)
     flow_greeting_lost(&t->greeting);
 }
 
-/* Between two steps; while one is trained, the state lacks what it changes. */
+/* Between two steps; while one is trained, the state lacks its changes. */
 static void
 wait_for_batch(struct world *w, struct trainer *t)
 {
     if (t->greeting.state == FLOW_IN &&
         flow_keeper_meets(&t->keeper, t->service)) {
-        t->meets = 1;
+        t->hands_over = 1;
         ask(w, t, 0);
     } else if (t->waits <= w->now && t->step < w->steps &&
-               (!w->filters || w->stand.next.session == t->session)) {
+               (!w->filters || w->ownership.next.session == t->session)) {
         begin_step(w, t);
     }
 }
 
-/* What a trainer does each tick. */
+/* A trainer's work at each tick. */
 static void
 turn(struct world *w, struct trainer *t)
 {
@@ -209,20 +209,20 @@ turn(struct world *w, struct trainer *t)
         post(w, (int)(t - w->trainer), 1, t->connection, &hello);
     if (t->trains && t->trains <= w->now)
         end_step(w, t);
-    if (!t->asks && !t->trains) {
+    if (!t->asked && !t->trains) {
         wait_for_batch(w, t);
     } else if (t->renews && t->renews <= w->now) {
         t->renews = 0;
         connect_anew(w, t, 0);
-        flow_asking_renewed(&t->asking, w->now);
-        if (w->anew)
-            t->out.id = t->asking.id = flow_asking_id(&t->asking);
-    } else if (t->asks && !t->renews) {
-        what = flow_asking_turn(&t->asking, w->now, &until);
+        flow_request_renewed(&t->request, w->now);
+        if (w->new_session)
+            t->out.id = t->request.id = flow_request_id(&t->request);
+    } else if (t->asked && !t->renews) {
+        what = flow_request_turn(&t->request, w->now, &until);
         if (what < 0)
-            fail(w, "%s gives up", t->name);
+            fail(w, "%s: its request fails", t->name);
         if (what > 0)
-            t->renews = w->now + flow_asking_pause(&t->asking);
+            t->renews = w->now + flow_request_pause(&t->request);
     }
 }
 
@@ -236,12 +236,12 @@ kill_trainer(struct world *w)
     if (w->newest + 1 == TRAINERS)
         return;
     if (dice(w, 3)) {
-        t->lives = 0;
-    } else { // it only seemed to be dead, and goes on beside the next
+        t->runs = 0;
+    } else { // it only seemed to be dead, and runs at the same time as the next
         t->until = w->now + some(w, 8);
         t->from = w->now + some(w, 4);
     }
-    tell(w, "%s is killed%s", t->name, t->lives ? ", or seems to be" : "");
+    log_event(w, "%s is killed%s", t->name, t->runs ? ", or seems to be" : "");
     start_trainer(w, w->newest + 1);
 }
 
@@ -259,10 +259,10 @@ fault(struct world *w)
         break;
     case 1:
         w->stopped = w->now + some(w, 8);
-        tell(w, "the service is stopped until %.1f", w->stopped);
+        log_event(w, "the service is stopped until %.1f", w->stopped);
         break;
     case 2:
-        tell(w, "%s loses its connection", w->trainer[w->newest].name);
+        log_event(w, "%s loses its connection", w->trainer[w->newest].name);
         connect_anew(w, &w->trainer[w->newest], some(w, 2));
         break;
     default:
@@ -284,14 +284,14 @@ arrive(struct world *w, const struct mail *mail)
         later.at = w->stopped;
         w->mail[w->n++] = later;
     } else if (mail->up) {
-        service_hears(w, mail);
+        service_receives(w, mail);
     } else if (t->from > w->now) {
         struct mail later = *mail;
 
         later.at = t->from;
         w->mail[w->n++] = later;
     } else {
-        trainer_hears(w, t, &mail->note);
+        trainer_receives(w, t, &mail->note);
     }
 }
 
@@ -304,7 +304,7 @@ begin(struct world *w, uint64_t seed, int trace)
     w->loss = dice(w, 3) ? 0 : 20u + (unsigned)dice(w, 80);
     w->twice = dice(w, 3) ? 0 : 5u + (unsigned)dice(w, 40);
     w->filters = dice(w, 2);
-    w->anew = !dice(w, 3);
+    w->new_session = !dice(w, 3);
     w->pace = dice(w, 2) ? 0.2 : 1;
     w->allowed = 10 + (0.7 + 2 * w->pace) * w->steps;
     start_service(w);
@@ -318,15 +318,15 @@ look(struct world *w)
         struct trainer *t = &w->trainer[i];
 
         if (t->until <= w->now)
-            t->lives = 0;
-        if (t->lives && t->from <= w->now)
+            t->runs = 0;
+        if (t->runs && t->from <= w->now)
             turn(w, t);
     }
     if (w->now > w->allowed)
         fail(w, "not over after %.1f s", w->allowed);
 }
 
-/* One run; 1 when it went as it should. */
+/* One run; 1 when nothing was wrong. */
 static int
 run(struct world *w, uint64_t seed, int trace)
 {
@@ -354,13 +354,13 @@ run(struct world *w, uint64_t seed, int trace)
         if (w->trainer[w->newest].step >= w->steps)
             break;
     }
-    flow_roll_release(&w->peers);
-    flow_kept_release(&w->kept);
+    flow_peer_table_release(&w->peers);
+    flow_answer_cache_release(&w->cache);
     return !*w->wrong;
 }
 
-/* Schedules that found a fault, one in millions.  What a seed draws changes
- * with the simulation: each fault has a check in a unit test, too. */
+/* Schedules that found a fault, one in millions.  Changes of the simulation
+ * change the meaning of a seed: each fault has a check in a unit test, too. */
 static const uint64_t found[] = {
     235331583005066, // answers are lost, and the state is wanted for each
     235331583817371,
@@ -396,8 +396,7 @@ main(int argc, char **argv)
     }
     printf("# from seed %ju on; the longest took %.1f s\n", (uintmax_t)first,
            longest);
-    T(!bad, "%ju of %ju schedules go as they should", (uintmax_t)(n - bad),
-      (uintmax_t)n);
+    T(!bad, "%ju of %ju schedules pass", (uintmax_t)(n - bad), (uintmax_t)n);
     if (n > 1)
         run_found(&w);
     return t_done();

@@ -1,62 +1,61 @@
 /*
- * The machines of lib/flow in virtual time, over a network that loses, doubles
- * and delays messages, between parties that are killed, hang, stop and lie.
- * Whatever happens, after each event
+ * The state machines of lib/flow in virtual time, over a network that loses,
+ * doubles and delays messages, between parties that are killed, hang, stop and
+ * lie. Whatever happens, after each event
  *
- *     what a producer hands out is wanted and nobody's, within the room of who
- *     gets it, and its book is that of a naive one (tests/flow/check.h)
- *     nothing that is wanted is nobody's while a peer has room
- *     a relay makes and sends the lowest that is wanted, has what a naive one
- *     has (tests/flow/check_relay.h), and has said so within a second
- *     the trainer has told all what it holds, by a naive book of it and of who
- *     said end (tests/flow/check_trainer.h); no more than the window
- *     nobody speaks before it was greeted
- *     nobody is late by a snapshot from before the end of its lease
- *     each place is trained once, in order
+ *     what a producer sends is wanted and free, within the room of its peer,
+ * and its book is that of a naive copy (tests/flow/check.h) no wanted item is
+ * free while a peer has room a relay makes and sends the lowest wanted item,
+ * has the state of a naive copy (tests/flow/check_relay.h), and has reported it
+ * within a second the trainer has sent its held items to all, by a naive copy
+ * of them and of the peers that sent end (tests/flow/check_trainer.h); it holds
+ * no more than the window no message is sent before the greeting no peer is
+ * late by a snapshot from before the end of its lease each place is trained
+ * once, in order
  *
- *     what a producer takes for the end is what the page says, by its book
+ *     a producer ends as foil-wire(5) describes it, by its book
  *
- *     once faults have ended a step is trained, within the leases of all peers
+ *     after the last fault a step is trained, within the leases of all peers
  *     that hang and a minute
  *
  * In some schedules the filter weighs each step, too (tests/flow/weighing.h);
  * there several parties are killed and stopped at the same moment.
  *
- * And the run ends, within the time that its faults may cost; then for all who
- * can be reached, also by way of others: a producer to which one has said so
- * ends after half a minute, with all its peers.  Without faults no item goes
- * out twice, and all hear of the end.
+ * And the run ends, within the time that its faults may cost, for all that can
+ * be reached, also by way of others: a producer to which one peer reported the
+ * end ends after half a minute, with all its peers.  Without faults no item is
+ * sent twice, and all receive the end.
  *
  * usage: test_simulation [N [SEED]]     N schedules from SEED on
- *        test_simulation 1 SEED         one, told event by event
+ *        test_simulation 1 SEED         one, with a log of its events
  *
- * The first one that fails is told like that, too.  Those that once failed run
- * with more than one.
+ * The first failed one is logged, too.  Those that once failed run with more
+ * than one.
  */
 #include "t.h"
 
 #include "flow/parties.h"
 #include "flow/schedule.h"
 
-/* 1 when it goes as it should; or it is told, the first of them event by event.
- */
+/* 1 when nothing was wrong; else prints it, the first one with a log of its
+ * events. */
 static int
-try(struct world *w, uint64_t seed, int is_told)
+try(struct world *w, uint64_t seed, int is_logged)
 {
     if (run(w, seed, 0))
         return 1;
     printf("# seed %ju: after %.1f s and %d of %d: %s\n", (uintmax_t)seed,
            w->now, w->trained, w->places, w->wrong);
-    if (!is_told)
+    if (!is_logged)
         run(w, seed, 1);
     return 0;
 }
 
-/* N schedules: so many do not go as they should.  *unheard counts those in
- * which somebody was not reached when the run was over. */
+/* N schedules: returns how many failed.  *unheard counts those in which a
+ * party was not reached when the run was over. */
 static uint64_t
 run_all(struct world *w, uint64_t first, uint64_t n, double *longest,
-        uint64_t *unheard)
+        uint64_t *not_reached)
 {
     uint64_t bad = 0;
 
@@ -65,18 +64,18 @@ run_all(struct world *w, uint64_t first, uint64_t n, double *longest,
     for (uint64_t seed = first; seed < first + n && bad < 20; seed++) {
         bad += !try(w, seed, bad > 0);
         *longest = fmax(*longest, w->now);
-        *unheard += (uint64_t)w->unheard;
+        *not_reached += (uint64_t)w->not_reached;
     }
     return bad;
 }
 
-/* Schedules that found a fault, one in millions.  What a seed draws changes
- * with the simulation: each fault has a check in a unit test, too. */
+/* Schedules that found a fault, one in millions.  Changes of the simulation
+ * change the meaning of a seed: each fault has a check in a unit test, too. */
 static const uint64_t found[] = {
     226132983239906, // a peer that is greeted late has an old snapshot
-    6610, // a session begins, and the trainer before still seems to be there
+    6610, // a session begins while the last trainer still seems to be connected
     15343,
-    5228, // a session began that a peer made up, and the true one had no state
+    5228, // a session began that a peer invented, and the true one had no state
 };
 
 static void
@@ -94,14 +93,13 @@ main(int argc, char **argv)
                    first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     struct world w = {0};
     double longest = 0;
-    uint64_t unheard = 0;
-    const uint64_t bad = run_all(&w, first, n, &longest, &unheard);
+    uint64_t not_reached = 0;
+    const uint64_t bad = run_all(&w, first, n, &longest, &not_reached);
 
-    T(!bad, "%ju of %ju schedules go as they should", (uintmax_t)(n - bad),
-      (uintmax_t)n);
-    T(n < 1000 || unheard * 25 < n,
-      "in %ju of them somebody was not reached when the run was over",
-      (uintmax_t)unheard);
+    T(!bad, "%ju of %ju schedules pass", (uintmax_t)(n - bad), (uintmax_t)n);
+    T(n < 1000 || not_reached * 25 < n,
+      "in %ju of them a party was not reached when the run was over",
+      (uintmax_t)not_reached);
     if (n > 1)
         run_found(&w);
     free(w.due);

@@ -1,5 +1,5 @@
 /*
- * A snapshot that is kept: which of two is newer, and what it says of places.
+ * A stored snapshot: which of two is newer, and which places it has.
  */
 #include "flow/window.h"
 #include "t.h"
@@ -22,18 +22,18 @@ order(void)
     static const struct {
         int64_t session, serial;
         int order;
-    } comes[] = {{7, 4, -1}, {7, 5, 0}, {7, 6, 1}, {6, 99, -1}, {8, 1, 1}};
+    } rows[] = {{7, 4, -1}, {7, 5, 0}, {7, 6, 1}, {6, 99, -1}, {8, 1, 1}};
     struct wire_next next = snapshot(7, 5);
     struct flow_window w;
 
     flow_window_init(&w);
     T(flow_window_order(&w, &next) > 0, "any is newer than none");
     flow_window_set(&w, &next);
-    for (size_t i = 0; i < sizeof comes / sizeof *comes; i++) {
-        next = snapshot(comes[i].session, comes[i].serial);
-        T(flow_window_order(&w, &next) == comes[i].order,
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        next = snapshot(rows[i].session, rows[i].serial);
+        T(flow_window_order(&w, &next) == rows[i].order,
           "session %jd, serial %jd after 7, 5: %d", (intmax_t)next.at.session,
-          (intmax_t)next.serial, comes[i].order);
+          (intmax_t)next.serial, rows[i].order);
     }
     flow_window_release(&w);
 }
@@ -61,18 +61,18 @@ places(void)
                      (!has && (epoch > 0 || step >= 8));
             right &= !flow_window_wants(&w, &other);
         }
-    T(right, "what is held and what is wanted");
+    T(right, "held and wanted places");
     got = flow_window_get(&w);
     T(got.n_have == 4 && got.have[7] == 0 && got.have[6] == 2 &&
           got.serial == 5 && got.window == 6 && got.at.step == 8,
-      "it says what it was told");
+      "it returns the stored snapshot");
     next.n_have = 0;
     next.have = NULL;
     flow_window_set(&w, &next);
     got = flow_window_get(&w);
     T(!got.have && !got.n_have &&
           flow_window_wants(&w, &(struct wire_place){7, 0, 9}),
-      "one without any takes its place");
+      "one without any replaces it");
     flow_window_release(&w);
 }
 

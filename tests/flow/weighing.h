@@ -2,20 +2,19 @@
 #define TESTS_FLOW_WEIGHING_H
 
 /*
- * The filter as a negatives service, and the trainer as its client: no item
- * passes before the service has a state of the trainer's session, and each step
+ * The filter as a negatives service, and the trainer as its client: no item is
+ * sent before the service has a state of the trainer's session, and each step
  * waits for an answer.  The state is one piece here; tests/flow/services.h has
- * more of them, and their values.
+ * more, and their values.
  *
- * A trainer without a checkpoint hands nothing over before its first batch has
- * come.  The end of a connection shows to the service a moment later than to
- * the trainer.
+ * A trainer without a checkpoint hands nothing over before its first batch.
+ * The service sees the end of a connection a moment later than the trainer.
  */
 #include "flow/check.h"
 
 static void cut(struct world *w, struct link *link, double seconds);
 
-/* The link by which the trainer asks. */
+/* The link on which the trainer sends requests. */
 static struct link *
 asking_link(struct world *w)
 {
@@ -28,8 +27,8 @@ asking_link(struct world *w)
 static int
 reaches(struct world *w, uint64_t number)
 {
-    const struct flow_greeted *peer =
-        flow_roll_by_number(&w->roll[SERVICE], number);
+    const struct flow_known_peer *peer =
+        flow_peer_table_by_number(&w->roll[SERVICE], number);
     const struct link *link = asking_link(w);
     unsigned connection;
 
@@ -45,20 +44,20 @@ begin_weighing(struct world *w)
 {
     const struct wire_place at = flow_producer_place(w->filter_out.flow);
 
-    if (w->begins > w->now || !flow_stand_begins(&w->stand, &at))
+    if (w->begins > w->now || !flow_stand_begins(&w->ownership, &at))
         return;
     w->begins = w->now + 0.5;
-    if (w->stand.owner && reaches(w, w->stand.owner))
+    if (w->ownership.owner && reaches(w, w->ownership.owner))
         return;
-    tell(w, "session %jd begins without a state", (intmax_t)at.session);
-    flow_stand_begin(&w->stand, &at);
+    log_event(w, "session %jd begins without a state", (intmax_t)at.session);
+    flow_stand_begin(&w->ownership, &at);
 }
 
 /* Whether the filter may draw for its next place. */
 static int
 may_draw(struct world *w)
 {
-    const struct wire_place *weighed = &w->stand.next;
+    const struct wire_place *weighed = &w->ownership.next;
     const int k = weighed->session < 0 ? 0 : count(w, weighed);
 
     if (!w->weighs)
@@ -70,35 +69,35 @@ may_draw(struct world *w)
     return w->drawn - k < w->horizon;
 }
 
-/* The answer to a request: `over` is 1 where the state is wanted, 2 where the
+/* The answer to a request: `over` is 1 when the state is wanted, 2 when the
  * message is refused. */
 static enum what
-serve(struct world *w, struct flow_greeted *peer, const struct event *e,
-      struct said *answer)
+serve(struct world *w, struct flow_known_peer *peer, const struct event *e,
+      struct content *answer)
 {
-    const struct wire_place at = place(w, e->said.session, e->said.k);
-    const uint64_t owner = w->stand.owner;
+    const struct wire_place at = place(w, e->content.session, e->content.k);
+    const uint64_t owner = w->ownership.owner;
     const struct wire_state state = {
         .session = at.session, .epoch = at.epoch, .step = at.step, .last = 1};
-    struct flow_greeted *there =
+    struct flow_known_peer *there =
         owner && owner != peer->number && reaches(w, owner)
-            ? flow_roll_by_number(&w->roll[SERVICE], owner)
+            ? flow_peer_table_by_number(&w->roll[SERVICE], owner)
             : NULL;
     struct err err;
 
     answer->over = 2;
-    if (flow_stand_check(&w->stand, peer->number, at.session,
+    if (flow_stand_check(&w->ownership, peer->number, at.session,
                          there ? &there->hello : NULL, &err))
         return DENIED;
     answer->over = e->what == ASK;
-    if (e->what == ASK && !flow_stand_fits(&w->stand, &at))
+    if (e->what == ASK && !flow_stand_fits(&w->ownership, &at))
         return DENIED;
     if (e->what == ASK) {
-        flow_stand_weighed(&w->stand, &at, peer->number, peer->hello.peer);
+        flow_stand_weighed(&w->ownership, &at, peer->number, peer->hello.peer);
     } else {
-        REQUIRE(flow_stand_follows(&w->stand, &state, &err) == 1);
-        flow_stand_add(&w->stand, &state, peer->number, peer->hello.peer);
-        flow_stand_stands(&w->stand);
+        REQUIRE(flow_stand_follows(&w->ownership, &state, &err) == 1);
+        flow_stand_add(&w->ownership, &state, peer->number, peer->hello.peer);
+        flow_stand_stands(&w->ownership);
     }
     answer->over = 0;
     w->answered = answer->serial;
@@ -107,19 +106,20 @@ serve(struct world *w, struct flow_greeted *peer, const struct event *e,
 }
 
 static void
-service_hears(struct world *w, const struct event *e)
+service_receives(struct world *w, const struct event *e)
 {
     const struct wire_id id = id_of(e->link, e->connection);
-    struct flow_greeted *peer = flow_roll_by_id(&w->roll[SERVICE], &id);
-    struct said answer = e->said;
+    struct flow_known_peer *peer =
+        flow_peer_table_by_id(&w->roll[SERVICE], &id);
+    struct content answer = e->content;
     enum what what = ANSWER;
 
     if (e->what != ASK && e->what != PUT)
         return;
-    if (e->said.serial < w->answered)
+    if (e->content.serial < w->answered)
         return; // it is late
     answer.over = 0;
-    if (e->said.serial != w->answered)
+    if (e->content.serial != w->answered)
         what = serve(w, peer, e, &answer);
     post(w, e->link, 0, what, &answer);
 }
@@ -127,35 +127,35 @@ service_hears(struct world *w, const struct event *e)
 /* ---- the trainer -------------------------------------------------------- */
 
 static void
-say_request(struct world *w)
+send_request(struct world *w)
 {
     struct link *link = asking_link(w);
 
     if (link->greeting.state == FLOW_IN)
-        post(w, (int)(link - w->link), 1, w->asker.what, &w->asker.out);
+        post(w, (int)(link - w->link), 1, w->requester.what, &w->requester.out);
 }
 
-/* The next request: weights of the batch at hand, or the state before. */
+/* The next request: weights of the present batch, or the state before it. */
 static void
-ask_service(struct world *w)
+send_request_to(struct world *w)
 {
-    struct asker *a = &w->asker;
+    struct requester *a = &w->requester;
 
     a->what = a->keeper.ready ? ASK : PUT;
-    a->out = (struct said){.session = w->session,
-                           .serial = flow_asking_id(&a->asking),
-                           .k = (int16_t)w->trained};
-    a->asks = 1;
-    flow_asking_begin(&a->asking, a->out.serial, w->now);
-    say_request(w);
+    a->out = (struct content){.session = w->session,
+                              .serial = flow_request_id(&a->request),
+                              .k = (int16_t)w->trained};
+    a->wants = 1;
+    flow_request_begin(&a->request, a->out.serial, w->now);
+    send_request(w);
 }
 
-/* Between two steps: a service that it has not met, or that is connected anew,
- * gets the state: it may have begun a session that a peer made up. */
+/* Between two steps: a new service, or one on a new connection, gets the
+ * state, as it may have begun a session that a peer invented. */
 static void
 meet_service(struct world *w)
 {
-    struct asker *a = &w->asker;
+    struct requester *a = &w->requester;
     char name[16];
 
     snprintf(name, sizeof name, "service%d", a->service);
@@ -166,11 +166,11 @@ meet_service(struct world *w)
     a->connection = asking_link(w)->connection;
     if (!flow_keeper_meets(&a->keeper, name))
         return;
-    a->meets = 1;
-    ask_service(w);
+    a->hands_over = 1;
+    send_request_to(w);
 }
 
-/* The batch at hand is weighed; it is trained until then. */
+/* The present batch is weighed, and is in training until then. */
 static void
 begin_step(struct world *w)
 {
@@ -180,37 +180,37 @@ begin_step(struct world *w)
 }
 
 static void
-trainer_hears(struct world *w, const struct event *e)
+trainer_receives(struct world *w, const struct event *e)
 {
-    struct asker *a = &w->asker;
-    const struct wire_error error = {.id = e->said.serial,
-                                     .state = e->said.over == 1};
+    struct requester *a = &w->requester;
+    const struct wire_error error = {.id = e->content.serial,
+                                     .state = e->content.over == 1};
     const int weights = a->keeper.ready;
     enum flow_answer what;
     char name[16];
 
     snprintf(name, sizeof name, "service%d", a->service);
-    if (!a->asks || e->said.over == 2 ||
-        !flow_asking_hear(&a->asking, e->said.serial,
-                          e->what == DENIED ? &error : NULL, &what))
+    if (!a->wants || e->content.over == 2 ||
+        !flow_request_receive(&a->request, e->content.serial,
+                              e->what == DENIED ? &error : NULL, &what))
         return;
-    a->asks = 0;
+    a->wants = 0;
     if (flow_keeper_next(&a->keeper, what, name)) {
-        if (!a->meets)
-            ask_service(w);
-        a->meets = 0;
+        if (!a->hands_over)
+            send_request_to(w);
+        a->hands_over = 0;
     } else if (weights && what == FLOW_ANSWERED) {
         begin_step(w);
     } else {
-        fail(w, "the service does not take the state of the trainer");
+        fail(w, "the service refuses the trainer's state");
     }
 }
 
-/* What is not answered is asked again on another connection. */
+/* A request without an answer is sent again on another connection. */
 static void
-ask_again(struct world *w)
+retry_request(struct world *w)
 {
-    struct asker *a = &w->asker;
+    struct requester *a = &w->requester;
     struct link *link = asking_link(w);
     double until;
     int what;
@@ -218,24 +218,27 @@ ask_again(struct world *w)
     if (a->renews && a->renews <= w->now) {
         a->renews = 0;
         cut(w, link, 0);
-        flow_asking_renewed(&a->asking, w->now);
+        flow_request_renewed(&a->request, w->now);
     } else if (!a->renews) {
-        what = flow_asking_turn(&a->asking, w->now, &until);
+        what = flow_request_turn(&a->request, w->now, &until);
         if (what < 0)
-            fail(w, "the trainer gives its request up");
+            fail(w, "the trainer's request fails");
         if (what > 0)
-            a->renews = w->now + flow_asking_pause(&a->asking);
+            a->renews = w->now + flow_request_pause(&a->request);
     }
 }
 
-/* A trainer that goes on from a checkpoint has a network at once. */
+/* A trainer that resumes from a checkpoint has a network at once. */
 static void
 begin_asking(struct world *w)
 {
-    const struct flow_asking asking = {
-        .timeout = 5, .deadline = 1200, .last_id = w->asker.asking.last_id + 9};
+    const struct flow_request asking = {.timeout = 5,
+                                        .deadline = 1200,
+                                        .last_id =
+                                            w->requester.request.last_id + 9};
 
-    w->asker = (struct asker){.asking = asking, .built = w->trained > 0};
+    w->requester =
+        (struct requester){.request = asking, .built = w->trained > 0};
 }
 
 #endif

@@ -2,14 +2,13 @@
 #define TESTS_FLOW_WORLD_H
 
 /*
- * A network and a clock in one process, for the machines of lib/flow and the
- * greeting of lib/wire: messages between parties are late, lost, doubled, and
- * cut off with their connection.  One event after another, each known by its
- * seed.
+ * A network and a clock in one process, for the state machines of lib/flow:
+ * messages between parties are late, lost, doubled, and cut off with their
+ * connection.  One event after another, each determined by its seed.
  *
- * Links go from who connects to who binds: relay to producer, relay to trainer,
- * filter to selector, trainer to service.  Messages of one connection arrive in
- * the order in which they were sent.
+ * Links go from the connecting to the binding party: relay to producer, relay
+ * to trainer, filter to selector, trainer to service.  Messages of one
+ * connection arrive in order.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -28,13 +27,13 @@
 #include "util/rng.h"
 
 enum {
-    LEASE = 10, /* seconds, where the world has no shorter one */
+    LEASE = 10, /* seconds, unless the world has a shorter one */
     RELAYS_MAX = 8,
     WINDOW_MAX = 8,
     PLACES_MAX = 40,
     LINKS_MAX = 2 * RELAYS_MAX + 2,
     FAULTS_MAX = 8,
-    CUTS = 64, /* of a link, that are remembered */
+    CUTS = 64, /* of a link, the last ones */
     SERIALS_MAX = 1024
 };
 
@@ -65,54 +64,54 @@ enum what {
     TICK
 };
 
-/* Seconds: silence after which a peer is gone, signs of life. */
+/* Seconds: silence after which a peer is gone, time between beats. */
 static const double silence = 3.2, life = 1;
 
-struct said { /* a place, or a whole snapshot */
+struct content { /* a place, or a whole snapshot */
     int64_t session, serial;
-    int16_t k, window, room, n; /* k: the place; n places are had: */
-    int16_t over;               /* of end: the run is */
+    int16_t k, window, room, n; /* k: the place; n places are held: */
+    int16_t over;               /* for an end: the run is over */
     int16_t have[WINDOW_MAX];
 };
 
-/* A message on its way, or a party that is to look up (TICK). */
+/* A message in transit, or the turn of a party (TICK). */
 struct event {
     enum what what;
-    int link, up; /* which, and whether to who binds; of a TICK the party */
+    int link, up; /* which, and whether to the binder; for a TICK the party */
     unsigned connection;
-    int starts; /* of who binds, when it was sent */
-    struct said said;
+    int starts; /* of the binder, when it was sent */
+    struct content content;
 };
 
-/* When an event is: small, as many are moved about. */
+/* The time of an event; small, as many are moved. */
 struct due {
     double at;
-    uint64_t order; /* of those at the same time */
+    uint64_t order; /* order at the same time */
     uint32_t event;
 };
 
 struct link {
     int client, binder;
     unsigned connection; /* the present one */
-    double back;         /* it is there from then on */
+    double back;         /* it is up from then on */
     double last[2];      /* when the last message on it arrives, down and up */
     struct flow_greeting greeting;
-    double lived;     /* when who connects showed life last */
-    uint64_t number;  /* that the binder knows it by; 0: it does not */
-    unsigned met;     /* on this connection */
+    double beat_at;      /* when the connecting party sent its last beat */
+    uint64_t number;     /* its number at the binder; 0: not known to it */
+    unsigned greeted_on; /* on this connection */
     unsigned greeted; /* the connection on which its hello was answered last */
-    int64_t session;  /* of the next that the binder heard last, its serial, */
+    int64_t session;  /* of the last next at the binder, its serial, */
     int64_t serial;   /* and its room */
     int room;
-    int late;        /* so often it did not deliver, and has not since */
+    int late;        /* items in a row not delivered */
     double aside;    /* it gets nothing until then */
     uint64_t served; /* when it got an item last, in turns */
-    double told;     /* when the snapshot went this way last */
-    struct said tells;
-    int ended, end;    /* it said end, at that place */
-    int over;          /* it said that the run is */
-    int asks;          /* it asked since it heard that the plan ends, */
-    double end_told;   /* which it did last then */
+    double notified; /* when the snapshot was sent last */
+    struct content latest;
+    int ended, end; /* it sent end, with that place */
+    int over;       /* it reported the end of the run */
+    int wants;      /* it sent a snapshot since the end of the plan was sent, */
+    double end_sent;   /* which was then */
     unsigned silent;   /* it fell silent on this connection */
     double gone[CUTS]; /* when the binder sees the end of a connection */
 };
@@ -121,11 +120,11 @@ struct party {
     int starts;     /* how often it was started */
     double back;    /* it is dead until then */
     double stopped; /* and does not run until then */
-    double tick;    /* when it looks up next */
+    double tick;    /* time of its next turn */
     int left;       /* the run is over for it */
 };
 
-/* What the trainer, the filter and relays have of an item. */
+/* An item at the trainer, the filter and relays. */
 struct thing {
     int64_t session;
     int k;
@@ -133,47 +132,48 @@ struct thing {
 
 struct relay {
     struct flow_relay *flow;
-    double made; /* when the item in the making is; 0: none is */
+    double made; /* when the item in the making is done; 0: none is */
     struct thing *item;
     double hangs; /* nothing is made until then */
     int deaf;     /* it reads nothing while it makes an item */
 
-    struct said newest; /* as the naive book has it: see check_relay.h */
+    struct content newest; /* as in the naive copy: see check_relay.h */
     char is[PLACES_MAX + 1];
-    int n[5];    /* so many places are so */
-    int strange; /* it keeps a batch of another session */
-    double over; /* since when it knows that the run is; 0: it does not */
+    int n[5];    /* places in that state */
+    int strange; /* it has a batch of another session */
+    double over; /* since when the run is over for it; 0: it is not */
 };
 
-/* Who hands out: the selector, or the filter to augmenters. */
+/* A producer: the selector, or the filter to augmenters. */
 struct source {
     struct flow_producer *flow;
-    int64_t session; /* as the naive book has it: see check.h */
+    int64_t session; /* as in the naive book: see check.h */
     int64_t serial;
-    double said;  /* when the newest snapshot was said last */
-    double moved; /* when it said another place last, or end was said first */
-    int end_left; /* who said that the run is over has left */
-    int closed;   /* all places are in the book, or before it */
+    double confirmed; /* when the newest snapshot was last sent */
+    double moved;     /* last change of the place, or the first end */
+    int end_left;     /* a peer that reported the end of the run has left */
+    int closed;       /* all places are in the book, or before it */
     int place, window, fresh;
     int low; /* the book begins there, or later; -1: it is empty */
     char had[PLACES_MAX + 1];
     uint64_t holder[PLACES_MAX + 1];
-    double given[PLACES_MAX + 1];
-    int gives; /* items that went out */
-    int over;  /* of the filter: the selector was told that the run is */
+    double sent_at[PLACES_MAX + 1];
+    int n_sent; /* items sent */
+    int over; /* for the filter: the end of the run was sent to the selector */
 };
 
 /* The trainer as client of the service: tests/flow/weighing.h. */
-struct asker {
-    struct flow_asking asking;
+struct requester {
+    struct flow_request request;
     struct flow_keeper keeper;
-    int built;       /* it has a network, and so a state */
-    int asks, meets; /* for an answer; of a state between two steps */
+    int built; /* it has a network, and so a state */
+    int wants,
+        hands_over; /* for an answer; for that of a state between two steps */
     enum what what;
-    struct said out;     /* the request; its serial is the id */
-    double renews;       /* a new connection is made then; 0: it is not */
-    int service;         /* that greeted it last */
-    unsigned connection; /* by which it met that */
+    struct content out;  /* the request; its serial is the id */
+    double renews;       /* when a new connection is made; 0: none is */
+    int service;         /* the service that greeted it last */
+    unsigned connection; /* and the connection */
 };
 
 struct world {
@@ -185,60 +185,61 @@ struct world {
     struct due *due; /* a heap */
     uint64_t order;
     size_t n_events, room_events, n_spare, room_spare;
-    struct event *event; /* that due points to */
-    uint32_t *spare;     /* [n_spare] of these that are not used */
+    struct event *event; /* the events of due */
+    uint32_t *spare;     /* [n_spare] unused ones */
     int n_links;
     struct link link[LINKS_MAX];
     struct party party[PARTIES];
     uint64_t turns;
-    struct flow_roll roll[BINDERS]; /* of who binds: whom it has greeted */
+    struct flow_peer_table roll[BINDERS]; /* of the binders: their peers */
 
     int relays, filtered, window, room, steps, places, checkpoint;
     int wanted, counts;   /* the trainer stops after so many places; it knows
                              where the plan ends */
-    struct rng ends;      /* chance of all that has to do with the end */
-    int threaded;         /* the trainer reads and speaks while it computes */
+    struct rng ends;      /* chance of everything about the end */
+    int threaded;         /* the trainer reads and sends while it computes */
     double lease, pace;   /* seconds; the most that a step takes */
     unsigned loss, twice; /* one message in so many; 0: none */
     double slow;          /* one message in fifty takes up to so long */
 
     int weighs;  /* the filter is a service of the trainer, too */
     int horizon; /* and draws so many places at most before they are weighed */
-    struct rng more; /* chance of all that has to do with it */
-    struct flow_stand stand;
-    double begins;    /* it may try to begin a session then */
+    struct rng more; /* chance of everything about it */
+    struct flow_stand ownership;
+    double begins;    /* when it may try to begin a session */
     int64_t answered; /* the last request */
     enum what answer;
-    struct asker asker;
-    double moved; /* when the last step was trained, or fault ended */
+    struct requester requester;
+    double moved; /* when the last step was trained, or the last fault ended */
 
     struct source selector, filter_out;
     struct flow_consumer *filter_in, *trainer;
-    int64_t session; /* of the trainer, which keeps it */
+    int64_t session; /* of the trainer, which stores it */
     struct relay relay[RELAYS_MAX];
 
-    int drawn, plan_end; /* of the filter: places before are drawn; -1 */
-    int weighing;        /* the trainer has a batch under way, */
+    int drawn, plan_end; /* for the filter: places before are drawn; -1 */
+    int weighing;        /* the trainer has a batch to be weighed, */
     int training;        /* and computes with it */
     double busy;         /* until then */
     int trained, over;
     double ended;     /* when it was */
-    double end_by;    /* when all must have heard of it */
-    int unheard;      /* somebody did not hear of it */
-    int latecomer;    /* somebody was not greeted before it was over */
-    double all_ended; /* since when all say end; 0: they do not */
-    int end_lied;     /* a peer said end, and it was not so */
-    int early;        /* or that the run is over, or the trainer was killed
-                         when all was trained: all may end before it does */
+    double end_by;    /* when all must have received the end */
+    int not_reached;  /* a party did not receive it */
+    int latecomer;    /* a party was not greeted before the end */
+    double all_ended; /* since when all report the end; 0: they do not */
+    int end_lied;     /* a peer sent a false end */
+    int early; /* or a false end of the run, or the trainer was killed when all
+                  was trained: all may end before it does */
 
-    /* The trainer as the naive book has it: see check_trainer.h. */
+    /* The trainer in the naive copy: see check_trainer.h. */
     char holds[PLACES_MAX + 1];
-    struct said says; /* the newest snapshot */
-    double differs;   /* since when it says something else; 0: it does not */
+    struct content snapshot; /* the newest snapshot */
+    double
+        differs; /* since when it differs from the held items; 0: it does not */
     int end_left, left_at;
-    double made[SERIALS_MAX]; /* when the snapshot of that serial was */
+    double made[SERIALS_MAX]; /* when the snapshot of that serial was made */
 
-    double stale;   /* seconds that a snapshot may be on its way, so far */
+    double stale;   /* seconds that a snapshot may be in transit, so far */
     double losses;  /* seconds that lost messages may cost, so far */
     double grace;   /* seconds that any run may take longer */
     double allowed; /* seconds that the faults so far may cost */
@@ -247,7 +248,7 @@ struct world {
 
 #include "flow/telling.h"
 
-/* ---- saying what goes on ------------------------------------------------ */
+/* ---- the log ----------------------------------------------------------- */
 
 static const char *
 name_of(int party)
@@ -268,7 +269,7 @@ name_of(int party)
 }
 
 static void
-tell_message(struct world *w, const struct event *e, const char *how)
+log_message(struct world *w, const struct event *e, const char *how)
 {
     static const char *const names[] = {"hello",     "again",  "next",  "item",
                                         "batch",     "end",    "beat",  "pairs",
@@ -280,18 +281,20 @@ tell_message(struct world *w, const struct event *e, const char *how)
     if (!w->trace)
         return;
     if (e->what >= NEXT && e->what != BEAT)
-        n = snprintf(more, sizeof more, " %jd:%d%s", (intmax_t)e->said.session,
-                     e->said.k, e->said.over ? ", over" : "");
+        n = snprintf(more, sizeof more, " %jd:%d%s",
+                     (intmax_t)e->content.session, e->content.k,
+                     e->content.over ? ", over" : "");
     if (e->what == NEXT)
         n += snprintf(more + n, sizeof more - (size_t)n,
-                      " serial %jd, room %d, have", (intmax_t)e->said.serial,
-                      e->said.room);
-    for (int i = 0; e->what == NEXT && i < e->said.n; i++)
-        n +=
-            snprintf(more + n, sizeof more - (size_t)n, " %d", e->said.have[i]);
-    tell(w, "%s -> %s %s%s%s", name_of(e->up ? link->client : link->binder),
-         name_of(e->up ? link->binder : link->client), names[e->what], more,
-         how);
+                      " serial %jd, room %d, have", (intmax_t)e->content.serial,
+                      e->content.room);
+    for (int i = 0; e->what == NEXT && i < e->content.n; i++)
+        n += snprintf(more + n, sizeof more - (size_t)n, " %d",
+                      e->content.have[i]);
+    log_event(w, "%s -> %s %s%s%s",
+              name_of(e->up ? link->client : link->binder),
+              name_of(e->up ? link->binder : link->client), names[e->what],
+              more, how);
 }
 
 /* ---- events ------------------------------------------------------------- */
@@ -357,7 +360,7 @@ free_event(struct world *w, uint32_t event)
     w->spare[w->n_spare++] = event;
 }
 
-/* A party is to look up, after what arrives at that time. */
+/* The turn of a party, after the messages that arrive at that time. */
 static void
 tick(struct world *w, int party, double at)
 {
@@ -370,7 +373,7 @@ tick(struct world *w, int party, double at)
     push(w, at, UINT64_MAX / 2 + w->order++, &e);
 }
 
-/* The party as which it is killed and stopped. */
+/* The party with which it is killed and stopped. */
 static int
 process_of(int party)
 {
@@ -388,7 +391,7 @@ is_up(const struct world *w, const struct link *link)
 /* The second copy of a snapshot may come after later ones. */
 static void
 send_copy(struct world *w, int link, int up, enum what what,
-          const struct said *said, int second)
+          const struct content *content, int second)
 {
     struct link *l = &w->link[link];
     struct event e = {.what = what,
@@ -405,13 +408,13 @@ send_copy(struct world *w, int link, int up, enum what what,
         at = l->last[up];
     else
         l->last[up] = at;
-    if (said)
-        e.said = *said;
+    if (content)
+        e.content = *content;
     push(w, at, w->order++, &e);
 }
 
-/* What a lost message may cost; all of them, no more than ten minutes, or a run
- * that stands still and goes on losing messages would never be found. */
+/* The possible cost of a lost message; in total at most ten minutes, or a
+ * run that hangs and keeps losing messages would never be found. */
 static void
 allow_loss(struct world *w, enum what what)
 {
@@ -423,38 +426,39 @@ allow_loss(struct world *w, enum what what)
     w->allowed += cost;
 }
 
-/* 1 when it is on its way; that it is lost nobody sees. */
+/* 1 when it is in transit; a lost message looks the same to its sender. */
 static int
-post(struct world *w, int link, int up, enum what what, const struct said *said)
+post(struct world *w, int link, int up, enum what what,
+     const struct content *content)
 {
     struct event e = {.what = what, .link = link, .up = up};
 
     if (!is_up(w, &w->link[link]) ||
-        (!up && what != AGAIN && w->link[link].met != w->link[link].connection))
+        (!up && what != AGAIN &&
+         w->link[link].greeted_on != w->link[link].connection))
         return 0;
     if (up && what != HELLO &&
         w->link[link].greeted != w->link[link].connection)
-        fail(w, "%s speaks before it was greeted",
-             name_of(w->link[link].client));
+        fail(w, "%s sends before its greeting", name_of(w->link[link].client));
     if (up)
-        w->link[link].lived = w->now;
-    if (said)
-        e.said = *said;
+        w->link[link].beat_at = w->now;
+    if (content)
+        e.content = *content;
     if (w->loss && !dice(w, w->loss)) {
-        tell_message(w, &e, ": lost");
+        log_message(w, &e, ": lost");
         allow_loss(w, what);
         return 1;
     }
-    tell_message(w, &e, "");
-    send_copy(w, link, up, what, said, 0);
+    log_message(w, &e, "");
+    send_copy(w, link, up, what, content, 0);
     if (w->twice && !dice(w, w->twice)) {
-        tell_message(w, &e, ": doubled");
-        send_copy(w, link, up, what, said, 1);
+        log_message(w, &e, ": doubled");
+        send_copy(w, link, up, what, content, 1);
     }
     return 1;
 }
 
-/* By which a binder knows a connection. */
+/* The routing id of a connection at its binder. */
 static struct wire_id
 id_of(int link, unsigned connection)
 {

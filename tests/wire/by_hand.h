@@ -1,7 +1,7 @@
 #ifndef TESTS_WIRE_BY_HAND_H
 #define TESTS_WIRE_BY_HAND_H
 
-/* Peers that speak ZMTP by hand, and so need not keep to its rules. */
+/* Peers that speak ZMTP without ZeroMQ, and so can break its rules. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 
 enum { KIB = 1024, MIB = 1 << 20 };
 
-/* Seconds: what comes late on a busy machine is told from what never comes. */
+/* Seconds: enough on a busy machine, for events that have to come. */
 enum { PATIENCE = 60 };
 
 __attribute__((unused)) static int
@@ -29,7 +29,8 @@ reach(const char *endpoint)
     return fd;
 }
 
-/* Send all while both are turned; how much went before we were cut off. */
+/* Send all while alternating with the other side; returns the bytes sent before
+ * we were disconnected. */
 __attribute__((unused)) static size_t
 push(struct wire *wire, int fd, const void *bytes, size_t len)
 {
@@ -69,10 +70,10 @@ is_cut(struct wire *wire, int fd)
     return 0;
 }
 
-/* 1 when it is said that a connection was refused, within seconds: who closes
- * is a thread of ZeroMQ's, and tells us after it. */
+/* 1 when a refused connection is reported within seconds: a thread of ZeroMQ's
+ * closes it, and reports that later. */
 __attribute__((unused)) static int
-is_said(struct wire *wire, struct err *why)
+is_reported(struct wire *wire, struct err *why)
 {
     const double until = clock_now() + 5;
     struct err err;
@@ -82,11 +83,11 @@ is_said(struct wire *wire, struct err *why)
     return *why->msg != '\0';
 }
 
-/* The whole handshake: nothing may follow before the other side is ready. */
+/* The whole handshake: nothing may be sent before the other side is ready. */
 __attribute__((unused)) static void
 greet(struct wire *wire, int fd, const char *type)
 {
-    size_t came = 0;
+    size_t received = 0;
     struct err err;
     char bytes[128] = "\xff\0\0\0\0\0\0\0\0\x7f\3\0NULL";
     const size_t n = strlen(type);
@@ -98,15 +99,17 @@ greet(struct wire *wire, int fd, const char *type)
     ready[2 + 6 + 12 + 3] = (char)n;
     memcpy(ready + 2 + 6 + 12 + 4, type, n);
     push(wire, fd, bytes, 64 + 2 + 6 + 12 + 4 + n);
-    for (int i = 0; i < 1000 && came < 64 + 27; i++) { // of the shortest READY
+    for (int i = 0; i < 1000 && received < 64 + 27;
+         i++) { // of the shortest READY
         ssize_t got = read(fd, bytes, sizeof bytes);
 
-        came += got > 0 ? (size_t)got : 0;
+        received += got > 0 ? (size_t)got : 0;
         wire_wait(wire, -1, 0.001, &err);
     }
 }
 
-/* Endless parts of so many bytes, each with more to come; bytes that went. */
+/* Endless parts of so many bytes, each with more to come; returns bytes sent.
+ */
 __attribute__((unused)) static size_t
 endless(struct wire *wire, int fd, size_t part, size_t most)
 {

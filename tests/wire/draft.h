@@ -2,8 +2,8 @@
 #define TESTS_WIRE_DRAFT_H
 
 /*
- * A message as a stranger would send it: the parts of one of ours, for a test
- * to change before they are a message again.
+ * A message as an untrusted peer could send it: the parts of a valid one, which
+ * a test changes before it makes a message of them.
  */
 #include <msgpack.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ draft_is(const msgpack_object_kv *kv, const char *key)
     return name->size == strlen(key) && !memcmp(name->ptr, key, name->size);
 }
 
-/* msg lasts as long as the draft. */
+/* msg must last as long as the draft. */
 static inline void
 draft_start(struct draft *d, const struct wire_msg *msg)
 {
@@ -111,7 +111,7 @@ draft_list(uint32_t n, msgpack_object *elements)
     return o;
 }
 
-/* A key more, whether it is there or not. */
+/* Adds a key, whether it exists or not. */
 static inline void
 draft_add(struct draft *d, const char *in, const char *key,
           msgpack_object value)
@@ -167,7 +167,7 @@ draft_header(const struct draft *d, msgpack_sbuffer *to)
     }
 }
 
-/* The message, or NULL with a sentence when it is none. */
+/* The message, or NULL with a sentence when it is invalid. */
 static inline struct wire_msg *
 draft_send(const struct draft *d, struct err *err)
 {
@@ -191,7 +191,7 @@ draft_send(const struct draft *d, struct err *err)
     return msg;
 }
 
-/* The same bytes, come anew; msg is freed. */
+/* A message of the same bytes, as received; frees msg. */
 static inline struct wire_msg *
 draft_again(struct wire_msg *msg)
 {

@@ -2,9 +2,9 @@
 #define TESTS_WIRE_EXAMPLE_H
 
 /*
- * A struct of any kind that is right, made from the table of its message: with
- * all that there may be, or only with what there must be.  Sizes are small and
- * differ from each other.
+ * A valid struct of any kind, made from the table of its message: with all
+ * fields, or only with the required ones.  Sizes are small and differ from each
+ * other.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -36,8 +36,8 @@ example_take(size_t bytes)
     return at;
 }
 
-/* Elements of a tensor: in its range, all different where they are ids, and in
- * rows that sum to 1 where they are reals. */
+/* Elements of a tensor: in its range, all different for ids, and in rows that
+ * sum to 1 for reals. */
 static inline void *
 example_elements(const struct wire_field *f, const struct wire_tensor *t)
 {
@@ -100,7 +100,7 @@ example_list(const struct wire_field *f, char *x)
     *(size_t *)(x + f->count) = 2;
 }
 
-/* Later numbers are larger, so that one that is to lie above another does. */
+/* Later numbers are larger, so that one that has to be above another is. */
 static inline void
 example_field(const struct wire_message *m, const struct wire_field *f,
               size_t row, char *x, int full)

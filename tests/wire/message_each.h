@@ -2,9 +2,9 @@
 #define TESTS_WIRE_MESSAGE_EACH_H
 
 /*
- * For tests of every message, by its table: the message that is looked at, what
- * becomes of drafts of it, and checks that count.  Nothing here names a field.
- * A new message is tested by being there.
+ * For tests of every message, by its table: the message under test, the result
+ * of drafts of it, and checks that count.  No field is named here, so that a
+ * new message is tested without a change.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static enum wire_kind kind;
 static const struct wire_message *message;
 static int64_t size; /* of our data set, for the decoder */
 
-/* As a stranger's. */
+/* As from an untrusted peer. */
 static inline struct wire_msg *
 example(int full)
 {
@@ -49,7 +49,7 @@ is_empty(const void *x)
     return 1;
 }
 
-/* 0 or -1 with a sentence; what was taken is let go of. */
+/* Decodes and releases: 0, or -1 with a sentence. */
 static inline int
 decode(const struct wire_msg *msg, struct err *err)
 {
@@ -63,7 +63,7 @@ decode(const struct wire_msg *msg, struct err *err)
     return rc;
 }
 
-/* What a draft comes to: NULL when it is taken. */
+/* Decodes a draft: NULL when it is accepted, else why not. */
 static inline const char *
 verdict(const struct draft *d)
 {
@@ -75,7 +75,7 @@ verdict(const struct draft *d)
     return rc ? err.msg : NULL;
 }
 
-/* Each check counts what was not as it should be, and says what that was. */
+/* Each check counts what was wrong, and prints it. */
 static int bad;
 
 static inline void
@@ -104,7 +104,7 @@ taken(const struct draft *d, const char *what, const char *field)
     expect(!why, why, what, field);
 }
 
-/* Taken, or refused for another reason. */
+/* Expect that it is accepted, or refused for another reason. */
 static inline void
 within(const struct draft *d, const char *part, const char *what,
        const char *field)
@@ -139,7 +139,7 @@ is_key(const struct wire_field *f)
     return !f->shape;
 }
 
-/* 1 when a tensor is only there together with that field. */
+/* 1 when a tensor requires that field. */
 static inline int
 is_leaned_on(const struct wire_field *field)
 {

@@ -163,7 +163,7 @@ print_fields(const struct wire_message *m)
     }
 }
 
-/* Those that have a limit which no number of the header says. */
+/* Those with a limit that no number in the header has. */
 static void
 print_sizes(const struct wire_message *m)
 {
@@ -194,7 +194,7 @@ print_bytes(size_t n)
 
 static const char *const sides[] = {"connects", "binds"};
 
-/* Of both ends of each edge: how large its parts and messages may be, or what
+/* For both ends of each edge: the largest parts and messages, or the kinds that
  * it may send. */
 static void
 print_limits(enum wire_edge edge, enum wire_side from)
@@ -222,7 +222,7 @@ print_kinds(enum wire_edge edge, enum wire_side from)
         printf("\n");
 }
 
-/* Whose keys may be there. */
+/* The roles of keys that are allowed there. */
 static void
 print_roles(enum wire_edge edge, enum wire_side side)
 {
@@ -236,9 +236,9 @@ print_roles(enum wire_edge edge, enum wire_side side)
     printf("%s\t%s\t", wire_edge_name(edge), sides[side]);
     if (n == all)
         printf("all");
-    for (size_t i = 0, said = 0; n < all && i < all; i++)
+    for (size_t i = 0, printed = 0; n < all && i < all; i++)
         if (wire_edge_takes(edge, side, roles[i]))
-            printf("%s%s", said++ ? ", " : "", roles[i]);
+            printf("%s%s", printed++ ? ", " : "", roles[i]);
     printf("\n");
 }
 

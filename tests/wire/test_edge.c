@@ -9,7 +9,7 @@
 
 #include "flow/ends.h"
 
-/* Bytes that ZMTP says before and with a socket's READY, at the least. */
+/* Bytes that ZMTP sends before and with a socket's READY, at least. */
 enum { READY = 64 + 27 };
 
 static struct sockaddr_un
@@ -23,8 +23,8 @@ address(const char *endpoint)
 
 /* The other end of an edge, by hand: *sock is ours, which binds or connects. */
 static int
-meet(struct wire *wire, enum wire_edge edge, enum wire_side from,
-     const struct wire_limits *limits, struct wire_sock **sock)
+connect_raw(struct wire *wire, enum wire_edge edge, enum wire_side from,
+            const struct wire_limits *limits, struct wire_sock **sock)
 {
     const int events = edge == WIRE_EDGE_EVENTS;
     const char *endpoint = at("edge");
@@ -57,7 +57,7 @@ shake(struct wire *wire, int fd, const char *type)
     char bytes[128] = "\xff\0\0\0\0\0\0\0\0\x7f\3\0NULL";
     const size_t n = strlen(type);
     char *ready = bytes + 64;
-    size_t came = 0;
+    size_t received = 0;
     struct err err;
 
     ready[0] = 4;
@@ -67,16 +67,16 @@ shake(struct wire *wire, int fd, const char *type)
     memcpy(ready + 2 + 6 + 12 + 4, type, n);
     if (send(fd, bytes, 64 + 2 + 6 + 12 + 4 + n, MSG_NOSIGNAL) < 0)
         abort();
-    for (int i = 0; i < 1000 && came < READY; i++) {
+    for (int i = 0; i < 1000 && received < READY; i++) {
         ssize_t got = read(fd, bytes, sizeof bytes);
 
-        came += got > 0 ? (size_t)got : 0;
+        received += got > 0 ? (size_t)got : 0;
         wire_wait(wire, -1, 0.001, &err);
     }
 }
 
-/* 1 when the connection is closed after the head of a part of so many bytes,
- * within so many seconds. */
+/* 1 when the connection is closed within so many seconds after the head of a
+ * part of so many bytes. */
 static int
 is_closed(enum wire_edge edge, enum wire_side from,
           const struct wire_limits *limits, size_t part, double seconds)
@@ -87,7 +87,7 @@ is_closed(enum wire_edge edge, enum wire_side from,
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
     struct wire_sock *sock;
-    int fd = meet(wire, edge, from, limits, &sock), closed = 0;
+    int fd = connect_raw(wire, edge, from, limits, &sock), closed = 0;
     char head[9] = {2}, byte;
     double until;
 
@@ -102,7 +102,7 @@ is_closed(enum wire_edge edge, enum wire_side from,
 
         wire_wait(wire, -1, 0.005, &err);
         while ((n = read(fd, &byte, 1)) > 0)
-            ; // what it has to say
+            ; // its own handshake
         closed = n == 0 || (n < 0 && errno != EAGAIN);
     }
     close(fd);
@@ -129,7 +129,7 @@ is_taken(enum wire_edge edge, enum wire_side from,
 static void
 parts(void)
 {
-    static const char *const sides[] = {"the end that connects", "the binder"};
+    static const char *const sides[] = {"the connecting end", "the binder"};
 
     for (enum wire_edge edge = 0; edge < WIRE_EDGES; edge++)
         for (enum wire_side from = 0; from < 2; from++) {
@@ -137,9 +137,10 @@ parts(void)
             const size_t most = wire_edge_part(edge, from, 0);
 
             T(is_taken(edge, from, &limits, most),
-              "%s: a part of %zu bytes comes in from %s", wire_edge_name(edge),
-              most, sides[from]);
-            T(is_refused(edge, from, &limits, most + 1), "one byte more not");
+              "%s: a part of %zu bytes is accepted from %s",
+              wire_edge_name(edge), most, sides[from]);
+            T(is_refused(edge, from, &limits, most + 1),
+              "one byte more is not");
         }
     T(is_taken(
           WIRE_EDGE_BATCH, WIRE_CONNECTS,
@@ -149,15 +150,15 @@ parts(void)
               WIRE_EDGE_BATCH, WIRE_CONNECTS,
               &(struct wire_limits){.edge = WIRE_EDGE_BATCH, .max_batch = 5000},
               5001),
-      "of batches the trainer says how large they may be");
+      "the trainer's limit applies to batches");
     T(is_refused(WIRE_EDGE_PLAN, WIRE_CONNECTS,
                  &(struct wire_limits){.edge = WIRE_EDGE_PLAN, .max_batch = 9},
                  64 * 1024 + 1),
-      "and of nothing else");
+      "and to nothing else");
 }
 
-/* A message of n parts of so many bytes to the end that connects: 1 when it is
- * taken as one, however odd, -1 when it is refused for its size. */
+/* A message of n parts of so many bytes to the connecting end: 1 when it is
+ * read as one, even if invalid, -1 when it is refused for its size. */
 static int
 fate(size_t n, size_t bytes)
 {
@@ -165,7 +166,8 @@ fate(size_t n, size_t bytes)
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
     struct wire_sock *sock;
-    int fd = meet(wire, WIRE_EDGE_PLAN, WIRE_BINDS, &limits, &sock), rc = 0;
+    int fd = connect_raw(wire, WIRE_EDGE_PLAN, WIRE_BINDS, &limits, &sock),
+        rc = 0;
     const size_t frame = 9 + bytes;
     uint8_t *all = calloc(n, frame);
     struct wire_msg *msg;
@@ -203,7 +205,7 @@ messages(void)
     T(fate(5, all / 5 + 1) == -1, "more than that together is not");
 }
 
-/* Each kind is for some edge, and goes over it. */
+/* Each kind has an edge, and can be sent on it. */
 static void
 kinds(void)
 {
@@ -215,13 +217,13 @@ kinds(void)
                      wire_edge_may(edge, WIRE_BINDS, kind);
         T(edges, "%s belongs to an edge", wire_kind_name(kind));
         T(wire_edge_may(WIRE_EDGE_ANY, WIRE_BINDS, kind),
-          "a proxy passes it on");
+          "a proxy forwards it");
     }
     T(wire_edge_may(WIRE_EDGE_BATCH, WIRE_CONNECTS, WIRE_BATCH) &&
           !wire_edge_may(WIRE_EDGE_BATCH, WIRE_BINDS, WIRE_BATCH),
-      "batches go one way");
+      "batches are sent one way");
     T(!wire_edge_may(WIRE_EDGE_EVENTS, WIRE_CONNECTS, WIRE_HELLO),
-      "nobody greets a publisher");
+      "a publisher gets no hello");
 }
 
 int

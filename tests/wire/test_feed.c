@@ -7,7 +7,8 @@
 static struct wire_metrics metrics = {
     .stage = "train", .n = 1, .values = {{"loss", 4.5, 0}}};
 
-/* PUB knows no handshake: publish until the first one arrives. */
+/* A PUB does not see subscriptions at once: publish until one message arrives.
+ */
 static struct wire_msg *
 first(struct wire *a, struct wire *b, struct wire_feed *feed,
       struct wire_listener *listener)
@@ -26,7 +27,7 @@ first(struct wire *a, struct wire *b, struct wire_feed *feed,
     return NULL;
 }
 
-/* 1 when, within seconds, a kind is followed, or not. */
+/* 1 when, within seconds, a kind has a subscriber, or has none. */
 static int
 becomes(struct wire *a, struct wire *b, struct wire_feed *feed,
         enum wire_kind kind, int followed)
@@ -39,8 +40,8 @@ becomes(struct wire *a, struct wire *b, struct wire_feed *feed,
     return 0;
 }
 
-/* Nobody reads while many are sent: did the publisher wait for the slow, it
- * would wait for ever. */
+/* Many messages are sent and not read: a publisher that waited for slow
+ * subscribers would wait for ever. */
 static void
 slow_ones(struct wire *a, struct wire *b, struct wire_feed *feed,
           struct wire_listener *listener)
@@ -62,7 +63,7 @@ slow_ones(struct wire *a, struct wire *b, struct wire_feed *feed,
             wire_msg_free(msg);
         }
     }
-    T(!strange, "only what it follows comes");
+    T(!strange, "only subscribed kinds arrive");
     T(lost > 0, "a slow subscriber sees the gap: %ju lost", (uintmax_t)lost);
 }
 
@@ -73,45 +74,45 @@ metrics_come(struct wire *a, struct wire *b, struct wire_feed *feed,
     struct wire_msg *msg;
     struct err err;
     uint64_t missed;
-    int came = 0;
+    int received = 0;
 
-    for (int i = 0; i < 1000 && !came; i++) {
+    for (int i = 0; i < 1000 && !received; i++) {
         wire_feed_metrics(feed, &metrics);
         turn(a, b);
         while (wire_listener_next(all, &msg, &missed, &err) > 0) {
-            came += wire_msg_kind(msg) == WIRE_METRICS;
+            received += wire_msg_kind(msg) == WIRE_METRICS;
             wire_msg_free(msg);
         }
     }
-    T(came > 0, "who follows all gets metrics too");
+    T(received > 0, "a subscriber to all gets metrics, too");
 }
 
 static void
 statuses_come(struct wire *a, struct wire *b, struct wire_feed *feed,
               struct wire_listener *all)
 {
-    struct wire_status heard, status = {.stage = "augment",
-                                        .number = 3,
-                                        .n = 1,
-                                        .values = {{"room", 2, 0}}};
+    struct wire_status got, status = {.stage = "augment",
+                                      .number = 3,
+                                      .n = 1,
+                                      .values = {{"room", 2, 0}}};
     struct wire_msg *msg;
     struct err err;
     uint64_t missed;
-    int came = 0;
+    int received = 0;
 
-    for (int i = 0; i < 1000 && came < 2; i++) {
+    for (int i = 0; i < 1000 && received < 2; i++) {
         wire_feed_status(feed, &status);
         turn(a, b);
         while (wire_listener_next(all, &msg, &missed, &err) > 0) {
             if (wire_msg_kind(msg) == WIRE_STATUS &&
-                !wire_status_get(&heard, msg, &err) &&
-                heard.sequence == status.sequence)
-                came += heard.number == 3 && heard.n == 1 &&
-                        heard.values->value == 2;
+                !wire_status_get(&got, msg, &err) &&
+                got.sequence == status.sequence)
+                received +=
+                    got.number == 3 && got.n == 1 && got.values->value == 2;
             wire_msg_free(msg);
         }
     }
-    T(came == 2, "and how stages are, counted");
+    T(received == 2, "and the status of stages, counted");
 }
 
 int
@@ -131,21 +132,22 @@ main(void)
     listener = wire_listener_open(b, at("events"), "event", &small, &err);
     all = wire_listener_open(b, at("events"), "", &none, &err);
     feed = wire_feed_open(a, at("events"), &small, &err);
-    T(feed && listener && all, "the listener may come first: %s", err.msg);
+    T(feed && listener && all, "the subscriber may start first: %s", err.msg);
     msg = first(a, b, feed, listener);
-    T(msg && !wire_event_get(&got, msg, &err), "events come: %s", err.msg);
+    T(msg && !wire_event_get(&got, msg, &err), "events arrive: %s", err.msg);
     wire_msg_free(msg);
     slow_ones(a, b, feed, listener);
     metrics_come(a, b, feed, all);
     statuses_come(a, b, feed, all);
     T(wire_feed_followed(feed, WIRE_FEATURES) &&
           wire_feed_followed(feed, WIRE_DRAWN),
-      "who follows all follows features and what was drawn");
+      "a subscriber to all receives features and drawn");
     wire_listener_close(all);
-    T(becomes(a, b, feed, WIRE_FEATURES, 0), "gone: nobody does");
+    T(becomes(a, b, feed, WIRE_FEATURES, 0),
+      "after it left, none has a subscriber");
     all = wire_listener_open(b, at("events"), "metrics features", &none, &err);
-    T(becomes(a, b, feed, WIRE_FEATURES, 1), "somebody does");
-    T(!wire_feed_followed(feed, WIRE_DRAWN), "but not what was drawn");
+    T(becomes(a, b, feed, WIRE_FEATURES, 1), "features have a subscriber");
+    T(!wire_feed_followed(feed, WIRE_DRAWN), "but drawn has none");
     wire_feed_close(feed);
     wire_listener_close(listener);
     wire_listener_close(all);

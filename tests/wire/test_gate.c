@@ -13,10 +13,10 @@
 
 static const struct wire_limits none = {0};
 
-/* ---- what it may do ----------------------------------------------------- */
+/* ---- limits ------------------------------------------------------------- */
 
-/* A frame of 1 GiB before the handshake, as far as it goes; whether we are cut
- * off then. */
+/* A frame of 1 GiB before the handshake, as far as it goes; whether we are
+ * disconnected then. */
 static size_t
 flood(struct wire *wire, const uint8_t *zeros, size_t most, int *cut)
 {
@@ -33,9 +33,9 @@ flood(struct wire *wire, const uint8_t *zeros, size_t most, int *cut)
     return sent;
 }
 
-/* Without having been admitted, whatever comes. */
+/* For a peer that is not admitted. */
 static void
-stranger(void)
+unknown_peer(void)
 {
     const size_t slack = 2 * MIB; // of the system's own queues
     struct err err = {""};
@@ -44,23 +44,23 @@ stranger(void)
     struct wire_sock *sock =
         wire_sock_bind(wire, WIRE_ROUTER, at("a"), &limits, &err);
     uint8_t *zeros = calloc(1, 16 * MIB);
-    int cut = 0, said = 0, fd;
+    int cut = 0, reported = 0, fd;
     size_t sent = 0;
 
     // on a busy machine the two seconds of a handshake may be over before
-    for (int tries = 0; tries < 30 && !said; tries++) {
+    for (int tries = 0; tries < 30 && !reported; tries++) {
         sent = flood(wire, zeros, 16 * MIB, &cut);
         *err.msg = '\0';
-        said = is_said(wire, &err);
+        reported = is_reported(wire, &err);
     }
-    T(sent < slack, "a frame of 1 GiB before the handshake is cut off");
+    T(sent < slack, "a frame of 1 GiB before the handshake is refused");
     T(cut, "by closing the connection");
-    T(said, "which is said: %s", err.msg);
+    T(reported, "which is reported: %s", err.msg);
 
     fd = reach(at("a"));
     greet(wire, fd, "DEALER");
     T(endless(wire, fd, 4 * KIB, 16 * MIB) < slack && is_cut(wire, fd),
-      "a message of small parts without end is cut off");
+      "an endless message of small parts is cut off");
     close(fd);
     fd = reach(at("a"));
     greet(wire, fd, "DEALER");
@@ -72,7 +72,7 @@ stranger(void)
     wire_close(wire);
 }
 
-/* Whoever is read may go on: what counts is what is under way. */
+/* A peer that is read may continue: only unread bytes count. */
 static void
 talkative(void)
 {
@@ -82,27 +82,28 @@ talkative(void)
         wire_sock_bind(wire, WIRE_ROUTER, at("b"), &none, &err);
     struct wire_msg *msg, *beat = wire_beat_put(&(struct wire_beat){0});
     const struct wire_part head = wire_msg_part(beat, 1);
-    int fd = reach(at("b")), came = 0;
+    int fd = reach(at("b")), received = 0;
 
     greet(wire, fd, "DEALER");
-    for (int i = 0; i < 10000 && came == i; i++) {
+    for (int i = 0; i < 10000 && received == i; i++) {
         struct wire_id from;
 
         send_by_hand(wire, fd, "foil2.beat", &head);
         wire_wait(wire, -1, 5, &err);
         if (wire_sock_recv(sock, &from, &msg, &err) > 0) {
-            came++;
+            received++;
             wire_msg_free(msg);
         }
     }
-    T(came == 10000, "10,000 small messages that are read come in: %d", came);
+    T(received == 10000, "10,000 small messages that are read are accepted: %d",
+      received);
     wire_msg_free(beat);
     close(fd);
     wire_sock_close(sock);
     wire_close(wire);
 }
 
-/* Twenty descriptors that were strangers' are free again. */
+/* Twenty descriptors of unknown peers are free again. */
 static void
 strangers_come_and_go(struct wire *a, struct wire *b, const char *endpoint)
 {
@@ -117,7 +118,7 @@ strangers_come_and_go(struct wire *a, struct wire *b, const char *endpoint)
         turn(a, b);
 }
 
-/* A descriptor that a peer had is free for what we connect with ourselves. */
+/* A descriptor that a peer had is reused for a connection of ours. */
 static void
 reused(void)
 {
@@ -129,7 +130,7 @@ reused(void)
     struct wire_hello hello = hello_of("train", "", digest_a, 10);
     struct wire_msg *msg, *big;
     struct wire_id from;
-    int came = 0;
+    int received = 0;
 
     memset(hello.run, 'x', sizeof hello.run - 1);
     big = wire_hello_put(&hello);
@@ -140,18 +141,19 @@ reused(void)
          i++)
         turn(a, b);
     wire_msg_free(msg);
-    // more to the one who connected than a stranger may send
-    for (int i = 0; i < 100000 && came < 1000; i++) {
+    // more than an unknown peer may send
+    for (int i = 0; i < 100000 && received < 1000; i++) {
         wire_sock_send(router, &from, big);
         if (i % 8 == 0)
             turn(a, b);
         while (wire_sock_recv(dealer, NULL, &msg, &err) > 0) {
-            came++;
+            received++;
             wire_msg_free(msg);
         }
     }
-    T(came >= 1000, "the binder of what we connect to is not counted, whoever "
-                    "had its descriptor");
+    T(received >= 1000,
+      "our connection to a binder is not counted, whichever peer "
+      "had its descriptor");
     wire_msg_free(big);
     wire_sock_close(dealer);
     wire_sock_close(router);
@@ -159,7 +161,7 @@ reused(void)
     wire_close(b);
 }
 
-/* In a process that may open n files: 0 when a peer comes in in the end. */
+/* In a process that may open n files: 0 when a peer can connect in the end. */
 static int
 crowded(int n)
 {
@@ -170,21 +172,21 @@ crowded(int n)
         wire_sock_bind(wire, WIRE_ROUTER, at("f"), &none, &err);
     struct wire_msg *msg;
     struct wire_id from;
-    int told = 0, rc = 0;
+    int reported = 0, rc = 0;
 
     if (setrlimit(RLIMIT_NOFILE, &few))
         return 1;
-    while (rc == 0) { // until a peer is heard
+    while (rc == 0) { // until a message of a peer arrives
         if (wire_wait(wire, -1, 10, &err) < 0)
             return 2;
-        told |= wire_refused(wire, &err) && strstr(err.msg, "about 940");
+        reported |= wire_refused(wire, &err) && strstr(err.msg, "about 940");
         rc = wire_sock_recv(sock, &from, &msg, &err);
     }
     if (rc > 0)
         wire_msg_free(msg);
     wire_sock_close(sock);
     wire_close(wire);
-    return rc < 0 || !told;
+    return rc < 0 || !reported;
 }
 
 static void
@@ -207,7 +209,7 @@ crowd(int files)
     for (int i = 1; i < MANY; i++)
         held += (fds[i] = reach(at("f"))) >= 0;
     T(waitpid(pid, &status, WNOHANG) == 0,
-      "%d files, %d connections: the process lives", files, held);
+      "%d files, %d connections: the process survives", files, held);
     for (int i = 0; i < MANY; i++)
         close(fds[i]);
     wire = wire_open(NULL, &err);
@@ -216,7 +218,7 @@ crowd(int files)
     for (int i = 0; i < 4000 && waitpid(pid, &status, WNOHANG) == 0; i++)
         wire_wait(wire, -1, 0.005, &err);
     T(WIFEXITED(status) && WEXITSTATUS(status) == 0,
-      "it said so, and who comes later is heard");
+      "it reports them, and a later peer is served");
     wire_msg_free(beat);
     wire_sock_close(sock);
     wire_close(wire);
@@ -240,7 +242,7 @@ taken_as(int listens, const char *endpoint, int want, int *other)
     return -1;
 }
 
-/* 1 when recv() lets in what no stranger may have under way. */
+/* 1 when recv() reads more than an unknown peer may have unread. */
 static int
 lets_in(int fd, int other)
 {
@@ -265,7 +267,7 @@ generations(void)
     gate = wire_gate->take_made();
     first = taken_as(listens, endpoint, -1, &other);
     wire_gate->admit_peer(gate, first);
-    T(lets_in(first, other), "who is admitted may have more under way");
+    T(lets_in(first, other), "an admitted peer may have more unread bytes");
     close(first);
     close(other);
     fd = taken_as(listens, endpoint, -1, &other);
@@ -275,13 +277,14 @@ generations(void)
     fd = taken_as(listens, endpoint, first, &other);
     T(fd == first, "later one has the same");
     wire_gate->admit_peer(gate, fd);
-    T(!lets_in(fd, other), "a message of the one before does not admit it");
+    T(!lets_in(fd, other),
+      "a message of the previous connection does not admit it");
     close(other);
     close(fd);
     fd = taken_as(listens, endpoint, first, &other);
     wire_gate->note_drained(gate);
     wire_gate->admit_peer(gate, fd);
-    T(lets_in(fd, other), "one that came after all was read does");
+    T(lets_in(fd, other), "one received after all was read does");
     close(other);
     close(fd);
     close(listens);
@@ -297,7 +300,7 @@ main(void)
     crowd(2048);
     crowd(1024);
     crowd(60);
-    stranger();
+    unknown_peer();
     talkative();
     reused();
     generations();

@@ -21,7 +21,7 @@ open_trainer(struct wire *wire, const char *name)
     return flow_server_open(wire, &config, &err);
 }
 
-/* A peer that is greeted by hand, or -1. */
+/* A peer without ZeroMQ that has sent its hello, or -1. */
 static int
 join_by_hand(struct wire *wire, struct flow_server *server, const char *name)
 {
@@ -44,7 +44,7 @@ join_by_hand(struct wire *wire, struct flow_server *server, const char *name)
     return joined ? fd : -1;
 }
 
-/* 1 when a peer whose hello was taken may have so many bytes under way. */
+/* 1 when a greeted peer may have so many unread bytes. */
 static int
 admits(size_t part, size_t bytes, size_t expect, size_t n)
 {
@@ -70,12 +70,12 @@ static void
 admitted(void)
 {
     T(admits(64 * KIB, 3 * MIB, 0, 0),
-      "who said hello may have under way what the socket was opened for");
+      "a greeted peer may have as many unread bytes as the socket allows");
     T(!admits(64 * KIB, 16 * MIB, 0, 0), "but not more, in many parts");
     T(!admits(7 * MIB, 7 * MIB, 0, 0), "or in one");
     T(admits(MIB, 7 * MIB, 3 * MIB, 1),
-      "of what is expected one message more is let in");
-    T(!admits(MIB, 14 * MIB, 3 * MIB, 1), "and nothing beyond");
+      "one message more than expected is accepted");
+    T(!admits(MIB, 14 * MIB, 3 * MIB, 1), "and no more");
 }
 
 /* 1 when the other side has closed by now. */
@@ -91,7 +91,7 @@ has_ended(int fd)
     return n == 0 || errno != EAGAIN;
 }
 
-/* Sixteen who were greeted begin messages that they do not end; then one more
+/* Sixteen greeted peers begin messages that they do not end; then one more
  * sends a whole one. */
 static void
 greedy_together(void)
@@ -113,11 +113,13 @@ greedy_together(void)
     for (int i = 0; i < PEERS; i++)
         cut += has_ended(fds[i]);
     T(cut >= PEERS - MOST / EACH - 1,
-      "together they may have no more under way than one: %d are cut off", cut);
+      "together they may have no more unread bytes than one: %d are cut off",
+      cut);
     T(endless(wire, last, 512 * KIB, EACH) >= EACH,
-      "the one who has sent nothing yet may still send");
-    T(is_said(wire, &err) && strstr(err.msg, "more than it may"),
-      "it is said: %s", err.msg);
+      "the one that has sent nothing yet may still send");
+    T(is_reported(wire, &err) &&
+          strstr(err.msg, "more unread bytes than allowed"),
+      "it is reported: %s", err.msg);
     for (int i = 0; i < PEERS; i++)
         close(fds[i]);
     close(last);
@@ -125,8 +127,8 @@ greedy_together(void)
     wire_close(wire);
 }
 
-/* Publishes until a subscriber that does not read is cut off, or for seconds;
- * *got: how many came to one who does. */
+/* Publishes until a subscriber that does not read is disconnected, or for
+ * seconds; *got: how many messages a subscriber that reads received. */
 static int
 outlasts(struct wire *a, struct wire *b, struct wire_feed *feed,
          struct wire_listener *listener, size_t *got)
@@ -158,7 +160,7 @@ outlasts(struct wire *a, struct wire *b, struct wire_feed *feed,
     return strstr(err.msg, "does not read") != NULL;
 }
 
-/* Of two who follow features one does not read. */
+/* Of two subscribers to features one does not read. */
 static void
 stuck(void)
 {
@@ -175,8 +177,8 @@ stuck(void)
     push(a, fd, all, sizeof all);
     T(outlasts(a, b, feed, listener, &got),
       "a subscriber that does not read is cut off");
-    T(got > 0, "one who does gets on: %zu came", got);
-    T(wire_feed_unsent(feed) <= WIRE_PUBLISHED, "what waits is bounded");
+    T(got > 0, "one that reads is not: it received %zu", got);
+    T(wire_feed_unsent(feed) <= WIRE_PUBLISHED, "queued bytes are bounded");
     close(fd);
     wire_listener_close(listener);
     wire_feed_close(feed);
@@ -200,18 +202,19 @@ subscriptions(void)
     greet(a, fd, "SUB");
     while (n < 100000 && push(a, fd, topic, sizeof topic) == sizeof topic)
         n++;
-    T(n < 50000 && is_cut(a, fd), "who subscribes without end is cut off");
+    T(n < 50000 && is_cut(a, fd),
+      "a peer that subscribes without end is disconnected");
     close(fd);
     fd = reach(at("d"));
     greet(a, fd, "SUB");
     push(a, fd, longer, sizeof longer);
-    T(is_cut(a, fd), "so is who follows a topic of 512 bytes");
+    T(is_cut(a, fd), "so is one with a topic of 512 bytes");
     close(fd);
     for (int i = 0; i < 1000 && !followed; i++) {
         turn(a, b);
         followed = wire_feed_followed(feed, WIRE_FEATURES);
     }
-    T(followed, "who follows three kinds is not touched");
+    T(followed, "a subscriber to three kinds is not");
     wire_listener_close(listener);
     wire_feed_close(feed);
     wire_close(a);

@@ -11,7 +11,7 @@ passes(const char *bytes, size_t len)
     struct err err = {""};
     int rc = wire_guard(bytes, len, &err);
 
-    T(rc == 0 || *err.msg, "says why: %s", err.msg);
+    T(rc == 0 || *err.msg, "the reason is set: %s", err.msg);
     return rc == 0;
 }
 
@@ -40,7 +40,7 @@ bombs(void)
     T(!PASSES("\x81\xa1k\xdb\xff\xff\xff\xff"), "a text of 4 GB");
     T(!PASSES("\x81\xa1k\x91\x91\x91\x90"), "depth 5");
     T(!PASSES("\x81\xa1k\xd4\x01x"), "an extension type");
-    T(!PASSES("\x81\xa1k\xc1"), "a tag that is nothing");
+    T(!PASSES("\x81\xa1k\xc1"), "an unused tag");
 }
 
 static void
@@ -52,8 +52,8 @@ edges(void)
     T(!PASSES("\x90"), "an array");
     T(!PASSES("\x81"), "a map that ends early");
     T(!PASSES("\x81\xa1k"), "a key without value");
-    T(!PASSES("\x81\x01\x01"), "a key that is no text");
-    T(!PASSES("\x80\x80"), "bytes behind the end");
+    T(!PASSES("\x81\x01\x01"), "a key that is not text");
+    T(!PASSES("\x80\x80"), "bytes after the end");
     T(!PASSES("\x81\xa1k\xcb\x3f"), "half a float");
 
     // {"k": bin} of exactly the largest size, then one more

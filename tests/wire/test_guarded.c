@@ -49,7 +49,7 @@ guarded(struct wire *wire)
 
     umask(before);
     T(sock && !stat(endpoint + 6, &st) && !(st.st_mode & 07),
-      "a socket is for no others, mode %o", (unsigned)st.st_mode & 0777);
+      "other users cannot use a socket, mode %o", (unsigned)st.st_mode & 0777);
     wire_sock_close(sock);
     if (has_ipv6())
         T(binds_ipv6(wire), "to bind [::1] is fine, too");
@@ -57,7 +57,7 @@ guarded(struct wire *wire)
         T_SKIP("to bind [::1] is fine, too", "no IPv6 here");
 }
 
-/* With hardly a file to open nobody could connect. */
+/* With too few files no peer could connect. */
 static void
 few_files(void)
 {

@@ -34,7 +34,7 @@ making(void)
 
     T(!wire_keys_make(scratch, "sel", "select", &err), "made: %s", err.msg);
     T(!stat(path("sel.key_secret"), &st) && (st.st_mode & 077) == 0,
-      "nobody else reads the secret");
+      "other users cannot read the secret");
     T(wire_keys_make(scratch, "sel", "select", &err), "not twice: %s", err.msg);
     T(wire_keys_make(scratch, "x", "king", &err), "no such role: %s", err.msg);
     T(wire_keys_make(scratch, "../x", "any", &err), "no path: %s", err.msg);
@@ -118,12 +118,12 @@ modes(void)
       "so is a key in it that others can write to");
     if (geteuid() == 0)
         T(!allows("", 0755, 1) && !allows("aug.key", 0644, 1),
-          "so is what belongs to somebody else");
+          "so is one that belongs to another user");
     else
-        T_SKIP("so is what belongs to somebody else", "only root can chown");
+        T_SKIP("so is one that belongs to another user", "only root can chown");
 }
 
-/* Each role at each end of each edge: what foil-wire(5) says at KEYS. */
+/* Each role at each end of each edge: as in KEYS of foil-wire(5). */
 static void
 roles(void)
 {
@@ -160,7 +160,7 @@ roles(void)
     }
     T(!wire_role_known("king") && !wire_role_known("") &&
           !wire_role_known("augment negatives") && !wire_role_known("aug"),
-      "nobody else's anywhere");
+      "no other role anywhere");
 }
 
 int

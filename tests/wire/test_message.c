@@ -3,7 +3,7 @@
  */
 #include "message_each.h"
 
-/* ---- what is right ------------------------------------------------------ */
+/* ---- valid messages ------------------------------------------------------ */
 
 static void
 round_trip(int full)
@@ -13,30 +13,30 @@ round_trip(int full)
     struct err err = {""};
     const int rc = wire_decode(kind, x, msg, size, &err);
 
-    T(!rc, "%s: %s is taken: %s", message->name,
-      full ? "all that there may be" : "only what there must be", err.msg);
+    T(!rc, "%s: %s is accepted: %s", message->name,
+      full ? "with all fields" : "with required fields only", err.msg);
     if (rc)
         return;
     if (message->held)
         wire_msg_free(wire_msg_hold(msg));
     back = wire_encode(kind, x);
-    T(same_bytes(msg, back), "%s: what was decoded is sent as the same bytes",
-      message->name);
+    T(same_bytes(msg, back),
+      "%s: a decoded struct is encoded to the same bytes", message->name);
     wire_msg_free(msg);
     if (message->held) {
         struct wire_msg *later = wire_encode(kind, x);
 
-        T(same_bytes(later, back), "%s: arrays outlive our hold of the message",
-          message->name);
+        T(same_bytes(later, back),
+          "%s: arrays outlive our reference to the message", message->name);
         wire_msg_free(later);
         wire_release(kind, x);
-        T(is_empty(x), "%s: what was released is empty", message->name);
+        T(is_empty(x), "%s: a released struct is empty", message->name);
         wire_release(kind, x);
     }
     wire_msg_free(back);
 }
 
-/* Of an array of a decoded struct. */
+/* For an array of a decoded struct. */
 static const void *
 pointer(const char *x, size_t at)
 {
@@ -76,10 +76,10 @@ unknown(const struct wire_msg *msg)
     draft_start(&d, msg);
     d.tensor[d.n++] = colour;
     taken(&d, "with an unknown tensor", "colour");
-    all_good("what is not known is ignored");
+    all_good("unknown fields are ignored");
 }
 
-/* ---- keys that are wrong ------------------------------------------------ */
+/* ---- wrong keys ---------------------------------------------------------- */
 
 static void
 missing_and_twice(const struct wire_msg *msg)
@@ -102,7 +102,7 @@ missing_and_twice(const struct wire_msg *msg)
         draft_add(&d, map_of(f), f->name, draft_whole(1));
         refused(&d, "is there twice", "twice", f->name);
     }
-    all_good("keys that must be there are, and none is twice");
+    all_good("required keys are present, and none is twice");
 }
 
 static void
@@ -145,7 +145,7 @@ wrong_types(const struct wire_msg *msg)
     all_good("a key of a wrong type is refused");
 }
 
-/* The least that a number may be in this message. */
+/* The lower bound of a number in this message. */
 static int64_t
 least_of(const struct wire_msg *msg, const struct wire_field *f)
 {
@@ -173,29 +173,29 @@ ranges(const struct wire_msg *msg)
     struct draft d;
 
     for (f = message->fields; f->name; f++) {
-        char say[100];
+        char want[100];
 
-        snprintf(say, sizeof say, "'%s' is no whole number in", f->name);
+        snprintf(want, sizeof want, "'%s' is not a whole number in", f->name);
         if (is_number(f)) {
             const int64_t least = least_of(msg, f), most = f->greatest;
             msgpack_object more = draft_whole(most);
 
-            more.via.u64++; // also behind INT64_MAX
+            more.via.u64++; // also beyond INT64_MAX
             set(&d, msg, f, draft_whole(least - 1));
-            refused(&d, say, "below", f->name);
+            refused(&d, want, "below", f->name);
             set(&d, msg, f, more);
-            refused(&d, say, "above", f->name);
+            refused(&d, want, "above", f->name);
             set(&d, msg, f, draft_whole(least));
-            within(&d, say, "the least", f->name);
+            within(&d, want, "the least", f->name);
             set(&d, msg, f, draft_whole(most));
-            within(&d, say, "the greatest", f->name);
+            within(&d, want, "the greatest", f->name);
         } else if (f->type == WIRE_REAL) {
             const double wrong[] = {nextafter(f->low, -1e300),
                                     nextafter(f->high, 1e300), INFINITY, NAN};
 
             for (size_t i = 0; i < 4; i++) {
                 set(&d, msg, f, draft_real(wrong[i]));
-                refused(&d, "is no number in", "outside", f->name);
+                refused(&d, "is not a number in", "outside", f->name);
             }
             set(&d, msg, f, draft_real(f->low));
             taken(&d, "the least", f->name);
@@ -203,7 +203,8 @@ ranges(const struct wire_msg *msg)
             taken(&d, "the greatest", f->name);
         }
     }
-    all_good("a number outside of its range is refused, the bounds are taken");
+    all_good(
+        "a number outside of its range is refused, the bounds are accepted");
 }
 
 static void
@@ -222,14 +223,14 @@ texts(const struct wire_msg *msg)
         if (f->type != WIRE_TEXT)
             continue;
         set(&d, msg, f, draft_text(longest));
-        within(&d, "is no text", "the longest", f->name);
+        within(&d, "is not a text", "the longest", f->name);
         set(&d, msg, f, draft_text(longest - 1));
-        refused(&d, "is no text of", "too long", f->name);
+        refused(&d, "is not a text of", "too long", f->name);
         set(&d, msg, f, draft_text(""));
         if (f->least)
-            refused(&d, "is no text of 1 to", "an empty one", f->name);
+            refused(&d, "is not a text of 1 to", "an empty one", f->name);
         set(&d, msg, f, zero);
-        refused(&d, "is no text", "a zero byte", f->name);
+        refused(&d, "is not a text", "a zero byte", f->name);
         if (!f->words)
             continue;
         set(&d, msg, f, draft_text(""));
@@ -245,7 +246,7 @@ texts(const struct wire_msg *msg)
             taken(&d, "a word", f->name);
         }
     }
-    all_good("texts have their length, words are known");
+    all_good("texts have an allowed length, words are known");
 }
 
 static void
@@ -268,17 +269,17 @@ parts(const struct wire_msg *msg)
 
             set(&d, msg, f, draft_list(2, list));
             if (i < 5)
-                refused(&d, "is no [i, n] with i < n", "no part", f->name);
+                refused(&d, "is not [i, n] with i < n", "no part", f->name);
             else
                 taken(&d, "a part", f->name);
             set(&d, msg, f, draft_list(i % 2 ? 1 : 3, list));
-            refused(&d, "is no [i, n]", "of one or three", f->name);
+            refused(&d, "is not [i, n]", "of one or three", f->name);
         }
     }
     all_good("a part is below the number of parts");
 }
 
-/* A list of n elements, of which the first is given and the rest are right. */
+/* A list of n elements, the first as passed and the rest valid. */
 static void
 set_list(struct draft *d, const struct wire_msg *msg,
          const struct wire_field *f, size_t n, msgpack_object_kv first)
@@ -326,7 +327,7 @@ lists(const struct wire_msg *msg)
         if (!is_map && f->type != WIRE_COUPLES)
             continue;
         set_list(&d, msg, f, most, (msgpack_object_kv){draft_text("n"), good});
-        taken(&d, "as many as there may be", f->name);
+        taken(&d, "the most elements", f->name);
         set_list(&d, msg, f, most + 1,
                  (msgpack_object_kv){draft_text("n"), good});
         refused(&d, f->name, "one too many", f->name);
@@ -335,10 +336,10 @@ lists(const struct wire_msg *msg)
             refused(&d, "", "a wrong element", f->name);
         }
     }
-    all_good("lists have no more elements than they may, and right ones");
+    all_good("lists have no more elements than allowed, and valid ones");
 }
 
-/* ---- frames that are cut ------------------------------------------------ */
+/* ---- frames cut short ---------------------------------------------------- */
 
 static int
 is_message(size_t n, const struct wire_part *part)
@@ -370,7 +371,7 @@ cut(const struct wire_msg *msg)
         }
         part[i] = whole;
     }
-    all_good("frames that are cut anywhere are no such message");
+    all_good("a message with frames cut anywhere is refused");
 }
 
 static void

@@ -1,17 +1,17 @@
 /*
- * Tensors of every message, by its table; and what tables do not say: checks
- * between fields, rows of tables.
+ * Tensors of every message, by its table; and conditions that are not in the
+ * tables: checks between fields, rows of tables.
  */
 #include <math.h>
 
 #include "message_each.h"
 
-/* What tensors of another shape have: each id once. */
+/* Data for tensors of another shape: each id once. */
 static int64_t counted[4 << 20];
 
-/* ---- tensors that are wrong --------------------------------------------- */
+/* ---- wrong tensors ------------------------------------------------------ */
 
-/* How many tensors and numbers of the header say that size. */
+/* How many tensors and numbers of the header have that size. */
 static int
 sayings(char name)
 {
@@ -42,7 +42,7 @@ wrong_size(const struct wire_msg *msg, const struct wire_field *f, size_t k)
         t->data = counted;
         t->shape[k] += (size_t)by;
         if (alone)
-            taken(&d, "of a size that it alone has", f->name);
+            taken(&d, "with a size of its own", f->name);
         else
             refused(&d, "tensor '", "of another size", f->name);
     }
@@ -97,7 +97,7 @@ wrong_tensors(const struct wire_msg *msg)
         "a tensor of a wrong dtype or shape is refused, or one that misses");
 }
 
-/* Of t, which is of a draft, with element 1 changed. */
+/* A copy of a draft's tensor t with element 1 changed. */
 static const void *
 elements(const struct wire_tensor *t, int64_t whole, float real)
 {
@@ -143,7 +143,7 @@ wrong_elements(const struct wire_msg *msg)
         if (f->once)
             with_element(msg, f, 0, 0, "an id twice");
         if (f->below)
-            with_element(msg, f, 1 << 20, 0, "an element that is not below");
+            with_element(msg, f, 1 << 20, 0, "an element not below its bound");
         if (f->below)
             with_element(msg, f, -1, 0, "an element below 0");
         if (f->shape && f->least < f->greatest) {
@@ -157,17 +157,17 @@ wrong_elements(const struct wire_msg *msg)
     all_good("an element out of range is refused");
 }
 
-/* ---- what tables do not say: checks between fields ---------------------- */
+/* ---- conditions not in tables: checks between fields -------------------- */
 
 /* For each check of a table, fields that break it: element 1 of a tensor, or
- * that the tensor is gone. */
+ * the absence of the tensor. */
 static const struct breach {
     enum wire_kind kind;
     const char *check, *in, *field, *text;
     double value;
 } breaches[] = {
-    {WIRE_HELLO, "the digest is one", "dataset", "digest", "0123", 0},
-    {WIRE_HELLO, "the digest is one", "dataset", "digest",
+    {WIRE_HELLO, "the digest is valid", "dataset", "digest", "0123", 0},
+    {WIRE_HELLO, "the digest is valid", "dataset", "digest",
      "0123456789abcdef0123456789abcdeg", 0},
     {WIRE_HELLO, "a data set has a digest and images, or neither", "dataset",
      "digest", "", 0},
@@ -187,12 +187,13 @@ static const struct breach {
     {WIRE_BATCH, "rows of extra_texts are captions", NULL, "tokens", "gone", 0},
     {WIRE_PAIRS, "rows of extra_texts are captions", NULL, "extra_texts", NULL,
      60},
-    {WIRE_PAIRS, "kind pair has what it wants", NULL, "captions", "gone", 0},
+    {WIRE_PAIRS, "kind pair has 2 views and captions", NULL, "captions", "gone",
+     0},
     {WIRE_WEIGHTS, "rows of w are weights", NULL, "w", NULL, -0.25},
     {WIRE_WEIGHTS, "rows of w are weights", NULL, "w", NULL, 0.9},
     {WIRE_STATE_PUT, "a piece is of one table", NULL, "from", NULL, 29},
     {WIRE_STATE_PUT, "a piece is of one table", NULL, "from", NULL, 1e12},
-    {WIRE_NEXT, "have is places in order", NULL, "have", NULL, -1},
+    {WIRE_NEXT, "have lists places in order", NULL, "have", NULL, -1},
     {WIRE_NEXT, "no more than the window is held", NULL, "window", NULL, 1},
 };
 
@@ -234,11 +235,11 @@ breach_all(const struct wire_msg *msg)
                 breach(msg, &breaches[i]);
                 seen = 1;
             }
-        T(seen, "%s: there is a breach of: %s", message->name, c->what);
+        T(seen, "%s: a draft breaks: %s", message->name, c->what);
     }
 }
 
-/* Weights may drop a share of a row where they say so. */
+/* Weights may drop a share of a row if they are partial. */
 static void
 dropped_share(const struct wire_msg *msg)
 {
@@ -250,13 +251,13 @@ dropped_share(const struct wire_msg *msg)
     t->data = elements(t, 0, 0.25f);
     taken(&d, "with a share dropped", "w");
     draft_remove(&d, NULL, "partial");
-    refused(&d, "is no set of weights", "without partial", "w");
-    all_good("a row may sum to less than 1 where they are partial");
+    refused(&d, "is not a set of weights", "without partial", "w");
+    all_good("a row of partial weights may sum to less than 1");
 }
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* A list of n tables; the last one is given. */
+/* A list of n tables, the last one as passed. */
 static void
 set_tables(struct draft *d, const struct wire_msg *msg,
            const struct wire_field *f, size_t n, msgpack_object name,
@@ -294,28 +295,28 @@ wrong_entries(const struct wire_msg *msg, const struct wire_field *f)
     set_tables(&d, msg, f, 1, zero, 1, 1);
     refused(&d, "a name has 1 .. 59 bytes", "a zero byte", f->name);
     set_tables(&d, msg, f, 1, draft_whole(3), 1, 1);
-    refused(&d, "is no table", "a number as name", f->name);
+    refused(&d, "is not a table", "a number as name", f->name);
     set_tables(&d, msg, f, 2, draft_text("t0"), 1, 1);
     refused(&d, "'t0' is there twice", "two of one name", f->name);
     set_tables(&d, msg, f, 1, draft_text("x"), 0, 1);
-    refused(&d, "is no table", "no rows", f->name);
+    refused(&d, "is not a table", "no rows", f->name);
     set_tables(&d, msg, f, 1, draft_text("x"), WIRE_SIZE_MAX + 1, 1);
-    refused(&d, "is no table", "too many rows", f->name);
+    refused(&d, "is not a table", "too many rows", f->name);
     set_tables(&d, msg, f, 1, draft_text("x"), 1, 0);
-    refused(&d, "is no table", "no width", f->name);
+    refused(&d, "is not a table", "no width", f->name);
     set_tables(&d, msg, f, 1, draft_text("x"), 1, WIRE_WIDTH_MAX);
     taken(&d, "the widest", f->name);
     set_tables(&d, msg, f, 1, draft_text("x"), 1, WIRE_WIDTH_MAX + 1);
-    refused(&d, "is no table", "wider", f->name);
+    refused(&d, "is not a table", "wider", f->name);
     set_tables(&d, msg, f, WIRE_TABLES_MAX, draft_text("x"), 1, 1);
-    taken(&d, "as many as there may be", f->name);
+    taken(&d, "the most tables", f->name);
     set_tables(&d, msg, f, WIRE_TABLES_MAX + 1, draft_text("x"), 1, 1);
     refused(&d, "at most 16 tables", "one too many", f->name);
     two[0] = draft_text("x");
     two[1] = draft_whole(1);
     one = draft_list(2, two);
     set(&d, msg, f, draft_list(1, &one));
-    refused(&d, "is no table", "two elements", f->name);
+    refused(&d, "is not a table", "two elements", f->name);
 }
 
 /* The example has 2 rows of table 'a', 30 x 3. */
@@ -328,15 +329,15 @@ wrong_rows(const struct wire_msg *msg, const struct wire_field *f)
 
     draft_start(&d, msg);
     draft_tensor(&d, "a.row")->shape[1] = 2;
-    refused(&d, "no u1 [k,3]", "narrower rows", f->name);
+    refused(&d, "is not u1 [k,3]", "narrower rows", f->name);
     draft_start(&d, msg);
     t = draft_tensor(&d, "a.row");
     t->data = counted;
     t->dtype = WIRE_I4;
-    refused(&d, "no u1 [k,3]", "of another dtype", f->name);
+    refused(&d, "is not u1 [k,3]", "of another dtype", f->name);
     draft_start(&d, msg);
     draft_tensor(&d, "a.row")->rank = 1;
-    refused(&d, "no u1 [k,3]", "of another rank", f->name);
+    refused(&d, "is not u1 [k,3]", "of another rank", f->name);
     draft_start(&d, msg);
     t = draft_tensor(&d, "a.row");
     *t = d.tensor[--d.n];
@@ -344,20 +345,20 @@ wrong_rows(const struct wire_msg *msg, const struct wire_field *f)
         taken(&d, "a piece without rows", f->name);
         return;
     }
-    refused(&d, "no i8 [0]", "places without rows", f->name);
+    refused(&d, "is not i8 [0]", "indices without rows", f->name);
     draft_start(&d, msg);
     draft_tensor(&d, "a.at")->data = places;
     taken(&d, "the last row", f->name);
     draft_tensor(&d, "a.at")->data = elements(draft_tensor(&d, "a.at"), 30, 0);
-    refused(&d, "'a.at' has 30, want 0 .. 29", "behind it", f->name);
+    refused(&d, "'a.at' has 30, want 0 .. 29", "after the last", f->name);
     draft_tensor(&d, "a.at")->data = elements(draft_tensor(&d, "a.at"), -1, 0);
     refused(&d, "'a.at' has -1", "before the first", f->name);
     draft_start(&d, msg);
     draft_tensor(&d, "a.at")->shape[0] = 1;
-    refused(&d, "no i8 [2]", "a place too few", f->name);
+    refused(&d, "is not i8 [2]", "an index too few", f->name);
     draft_start(&d, msg);
     draft_tensor(&d, "a.at")->name[0] = 'x';
-    refused(&d, "no i8 [2]", "no places", f->name);
+    refused(&d, "is not i8 [2]", "no indices", f->name);
 }
 
 static void
@@ -370,7 +371,7 @@ tables(const struct wire_msg *msg)
             continue;
         wrong_entries(msg, f);
         wrong_rows(msg, f);
-        all_good("tables and their rows are right");
+        all_good("tables and their rows are checked");
     }
 }
 
@@ -392,7 +393,7 @@ pieces(const struct wire_msg *msg)
     t = draft_tensor(&d, "a.row");
     t->data = bytes;
     t->shape[0] = WIRE_PIECE_MAX / 3;
-    taken(&d, "as many rows as there may be", "tables");
+    taken(&d, "the most rows", "tables");
     t->shape[0]++;
     refused(&d, "more than 16777216 bytes", "one row more", "tables");
     all_good("a piece is of one table, and not too large");

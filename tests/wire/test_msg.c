@@ -72,7 +72,7 @@ counts(void)
     T(!taken(2, part, &err), "a bomb: %s", err.msg);
 }
 
-/* A beat with one tensor, as the header lists it and as its bytes are. */
+/* A beat with one tensor: its entry in the header, and its bytes. */
 static int
 tensor_taken(const char *list, size_t n, const void *data, size_t len)
 {
@@ -161,8 +161,8 @@ static const struct {
     {LIST("\x92\x93\xa1z\xa2"
           "f4\x91\x02\x93\xa1y\xa2"
           "f4\x91\x02"),
-     two, 8, 0, "two are listed, one is there"},
-    {LIST("\x03"), two, 8, 0, "'tensors' is no list"},
+     two, 8, 0, "two are listed, one is present"},
+    {LIST("\x03"), two, 8, 0, "'tensors' is not a list"},
 };
 
 static void
@@ -177,7 +177,7 @@ tensors(void)
     }
 }
 
-/* However the bytes lie, what a decoder sees is aligned. */
+/* Data is aligned for decoders, wherever its bytes are. */
 static void
 alignment(void)
 {
@@ -232,7 +232,7 @@ main(void)
     T(wire_msg_parts(msg) == 2 && wire_msg_bytes(msg) == 11, "a beat is small");
     T(!*wire_msg_role(msg) && wire_msg_tensors(msg) == 0, "and plain");
     wire_msg_free(wire_msg_hold(msg));
-    T(wire_msg_kind(msg) == WIRE_BEAT, "the last holder frees");
+    T(wire_msg_kind(msg) == WIRE_BEAT, "the last reference frees");
     wire_msg_free(msg);
     wire_msg_free(NULL);
     return t_done();

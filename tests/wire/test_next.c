@@ -20,11 +20,11 @@ sessions(void)
       "a new session is the time");
     T(wire_session_begin(now, now) == now + 1 &&
           wire_session_begin(now + hour, now) == now + hour + 1,
-      "where the clock was set back, one more than the session before");
+      "if the clock was set back, one more than the last session");
     T(wire_session_begin(now + 25 * hour, now) == now,
-      "which others would refuse if it were a day ahead");
+      "which peers would refuse if it were a day ahead");
     T(wire_session_begin(now, hour) == now + 1,
-      "but not where clocks were never set");
+      "but not if clocks were never set");
 }
 
 static void
@@ -37,7 +37,7 @@ order(void)
     T(wire_place_cmp(&b, &b) == 0, "the same is the same");
 }
 
-/* What is held comes in order, each place once, and fits the window. */
+/* Held places are in order, each once, and fit the window. */
 static void
 held(void)
 {

@@ -4,8 +4,8 @@
 
 #include "flow/ends.h"
 
-/* Turns all three until the server (or the client, if given) has that news.
- * What waits for the other one ends each wait at once: so by the clock. */
+/* Runs all three until the server (or the client, if set) has that news.  A
+ * message for the other one ends each wait at once: so the clock limits it. */
 static int
 sees(struct wire *wire, struct wire_proxy *proxy, struct flow_server *server,
      struct flow_client *client, enum flow_what what, struct flow_news *news,
@@ -44,10 +44,10 @@ augmenter(struct wire *wire)
     return flow_client_open(wire, &config, &err);
 }
 
-/* What one asks for through the proxy comes to that one. */
+/* The answer to a request through the proxy reaches the peer that sent it. */
 static void
-asks(struct wire *wire, struct wire_proxy *proxy, struct flow_server *server,
-     struct flow_client *one, int *passed)
+sends_request(struct wire *wire, struct wire_proxy *proxy,
+              struct flow_server *server, struct flow_client *one, int *passed)
 {
     const int64_t ids[] = {1, 2};
     const struct wire_item item = {.session = 5,
@@ -63,14 +63,14 @@ asks(struct wire *wire, struct wire_proxy *proxy, struct flow_server *server,
     struct flow_news news;
     struct err err = {""};
 
-    T(flow_client_send(one, msg), "it asks");
+    T(flow_client_send(one, msg), "the request arrives");
     wire_msg_free(msg);
     T(sees(wire, proxy, server, NULL, FLOW_MESSAGE, &news, passed), "asked");
     msg = wire_item_put(&item);
     T(flow_server_send(server, news.peer, msg), "sent");
     T(sees(wire, proxy, NULL, one, FLOW_MESSAGE, &news, passed) &&
           !wire_item_get(&got, news.msg, 10, &err) && got.batch.ids[1] == 2,
-      "the item comes to the one who asked");
+      "the item reaches the peer that sent the request");
     wire_item_release(&got);
     wire_msg_free(msg);
 }
@@ -99,10 +99,11 @@ main(void)
     T(server && proxy && one && two, "all open: %s", err.msg);
     T(sees(wire, proxy, server, NULL, FLOW_JOINED, &news, &passed), "one");
     T(sees(wire, proxy, server, NULL, FLOW_JOINED, &news, &passed), "two");
-    T(flow_server_peers(server) == 2, "the binder meets both");
-    T(sees(wire, proxy, NULL, one, FLOW_JOINED, &news, &passed), "and greets");
-    asks(wire, proxy, server, one, &passed);
-    T(passed >= 6, "%d messages were seen in passing", passed);
+    T(flow_server_peers(server) == 2, "both connect to the binder");
+    T(sees(wire, proxy, NULL, one, FLOW_JOINED, &news, &passed),
+      "and receive its hello");
+    sends_request(wire, proxy, server, one, &passed);
+    T(passed >= 6, "%d messages were forwarded", passed);
     flow_client_close(one);
     flow_client_close(two);
     wire_proxy_close(proxy);

@@ -44,7 +44,7 @@ written_and_read(void)
       "written");
     size = ftell(file);
     fclose(file);
-    T(size == 8 + 2 * (16 + 8 + 10 + 8 + 1), "as the header says");
+    T(size == 8 + 2 * (16 + 8 + 10 + 8 + 1), "with the length in the header");
     wire_msg_free(beat);
 
     file = wire_record_open(path, &err);
@@ -56,7 +56,7 @@ written_and_read(void)
       "the second");
     wire_msg_free(msg);
     T(wire_record_next(file, &got, &msg, &err) == 0,
-      "there is no message more");
+      "there is no further message");
     fclose(file);
     return size;
 }
@@ -73,12 +73,12 @@ cut_off(long size)
             abort();
         cut += count(&err) < 0;
     }
-    T(cut == 2 * 43 - 2, "damage shows: %s", err.msg);
+    T(cut == 2 * 43 - 2, "damage is reported: %s", err.msg);
     T(truncate(path, 8) == 0 && count(&err) == 0, "an empty recording");
     T(truncate(path, 7) == 0 && count(&err) < 0, "none: %s", err.msg);
 }
 
-/* A recording of these bytes. */
+/* A recording with the bytes of `content`. */
 static void
 write_bytes(const char *bytes, size_t n)
 {

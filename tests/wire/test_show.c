@@ -97,16 +97,16 @@ letters(void *first, size_t n, const int32_t *token)
 }
 
 static void
-says(int full, const char *part)
+text_shows(int full, const char *part)
 {
     char first = 'a', *shown;
     const struct wire_words words = {letters, &first};
 
     shown = line(texts(), full, &words);
     T(strstr(shown, part) && strstr(shown, "\"text\":[\"hi\",null]"),
-      "what tokens say, and null where they say nothing: %s", shown);
+      "the text of tokens, and null where they have none: %s", shown);
     T(!strstr(strstr(shown, "\"text\"") + 1, "\"text\""),
-      "of nothing else is there a text");
+      "nothing else has a text");
     free(shown);
 }
 
@@ -120,12 +120,11 @@ main(void)
     shows(wire_metrics_put(&metrics), 0, "\"values\":{\"loss\":4.5}",
           "a map inside");
     shows(wire_metrics_put(&metrics), 0, "(not UTF-8)", "no text");
-    shows(texts(), 1, "\"data\":[[7,8],[7,9,8]]",
-          "texts without what is behind their end");
+    shows(texts(), 1, "\"data\":[[7,8],[7,9,8]]", "texts up to their end");
     shows(texts(), 0, "\"name\":\"tokens\",\"dtype\":\"i4\",\"shape\":[2,4],",
           "their digest");
-    says(1, "\"data\":[[7,8],[7,9,8]]");
-    says(0, "\"digest\":");
+    text_shows(1, "\"data\":[[7,8],[7,9,8]]");
+    text_shows(0, "\"digest\":");
     shows(numbers(), 0,
           "{\"name\":\"b\",\"dtype\":\"u1\",\"shape\":[2],\"digest\":",
           "digests");
@@ -144,6 +143,6 @@ main(void)
     msgpack_pack_uint64(&w.packer, UINT64_MAX);
     msgpack_pack_true(&w.packer);
     shows(wire_write_end(&w), 0, "[null,null,1.8446744073709552e19,true]",
-          "whatever may be in a header");
+          "all types of a header");
     return t_done();
 }

@@ -14,7 +14,7 @@
 
 static const struct wire_limits none = {0};
 
-/* 1 when binding (or connecting) works; else the sentence is shown. */
+/* 1 when binding (or connecting) works; else prints the sentence. */
 static int
 opens(struct wire *wire, int binds, const char *endpoint)
 {
@@ -40,7 +40,7 @@ static const struct {
     {0, 1, "tcp://localhost:9"},
     {0, 1, "tcp://[::1]:9"},
     {1, 1, "tcp://lo:*"},
-    // whatever others can reach, or fake by a name
+    // other machines can reach these, or fake them by a name
     {1, 0, "tcp://*:*"},
     {1, 0, "tcp://0.0.0.0:*"},
     {0, 0, "tcp://192.0.2.1:9"},
@@ -68,7 +68,7 @@ static const struct {
     {1, 0, "nowhere"},
     {1, 0, "pgm://eth0;239.1.1.1:5"},
     {1, 0, "ipc:///nonexistent/x"},
-    // no file guards it
+    // not protected by a file
     {1, 0, "ipc://@foil-test-sock"},
     {0, 0, "ipc://@foil-test-sock"},
 };
@@ -94,12 +94,12 @@ open_to_all(void)
     struct wire *wire = wire_open(NULL, &err);
 
     T(opens(wire, 1, at("guarded")) && !wire_refused(wire, &err),
-      "ipc is open to those that its folder lets in");
+      "access to ipc is that of its folder");
     T(opens(wire, 1, "tcp://127.0.0.1:*") && wire_refused(wire, &err) &&
           strstr(err.msg, "anyone on this machine can connect to 'tcp://127."),
       "tcp without keys is open to anyone: %s", err.msg);
     T(opens(wire, 1, "tcp://127.0.0.1:*") && !wire_refused(wire, &err),
-      "which is said once");
+      "which is reported once");
     wire_close(wire);
 }
 
@@ -111,12 +111,13 @@ defaults(void)
     T(!strcmp(text, "ipc://run/plan"), "in the run directory");
     free(text);
     text = wire_endpoint("tcp://a:1", "run", "plan");
-    T(!strcmp(text, "tcp://a:1"), "unless given");
+    T(!strcmp(text, "tcp://a:1"), "unless it is set");
     free(text);
     T(!wire_endpoint(NULL, NULL, "plan"), "neither");
 }
 
-/* What kill -9 leaves behind must not be in the way; a living one must. */
+/* The socket file of a killed process is replaced; that of a living one is not.
+ */
 static void
 stale_files(void)
 {
@@ -138,15 +139,16 @@ stale_files(void)
         pause();
         _exit(0);
     }
-    T(read(ready[0], &c, 1) == 1, "somebody binds");
+    T(read(ready[0], &c, 1) == 1, "another process binds");
     {
         struct wire *wire = wire_open(NULL, &err);
 
-        T(!opens(wire, 1, endpoint), "not to be taken from the living");
+        T(!opens(wire, 1, endpoint),
+          "the endpoint of a living process is refused");
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
-        T(file_exists(path), "the dead leave a file");
-        T(opens(wire, 1, endpoint), "which is not in the way");
+        T(file_exists(path), "a killed process leaves a file");
+        T(opens(wire, 1, endpoint), "which is replaced");
         wire_close(wire);
     }
     close(ready[0]);
@@ -171,7 +173,7 @@ large_batch(void)
     return wire_batch_put(&batch);
 }
 
-/* A part beyond the limit never arrives; the next peer is not harmed. */
+/* A part beyond the limit is not delivered; the next peer is not affected. */
 static void
 oversize(void)
 {
@@ -201,43 +203,44 @@ oversize(void)
             wire_msg_free(msg);
         }
     }
-    T(beats == 1 && others == 0, "the large part is cut off, not the peer");
+    T(beats == 1 && others == 0,
+      "the large part is dropped, not the next peer");
     wire_msg_free(big);
     wire_msg_free(beat);
     wire_close(a);
     wire_close(b);
 }
 
-/* Neither end has said anything. */
+/* Neither end has sent anything. */
 static void
-meets(void)
+connects_late(void)
 {
     struct wire_limits limits = {.queue = 10, .edge = WIRE_EDGE_ANY};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct wire_sock *dealer = wire_sock_connect(a, WIRE_DEALER, at("meets"),
+    struct wire_sock *dealer = wire_sock_connect(a, WIRE_DEALER, at("late"),
                                                  NULL, &limits, &err),
                      *router;
 
     turn(a, b);
-    T(!wire_sock_met(dealer), "who connects has met nobody");
-    router = wire_sock_bind(b, WIRE_ROUTER, at("meets"), &limits, &err);
-    T(!wire_sock_met(router), "who has just bound has not, either");
+    T(!wire_sock_met(dealer), "a connecting socket has no peer yet");
+    router = wire_sock_bind(b, WIRE_ROUTER, at("late"), &limits, &err);
+    T(!wire_sock_met(router), "nor has one that has just bound");
     for (int i = 0; i < 1000 && !wire_sock_met(dealer); i++)
         turn(a, b);
     T(wire_sock_met(dealer) && wire_sock_met(router),
-      "both know that there is a connection");
+      "both report the connection");
     wire_sock_close(router);
     for (int i = 0; i < 1000 && wire_sock_met(dealer); i++)
         turn(a, b);
-    T(!wire_sock_met(dealer), "and who connects when it is no more");
+    T(!wire_sock_met(dealer), "and the connecting one its end");
     wire_close(a);
     wire_close(b);
 }
 
 /* Raw parts from a plain ZeroMQ socket. */
 static void
-say_raw(void *socket, size_t n, const struct wire_part *part)
+send_raw(void *socket, size_t n, const struct wire_part *part)
 {
     for (size_t i = 0; i < n; i++)
         zmq_send(socket, part[i].data, part[i].len,
@@ -249,7 +252,7 @@ say_raw(void *socket, size_t n, const struct wire_part *part)
         text, sizeof(text) - 1 \
     }
 
-/* A binder of version 1: the end that connects ends with its name. */
+/* A binder of version 1: the connecting end exits with its name. */
 static void
 old_binder(void)
 {
@@ -263,14 +266,14 @@ old_binder(void)
     struct wire *a = wire_open(NULL, &err);
     void *context = zmq_ctx_new(), *binder = zmq_socket(context, ZMQ_ROUTER);
     struct flow_client *client;
-    const int patience_ms = 10;
+    const int timeout_ms = 10;
     struct flow_news news;
     char id[256];
     int n, rc = 0;
 
     zmq_bind(binder, cc.endpoint);
     client = flow_client_open(a, &cc, &err);
-    zmq_setsockopt(binder, ZMQ_RCVTIMEO, &patience_ms, sizeof patience_ms);
+    zmq_setsockopt(binder, ZMQ_RCVTIMEO, &timeout_ms, sizeof timeout_ms);
     for (int i = 0; i < 500 && rc >= 0; i++) {
         wire_wait(a, -1, 0.005, &err);
         rc = flow_client_next(client, &news, &err);
@@ -280,29 +283,29 @@ old_binder(void)
         while (zmq_recv(binder, id + n, 1, ZMQ_DONTWAIT) >= 0)
             ; // the parts of hello
         zmq_send(binder, id, (size_t)n, ZMQ_SNDMORE);
-        say_raw(binder, 2, hello);
+        send_raw(binder, 2, hello);
     }
     T(rc < 0 && strstr(err.msg, "peer speaks foil1, this is foil2"),
-      "a binder of version 1 ends who connects: %s", err.msg);
+      "a binder of version 1 ends the connecting tool: %s", err.msg);
     flow_client_close(client);
     zmq_close(binder);
     zmq_ctx_term(context);
     wire_close(a);
 }
 
-/* A peer of version 1 is told why it is refused. */
+/* A peer of version 1 receives the reason why it is refused. */
 static void
 old_peer(struct wire *a, struct flow_server *server, void *peer)
 {
     static const struct wire_part old[] = {PART("foil1.hello"), PART("\x80")};
-    const int patience_ms = 10;
+    const int timeout_ms = 10;
     struct flow_news news;
     char reply[256] = "";
     struct err err;
     int n;
 
-    say_raw(peer, 2, old);
-    zmq_setsockopt(peer, ZMQ_RCVTIMEO, &patience_ms, sizeof patience_ms);
+    send_raw(peer, 2, old);
+    zmq_setsockopt(peer, ZMQ_RCVTIMEO, &timeout_ms, sizeof timeout_ms);
     for (int i = 0; i < 200 && !strstr(reply, "peer speaks"); i++) {
         wire_wait(a, -1, 0.01, &err);
         while (flow_server_next(server, &news, &err) > 0)
@@ -311,10 +314,10 @@ old_peer(struct wire *a, struct flow_server *server, void *peer)
         reply[n > 0 ? n : 0] = 0;
     }
     T(strstr(reply, "peer speaks foil1, this is foil2") != NULL,
-      "version 1 is told why");
+      "version 1 receives the reason");
 }
 
-/* Nonsense is counted, said now and then, and changes nothing. */
+/* Invalid messages are counted, reported now and then, and change nothing. */
 static void
 nonsense(void)
 {
@@ -330,18 +333,18 @@ nonsense(void)
     struct flow_server *server = flow_server_open(a, &sc, &err);
     void *context = zmq_ctx_new(), *peer = zmq_socket(context, ZMQ_DEALER);
     struct flow_news news;
-    int said = 0, other = 0;
+    int reports = 0, other = 0;
 
     zmq_connect(peer, sc.endpoint);
     for (int i = 0; i < 20; i++)
-        say_raw(peer, 2, bomb);
-    for (int i = 0; i < 200 && said < 5 && wire_wait(a, -1, 0.01, &err); i++)
+        send_raw(peer, 2, bomb);
+    for (int i = 0; i < 200 && reports < 5 && wire_wait(a, -1, 0.01, &err); i++)
         while (flow_server_next(server, &news, &err) > 0) {
-            said += news.what == FLOW_REPORT;
+            reports += news.what == FLOW_REPORT;
             other += news.what != FLOW_REPORT;
         }
-    T(said == 5 && !other, "20 bombs are said at 1, 2, 4, 8, 16");
-    T(flow_server_peers(server) == 0, "nobody joined");
+    T(reports == 5 && !other, "20 bombs are reported at 1, 2, 4, 8, 16");
+    T(flow_server_peers(server) == 0, "no peer joined");
     old_peer(a, server, peer);
     zmq_close(peer);
     zmq_ctx_term(context);
@@ -350,8 +353,8 @@ nonsense(void)
 }
 
 /*
- * Who floods a stage that is busy, and then goes, ends nobody: with ZMTP's
- * heartbeats on, libzmq 4.3.4 aborts here, a second after.
+ * A peer that floods a busy stage and then closes does not end it: with ZMTP's
+ * heartbeats on, libzmq 4.3.4 aborts here, a second later.
  */
 static void
 flood(void)
@@ -376,7 +379,7 @@ flood(void)
     zmq_setsockopt(peer, ZMQ_SNDHWM, &many, sizeof many);
     zmq_connect(peer, sc.endpoint);
     for (int i = 0; i < 20000; i++)
-        say_raw(peer, 2, nothing);
+        send_raw(peer, 2, nothing);
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     zmq_close(peer);
     zmq_ctx_term(context);
@@ -384,12 +387,12 @@ flood(void)
     for (int i = 0; i < 10 && wire_wait(a, -1, 0.01, &err) > 0; i++)
         while (flow_server_next(server, &news, &err) > 0)
             ;
-    T(flow_server_peers(server) == 0, "a flood, and gone: nobody joined");
+    T(flow_server_peers(server) == 0, "a flood, then a close: no peer joined");
     flow_server_close(server);
     wire_close(a);
 }
 
-/* Connections that say nothing do not keep a talker out. */
+/* Silent connections do not keep a peer out. */
 static void
 idlers(void)
 {
@@ -420,7 +423,7 @@ idlers(void)
     }
     client = flow_client_open(b, &cc, &err);
     T(server_sees(a, b, server, FLOW_JOINED, &news, 60),
-      "joined among %d that say nothing", open);
+      "joined among %d silent connections", open);
     for (int i = 0; i < IDLERS; i++)
         close(fd[i]);
     close_ends(a, b, server, client);
@@ -460,7 +463,7 @@ main(void)
     wire_close(NULL);
     oversize();
     nonsense();
-    meets();
+    connects_late();
     old_binder();
     flood();
     idlers();

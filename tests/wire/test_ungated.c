@@ -1,10 +1,10 @@
-/* A gate by which no byte comes, as with a ZeroMQ that reads by another call;
- * and none at all, as in another program. */
+/* A gate that no byte passes, as with a ZeroMQ that reads by another call; and
+ * none at all, as in another program. */
 #define _DEFAULT_SOURCE // syscall()
 #include <sys/socket.h>
 
-ssize_t recv_of_nobody(int fd, void *bytes, size_t len, int flags);
-#define recv recv_of_nobody
+ssize_t recv_nothing(int fd, void *bytes, size_t len, int flags);
+#define recv recv_nothing
 #undef _DEFAULT_SOURCE // gate.c has it, too
 #include "shared/gate.c"
 #undef recv
@@ -22,8 +22,8 @@ refuses_to_bind(struct wire *wire)
     struct wire_sock *sock =
         wire_sock_bind(wire, WIRE_ROUTER, at("a"), &none, &err);
 
-    T(!sock && strstr(err.msg, "cannot bound what comes by"),
-      "what would not bound its peers says so: %s", err.msg);
+    T(!sock && strstr(err.msg, "cannot limit what peers of"),
+      "a gate without effect is reported: %s", err.msg);
     wire_sock_close(sock);
 }
 
@@ -37,20 +37,20 @@ binds_without(struct wire *a, struct wire *b)
                                                  &none, &err);
     struct wire_msg *beat = wire_beat_put(&(struct wire_beat){0}), *msg;
     struct wire_id from;
-    int came = 0;
+    int received = 0;
 
     T(router && !wire_sock_met(router), "without a gate a socket is bound");
     wire_sock_soon(dealer, beat);
-    for (int i = 0; router && i < 10000 && came <= 0; i++) {
+    for (int i = 0; router && i < 10000 && received <= 0; i++) {
         turn(a, b);
-        came = wire_sock_recv(router, &from, &msg, &err);
+        received = wire_sock_recv(router, &from, &msg, &err);
     }
-    T(came == 1, "a message comes");
-    if (came == 1)
+    T(received == 1, "a message arrives");
+    if (received == 1)
         wire_msg_free(msg);
     for (int i = 0; router && i < 10000 && !wire_sock_met(router); i++)
         turn(a, b);
-    T(router && wire_sock_met(router), "its peer was met");
+    T(router && wire_sock_met(router), "its peer is connected");
     wire_msg_free(beat);
     wire_sock_close(dealer);
     wire_sock_close(router);

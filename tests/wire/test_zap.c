@@ -58,9 +58,10 @@ keys_of(const char *name)
 
 static struct err reported;
 
-/* A peer with a key (or without) meets foil-select; what does that see? */
+/* A peer with a key (or without) connects to foil-select; returns the result.
+ */
 static int
-meets(const char *name, enum flow_what what, double seconds)
+connects(const char *name, enum flow_what what, double seconds)
 {
     struct wire_keys mine = keys_of("select"), theirs = {0};
     struct err err = {""};
@@ -112,7 +113,7 @@ small_batch(void)
     return wire_batch_put(&batch);
 }
 
-/* A key for augmenting does not make a trainer of its holder. */
+/* A key for augment does not allow its owner to be a trainer. */
 static void
 wrong_role(void)
 {
@@ -130,19 +131,19 @@ wrong_role(void)
         b, WIRE_DEALER, flow_server_endpoint(server), "select", &limits, &err);
     struct wire_msg *msg = small_batch(), *reply;
     struct flow_news news;
-    int told = 0;
+    int replied = 0;
 
     wire_sock_soon(sock, msg);
     T(server_sees(a, b, server, FLOW_REPORT, &news, 60), "refused: %s",
       news.why.msg);
-    for (int i = 0; i < 500 && !told; i++) {
+    for (int i = 0; i < 500 && !replied; i++) {
         turn(a, b);
         if (wire_sock_recv(sock, NULL, &reply, &err) <= 0)
             continue;
-        told = wire_msg_kind(reply) == WIRE_ERROR;
+        replied = wire_msg_kind(reply) == WIRE_ERROR;
         wire_msg_free(reply);
     }
-    T(told, "and told so");
+    T(replied, "and receives the reason");
     wire_msg_free(msg);
     flow_server_close(server);
     wire_close(a);
@@ -151,8 +152,8 @@ wrong_role(void)
     wire_keys_release(&theirs);
 }
 
-/* A binder that computes and looks at no socket lets keys in all the same, and
- * says later whom it did not. */
+/* A binder that computes and does not read its sockets still admits keys, and
+ * reports refused ones later. */
 static void
 busy_binder(void)
 {
@@ -170,19 +171,19 @@ busy_binder(void)
                      *other = wire_sock_connect(c, WIRE_DEALER,
                                                 wire_sock_endpoint(server),
                                                 "select", &limits, &err);
-    int met = 0, refused = 0;
+    int admitted = 0, refused = 0;
 
-    for (int i = 0; i < 1000 && !met; i++) {
+    for (int i = 0; i < 1000 && !admitted; i++) {
         wire_wait(b, -1, 0.01, &err);
-        met = wire_sock_met(peer);
+        admitted = wire_sock_met(peer);
     }
-    T(met, "an allowed key comes in while the binder looks at no socket");
+    T(admitted, "an allowed key is admitted while the binder reads no socket");
     for (int i = 0; i < 1000 && !refused; i++) {
         wire_wait(c, -1, 0.01, &err);
         refused = wire_refused(a, &err);
     }
     T(refused && strstr(err.msg, "refused a key"),
-      "one that is not is told: %s", err.msg);
+      "one that is not is reported: %s", err.msg);
     T(!wire_sock_met(other), "and does not");
     wire_close(a);
     wire_close(b);
@@ -192,8 +193,8 @@ busy_binder(void)
     wire_keys_release(&strange);
 }
 
-/* Whether the holder of a key of that role gets in at an edge; with a data set
- * of its own, which the binder learns then. */
+/* Whether a key of that role is admitted at an edge; its hello has a data set
+ * of its own, which the binder then adopts. */
 static int
 gets_in(struct wire *a, const char *role, enum wire_edge edge,
         struct wire_hello *learnt)
@@ -233,8 +234,8 @@ gets_in(struct wire *a, const char *role, enum wire_edge edge,
     return joined;
 }
 
-/* Each role at each edge: it gets in where foil-wire(5) says so, and only who
- * gets in teaches the binder anything. */
+/* Each role at each edge: it is admitted where foil-wire(5) allows it, and only
+ * an admitted peer changes the binder's state. */
 static void
 roles(void)
 {
@@ -255,8 +256,8 @@ roles(void)
             taught &= !*learnt.digest == (!may || edge == WIRE_EDGE_FEATURES) &&
                       !*learnt.recipe == !*learnt.digest;
         }
-        T(fine, "edge %s takes the keys that it says", wire_edge_name(edge));
-        T(taught, "and no other one says what the data set is");
+        T(fine, "edge %s admits the roles of the table", wire_edge_name(edge));
+        T(taught, "and no other one sets the data set");
     }
     wire_close(a);
     wire_keys_release(&mine);
@@ -278,14 +279,14 @@ hang_up(void)
                                  htons((uint16_t)strtol(port, NULL, 10)),
                              .sin_addr = {htonl(INADDR_LOOPBACK)}};
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    int said = 0;
+    int reported = 0;
 
     if (connect(fd, (struct sockaddr *)&to, sizeof to))
         abort();
     close(fd);
-    while (!said && wire_wait(wire, -1, 1, &err) > 0)
-        said = wire_refused(wire, &err);
-    T(said && strstr(err.msg, "it has ended, or has no keys"),
+    while (!reported && wire_wait(wire, -1, 1, &err) > 0)
+        reported = wire_refused(wire, &err);
+    T(reported && strstr(err.msg, "it has ended, or has no keys"),
       "a peer that leaves during the handshake may have ended: %s", err.msg);
     wire_close(wire);
     wire_keys_release(&mine);
@@ -298,14 +299,15 @@ main(void)
     make_keys();
     roles();
     busy_binder();
-    T(meets("augment", FLOW_JOINED, 5), "an allowed key comes in");
-    T(meets("stranger", FLOW_REPORT, 5), "an unknown key is refused: %s",
+    T(connects("augment", FLOW_JOINED, 5), "an allowed key is admitted");
+    T(connects("stranger", FLOW_REPORT, 5), "an unknown key is refused: %s",
       reported.msg);
-    T(meets(NULL, FLOW_REPORT, 5), "a peer without key is refused: %s",
+    T(connects(NULL, FLOW_REPORT, 5), "a peer without key is refused: %s",
       reported.msg);
     hang_up();
-    T(!meets("stranger", FLOW_JOINED, 0.3), "the unknown does not get in");
-    T(!meets(NULL, FLOW_JOINED, 0.3), "nor does plain text");
+    T(!connects("stranger", FLOW_JOINED, 0.3),
+      "the unknown key is not admitted");
+    T(!connects(NULL, FLOW_JOINED, 0.3), "nor does plain text");
     wrong_role();
     scratch_close();
     return t_done();
