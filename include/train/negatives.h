@@ -30,8 +30,8 @@ struct train_negatives {
      *   alone  1: there was no service, and the weights are of the batch
      *          alone, without numbers for the journal
      */
-    int (*weigh)(void *self, const struct batch *step,
-                 struct sample_weights *weights, int *alone, struct err *err);
+    int (*weigh)(void *self, const struct batch *step, struct weights *weights,
+                 int *alone, struct err *err);
 
     /* refused() follows when the step was not applied. */
     void (*refused)(void *self);

@@ -1,8 +1,8 @@
 #ifndef WIRE_STATE_H
 #define WIRE_STATE_H
 
+#include "util/weights.h"
 #include "wire/codec.h"
-#include "wire/table.h"
 
 /*
  * state.put: what the trainer has kept for a negatives service, given back to
@@ -10,16 +10,16 @@
  * table; tables come in their order, rows from the first to the last.
  */
 struct wire_state {
-    int64_t id;                      /* of the request */
-    int64_t session, epoch, step;    /* the first step that is not in it */
-    char sampler[WIRE_SAMPLER_NAME]; /* whose state it is, as in its hello */
-    int64_t total;                   /* steps trained */
+    int64_t id;                     /* of the request */
+    int64_t session, epoch, step;   /* the first step that is not in it */
+    char sampler[SAMPLER_NAME_MAX]; /* whose state it is, as in its hello */
+    int64_t total;                  /* steps trained */
     int fresh;    /* 1: nothing was kept, however many steps are trained: there
                    * are no tables */
-    size_t n;     /* up to WIRE_TABLES_MAX */
+    size_t n;     /* up to TABLES_MAX */
     int64_t from; /* the rows of this piece begin there */
     int last;     /* 1: this is the last piece */
-    struct wire_table *tables; /* [n] all tables; at most one of them has rows.
+    struct table_rows *tables; /* [n] all tables; at most one of them has rows.
                                 * A decoded state owns the array */
     struct wire_msg *msg;      /* held by a decoded one; else NULL */
 };

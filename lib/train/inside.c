@@ -49,8 +49,8 @@ inside_draw(void *self, const struct batch *step, struct batch_extra *extras,
 }
 
 static int
-inside_weigh(void *self, const struct batch *step,
-             struct sample_weights *weights, int *alone, struct err *err)
+inside_weigh(void *self, const struct batch *step, struct weights *weights,
+             int *alone, struct err *err)
 {
     struct train_inside *inside = self;
 

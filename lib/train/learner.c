@@ -115,13 +115,13 @@ set_pace(struct train_learner *learner, const struct batch *batch)
 
 /* What negatives answer in a step. */
 struct exchange {
-    struct sample_weights weights;
+    struct weights weights;
     int alone;
 };
 
 /* Refuses weights of rows on rows of the own view. */
 static int
-check_cross(size_t b, const struct sample_weights *weights, struct err *err)
+check_cross(size_t b, const struct weights *weights, struct err *err)
 {
     for (size_t r = 0; r < 2 * b; r++)
         for (size_t c = 0; c < b; c++) {
@@ -142,7 +142,7 @@ check_cross(size_t b, const struct sample_weights *weights, struct err *err)
 /* Rows that negatives weigh and that are not of the batch go behind it. */
 static int
 take_outside_rows(struct train_learner *learner, const struct batch *batch,
-                  const struct sample_weights *weights, struct err *err)
+                  const struct weights *weights, struct err *err)
 {
     const size_t rows = 2 * batch->b + batch->extra.n;
 
@@ -380,7 +380,7 @@ advance_state(struct train_state *state, const struct batch *batch)
 }
 
 static void
-list_weights(struct values *values, const struct sample_weights *weights)
+list_weights(struct values *values, const struct weights *weights)
 {
     values_add(values, "accepted", weights->accepted);
     values_count(values, "moved", (int64_t)weights->moved);

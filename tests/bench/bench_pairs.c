@@ -176,7 +176,7 @@ step(void *bench, size_t number)
 }
 
 static void
-weigh(struct bench *b, struct sample_weights *weights)
+weigh(struct bench *b, struct weights *weights)
 {
     const struct batch step = {.epoch = (uint64_t)b->batch.epoch,
                                .step = (uint64_t)b->batch.step,
@@ -203,7 +203,7 @@ step_alone(void *bench, size_t number)
 {
     struct bench *b = bench;
     struct train_learner *l = &b->learner;
-    struct sample_weights weights = {0};
+    struct weights weights = {0};
     struct loss_batch batch = {.b = PAIRS, .dim = DIM};
     struct loss_report report;
 

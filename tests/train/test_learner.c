@@ -25,11 +25,12 @@ struct world {
     int asked, refused, answer, alone;
     float weights[ROWS * ROWS];
     int64_t told; /* written into a row of a table */
+    struct table_rows table;
 };
 
 static int
-weigh(void *self, const struct batch *step, struct sample_weights *weights,
-      int *alone, struct err *err)
+weigh(void *self, const struct batch *step, struct weights *weights, int *alone,
+      struct err *err)
 {
     struct world *w = self;
     const size_t n = step->b, rows = 2 * n;
@@ -42,18 +43,19 @@ weigh(void *self, const struct batch *step, struct sample_weights *weights,
             w->weights[r * rows + c] =
                 c % n == r % n ? 0 : 1 / (float)(rows - 2);
     w->told = w->asked;
-    *weights = (struct sample_weights){
+    w->table = (struct table_rows){.name = "asked",
+                                   .rows = 1,
+                                   .width = 8,
+                                   .n = 1,
+                                   .row = (const uint8_t *)&w->told};
+    *weights = (struct weights){
         .rows = rows,
         .columns = rows,
         .w = w->weights,
         .accepted = 0.25,
         .sampler = "one",
         .n_tables = 1,
-        .tables = {{.name = "asked",
-                    .rows = 1,
-                    .width = 8,
-                    .n = 1,
-                    .row = (const uint8_t *)&w->told}},
+        .tables = &w->table,
     };
     *alone = w->alone;
     return w->answer;

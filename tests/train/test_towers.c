@@ -57,15 +57,15 @@ spec_of(int k, size_t micro, int locked)
 }
 
 static int
-weigh(void *self, const struct batch *step, struct sample_weights *weights,
-      int *alone, struct err *err)
+weigh(void *self, const struct batch *step, struct weights *weights, int *alone,
+      struct err *err)
 {
     const struct chosen *chosen = self;
 
     (void)err;
     REQUIRE(step->extra.n == chosen->extra && step->dim == DIM);
     *alone = 0;
-    *weights = (struct sample_weights){
+    *weights = (struct weights){
         .rows = 2 * N,
         .columns = 2 * N + chosen->extra + chosen->n_outside,
         .w = chosen->w,

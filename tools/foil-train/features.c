@@ -98,7 +98,8 @@ static struct wire_msg *
 answer_fetch(struct train_features *f, const struct wire_fetch *fetch)
 {
     const struct train_epoch *kept;
-    struct wire_features piece = {.id = fetch->id, .n_views = VIEWS};
+    struct wire_features piece = {.id = fetch->id};
+    struct batch *batch = &piece.batch;
 
     if (!f->history->past || fetch->epoch >= f->state->epoch)
         return make_refusal("the epoch is not over yet", fetch->id, 0);
@@ -109,19 +110,20 @@ answer_fetch(struct train_features *f, const struct wire_fetch *fetch)
     if (kept && (size_t)fetch->from < f->history->size)
         piece.next =
             (int64_t)train_history_cut(f->history, kept, (size_t)fetch->from,
-                                       f->most, f->ids, f->z, &piece.n);
-    if (!piece.n)
+                                       f->most, f->ids, f->z, &batch->b);
+    if (!batch->b)
         return make_refusal("no features of that epoch were kept", fetch->id,
                             1);
-    piece.epoch = fetch->epoch;
-    piece.step = kept->about[TRAIN_EPOCH_STEPS];
     set_mode(&piece, kept->about[TRAIN_EPOCH_EVAL] != 0);
-    piece.dim = f->history->dim;
-    piece.ids = f->ids;
-    piece.z = fetch->half ? NULL : f->z;
+    batch->epoch = fetch->epoch;
+    batch->step = kept->about[TRAIN_EPOCH_STEPS];
+    batch->v = VIEWS;
+    batch->dim = f->history->dim;
+    batch->ids = f->ids;
+    batch->z = fetch->half ? NULL : f->z;
     piece.half = f->half;
     if (fetch->half)
-        half_round(VIEWS * piece.n * piece.dim, f->z, f->half);
+        half_round(VIEWS * batch->b * batch->dim, f->z, f->half);
     return wire_features_put(&piece);
 }
 

@@ -99,7 +99,7 @@ give_piece(struct train_service *s, const struct sample_piece *piece, int last,
            struct err *err)
 {
     const struct sample_store *store = &s->samples->store;
-    struct wire_table table[SAMPLE_TABLES_MAX] = {{.n = 0}};
+    struct table_rows tables[TABLES_MAX];
     struct wire_state state = {
         .id = flow_service_id(s->service),
         .session = *s->session,
@@ -110,22 +110,14 @@ give_piece(struct train_service *s, const struct sample_piece *piece, int last,
         .n = store->n,
         .from = (int64_t)piece->from,
         .last = last,
-        .tables = table,
+        .tables = tables,
     };
     struct wire_msg *answer;
     enum flow_answer what;
     int taken = 0;
 
     memcpy(state.sampler, store->sampler, sizeof state.sampler);
-    for (size_t i = 0; i < store->n; i++) {
-        const struct sample_table *t = &store->table[i];
-
-        memcpy(table[i].name, t->name, sizeof table[i].name);
-        table[i].rows = t->rows;
-        table[i].width = t->width;
-        table[i].n = i == piece->table ? piece->n : 0;
-        table[i].row = t->bytes + piece->from * t->width;
-    }
+    sample_store_piece(store, piece, tables);
     stage_ask(s->service, wire_state_put(&state), state.id);
     while (!taken &&
            (what = wait_for_answer(s, &answer, err)) == FLOW_ANSWERED) {
@@ -153,46 +145,32 @@ give_state(struct train_service *s, struct err *err)
     return what;
 }
 
-/* The tables that an answer wants kept, as the store knows them. */
-static void
-list_tables(struct train_service *s, const struct wire_weights *weights)
-{
-    for (size_t i = 0; i < weights->n_tables; i++) {
-        const struct wire_table *t = &weights->tables[i];
-
-        s->tables[i] = (struct sample_rows){t->name, t->rows, t->width, t->n,
-                                            t->at,   0,       t->row};
-    }
-}
-
 /* Decodes the weights of a batch; -1 where they are those of no such one. */
 static int
-get_weights(struct wire_weights *weights, struct wire_msg *answer,
-            struct train_service *s, const struct batch *step, struct err *err)
+get_weights(struct train_service *s, struct wire_msg *answer,
+            const struct batch *step, struct err *err)
 {
     const size_t anchors = step->v * step->b, pairs = anchors + step->extra.n;
+    const struct weights *w = &s->answer.weights;
     struct err why;
     int rc = 0;
 
     if (wire_msg_kind(answer) != WIRE_WEIGHTS)
         return err_set(err, "pairs are answered with %s",
                        wire_kind_name(wire_msg_kind(answer)));
-    if (wire_weights_get(weights, answer, s->shape->size, err))
+    if (wire_weights_get(&s->answer, answer, s->shape->size, err))
         return -1;
-    list_tables(s, weights);
-    if (weights->rows != anchors ||
-        weights->columns != pairs + weights->n_outside)
-        rc = err_set(err, "weights: %zu x %zu of them, want %zu x %zu",
-                     weights->rows, weights->columns, anchors,
-                     pairs + weights->n_outside);
-    else if (weights->n_outside && weights->dim != step->dim)
+    if (w->rows != anchors || w->columns != pairs + w->n_outside)
+        rc = err_set(err, "weights: %zu x %zu of them, want %zu x %zu", w->rows,
+                     w->columns, anchors, pairs + w->n_outside);
+    else if (w->n_outside && w->dim != step->dim)
         rc = err_set(err, "weights: 'outside' has %zu columns, want %zu",
-                     weights->dim, step->dim);
-    else if (sample_store_judge(&s->samples->store, weights->n_tables,
-                                s->tables, &why))
+                     w->dim, step->dim);
+    else if (sample_store_judge(&s->samples->store, w->n_tables, w->tables,
+                                &why))
         rc = err_set(err, "weights: %s", why.msg);
     if (rc)
-        wire_weights_release(weights);
+        wire_weights_release(&s->answer);
     return rc;
 }
 
@@ -212,38 +190,10 @@ pairs_of(const struct train_service *s, const struct batch *batch, int64_t id)
     return wire_pairs_put(&pairs);
 }
 
-/* The answer of the service; it stays until the next one. */
-static void
-take_weights(struct train_service *s, struct sample_weights *weights)
-{
-    const struct wire_weights *answer = &s->answer;
-
-    *weights = (struct sample_weights){
-        .rows = answer->rows,
-        .columns = answer->columns,
-        .w = answer->w,
-        .scale = answer->scale,
-        .n_outside = answer->n_outside,
-        .outside = answer->outside,
-        .accepted = answer->accepted,
-        .moved = (size_t)answer->moved,
-        .sampler = flow_service_who(s->service)->sampler,
-        .n_tables = answer->n_tables,
-    };
-    memcpy(weights->tables, s->tables, sizeof s->tables);
-    _Static_assert((int)WIRE_TABLES_MAX == (int)SAMPLE_TABLES_MAX &&
-                       (int)WIRE_TABLE_NAME == (int)SAMPLE_NAME_MAX &&
-                       (int)WIRE_SAMPLER_NAME == (int)SAMPLE_SAMPLER_MAX &&
-                       (int)WIRE_PIECE_MAX == (int)SAMPLE_PIECE_MAX,
-                   "what can be kept can be sent");
-    value_copy(weights->values.value, &weights->values.n, VALUES_MAX,
-               answer->values, answer->n_values);
-}
-
 /* Asks for the weights of a batch, once. */
 static enum flow_answer
 ask_weights(struct train_service *s, const struct batch *step,
-            struct sample_weights *weights, struct err *err)
+            struct weights *weights, struct err *err)
 {
     const int64_t id = flow_service_id(s->service);
     struct wire_msg *answer;
@@ -252,9 +202,10 @@ ask_weights(struct train_service *s, const struct batch *step,
     stage_ask(s->service, pairs_of(s, step, id), id);
     while ((what = wait_for_answer(s, &answer, err)) == FLOW_ANSWERED) {
         wire_weights_release(&s->answer);
-        if (!get_weights(&s->answer, answer, s, step, err)) {
+        if (!get_weights(s, answer, step, err)) {
             wire_msg_free(answer);
-            take_weights(s, weights);
+            *weights = s->answer.weights;
+            weights->sampler = flow_service_who(s->service)->sampler;
             break;
         }
         refuse_answer(s, answer, err);
@@ -266,7 +217,7 @@ ask_weights(struct train_service *s, const struct batch *step,
  * is what chains that have mixed within it would say. */
 static void
 in_batch(struct train_service *s, const struct batch *step,
-         struct sample_weights *weights)
+         struct weights *weights)
 {
     const size_t n = step->v * step->b, rows = n + step->extra.n;
 
@@ -276,8 +227,7 @@ in_batch(struct train_service *s, const struct batch *step,
                    s->samples->objective->wants_cross ? LOSS_CROSS_NEGATIVES
                                                       : LOSS_NEGATIVES,
                    s->in_batch, s->in_batch);
-    *weights =
-        (struct sample_weights){.rows = n, .columns = rows, .w = s->in_batch};
+    *weights = (struct weights){.rows = n, .columns = rows, .w = s->in_batch};
 }
 
 static const char *
@@ -289,7 +239,7 @@ version_met(const struct train_service *s)
 /* A service that lost its state is given what we kept, and asked again. */
 static enum flow_answer
 ask_until_answered(struct train_service *s, const struct batch *step,
-                   struct sample_weights *weights, struct err *err)
+                   struct weights *weights, struct err *err)
 {
     enum flow_answer what;
 
@@ -302,7 +252,7 @@ ask_until_answered(struct train_service *s, const struct batch *step,
 
 static int
 find_weights(struct train_service *s, const struct batch *step,
-             struct sample_weights *weights, int *alone, struct err *err)
+             struct weights *weights, int *alone, struct err *err)
 {
     enum flow_answer what = FLOW_UNREACHED;
 
@@ -326,7 +276,7 @@ find_weights(struct train_service *s, const struct batch *step,
 
 /* Asked for in the midst of a step, while the desk is left. */
 static int
-weigh_step(void *self, const struct batch *step, struct sample_weights *weights,
+weigh_step(void *self, const struct batch *step, struct weights *weights,
            int *alone, struct err *err)
 {
     struct train_service *s = self;

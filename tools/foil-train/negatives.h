@@ -27,10 +27,9 @@ struct train_service {
         *desk; /* left to the other thread while a step computes */
     int stop;  /* descriptor, as wire_wait() */
 
-    struct flow_service *service;                 /* NULL until it is opened */
-    struct wire_weights answer;                   /* the last */
-    struct sample_rows tables[SAMPLE_TABLES_MAX]; /* of it */
-    float *in_batch; /* weights of a batch without the service */
+    struct flow_service *service; /* NULL until it is opened */
+    struct wire_weights answer;   /* the last */
+    float *in_batch;              /* weights of a batch without the service */
     size_t in_batch_room;
     struct flow_keeper keeper;
     uint64_t greetings; /* of the service, when it was met last */

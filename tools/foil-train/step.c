@@ -29,8 +29,7 @@ static void
 keep_features(struct train *t, const struct batch *batch, int good)
 {
     if (good)
-        train_drawn_tell(&t->drawn, t->feed, batch->epoch, batch->step,
-                         batch->b, batch->ids);
+        train_drawn_send(&t->drawn, t->feed);
     if (good && wire_feed_followed(t->feed, WIRE_FEATURES))
         train_report_features(t, batch);
     if (!t->history.keep)
