@@ -1,7 +1,10 @@
 #include "stage/stage.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "util/clock.h"
 #include "util/mem.h"
@@ -12,6 +15,7 @@ stage_connect(struct stage *stage, const struct stage_options *options,
               struct err *err)
 {
     stage->options = options;
+    stage->both = -1;
     if (options->keys &&
         wire_keys_open(&stage->keys, options->keys, options->allow, err))
         return -1;
@@ -33,6 +37,8 @@ void
 stage_close(struct stage *stage)
 {
     wire_close(stage->wire);
+    if (stage->both >= 0)
+        close(stage->both);
     wire_keys_release(&stage->keys);
     while (stage->endpoints)
         free(stage->endpoint[--stage->endpoints]);
@@ -57,11 +63,33 @@ stage_hello(const char *name, const char *digest, int64_t size)
     return hello;
 }
 
+void
+stage_watch(struct stage *stage, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+
+    stage->both = epoll_create1(EPOLL_CLOEXEC);
+    if (stage->both < 0 ||
+        epoll_ctl(stage->both, EPOLL_CTL_ADD, stage->stop, &event) ||
+        epoll_ctl(stage->both, EPOLL_CTL_ADD, fd, &event))
+        die("cannot wait: %s", strerror(errno));
+}
+
+static int
+wait_for(struct stage *stage, double seconds, struct err *err)
+{
+    const int watches = stage->both >= 0;
+    const int rc = wire_wait(stage->wire, watches ? stage->both : stage->stop,
+                             seconds, err);
+
+    return !rc && watches ? !stop_asked() : rc;
+}
+
 int
 stage_wait(struct stage *stage, double seconds)
 {
     struct err err;
-    const int rc = wire_wait(stage->wire, stage->stop, seconds, &err);
+    const int rc = wait_for(stage, seconds, &err);
 
     if (rc < 0)
         die("%s", err.msg);
@@ -96,19 +124,38 @@ say_waiting(struct stage *stage, const struct stage_handlers *handlers,
             say("still waiting for %s", who[i].msg);
 }
 
+int
+stage_loop(struct stage *stage, const struct stage_handlers *handlers,
+           void *self, struct err *err)
+{
+    int rc;
+
+    stage_waiting_begin(&stage->waiting, clock_now());
+    for (;;) {
+        const double pause = handlers->pause_s ? handlers->pause_s(self) : 1;
+
+        rc = wait_for(stage, pause, err);
+        if (rc > 0)
+            rc = handlers->turn(self);
+        if (rc <= 0)
+            return rc;
+        if (handlers->waits_for)
+            say_waiting(stage, handlers, self);
+    }
+}
+
 void
 stage_run(struct stage *stage, const struct stage_handlers *handlers,
           void *self)
 {
-    stage_waiting_begin(&stage->waiting, clock_now());
-    while (stage_wait(stage, handlers->pause_s ? handlers->pause_s(self) : 1) &&
-           handlers->turn(self))
-        if (handlers->waits_for)
-            say_waiting(stage, handlers, self);
+    struct err err = {""};
+
+    if (stage_loop(stage, handlers, self, &err))
+        die("%s", err.msg);
 }
 
-static void
-say_report(const struct flow_news *news)
+void
+stage_report(const struct flow_news *news)
 {
     if (news->what == FLOW_REPORT)
         say("%s", news->why.msg);
@@ -123,7 +170,7 @@ stage_client_next(struct flow_client *client, struct flow_news *news)
     if (rc < 0)
         die("%s", err.msg);
     if (rc)
-        say_report(news);
+        stage_report(news);
     return rc;
 }
 
@@ -134,7 +181,7 @@ stage_outlet_next(struct flow_outlet *outlet, struct flow_news *news)
     struct err late;
 
     if (rc)
-        say_report(news);
+        stage_report(news);
     while (!rc && flow_outlet_late(outlet, &late))
         say("%s", late.msg);
     return rc;
@@ -145,6 +192,15 @@ stage_refuse(struct flow_server *server, struct flow_news *news)
 {
     if (flow_server_refuse(server, news->peer, &news->why))
         say("%s", news->why.msg);
+}
+
+void
+stage_refuse_answer(struct flow_service *service, struct wire_msg *answer,
+                    struct err *why)
+{
+    wire_msg_free(answer);
+    if (flow_service_refuse(service, why))
+        say("%s", why->msg);
 }
 
 int

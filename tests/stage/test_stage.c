@@ -1,5 +1,7 @@
 #include "stage/stage.h"
 
+#include <unistd.h>
+
 #include "flow/ends.h"
 #include "t.h"
 
@@ -21,6 +23,13 @@ three_turns(void *self)
     struct bench *b = self;
 
     return ++b->turns < 3;
+}
+
+static int
+failing_turn(void *self)
+{
+    (void)self;
+    return -1;
 }
 
 static int
@@ -61,9 +70,34 @@ test_run(struct bench *b)
     const struct stage_handlers handlers = {short_pause, three_turns,
                                             for_nobody};
 
+    const struct stage_handlers failing = {.turn = failing_turn,
+                                           .pause_s = short_pause};
+    struct err err = {""};
+
     stage_run(&b->stage, &handlers, b);
     T(b->turns == 3, "turns are taken until one says that it is the last");
     T(b->asked == 2, "it is asked for whom the stage waits after the others");
+    b->turns = 0;
+    T(!stage_loop(&b->stage, &handlers, b, &err) && b->turns == 3,
+      "a loop ends well with the last turn");
+    T(stage_loop(&b->stage, &failing, b, &err) == -1,
+      "and fails with one that fails");
+}
+
+/* A wait ends early for a byte in a pipe, which is no reason to end. */
+static void
+test_watch(struct bench *b)
+{
+    const double start = clock_now();
+    int ends[2];
+
+    T(!pipe(ends), "a pipe");
+    stage_watch(&b->stage, ends[0]);
+    T(write(ends[1], "", 1) == 1 && stage_wait(&b->stage, 60) == 1 &&
+          clock_now() - start < 30,
+      "a wait ends when a descriptor is readable");
+    close(ends[0]); // and so leaves the set
+    close(ends[1]);
 }
 
 static void
@@ -119,6 +153,7 @@ main(void)
     test_endpoints(&b);
     test_hello();
     test_run(&b);
+    test_watch(&b);
     test_outlet(&b);
     test_events(&b);
     stage_close(&b.stage);

@@ -53,16 +53,6 @@ wait_for_trainer(struct flow_service *service, int stop,
     return FETCH_AGAIN;
 }
 
-/* Lets go of an answer that will not do: a better one may come. */
-static void
-refuse_answer(struct flow_service *service, struct wire_msg *answer,
-              struct err *why)
-{
-    wire_msg_free(answer);
-    if (flow_service_refuse(service, why))
-        say("%s", why->msg);
-}
-
 void
 select_history_release(struct select_history *history)
 {
@@ -171,7 +161,7 @@ next_piece(struct flow_service *service, int stop,
             break;
         }
         *from = fetch.from;
-        refuse_answer(service, answer, why);
+        stage_refuse_answer(service, answer, why);
     }
     return what;
 }
@@ -210,7 +200,7 @@ select_tell(struct flow_service *service, int stop, struct wire_plan *about,
             break;
         }
         err_set(why, "plan is answered with %s", wire_kind_name(kind));
-        refuse_answer(service, answer, why);
+        stage_refuse_answer(service, answer, why);
     }
     return what;
 }

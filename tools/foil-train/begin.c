@@ -11,26 +11,6 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-void
-train_wire_up(struct train *t)
-{
-    t->features = (struct train_features){.options = t->options,
-                                          .shape = &t->shape,
-                                          .state = &t->stood,
-                                          .session = &t->session,
-                                          .history = &t->history,
-                                          .journal = &t->journal};
-    t->service = (struct train_service){.options = t->options,
-                                        .shape = &t->shape,
-                                        .state = &t->state,
-                                        .session = &t->session,
-                                        .samples = &t->samples,
-                                        .journal = &t->journal,
-                                        .desk = &t->desk,
-                                        .stop = t->stage.stop};
-    train_save_open(t);
-}
-
 /* All that follows from the options alone. */
 static int
 prepare_run(struct train *t, struct err *err)
@@ -68,8 +48,8 @@ open_learner(struct train *t, struct err *err)
     };
 
     if (o->sampler == TRAIN_SERVICE) {
-        t->negatives = train_drawn_negatives(
-            &t->drawn, train_service_negatives(&t->service));
+        t->negatives =
+            train_drawn_negatives(&t->drawn, train_service_negatives(t));
     } else {
         struct sample_how how;
 
@@ -249,20 +229,6 @@ train_stand(struct train *t, struct err *err)
     return rc;
 }
 
-int
-train_ask_service(struct train *t, struct err *err)
-{
-    const struct wire_hello *hello = flow_server_hello(t->source.inlet->server);
-
-    if (!t->objective->wants_weights || t->service.service ||
-        t->options->sampler != TRAIN_SERVICE)
-        return 0;
-    return train_service_open(
-        &t->service, &t->stage, hello->run,
-        t->encoder.verbs ? t->encoder.dim : nn_head_width(t->options->head),
-        err);
-}
-
 static void
 say_size(struct train *t, const struct wire_batch *b)
 {
@@ -288,7 +254,7 @@ train_meet(struct train *t, const struct wire_batch *b, struct err *err)
          (t->options->text &&
           train_init_read(&t->text_encoder, &t->options->init, err))))
         return -1;
-    if (train_ask_service(t, err))
+    if (train_service_open(t, err))
         return -1;
     train_journal_begin(&t->journal, t->options->steps
                                          ? t->options->steps

@@ -61,7 +61,7 @@ keep_batch(struct train *t, const struct wire_batch *from)
     if (run_batches_put(&t->batches, &shown, t->shape.extra, t->shape.digest,
                         t->making, &why) &&
         tally_add(&t->unkept, &why))
-        train_journal_say(&t->journal, "%s", why.msg);
+        say("%s", why.msg);
 }
 
 void

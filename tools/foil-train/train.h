@@ -5,23 +5,26 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "desk.h"
 #include "drawn.h"
-#include "features.h"
+#include "flow/handover.h"
 #include "flow/inlet.h"
 #include "given.h"
-#include "negatives.h"
 #include "options.h"
 #include "ranks.h"
 #include "run/batches.h"
 #include "run/results.h"
 #include "run/stages.h"
 #include "spec.h"
+#include "stage/io_thread.h"
 #include "texts.h"
 #include "train/checkpoints.h"
+#include "train/history.h"
+#include "train/journal.h"
 #include "train/process.h"
 #include "wire/batch.h"
 #include "wire/feed.h"
+#include "wire/plan.h"
+#include "wire/weights.h"
 
 /*
  * The parts of foil-train, one file each:
@@ -40,7 +43,6 @@
  *   cost.c       what a run will take, before it takes it
  *   source.c     batches from augmenters, in the order of the plan
  *   plan.c       by which plan an epoch is trained
- *   desk.c       who is at the sockets while a step computes
  *   step.c       one step, and what is done about what became of it
  *   negatives.c  weights from the negatives service
  *   drawn.c      the heaviest negatives, for those who follow them
@@ -54,9 +56,33 @@
 /* Where batches come from. */
 struct train_source {
     struct flow_inlet *inlet;
-    size_t largest;               /* bytes of a batch, so far */
-    struct stage_waiting waiting; /* for the next batch */
-    double over; /* since when all say that nothing is left; or 0 */
+    size_t largest; /* bytes of a batch, so far */
+    int is_idle;    /* 1: the next batch was asked for and has not come */
+    double over;    /* when all augmenters began to send that nothing is left;
+                     * 0: they do not */
+};
+
+/* Features of past epochs, for selectors that ask for them, and what selectors
+ * send of their plans. */
+struct train_features {
+    struct flow_server *server; /* NULL: without --keep-features */
+    size_t most;                /* rows of an answer */
+    int64_t *ids;
+    float *z;
+    uint16_t *half;           /* of z */
+    struct wire_plan plan[2]; /* of epoch e at e % 2: of this one and the next;
+                                 id 0: none */
+};
+
+/* Weights from the negatives service, foil-negatives(1). */
+struct train_service {
+    struct flow_service *service; /* NULL until it is opened */
+    struct wire_weights answer;   /* the last */
+    float *in_batch;              /* weights of a batch without the service */
+    size_t in_batch_room;
+    struct flow_keeper keeper;
+    uint64_t greetings; /* of the service, when its state was checked last */
+    double again;       /* --policy in-batch: not asked before then */
 };
 
 /* All objects of a trainer, in the order of their use: each knows those above
@@ -86,7 +112,8 @@ struct train {
     struct train_basis basis;          /* until the encoder has it */
 
     struct stage stage;
-    struct train_desk desk;
+    struct err *err;    /* of the loop */
+    struct stage_io io; /* calls train_source_serve() while a step computes */
     struct wire_feed *feed;
     double told;              /* when it was told last how stages are */
     struct run_stages stages; /* as it was told then */
@@ -107,18 +134,26 @@ struct train {
 };
 
 /*
- * source.c: train_source_next() returns 1 with the next batch of the plan, 0 at
- * its end or when asked to stop, -1 when it is given up.  train_source_serve()
- * takes what has come meanwhile, greets and answers, and waits for nothing.
- * train_source_find() returns the batch of a later place, where it has come.
- * train_at() is the place of the first step that is not done.
- * train_source_restart() begins a new session: no batch of the old one counts.
- * train_views_wanted() is the number of views of each image in a batch.
+ * source.c: train_source_next() reads what has come and returns 1 with the
+ * batch of the next step, or 0 where it has not come; then train_source_idle()
+ * returns 1 to wait for it, or 0 at the end of the plan.  Both return -1 with a
+ * sentence where the run cannot go on.  train_source_pause_s() and
+ * train_source_waits_for() are handlers of a stage (stage/stage.h).
+ *
+ * train_source_serve() reads what has come, greets and answers, and does not
+ * wait.  train_source_find() returns the batch of a later place, or NULL where
+ * it has not come.  train_at() is the place of the next step.
+ * train_source_restart() begins a new session: batches of the old one do not
+ * count.  train_views_wanted() is the number of views of each image in a batch.
  */
 int train_source_open(struct train *t, struct err *err);
 int train_source_next(struct train *t, struct wire_batch *batch,
                       struct err *err);
-void train_source_serve(struct train *t);
+int train_source_idle(struct train *t, struct err *err);
+double train_source_pause_s(void *train);
+int train_source_waits_for(void *train, struct stage_waiting *waiting,
+                           double now, struct err who[STAGE_WAITS]);
+void train_source_serve(void *train);
 struct wire_place train_at(const struct train *t);
 const struct wire_batch *train_source_find(const struct train *t,
                                            const struct wire_place *at);
@@ -140,19 +175,44 @@ int train_plan_change(struct train *t, const struct wire_batch *batch,
                       struct err *err);
 
 /*
- * begin.c: train_wire_up() tells each object whom it needs; it comes first.
- * train_begin() takes the run directory, and what its newest checkpoint says,
- * or nothing.  train_meet() makes at the first batch what waits for its shape:
- * encoder, samples, history, learner.  train_ask_service() connects to the
- * negatives service, where it is asked and not there yet.  train_stand() is
+ * begin.c: train_begin() takes the run directory, and what its newest
+ * checkpoint says, or nothing.  train_meet() makes at the first batch what
+ * waits for its shape: encoder, samples, history, learner.  train_stand() is
  * train_begin() without a trace in the directory.
  */
-void train_wire_up(struct train *t);
 int train_begin(struct train *t, struct err *err);
 int train_meet(struct train *t, const struct wire_batch *batch,
                struct err *err);
-int train_ask_service(struct train *t, struct err *err);
 int train_stand(struct train *t, struct err *err);
+
+/*
+ * negatives.c: train_service_open() connects to the negatives service, where
+ * the objective needs one and it is not open, once the data set is known.
+ * train_service_negatives() returns the functions that a learner calls; the
+ * service may be opened later.  --policy in-batch lets steps go on without one.
+ *
+ * train_service_greet() reads what the service has sent before there is
+ * anything to weigh: 0, or -1 where it refuses us.  train_service_meet() is the
+ * same, and hands its tables to a service that was started again or has
+ * connected again, as it may have begun another session.  It asks for no
+ * weights: a filter lets no item pass before it has its tables.
+ */
+int train_service_open(struct train *t, struct err *err);
+void train_service_close(struct train_service *service);
+struct train_negatives train_service_negatives(struct train *t);
+int train_service_greet(struct train *t, struct err *err);
+int train_service_meet(struct train *t, struct err *err);
+
+/*
+ * features.c: train_features_serve() answers what selectors have asked.
+ * train_features_plan() returns 1 with what a selector sent of the plan of an
+ * epoch, or 0.  Without --keep-features all of it does nothing.
+ */
+int train_features_open(struct train *t, struct err *err);
+void train_features_close(struct train_features *features);
+void train_features_serve(struct train *t);
+int train_features_plan(const struct train_features *features, int64_t epoch,
+                        struct train_plan *plan);
 
 /*
  * encoders.c: train_encoders_open() builds them.
@@ -183,15 +243,15 @@ int train_session(struct train *t, struct err *err);
 
 /*
  * step.c: train_step() trains a batch, or only encodes it, and reports it.
- * Returns 1 when that is over, 0 when asked to stop within it.  train_leave()
- * releases the batch; but where a program computes the encoder, while it does:
- * to release a large one takes milliseconds, in which the program would wait.
- * train_meanwhile() is called with the trainer while a program computes, or
- * before ranks do: these are told which batch comes next.
+ * Returns 1 when that is over, 0 when asked to stop within it.
+ * train_release_batch() releases the batch.  Where a program computes the
+ * encoder, that waits until the program is at work again, as releasing a large
+ * batch takes milliseconds.  train_meanwhile() is called with the trainer while
+ * a program computes, or before ranks do: it names them the next batch.
  */
 int train_step(struct train *t, const struct wire_batch *batch,
                struct err *err);
-void train_leave(struct train *t, struct wire_batch *batch);
+void train_release_batch(struct train *t, struct wire_batch *batch);
 void train_meanwhile(void *train);
 
 /* save.c: what checkpoints are made of.  train_save_open() lists it.
