@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -79,38 +78,34 @@ make_token(void)
     return word;
 }
 
-/* One descriptor that is readable when one of two is. */
-static int
-join_descriptors(int one, int other)
-{
-    const int all = epoll_create1(EPOLL_CLOEXEC);
-    struct epoll_event event = {.events = EPOLLIN};
+/* The page, as it is served. */
+struct page {
+    struct serve *serve;
+    struct watch *watch;
+    struct hub *hub;
+    double beaten; /* when the hub was sent a sign of life */
+};
 
-    if (all < 0 || epoll_ctl(all, EPOLL_CTL_ADD, one, &event) ||
-        epoll_ctl(all, EPOLL_CTL_ADD, other, &event))
-        die("cannot wait: %s", strerror(errno));
-    return all;
+static double
+choose_pause(void *self)
+{
+    const struct page *page = self;
+
+    return fmin(look_every_s, serve_due(page->serve));
 }
 
-static void
-answer_pages(struct serve *serve, struct watch *watch, struct hub *hub)
+static int
+answer_pages(void *self)
 {
-    const int due = join_descriptors(watch->stage.stop, serve_fd(serve));
-    double beaten = clock_now();
-    struct err err;
+    struct page *page = self;
 
-    while (!stop_asked()) {
-        if (wire_wait(watch->stage.wire, due,
-                      fmin(look_every_s, serve_due(serve)), &err) < 0)
-            die("%s", err.msg);
-        watch_hear(watch);
-        if (clock_now() - beaten > beat_every_s) {
-            beaten = clock_now();
-            hub_beat(hub);
-        }
-        serve_run(serve);
+    watch_hear(page->watch);
+    if (clock_now() - page->beaten > beat_every_s) {
+        page->beaten = clock_now();
+        hub_beat(page->hub);
     }
-    close(due);
+    serve_run(page->serve);
+    return 1;
 }
 
 /* Writes the page of a run that is over at once; of one that goes on, when its
@@ -136,20 +131,23 @@ write_page(struct watch *watch)
 static void
 serve_page(struct watch *watch, struct hub *hub)
 {
-    struct serve *serve;
+    static const struct stage_handlers handlers = {choose_pause, answer_pages,
+                                                   NULL};
+    struct page page = {.watch = watch, .hub = hub, .beaten = clock_now()};
     struct err err;
 
     if (!token)
         token = make_token();
-    serve = serve_open(&(struct serve_how){address, (uint16_t)port, token},
-                       watch, hub, &err);
-    if (!serve)
+    page.serve = serve_open(&(struct serve_how){address, (uint16_t)port, token},
+                            watch, hub, &err);
+    if (!page.serve)
         die("%s", err.msg);
-    printf("http://%s:%d/%s%s\n", address, serve_port(serve), token,
+    printf("http://%s:%d/%s%s\n", address, serve_port(page.serve), token,
            *token ? "/" : "");
     fflush(stdout);
-    answer_pages(serve, watch, hub);
-    serve_close(serve);
+    stage_watch(&watch->stage, serve_fd(page.serve));
+    stage_run(&watch->stage, &handlers, &page);
+    serve_close(page.serve);
 }
 
 static void
