@@ -38,7 +38,7 @@ train_batch(struct train *t, const struct wire_batch *batch, struct err *err)
 {
     int rc;
 
-    if (!t->trained && train_meet(t, batch, err))
+    if (!t->trained && train_build(t, batch, err))
         return -1;
     rc = train_step(t, batch, err);
     if (rc > 0) {
@@ -95,7 +95,7 @@ run_steps(struct train *t, struct err *err)
     int rc = 0;
 
     // a filter waits for its tables before it lets the first item pass
-    if (t->encoder.verbs && train_service_open(t, err))
+    if (t->encoder.ops && train_service_open(t, err))
         return -1;
     t->err = err;
     if (!is_finished(t))
@@ -133,7 +133,7 @@ end_run(struct train *t, int rc, struct err *err)
     if (!rc && t->checkpoints.saved >= 0)
         rc = nn_checkpoint_link(t->options->stage.run, err);
     if (t->feed && t->source.inlet && t->trained)
-        train_status_keep(t);
+        train_status_save(t);
     if (t->feed)
         train_report_event(t, "stop", "",
                            rc             ? err->msg
@@ -164,7 +164,7 @@ release_run(struct train *t)
     stage_close(&t->stage);
     train_learner_close(&t->learner);
     free(t->labels);
-    train_inside_release(&t->inside);
+    train_local_sampler_release(&t->local);
     train_drawn_release(&t->drawn);
     train_encoders_close(t);
     train_texts_release(&t->texts);
@@ -275,7 +275,7 @@ main(int argc, char **argv)
         t.stage.stop = stop_fd(&err);
     train_save_open(&t);
     if (t.options->list >= 0 || t.options->dry) {
-        train_tell(&t);
+        train_print_plan(&t);
         release_run(&t);
         close_stdout();
         return EXIT_OK;

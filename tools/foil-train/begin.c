@@ -55,9 +55,9 @@ open_learner(struct train *t, struct err *err)
 
         if (train_sample_how(o, t->objective, &how, err))
             return -1;
-        train_inside_init(&t->inside, &t->samples, &how, train_brings(o));
+        train_local_sampler_init(&t->local, &t->samples, &how, train_brings(o));
         t->negatives = train_drawn_negatives(
-            &t->drawn, train_inside_negatives(&t->inside));
+            &t->drawn, train_local_sampler_negatives(&t->local));
     }
     return train_pace_check(o, &spec.pace, err)
                ? -1
@@ -86,7 +86,7 @@ build_encoders(struct train *t, struct err *err)
         !(t->labels = train_labels_read(o->labels, &t->shape, err)))
         return -1;
     if (train_encoders_open(t, err) || open_scalars(t, err) ||
-        train_basis_give(&t->basis, &t->encoder, err))
+        train_basis_set(&t->basis, &t->encoder, err))
         return -1;
     train_samples_init(&t->samples, t->objective, size, t->shape.captions,
                        &t->state);
@@ -215,7 +215,7 @@ train_begin(struct train *t, struct err *err)
 }
 
 int
-train_stand(struct train *t, struct err *err)
+train_dry_run(struct train *t, struct err *err)
 {
     const char *run = t->options->stage.run;
     char *newest = NULL;
@@ -242,12 +242,12 @@ say_size(struct train *t, const struct wire_batch *b)
 }
 
 int
-train_meet(struct train *t, const struct wire_batch *b, struct err *err)
+train_build(struct train *t, const struct wire_batch *b, struct err *err)
 {
     if (!t->state.total &&
         train_pace_fits(t->options, (double)b->batch.epochs, err))
         return -1;
-    if (!t->encoder.verbs &&
+    if (!t->encoder.ops &&
         (build_encoders(t, err) ||
          train_rows_read(&t->encoder, t->options->rows, err) ||
          train_init_read(&t->encoder, &t->options->init, err) ||
@@ -260,6 +260,6 @@ train_meet(struct train *t, const struct wire_batch *b, struct err *err)
                                          ? t->options->steps
                                          : b->batch.epochs * b->batch.steps);
     say_size(t, b);
-    train_cost_tell(t, b, t->journal.progress.total - (double)t->state.total);
+    train_cost_print(t, b, t->journal.progress.total - (double)t->state.total);
     return 0;
 }

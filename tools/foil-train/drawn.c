@@ -53,11 +53,11 @@ pass_draw(void *self, const struct batch *step, struct batch_extra *extras,
 
 static int
 weigh_rows(void *self, const struct batch *step, struct weights *weights,
-           int *alone, struct err *err)
+           int *without_service, struct err *err)
 {
     struct train_drawn *d = self;
-    const int rc =
-        d->negatives.weigh(d->negatives.self, step, weights, alone, err);
+    const int rc = d->negatives.weigh(d->negatives.self, step, weights,
+                                      without_service, err);
 
     d->known = rc > 0 && d->wanted;
     if (!d->known)

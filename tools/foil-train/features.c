@@ -83,7 +83,7 @@ make_refusal(const char *reason, int64_t id, int state)
 static struct wire_msg *
 say_gone(const struct train *t, const struct wire_fetch *fetch)
 {
-    if (fetch->plan >= 0 && fetch->plan < t->stood.epoch)
+    if (fetch->plan >= 0 && fetch->plan < t->state_before.epoch)
         return make_refusal("the epoch to be planned is over", fetch->id, 1);
     return make_refusal(
         "the trainer keeps too few epochs of features: start it "
@@ -101,9 +101,9 @@ answer_fetch(struct train *t, const struct wire_fetch *fetch)
     struct wire_features piece = {.id = fetch->id};
     struct batch *batch = &piece.batch;
 
-    if (!history->past || fetch->epoch >= t->stood.epoch)
+    if (!history->past || fetch->epoch >= t->state_before.epoch)
         return make_refusal("the epoch is not over yet", fetch->id, 0);
-    if (fetch->epoch + (int64_t)history->keep < t->stood.epoch)
+    if (fetch->epoch + (int64_t)history->keep < t->state_before.epoch)
         return say_gone(t, fetch);
     allocate_answer(f, history->dim);
     kept = train_history_find(history, fetch->epoch);
@@ -132,8 +132,9 @@ static struct wire_msg *
 take_request(struct train *t, struct wire_msg *msg, int64_t *id,
              struct err *err)
 {
-    struct wire_state_ok ok = {
-        .session = t->session, .epoch = t->stood.epoch, .step = t->stood.step};
+    struct wire_state_ok ok = {.session = t->session,
+                               .epoch = t->state_before.epoch,
+                               .step = t->state_before.step};
     struct wire_fetch fetch;
     struct wire_plan plan;
 
@@ -182,12 +183,12 @@ int
 train_features_plan(const struct train_features *f, int64_t epoch,
                     struct train_plan *plan)
 {
-    const struct wire_plan *told = &f->plan[epoch % 2];
+    const struct wire_plan *sent = &f->plan[epoch % 2];
 
-    if (!told->id || told->epoch != epoch)
+    if (!sent->id || sent->epoch != epoch)
         return 0;
-    *plan = (struct train_plan){.strategy = told->strategy};
-    value_copy(plan->values.value, &plan->values.n, VALUES_MAX, told->values,
-               told->n);
+    *plan = (struct train_plan){.strategy = sent->strategy};
+    value_copy(plan->values.value, &plan->values.n, VALUES_MAX, sent->values,
+               sent->n);
     return 1;
 }

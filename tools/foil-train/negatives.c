@@ -35,7 +35,7 @@ train_service_open(struct train *t, struct err *err)
     snprintf(config.hello.run, sizeof config.hello.run, "%s",
              flow_server_hello(t->source.inlet->server)->run);
     config.hello.width =
-        (int64_t)(t->encoder.verbs ? t->encoder.dim : nn_head_width(o->head));
+        (int64_t)(t->encoder.ops ? t->encoder.dim : nn_head_width(o->head));
     t->service.service = flow_service_open(t->stage.wire, &config, err);
     return t->service.service ? 0 : -1;
 }
@@ -249,11 +249,11 @@ ask_until_answered(struct train *t, const struct batch *step,
 
 static int
 find_weights(struct train *t, const struct batch *step, struct weights *weights,
-             int *alone, struct err *err)
+             int *without_service, struct err *err)
 {
     enum flow_answer what = FLOW_UNREACHED;
 
-    *alone = 0;
+    *without_service = 0;
     if (clock_now() >= t->service.again)
         what = ask_until_answered(t, step, weights, err);
     if (what == FLOW_ANSWERED)
@@ -264,7 +264,7 @@ find_weights(struct train *t, const struct batch *step, struct weights *weights,
             say("%s: training without it", err->msg);
         }
         in_batch(t, step, weights);
-        *alone = 1;
+        *without_service = 1;
         flow_keeper_behind(&t->service.keeper);
         return 1;
     }
@@ -274,13 +274,13 @@ find_weights(struct train *t, const struct batch *step, struct weights *weights,
 /* Called within a step, while the I/O thread has the lock. */
 static int
 weigh_step(void *self, const struct batch *step, struct weights *weights,
-           int *alone, struct err *err)
+           int *without_service, struct err *err)
 {
     struct train *t = self;
     int rc;
 
     stage_io_lock(&t->io);
-    rc = find_weights(t, step, weights, alone, err);
+    rc = find_weights(t, step, weights, without_service, err);
     stage_io_unlock(&t->io);
     return rc;
 }
@@ -312,7 +312,7 @@ train_service_greet(struct train *t, struct err *err)
 }
 
 int
-train_service_meet(struct train *t, struct err *err)
+train_service_restore(struct train *t, struct err *err)
 {
     enum flow_answer what;
     int rc;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "given.h"
+#include "init_files.h"
 #include "nn/net.h"
 #include "options.h"
 #include "run/settings.h"
@@ -414,7 +414,7 @@ check_options(const struct loss_objective *objective, struct err *err)
                             "with");
     return check_chains(objective, err) || check_captions(err) ||
                    check_encoder(err) ||
-                   train_init_judge(&o.init, !!o.text, err)
+                   train_init_check(&o.init, !!o.text, err)
                ? -1
                : 0;
 }

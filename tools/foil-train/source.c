@@ -37,7 +37,7 @@ check_peer(void *self, const struct wire_hello *hello, struct err *err)
     struct train *t = self;
 
     if (check_digest(&t->shape, hello, err) ||
-        train_texts_meet(&t->texts, hello->recipe, err))
+        train_texts_check_recipe(&t->texts, hello->recipe, err))
         return -1;
     if (*hello->making)
         memcpy(t->making, hello->making, sizeof t->making);
@@ -153,7 +153,7 @@ learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
     if (b->batch.b < 2)
         return err_set(err, "a batch of 1 image: want at least 2 images, by "
                             "foil-select --batch");
-    if (shape->images && (t->encoder.verbs || b->batch.b <= shape->images))
+    if (shape->images && (t->encoder.ops || b->batch.b <= shape->images))
         return 0; // the largest one that comes before the net is built
     learn_data(shape, hello);
     shape->images = b->batch.b;
@@ -177,7 +177,7 @@ check_batch(struct train *t, const struct wire_batch *b, struct err *err)
     const struct train_shape *shape = &t->shape;
 
     if (learn_shape(t, b, err) ||
-        train_texts_judge(&t->texts, t->options, shape, b, err))
+        train_texts_check(&t->texts, t->options, shape, b, err))
         return -1;
     if (b->height != shape->height || b->width != shape->width)
         return err_set(err, "images of %zux%zu: this run has %zux%zu", b->width,
@@ -295,7 +295,7 @@ train_source_serve(void *self)
     read_peers(t);
     flow_inlet_ask(t->source.inlet);
     wire_beat(t->stage.wire);
-    train_status_tell(t, 0);
+    train_status_send(t, 0);
 }
 
 const struct wire_batch *
@@ -425,15 +425,15 @@ greet_service(struct train *t, struct err *err)
 {
     const struct wire_hello *hello = flow_server_hello(t->source.inlet->server);
 
-    if (!t->encoder.verbs && hello->size) {
+    if (!t->encoder.ops && hello->size) {
         learn_data(&t->shape, hello);
         if (train_service_open(t, err))
             return -1;
     }
     if (!t->service.service)
         return 0;
-    return t->encoder.verbs ? train_service_meet(t, err)
-                            : train_service_greet(t, err);
+    return t->encoder.ops ? train_service_restore(t, err)
+                          : train_service_greet(t, err);
 }
 
 /* Takes the batch of the next step: 1, or 0 where it has not come. */
@@ -476,7 +476,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
 
     stage_waiting_moved(&t->stage.waiting, &at, now);
     if (!t->source.is_idle) { // a batch was taken, or none was asked for yet
-        t->stood = t->state;
+        t->state_before = t->state;
         flow_consumer_go(t->source.inlet->consumer, &at);
     }
     if (renew_session(t, err))
@@ -486,7 +486,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
     t->source.is_idle = stop_asked() || !take_next(t, batch);
     if (t->source.is_idle)
         return 0;
-    train_status_tell(t, 0);
+    train_status_send(t, 0);
     t->journal.waited += waited_s(t, now);
     return 1;
 }
@@ -498,7 +498,7 @@ train_source_idle(struct train *t, struct err *err)
 
     if (is_plan_over(t, now))
         return 0;
-    train_status_tell(t, waited_s(t, now));
+    train_status_send(t, waited_s(t, now));
     flow_consumer_wait(t->source.inlet->consumer, now);
     flow_inlet_ask(t->source.inlet);
     return greet_service(t, err) || check_deadline(t, now, err) ? -1 : 1;
