@@ -52,7 +52,7 @@ train_batch(struct train *t, const struct wire_batch *batch, struct err *err)
 /* Trains a batch and releases it, or begins a new session where it is of
  * another plan. */
 static int
-take_batch(struct train *t, struct wire_batch *batch, struct err *err)
+train_or_skip(struct train *t, struct wire_batch *batch, struct err *err)
 {
     int rc;
 
@@ -73,14 +73,14 @@ take_batch(struct train *t, struct wire_batch *batch, struct err *err)
 
 /* Trains all batches whose turn has come, without a wait between them. */
 static int
-take_turn(void *self)
+train_turn(void *self)
 {
     struct train *t = self;
     struct wire_batch batch;
     int rc;
 
     while ((rc = train_source_next(t, &batch, t->err)) > 0) {
-        rc = take_batch(t, &batch, t->err);
+        rc = train_or_skip(t, &batch, t->err);
         if (rc <= 0 || is_finished(t))
             return rc < 0 ? -1 : 0;
     }
@@ -91,7 +91,7 @@ static int
 run_steps(struct train *t, struct err *err)
 {
     static const struct stage_handlers handlers = {
-        train_source_pause_s, take_turn, train_source_waits_for};
+        train_source_pause_s, train_turn, train_source_waits_for};
     int rc = 0;
 
     // a filter waits for its tables before it lets the first item pass
@@ -258,7 +258,7 @@ follow_ranks(struct train *t)
 int
 main(int argc, char **argv)
 {
-    struct train t = {.stage.stop = -1};
+    struct train t = {.stage = {.stop = -1, .both = -1}};
     static char **words; // to the end
     struct err err;
     int rc, again;

@@ -87,7 +87,7 @@ struct page {
 };
 
 static double
-choose_pause(void *self)
+choose_page_pause(void *self)
 {
     const struct page *page = self;
 
@@ -131,8 +131,8 @@ write_page(struct watch *watch)
 static void
 serve_page(struct watch *watch, struct hub *hub)
 {
-    static const struct stage_handlers handlers = {choose_pause, answer_pages,
-                                                   NULL};
+    static const struct stage_handlers handlers = {choose_page_pause,
+                                                   answer_pages, NULL};
     struct page page = {.watch = watch, .hub = hub, .beaten = clock_now()};
     struct err err;
 

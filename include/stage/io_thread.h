@@ -13,7 +13,7 @@
  *     stage_io_open(&io, serve, self, &err); // the main thread has the lock
  *     ...                                    // and uses the sockets
  *     stage_io_unlock(&io);
- *     compute();
+ *     compute for seconds or minutes
  *     stage_io_lock(&io);
  *     ...
  *     stage_io_close(&io);

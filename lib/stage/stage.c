@@ -76,7 +76,7 @@ stage_watch(struct stage *stage, int fd)
 }
 
 static int
-wait_for(struct stage *stage, double seconds, struct err *err)
+wait_once(struct stage *stage, double seconds, struct err *err)
 {
     const int watches = stage->both >= 0;
     const int rc = wire_wait(stage->wire, watches ? stage->both : stage->stop,
@@ -89,7 +89,7 @@ int
 stage_wait(struct stage *stage, double seconds)
 {
     struct err err;
-    const int rc = wait_for(stage, seconds, &err);
+    const int rc = wait_once(stage, seconds, &err);
 
     if (rc < 0)
         die("%s", err.msg);
@@ -134,7 +134,7 @@ stage_loop(struct stage *stage, const struct stage_handlers *handlers,
     for (;;) {
         const double pause = handlers->pause_s ? handlers->pause_s(self) : 1;
 
-        rc = wait_for(stage, pause, err);
+        rc = wait_once(stage, pause, err);
         if (rc > 0)
             rc = handlers->turn(self);
         if (rc <= 0)
