@@ -104,8 +104,8 @@ static void
 test_outlet(struct bench *b)
 {
     const struct flow_outlet_config config = {
-        .endpoint = stage_endpoint(&b->stage, NULL, "items"),
-        .hello = stage_hello("select", digest_a, 7),
+        .server.endpoint = stage_endpoint(&b->stage, NULL, "items"),
+        .server.hello = stage_hello("select", digest_a, 7),
         .lease = 10,
     };
     struct flow_news news;

@@ -50,13 +50,14 @@ train_source_open(struct train *t, struct err *err)
     const size_t window = (size_t)t->options->window,
                  max_batch = (size_t)t->options->max_batch << 20;
     const struct flow_inlet_config config = {
-        .endpoint = stage_endpoint(&t->stage, t->options->batches, "batch"),
-        .hello = {.stage = "train", .max_batch = (int64_t)max_batch},
+        .server = {.endpoint =
+                       stage_endpoint(&t->stage, t->options->batches, "batch"),
+                   .hello = {.stage = "train", .max_batch = (int64_t)max_batch},
+                   .limits = {.queue = window, .max_batch = max_batch},
+                   .check = check_peer,
+                   .self = t},
         .at = train_at(t),
         .window = 1, // until the size of a batch is known
-        .limits = {.queue = window, .max_batch = max_batch},
-        .check = check_peer,
-        .self = t,
     };
 
     t->source = (struct train_source){
