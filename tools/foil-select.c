@@ -53,15 +53,16 @@ open_outlet(struct selector *s)
 {
     const char *run = s->options->stage.run;
     const struct flow_outlet_config config = {
-        .endpoint = stage_endpoint(&s->stage, s->options->plan, "plan"),
-        .hello = our_hello(s),
+        .server = {.endpoint =
+                       stage_endpoint(&s->stage, s->options->plan, "plan"),
+                   .hello = our_hello(s)},
         .lease = s->options->lease,
         .believe = select_believe,
         .tool = s,
     };
     struct err err;
 
-    if (!config.endpoint)
+    if (!config.server.endpoint)
         opt_misuse("wants -r DIR or --plan ENDPOINT");
     if (run && file_mkdir(run, 0700, &err))
         die("%s", err.msg);

@@ -16,9 +16,9 @@
 #include "util/stop.h"
 
 /*
- * Seconds between the last word to those who feed us and our end.  ZeroMQ loses
- * what is sent just before a socket is closed now and then (5 of 120 runs on a
- * busy machine, 0 of 150 with this), and an augmenter would stay for ever.
+ * Seconds between the last message to augmenters and our end.  ZeroMQ sometimes
+ * loses what is sent just before a socket is closed (5 of 120 runs on a busy
+ * machine, 0 of 150 with this), and an augmenter would stay for ever.
  */
 static const double part_s = 0.2;
 
@@ -32,14 +32,13 @@ is_finished(const struct train *t)
            (t->trained && s->epoch >= s->epochs);
 }
 
-/* Trains a batch, or not yet where its session is over: 1, 0 when asked to stop
- * within it, -1 on error. */
+/* Trains a batch: 1, 0 when asked to stop within it, -1 on error. */
 static int
-train_one(struct train *t, const struct wire_batch *batch, struct err *err)
+train_batch(struct train *t, const struct wire_batch *batch, struct err *err)
 {
     int rc;
 
-    if (!t->trained && train_meet(t, batch, err))
+    if (!t->trained && train_build(t, batch, err))
         return -1;
     rc = train_step(t, batch, err);
     if (rc > 0) {
@@ -50,39 +49,64 @@ train_one(struct train *t, const struct wire_batch *batch, struct err *err)
     return rc < 0 || stop_asked() ? rc : 1;
 }
 
+/* Trains a batch and releases it, or begins a new session where it is of
+ * another plan. */
+static int
+train_or_skip(struct train *t, struct wire_batch *batch, struct err *err)
+{
+    int rc;
+
+    if (train_plan_fits(t, batch)) {
+        train_plan_note(t, batch);
+        rc = train_batch(t, batch, err);
+    } else {
+        rc = train_plan_change(t, batch, err) ? -1 : 1;
+    }
+    train_release_batch(t, batch);
+    return rc > 0 && lock_removed()
+               ? err_set(err,
+                         "'%s' was removed while it was trained in: nothing "
+                         "more can be saved there",
+                         t->options->stage.run)
+               : rc;
+}
+
+/* Trains all batches whose turn has come, without a wait between them. */
+static int
+train_turn(void *self)
+{
+    struct train *t = self;
+    struct wire_batch batch;
+    int rc;
+
+    while ((rc = train_source_next(t, &batch, t->err)) > 0) {
+        rc = train_or_skip(t, &batch, t->err);
+        if (rc <= 0 || is_finished(t))
+            return rc < 0 ? -1 : 0;
+    }
+    return rc ? rc : train_source_idle(t, t->err);
+}
+
 static int
 run_steps(struct train *t, struct err *err)
 {
-    struct wire_batch batch;
-    int rc = 1;
+    static const struct stage_handlers handlers = {
+        train_source_pause_s, train_turn, train_source_waits_for};
+    int rc = 0;
 
     // a filter waits for its tables before it lets the first item pass
-    if (t->encoder.verbs && train_ask_service(t, err))
+    if (t->encoder.ops && train_service_open(t, err))
         return -1;
-    while (rc > 0 && !is_finished(t)) {
-        rc = train_source_next(t, &batch, err);
-        if (rc <= 0)
-            break;
-        if (train_plan_fits(t, &batch)) {
-            train_plan_note(t, &batch);
-            rc = train_one(t, &batch, err);
-        } else {
-            rc = train_plan_change(t, &batch, err) ? -1 : 1;
-        }
-        train_leave(t, &batch);
-        if (rc > 0 && lock_removed())
-            rc = err_set(err,
-                         "'%s' was removed while it was trained in: nothing "
-                         "more can be saved there",
-                         t->options->stage.run);
-    }
-    if (rc >= 0 && !t->trained) {
+    t->err = err;
+    if (!is_finished(t))
+        rc = stage_loop(&t->stage, &handlers, t, err);
+    if (!rc && !t->trained) {
         say_stopped();
         if (t->state.total && !stop_asked())
             say("nothing is left to do after %jd step%s",
                 (intmax_t)t->state.total, plural((size_t)t->state.total));
     }
-    return rc < 0 ? -1 : 0;
+    return rc;
 }
 
 /* Whether the weights have gone with a program. */
@@ -98,18 +122,18 @@ end_run(struct train *t, int rc, struct err *err)
 {
     struct err why;
 
-    train_desk_close(&t->desk);
+    stage_io_close(&t->io);
     if (t->trained && t->checkpoints.saved != t->state.total && !is_lost(t) &&
         train_save(t, &why)) {
         if (rc)
-            train_journal_say(&t->journal, "no checkpoint: %s", why.msg);
+            say("no checkpoint: %s", why.msg);
         else
             rc = err_set(err, "no checkpoint: %s", why.msg);
     }
     if (!rc && t->checkpoints.saved >= 0)
         rc = nn_checkpoint_link(t->options->stage.run, err);
     if (t->feed && t->source.inlet && t->trained)
-        train_status_keep(t);
+        train_status_save(t);
     if (t->feed)
         train_report_event(t, "stop", "",
                            rc             ? err->msg
@@ -140,7 +164,7 @@ release_run(struct train *t)
     stage_close(&t->stage);
     train_learner_close(&t->learner);
     free(t->labels);
-    train_inside_release(&t->inside);
+    train_local_sampler_release(&t->local);
     train_drawn_release(&t->drawn);
     train_encoders_close(t);
     train_texts_release(&t->texts);
@@ -155,24 +179,17 @@ release_run(struct train *t)
     json_decref(t->config);
 }
 
-static void
-serve_peers(void *self)
-{
-    train_source_serve(self);
-}
-
 /* Sockets, and what the run directory says. */
 static int
 set_up(struct train *t, struct err *err)
 {
     if (train_begin(t, err) ||
         stage_connect(&t->stage, &t->options->stage, err) ||
-        train_source_open(t, err) ||
-        train_features_open(&t->features, &t->stage, err))
+        train_source_open(t, err) || train_features_open(t, err))
         return -1;
     t->meanwhile = train_meanwhile;
     return train_report_open(t, err) ||
-                   train_desk_open(&t->desk, serve_peers, t, err)
+                   stage_io_open(&t->io, train_source_serve, t, err)
                ? -1
                : 0;
 }
@@ -241,7 +258,7 @@ follow_ranks(struct train *t)
 int
 main(int argc, char **argv)
 {
-    struct train t = {.stage.stop = -1};
+    struct train t = {.stage = {.stop = -1, .wait_on = -1}};
     static char **words; // to the end
     struct err err;
     int rc, again;
@@ -256,9 +273,9 @@ main(int argc, char **argv)
     stop_while_busy(say_stopping);
     if (t.options->list < 0 && !t.options->dry)
         t.stage.stop = stop_fd(&err);
-    train_wire_up(&t);
+    train_save_open(&t);
     if (t.options->list >= 0 || t.options->dry) {
-        train_tell(&t);
+        train_print_plan(&t);
         release_run(&t);
         close_stdout();
         return EXIT_OK;

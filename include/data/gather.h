@@ -36,10 +36,11 @@ struct data_wanted {
 
 struct data_gather {
     struct data_wanted want;
-    int64_t *ids;              /* [b+r] the samples used */
-    uint8_t *pixel;            /* [v,b,size,size,3], then [r,size,size,3] */
-    int64_t (*substituted)[2]; /* [n_substituted]: wanted, used instead */
-    size_t n_substituted, at;  /* at: samples that are done */
+    struct batch batch; /* what was made: that of want, with the ids, pixels and
+                         * substitutes that were used */
+    int64_t *ids;       /* [b+r] the samples used */
+    uint8_t *pixel;     /* [v,b,size,size,3], then [r,size,size,3] */
+    size_t at;          /* samples that are done */
     size_t ids_room, pixel_room, substituted_room;
     struct image_scratch *scratch;
 };
@@ -60,7 +61,7 @@ void data_gather_begin(struct data_gather *gather,
  *   seed, epoch  as in image_view()
  * Returns 1 when a sample is done, 0 when none is left, -1 when one could not
  * be read, or is bad and has no substitute.  *why is also set, to the reason,
- * where a sample was replaced: compare n_substituted.
+ * where a sample was replaced: compare batch.n_substituted.
  */
 int data_gather_next(struct data_gather *gather, struct data_pool *pool,
                      const struct image_recipe *recipe, uint64_t seed,

@@ -55,7 +55,7 @@ struct eval_batch {
     size_t columns;     /* rows, and constants behind them, without gradient */
     const int64_t *ids; /* [b] */
     const size_t *row;  /* [rows] which row of the views each is */
-    struct sample_weights weights; /* of a sampler */
+    struct weights weights; /* of a sampler */
 };
 
 /*

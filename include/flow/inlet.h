@@ -23,13 +23,9 @@
  *     }
  */
 struct flow_inlet_config {
-    const char *endpoint;
-    struct wire_hello hello; /* as in flow/server.h */
-    struct wire_limits limits;
-    struct wire_place at; /* session and first step */
-    size_t window;        /* items wanted, counted from the place */
-    int (*check)(void *self, const struct wire_hello *hello, struct err *err);
-    void *self; /* argument of check(): both as in flow/server.h */
+    struct flow_server_config server; /* its edge is set here */
+    struct wire_place at;             /* session and first step */
+    size_t window;                    /* items wanted, counted from the place */
 };
 
 struct flow_inlet {

@@ -30,11 +30,9 @@
 typedef int flow_believe(void *tool, struct wire_place *at, struct err *err);
 
 struct flow_outlet_config {
-    const char *endpoint;
-    struct wire_hello hello; /* as in flow/server.h */
-    struct wire_limits limits;
-    double lease;          /* seconds */
-    flow_believe *believe; /* NULL: every place is accepted */
+    struct flow_server_config server; /* its edge is set here */
+    double lease;                     /* seconds */
+    flow_believe *believe;            /* NULL: every place is accepted */
     void *tool;
 };
 

@@ -95,7 +95,7 @@ struct sample_memory {
     struct sample_beta_row *beta; /* [horizon] */
     int64_t slot;                 /* in beta, of the last one */
     /* what the last step has written */
-    struct sample_rows rows[SAMPLE_MEMORY_TABLES];
+    struct table_rows rows[SAMPLE_MEMORY_TABLES];
 };
 
 /* sample_memory_init() begins without chains and bank, after `total` steps. */
@@ -139,7 +139,7 @@ struct sample_staleness sample_memory_step(struct sample_memory *memory,
  * an entry for each table, and returns the number of tables.  The rows live in
  * the arena `to` of that call. */
 size_t sample_memory_rows(const struct sample_memory *memory,
-                          struct sample_rows rows[SAMPLE_MEMORY_TABLES]);
+                          struct table_rows rows[SAMPLE_MEMORY_TABLES]);
 
 /*
  * sample_memory_load() takes all from tables, which hold the rows of `total`

@@ -14,7 +14,7 @@
  * a test, and the page of foil-negatives.
  */
 struct sample_source;
-struct sample_weights;
+struct weights;
 struct sample_memory_form;
 struct sample_sampler;
 
@@ -74,7 +74,7 @@ struct sample_sampler {
     /* Fills in the weights of a step that was not refused, and points
      * source->state and ->score at what is to be remembered of its chains. */
     void (*weigh)(struct sample_source *source, const struct batch *step,
-                  struct sample_weights *weights);
+                  struct weights *weights);
 };
 
 /* The table, ended by NULL; of each method the first is the default. */

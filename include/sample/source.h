@@ -4,7 +4,7 @@
 #include "sample/memory.h"
 #include "sample/sampler.h"
 #include "util/arena.h"
-#include "util/value.h"
+#include "util/weights.h"
 
 /*
  * Where an objective's negatives come from: the samplers of this room behind
@@ -48,9 +48,10 @@ struct sample_source {
                                     to weigh */
     struct sample_bank ahead;    /* and before the next to draw for */
     void *own;                   /* the sampler's */
-    char name[SAMPLE_SAMPLER_MAX];
+    char name[SAMPLER_NAME_MAX];
     struct arena drawn, weighed; /* what the last draw and the last weighing
                                     have handed out */
+    struct table_rows tables[SAMPLE_MEMORY_TABLES]; /* of the last weighing */
 
     /* of the last weighing, to be remembered */
     const struct sample_state *state; /* [v b] NULL: there are no chains */
@@ -65,7 +66,7 @@ void sample_source_release(struct sample_source *source);
 /* sample_source_name() writes the name of the form in which a sampler keeps its
  * state, "emc2 1 bank": a sampler with another name cannot read it. */
 void sample_source_name(const struct sample_how *how,
-                        char name[SAMPLE_SAMPLER_MAX]);
+                        char name[SAMPLER_NAME_MAX]);
 
 /*
  * sample_how_fits() returns 0 where the tables of `size` samples will not be
@@ -111,31 +112,6 @@ int sample_source_waits(const struct sample_source *source);
 struct batch_extra sample_source_draw(struct sample_source *source,
                                       const struct batch *step, int64_t number);
 
-/* How much each negative counts for each anchor: n = v b rows, n + extra +
- * n_outside columns. */
-struct sample_weights {
-    size_t rows, columns;
-    const float *w;       /* [rows,columns] not negative; zero at a row's
-                             own image.  Rows sum to 1 */
-    int partial;          /* 1: rows may sum to less, as those of `stale` do */
-    const float *scale;   /* [rows,2] factors of the positive and the
-                             negative term; NULL: 1, 1 */
-    const float *s;       /* [rows,columns] cosine similarities, where
-                             they are at hand; or NULL.  In the columns from
-                             outside 0 where the weight is 0 */
-    size_t n_outside;     /* the last columns: features that are no row of the
-                             step, and have no gradient */
-    const float *outside; /* [n_outside,dim] of unit length */
-    double accepted;      /* share of proposals, 0 .. 1 */
-    size_t moved;         /* chains whose state changed */
-    struct values values; /* for the metrics: those of the draw come first */
-
-    /* To be kept for the sampler (sample/store.h), if the step is applied. */
-    const char *sampler;
-    size_t n_tables;
-    struct sample_rows tables[SAMPLE_TABLES_MAX];
-};
-
 /*
  * sample_source_weigh() computes the weights of an encoded step, which last
  * until the next call, and remembers the step (sample_memory_step()).  -1 with
@@ -143,6 +119,6 @@ struct sample_weights {
  * columns dim) time and O(n columns) memory, besides the sampler's.
  */
 int sample_source_weigh(struct sample_source *source, const struct batch *step,
-                        struct sample_weights *weights, struct err *err);
+                        struct weights *weights, struct err *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "util/err.h"
+#include "util/weights.h"
 
 /*
  * The state of a sampler, kept so that the sampler gets it back after a
@@ -13,40 +14,22 @@
  * A table has `rows` of `width` bytes and starts as zeros.  Each step of the
  * sampler names the rows that it changed and their new bytes.
  */
-enum {
-    SAMPLE_TABLES_MAX = 16,
-    SAMPLE_NAME_MAX = 60,        /* bytes of a table's name, with the zero */
-    SAMPLE_SAMPLER_MAX = 64,     /* bytes of a sampler's name, with the zero */
-    SAMPLE_PIECE_MAX = 16 << 20, /* bytes that are handed over at a time */
-    SAMPLE_WIDTH_MAX = SAMPLE_PIECE_MAX /* of a row */
-};
 
 /* Bytes of all tables together, at most, by default: --max-state of foil-train
  * and foil-negatives sets another limit. */
 #define SAMPLE_STORE_MOST ((size_t)8 << 30)
 
-/* Rows of a table; lent. */
-struct sample_rows {
-    const char *name;
-    size_t rows, width; /* of the table */
-    size_t n;           /* of these rows, or 0 */
-    const int64_t *at;  /* [n] which, each < rows; where one comes twice the
-                           later counts.  NULL: n rows from `from` on */
-    size_t from;
-    const uint8_t *row; /* [n,width] their bytes */
-};
-
 struct sample_table {
-    char name[SAMPLE_NAME_MAX];
+    char name[TABLE_NAME_MAX];
     size_t rows, width, room; /* room: bytes */
     uint8_t *bytes;           /* [rows,width] */
 };
 
 struct sample_store {
-    char sampler[SAMPLE_SAMPLER_MAX]; /* name and version of the sampler */
+    char sampler[SAMPLER_NAME_MAX]; /* name and version of the sampler */
     size_t most; /* bytes of all tables; 0: SAMPLE_STORE_MOST */
     size_t n;    /* 0: nothing has begun */
-    struct sample_table table[SAMPLE_TABLES_MAX];
+    struct sample_table table[TABLES_MAX];
 };
 
 /* sample_store_init() begins without tables, with most = 0;
@@ -56,32 +39,34 @@ void sample_store_release(struct sample_store *store);
 
 /*
  * sample_store_judge() returns -1 for tables that a store cannot keep: names
- * that are empty, too long or there twice, more than SAMPLE_TABLES_MAX tables
+ * that are empty, too long or there twice, more than TABLES_MAX tables
  * or ->most bytes; and, where the store has tables, other names, another width,
  * or fewer rows.  More rows than before are fine, and so is n = 0.
  *   rows [n] an entry for each table, always in the same order
  */
 int sample_store_judge(const struct sample_store *store, size_t n,
-                       const struct sample_rows *rows, struct err *err);
+                       const struct table_rows *rows, struct err *err);
 
 /*
  * sample_store_write() writes rows that sample_store_judge() accepted; the
  * first time it makes the tables, and keeps the sampler's name.
  */
 void sample_store_write(struct sample_store *store, const char *sampler,
-                        size_t n, const struct sample_rows *rows);
+                        size_t n, const struct table_rows *rows);
 
 /* sample_store_find() returns the table of that name, or NULL. */
 const struct sample_table *sample_store_find(const struct sample_store *store,
                                              const char *name);
 
 /*
- * A store in pieces of at most SAMPLE_PIECE_MAX bytes, or of one row: tables in
+ * A store in pieces of at most TABLE_PIECE_MAX bytes, or of one row: tables in
  * their order, rows from the first to the last.
  *
  * sample_store_next() moves on to the next piece and returns 1 when that is not
  * the last, else 0; begin with a piece of zeros.  A store without tables is one
  * piece without rows.
+ *
+ * sample_store_piece() lists all tables, with the rows of one piece.
  */
 struct sample_piece {
     size_t table, from, n; /* rows from .. from + n of that table */
@@ -89,5 +74,8 @@ struct sample_piece {
 };
 int sample_store_next(const struct sample_store *store,
                       struct sample_piece *piece);
+void sample_store_piece(const struct sample_store *store,
+                        const struct sample_piece *piece,
+                        struct table_rows rows[TABLES_MAX]);
 
 #endif

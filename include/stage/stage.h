@@ -44,7 +44,7 @@ struct stage {
     int wait_on; /* the same, or epoll of it and that of stage_watch() */
     struct wire_keys keys;
     struct wire *wire;
-    struct stage_waiting waiting;    /* of stage_run() */
+    struct stage_waiting waiting;    /* of stage_loop() */
     char *endpoint[STAGE_ENDPOINTS]; /* [endpoints] that were asked for */
     size_t endpoints;
 };
@@ -83,11 +83,12 @@ void stage_watch(struct stage *stage, int fd);
 
 enum { STAGE_WAITS = 4 };
 
-/* What a stage does in its loop; `self` is that of stage_run(). */
+/* What a stage does in its loop; `self` is that of stage_loop(). */
 struct stage_handlers {
     /* Seconds to wait for messages at most; NULL: 1. */
     double (*pause_s)(void *self);
-    /* Reads what has come and does what is due: 1, or 0 at the end. */
+    /* Reads what has come and does what is due: 1, or 0 at the end; -1 where
+     * the stage cannot go on, with the reason in *err of stage_loop(). */
     int (*turn)(void *self);
     /*
      * Describes the peers that the stage waits for in who[0 ..] and returns
@@ -99,14 +100,24 @@ struct stage_handlers {
                      struct err who[STAGE_WAITS]);
 };
 
-/* stage_run() waits and takes turns, until turn() returns 0 or we are asked to
- * end. */
+/*
+ * stage_loop() waits and takes turns, until turn() returns 0 or we are asked to
+ * end: 0.  -1 where a wait has failed, with a sentence, or turn() has returned
+ * -1.  stage_run() is for a turn() that does not fail: it ends the tool where a
+ * wait does.
+ */
+int stage_loop(struct stage *stage, const struct stage_handlers *handlers,
+               void *self, struct err *err);
 void stage_run(struct stage *stage, const struct stage_handlers *handlers,
                void *self);
 
+/* stage_report() prints the sentence of a FLOW_REPORT, and nothing of other
+ * news. */
+void stage_report(const struct flow_news *news);
+
 /*
  * These take the next news of an end: 1, or 0 when there is none now.  They
- * print the sentence of a FLOW_REPORT, which is news all the same.
+ * call stage_report(); a FLOW_REPORT is news all the same.
  *   client   where the binder has refused us, this ends the tool
  *   outlet   where there is no news, also prints which peers are late
  */
@@ -116,6 +127,12 @@ int stage_outlet_next(struct flow_outlet *outlet, struct flow_news *news);
 /* stage_refuse() refuses the message of the last news, because of news->why,
  * which it prints when that is due: the 1st, 2nd, 4th, 8th ... time. */
 void stage_refuse(struct flow_server *server, struct flow_news *news);
+
+/* stage_refuse_answer() frees an answer of a service and refuses it because of
+ * *why, which it prints when that is due.  Then wait again: another may come.
+ */
+void stage_refuse_answer(struct flow_service *service, struct wire_msg *answer,
+                         struct err *why);
 
 /* stage_send() is flow_client_send(), stage_ask() flow_service_ask(), of a
  * message that they free. */

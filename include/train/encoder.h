@@ -54,13 +54,13 @@ struct train_encoder_spec {
 
 /*
  * The functions of an encoder, called in this order in a step: take, forward of
- * each micro-batch, backward of each, norm, steady; then update and average, or
- * undo.  A function with an `err` returns 0, or -1 with a sentence: then the
- * step has failed, and so will all later calls, save included.  The work may
- * still be under way when a function returns; if it fails then, a later
- * function says so.
+ * each micro-batch, backward of each, norm, stats_finite; then update and
+ * average, or undo.  A function with an `err` returns 0, or -1 with a sentence:
+ * then the step has failed, and so will all later calls, save included.  The
+ * work may still be under way when a function returns; if it fails then, a
+ * later function says so.
  */
-struct train_encoder_verbs {
+struct train_encoder_ops {
     /* A batch comes, whose arrays stay until its last backward. */
     int (*take)(void *self, const struct nn_input *input, struct err *err);
 
@@ -100,9 +100,10 @@ struct train_encoder_verbs {
                     const float *dz, struct err *err);
 
     /* norm: the length of the gradient; not finite where a number of it is not.
-     * steady: returns 1 when all running statistics are finite, else 0. */
+     * stats_finite: returns 1 when all running statistics are finite, else 0.
+     */
     int (*norm)(void *self, double *length, struct err *err);
-    int (*steady)(void *self);
+    int (*stats_finite)(void *self);
 
     int (*update)(void *self, double rate, struct err *err);
     int (*average)(void *self, struct err *err);
@@ -135,7 +136,7 @@ struct train_encoder_verbs {
 
 /* Read only; filled in by the function that opens it. */
 struct train_encoder {
-    const struct train_encoder_verbs *verbs; /* NULL: it is not open */
+    const struct train_encoder_ops *ops; /* NULL: it is not open */
     void *self;
     enum nn_input_kind kind;
     size_t rows, micro; /* as in the spec; micro is never 0 */
@@ -228,10 +229,10 @@ int train_encoder_average(struct train_encoder *encoder, struct err *err);
  * last forward: all that a step changes but for its update. */
 void train_encoder_undo(struct train_encoder *encoder);
 
-/* train_encoder_steady() returns 1 when all running statistics are finite, else
- * 0; train_encoder_check() returns -1 with a sentence where they, weights or
- * moments of the optimiser are not. */
-int train_encoder_steady(const struct train_encoder *encoder);
+/* train_encoder_stats_finite() returns 1 when all running statistics are
+ * finite, else 0; train_encoder_check() returns -1 with a sentence where they,
+ * weights or moments of the optimiser are not. */
+int train_encoder_stats_finite(const struct train_encoder *encoder);
 int train_encoder_check(struct train_encoder *encoder, struct err *err);
 
 /* train_encoder_get() finds its weights (nn/model.h); numbers that are written

@@ -27,11 +27,11 @@ struct train_negatives {
      * weigh() answers: 1 with weights that last until the next call, and whose
      * tables the store of train_samples can keep; 0 when asked to stop
      * meanwhile, -1 on error.
-     *   alone  1: there was no service, and the weights are of the batch
-     *          alone, without numbers for the journal
+     *   without_service  1: there was no service: the weights are of the batch
+     *                    alone, without numbers for the journal
      */
-    int (*weigh)(void *self, const struct batch *step,
-                 struct sample_weights *weights, int *alone, struct err *err);
+    int (*weigh)(void *self, const struct batch *step, struct weights *weights,
+                 int *without_service, struct err *err);
 
     /* refused() follows when the step was not applied. */
     void (*refused)(void *self);
@@ -41,7 +41,7 @@ struct train_negatives {
  * Chains in this process: the sampler of EMC2 without its service.  The same as
  * a service with the same seed and horizon=1, to the bit.
  */
-struct train_inside {
+struct train_local_sampler {
     struct sample_source source;
     struct train_samples *samples; /* with what was kept */
     int brings;                    /* 1: it draws from outside of the batch */
@@ -49,20 +49,21 @@ struct train_inside {
 };
 
 /*
- * train_inside_init() begins with the sampler's tables in samples->store, such
- * as were loaded from a checkpoint.
+ * train_local_sampler_init() begins with the sampler's tables in
+ * samples->store, such as were loaded from a checkpoint.
  *   samples  must stay
  *   how      copied; a horizon counts as 1
  *   brings   1: the samples that the source draws come along, which only an
  *            encoder that looks samples up by their ids can take; 0: none do
  */
-void train_inside_init(struct train_inside *inside,
-                       struct train_samples *samples,
-                       const struct sample_how *how, int brings);
-void train_inside_release(struct train_inside *inside);
+void train_local_sampler_init(struct train_local_sampler *sampler,
+                              struct train_samples *samples,
+                              const struct sample_how *how, int brings);
+void train_local_sampler_release(struct train_local_sampler *sampler);
 
-/* train_inside_negatives() returns it as the functions that a learner calls;
- * `inside` must stay. */
-struct train_negatives train_inside_negatives(struct train_inside *inside);
+/* train_local_sampler_negatives() returns it as the functions that a learner
+ * calls; `sampler` must stay. */
+struct train_negatives
+train_local_sampler_negatives(struct train_local_sampler *sampler);
 
 #endif

@@ -60,7 +60,7 @@ int train_shards_open(struct train_encoder *encoder,
  * ranks.  Seconds come with a rank's embeddings, so those of a gradient come
  * one forward later.
  *
- *     text     its verbs may be NULL: there is none
+ *     text     its ops may be NULL: there is none
  *     behind   seconds by which that rank took longer than the mean of all
  */
 struct train_slowest {

@@ -14,8 +14,8 @@ struct train_state {
     int64_t images;        /* trained in these steps */
     int64_t substituted;   /* of these, substitutes for unusable ones */
     int64_t skipped;       /* steps that were not applied: not finite */
-    int64_t alone;         /* steps without their negatives service */
-    char plan[256];        /* the options of the last step's plan; or "" */
+    int64_t steps_without_service; /* steps without their negatives service */
+    char plan[256]; /* the options of the last step's plan; or "" */
     char order[33]; /* a digest of the order of `epoch`, where it has begun and
                      * its plan names it; else "" */
 };

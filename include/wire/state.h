@@ -1,8 +1,8 @@
 #ifndef WIRE_STATE_H
 #define WIRE_STATE_H
 
+#include "util/weights.h"
 #include "wire/codec.h"
-#include "wire/table.h"
 
 /*
  * state.put: the state of a negatives service that the trainer stored, returned
@@ -10,16 +10,16 @@
  * one table; tables come in their order, rows from the first to the last.
  */
 struct wire_state {
-    int64_t id;                      /* of the request */
-    int64_t session, epoch, step;    /* the first step that is not in it */
-    char sampler[WIRE_SAMPLER_NAME]; /* the state's sampler, as in its hello */
-    int64_t total;                   /* steps trained */
+    int64_t id;                     /* of the request */
+    int64_t session, epoch, step;   /* the first step that is not in it */
+    char sampler[SAMPLER_NAME_MAX]; /* the state's sampler, as in its hello */
+    int64_t total;                  /* steps trained */
     int fresh;    /* 1: the trainer has no state, however many steps are
                    * trained, and sends no tables */
-    size_t n;     /* up to WIRE_TABLES_MAX */
+    size_t n;     /* up to TABLES_MAX */
     int64_t from; /* first row of this piece */
     int last;     /* 1: this is the last piece */
-    struct wire_table *tables; /* [n] all tables; at most one of them has rows.
+    struct table_rows *tables; /* [n] all tables; at most one of them has rows.
                                 * A decoded state owns the array */
     struct wire_msg *msg;      /* held by a decoded one; else NULL */
 };

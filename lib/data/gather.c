@@ -8,20 +8,25 @@
 void
 data_gather_begin(struct data_gather *g, const struct data_wanted *want)
 {
-    const size_t n = want->batch.b, all = n + want->batch.extra.n;
+    const size_t n = want->batch.b, r = want->batch.extra.n,
+                 rows = want->batch.v * n, area = want->size * want->size * 3;
+    int64_t(*const substituted)[2] = g->batch.substituted;
 
-    REQUIRE(n && want->batch.v && want->size);
-    g->want = *want;
-    g->n_substituted = g->at = 0;
-    mem_grow(&g->ids, &g->ids_room, all, sizeof *g->ids);
-    mem_grow(&g->pixel, &g->pixel_room,
-             (want->batch.v * n + want->batch.extra.n) * want->size *
-                 want->size * 3,
-             1);
+    REQUIRE(rows && want->size);
+    mem_grow(&g->ids, &g->ids_room, n + r, sizeof *g->ids);
+    mem_grow(&g->pixel, &g->pixel_room, (rows + r) * area, 1);
     memcpy(g->ids, want->batch.ids, n * sizeof *g->ids);
-    if (want->batch.extra.n)
-        memcpy(g->ids + n, want->batch.extra.ids,
-               want->batch.extra.n * sizeof *g->ids);
+    if (r)
+        memcpy(g->ids + n, want->batch.extra.ids, r * sizeof *g->ids);
+    g->want = *want;
+    g->at = 0;
+    g->batch = want->batch;
+    g->batch.ids = g->ids;
+    g->batch.pixels = g->pixel;
+    g->batch.extra.ids = g->ids + n;
+    g->batch.extra.pixels = g->pixel + rows * area;
+    g->batch.n_substituted = 0;
+    g->batch.substituted = substituted;
 }
 
 /* The views of the sample in work: how they are made, and the epoch. */
@@ -102,6 +107,7 @@ image_of(struct data_gather *g, struct data_pool *pool, struct views *views,
     const struct image_region region = {box_of_views, views};
     const struct image_region *read = g->want.make ? NULL : &region;
     const int64_t wanted = g->ids[g->at];
+    struct batch *batch = &g->batch;
     const struct image *image =
         data_pool_region(pool, (size_t)wanted, read, why);
     struct err err;
@@ -110,16 +116,15 @@ image_of(struct data_gather *g, struct data_pool *pool, struct views *views,
     if (image || data_pool_unread(pool))
         return image;
     used = data_pool_substitute(pool, views->seed, (size_t)wanted, views->epoch,
-                                g->want.batch.b + g->want.batch.extra.n, g->ids,
-                                &err);
+                                batch->b + batch->extra.n, g->ids, &err);
     if (used < 0) {
         err_set(why, "%s", err.msg);
         return NULL;
     }
-    mem_grow(&g->substituted, &g->substituted_room, g->n_substituted + 1,
-             sizeof *g->substituted);
-    g->substituted[g->n_substituted][0] = wanted;
-    g->substituted[g->n_substituted++][1] = g->ids[g->at] = used;
+    mem_grow(&batch->substituted, &g->substituted_room,
+             batch->n_substituted + 1, sizeof *batch->substituted);
+    batch->substituted[batch->n_substituted][0] = wanted;
+    batch->substituted[batch->n_substituted++][1] = g->ids[g->at] = used;
     return data_pool_region(pool, (size_t)used, read, &err);
 }
 
@@ -167,7 +172,7 @@ data_gather_release(struct data_gather *g)
 {
     free(g->ids);
     free(g->pixel);
-    free(g->substituted);
+    free(g->batch.substituted);
     image_scratch_free(g->scratch);
     *g = (struct data_gather){0};
 }

@@ -231,7 +231,7 @@ static void
 hand_over(struct eval_frozen *f)
 {
     const struct eval_batch *batch = &f->batch;
-    const struct sample_weights *weights = &batch->weights;
+    const struct weights *weights = &batch->weights;
     const size_t d = f->views->d, constants = weights->n_outside;
 
     f->rows = copy_rows(f, batch, constants, f->z);

@@ -9,16 +9,10 @@ struct flow_inlet *
 flow_inlet_open(struct wire *wire, const struct flow_inlet_config *config,
                 struct err *err)
 {
-    const struct flow_server_config server = {
-        .endpoint = config->endpoint,
-        .edge = WIRE_EDGE_BATCH,
-        .hello = config->hello,
-        .limits = config->limits,
-        .check = config->check,
-        .self = config->self,
-    };
+    struct flow_server_config server = config->server;
     struct flow_inlet *inlet = mem_array(1, sizeof *inlet);
 
+    server.edge = WIRE_EDGE_BATCH;
     inlet->consumer = flow_consumer_new(&config->at, config->window, 1);
     inlet->server = flow_server_open(wire, &server, err);
     if (inlet->server)

@@ -12,14 +12,10 @@ struct flow_outlet *
 flow_outlet_open(struct wire *wire, const struct flow_outlet_config *config,
                  struct err *err)
 {
-    const struct flow_server_config server = {
-        .endpoint = config->endpoint,
-        .edge = WIRE_EDGE_PLAN,
-        .hello = config->hello,
-        .limits = config->limits,
-    };
+    struct flow_server_config server = config->server;
     struct flow_outlet *outlet = mem_array(1, sizeof *outlet);
 
+    server.edge = WIRE_EDGE_PLAN;
     outlet->believe = config->believe;
     outlet->tool = config->tool;
     outlet->producer = flow_producer_new(config->lease);

@@ -325,10 +325,11 @@ open_player(struct player *p, struct wire *wire, const char *endpoint,
     const struct wire_limits limits = {.queue = 64};
     const struct flow_client_config client = {endpoint, role, WIRE_EDGE_BATCH,
                                               p->replay->hello, limits};
-    const struct flow_outlet_config outlet = {.endpoint = endpoint,
-                                              .hello = p->replay->hello,
-                                              .limits = limits,
-                                              .lease = lease_s};
+    const struct flow_outlet_config outlet = {
+        .server = {.endpoint = endpoint,
+                   .hello = p->replay->hello,
+                   .limits = limits},
+        .lease = lease_s};
 
     if (p->replay->kind == WIRE_ITEM) {
         p->outlet = flow_outlet_open(wire, &outlet, err);

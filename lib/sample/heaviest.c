@@ -9,8 +9,7 @@ struct column {
 };
 
 static struct column
-name_column(const struct batch *s, const struct sample_weights *weights,
-            size_t c)
+name_column(const struct batch *s, const struct weights *weights, size_t c)
 {
     const size_t n = s->v * s->b, extra = c - n;
     struct sample_state is;
@@ -55,8 +54,8 @@ sum_row(const struct batch *s, size_t columns, const float *w, float *outside,
 
 /* Names the n columns of a list, of row r, and what is left of k as none. */
 static void
-name_list(const struct batch *s, const struct sample_weights *weights, size_t r,
-          size_t n, const size_t *list, struct sample_heaviest *to)
+name_list(const struct batch *s, const struct weights *weights, size_t r,
+          size_t n, const size_t *list, struct heaviest *to)
 {
     for (size_t i = 0; i < to->k; i++) {
         const size_t at = r * to->k + i;
@@ -75,12 +74,12 @@ name_list(const struct batch *s, const struct sample_weights *weights, size_t r,
 }
 
 void
-sample_heaviest(const struct batch *s, const struct sample_weights *weights,
-                struct sample_heaviest *to)
+sample_heaviest(const struct batch *s, const struct weights *weights,
+                struct heaviest *to)
 {
-    size_t list[SAMPLE_HEAVIEST_MAX];
+    size_t list[HEAVIEST_MAX];
 
-    REQUIRE(to->k >= 1 && to->k <= SAMPLE_HEAVIEST_MAX);
+    REQUIRE(to->k >= 1 && to->k <= HEAVIEST_MAX);
     for (size_t r = 0; r < s->v * s->b; r++) {
         const float *w = weights->w + r * weights->columns;
         size_t n = 0;

@@ -148,14 +148,14 @@ write_row(struct writing *to, size_t at, size_t n, const void *head)
     return row + n;
 }
 
-static struct sample_rows
+static struct table_rows
 end_rows(const struct writing *written, size_t rows)
 {
-    return (struct sample_rows){.rows = rows,
-                                .width = written->width,
-                                .n = written->n,
-                                .at = written->at,
-                                .row = written->row};
+    return (struct table_rows){.rows = rows,
+                               .width = written->width,
+                               .n = written->n,
+                               .at = written->at,
+                               .row = written->row};
 }
 
 /* Writes down where the chains of a step stand, those that have moved. */
@@ -299,11 +299,11 @@ write_beta(struct sample_memory *memory, double beta)
     row = memory->beta + memory->slot;
     *row = (struct sample_beta_row){memory->total + 1, beta};
     memory->rows[SAMPLE_BETA] =
-        (struct sample_rows){.rows = horizon,
-                             .width = sizeof *row,
-                             .n = 1,
-                             .at = &memory->slot,
-                             .row = (const uint8_t *)row};
+        (struct table_rows){.rows = horizon,
+                            .width = sizeof *row,
+                            .n = 1,
+                            .at = &memory->slot,
+                            .row = (const uint8_t *)row};
 }
 
 /* Puts the rows and the beta of a step at the end of the queue. */
@@ -374,7 +374,7 @@ sample_table_is(const struct sample_memory_form *form, size_t table)
 
 size_t
 sample_memory_rows(const struct sample_memory *memory,
-                   struct sample_rows rows[SAMPLE_MEMORY_TABLES])
+                   struct table_rows rows[SAMPLE_MEMORY_TABLES])
 {
     size_t n = 0;
 

@@ -160,7 +160,7 @@ take_draws(const struct batch *step, struct sample_draw *draw, float *w)
 
 static void
 weigh_draws(struct sample_source *source, const struct batch *step,
-            struct sample_weights *weights)
+            struct weights *weights)
 {
     const size_t b = step->b, n = 2 * b, columns = n + step->extra.n;
     const struct sample_bank *bank = &source->memory.bank;

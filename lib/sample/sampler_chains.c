@@ -428,7 +428,7 @@ compare_recalled(const struct batch *step, const struct sample_state *recalled,
  * what that has of their states then comes along. */
 static const float *
 compare_states(struct sample_source *source, struct batch *step,
-               struct sample_state *state, struct sample_weights *weights)
+               struct sample_state *state, struct weights *weights)
 {
     const struct sample_bank *bank = &source->memory.bank;
     struct arena *to = &source->weighed;
@@ -450,7 +450,7 @@ compare_states(struct sample_source *source, struct batch *step,
 
 static void
 weigh_chains(struct sample_source *source, const struct batch *asked,
-             struct sample_weights *weights)
+             struct weights *weights)
 {
     const struct sample_how *how = &source->how;
     const struct sample_memory_form *form = &source->memory.form;

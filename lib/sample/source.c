@@ -42,14 +42,14 @@ sample_source_release(struct sample_source *source)
 }
 
 void
-sample_source_name(const struct sample_how *how, char name[SAMPLE_SAMPLER_MAX])
+sample_source_name(const struct sample_how *how, char name[SAMPLER_NAME_MAX])
 {
     const struct sample_memory_form form = memory_form_of(how, 0);
     const char *besides = form.scores                   ? " stale"
                           : form.chains && form.horizon ? " bank"
                                                         : "";
 
-    snprintf(name, SAMPLE_SAMPLER_MAX, "%s%s", how->sampler->name, besides);
+    snprintf(name, SAMPLER_NAME_MAX, "%s%s", how->sampler->name, besides);
 }
 
 /* w of a batch is at most 1 GiB, as a part of a message is. */
@@ -200,7 +200,7 @@ sample_source_draw(struct sample_source *source, const struct batch *step,
 /* The step goes to the memory, and to the bank that is ahead of it. */
 static void
 remember_step(struct sample_source *source, const struct batch *step,
-              struct sample_weights *weights)
+              struct weights *weights)
 {
     struct sample_memory *memory = &source->memory;
     const struct sample_bank *bank = &memory->bank;
@@ -212,7 +212,8 @@ remember_step(struct sample_source *source, const struct batch *step,
     stale = sample_memory_step(memory, step, source->state, source->score,
                                &source->weighed);
     weights->sampler = source->name;
-    weights->n_tables = sample_memory_rows(memory, weights->tables);
+    weights->n_tables = sample_memory_rows(memory, source->tables);
+    weights->tables = source->tables;
     if (!memory->form.horizon)
         return;
     values_add(&weights->values, "known",
@@ -223,7 +224,7 @@ remember_step(struct sample_source *source, const struct batch *step,
 
 int
 sample_source_weigh(struct sample_source *source, const struct batch *step,
-                    struct sample_weights *weights, struct err *err)
+                    struct weights *weights, struct err *err)
 {
     const struct sample_sampler *sampler = source->how.sampler;
 
@@ -233,7 +234,7 @@ sample_source_weigh(struct sample_source *source, const struct batch *step,
     arena_begin(&source->weighed);
     source->state = NULL;
     source->score = NULL;
-    *weights = (struct sample_weights){.rows = step->v * step->b};
+    *weights = (struct weights){.rows = step->v * step->b, .dim = step->dim};
     value_copy(weights->values.value, &weights->values.n, VALUES_MAX,
                step->extra.values, step->extra.n_values);
     sampler->weigh(source, step, weights);

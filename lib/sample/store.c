@@ -29,13 +29,13 @@ sample_store_find(const struct sample_store *store, const char *name)
 }
 
 static int
-check_table_name(size_t i, const struct sample_rows *rows, struct err *err)
+check_table_name(size_t i, const struct table_rows *rows, struct err *err)
 {
     const size_t length = strlen(rows[i].name);
 
-    if (!length || length >= SAMPLE_NAME_MAX)
+    if (!length || length >= TABLE_NAME_MAX)
         return err_set(err, "a table's name has %zu bytes, want 1 .. %d",
-                       length, SAMPLE_NAME_MAX - 1);
+                       length, TABLE_NAME_MAX - 1);
     for (size_t k = 0; k < i; k++)
         if (!strcmp(rows[i].name, rows[k].name))
             return err_set(err, "table '%s' is there twice", rows[i].name);
@@ -44,7 +44,7 @@ check_table_name(size_t i, const struct sample_rows *rows, struct err *err)
 
 /* Against the table that is there already. */
 static int
-check_table(const struct sample_table *is, const struct sample_rows *to,
+check_table(const struct sample_table *is, const struct table_rows *to,
             struct err *err)
 {
     if (strcmp(is->name, to->name))
@@ -60,29 +60,29 @@ check_table(const struct sample_table *is, const struct sample_rows *to,
 
 int
 sample_store_judge(const struct sample_store *store, size_t n,
-                   const struct sample_rows *rows, struct err *err)
+                   const struct table_rows *rows, struct err *err)
 {
     const size_t most = store->most ? store->most : SAMPLE_STORE_MOST;
     size_t left = most;
 
     if (n && store->n && n != store->n)
         return err_set(err, "%zu tables, and %zu before", n, store->n);
-    if (n > SAMPLE_TABLES_MAX)
-        return err_set(err, "%zu tables, at most %d", n, SAMPLE_TABLES_MAX);
+    if (n > TABLES_MAX)
+        return err_set(err, "%zu tables, at most %d", n, TABLES_MAX);
     for (size_t i = 0; i < n; i++) {
-        const struct sample_rows *to = &rows[i];
+        const struct table_rows *to = &rows[i];
 
         if (check_table_name(i, rows, err) ||
             (store->n && check_table(&store->table[i], to, err)))
             return -1;
-        if (!to->rows || !to->width || to->width > SAMPLE_WIDTH_MAX ||
+        if (!to->rows || !to->width || to->width > TABLE_WIDTH_MAX ||
             to->rows > left / to->width)
             return err_set(err,
                            "table '%s' of %zu x %zu bytes: tables of at most "
                            "%zu GiB in all are kept (--max-state), in rows of "
                            "1 .. %d",
                            to->name, to->rows, to->width, most >> 30,
-                           SAMPLE_WIDTH_MAX);
+                           TABLE_WIDTH_MAX);
         left -= to->rows * to->width;
     }
     return 0;
@@ -106,7 +106,7 @@ extend_table(struct sample_table *table, size_t rows)
 
 void
 sample_store_write(struct sample_store *store, const char *sampler, size_t n,
-                   const struct sample_rows *rows)
+                   const struct table_rows *rows)
 {
     if (!store->n && n) {
         snprintf(store->sampler, sizeof store->sampler, "%s", sampler);
@@ -132,6 +132,24 @@ sample_store_write(struct sample_store *store, const char *sampler, size_t n,
     }
 }
 
+void
+sample_store_piece(const struct sample_store *store,
+                   const struct sample_piece *piece,
+                   struct table_rows rows[TABLES_MAX])
+{
+    for (size_t i = 0; i < store->n; i++) {
+        const struct sample_table *table = &store->table[i];
+
+        rows[i] = (struct table_rows){
+            .name = table->name, .rows = table->rows, .width = table->width};
+        if (i != piece->table)
+            continue;
+        rows[i].n = piece->n;
+        rows[i].from = piece->from;
+        rows[i].row = table->bytes + piece->from * table->width;
+    }
+}
+
 int
 sample_store_next(const struct sample_store *store, struct sample_piece *piece)
 {
@@ -150,7 +168,7 @@ sample_store_next(const struct sample_store *store, struct sample_piece *piece)
     REQUIRE(piece->table < store->n);
     piece->begun = 1;
     table = &store->table[piece->table];
-    most = SAMPLE_PIECE_MAX / table->width;
+    most = TABLE_PIECE_MAX / table->width;
     piece->n = table->rows - piece->from;
     piece->n = piece->n < most ? piece->n : most;
     return piece->table + 1 < store->n || piece->from + piece->n < table->rows;

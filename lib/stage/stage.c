@@ -63,15 +63,23 @@ stage_hello(const char *name, const char *digest, int64_t size)
     return hello;
 }
 
+static int
+wait_once(struct stage *stage, double seconds, struct err *err)
+{
+    const int rc = wire_wait(stage->wire, stage->wait_on, seconds, err);
+
+    return rc < 0 ? rc : rc || !stop_asked();
+}
+
 int
 stage_wait(struct stage *stage, double seconds)
 {
     struct err err;
-    const int rc = wire_wait(stage->wire, stage->wait_on, seconds, &err);
+    const int rc = wait_once(stage, seconds, &err);
 
     if (rc < 0)
         die("%s", err.msg);
-    return rc || !stop_asked();
+    return rc;
 }
 
 void
@@ -99,19 +107,38 @@ say_waiting(struct stage *stage, const struct stage_handlers *handlers,
             say("still waiting for %s", who[i].msg);
 }
 
+int
+stage_loop(struct stage *stage, const struct stage_handlers *handlers,
+           void *self, struct err *err)
+{
+    int rc;
+
+    stage_waiting_begin(&stage->waiting, clock_now());
+    for (;;) {
+        const double pause = handlers->pause_s ? handlers->pause_s(self) : 1;
+
+        rc = wait_once(stage, pause, err);
+        if (rc > 0)
+            rc = handlers->turn(self);
+        if (rc <= 0)
+            return rc;
+        if (handlers->waits_for)
+            say_waiting(stage, handlers, self);
+    }
+}
+
 void
 stage_run(struct stage *stage, const struct stage_handlers *handlers,
           void *self)
 {
-    stage_waiting_begin(&stage->waiting, clock_now());
-    while (stage_wait(stage, handlers->pause_s ? handlers->pause_s(self) : 1) &&
-           handlers->turn(self))
-        if (handlers->waits_for)
-            say_waiting(stage, handlers, self);
+    struct err err = {""};
+
+    if (stage_loop(stage, handlers, self, &err))
+        die("%s", err.msg);
 }
 
-static void
-say_report(const struct flow_news *news)
+void
+stage_report(const struct flow_news *news)
 {
     if (news->what == FLOW_REPORT)
         say("%s", news->why.msg);
@@ -126,7 +153,7 @@ stage_client_next(struct flow_client *client, struct flow_news *news)
     if (rc < 0)
         die("%s", err.msg);
     if (rc)
-        say_report(news);
+        stage_report(news);
     return rc;
 }
 
@@ -137,7 +164,7 @@ stage_outlet_next(struct flow_outlet *outlet, struct flow_news *news)
     struct err late;
 
     if (rc)
-        say_report(news);
+        stage_report(news);
     while (!rc && flow_outlet_late(outlet, &late))
         say("%s", late.msg);
     return rc;
@@ -148,6 +175,15 @@ stage_refuse(struct flow_server *server, struct flow_news *news)
 {
     if (flow_server_refuse(server, news->peer, &news->why))
         say("%s", news->why.msg);
+}
+
+void
+stage_refuse_answer(struct flow_service *service, struct wire_msg *answer,
+                    struct err *why)
+{
+    wire_msg_free(answer);
+    if (flow_service_refuse(service, why))
+        say("%s", why->msg);
 }
 
 int

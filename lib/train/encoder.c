@@ -19,8 +19,8 @@ train_encoder_init(struct train_encoder *encoder,
 void
 train_encoder_close(struct train_encoder *encoder)
 {
-    if (encoder->verbs)
-        encoder->verbs->close(encoder->self);
+    if (encoder->ops)
+        encoder->ops->close(encoder->self);
     *encoder = (struct train_encoder){0};
 }
 
@@ -48,8 +48,8 @@ static int
 forward_part(struct train_encoder *encoder, struct part rows, enum nn_mode mode,
              float *z, struct err *err)
 {
-    return encoder->verbs->forward(encoder->self, rows.from, rows.to,
-                                   encoder->locked ? NN_FIXED : mode, z, err);
+    return encoder->ops->forward(encoder->self, rows.from, rows.to,
+                                 encoder->locked ? NN_FIXED : mode, z, err);
 }
 
 int
@@ -59,7 +59,7 @@ train_encoder_forward(struct train_encoder *encoder,
 {
     REQUIRE(input->n >= 1 && input->n <= encoder->rows);
     encoder->n = input->n;
-    if (encoder->verbs->take(encoder->self, input, err))
+    if (encoder->ops->take(encoder->self, input, err))
         return -1;
     for (size_t i = 0; i < count_parts(encoder); i++) {
         const struct part rows = part_at(encoder, i);
@@ -83,9 +83,9 @@ train_encoder_backward(struct train_encoder *encoder, const float *dz,
         // those of the last are there still
         if (!last && forward_part(encoder, rows, NN_TRAIN, NULL, err))
             return -1;
-        if (encoder->verbs->backward(encoder->self, rows.from, rows.to, !last,
-                                     dz ? dz + rows.from * encoder->dim : NULL,
-                                     err))
+        if (encoder->ops->backward(encoder->self, rows.from, rows.to, !last,
+                                   dz ? dz + rows.from * encoder->dim : NULL,
+                                   err))
             return -1;
     }
     return 0;
@@ -95,16 +95,16 @@ int
 train_encoder_products(struct train_encoder *encoder, const float **s,
                        float **w)
 {
-    return encoder->verbs->products && !encoder->locked &&
+    return encoder->ops->products && !encoder->locked &&
            encoder->micro == encoder->rows &&
-           encoder->verbs->products(encoder->self, s, w);
+           encoder->ops->products(encoder->self, s, w);
 }
 
 void
 train_encoder_announce(struct train_encoder *encoder, const struct batch *batch)
 {
-    if (encoder->verbs->announce)
-        encoder->verbs->announce(encoder->self, batch);
+    if (encoder->ops->announce)
+        encoder->ops->announce(encoder->self, batch);
 }
 
 int
@@ -112,22 +112,22 @@ train_encoder_loss(struct train_encoder *encoder,
                    const struct loss_batch *batch, struct loss_report *report,
                    struct err *err)
 {
-    REQUIRE(encoder->verbs->loss);
-    return encoder->verbs->loss(encoder->self, batch, report, err);
+    REQUIRE(encoder->ops->loss);
+    return encoder->ops->loss(encoder->self, batch, report, err);
 }
 
 int
 train_encoder_early(const struct train_encoder *encoder)
 {
-    return encoder->verbs->early;
+    return encoder->ops->early;
 }
 
 void
 train_encoder_expect(struct train_encoder *encoder,
                      const struct nn_input *input)
 {
-    if (encoder->verbs->expect)
-        encoder->verbs->expect(encoder->self, input);
+    if (encoder->ops->expect)
+        encoder->ops->expect(encoder->self, input);
 }
 
 int
@@ -135,34 +135,32 @@ train_encoder_norm(const struct train_encoder *encoder, double *length,
                    struct err *err)
 {
     *length = 0;
-    return encoder->locked ? 0
-                           : encoder->verbs->norm(encoder->self, length, err);
+    return encoder->locked ? 0 : encoder->ops->norm(encoder->self, length, err);
 }
 
 int
 train_encoder_update(struct train_encoder *encoder, double rate,
                      struct err *err)
 {
-    return encoder->locked ? 0
-                           : encoder->verbs->update(encoder->self, rate, err);
+    return encoder->locked ? 0 : encoder->ops->update(encoder->self, rate, err);
 }
 
 int
 train_encoder_average(struct train_encoder *encoder, struct err *err)
 {
-    return encoder->locked ? 0 : encoder->verbs->average(encoder->self, err);
+    return encoder->locked ? 0 : encoder->ops->average(encoder->self, err);
 }
 
 void
 train_encoder_undo(struct train_encoder *encoder)
 {
-    encoder->verbs->undo(encoder->self);
+    encoder->ops->undo(encoder->self);
 }
 
 int
-train_encoder_steady(const struct train_encoder *encoder)
+train_encoder_stats_finite(const struct train_encoder *encoder)
 {
-    return encoder->verbs->steady(encoder->self);
+    return encoder->ops->stats_finite(encoder->self);
 }
 
 int
@@ -171,13 +169,13 @@ train_encoder_get(struct train_encoder *encoder, struct nn_weights *blocks,
 {
     long steps;
 
-    return encoder->verbs->get(encoder->self, blocks, &steps, err);
+    return encoder->ops->get(encoder->self, blocks, &steps, err);
 }
 
 int
 train_encoder_put(struct train_encoder *encoder, struct err *err)
 {
-    return encoder->verbs->put(encoder->self, err);
+    return encoder->ops->put(encoder->self, err);
 }
 
 static int
@@ -198,27 +196,27 @@ all_finite(const struct nn_weights *blocks)
 int
 train_encoder_check(struct train_encoder *encoder, struct err *err)
 {
-    const struct train_encoder_verbs *verbs = encoder->verbs;
+    const struct train_encoder_ops *ops = encoder->ops;
     struct nn_weights blocks;
 
     if (train_encoder_get(encoder, &blocks, err))
         return -1;
     if (!all_finite(&blocks))
         return err_set(err, "the weights are not finite: not saved");
-    return verbs->check ? verbs->check(encoder->self, err) : 0;
+    return ops->check ? ops->check(encoder->self, err) : 0;
 }
 
 int
 train_encoder_save(struct train_encoder *encoder, const char *folder,
                    struct err *err)
 {
-    const struct train_encoder_verbs *verbs = encoder->verbs;
+    const struct train_encoder_ops *ops = encoder->ops;
     struct nn_weights blocks;
     long steps;
 
     // a program may have written more than its own file
-    if (verbs->save(encoder->self, folder, err) ||
-        verbs->get(encoder->self, &blocks, &steps, err))
+    if (ops->save(encoder->self, folder, err) ||
+        ops->get(encoder->self, &blocks, &steps, err))
         return -1;
     return nn_weights_save(folder, &blocks, steps, err);
 }
@@ -227,27 +225,27 @@ int
 train_encoder_load(struct train_encoder *encoder, const char *folder,
                    struct err *err)
 {
-    const struct train_encoder_verbs *verbs = encoder->verbs;
+    const struct train_encoder_ops *ops = encoder->ops;
     struct nn_weights blocks;
 
     if (train_encoder_get(encoder, &blocks, err) ||
         nn_weights_load(folder, &blocks, err) ||
         train_encoder_put(encoder, err))
         return -1;
-    return verbs->load(encoder->self, folder, err);
+    return ops->load(encoder->self, folder, err);
 }
 
 int
 train_encoder_start(struct train_encoder *encoder, const char *path,
                     char **left, struct err *err)
 {
-    return encoder->verbs->init(encoder->self, path, left, err);
+    return encoder->ops->init(encoder->self, path, left, err);
 }
 
 char *
 train_encoder_table(const struct train_encoder *encoder)
 {
-    return encoder->verbs->table(encoder->self);
+    return encoder->ops->table(encoder->self);
 }
 
 static int

@@ -233,8 +233,8 @@ train_journal_end(struct train_journal *journal, int saved)
     write_loss(&journal->last, loss);
     add_times(odd, state->substituted, "image replaced", "images replaced");
     add_times(odd, state->skipped, "step skipped", "steps skipped");
-    add_times(odd, state->alone, "without the negatives service",
-              "without the negatives service");
+    add_times(odd, state->steps_without_service,
+              "without the negatives service", "without the negatives service");
     train_journal_say(
         journal, "%jd step%s, %jd image%s in %.1f s (%.0f/s), %s%s; %s%s%s",
         (intmax_t)steps, steps == 1 ? "" : "s", (intmax_t)images,

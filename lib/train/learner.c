@@ -115,13 +115,13 @@ set_pace(struct train_learner *learner, const struct batch *batch)
 
 /* What negatives answer in a step. */
 struct exchange {
-    struct sample_weights weights;
-    int alone;
+    struct weights weights;
+    int without_service;
 };
 
 /* Refuses weights of rows on rows of the own view. */
 static int
-check_cross(size_t b, const struct sample_weights *weights, struct err *err)
+check_cross(size_t b, const struct weights *weights, struct err *err)
 {
     for (size_t r = 0; r < 2 * b; r++)
         for (size_t c = 0; c < b; c++) {
@@ -142,7 +142,7 @@ check_cross(size_t b, const struct sample_weights *weights, struct err *err)
 /* Rows that negatives weigh and that are not of the batch go behind it. */
 static int
 take_outside_rows(struct train_learner *learner, const struct batch *batch,
-                  const struct sample_weights *weights, struct err *err)
+                  const struct weights *weights, struct err *err)
 {
     const size_t rows = 2 * batch->b + batch->extra.n;
 
@@ -186,7 +186,7 @@ ask_weights(struct train_learner *learner, struct batch *batch,
     batch->z = learner->v;
     batch->extra.z = learner->v + 2 * batch->b * learner->dim;
     rc = negatives->weigh(negatives->self, batch, &exchange->weights,
-                          &exchange->alone, err);
+                          &exchange->without_service, err);
     if (rc > 0 && learner->spec.objective->wants_cross)
         rc = check_cross(batch->b, &exchange->weights, err);
     return rc > 0 ? take_outside_rows(learner, batch, &exchange->weights, err)
@@ -293,7 +293,7 @@ find_nonfinite(struct train_learner *learner, const struct batch *batch,
     if (!isfinite(gradient))
         return "the gradient is not finite";
     for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++)
-        if (!train_encoder_steady(spec->encoder[k]))
+        if (!train_encoder_stats_finite(spec->encoder[k]))
             return "a running statistic is not finite";
     if (spec->scalars && !train_scalars_finite(spec->scalars, report))
         return "the gradient of a scalar is not finite";
@@ -363,7 +363,7 @@ apply_step(struct train_learner *learner, const struct batch *batch,
     learner->refused = 0;
     state->images += (int64_t)batch->b;
     state->substituted += (int64_t)batch->n_substituted;
-    state->alone += exchange->alone;
+    state->steps_without_service += exchange->without_service;
     return TRAIN_APPLIED;
 }
 
@@ -380,7 +380,7 @@ advance_state(struct train_state *state, const struct batch *batch)
 }
 
 static void
-list_weights(struct values *values, const struct sample_weights *weights)
+list_weights(struct values *values, const struct weights *weights)
 {
     values_add(values, "accepted", weights->accepted);
     values_count(values, "moved", (int64_t)weights->moved);
@@ -427,9 +427,9 @@ list_values(const struct train_learner *learner, double gradient, double rate,
     for (size_t i = 0; own[i].name; i++)
         if (i == LOSS_TAU || pace->value[i].kind != NN_SCHEDULE_CONSTANT)
             values_add(values, own[i].name, learner->settings.value[i]);
-    if (learner->spec.objective->wants_weights && !exchange->alone)
+    if (learner->spec.objective->wants_weights && !exchange->without_service)
         list_weights(values, &exchange->weights);
-    if (exchange->alone)
+    if (exchange->without_service)
         values_count(values, "alone", 1);
 }
 

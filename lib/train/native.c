@@ -91,7 +91,7 @@ native_undo(void *self)
 }
 
 static int
-native_steady(void *self)
+native_stats_finite(void *self)
 {
     struct train_native *e = self;
     size_t n;
@@ -192,12 +192,12 @@ native_close(void *self)
     free(e);
 }
 
-static const struct train_encoder_verbs verbs = {
+static const struct train_encoder_ops ops = {
     .take = native_take,
     .forward = native_forward,
     .backward = native_backward,
     .norm = native_norm,
-    .steady = native_steady,
+    .stats_finite = native_stats_finite,
     .update = native_update,
     .average = native_average,
     .undo = native_undo,
@@ -239,7 +239,7 @@ train_native_open(struct train_encoder *encoder,
     e->before = mem_array(count, sizeof *e->before);
     if (spec->average && !spec->locked)
         nn_average_init(&e->average, e->net);
-    encoder->verbs = &verbs;
+    encoder->ops = &ops;
     encoder->self = e;
     return 0;
 
@@ -252,6 +252,6 @@ out:
 struct train_native *
 train_native(const struct train_encoder *encoder)
 {
-    return encoder->verbs && encoder->verbs->get == native_get ? encoder->self
-                                                               : NULL;
+    return encoder->ops && encoder->ops->get == native_get ? encoder->self
+                                                           : NULL;
 }

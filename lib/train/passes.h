@@ -18,8 +18,8 @@ enum { TRAIN_SHARDS_LEVELS = 10 }; /* of the tree over the shards of a rank */
  * first one. */
 struct train_shards {
     struct train_native *native;
-    const struct train_encoder_verbs *plain; /* its functions */
-    struct train_encoder_verbs verbs;        /* the same, by shards */
+    const struct train_encoder_ops *plain; /* its functions */
+    struct train_encoder_ops ops;          /* the same, by shards */
     struct ranks ranks;
     struct train_cut cut;
     struct train_timer timer;

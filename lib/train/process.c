@@ -36,7 +36,7 @@ struct process {
     int similar;    /* are wanted of the next forward */
     int known;      /* the weights in memory are those of now */
     long steps;     /* batches that they have seen */
-    int steady;
+    int stats_finite;
     char *engine;
 };
 
@@ -247,17 +247,17 @@ process_norm(void *self, double *length, struct err *err)
                 e->program->line, answer.ok);
         rc = train_program_fail(e->program, err);
     }
-    e->steady = is_steady > 0;
+    e->stats_finite = is_steady > 0;
     free(answer.ok);
     return rc || found < 0 ? -1 : 0;
 }
 
 static int
-process_steady(void *self)
+process_stats_finite(void *self)
 {
     const struct process *e = self;
 
-    return e->locked || e->steady;
+    return e->locked || e->stats_finite;
 }
 
 static int
@@ -486,7 +486,7 @@ process_close(void *self)
     free(e);
 }
 
-static const struct train_encoder_verbs verbs = {
+static const struct train_encoder_ops ops = {
     .announce = process_announce,
     .take = process_take,
     .expect = process_expect,
@@ -495,7 +495,7 @@ static const struct train_encoder_verbs verbs = {
     .loss = process_loss,
     .backward = process_backward,
     .norm = process_norm,
-    .steady = process_steady,
+    .stats_finite = process_stats_finite,
     .update = process_update,
     .average = process_average,
     .undo = process_undo,
@@ -664,7 +664,7 @@ train_process_open(struct train_encoder *encoder, struct train_program *program,
         *encoder = (struct train_encoder){0};
         return -1;
     }
-    encoder->verbs = &verbs;
+    encoder->ops = &ops;
     encoder->self = e;
     encoder->kind = e->form.kind;
     encoder->dim = e->dim;

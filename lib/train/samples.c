@@ -244,7 +244,7 @@ take_tables(struct train_samples *samples, const char *path,
             struct err *err)
 {
     const size_t prefix = strlen(table_prefix);
-    struct sample_rows rows[SAMPLE_TABLES_MAX];
+    struct table_rows rows[TABLES_MAX];
     struct err why;
     size_t tables = 0;
 
@@ -253,15 +253,14 @@ take_tables(struct train_samples *samples, const char *path,
 
         if (strncmp(a->name, table_prefix, prefix))
             continue;
-        if (strcmp(a->dtype, "U8") || a->rank != 2 ||
-            tables == SAMPLE_TABLES_MAX)
+        if (strcmp(a->dtype, "U8") || a->rank != 2 || tables == TABLES_MAX)
             return err_set(err, "'%s': tensor '%.80s' is no table of a sampler",
                            path, a->name);
-        rows[tables++] = (struct sample_rows){.name = a->name + prefix,
-                                              .rows = a->shape[0],
-                                              .width = a->shape[1],
-                                              .n = a->shape[0],
-                                              .row = a->data};
+        rows[tables++] = (struct table_rows){.name = a->name + prefix,
+                                             .rows = a->shape[0],
+                                             .width = a->shape[1],
+                                             .n = a->shape[0],
+                                             .row = a->data};
     }
     sample_store_release(&samples->store);
     if (sample_store_judge(&samples->store, tables, rows, &why))
@@ -277,7 +276,7 @@ take_sampler(struct train_samples *samples, const char *path,
 {
     const char *sampler = json_string_value(json_object_get(about, "sampler"));
 
-    if (!sampler || strlen(sampler) >= SAMPLE_SAMPLER_MAX)
+    if (!sampler || strlen(sampler) >= SAMPLER_NAME_MAX)
         return err_set(err,
                        "'%s' names no sampler: it was written before version 2 "
                        "of the protocol, whose samplers keep other tables; go "

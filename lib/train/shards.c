@@ -220,8 +220,8 @@ train_shards_open(struct train_encoder *encoder,
     encoder->rows = encoder->micro = spec->rows;
     s = mem_array(1, sizeof *s);
     *s = (struct train_shards){.native = train_native(encoder),
-                               .plain = encoder->verbs,
-                               .verbs = *encoder->verbs,
+                               .plain = encoder->ops,
+                               .ops = *encoder->ops,
                                .ranks = {.size = 1},
                                .cut = {.shards = spec->shards, .ranks = 1},
                                .whole = spec->whole && !spec->locked,
@@ -231,18 +231,18 @@ train_shards_open(struct train_encoder *encoder,
         s->ranks = *ranks;
         s->cut.ranks = ranks->size;
     }
-    s->verbs.take = shards_take;
-    s->verbs.expect = shards_expect;
-    s->verbs.early = 1;
-    s->verbs.forward = shards_forward;
-    s->verbs.backward = shards_backward;
-    s->verbs.update = shards_update;
-    s->verbs.put = shards_put;
-    s->verbs.load = shards_load;
-    s->verbs.init = shards_init;
-    s->verbs.close = shards_close;
+    s->ops.take = shards_take;
+    s->ops.expect = shards_expect;
+    s->ops.early = 1;
+    s->ops.forward = shards_forward;
+    s->ops.backward = shards_backward;
+    s->ops.update = shards_update;
+    s->ops.put = shards_put;
+    s->ops.load = shards_load;
+    s->ops.init = shards_init;
+    s->ops.close = shards_close;
     s->native->shards = s;
-    encoder->verbs = &s->verbs;
+    encoder->ops = &s->ops;
     make_room(s, spec->rows, each);
     return 0;
 }
@@ -252,8 +252,8 @@ train_shards_slowest(const struct train_encoder *encoder,
                      const struct train_encoder *text)
 {
     return train_timer_slowest(&train_native(encoder)->shards->timer,
-                               text->verbs ? &train_native(text)->shards->timer
-                                           : NULL);
+                               text->ops ? &train_native(text)->shards->timer
+                                         : NULL);
 }
 
 /* ------------------------------------------------------ what a follower does

@@ -15,7 +15,7 @@ static const struct {
     {"images", offsetof(struct train_state, images)},
     {"substituted", offsetof(struct train_state, substituted)},
     {"skipped", offsetof(struct train_state, skipped)},
-    {"alone", offsetof(struct train_state, alone)},
+    {"alone", offsetof(struct train_state, steps_without_service)},
 };
 
 static const struct {

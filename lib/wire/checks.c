@@ -48,7 +48,7 @@ wire_check_size(struct wire_reader *r, const void *x, int64_t size)
 void
 wire_check_w(struct wire_reader *r, const void *x, int64_t size)
 {
-    const struct wire_weights *weights = x;
+    const struct weights *weights = &((const struct wire_weights *)x)->weights;
     const double least = weights->partial ? 0 : 1 - slack;
 
     (void)size;
@@ -77,15 +77,15 @@ wire_check_piece(struct wire_reader *r, const void *x, int64_t size)
 
     (void)size;
     for (size_t i = 0; i < state->n; i++) {
-        const struct wire_table *t = &state->tables[i];
+        const struct table_rows *t = &state->tables[i];
 
         pieces += t->n > 0;
         if (t->n && (t->n > t->rows || (uint64_t)state->from > t->rows - t->n))
             wire_read_fail(r, "rows %jd .. of table '%s' exceed its %zu",
                            (intmax_t)state->from, t->name, t->rows);
-        if (t->n > 1 && t->n > WIRE_PIECE_MAX / t->width)
+        if (t->n > 1 && t->n > TABLE_PIECE_MAX / t->width)
             wire_read_fail(r, "%zu rows of table '%s' are more than %d bytes",
-                           t->n, t->name, WIRE_PIECE_MAX);
+                           t->n, t->name, TABLE_PIECE_MAX);
     }
     if (pieces > 1)
         wire_read_fail(r, "rows of %zu tables in one piece", pieces);

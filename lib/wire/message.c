@@ -190,22 +190,22 @@ static const struct wire_check batch_checks[] = {
 
 static const struct wire_field features_fields[] = {
     {SEQUENCE(features), .optional = 1, .missing = -1},
-    {EPOCH(features, epoch)},
-    {STEP(features, step)},
+    {EPOCH(features, batch.epoch)},
+    {STEP(features, batch.step)},
     {TEXT(features, "mode", mode), .words = "train, eval"},
-    {WHOLE(features, "dim", dim, 1, WIRE_DIM_MAX)},
+    {WHOLE(features, "dim", batch.dim, 1, WIRE_DIM_MAX)},
     {WHOLE(features, "id", id, 1, INT64_MAX), .optional = 1},
     {WHOLE(features, "next", next, 1, WIRE_SIZE_MAX), .with = "id"},
-    {IDS(features, "ids", ids, "b")},
-    {TENSOR(features, "z", z, "vbd"),
+    {IDS(features, "ids", batch.ids, "b")},
+    {TENSOR(features, "z", batch.z, "vbd"),
      .half = IS(features, half, const uint16_t *, AT(features, half))},
     {0},
 };
 
 static const struct wire_size features_sizes[] = {
-    {'b', SIZE(features, n), WIRE_SIZE_MAX},
-    {'v', SIZE(features, n_views), WIRE_SIZE_MAX},
-    {'d', SIZE(features, dim), WIRE_DIM_MAX},
+    {'b', SIZE(features, batch.b), WIRE_SIZE_MAX},
+    {'v', SIZE(features, batch.v), WIRE_SIZE_MAX},
+    {'d', SIZE(features, batch.dim), WIRE_DIM_MAX},
     {0},
 };
 
@@ -243,24 +243,25 @@ static const struct wire_check pairs_checks[] = {
 
 static const struct wire_field weights_fields[] = {
     {WHOLE(weights, "id", id, 0, INT64_MAX)},
-    {REAL(weights, "accepted", accepted, 0, 1)},
-    {WHOLE(weights, "moved", moved, 0, INT64_MAX)},
-    {TENSOR(weights, "w", w, "an")},
-    {FLAG(weights, "partial", partial)},
-    {TENSOR(weights, "outside", outside, "od"), .optional = 1},
-    {TENSOR(weights, "scale", scale, "a2"), .optional = 1, .low = 0,
+    {REAL(weights, "accepted", weights.accepted, 0, 1)},
+    {WHOLE(weights, "moved", weights.moved, 0, INT64_MAX)},
+    {TENSOR(weights, "w", weights.w, "an")},
+    {FLAG(weights, "partial", weights.partial)},
+    {TENSOR(weights, "outside", weights.outside, "od"), .optional = 1},
+    {TENSOR(weights, "scale", weights.scale, "a2"), .optional = 1, .low = 0,
      .high = FLT_MAX},
-    {TABLE_LIST(weights, "store", tables, n_tables), .optional = 1,
-     .placed = 1},
-    {VALUES(weights, "values", values, n_values), .optional = 1},
+    {TABLE_LIST(weights, "store", weights.tables, weights.n_tables),
+     .optional = 1, .placed = 1},
+    {SOME_VALUES(weights, "values", weights.values, WIRE_VALUES_MAX),
+     .optional = 1},
     {0},
 };
 
 static const struct wire_size weights_sizes[] = {
-    {'a', SIZE(weights, rows), WIRE_SIZE_MAX},
-    {'n', SIZE(weights, columns), WIRE_SIZE_MAX},
-    {'o', SIZE(weights, n_outside), WIRE_SIZE_MAX},
-    {'d', SIZE(weights, dim), WIRE_DIM_MAX},
+    {'a', SIZE(weights, weights.rows), WIRE_SIZE_MAX},
+    {'n', SIZE(weights, weights.columns), WIRE_SIZE_MAX},
+    {'o', SIZE(weights, weights.n_outside), WIRE_SIZE_MAX},
+    {'d', SIZE(weights, weights.dim), WIRE_DIM_MAX},
     {0},
 };
 
@@ -342,27 +343,29 @@ static const struct wire_field status_fields[] = {
 
 static const struct wire_field drawn_fields[] = {
     {SEQUENCE(drawn)},
-    {EPOCH(drawn, epoch)},
-    {STEP(drawn, step)},
+    {EPOCH(drawn, batch.epoch)},
+    {STEP(drawn, batch.step)},
     {TEXT(drawn, "sampler", sampler)},
-    {REAL(drawn, "beta", beta, DBL_MIN, 1e9)},
+    {REAL(drawn, "beta", batch.beta, DBL_MIN, 1e9)},
     {WHOLE(drawn, "columns", columns, 1, WIRE_SIZE_MAX)},
-    {IDS(drawn, "ids", ids, "b")},
-    {KNOWN(drawn, "row", row, INT32_MAX)},
-    {KNOWN(drawn, "sample", sample, WIRE_SIZE_MAX - 1)},
-    {KNOWN(drawn, "view", view, WIRE_VIEW_MAX - 1)},
-    {KNOWN(drawn, "of_epoch", of_epoch, WIRE_EPOCH_MAX - 1)},
-    {TENSOR(drawn, "w", w, "vbk"), .low = 0, .high = 1.01},
-    {TENSOR(drawn, "cosine", cosine, "vbk"), .low = -1.01, .high = 1.01},
-    {TENSOR(drawn, "outside", outside, "vb"), .low = 0, .high = 1.01},
-    {TENSOR(drawn, "effective", effective, "vb"), .low = 0, .high = FLT_MAX},
+    {IDS(drawn, "ids", batch.ids, "b")},
+    {KNOWN(drawn, "row", heaviest.row, INT32_MAX)},
+    {KNOWN(drawn, "sample", heaviest.sample, WIRE_SIZE_MAX - 1)},
+    {KNOWN(drawn, "view", heaviest.view, WIRE_VIEW_MAX - 1)},
+    {KNOWN(drawn, "of_epoch", heaviest.epoch, WIRE_EPOCH_MAX - 1)},
+    {TENSOR(drawn, "w", heaviest.w, "vbk"), .low = 0, .high = 1.01},
+    {TENSOR(drawn, "cosine", heaviest.cosine, "vbk"), .low = -1.01,
+     .high = 1.01},
+    {TENSOR(drawn, "outside", heaviest.outside, "vb"), .low = 0, .high = 1.01},
+    {TENSOR(drawn, "effective", heaviest.effective, "vb"), .low = 0,
+     .high = FLT_MAX},
     {0},
 };
 
 static const struct wire_size drawn_sizes[] = {
-    {'v', SIZE(drawn, n_views), WIRE_SIZE_MAX},
-    {'b', SIZE(drawn, n), WIRE_SIZE_MAX},
-    {'k', SIZE(drawn, k), WIRE_DRAWN_MAX},
+    {'v', SIZE(drawn, batch.v), WIRE_SIZE_MAX},
+    {'b', SIZE(drawn, batch.b), WIRE_SIZE_MAX},
+    {'k', SIZE(drawn, heaviest.k), HEAVIEST_MAX},
     {0},
 };
 

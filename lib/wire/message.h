@@ -23,7 +23,7 @@ enum wire_field_type {
     WIRE_COUPLES, /* int64_t (*)[2], [count]: two samples each */
     WIRE_TENSOR,  /* const T * of that dtype and shape */
     WIRE_IDS,     /* const int64_t *, likewise: samples of the data set */
-    WIRE_TABLES   /* struct wire_table *, [count]: lib/wire/tables.h */
+    WIRE_TABLES   /* struct table_rows *, [count]: lib/wire/tables.h */
 };
 
 struct wire_field {

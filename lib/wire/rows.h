@@ -34,12 +34,17 @@
     .name = (key), .at = AT(x, m),                                      \
     .type = IS(x, m, struct value *, WIRE_VALUES), .count = SIZE(x, n), \
     .greatest = sizeof M(x, m) / sizeof *M(x, m)
+#define SOME_VALUES(x, key, m, most)                                     \
+    .name = (key), .at = AT(x, m.value),                                 \
+    .type = IS(x, m, struct values, WIRE_VALUES), .count = SIZE(x, m.n), \
+    .greatest = (most)
 #define TABLE_LIST(x, key, m, n)   \
     .name = (key), .at = AT(x, m), \
-    .type = IS(x, m, struct wire_table *, WIRE_TABLES), .count = SIZE(x, n)
+    .type = IS(x, m, struct table_rows *, WIRE_TABLES), .count = SIZE(x, n)
 #define DTYPE(x, m) \
     _Generic(M(x, m), const uint8_t * : WIRE_U1, const int32_t * : WIRE_I4,   \
-             const int64_t * : WIRE_I8, const float * : WIRE_F4)
+             const int64_t * : WIRE_I8, const float * : WIRE_F4,              \
+             int32_t * : WIRE_I4, int64_t * : WIRE_I8, float * : WIRE_F4)
 #define TENSOR(x, key, m, sizes)                                          \
     .name = (key), .at = AT(x, m), .type = WIRE_TENSOR, .shape = (sizes), \
     .dtype = DTYPE(x, m)

@@ -7,7 +7,7 @@
 #include "tables.h"
 
 static const char *
-tensor_name(char to[WIRE_NAME_MAX], const struct wire_table *table,
+tensor_name(char to[WIRE_NAME_MAX], const struct table_rows *table,
             const char *what)
 {
     snprintf(to, WIRE_NAME_MAX, "%.59s.%s", table->name, what);
@@ -16,7 +16,7 @@ tensor_name(char to[WIRE_NAME_MAX], const struct wire_table *table,
 
 void
 wire_tables_put(struct wire_writer *w, const char *key, size_t n,
-                const struct wire_table *table)
+                const struct table_rows *table)
 {
     char name[WIRE_NAME_MAX];
 
@@ -41,10 +41,11 @@ wire_tables_put(struct wire_writer *w, const char *key, size_t n,
     }
 }
 
-/* [name, rows, width] */
+/* [name, rows, width]; the name goes into `room`. */
 static void
 get_entry(struct wire_reader *r, const char *key, size_t i,
-          const msgpack_object *o, struct wire_table *table)
+          const msgpack_object *o, struct table_rows *table,
+          char room[TABLE_NAME_MAX])
 {
     const msgpack_object_array *entry = &o->via.array;
     const msgpack_object_str *name;
@@ -53,25 +54,25 @@ get_entry(struct wire_reader *r, const char *key, size_t i,
     if (o->type != MSGPACK_OBJECT_ARRAY || entry->size != 3 ||
         entry->ptr[0].type != MSGPACK_OBJECT_STR ||
         wire_object_whole(&entry->ptr[1], 1, WIRE_SIZE_MAX, &rows) ||
-        wire_object_whole(&entry->ptr[2], 1, WIRE_WIDTH_MAX, &width)) {
+        wire_object_whole(&entry->ptr[2], 1, TABLE_WIDTH_MAX, &width)) {
         wire_read_fail(r, "entry %zu of '%s' is not a table", i, key);
         return;
     }
     name = &entry->ptr[0].via.str;
-    if (!name->size || name->size >= sizeof table->name ||
+    if (!name->size || name->size >= TABLE_NAME_MAX ||
         memchr(name->ptr, 0, name->size)) {
-        wire_read_fail(r, "entry %zu of '%s': a name has 1 .. %zu bytes", i,
-                       key, sizeof table->name - 1);
+        wire_read_fail(r, "entry %zu of '%s': a name has 1 .. %d bytes", i, key,
+                       TABLE_NAME_MAX - 1);
         return;
     }
-    memcpy(table->name, name->ptr, name->size);
+    table->name = memcpy(room, name->ptr, name->size);
     table->rows = (size_t)rows;
     table->width = (size_t)width;
 }
 
 /* The rows of a table that are in the message. */
 static void
-get_rows(struct wire_reader *r, struct wire_table *table)
+get_rows(struct wire_reader *r, struct table_rows *table)
 {
     char name[WIRE_NAME_MAX];
     const struct wire_tensor *row =
@@ -88,7 +89,7 @@ get_rows(struct wire_reader *r, struct wire_table *table)
 
 /* The indices of these rows in the table. */
 static void
-get_places(struct wire_reader *r, struct wire_table *table)
+get_places(struct wire_reader *r, struct table_rows *table)
 {
     char name[WIRE_NAME_MAX];
     const struct wire_tensor *at =
@@ -108,22 +109,24 @@ get_places(struct wire_reader *r, struct wire_table *table)
                            (intmax_t)table->at[i], table->rows - 1);
 }
 
-struct wire_table *
+struct table_rows *
 wire_tables_get(struct wire_reader *r, const char *key, int placed, size_t *n)
 {
     const msgpack_object *o = wire_read_need(r, key);
-    struct wire_table *table;
+    struct table_rows *table;
+    char(*names)[TABLE_NAME_MAX]; // behind the tables
 
     *n = 0;
-    if (o && (o->type != MSGPACK_OBJECT_ARRAY ||
-              o->via.array.size > WIRE_TABLES_MAX))
+    if (o &&
+        (o->type != MSGPACK_OBJECT_ARRAY || o->via.array.size > TABLES_MAX))
         wire_read_fail(r, "'%s' is not a list of at most %d tables", key,
-                       WIRE_TABLES_MAX);
+                       TABLES_MAX);
     if (r->rc || !o->via.array.size)
         return NULL;
-    table = mem_array(o->via.array.size, sizeof *table);
+    table = mem_array(o->via.array.size, sizeof *table + sizeof *names);
+    names = (void *)(table + o->via.array.size);
     for (; *n < o->via.array.size && !r->rc; ++*n) {
-        get_entry(r, key, *n, &o->via.array.ptr[*n], &table[*n]);
+        get_entry(r, key, *n, &o->via.array.ptr[*n], &table[*n], names[*n]);
         for (size_t k = 0; k < *n && !r->rc; k++)
             if (!strcmp(table[k].name, table[*n].name))
                 wire_read_fail(r, "table '%s' is there twice", table[k].name);

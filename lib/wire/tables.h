@@ -2,7 +2,7 @@
 #define WIRE_TABLES_H
 
 #include "pack.h"
-#include "wire/table.h"
+#include "util/weights.h"
 
 /*
  * Tables in a message, for lib/wire/encode.c and decode.c: a list
@@ -14,8 +14,8 @@
  * is none or it is invalid.
  */
 void wire_tables_put(struct wire_writer *w, const char *key, size_t n,
-                     const struct wire_table *table);
-struct wire_table *wire_tables_get(struct wire_reader *r, const char *key,
+                     const struct table_rows *table);
+struct table_rows *wire_tables_get(struct wire_reader *r, const char *key,
                                    int placed, size_t *n);
 
 #endif

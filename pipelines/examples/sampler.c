@@ -84,11 +84,10 @@ weigh(const struct wire_pairs *pairs, struct err *err)
     if (!check_rows(columns, d, z, err)) {
         num_gemm_nt(rows, columns, d, 1, z, z, 0, w);
         softmax(rows, columns, batch->b, batch->beta, w);
-        msg = wire_weights_put(&(struct wire_weights){.id = pairs->id,
-                                                      .accepted = 1,
-                                                      .rows = rows,
-                                                      .columns = columns,
-                                                      .w = w});
+        msg = wire_weights_put(&(struct wire_weights){
+            .id = pairs->id,
+            .weights = {
+                .accepted = 1, .rows = rows, .columns = columns, .w = w}});
     }
     free(z);
     free(w);

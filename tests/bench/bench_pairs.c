@@ -38,7 +38,7 @@ struct bench {
     struct train_samples samples;
     struct train_scalars scalars;
     struct train_state state;
-    struct train_inside inside;
+    struct train_local_sampler inside;
     struct train_negatives negatives;
     struct train_learner learner;
     struct batch batch;
@@ -105,9 +105,9 @@ setup(struct bench *b, const char *text, const char *objective, int bf16,
     for (size_t i = 0; spec.objective->params[i].name; i++)
         spec.pace.value[i].base = b->settings.value[i];
     train_samples_init(&b->samples, spec.objective, SAMPLES, 1, &b->state);
-    train_inside_init(&b->inside, &b->samples,
-                      spec.objective->wants_cross ? &cross : &once, 0);
-    b->negatives = train_inside_negatives(&b->inside);
+    train_local_sampler_init(&b->inside, &b->samples,
+                             spec.objective->wants_cross ? &cross : &once, 0);
+    b->negatives = train_local_sampler_negatives(&b->inside);
     if (train_scalars_open(&b->scalars, spec.objective, &b->settings, &adamw,
                            err))
         return -1;
@@ -176,7 +176,7 @@ step(void *bench, size_t number)
 }
 
 static void
-weigh(struct bench *b, struct sample_weights *weights)
+weigh(struct bench *b, struct weights *weights)
 {
     const struct batch step = {.epoch = (uint64_t)b->batch.epoch,
                                .step = (uint64_t)b->batch.step,
@@ -203,7 +203,7 @@ step_alone(void *bench, size_t number)
 {
     struct bench *b = bench;
     struct train_learner *l = &b->learner;
-    struct sample_weights weights = {0};
+    struct weights weights = {0};
     struct loss_batch batch = {.b = PAIRS, .dim = DIM};
     struct loss_report report;
 
@@ -231,7 +231,7 @@ static void
 release(struct bench *b)
 {
     train_learner_close(&b->learner);
-    train_inside_release(&b->inside);
+    train_local_sampler_release(&b->inside);
     train_scalars_close(&b->scalars);
     train_samples_release(&b->samples);
     for (int k = 0; k < TRAIN_ENCODERS; k++)

@@ -96,8 +96,8 @@ choose(struct run *run, const struct world *world)
 }
 
 static void
-record(struct run *run, const struct world *world,
-       const struct sample_weights *w, const float *z)
+record(struct run *run, const struct world *world, const struct weights *w,
+       const float *z)
 {
     for (size_t r = 0; r < w->rows; r++) {
         const size_t chain =
@@ -144,7 +144,7 @@ turn(struct run *run, const struct world *world, int64_t number, int counts)
                        .view_of = run->variant};
     double start, spent;
     struct batch_extra x;
-    struct sample_weights w;
+    struct weights w;
     struct err err;
 
     choose(run, world);

@@ -81,7 +81,8 @@ one() {
     expect 'it goes on after that' goes_on "$1" train
 
     expect 'and on again' stopped "$1" augment
-    expect 'the trainer lacks augmenters' says "$1" train 'no augmenter is there'
+    expect 'the trainer lacks augmenters' says "$1" train \
+        'still waiting for augmenters: none is there'
     expect 'who hands out does' says "$1" "$source" \
         'waiting for augmenters: none is there'
     expect 'it goes on with them' goes_on "$1" augment

@@ -177,11 +177,11 @@ gathers_a_batch(struct data_set *set)
                 !memcmp(first, g.ids, sizeof first);
     }
     T(same, "again: the same bytes");
-    T(g.n_substituted == 2 && g.substituted[0][0] == 3 &&
-          g.substituted[1][0] == 9,
+    T(g.batch.n_substituted == 2 && g.batch.substituted[0][0] == 3 &&
+          g.batch.substituted[1][0] == 9,
       "two substitutes");
-    T(g.ids[0] == 5 && g.ids[1] == g.substituted[0][1] && g.ids[2] == 0 &&
-          g.ids[3] == g.substituted[1][1] && g.ids[4] == 5,
+    T(g.ids[0] == 5 && g.ids[1] == g.batch.substituted[0][1] && g.ids[2] == 0 &&
+          g.ids[3] == g.batch.substituted[1][1] && g.ids[4] == 5,
       "ids say who is in the batch");
     T(g.ids[1] != g.ids[3] && !is_bad((size_t)g.ids[1]), "nobody twice");
     T(is_view(&g, 1 * 3 + 2, pool, &recipe, 0, 1), "[v,b]: view 1 of id 0");

@@ -64,7 +64,7 @@ substitutes(struct data_pool *pool)
     data_gather_begin(&gather, &want);
     while ((rc = data_gather_next(&gather, pool, &recipe, 1, 0, &err)) > 0)
         continue;
-    n = rc ? -1 : (int)gather.n_substituted;
+    n = rc ? -1 : (int)gather.batch.n_substituted;
     data_gather_release(&gather);
     return n;
 }

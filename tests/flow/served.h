@@ -97,7 +97,7 @@ take_state(struct world *w, const struct flow_known_peer *peer,
            const struct note *ask)
 {
     struct note answer = {TAKEN, ask->id, ask->at, 0, 0, 0, 0, ""};
-    struct wire_table table = {"t", PIECES, 8, 1, NULL, NULL};
+    struct table_rows table = {.name = "t", .rows = PIECES, .width = 8, .n = 1};
     struct wire_state state = {.session = ask->at.session,
                                .step = ask->at.step,
                                .n = ask->piece >= 0,

@@ -53,7 +53,7 @@ owners(void)
 {
     struct flow_stand s;
     struct wire_place at = {5, 0, 3};
-    struct wire_table none = {.n = 0};
+    struct table_rows none = {.n = 0};
     struct wire_state state = {
         .session = 5, .step = 3, .last = 1, .tables = &none};
     struct err err;
@@ -117,7 +117,7 @@ beginning(void)
 static void
 pieces(void)
 {
-    struct wire_table table[2] = {{.name = "t", .rows = 3, .width = 1},
+    struct table_rows table[2] = {{.name = "t", .rows = 3, .width = 1},
                                   {.name = "u", .rows = 1, .width = 1}};
     struct wire_state piece = {
         .session = 5, .step = 3, .n = 2, .tables = table};

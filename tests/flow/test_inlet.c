@@ -33,8 +33,8 @@ static struct edge
 open_edge(void)
 {
     const struct flow_inlet_config sc = {
-        .endpoint = at("batch"),
-        .hello = hello_of("train", "", "", 0),
+        .server.endpoint = at("batch"),
+        .server.hello = hello_of("train", "", "", 0),
         .at = {1000, 0, 0},
         .window = 2,
     };
@@ -176,13 +176,13 @@ ends(void)
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct flow_inlet_config sc = {
-        .endpoint = at("ends"),
-        .hello = hello_of("train", "", digest_a, 10),
+        .server.endpoint = at("ends"),
+        .server.hello = hello_of("train", "", digest_a, 10),
         .at = {1, 0, 0},
         .window = 1,
     };
     struct flow_inlet *inlet = flow_inlet_open(a, &sc, &err);
-    struct wire_sock *sock = join(b, sc.endpoint, "x");
+    struct wire_sock *sock = join(b, sc.server.endpoint, "x");
     struct flow_news news;
 
     T(inlet_sees(a, b, inlet, FLOW_JOINED, &news, 60), "an augmenter joins");

@@ -191,7 +191,7 @@ reply_weights(struct wire_sock *sock, const struct wire_id *to, int64_t id,
 {
     const float w[] = {sum};
     const struct wire_weights weights = {
-        .id = id, .rows = 1, .columns = 1, .w = w};
+        .id = id, .weights = {.rows = 1, .columns = 1, .w = w}};
     struct wire_msg *msg = wire_weights_put(&weights);
 
     wire_sock_send(sock, to, msg);

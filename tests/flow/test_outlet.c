@@ -66,8 +66,8 @@ static struct plan
 open_plan(void)
 {
     const struct flow_outlet_config sc = {
-        .endpoint = at("plan"),
-        .hello = hello_of("select", "r", digest_a, 10),
+        .server.endpoint = at("plan"),
+        .server.hello = hello_of("select", "r", digest_a, 10),
         .lease = 10,
     };
     const struct flow_client_config cc = {
@@ -223,8 +223,8 @@ static void
 claims(void)
 {
     struct flow_outlet_config sc = {
-        .endpoint = at("claims"),
-        .hello = hello_of("select", "", digest_a, 10),
+        .server.endpoint = at("claims"),
+        .server.hello = hello_of("select", "", digest_a, 10),
         .lease = 10,
         .believe = not_beyond_ten,
     };
@@ -264,8 +264,8 @@ late(void)
 {
     struct err err = {""}, words = {""};
     struct flow_outlet_config config = {
-        .endpoint = at("late"),
-        .hello = hello_of("select", "", digest_a, 10),
+        .server.endpoint = at("late"),
+        .server.hello = hello_of("select", "", digest_a, 10),
         .lease = 1e-9,
     };
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);

@@ -100,8 +100,8 @@ batches(const char *path)
     const char *endpoint = at("batch");
     const pid_t pid = play(path, endpoint);
     struct flow_inlet_config config = {
-        .endpoint = endpoint,
-        .hello = hello_of("train", "", "", 0),
+        .server.endpoint = endpoint,
+        .server.hello = hello_of("train", "", "", 0),
         .at = {500, 0, 1},
         .window = 2,
     };

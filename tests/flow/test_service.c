@@ -20,8 +20,9 @@ answer_pairs(struct flow_server *server, const struct flow_news *news,
 {
     static const float w[] = {1}, nan[] = {NAN};
     static float large[8192 * 8193]; // 256 MiB and a row
-    static int answered;
-    struct wire_weights weights = {.rows = 1, .columns = 1, .w = w};
+    static size_t answered;
+    struct wire_weights answer = {.weights = {.rows = 1, .columns = 1, .w = w}};
+    struct weights *weights = &answer.weights;
     struct wire_error error = {.reason = "cannot"};
     struct wire_pairs pairs;
     struct wire_msg *msg;
@@ -29,19 +30,19 @@ answer_pairs(struct flow_server *server, const struct flow_news *news,
 
     if (wire_pairs_get(&pairs, news->msg, 0, &err))
         return;
-    weights.id = error.id = pairs.id;
-    weights.moved = ++answered;
+    answer.id = error.id = pairs.id;
+    weights->moved = ++answered;
     error.state = pairs.batch.epoch == WANTS_STATE;
     if (pairs.batch.epoch == NO_NUMBER)
-        weights.w = nan;
+        weights->w = nan;
     if (pairs.batch.epoch == LARGE) {
-        weights.w = large;
-        weights.rows = 8193;
-        weights.columns = 8192;
+        weights->w = large;
+        weights->rows = 8193;
+        weights->columns = 8192;
     }
     msg = (error.state && !has_state) || pairs.batch.epoch == BREAKS
               ? wire_error_put(&error)
-              : wire_weights_put(&weights);
+              : wire_weights_put(&answer);
     flow_server_answer(server, news->peer, pairs.id, msg);
     wire_msg_free(msg);
     wire_pairs_release(&pairs);
@@ -143,7 +144,7 @@ wait_for(struct flow_service *service, int64_t *moved, struct err *err)
     if (what != FLOW_ANSWERED)
         return what;
     if (!wire_weights_get(&weights, answer, 0, err)) {
-        *moved = weights.moved;
+        *moved = (int64_t)weights.weights.moved;
         wire_weights_release(&weights);
     }
     wire_msg_free(answer);

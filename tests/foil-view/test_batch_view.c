@@ -55,11 +55,10 @@ embeddings_are_base64(void)
 static void
 what_was_drawn_is_shown(void)
 {
-    const int64_t sample[ROWS * K] = {[3] = 10, 77, -1},
-                                of_epoch[ROWS * K] = {0};
-    const int32_t row[ROWS * K] = {[3] = 0, 9, -1}, view[ROWS * K] = {0};
-    const float w[ROWS * K] = {[3] = .5F, .375F, .125F}, cosine[ROWS * K] = {0};
-    const float outside[ROWS] = {[1] = .5F}, effective[ROWS] = {0};
+    int64_t sample[ROWS * K] = {[3] = 10, 77, -1}, of_epoch[ROWS * K] = {0};
+    int32_t row[ROWS * K] = {[3] = 0, 9, -1}, view[ROWS * K] = {0};
+    float w[ROWS * K] = {[3] = .5F, .375F, .125F}, cosine[ROWS * K] = {0};
+    float outside[ROWS] = {[1] = .5F}, effective[ROWS] = {0};
     struct batch_view b = {.n = N, .views = VIEWS, .d = D, .ids = ids, .z = z};
     json_t *drawn = batch_view_drawn(&b, NULL, 1), *list;
 
@@ -67,18 +66,9 @@ what_was_drawn_is_shown(void)
     json_decref(drawn);
     b.drawn = (struct wire_drawn){.sampler = "emc2 1",
                                   .columns = 19,
-                                  .n_views = VIEWS,
-                                  .n = N,
-                                  .k = K,
-                                  .ids = ids,
-                                  .row = row,
-                                  .sample = sample,
-                                  .view = view,
-                                  .of_epoch = of_epoch,
-                                  .w = w,
-                                  .cosine = cosine,
-                                  .outside = outside,
-                                  .effective = effective};
+                                  .batch = {.v = VIEWS, .b = N, .ids = ids},
+                                  .heaviest = {K, row, sample, view, of_epoch,
+                                               w, cosine, outside, effective}};
     drawn = batch_view_drawn(&b, NULL, 1);
     list = json_object_get(drawn, "negatives");
     T(json_array_size(list) == 3 &&

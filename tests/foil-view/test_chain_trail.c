@@ -26,22 +26,13 @@ draw_step(struct chain_trail *trail, int64_t epoch, int64_t step)
             cosine[at] = .5F;
         }
     }
-    chain_trail_add(trail,
-                    &(struct wire_drawn){.epoch = epoch,
-                                         .step = step,
-                                         .n = N,
-                                         .n_views = V,
-                                         .k = K,
-                                         .ids = ids,
-                                         .sample = sample,
-                                         .of_epoch = of_epoch,
-                                         .row = row,
-                                         .view = view,
-                                         .w = w,
-                                         .cosine = cosine,
-                                         .outside = outside,
-                                         .effective = effective},
-                    10);
+    chain_trail_add(
+        trail,
+        &(struct wire_drawn){
+            .batch = {.epoch = epoch, .step = step, .b = N, .v = V, .ids = ids},
+            .heaviest = {K, row, sample, view, of_epoch, w, cosine, outside,
+                         effective}},
+        10);
 }
 
 static json_int_t

@@ -55,9 +55,9 @@ sound(void)
     static const float w[4 * 5] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0,
                                    1, 0, 0, 0, 0, 1, 0, 0, 0, 0};
     static int64_t at[N * 2 + 8];
-    struct wire_table table[SAMPLE_MEMORY_TABLES] = {{.n = 0}};
-    struct wire_weights weights = {
-        .rows = 4, .columns = 5, .w = w, .tables = table};
+    struct table_rows table[SAMPLE_MEMORY_TABLES] = {{.n = 0}};
+    struct wire_weights answer = {
+        .weights = {.rows = 4, .columns = 5, .w = w, .tables = table}};
     struct sample_memory memory;
     struct sample_store store;
     struct wire_msg *msg;
@@ -66,19 +66,19 @@ sound(void)
     sample_store_init(&store);
     go_on(&memory, &store);
     go_on(&memory, &store);
-    weights.n_tables = store.n;
+    answer.weights.n_tables = store.n;
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         at[i] = (int64_t)i;
     for (size_t i = 0; i < store.n; i++) {
         const struct sample_table *t = &store.table[i];
 
-        memcpy(table[i].name, t->name, sizeof t->name);
+        table[i].name = t->name;
         table[i].rows = table[i].n = t->rows;
         table[i].width = t->width;
         table[i].at = at;
         table[i].row = t->bytes;
     }
-    msg = wire_weights_put(&weights);
+    msg = wire_weights_put(&answer);
     sample_memory_release(&memory);
     sample_store_release(&store);
     return msg;
@@ -88,26 +88,24 @@ sound(void)
 static int
 keep(struct sample_store *store, struct wire_msg *msg, struct err *err)
 {
-    struct sample_rows rows[SAMPLE_TABLES_MAX];
-    struct wire_weights weights;
+    struct wire_weights answer;
+    const struct weights *weights = &answer.weights;
     size_t bytes = 0;
-    int rc = wire_weights_get(&weights, msg, N, err);
+    int rc = wire_weights_get(&answer, msg, N, err);
 
     if (rc)
         return rc;
-    for (size_t i = 0; i < weights.n_tables; i++) {
-        const struct wire_table *t = &weights.tables[i];
+    for (size_t i = 0; i < weights->n_tables; i++) {
+        const struct table_rows *t = &weights->tables[i];
 
-        rows[i] = (struct sample_rows){t->name, t->rows, t->width, t->n,
-                                       t->at,   0,       t->row};
         bytes += t->rows > 1 << 20 ? 1 << 20 : t->rows * t->width;
     }
-    rc = sample_store_judge(store, weights.n_tables, rows, err);
+    rc = sample_store_judge(store, weights->n_tables, weights->tables, err);
     if (!rc && bytes >= 1 << 20) // may be kept, but not in each of our runs
         rc = err_set(err, "more than we want to keep");
     if (!rc)
-        sample_store_write(store, "x", weights.n_tables, rows);
-    wire_weights_release(&weights);
+        sample_store_write(store, "x", weights->n_tables, weights->tables);
+    wire_weights_release(&answer);
     return rc;
 }
 

@@ -191,8 +191,7 @@ open_edge(struct edge *edge)
 
     edge->endpoint = config.endpoint = fresh_endpoint();
     config.hello = hello(&(struct bytes){NULL, 0});
-    outlet.endpoint = inlet.endpoint = config.endpoint;
-    outlet.hello = inlet.hello = config.hello;
+    outlet.server = inlet.server = config;
     if (edge->of == WIRE_EDGE_PLAN) {
         edge->outlet = flow_outlet_open(edge->wire, &outlet, &err);
         REQUIRE(edge->outlet);

@@ -12,7 +12,7 @@ static inline void
 remember(struct sample_store *store, const char *sampler,
          const struct sample_memory *memory)
 {
-    struct sample_rows rows[SAMPLE_MEMORY_TABLES];
+    struct table_rows rows[SAMPLE_MEMORY_TABLES];
     const size_t n = sample_memory_rows(memory, rows);
     struct err err;
 

@@ -107,7 +107,7 @@ view_of(const struct run *run, int t, size_t r)
 /* Features are a function of the view and the step, as of an encoder that
  * learns. */
 static inline int
-weigh(struct run *run, int t, struct sample_weights *weights, struct err *err)
+weigh(struct run *run, int t, struct weights *weights, struct err *err)
 {
     const struct batch_extra *x = &run->extras[t];
     const size_t n = V * B, all = n + x->n;
@@ -142,8 +142,7 @@ weigh(struct run *run, int t, struct sample_weights *weights, struct err *err)
 
 /* 1 when the weights of a row are weights, and none of its own image's. */
 static inline int
-is_good(const struct run *run, int t, const struct sample_weights *w,
-        double low)
+is_good(const struct run *run, int t, const struct weights *w, double low)
 {
     int good = 1;
 
@@ -164,14 +163,14 @@ is_good(const struct run *run, int t, const struct sample_weights *w,
 }
 
 static inline double
-value(const struct sample_weights *w, const char *name)
+value(const struct weights *w, const char *name)
 {
     return value_find(w->values.value, w->values.n, name);
 }
 
 /* Writes down what a step wants kept. */
 static inline void
-keep_tables(struct sample_store *store, const struct sample_weights *w)
+keep_tables(struct sample_store *store, const struct weights *w)
 {
     struct err err;
 

@@ -109,7 +109,7 @@ turn(const struct world *world, struct run *run, int64_t step, int record)
                        .z = z,
                        .extra.z = z + n * DIM};
     struct batch_extra x;
-    struct sample_weights w;
+    struct weights w;
     struct err err;
 
     choose_batch(&run->rng, world->is->images, b, run->order);

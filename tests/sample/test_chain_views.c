@@ -103,7 +103,7 @@ expected(const struct world *world, int64_t own, const float *z)
 }
 
 static void
-record(struct world *world, const struct sample_weights *w, const float *z)
+record(struct world *world, const struct weights *w, const float *z)
 {
     for (size_t r = 0; r < N; r++) {
         const int64_t own = world->order[r % B];
@@ -132,7 +132,7 @@ turn(struct world *world, int64_t epoch)
                        .z = z,
                        .extra.z = z + N * DIM};
     struct batch_extra x;
-    struct sample_weights w;
+    struct weights w;
     struct err err;
 
     choose_batch(&world->rng, IMAGES, B, world->order);

@@ -124,7 +124,7 @@ who(const struct world *w, const float *z)
  * the bank. */
 static size_t
 column_of(const struct world *w, const struct draw *d, const struct batch *step,
-          const struct sample_weights *weights, size_t c)
+          const struct weights *weights, size_t c)
 {
     const size_t n = 2 * w->b, e = c - n;
 
@@ -137,7 +137,7 @@ column_of(const struct world *w, const struct draw *d, const struct batch *step,
 
 static void
 record(struct world *w, const struct draw *d, const struct batch *step,
-       const struct sample_weights *weights)
+       const struct weights *weights)
 {
     for (size_t r = 0; r < 2 * w->b; r++)
         for (size_t c = 0; c < weights->columns; c++) {
@@ -158,8 +158,7 @@ record(struct world *w, const struct draw *d, const struct batch *step,
 /* Similarities in the batch are all there, others where a weight asks. */
 static void
 compare_similarities(struct world *w, const struct draw *d,
-                     const struct batch *step,
-                     const struct sample_weights *weights)
+                     const struct batch *step, const struct weights *weights)
 {
     const size_t columns = weights->columns;
 
@@ -204,7 +203,7 @@ bring(struct world *w, struct draw *d, struct batch *step, int64_t number)
                sizeof w->x[0]);
 }
 
-static struct sample_weights
+static struct weights
 visit(struct world *w, struct draw *d, int64_t number, int keep)
 {
     struct batch step = {.step = (uint64_t)number,
@@ -216,7 +215,7 @@ visit(struct world *w, struct draw *d, int64_t number, int keep)
                          .ids = w->order,
                          .view_of = d->variants,
                          .z = d->z};
-    struct sample_weights weights;
+    struct weights weights;
     struct err err;
 
     draw_batch(w, d);
@@ -346,8 +345,8 @@ banks_know_what_would_come(size_t captions)
     size_t differ = 0, outside = 0;
 
     for (int64_t t = 0; t < 400; t++) {
-        const struct sample_weights one = visit(along, d, t, 0);
-        const struct sample_weights other = visit(bank, d, t, 0);
+        const struct weights one = visit(along, d, t, 0);
+        const struct weights other = visit(bank, d, t, 0);
 
         outside += other.n_outside;
         differ +=
@@ -381,7 +380,7 @@ goes_on_to_the_same_bits(const char *how, size_t captions,
 
     sample_store_init(&store);
     for (int64_t t = 0; t < 60; t++) {
-        const struct sample_weights w = visit(one, d, t, 0);
+        const struct weights w = visit(one, d, t, 0);
 
         REQUIRE(!sample_store_judge(&store, w.n_tables, w.tables, &err));
         sample_store_write(&store, w.sampler, w.n_tables, w.tables);
@@ -391,8 +390,8 @@ goes_on_to_the_same_bits(const char *how, size_t captions,
     other->rng = one->rng;
     memcpy(other->order, one->order, sizeof one->order);
     for (int64_t t = 60; t < 120; t++) {
-        const struct sample_weights a = visit(one, d, t, 0);
-        const struct sample_weights b = visit(other, d, t, 0);
+        const struct weights a = visit(one, d, t, 0);
+        const struct weights b = visit(other, d, t, 0);
 
         differ += a.columns != b.columns ||
                   memcmp(a.w, b.w, a.rows * a.columns * sizeof *a.w) != 0;
@@ -414,7 +413,7 @@ views_are_known_by_their_slot(void)
     static const float z[N * 2] = {1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1};
     struct batch step = {
         .beta = beta, .v = 2, .b = B, .dim = 2, .ids = first, .z = z};
-    struct sample_weights w;
+    struct weights w;
     struct sample_source source;
     struct err err;
     size_t wrong = 0;
@@ -449,7 +448,7 @@ captions_come_with_captions(void)
     static const float z[4] = {1, 1, 1, 1};
     const struct batch step = {
         .beta = beta, .v = 2, .b = 2, .dim = 1, .ids = ids, .z = z};
-    struct sample_weights w;
+    struct weights w;
     struct sample_source source;
     struct err err = {""};
 

@@ -73,7 +73,7 @@ row_of(size_t c)
 }
 
 static int
-names_it(const struct sample_heaviest *h, size_t at, size_t c, int fixed)
+names_it(const struct heaviest *h, size_t at, size_t c, int fixed)
 {
     if (c >= R + EXTRA)
         return h->row[at] == -1 && h->sample[at] == -1 && h->view[at] == -1 &&
@@ -90,7 +90,7 @@ names_it(const struct sample_heaviest *h, size_t at, size_t c, int fixed)
 }
 
 static int
-sums_are_right(const struct sample_heaviest *h, size_t r)
+sums_are_right(const struct heaviest *h, size_t r)
 {
     double sum = 0, squares = 0, far = 0;
 
@@ -110,14 +110,14 @@ finds_the_heaviest(int fixed)
     int32_t row[R * K], view[R * K];
     int64_t sample[R * K], epoch[R * K];
     float weight[R * K], cosine[R * K], far[R], effective[R];
-    struct sample_heaviest h = {K,      row,    sample, view,     epoch,
-                                weight, cosine, far,    effective};
+    struct heaviest h = {K,      row,    sample, view,     epoch,
+                         weight, cosine, far,    effective};
     const struct batch step = make_step(fixed);
-    const struct sample_weights weights = {.rows = R,
-                                           .columns = C,
-                                           .w = w,
-                                           .n_outside = OUTSIDE,
-                                           .outside = outside};
+    const struct weights weights = {.rows = R,
+                                    .columns = C,
+                                    .w = w,
+                                    .n_outside = OUTSIDE,
+                                    .outside = outside};
     int named = 1, weighed = 1, alike = 1, summed = 1, none = 1;
 
     sample_heaviest(&step, &weights, &h);

@@ -160,7 +160,7 @@ a_chain_of_two_rows(void)
 static void
 few_rows_a_step(void)
 {
-    struct sample_rows rows[SAMPLE_MEMORY_TABLES];
+    struct table_rows rows[SAMPLE_MEMORY_TABLES];
     struct sample_memory a;
     struct batch step = step_of(0);
     struct sample_state other[V * B];

@@ -11,7 +11,7 @@ each_row_is_whole(void)
 {
     for (size_t i = 0; sample_samplers[i]; i++) {
         const struct sample_sampler *s = sample_samplers[i], *found;
-        char name[SAMPLE_SAMPLER_MAX];
+        char name[SAMPLER_NAME_MAX];
         struct sample_how how;
         struct err err = {""};
 
@@ -118,7 +118,7 @@ names_stay(void)
 
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         const struct sample_how how = how_of(kept[i][0]);
-        char name[SAMPLE_SAMPLER_MAX];
+        char name[SAMPLER_NAME_MAX];
 
         sample_source_name(&how, name);
         T(!strcmp(name, kept[i][1]), "%s keeps '%s'", kept[i][0], name);

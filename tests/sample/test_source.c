@@ -13,7 +13,7 @@ nothing_else_is_remembered(const char *words, size_t A, const char *what)
 {
     const struct sample_how how = how_of(words);
     struct run *run = mem_array(1, sizeof *run);
-    struct sample_weights w = {0};
+    struct weights w = {0};
     struct sample_source other;
     struct sample_store store;
     struct err err = {""};
@@ -61,7 +61,7 @@ play(const char *words, size_t A, int early, int restart, const char *what)
     const struct sample_how how = how_of(words);
     const int scores = (int)sample_how_value(&how, "scores");
     struct run *run = mem_array(1, sizeof *run);
-    struct sample_weights w = {0};
+    struct weights w = {0};
     struct sample_store store;
     uint64_t sum = 7;
     size_t extras = 0;
@@ -193,7 +193,7 @@ each_state_once(void)
 static double
 weight_outside(struct run *run, int t, int32_t row, int32_t view)
 {
-    struct sample_weights w;
+    struct weights w;
     struct err err;
     double sum = 0;
 
@@ -223,7 +223,7 @@ hints_place_chains(void)
         {0, -1, 0, "nor is one that is not named"},
     };
     const int last = 12; // all samples are in the bank
-    struct sample_weights w;
+    struct weights w;
     struct err err;
 
     for (size_t i = 0; i < sizeof hint / sizeof *hint; i++) {

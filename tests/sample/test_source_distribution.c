@@ -140,7 +140,7 @@ add_want(struct world *world, size_t chain, const float *z)
 /* Adds what the chains of a batch should be and are. */
 static void
 record(struct world *world, const struct batch_extra *x,
-       const struct sample_weights *w, const float *z)
+       const struct weights *w, const float *z)
 {
     const int64_t *ids = world->order;
 
@@ -169,7 +169,7 @@ turn(struct world *world, int64_t epoch, int recorded)
     struct batch at = {
         .epoch = (uint64_t)epoch, .v = V, .b = B, .ids = ids, .dim = DIM};
     struct batch_extra x;
-    struct sample_weights w;
+    struct weights w;
     float z[(N + EXTRA) * DIM];
     struct err err;
 

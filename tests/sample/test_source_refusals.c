@@ -7,7 +7,7 @@ static void
 refusals(void)
 {
     struct run *run = mem_array(1, sizeof *run);
-    struct sample_weights w;
+    struct weights w;
     struct err err = {""};
 
     begin(run, "emc2 row burn-in=6", 0); // V (B - 1)
@@ -46,7 +46,7 @@ states_of_others(void)
     static const char *const others[] = {"emc2 bank", "emc2 row scores=stale",
                                          "cache"};
     struct run *run = mem_array(1, sizeof *run);
-    struct sample_weights w;
+    struct weights w;
     struct sample_store store;
     struct err err = {""};
 
@@ -80,7 +80,7 @@ static void
 banks_keep_their_form(void)
 {
     struct run *run = mem_array(1, sizeof *run);
-    struct sample_weights w;
+    struct weights w;
     struct err err = {""};
 
     begin(run, "emc2 bank moves=5 horizon=1 burn-in=0", 2);

@@ -9,7 +9,7 @@ enum { ROWS = 5, WIDTH = 3 };
 /* Two tables, of which a step changes rows 4 and 1 of the first. */
 static const int64_t at[] = {4, 1};
 static const uint8_t row[] = "abcdef";
-static const struct sample_rows step[2] = {
+static const struct table_rows step[2] = {
     {.name = "chain",
      .rows = ROWS,
      .width = WIDTH,
@@ -25,7 +25,7 @@ rows_are_kept(void)
     static const uint8_t want[ROWS * WIDTH] = {0, 0, 0, 'd', 'e', 'f', 0,  0,
                                                0, 0, 0, 0,   'a', 'b', 'c'};
     static const int64_t twice[] = {2, 2};
-    struct sample_rows next[2] = {step[0], step[1]};
+    struct table_rows next[2] = {step[0], step[1]};
     const struct sample_table *table;
     struct sample_store store;
     struct err err = {""};
@@ -59,9 +59,9 @@ rows_are_kept(void)
 /* Judges a change of the second table, or more tables, against a store. */
 static void
 refuses(const char *what, const char *part, const struct sample_store *store,
-        size_t n, struct sample_rows second)
+        size_t n, struct table_rows second)
 {
-    const struct sample_rows rows[] = {step[0], second, step[1]};
+    const struct table_rows rows[] = {step[0], second, step[1]};
     struct err err = {""};
 
     T(sample_store_judge(store, n, rows, &err) && strstr(err.msg, part),
@@ -71,8 +71,8 @@ refuses(const char *what, const char *part, const struct sample_store *store,
 static void
 other_names_are_refused(void)
 {
-    static char name[SAMPLE_NAME_MAX + 1];
-    struct sample_rows x = step[1];
+    static char name[TABLE_NAME_MAX + 1];
+    struct table_rows x = step[1];
     struct sample_store empty, store;
     struct err err = {""};
 
@@ -83,7 +83,7 @@ other_names_are_refused(void)
     refuses("two of one name", "twice", &empty, 2, step[0]);
     x.name = "";
     refuses("no name", "0 bytes", &empty, 2, x);
-    memset(name, 'x', SAMPLE_NAME_MAX);
+    memset(name, 'x', TABLE_NAME_MAX);
     x.name = name;
     refuses("a long name", "60 bytes", &empty, 2, x);
     x.name = name + 1;
@@ -95,7 +95,7 @@ other_names_are_refused(void)
 static void
 other_tables_than_before_are_refused(void)
 {
-    struct sample_rows x = step[1];
+    struct table_rows x = step[1];
     struct sample_store store;
     struct err err = {""};
 
@@ -107,7 +107,7 @@ other_tables_than_before_are_refused(void)
     refuses("a table less", "1 tables, and 2 before", &store, 1, x);
     x = step[0];
     x.rows--;
-    T(sample_store_judge(&store, 2, (struct sample_rows[]){x, step[1]}, &err) &&
+    T(sample_store_judge(&store, 2, (struct table_rows[]){x, step[1]}, &err) &&
           strstr(err.msg, "may only get more rows"),
       "fewer rows: %s", err.msg);
     sample_store_release(&store);
@@ -116,18 +116,18 @@ other_tables_than_before_are_refused(void)
 static void
 tables_of_no_or_too_large_a_size_are_refused(void)
 {
-    struct sample_rows x = step[1];
+    struct table_rows x = step[1];
     struct sample_store empty;
     struct err err = {""};
 
     sample_store_init(&empty);
     x.rows = (SAMPLE_STORE_MOST - ROWS * WIDTH) / 8;
-    T(!sample_store_judge(&empty, 2, (struct sample_rows[]){step[0], x}, &err),
+    T(!sample_store_judge(&empty, 2, (struct table_rows[]){step[0], x}, &err),
       "as many bytes as may be");
     x.rows++;
     refuses("one row more", "at most 8 GiB", &empty, 2, x);
     empty.most = SAMPLE_STORE_MOST + 8;
-    T(!sample_store_judge(&empty, 2, (struct sample_rows[]){step[0], x}, &err),
+    T(!sample_store_judge(&empty, 2, (struct table_rows[]){step[0], x}, &err),
       "that is taken by a larger store");
     sample_store_release(&empty);
     T(empty.most == SAMPLE_STORE_MOST + 8, "which stays as large");
@@ -139,26 +139,26 @@ tables_of_no_or_too_large_a_size_are_refused(void)
     x.rows = 1;
     x.width = 0;
     refuses("no width", "1 x 0", &empty, 2, x);
-    x.width = SAMPLE_WIDTH_MAX + 1;
+    x.width = TABLE_WIDTH_MAX + 1;
     refuses("rows that are too wide", "rows of 1 .. 16777216", &empty, 2, x);
 }
 
 static void
 too_many_tables_are_refused(void)
 {
-    static char names[SAMPLE_TABLES_MAX + 1][16];
-    struct sample_rows many[SAMPLE_TABLES_MAX + 1];
+    static char names[TABLES_MAX + 1][16];
+    struct table_rows many[TABLES_MAX + 1];
     struct sample_store empty;
     struct err err = {""};
 
     sample_store_init(&empty);
-    for (int i = 0; i <= SAMPLE_TABLES_MAX; i++) {
+    for (int i = 0; i <= TABLES_MAX; i++) {
         snprintf(names[i], sizeof names[i], "t%d", i);
         many[i] = step[1];
         many[i].name = names[i];
     }
-    T(!sample_store_judge(&empty, SAMPLE_TABLES_MAX, many, &err) &&
-          sample_store_judge(&empty, SAMPLE_TABLES_MAX + 1, many, &err),
+    T(!sample_store_judge(&empty, TABLES_MAX, many, &err) &&
+          sample_store_judge(&empty, TABLES_MAX + 1, many, &err),
       "too many tables: %s", err.msg);
 }
 
@@ -170,22 +170,14 @@ hand_over(const struct sample_store *from, struct sample_store *to)
     int pieces = 0, more;
 
     do {
-        struct sample_rows rows[SAMPLE_TABLES_MAX];
+        struct table_rows rows[TABLES_MAX];
 
         more = sample_store_next(from, &piece);
         pieces++;
-        for (size_t i = 0; i < from->n; i++) {
-            const struct sample_table *t = &from->table[i];
-
-            rows[i] = (struct sample_rows){
-                .name = t->name, .rows = t->rows, .width = t->width};
-            if (i != piece.table)
-                continue;
-            rows[i].n = piece.n;
-            rows[i].from = piece.from;
-            rows[i].row = t->bytes + piece.from * t->width;
-            REQUIRE(piece.n == 1 || piece.n * t->width <= SAMPLE_PIECE_MAX);
-        }
+        sample_store_piece(from, &piece, rows);
+        if (from->n)
+            REQUIRE(piece.n == 1 ||
+                    piece.n * rows[piece.table].width <= TABLE_PIECE_MAX);
         sample_store_write(to, from->sampler, from->n, rows);
     } while (more);
     return pieces;
@@ -194,9 +186,9 @@ hand_over(const struct sample_store *from, struct sample_store *to)
 static void
 in_pieces(void)
 {
-    enum { WIDE = SAMPLE_PIECE_MAX / 2 - 1 };
+    enum { WIDE = TABLE_PIECE_MAX / 2 - 1 };
     static uint8_t wide[5 * WIDE];
-    const struct sample_rows rows[] = {
+    const struct table_rows rows[] = {
         step[0],
         {.name = "wide", .rows = 5, .width = WIDE, .n = 5, .row = wide},
         step[1]};

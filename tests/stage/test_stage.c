@@ -27,6 +27,13 @@ three_turns(void *self)
 }
 
 static int
+failing_turn(void *self)
+{
+    (void)self;
+    return -1;
+}
+
+static int
 for_nobody(void *self, struct stage_waiting *waiting, double now,
            struct err who[STAGE_WAITS])
 {
@@ -64,17 +71,26 @@ test_run(struct bench *b)
     const struct stage_handlers handlers = {short_pause, three_turns,
                                             for_nobody};
 
+    const struct stage_handlers failing = {.turn = failing_turn,
+                                           .pause_s = short_pause};
+    struct err err = {""};
+
     stage_run(&b->stage, &handlers, b);
     T(b->turns == 3, "turns are taken until one says that it is the last");
     T(b->asked == 2, "it is asked for whom the stage waits after the others");
+    b->turns = 0;
+    T(!stage_loop(&b->stage, &handlers, b, &err) && b->turns == 3,
+      "a loop ends well with the last turn");
+    T(stage_loop(&b->stage, &failing, b, &err) == -1,
+      "and fails with one that fails");
 }
 
 static void
 test_outlet(struct bench *b)
 {
     const struct flow_outlet_config config = {
-        .endpoint = stage_endpoint(&b->stage, NULL, "items"),
-        .hello = stage_hello("select", digest_a, 7),
+        .server.endpoint = stage_endpoint(&b->stage, NULL, "items"),
+        .server.hello = stage_hello("select", digest_a, 7),
         .lease = 10,
     };
     struct flow_news news;

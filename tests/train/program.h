@@ -114,14 +114,14 @@ program_forward(struct program *p, const char *line)
                               : strstr(line, "mode=encode") ? NN_ENCODE
                                                             : NN_FIXED;
     float *z = (float *)(void *)(p->memory + p->z) + from * p->encoder.dim;
-    const struct train_encoder_verbs *verbs = p->encoder.verbs;
+    const struct train_encoder_ops *ops = p->encoder.ops;
     struct err err;
 
     program_input(p, program_at(line, "slot"), to);
     if (!from && !program_word(line, "again"))
-        verbs->take(p->encoder.self, &p->of, &err);
-    verbs->forward(p->encoder.self, from, to, mode,
-                   program_word(line, "again") > 0 ? NULL : z, &err);
+        ops->take(p->encoder.self, &p->of, &err);
+    ops->forward(p->encoder.self, from, to, mode,
+                 program_word(line, "again") > 0 ? NULL : z, &err);
     if (program_word(line, "products") > 0) {
         const size_t n = to - from, d = p->encoder.dim;
 
@@ -174,8 +174,8 @@ program_backward(struct program *p, const char *line)
                     dz);
         num_unit_rows_back(n, d, p->v, p->length, dz, dz);
     }
-    p->encoder.verbs->backward(p->encoder.self, from, to,
-                               program_word(line, "add") > 0, dz, &err);
+    p->encoder.ops->backward(p->encoder.self, from, to,
+                             program_word(line, "add") > 0, dz, &err);
     printf("ok\n");
 }
 
@@ -204,7 +204,7 @@ program_get(struct program *p, const char *line)
     struct err err;
     long steps;
 
-    p->encoder.verbs->get(p->encoder.self, &none, &steps, &err);
+    p->encoder.ops->get(p->encoder.self, &none, &steps, &err);
     program_copy(p, 0);
     if (strstr(line, "what=mean")) {
         float *to = (float *)(void *)(p->memory + p->params);
@@ -221,7 +221,7 @@ program_get(struct program *p, const char *line)
 static inline void
 program_keep(struct program *p, const char *line, int load)
 {
-    const struct train_encoder_verbs *verbs = p->encoder.verbs;
+    const struct train_encoder_ops *ops = p->encoder.ops;
     const char *path = strchr(strchr(line, ' ') + 1, ' ') + 1;
     char folder[512];
     struct err err = {""};
@@ -232,8 +232,8 @@ program_keep(struct program *p, const char *line, int load)
         fclose(fopen(path, "w"));
         mkdir(folder, 0700);
     }
-    rc = load ? verbs->load(p->encoder.self, folder, &err)
-              : verbs->save(p->encoder.self, folder, &err);
+    rc = load ? ops->load(p->encoder.self, folder, &err)
+              : ops->save(p->encoder.self, folder, &err);
     printf(rc ? "error %s\n" : "ok\n", err.msg);
 }
 
@@ -241,21 +241,21 @@ program_keep(struct program *p, const char *line, int load)
 static inline int
 program_step(struct program *p, const char *line)
 {
-    const struct train_encoder_verbs *verbs = p->encoder.verbs;
+    const struct train_encoder_ops *ops = p->encoder.ops;
     void *self = p->encoder.self;
     struct err err;
 
     if (!strncmp(line, "norm ", 5)) {
-        verbs->norm(self, &p->norm, &err);
-        printf("ok norm=%.17g steady=%d\n", p->norm, verbs->steady(self));
+        ops->norm(self, &p->norm, &err);
+        printf("ok norm=%.17g steady=%d\n", p->norm, ops->stats_finite(self));
         return 1;
     }
     if (!strncmp(line, "update ", 7))
-        verbs->update(self, program_word(line, "rate"), &err);
+        ops->update(self, program_word(line, "rate"), &err);
     else if (!strncmp(line, "average ", 8))
-        verbs->average(self, &err);
+        ops->average(self, &err);
     else if (!strncmp(line, "undo ", 5))
-        verbs->undo(self);
+        ops->undo(self);
     else
         return !strncmp(line, "expect ", 7) && printf("ok\n") > 0;
     printf("ok\n");

@@ -161,7 +161,7 @@ an_update_goes_along_the_gradient(void)
     T(!train_encoder_check(&e, &err), "all is finite");
     params[n - 1] = NAN;
     T(train_encoder_check(&e, &err), "one weight that is not is seen");
-    T(train_encoder_steady(&e), "and is no statistic");
+    T(train_encoder_stats_finite(&e), "and is no statistic");
     free(want);
     train_encoder_close(&e);
 }
@@ -212,12 +212,12 @@ what_makes_no_sense_is_refused(void)
     spec.net.arch = "alexnet";
     T(train_native_open(&e, &spec, &err) && strstr(err.msg, "alexnet"),
       "a net that there is not: %s", err.msg);
-    T(!e.verbs, "is closed");
+    T(!e.ops, "is closed");
     spec = tiny_spec("batch", ROWS, 0);
     spec.optim.name = "newton";
     T(train_native_open(&e, &spec, &err) && strstr(err.msg, "newton"),
       "an optimiser that there is not: %s", err.msg);
-    T(!e.verbs, "is closed");
+    T(!e.ops, "is closed");
     train_encoder_close(&e);
 }
 

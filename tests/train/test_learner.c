@@ -25,11 +25,12 @@ struct world {
     int asked, refused, answer, alone;
     float weights[ROWS * ROWS];
     int64_t told; /* written into a row of a table */
+    struct table_rows table;
 };
 
 static int
-weigh(void *self, const struct batch *step, struct sample_weights *weights,
-      int *alone, struct err *err)
+weigh(void *self, const struct batch *step, struct weights *weights,
+      int *without_service, struct err *err)
 {
     struct world *w = self;
     const size_t n = step->b, rows = 2 * n;
@@ -42,20 +43,21 @@ weigh(void *self, const struct batch *step, struct sample_weights *weights,
             w->weights[r * rows + c] =
                 c % n == r % n ? 0 : 1 / (float)(rows - 2);
     w->told = w->asked;
-    *weights = (struct sample_weights){
+    w->table = (struct table_rows){.name = "asked",
+                                   .rows = 1,
+                                   .width = 8,
+                                   .n = 1,
+                                   .row = (const uint8_t *)&w->told};
+    *weights = (struct weights){
         .rows = rows,
         .columns = rows,
         .w = w->weights,
         .accepted = 0.25,
         .sampler = "one",
         .n_tables = 1,
-        .tables = {{.name = "asked",
-                    .rows = 1,
-                    .width = 8,
-                    .n = 1,
-                    .row = (const uint8_t *)&w->told}},
+        .tables = &w->table,
     };
-    *alone = w->alone;
+    *without_service = w->alone;
     return w->answer;
 }
 
@@ -316,7 +318,8 @@ negatives_are_asked(void)
     T_NEAR(value_find(result.values.value, result.values.n, "accepted"), 0.25,
            0, "what they say besides is among the values");
     w->alone = 1;
-    T(step(w, &result, &err) == TRAIN_APPLIED && w->state.alone == 1 &&
+    T(step(w, &result, &err) == TRAIN_APPLIED &&
+          w->state.steps_without_service == 1 &&
           value_find(result.values.value, result.values.n, "alone") == 1 &&
           isnan(value_find(result.values.value, result.values.n, "accepted")),
       "a step without them is counted as one");
@@ -344,21 +347,21 @@ with_chains(int anew)
     struct world *w = begin("emc2", "group", 1, TRAIN_ON_NONFINITE_STOP);
     struct train_result result;
     struct sample_how how = how_of("emc2 once");
-    struct train_inside inside;
+    struct train_local_sampler sampler;
     struct err err = {""};
 
     how.seed = 5;
     for (int i = 0; i < EPOCHS * STEPS; i++) {
         if (!i || anew)
-            train_inside_init(&inside, &w->samples, &how, 0);
-        w->negatives = train_inside_negatives(&inside);
+            train_local_sampler_init(&sampler, &w->samples, &how, 0);
+        w->negatives = train_local_sampler_negatives(&sampler);
         if (step(w, &result, &err) != TRAIN_APPLIED)
             printf("# %s\n", err.msg);
         if (anew)
-            train_inside_release(&inside);
+            train_local_sampler_release(&sampler);
     }
     if (!anew)
-        train_inside_release(&inside);
+        train_local_sampler_release(&sampler);
     T(w->samples.store.n == 1 && w->samples.store.table[0].rows == 2 * SIZE,
       "where chains stand is kept");
     end(w);

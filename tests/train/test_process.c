@@ -113,7 +113,7 @@ step(struct train_encoder *e, const struct nn_input *input,
     if (next)
         train_encoder_expect(e, next);
     T(!train_encoder_norm(e, &length, &err) && length > 0 &&
-          train_encoder_steady(e),
+          train_encoder_stats_finite(e),
       "the gradient has a length %s", err.msg);
     T(!train_encoder_update(e, 0.05, &err) && !train_encoder_average(e, &err),
       "updated %s", err.msg);
@@ -415,7 +415,7 @@ opening_fails(const char *fault, const char *sentence)
     struct train_encoder e;
     struct err err = {""};
 
-    T(train_process_open(&e, program, &spec, 1, &err) && !e.verbs &&
+    T(train_process_open(&e, program, &spec, 1, &err) && !e.ops &&
           strstr(err.msg, sentence) && train_program_failed(program),
       "%s", err.msg);
     train_program_close(program);

@@ -46,7 +46,7 @@ static void
 tables_come_back(void)
 {
     static const uint8_t bytes[] = "abcdefgh";
-    const struct sample_rows rows[] = {
+    const struct table_rows rows[] = {
         {.name = "t", .rows = 4, .width = 2, .n = 4, .row = bytes},
         {.name = "u.v", .rows = 1, .width = 8, .n = 1, .row = bytes},
     };

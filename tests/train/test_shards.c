@@ -172,7 +172,7 @@ static void
 work(const struct ranks *ranks, void *data)
 {
     const struct job *job = data;
-    struct train_encoder encoder[2] = {{.verbs = NULL}};
+    struct train_encoder encoder[2] = {{.ops = NULL}};
 
     num_threads(1);
     for (int k = 0; k < 2 && job->spec[k].rows; k++)
@@ -201,7 +201,7 @@ static void
 work_slowly(const struct ranks *ranks, void *data)
 {
     struct job *job = data;
-    struct train_encoder encoder[2] = {{.verbs = NULL}};
+    struct train_encoder encoder[2] = {{.ops = NULL}};
     struct ranks own = *ranks;
 
     if (ranks->rank == job->slow)

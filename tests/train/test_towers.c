@@ -57,15 +57,15 @@ spec_of(int k, size_t micro, int locked)
 }
 
 static int
-weigh(void *self, const struct batch *step, struct sample_weights *weights,
-      int *alone, struct err *err)
+weigh(void *self, const struct batch *step, struct weights *weights,
+      int *without_service, struct err *err)
 {
     const struct chosen *chosen = self;
 
     (void)err;
     REQUIRE(step->extra.n == chosen->extra && step->dim == DIM);
-    *alone = 0;
-    *weights = (struct sample_weights){
+    *without_service = 0;
+    *weights = (struct weights){
         .rows = 2 * N,
         .columns = 2 * N + chosen->extra + chosen->n_outside,
         .w = chosen->w,
@@ -315,17 +315,17 @@ an_encoder_that_fails_fails_the_step(void)
 {
     for (int i = 0; i < 2; i++) {
         struct world *w = begin(0, -1), *fresh = begin(0, -1);
-        const struct train_encoder_verbs *own = w->encoder[0].verbs;
-        struct train_encoder_verbs broken = *own;
+        const struct train_encoder_ops *own = w->encoder[0].ops;
+        struct train_encoder_ops broken = *own;
 
         if (i == 0)
             broken.take = fails;
         else
             broken.update = fails_update;
-        w->encoder[0].verbs = &broken;
+        w->encoder[0].ops = &broken;
         T(isnan(step(w)) && !w->state.total && !w->state.step,
           "an encoder that fails ends the step where it is");
-        w->encoder[0].verbs = own;
+        w->encoder[0].ops = own;
         T(same_weights(w, fresh, 0) && same_weights(w, fresh, 1),
           "and nothing has moved");
         end(w);

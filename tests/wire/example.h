@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/weights.h"
 #include "wire/message.h"
 #include "wire/metrics.h"
-#include "wire/table.h"
 
 /* Structs and their arrays, until the next example_start(). */
 static struct {
@@ -78,7 +78,7 @@ example_list(const struct wire_field *f, char *x)
 {
     static const int64_t places[] = {1, 0};
     struct value *value = (void *)(x + f->at);
-    struct wire_table *table;
+    struct table_rows *table;
     int64_t *couple;
     void *list = NULL;
 
@@ -90,8 +90,12 @@ example_list(const struct wire_field *f, char *x)
         memcpy(couple, (int64_t[]){0, 1, 1, 0}, 4 * sizeof *couple);
     } else {
         list = table = example_take(2 * sizeof *table);
-        table[0] = (struct wire_table){"a", 30, 3, 2, NULL, (void *)"abcdef"};
-        table[1] = (struct wire_table){"b", 1, 8, 0, NULL, NULL};
+        table[0] = (struct table_rows){.name = "a",
+                                       .rows = 30,
+                                       .width = 3,
+                                       .n = 2,
+                                       .row = (void *)"abcdef"};
+        table[1] = (struct table_rows){.name = "b", .rows = 1, .width = 8};
         if (f->placed)
             table[0].at = places;
     }
@@ -113,6 +117,8 @@ example_field(const struct wire_message *m, const struct wire_field *f,
     if (f->type == WIRE_WHOLE)
         *(int64_t *)(x + f->at) =
             there && (full || !f->with) ? number : f->missing;
+    else if (f->type == WIRE_COUNT && !*(size_t *)(x + f->at))
+        *(size_t *)(x + f->at) = (size_t)number; // not the size of a tensor
     else if (f->type == WIRE_REAL)
         *(double *)(x + f->at) = f->low + (f->high - f->low) / 4;
     else if (f->type == WIRE_TEXT && !f->words && there)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "t.h"
+#include "util/weights.h"
 #include "wire/codec.h"
-#include "wire/table.h"
 
 #include "draft.h"
 #include "example.h"

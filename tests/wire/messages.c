@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/weights.h"
 #include "wire/edge.h"
 #include "wire/message.h"
-#include "wire/table.h"
 
 /*
  * Prints the tables of all messages: kind, name and type of each field, then
@@ -133,7 +133,7 @@ print_type(const struct wire_field *f)
         print_tensor(f);
         break;
     case WIRE_TABLES:
-        printf("up to %d tables%s", WIRE_TABLES_MAX,
+        printf("up to %d tables%s", TABLES_MAX,
                f->placed ? ", with places" : "");
     }
 }

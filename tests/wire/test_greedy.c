@@ -136,12 +136,9 @@ outlasts(struct wire *a, struct wire *b, struct wire_feed *feed,
     enum { ROWS = 2 * 32, WIDTH = 4096 }; // 1 MiB
     static float z[ROWS * WIDTH];
     static int64_t ids[ROWS / 2];
-    struct wire_features features = {.mode = "train",
-                                     .n = ROWS / 2,
-                                     .n_views = 2,
-                                     .dim = WIDTH,
-                                     .ids = ids,
-                                     .z = z};
+    struct wire_features features = {
+        .mode = "train",
+        .batch = {.b = ROWS / 2, .v = 2, .dim = WIDTH, .ids = ids, .z = z}};
     const double until = clock_now() + PATIENCE;
     struct err err = {""};
     struct wire_msg *msg;

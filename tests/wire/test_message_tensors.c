@@ -279,7 +279,7 @@ set_tables(struct draft *d, const struct wire_msg *msg,
 static void
 wrong_entries(const struct wire_msg *msg, const struct wire_field *f)
 {
-    static char longest[WIRE_TABLE_NAME], longer[WIRE_TABLE_NAME + 1];
+    static char longest[TABLE_NAME_MAX], longer[TABLE_NAME_MAX + 1];
     msgpack_object zero = draft_text("a.c"), two[2], one;
     struct draft d;
 
@@ -304,13 +304,13 @@ wrong_entries(const struct wire_msg *msg, const struct wire_field *f)
     refused(&d, "is not a table", "too many rows", f->name);
     set_tables(&d, msg, f, 1, draft_text("x"), 1, 0);
     refused(&d, "is not a table", "no width", f->name);
-    set_tables(&d, msg, f, 1, draft_text("x"), 1, WIRE_WIDTH_MAX);
+    set_tables(&d, msg, f, 1, draft_text("x"), 1, TABLE_WIDTH_MAX);
     taken(&d, "the widest", f->name);
-    set_tables(&d, msg, f, 1, draft_text("x"), 1, WIRE_WIDTH_MAX + 1);
+    set_tables(&d, msg, f, 1, draft_text("x"), 1, TABLE_WIDTH_MAX + 1);
     refused(&d, "is not a table", "wider", f->name);
-    set_tables(&d, msg, f, WIRE_TABLES_MAX, draft_text("x"), 1, 1);
+    set_tables(&d, msg, f, TABLES_MAX, draft_text("x"), 1, 1);
     taken(&d, "the most tables", f->name);
-    set_tables(&d, msg, f, WIRE_TABLES_MAX + 1, draft_text("x"), 1, 1);
+    set_tables(&d, msg, f, TABLES_MAX + 1, draft_text("x"), 1, 1);
     refused(&d, "at most 16 tables", "one too many", f->name);
     two[0] = draft_text("x");
     two[1] = draft_whole(1);
@@ -379,7 +379,7 @@ tables(const struct wire_msg *msg)
 static void
 pieces(const struct wire_msg *msg)
 {
-    static uint8_t bytes[WIRE_PIECE_MAX + 3];
+    static uint8_t bytes[TABLE_PIECE_MAX + 3];
     const struct wire_field *f = wire_field_find(message, "tables");
     struct wire_tensor *t;
     struct draft d;
@@ -392,7 +392,7 @@ pieces(const struct wire_msg *msg)
     set_tables(&d, msg, f, 1, draft_text("a"), 1 << 24, 3);
     t = draft_tensor(&d, "a.row");
     t->data = bytes;
-    t->shape[0] = WIRE_PIECE_MAX / 3;
+    t->shape[0] = TABLE_PIECE_MAX / 3;
     taken(&d, "the most rows", "tables");
     t->shape[0]++;
     refused(&d, "more than 16777216 bytes", "one row more", "tables");

@@ -335,13 +335,13 @@ make_piece(void *data)
     struct piece *piece = data;
     struct augment_maker *maker = piece->maker;
     struct data_gather *g = &maker->gather;
-    const size_t substituted = g->n_substituted;
+    const size_t substituted = g->batch.n_substituted;
     const double until = clock_now() + piece_time;
 
     do
         piece->rc = data_gather_next(g, maker->pool, &maker->options->recipe,
                                      maker->seed, piece->epoch, &piece->why);
-    while (piece->rc > 0 && g->n_substituted == substituted &&
+    while (piece->rc > 0 && g->batch.n_substituted == substituted &&
            clock_now() < until);
 }
 
@@ -377,8 +377,8 @@ make_views(struct augment_maker *maker, int64_t session,
     data_gather_begin(g, &want);
     do {
         do_piece(maker, &piece);
-        if (piece.rc > 0 && g->n_substituted > substitutes)
-            report_substitute(maker, &at, g->substituted[substitutes++],
+        if (piece.rc > 0 && g->batch.n_substituted > substitutes)
+            report_substitute(maker, &at, g->batch.substituted[substitutes++],
                               &piece.why);
     } while (piece.rc > 0);
     if (piece.rc < 0)
@@ -394,7 +394,6 @@ struct wire_msg *
 augment_maker_make(struct augment_maker *maker, const struct wire_item *item)
 {
     const size_t size = maker->options->recipe.size;
-    const struct data_gather *g = &maker->gather;
     struct wire_batch made = {
         .session = item->session,
         .batch = item->batch,
@@ -402,19 +401,13 @@ augment_maker_make(struct augment_maker *maker, const struct wire_item *item)
         .width = size,
         .channels = 3,
     };
-    struct batch *batch = &made.batch;
 
     memcpy(made.plan, item->plan, sizeof made.plan);
     memcpy(made.order, item->order, sizeof made.order);
-    choose_variants(maker, batch);
-    make_views(maker, item->session, batch);
-    made.rejected = (int64_t)g->n_substituted;
-    batch->n_substituted = g->n_substituted;
-    batch->substituted = g->substituted;
-    batch->ids = g->ids;
-    batch->pixels = g->pixel;
-    batch->extra.ids = g->ids + batch->b;
-    batch->extra.pixels = g->pixel + batch->v * batch->b * size * size * 3;
+    choose_variants(maker, &made.batch);
+    make_views(maker, item->session, &made.batch);
+    made.batch = maker->gather.batch;
+    made.rejected = (int64_t)made.batch.n_substituted;
     make_text(&maker->text, maker->seed, &made);
     return wire_batch_put(&made);
 }

@@ -140,8 +140,8 @@ check_weights(const struct weigher *w, struct err *err)
 
 /* Takes NAME=NUMBER words behind "ok". */
 static int
-take_values(const struct weigher *w, const char *words,
-            struct wire_weights *weights, struct err *err)
+take_values(const struct weigher *w, const char *words, struct values *values,
+            struct err *err)
 {
     struct value value = {0};
     const char *word = words;
@@ -149,9 +149,9 @@ take_values(const struct weigher *w, const char *words,
 
     while ((rc = stage_program_value(&words, value.name, sizeof value.name,
                                      &value.value)) > 0) {
-        if (weights->n_values == WIRE_VALUES_MAX || !isfinite(value.value))
+        if (values->n == WIRE_VALUES_MAX || !isfinite(value.value))
             break;
-        weights->values[weights->n_values++] = value;
+        values->value[values->n++] = value;
         word = words;
     }
     return !rc ? 0
@@ -163,12 +163,13 @@ take_values(const struct weigher *w, const char *words,
 
 int
 weigher_weigh(struct weigher *w, const struct wire_pairs *pairs,
-              struct wire_weights *weights, struct err *err)
+              struct weights *weights, struct err *err)
 {
     struct stage_answer answer = {0};
     char line[REQUEST];
     int rc;
 
+    *weights = (struct weights){.accepted = 1};
     if (put_step(w, pairs, err))
         return -1;
     put_request(w, &pairs->batch, line);
@@ -176,9 +177,8 @@ weigher_weigh(struct weigher *w, const struct wire_pairs *pairs,
     if (!rc)
         rc = check_weights(w, err);
     if (!rc)
-        rc = take_values(w, answer.ok, weights, err);
+        rc = take_values(w, answer.ok, &weights->values, err);
     free(answer.ok);
-    weights->accepted = 1;
     weights->rows = w->rows;
     weights->columns = w->columns;
     weights->w = (const float *)(void *)w->memory;

@@ -32,7 +32,7 @@ open_items(struct filter *filter)
     const struct negatives_options *o = filter->options;
     const struct wire_hello *selector = flow_client_who(filter->plan);
     struct flow_outlet_config config = {
-        .hello = *selector,
+        .server.hello = *selector,
         .lease = o->lease,
     };
     struct digest digest;
@@ -40,9 +40,10 @@ open_items(struct filter *filter)
 
     if (filter->items)
         return;
-    config.endpoint = stage_endpoint(filter->stage, o->items, "items");
-    snprintf(config.hello.stage, sizeof config.hello.stage, "negatives");
-    *config.hello.peer = '\0';
+    config.server.endpoint = stage_endpoint(filter->stage, o->items, "items");
+    snprintf(config.server.hello.stage, sizeof config.server.hello.stage,
+             "negatives");
+    *config.server.hello.peer = '\0';
     filter->items = flow_outlet_open(filter->stage->wire, &config, &err);
     if (!filter->items)
         die("%s", err.msg);

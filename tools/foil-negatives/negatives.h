@@ -41,10 +41,10 @@ struct weigher;
 struct weigher *weigher_open(const struct negatives_options *options, int stop);
 void weigher_close(struct weigher *weigher);
 
-/* weigher_weigh() fills in w, its shape and the values of an answer; they last
- * until the next call.  A program that is lost is started again once. */
+/* weigher_weigh() fills in weights, which last until the next call.  A program
+ * that is lost is started again once. */
 int weigher_weigh(struct weigher *weigher, const struct wire_pairs *pairs,
-                  struct wire_weights *weights, struct err *err);
+                  struct weights *weights, struct err *err);
 
 /* The sampler, and where it stands. */
 struct sampler {

@@ -66,20 +66,6 @@ batch_to_weigh(struct sampler *sampler, const struct wire_pairs *pairs)
     return batch;
 }
 
-/* Tables as messages say them. */
-static void
-list_tables(size_t n, const struct sample_rows *rows, struct wire_table *table)
-{
-    for (size_t i = 0; i < n; i++) {
-        table[i] = (struct wire_table){.rows = rows[i].rows,
-                                       .width = rows[i].width,
-                                       .n = rows[i].n,
-                                       .at = rows[i].at,
-                                       .row = rows[i].row};
-        snprintf(table[i].name, sizeof table[i].name, "%s", rows[i].name);
-    }
-}
-
 /* Refuses rows that are not of unit length, whose products are no cosines.  The
  * square may be off by what half precision loses; a row of zeros, which has no
  * direction, is bearable. */
@@ -121,51 +107,20 @@ make_weights(struct sampler *sampler, uint64_t peer, const struct wire_pairs *p,
     return wire_weights_put(weights);
 }
 
-static struct wire_msg *
-weigh_by_command(struct sampler *sampler, uint64_t peer,
-                 const struct wire_pairs *pairs, struct err *err)
-{
-    struct wire_weights weights = {.id = pairs->id, .dim = pairs->batch.dim};
-
-    if (check_pairs(pairs, err) ||
-        weigher_weigh(sampler->weigher, pairs, &weights, err))
-        return NULL;
-    return make_weights(sampler, peer, pairs, &weights);
-}
-
 struct wire_msg *
 sampler_weigh(struct sampler *sampler, uint64_t peer,
               const struct wire_pairs *pairs, struct err *err)
 {
     const struct batch batch = batch_to_weigh(sampler, pairs);
-    struct wire_table table[SAMPLE_TABLES_MAX];
-    struct sample_weights w;
-    struct wire_weights weights;
+    struct wire_weights answer = {.id = pairs->id};
 
-    if (sampler->weigher)
-        return weigh_by_command(sampler, peer, pairs, err);
     if (check_pairs(pairs, err) ||
-        sample_source_weigh(&sampler->source, &batch, &w, err))
+        (sampler->weigher
+             ? weigher_weigh(sampler->weigher, pairs, &answer.weights, err)
+             : sample_source_weigh(&sampler->source, &batch, &answer.weights,
+                                   err)))
         return NULL;
-    list_tables(w.n_tables, w.tables, table);
-    weights = (struct wire_weights){
-        .id = pairs->id,
-        .accepted = w.accepted,
-        .moved = (int64_t)w.moved,
-        .rows = w.rows,
-        .columns = w.columns,
-        .w = w.w,
-        .partial = w.partial,
-        .n_outside = w.n_outside,
-        .dim = pairs->batch.dim,
-        .outside = w.n_outside ? w.outside : NULL,
-        .scale = w.scale,
-        .n_tables = w.n_tables,
-        .tables = table,
-    };
-    value_copy(weights.values, &weights.n_values, WIRE_VALUES_MAX,
-               w.values.value, w.values.n);
-    return make_weights(sampler, peer, pairs, &weights);
+    return make_weights(sampler, peer, pairs, &answer);
 }
 
 /* Puts the rows of a piece into the tables that have come so far. */
@@ -173,18 +128,12 @@ static int
 add_piece(struct sampler *sampler, const struct wire_state *state,
           struct err *err)
 {
-    struct sample_rows rows[SAMPLE_TABLES_MAX];
-
-    for (size_t k = 0; k < state->n; k++) {
-        const struct wire_table *t = &state->tables[k];
-
-        rows[k] = (struct sample_rows){t->name, t->rows, t->width,
-                                       t->n,    NULL,    (size_t)state->from,
-                                       t->row};
-    }
-    if (sample_store_judge(&sampler->arrival, state->n, rows, err))
+    for (size_t k = 0; k < state->n; k++)
+        state->tables[k].from = (size_t)state->from;
+    if (sample_store_judge(&sampler->arrival, state->n, state->tables, err))
         return -1;
-    sample_store_write(&sampler->arrival, state->sampler, state->n, rows);
+    sample_store_write(&sampler->arrival, state->sampler, state->n,
+                       state->tables);
     return 0;
 }
 

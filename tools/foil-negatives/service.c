@@ -122,6 +122,7 @@ take_request(struct service *service, uint64_t peer, struct wire_msg *msg,
 static void
 handle_news(struct service *service, struct flow_news *news)
 {
+    stage_report(news);
     switch (news->what) {
     case FLOW_JOINED:
         flow_stand_greeted(&service->sampler->stand, news->peer,
@@ -132,9 +133,6 @@ handle_news(struct service *service, struct flow_news *news)
     case FLOW_MESSAGE:
         if (take_request(service, news->peer, news->msg, &news->why))
             stage_refuse(service->server, news);
-        break;
-    case FLOW_REPORT:
-        say("%s", news->why.msg);
         break;
     default:
         break;

@@ -53,16 +53,6 @@ wait_for_trainer(struct flow_service *service, int stop,
     return FETCH_AGAIN;
 }
 
-/* Lets go of an answer that will not do: a better one may come. */
-static void
-refuse_answer(struct flow_service *service, struct wire_msg *answer,
-              struct err *why)
-{
-    wire_msg_free(answer);
-    if (flow_service_refuse(service, why))
-        say("%s", why->msg);
-}
-
 void
 select_history_release(struct select_history *history)
 {
@@ -83,10 +73,12 @@ allocate_history(struct select_history *history, size_t size, size_t d)
 static void
 get_row(const struct wire_features *piece, size_t from, float *row)
 {
-    if (piece->z)
-        memcpy(row, piece->z + from, piece->dim * sizeof *row);
+    const struct batch *batch = &piece->batch;
+
+    if (batch->z)
+        memcpy(row, batch->z + from, batch->dim * sizeof *row);
     else
-        half_widen(piece->dim, piece->half + from, row);
+        half_widen(batch->dim, piece->half + from, row);
 }
 
 /* A run that has come apart sends anything; strategies rely on unit rows. */
@@ -101,21 +93,21 @@ static int
 put_piece(struct select_history *history, const struct wire_features *piece,
           size_t size, struct err *why)
 {
-    const size_t d = piece->dim;
+    const struct batch *batch = &piece->batch;
+    const size_t d = batch->dim;
 
     if (!history->rows)
         allocate_history(history, size, d);
-    if (d != history->features.d || piece->n_views != VIEWS)
+    if (d != history->features.d || batch->v != VIEWS)
         return err_set(why, "features of another shape than the first ones");
-    for (size_t i = 0; i < piece->n; i++) {
-        const size_t id = (size_t)piece->ids[i];
-
+    for (size_t i = 0; i < batch->b; i++) {
+        const size_t id = (size_t)batch->ids[i];
         uint8_t known = 1;
 
         for (size_t v = 0; v < VIEWS; v++) {
             float *row = history->rows + (v * size + id) * d;
 
-            get_row(piece, (v * piece->n + i) * d, row);
+            get_row(piece, (v * batch->b + i) * d, row);
             known &= is_unit(d, row);
         }
         history->n += known && !history->known[id];
@@ -135,7 +127,7 @@ get_piece(struct wire_features *piece, struct wire_msg *answer,
                        wire_kind_name(wire_msg_kind(answer)));
     if (wire_features_get(piece, answer, (int64_t)size, why))
         return -1;
-    if (piece->epoch == fetch->epoch && piece->next > fetch->from)
+    if (piece->batch.epoch == fetch->epoch && piece->next > fetch->from)
         return 0;
     wire_features_release(piece);
     return err_set(why, "features: another piece than the one asked for");
@@ -169,7 +161,7 @@ next_piece(struct flow_service *service, int stop,
             break;
         }
         *from = fetch.from;
-        refuse_answer(service, answer, why);
+        stage_refuse_answer(service, answer, why);
     }
     return what;
 }
@@ -208,7 +200,7 @@ select_tell(struct flow_service *service, int stop, struct wire_plan *about,
             break;
         }
         err_set(why, "plan is answered with %s", wire_kind_name(kind));
-        refuse_answer(service, answer, why);
+        stage_refuse_answer(service, answer, why);
     }
     return what;
 }

@@ -82,20 +82,20 @@ add_metrics(struct tap_board *to, const struct wire_msg *msg)
 
 /* Of view 0 of each sample with view 1 of itself, and of the others. */
 static void
-add_similarities(struct tap_board *to, const struct wire_features *f)
+add_similarities(struct tap_board *to, const struct batch *f)
 {
-    float *own = mem_array(f->n, sizeof *own);
-    float *others = mem_array(f->n * f->n, sizeof *others);
+    float *own = mem_array(f->b, sizeof *own);
+    float *others = mem_array(f->b * f->b, sizeof *others);
     size_t n = 0;
 
-    for (size_t i = 0; i < f->n; i++)
-        for (size_t j = 0; j < f->n; j++) {
+    for (size_t i = 0; i < f->b; i++)
+        for (size_t j = 0; j < f->b; j++) {
             float *at = i == j ? &own[i] : &others[n++];
 
             *at = (float)num_dot(f->dim, f->z + i * f->dim,
-                                 f->z + (f->n + j) * f->dim);
+                                 f->z + (f->b + j) * f->dim);
         }
-    board_histogram(to->board, &to->when, "similarity/own", own, f->n);
+    board_histogram(to->board, &to->when, "similarity/own", own, f->b);
     board_histogram(to->board, &to->when, "similarity/others", others, n);
     free(own);
     free(others);
@@ -111,9 +111,9 @@ add_features(struct tap_board *to, struct wire_msg *msg)
         return;
     if (wire_features_get(&f, msg, any_size, &err))
         die("%s", err.msg);
-    if (f.z && f.n_views > 1 && !f.id) {
+    if (f.batch.z && f.batch.v > 1 && !f.id) {
         to->drawn = clock_now();
-        add_similarities(to, &f);
+        add_similarities(to, &f.batch);
     }
     wire_features_release(&f);
 }

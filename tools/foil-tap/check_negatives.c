@@ -106,7 +106,7 @@ static struct wire_msg *
 foreign_state(const struct checked *s)
 {
     static const uint8_t row[4] = {1};
-    struct wire_table table = {
+    struct table_rows table = {
         .name = "x", .rows = 1, .width = 4, .n = 1, .row = row};
     struct wire_state state = {
         .id = s->id,
@@ -124,10 +124,11 @@ foreign_state(const struct checked *s)
 
 /* 1 where rows sum to 1, or less, and no row weighs its own image. */
 static int
-is_sound(const struct checked *s, const struct wire_weights *w)
+is_sound(const struct checked *s, const struct wire_weights *answer)
 {
-    int sound =
-        w->id == s->id && w->rows == ROWS && w->columns == ROWS + w->n_outside;
+    const struct weights *w = &answer->weights;
+    int sound = answer->id == s->id && w->rows == ROWS &&
+                w->columns == ROWS + w->n_outside;
 
     for (size_t r = 0; sound && r < ROWS; r++) {
         double sum = 0;
@@ -179,7 +180,7 @@ check_weights(struct checked *s)
                "pairs are answered with weights");
     check_rule(check, is_sound(s, &w),
                "rows of them sum to 1, and none weighs its own image");
-    s->tables = w.n_tables;
+    s->tables = w.weights.n_tables;
     wire_weights_release(&w);
     two = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
     check_rule(check,

@@ -10,26 +10,6 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-void
-train_wire_up(struct train *t)
-{
-    t->features = (struct train_features){.options = t->options,
-                                          .shape = &t->shape,
-                                          .state = &t->stood,
-                                          .session = &t->session,
-                                          .history = &t->history,
-                                          .journal = &t->journal};
-    t->service = (struct train_service){.options = t->options,
-                                        .shape = &t->shape,
-                                        .state = &t->state,
-                                        .session = &t->session,
-                                        .samples = &t->samples,
-                                        .journal = &t->journal,
-                                        .desk = &t->desk,
-                                        .stop = t->stage.stop};
-    train_save_open(t);
-}
-
 /* All that follows from the options alone. */
 static int
 prepare_run(struct train *t, struct err *err)
@@ -67,16 +47,16 @@ open_learner(struct train *t, struct err *err)
     };
 
     if (o->sampler == TRAIN_SERVICE) {
-        t->negatives = train_drawn_negatives(
-            &t->drawn, train_service_negatives(&t->service));
+        t->negatives =
+            train_drawn_negatives(&t->drawn, train_service_negatives(t));
     } else {
         struct sample_how how;
 
         if (train_sample_how(o, t->objective, &how, err))
             return -1;
-        train_inside_init(&t->inside, &t->samples, &how, train_brings(o));
+        train_local_sampler_init(&t->local, &t->samples, &how, train_brings(o));
         t->negatives = train_drawn_negatives(
-            &t->drawn, train_inside_negatives(&t->inside));
+            &t->drawn, train_local_sampler_negatives(&t->local));
     }
     return train_pace_check(o, &spec.pace, err)
                ? -1
@@ -105,7 +85,7 @@ build_encoders(struct train *t, struct err *err)
         !(t->labels = train_labels_read(o->labels, &t->shape, err)))
         return -1;
     if (train_encoders_open(t, err) || open_scalars(t, err) ||
-        train_basis_give(&t->basis, &t->encoder, err))
+        train_basis_set(&t->basis, &t->encoder, err))
         return -1;
     train_samples_init(&t->samples, t->objective, size, t->shape.captions,
                        &t->state);
@@ -234,7 +214,7 @@ train_begin(struct train *t, struct err *err)
 }
 
 int
-train_stand(struct train *t, struct err *err)
+train_dry_run(struct train *t, struct err *err)
 {
     const char *run = t->options->stage.run;
     char *newest = NULL;
@@ -246,20 +226,6 @@ train_stand(struct train *t, struct err *err)
         rc = newest ? resume_run(t, newest, err) : prepare_run(t, err);
     free(newest);
     return rc;
-}
-
-int
-train_ask_service(struct train *t, struct err *err)
-{
-    const struct wire_hello *hello = flow_server_hello(t->source.inlet->server);
-
-    if (!t->objective->wants_weights || t->service.service ||
-        t->options->sampler != TRAIN_SERVICE)
-        return 0;
-    return train_service_open(
-        &t->service, &t->stage, hello->run,
-        t->encoder.verbs ? t->encoder.dim : nn_head_width(t->options->head),
-        err);
 }
 
 static void
@@ -275,24 +241,24 @@ say_size(struct train *t, const struct wire_batch *b)
 }
 
 int
-train_meet(struct train *t, const struct wire_batch *b, struct err *err)
+train_build(struct train *t, const struct wire_batch *b, struct err *err)
 {
     if (!t->state.total &&
         train_pace_fits(t->options, (double)b->batch.epochs, err))
         return -1;
-    if (!t->encoder.verbs &&
+    if (!t->encoder.ops &&
         (build_encoders(t, err) ||
          train_rows_read(&t->encoder, t->options->rows, err) ||
          train_init_read(&t->encoder, &t->options->init, err) ||
          (t->options->text &&
           train_init_read(&t->text_encoder, &t->options->init, err))))
         return -1;
-    if (train_ask_service(t, err))
+    if (train_service_open(t, err))
         return -1;
     train_journal_begin(&t->journal, t->options->steps
                                          ? t->options->steps
                                          : b->batch.epochs * b->batch.steps);
     say_size(t, b);
-    train_cost_tell(t, b, t->journal.progress.total - (double)t->state.total);
+    train_cost_print(t, b, t->journal.progress.total - (double)t->state.total);
     return 0;
 }

@@ -96,7 +96,8 @@ compare_memory(double bytes, char text[128])
 }
 
 void
-train_cost_tell(const struct train *t, const struct wire_batch *b, double steps)
+train_cost_print(const struct train *t, const struct wire_batch *b,
+                 double steps)
 {
     const double bytes = bytes_needed(t, b);
     double step = seconds_of_step(t, b, 0);

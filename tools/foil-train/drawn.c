@@ -8,7 +8,7 @@
 static const double pace = .25; // seconds
 
 static void
-release_arrays(struct sample_heaviest *h)
+release_arrays(struct heaviest *h)
 {
     free(h->row);
     free(h->sample);
@@ -18,13 +18,13 @@ release_arrays(struct sample_heaviest *h)
     free(h->cosine);
     free(h->outside);
     free(h->effective);
-    *h = (struct sample_heaviest){0};
+    *h = (struct heaviest){0};
 }
 
 static void
 allocate_arrays(struct train_drawn *d, size_t rows)
 {
-    struct sample_heaviest *h = &d->heaviest;
+    struct heaviest *h = &d->drawn.heaviest;
     const size_t n = rows * TRAIN_DRAWN;
 
     if (rows <= d->room)
@@ -52,21 +52,21 @@ pass_draw(void *self, const struct batch *step, struct batch_extra *extras,
 }
 
 static int
-weigh_rows(void *self, const struct batch *step, struct sample_weights *weights,
-           int *alone, struct err *err)
+weigh_rows(void *self, const struct batch *step, struct weights *weights,
+           int *without_service, struct err *err)
 {
     struct train_drawn *d = self;
-    const int rc =
-        d->negatives.weigh(d->negatives.self, step, weights, alone, err);
+    const int rc = d->negatives.weigh(d->negatives.self, step, weights,
+                                      without_service, err);
 
     d->known = rc > 0 && d->wanted;
     if (!d->known)
         return rc;
     allocate_arrays(d, step->v * step->b);
-    sample_heaviest(step, weights, &d->heaviest);
-    d->columns = (int64_t)weights->columns;
-    d->beta = step->beta;
-    snprintf(d->sampler, sizeof d->sampler, "%s",
+    sample_heaviest(step, weights, &d->drawn.heaviest);
+    d->drawn.batch = *step;
+    d->drawn.columns = weights->columns;
+    snprintf(d->drawn.sampler, sizeof d->drawn.sampler, "%s",
              weights->sampler ? weights->sampler : "");
     return rc;
 }
@@ -93,7 +93,7 @@ train_drawn_negatives(struct train_drawn *d, struct train_negatives negatives)
 void
 train_drawn_release(struct train_drawn *d)
 {
-    release_arrays(&d->heaviest);
+    release_arrays(&d->drawn.heaviest);
     d->room = 0;
 }
 
@@ -101,37 +101,15 @@ void
 train_drawn_begin(struct train_drawn *d, int followed)
 {
     d->known = 0;
-    d->wanted = followed && clock_now() - d->told_at >= pace;
+    d->wanted = followed && clock_now() - d->sent_at >= pace;
 }
 
 void
-train_drawn_tell(struct train_drawn *d, struct wire_feed *feed, int64_t epoch,
-                 int64_t step, size_t n, const int64_t *ids)
+train_drawn_send(struct train_drawn *d, struct wire_feed *feed)
 {
-    const struct sample_heaviest *h = &d->heaviest;
-    struct wire_drawn drawn = {
-        .epoch = epoch,
-        .step = step,
-        .beta = d->beta,
-        .columns = d->columns,
-        .n_views = 2,
-        .n = n,
-        .k = h->k,
-        .ids = ids,
-        .row = h->row,
-        .sample = h->sample,
-        .view = h->view,
-        .of_epoch = h->epoch,
-        .w = h->w,
-        .cosine = h->cosine,
-        .outside = h->outside,
-        .effective = h->effective,
-    };
-
     if (!d->known)
         return;
     d->known = 0;
-    d->told_at = clock_now();
-    snprintf(drawn.sampler, sizeof drawn.sampler, "%s", d->sampler);
-    wire_feed_drawn(feed, &drawn);
+    d->sent_at = clock_now();
+    wire_feed_drawn(feed, &d->drawn);
 }

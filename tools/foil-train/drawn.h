@@ -6,37 +6,31 @@
 #include "wire/feed.h"
 
 /*
- * Which negatives a sampler gave the most weight, for those who follow it.  It
- * stands between a learner and its negatives, and costs nothing while nobody
- * does.
+ * The negatives with the largest weights in a step, for subscribers of `drawn`.
+ * It is called between a learner and its negatives, and costs nothing while
+ * there is no subscriber.
  */
 enum { TRAIN_DRAWN = 8 }; /* of each anchor */
 
 struct train_drawn {
-    struct train_negatives negatives; /* that are asked */
+    struct train_negatives negatives; /* those behind it */
     int wanted;                       /* in this step */
-    double told_at;
-    int known; /* of the step that was weighed last */
-    struct sample_heaviest heaviest;
+    double sent_at;
+    int known; /* 1: `drawn` is of the last step that was weighed */
+    struct wire_drawn drawn;
     size_t room; /* rows of its arrays */
-    int64_t columns;
-    double beta;
-    char sampler[64];
 };
 
-/* train_drawn_negatives() returns the same negatives, heard on their way. */
+/* train_drawn_negatives() returns negatives that call the given ones. */
 struct train_negatives train_drawn_negatives(struct train_drawn *drawn,
                                              struct train_negatives negatives);
 void train_drawn_release(struct train_drawn *drawn);
 
-/* train_drawn_begin() begins a step, which is told of where somebody follows it
- * and the last one was a quarter of a second ago: at b = 128 it costs .84 ms.
- */
+/* train_drawn_begin() begins a step.  Where there is a subscriber, a step is
+ * looked at every quarter of a second: at b = 128 that costs .84 ms. */
 void train_drawn_begin(struct train_drawn *drawn, int followed);
 
-/* train_drawn_tell() publishes what is known of a step, once. */
-void train_drawn_tell(struct train_drawn *drawn, struct wire_feed *feed,
-                      int64_t epoch, int64_t step, size_t n,
-                      const int64_t *ids);
+/* train_drawn_send() publishes what is known of a step, once. */
+void train_drawn_send(struct train_drawn *drawn, struct wire_feed *feed);
 
 #endif

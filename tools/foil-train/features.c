@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "features.h"
 #include "flow/hello.h"
+#include "train.h"
 #include "util/half.h"
 #include "util/mem.h"
 #include "wire/features.h"
@@ -11,33 +11,33 @@
 
 enum { VIEWS = 2, PIECE = 1 << 20 /* bytes of an answer, about */ };
 
-/* Whether a selector's data set is that of the run, as soon as it is known. */
+/* Refuses a selector of another data set than the run's, once that is known. */
 static int
 check_peer(void *self, const struct wire_hello *hello, struct err *err)
 {
-    const struct train_features *f = self;
+    const struct train *t = self;
     const struct wire_hello mine =
-        stage_hello("train", f->shape->digest, f->shape->size);
+        stage_hello("train", t->shape.digest, t->shape.size);
 
     return flow_hello_fits(&mine, hello, err);
 }
 
 int
-train_features_open(struct train_features *f, struct stage *stage,
-                    struct err *err)
+train_features_open(struct train *t, struct err *err)
 {
     struct flow_server_config config = {
         .edge = WIRE_EDGE_FEATURES,
-        .hello = stage_hello("train", f->shape->digest, f->shape->size),
+        .hello = stage_hello("train", t->shape.digest, t->shape.size),
         .check = check_peer,
-        .self = f,
+        .self = t,
     };
 
-    if (!f->options->keep_features)
+    if (!t->options->keep_features)
         return 0;
-    config.endpoint = stage_endpoint(stage, f->options->features, "features");
-    f->server = flow_server_open(stage->wire, &config, err);
-    return f->server ? 0 : -1;
+    config.endpoint =
+        stage_endpoint(&t->stage, t->options->features, "features");
+    t->features.server = flow_server_open(t->stage.wire, &config, err);
+    return t->features.server ? 0 : -1;
 }
 
 void
@@ -58,10 +58,8 @@ set_mode(struct wire_features *features, int eval)
 
 /* Room for an answer, once it is known how wide features are. */
 static void
-allocate_answer(struct train_features *f)
+allocate_answer(struct train_features *f, size_t dim)
 {
-    const size_t dim = f->history->dim;
-
     if (f->z)
         return;
     f->most = PIECE / (VIEWS * dim * sizeof *f->z);
@@ -83,9 +81,9 @@ make_refusal(const char *reason, int64_t id, int state)
 /* The features are gone: a selector that plans an epoch that is over is late,
  * one that plans another cannot be served. */
 static struct wire_msg *
-say_gone(const struct train_features *f, const struct wire_fetch *fetch)
+say_gone(const struct train *t, const struct wire_fetch *fetch)
 {
-    if (fetch->plan >= 0 && fetch->plan < f->state->epoch)
+    if (fetch->plan >= 0 && fetch->plan < t->state_before.epoch)
         return make_refusal("the epoch to be planned is over", fetch->id, 1);
     return make_refusal(
         "the trainer keeps too few epochs of features: start it "
@@ -93,46 +91,50 @@ say_gone(const struct train_features *f, const struct wire_fetch *fetch)
         -1, 0);
 }
 
-/* What wire/fetch.h says. */
+/* See wire/fetch.h. */
 static struct wire_msg *
-answer_fetch(struct train_features *f, const struct wire_fetch *fetch)
+answer_fetch(struct train *t, const struct wire_fetch *fetch)
 {
+    const struct train_history *history = &t->history;
+    struct train_features *f = &t->features;
     const struct train_epoch *kept;
-    struct wire_features piece = {.id = fetch->id, .n_views = VIEWS};
+    struct wire_features piece = {.id = fetch->id};
+    struct batch *batch = &piece.batch;
 
-    if (!f->history->past || fetch->epoch >= f->state->epoch)
+    if (!history->past || fetch->epoch >= t->state_before.epoch)
         return make_refusal("the epoch is not over yet", fetch->id, 0);
-    if (fetch->epoch + (int64_t)f->history->keep < f->state->epoch)
-        return say_gone(f, fetch);
-    allocate_answer(f);
-    kept = train_history_find(f->history, fetch->epoch);
-    if (kept && (size_t)fetch->from < f->history->size)
+    if (fetch->epoch + (int64_t)history->keep < t->state_before.epoch)
+        return say_gone(t, fetch);
+    allocate_answer(f, history->dim);
+    kept = train_history_find(history, fetch->epoch);
+    if (kept && (size_t)fetch->from < history->size)
         piece.next =
-            (int64_t)train_history_cut(f->history, kept, (size_t)fetch->from,
-                                       f->most, f->ids, f->z, &piece.n);
-    if (!piece.n)
+            (int64_t)train_history_cut(history, kept, (size_t)fetch->from,
+                                       f->most, f->ids, f->z, &batch->b);
+    if (!batch->b)
         return make_refusal("no features of that epoch were kept", fetch->id,
                             1);
-    piece.epoch = fetch->epoch;
-    piece.step = kept->about[TRAIN_EPOCH_STEPS];
     set_mode(&piece, kept->about[TRAIN_EPOCH_EVAL] != 0);
-    piece.dim = f->history->dim;
-    piece.ids = f->ids;
-    piece.z = fetch->half ? NULL : f->z;
+    batch->epoch = fetch->epoch;
+    batch->step = kept->about[TRAIN_EPOCH_STEPS];
+    batch->v = VIEWS;
+    batch->dim = history->dim;
+    batch->ids = f->ids;
+    batch->z = fetch->half ? NULL : f->z;
     piece.half = f->half;
     if (fetch->half)
-        half_round(VIEWS * piece.n * piece.dim, f->z, f->half);
+        half_round(VIEWS * batch->b * batch->dim, f->z, f->half);
     return wire_features_put(&piece);
 }
 
 /* The answer to a request, or NULL with a sentence. */
 static struct wire_msg *
-take_request(struct train_features *f, struct wire_msg *msg, int64_t *id,
+take_request(struct train *t, struct wire_msg *msg, int64_t *id,
              struct err *err)
 {
-    struct wire_state_ok ok = {.session = *f->session,
-                               .epoch = f->state->epoch,
-                               .step = f->state->step};
+    struct wire_state_ok ok = {.session = t->session,
+                               .epoch = t->state_before.epoch,
+                               .step = t->state_before.step};
     struct wire_fetch fetch;
     struct wire_plan plan;
 
@@ -141,11 +143,11 @@ take_request(struct train_features *f, struct wire_msg *msg, int64_t *id,
         if (wire_fetch_get(&fetch, msg, err))
             return NULL;
         *id = fetch.id;
-        return answer_fetch(f, &fetch);
+        return answer_fetch(t, &fetch);
     case WIRE_PLAN:
         if (wire_plan_get(&plan, msg, err))
             return NULL;
-        f->plan[plan.epoch % 2] = plan;
+        t->features.plan[plan.epoch % 2] = plan;
         *id = ok.id = plan.id;
         return wire_state_ok_put(&ok);
     default:
@@ -156,23 +158,23 @@ take_request(struct train_features *f, struct wire_msg *msg, int64_t *id,
 }
 
 void
-train_features_serve(struct train_features *f)
+train_features_serve(struct train *t)
 {
-    struct flow_server *server = f->server;
+    struct flow_server *server = t->features.server;
     struct wire_msg *msg;
     struct flow_news news;
+    struct err err;
     int64_t id;
 
-    while (server && flow_server_next(server, &news, &news.why) > 0) {
-        if (news.what == FLOW_REPORT)
-            train_journal_say(f->journal, "%s", news.why.msg);
+    while (server && flow_server_next(server, &news, &err) > 0) {
+        stage_report(&news);
         if (news.what != FLOW_MESSAGE)
             continue;
-        msg = take_request(f, news.msg, &id, &news.why);
+        msg = take_request(t, news.msg, &id, &news.why);
         if (msg)
             flow_server_answer(server, news.peer, id, msg);
-        else if (flow_server_refuse(server, news.peer, &news.why))
-            train_journal_say(f->journal, "%s", news.why.msg);
+        else
+            stage_refuse(server, &news);
         wire_msg_free(msg);
     }
 }
@@ -181,12 +183,12 @@ int
 train_features_plan(const struct train_features *f, int64_t epoch,
                     struct train_plan *plan)
 {
-    const struct wire_plan *told = &f->plan[epoch % 2];
+    const struct wire_plan *sent = &f->plan[epoch % 2];
 
-    if (!told->id || told->epoch != epoch)
+    if (!sent->id || sent->epoch != epoch)
         return 0;
-    *plan = (struct train_plan){.strategy = told->strategy};
-    value_copy(plan->values.value, &plan->values.n, VALUES_MAX, told->values,
-               told->n);
+    *plan = (struct train_plan){.strategy = sent->strategy};
+    value_copy(plan->values.value, &plan->values.n, VALUES_MAX, sent->values,
+               sent->n);
     return 1;
 }

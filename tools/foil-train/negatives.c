@@ -2,37 +2,42 @@
 #include <string.h>
 
 #include "loss/rows.h"
-#include "negatives.h"
 #include "num/gemm.h"
+#include "train.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "wire/pairs.h"
 #include "wire/state.h"
 
-/* Seconds for which a service that was not there is not asked again. */
+/* Seconds until a service that did not answer is asked again. */
 static const double ask_retry_s = 10;
 
 int
-train_service_open(struct train_service *s, struct stage *stage,
-                   const char *run, size_t width, struct err *err)
+train_service_open(struct train *t, struct err *err)
 {
+    const struct train_options *o = t->options;
     struct flow_service_config config = {
-        .endpoint = stage_endpoint(stage, s->options->negatives, "negatives"),
         .role = "negatives",
         .edge = WIRE_EDGE_NEGATIVES,
-        .hello = stage_hello("train", s->shape->digest, s->shape->size),
-        .deadline = s->options->deadline,
+        .hello = stage_hello("train", t->shape.digest, t->shape.size),
+        .deadline = o->deadline,
     };
 
-    if (s->options->in_batch) {
+    if (!t->objective->wants_weights || t->service.service ||
+        o->sampler != TRAIN_SERVICE)
+        return 0;
+    config.endpoint = stage_endpoint(&t->stage, o->negatives, "negatives");
+    if (o->in_batch) {
         // a step is worth a short wait, not the whole deadline
         config.timeout = 1;
         config.deadline = 2;
     }
-    snprintf(config.hello.run, sizeof config.hello.run, "%s", run);
-    config.hello.width = (int64_t)width;
-    s->service = flow_service_open(stage->wire, &config, err);
-    return s->service ? 0 : -1;
+    snprintf(config.hello.run, sizeof config.hello.run, "%s",
+             flow_server_hello(t->source.inlet->server)->run);
+    config.hello.width =
+        (int64_t)(t->encoder.ops ? t->encoder.dim : nn_head_width(o->head));
+    t->service.service = flow_service_open(t->stage.wire, &config, err);
+    return t->service.service ? 0 : -1;
 }
 
 void
@@ -43,32 +48,22 @@ train_service_close(struct train_service *s)
     free(s->in_batch);
 }
 
-/* Waits for what comes of a request; what will not do is said.  Where the clock
- * was set back a service refuses our session for good: stopped, for the step is
- * done again in another one. */
+/* Waits for the answer to a request, and prints what is refused meanwhile.
+ * Where the clock was set back, a service refuses our session for good:
+ * FLOW_STOPPED, as the step is repeated in a new one. */
 static enum flow_answer
-wait_for_answer(struct train_service *s, struct wire_msg **answer,
-                struct err *err)
+wait_for_answer(struct train *t, struct wire_msg **answer, struct err *err)
 {
     enum flow_answer what;
     struct err why;
 
-    while ((what = flow_service_wait(s->service, s->stop, answer, err)) ==
-           FLOW_ODD) {
-        train_journal_say(s->journal, "%s", err->msg);
-        if (wire_session_check(*s->session, &why))
+    while ((what = flow_service_wait(t->service.service, t->stage.stop, answer,
+                                     err)) == FLOW_ODD) {
+        say("%s", err->msg);
+        if (wire_session_check(t->session, &why))
             return FLOW_STOPPED;
     }
     return what;
-}
-
-/* Lets go of an answer that will not do: a better one may come. */
-static void
-refuse_answer(struct train_service *s, struct wire_msg *answer, struct err *why)
-{
-    wire_msg_free(answer);
-    if (flow_service_refuse(s->service, why))
-        train_journal_say(s->journal, "%s", why->msg);
 }
 
 /* 1 when it says that the state was taken. */
@@ -95,43 +90,35 @@ is_taken(struct wire_msg *answer, const struct wire_state *state,
 
 /* One piece of what was kept. */
 static enum flow_answer
-give_piece(struct train_service *s, const struct sample_piece *piece, int last,
+give_piece(struct train *t, const struct sample_piece *piece, int last,
            struct err *err)
 {
-    const struct sample_store *store = &s->samples->store;
-    struct wire_table table[SAMPLE_TABLES_MAX] = {{.n = 0}};
+    const struct sample_store *store = &t->samples.store;
+    struct table_rows tables[TABLES_MAX];
     struct wire_state state = {
-        .id = flow_service_id(s->service),
-        .session = *s->session,
-        .epoch = s->state->epoch,
-        .step = s->state->step,
-        .total = s->state->total,
+        .id = flow_service_id(t->service.service),
+        .session = t->session,
+        .epoch = t->state.epoch,
+        .step = t->state.step,
+        .total = t->state.total,
         .fresh = !store->n,
         .n = store->n,
         .from = (int64_t)piece->from,
         .last = last,
-        .tables = table,
+        .tables = tables,
     };
     struct wire_msg *answer;
     enum flow_answer what;
     int taken = 0;
 
     memcpy(state.sampler, store->sampler, sizeof state.sampler);
-    for (size_t i = 0; i < store->n; i++) {
-        const struct sample_table *t = &store->table[i];
-
-        memcpy(table[i].name, t->name, sizeof table[i].name);
-        table[i].rows = t->rows;
-        table[i].width = t->width;
-        table[i].n = i == piece->table ? piece->n : 0;
-        table[i].row = t->bytes + piece->from * t->width;
-    }
-    stage_ask(s->service, wire_state_put(&state), state.id);
+    sample_store_piece(store, piece, tables);
+    stage_ask(t->service.service, wire_state_put(&state), state.id);
     while (!taken &&
-           (what = wait_for_answer(s, &answer, err)) == FLOW_ANSWERED) {
+           (what = wait_for_answer(t, &answer, err)) == FLOW_ANSWERED) {
         taken = is_taken(answer, &state, err);
         if (!taken)
-            refuse_answer(s, answer, err);
+            stage_refuse_answer(t->service.service, answer, err);
         else
             wire_msg_free(answer);
     }
@@ -140,69 +127,55 @@ give_piece(struct train_service *s, const struct sample_piece *piece, int last,
 
 /* Gives the service back what was kept of it. */
 static enum flow_answer
-give_state(struct train_service *s, struct err *err)
+give_state(struct train *t, struct err *err)
 {
     struct sample_piece piece = {.n = 0};
     enum flow_answer what;
     int more;
 
     do {
-        more = sample_store_next(&s->samples->store, &piece);
-        what = give_piece(s, &piece, !more, err);
+        more = sample_store_next(&t->samples.store, &piece);
+        what = give_piece(t, &piece, !more, err);
     } while (more && what == FLOW_ANSWERED);
     return what;
 }
 
-/* The tables that an answer wants kept, as the store knows them. */
-static void
-list_tables(struct train_service *s, const struct wire_weights *weights)
-{
-    for (size_t i = 0; i < weights->n_tables; i++) {
-        const struct wire_table *t = &weights->tables[i];
-
-        s->tables[i] = (struct sample_rows){t->name, t->rows, t->width, t->n,
-                                            t->at,   0,       t->row};
-    }
-}
-
 /* Decodes the weights of a batch; -1 where they are those of no such one. */
 static int
-get_weights(struct wire_weights *weights, struct wire_msg *answer,
-            struct train_service *s, const struct batch *step, struct err *err)
+get_weights(struct train *t, struct wire_msg *answer, const struct batch *step,
+            struct err *err)
 {
     const size_t anchors = step->v * step->b, pairs = anchors + step->extra.n;
+    const struct weights *w = &t->service.answer.weights;
     struct err why;
     int rc = 0;
 
     if (wire_msg_kind(answer) != WIRE_WEIGHTS)
         return err_set(err, "pairs are answered with %s",
                        wire_kind_name(wire_msg_kind(answer)));
-    if (wire_weights_get(weights, answer, s->shape->size, err))
+    if (wire_weights_get(&t->service.answer, answer, t->shape.size, err))
         return -1;
-    list_tables(s, weights);
-    if (weights->rows != anchors ||
-        weights->columns != pairs + weights->n_outside)
-        rc = err_set(err, "weights: %zu x %zu of them, want %zu x %zu",
-                     weights->rows, weights->columns, anchors,
-                     pairs + weights->n_outside);
-    else if (weights->n_outside && weights->dim != step->dim)
+    if (w->rows != anchors || w->columns != pairs + w->n_outside)
+        rc = err_set(err, "weights: %zu x %zu of them, want %zu x %zu", w->rows,
+                     w->columns, anchors, pairs + w->n_outside);
+    else if (w->n_outside && w->dim != step->dim)
         rc = err_set(err, "weights: 'outside' has %zu columns, want %zu",
-                     weights->dim, step->dim);
-    else if (sample_store_judge(&s->samples->store, weights->n_tables,
-                                s->tables, &why))
+                     w->dim, step->dim);
+    else if (sample_store_judge(&t->samples.store, w->n_tables, w->tables,
+                                &why))
         rc = err_set(err, "weights: %s", why.msg);
     if (rc)
-        wire_weights_release(weights);
+        wire_weights_release(&t->service.answer);
     return rc;
 }
 
 /* What the service is asked of a step; with captions further samples are
  * texts. */
 static struct wire_msg *
-pairs_of(const struct train_service *s, const struct batch *batch, int64_t id)
+pairs_of(const struct train *t, const struct batch *batch, int64_t id)
 {
     struct wire_pairs pairs = {
-        .id = id, .session = *s->session, .batch = *batch};
+        .id = id, .session = t->session, .batch = *batch};
 
     if (batch->tokens) {
         snprintf(pairs.kind, sizeof pairs.kind, "pair");
@@ -212,52 +185,25 @@ pairs_of(const struct train_service *s, const struct batch *batch, int64_t id)
     return wire_pairs_put(&pairs);
 }
 
-/* The answer of the service; it stays until the next one. */
-static void
-take_weights(struct train_service *s, struct sample_weights *weights)
-{
-    const struct wire_weights *answer = &s->answer;
-
-    *weights = (struct sample_weights){
-        .rows = answer->rows,
-        .columns = answer->columns,
-        .w = answer->w,
-        .scale = answer->scale,
-        .n_outside = answer->n_outside,
-        .outside = answer->outside,
-        .accepted = answer->accepted,
-        .moved = (size_t)answer->moved,
-        .sampler = flow_service_who(s->service)->sampler,
-        .n_tables = answer->n_tables,
-    };
-    memcpy(weights->tables, s->tables, sizeof s->tables);
-    _Static_assert((int)WIRE_TABLES_MAX == (int)SAMPLE_TABLES_MAX &&
-                       (int)WIRE_TABLE_NAME == (int)SAMPLE_NAME_MAX &&
-                       (int)WIRE_SAMPLER_NAME == (int)SAMPLE_SAMPLER_MAX &&
-                       (int)WIRE_PIECE_MAX == (int)SAMPLE_PIECE_MAX,
-                   "what can be kept can be sent");
-    value_copy(weights->values.value, &weights->values.n, VALUES_MAX,
-               answer->values, answer->n_values);
-}
-
 /* Asks for the weights of a batch, once. */
 static enum flow_answer
-ask_weights(struct train_service *s, const struct batch *step,
-            struct sample_weights *weights, struct err *err)
+ask_weights(struct train *t, const struct batch *step, struct weights *weights,
+            struct err *err)
 {
-    const int64_t id = flow_service_id(s->service);
+    const int64_t id = flow_service_id(t->service.service);
     struct wire_msg *answer;
     enum flow_answer what;
 
-    stage_ask(s->service, pairs_of(s, step, id), id);
-    while ((what = wait_for_answer(s, &answer, err)) == FLOW_ANSWERED) {
-        wire_weights_release(&s->answer);
-        if (!get_weights(&s->answer, answer, s, step, err)) {
+    stage_ask(t->service.service, pairs_of(t, step, id), id);
+    while ((what = wait_for_answer(t, &answer, err)) == FLOW_ANSWERED) {
+        wire_weights_release(&t->service.answer);
+        if (!get_weights(t, answer, step, err)) {
             wire_msg_free(answer);
-            take_weights(s, weights);
+            *weights = t->service.answer.weights;
+            weights->sampler = flow_service_who(t->service.service)->sampler;
             break;
         }
-        refuse_answer(s, answer, err);
+        stage_refuse_answer(t->service.service, answer, err);
     }
     return what;
 }
@@ -265,76 +211,77 @@ ask_weights(struct train_service *s, const struct batch *step,
 /* Without the service: the softmax over the other images of the batch, which
  * is what chains that have mixed within it would say. */
 static void
-in_batch(struct train_service *s, const struct batch *step,
-         struct sample_weights *weights)
+in_batch(struct train *t, const struct batch *step, struct weights *weights)
 {
     const size_t n = step->v * step->b, rows = n + step->extra.n;
 
-    mem_grow(&s->in_batch, &s->in_batch_room, n * rows, sizeof *s->in_batch);
-    num_gemm_nt(n, rows, step->dim, 1, step->z, step->z, 0, s->in_batch);
+    mem_grow(&t->service.in_batch, &t->service.in_batch_room, n * rows,
+             sizeof *t->service.in_batch);
+    num_gemm_nt(n, rows, step->dim, 1, step->z, step->z, 0,
+                t->service.in_batch);
     loss_partition(step->b, rows, step->beta,
-                   s->samples->objective->wants_cross ? LOSS_CROSS_NEGATIVES
-                                                      : LOSS_NEGATIVES,
-                   s->in_batch, s->in_batch);
+                   t->samples.objective->wants_cross ? LOSS_CROSS_NEGATIVES
+                                                     : LOSS_NEGATIVES,
+                   t->service.in_batch, t->service.in_batch);
     *weights =
-        (struct sample_weights){.rows = n, .columns = rows, .w = s->in_batch};
+        (struct weights){.rows = n, .columns = rows, .w = t->service.in_batch};
 }
 
 static const char *
-version_met(const struct train_service *s)
+version_met(const struct train *t)
 {
-    return flow_service_who(s->service)->peer;
+    return flow_service_who(t->service.service)->peer;
 }
 
 /* A service that lost its state is given what we kept, and asked again. */
 static enum flow_answer
-ask_until_answered(struct train_service *s, const struct batch *step,
-                   struct sample_weights *weights, struct err *err)
+ask_until_answered(struct train *t, const struct batch *step,
+                   struct weights *weights, struct err *err)
 {
     enum flow_answer what;
 
     do
-        what = s->keeper.ready ? ask_weights(s, step, weights, err)
-                               : give_state(s, err);
-    while (flow_keeper_next(&s->keeper, what, version_met(s)));
+        what = t->service.keeper.ready ? ask_weights(t, step, weights, err)
+                                       : give_state(t, err);
+    while (flow_keeper_next(&t->service.keeper, what, version_met(t)));
     return what;
 }
 
 static int
-find_weights(struct train_service *s, const struct batch *step,
-             struct sample_weights *weights, int *alone, struct err *err)
+find_weights(struct train *t, const struct batch *step, struct weights *weights,
+             int *without_service, struct err *err)
 {
     enum flow_answer what = FLOW_UNREACHED;
 
-    *alone = 0;
-    if (clock_now() >= s->again)
-        what = ask_until_answered(s, step, weights, err);
+    *without_service = 0;
+    if (clock_now() >= t->service.again)
+        what = ask_until_answered(t, step, weights, err);
     if (what == FLOW_ANSWERED)
         return 1;
-    if (what == FLOW_UNREACHED && s->options->in_batch) {
-        if (clock_now() >= s->again) {
-            s->again = clock_now() + ask_retry_s;
-            train_journal_say(s->journal, "%s: training without it", err->msg);
+    if (what == FLOW_UNREACHED && t->options->in_batch) {
+        if (clock_now() >= t->service.again) {
+            t->service.again = clock_now() + ask_retry_s;
+            say("%s: training without it", err->msg);
         }
-        in_batch(s, step, weights);
-        *alone = 1;
-        flow_keeper_behind(&s->keeper);
+        in_batch(t, step, weights);
+        *without_service = 1;
+        flow_keeper_behind(&t->service.keeper);
         return 1;
     }
     return what == FLOW_STOPPED ? 0 : -1;
 }
 
-/* Asked for in the midst of a step, while the desk is left. */
+/* Called within a step, while the I/O thread has the lock. */
 static int
-weigh_step(void *self, const struct batch *step, struct sample_weights *weights,
-           int *alone, struct err *err)
+weigh_step(void *self, const struct batch *step, struct weights *weights,
+           int *without_service, struct err *err)
 {
-    struct train_service *s = self;
+    struct train *t = self;
     int rc;
 
-    train_desk_back(s->desk);
-    rc = find_weights(s, step, weights, alone, err);
-    train_desk_leave(s->desk);
+    stage_io_lock(&t->io);
+    rc = find_weights(t, step, weights, without_service, err);
+    stage_io_unlock(&t->io);
     return rc;
 }
 
@@ -342,45 +289,45 @@ weigh_step(void *self, const struct batch *step, struct sample_weights *weights,
 static void
 on_refusal(void *self)
 {
-    struct train_service *s = self;
+    struct train *t = self;
 
-    flow_keeper_behind(&s->keeper);
+    flow_keeper_behind(&t->service.keeper);
 }
 
 struct train_negatives
-train_service_negatives(struct train_service *s)
+train_service_negatives(struct train *t)
 {
     return (struct train_negatives){
-        .self = s, .weigh = weigh_step, .refused = on_refusal};
+        .self = t, .weigh = weigh_step, .refused = on_refusal};
 }
 
 int
-train_service_greet(struct train_service *s, struct err *err)
+train_service_greet(struct train *t, struct err *err)
 {
     int rc;
 
-    while ((rc = flow_service_poll(s->service, err)) > 0)
-        train_journal_say(s->journal, "%s", err->msg);
+    while ((rc = flow_service_poll(t->service.service, err)) > 0)
+        say("%s", err->msg);
     return rc;
 }
 
 int
-train_service_meet(struct train_service *s, struct err *err)
+train_service_restore(struct train *t, struct err *err)
 {
     enum flow_answer what;
     int rc;
 
-    if (train_service_greet(s, err))
+    if (train_service_greet(t, err))
         return -1;
-    if (!flow_service_joined(s->service))
+    if (!flow_service_joined(t->service.service))
         return 0;
-    if (s->greetings != flow_service_greetings(s->service))
-        flow_keeper_behind(&s->keeper);
-    s->greetings = flow_service_greetings(s->service);
-    if (!flow_keeper_meets(&s->keeper, version_met(s)))
+    if (t->service.greetings != flow_service_greetings(t->service.service))
+        flow_keeper_behind(&t->service.keeper);
+    t->service.greetings = flow_service_greetings(t->service.service);
+    if (!flow_keeper_meets(&t->service.keeper, version_met(t)))
         return 0;
-    what = give_state(s, err);
-    rc = flow_keeper_next(&s->keeper, what, version_met(s));
+    what = give_state(t, err);
+    rc = flow_keeper_next(&t->service.keeper, what, version_met(t));
     // when it is gone again, it or the next one will be met
     return what == FLOW_REFUSED || what == FLOW_FAILED ||
                    (what == FLOW_NO_STATE && !rc)

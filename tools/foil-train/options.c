@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "given.h"
+#include "init_files.h"
 #include "nn/net.h"
 #include "options.h"
 #include "run/settings.h"
@@ -30,14 +30,14 @@ static struct train_options o = {
     .proposals = "once",
     .moves = 64,
     .burn = -1,
-    .accumulate = 1,
     .shards = 1,
+    .optimiser = {.momentum = 0.9,
+                  .weight_decay = 1e-4,
+                  .accumulate = 1,
+                  .beta1 = 0.9,
+                  .beta2 = 0.999,
+                  .epsilon = 1e-8},
     .lr = 0.1,
-    .momentum = 0.9,
-    .beta1 = 0.9,
-    .beta2 = 0.999,
-    .epsilon = 1e-8,
-    .weight_decay = 1e-4,
     .every = 500,
     .keep = 2,
     .window = 8,
@@ -117,7 +117,8 @@ static const struct opt how[] = {
     {"optim", 0, OPT_CHOICE, &o.optim, 0, 0, "sgd|adam|adamw|lars",
      "optimiser; with parameters: sgd,momentum=0.9,nesterov"},
     {"lr", 0, OPT_REAL, &o.lr, 0, 1e6, "X", "learning rate"},
-    {"weight-decay", 0, OPT_REAL, &o.weight_decay, 0, 1e3, "X", "weight decay"},
+    {"weight-decay", 0, OPT_REAL, &o.optimiser.weight_decay, 0, 1e3, "X",
+     "weight decay"},
     {"warmup", 0, OPT_REAL, &o.warmup, 0, 1e6, "EPOCHS",
      "epochs in which the learning rate rises from 0"},
     {"schedule", 0, OPT_TEXT, &o.schedule, 0, 0, "SPEC",
@@ -130,18 +131,18 @@ static const struct opt how[] = {
      "threads to use; 0: all cores"},
     {"lr-end", 0, OPT_REAL, &o.lr_end, 0, 1e6, "X",
      "learning rate at the end of its schedule"},
-    {"momentum", 0, OPT_REAL, &o.momentum, 0, 0.9999, "X",
+    {"momentum", 0, OPT_REAL, &o.optimiser.momentum, 0, 0.9999, "X",
      "sgd, lars: momentum"},
-    {"nesterov", 0, OPT_FLAG, &o.nesterov, 0, 0, NULL,
+    {"nesterov", 0, OPT_FLAG, &o.optimiser.nesterov, 0, 0, NULL,
      "sgd: Nesterov momentum"},
-    {"beta1", 0, OPT_REAL, &o.beta1, 1e-9, 0.999999, "X",
+    {"beta1", 0, OPT_REAL, &o.optimiser.beta1, 1e-9, 0.999999, "X",
      "adam, adamw: weight of the old mean"},
-    {"beta2", 0, OPT_REAL, &o.beta2, 1e-9, 0.999999, "X",
+    {"beta2", 0, OPT_REAL, &o.optimiser.beta2, 1e-9, 0.999999, "X",
      "adam, adamw: weight of the old mean square"},
-    {"epsilon", 0, OPT_REAL, &o.epsilon, 1e-30, 1, "X",
+    {"epsilon", 0, OPT_REAL, &o.optimiser.epsilon, 1e-30, 1, "X",
      "adam, adamw: added to the root of the mean square"},
     {"lars", 0, OPT_CHOICE, &o.lars_b, 0, 0, "a|b", "variant of LARS"},
-    {"accumulate", 0, OPT_WHOLE, &o.accumulate, 1, 1e6, "BATCHES",
+    {"accumulate", 0, OPT_WHOLE, &o.optimiser.accumulate, 1, 1e6, "BATCHES",
      "batches for each step of the optimiser, by their mean gradient"},
     {"keep-features", 0, OPT_WHOLE, &o.keep_features, 0, 1000, "EPOCHS",
      "epochs whose features are kept for selectors"},
@@ -170,11 +171,11 @@ static const struct opt_parameter parameters[] = {
     {&o.rows, "arch", "rows"},
     {&o.quick_gelu, "text", "gelu"},
     {&o.context, "text", "context"},
-    {&o.momentum, "optim", "momentum"},
-    {&o.nesterov, "optim", "nesterov"},
-    {&o.beta1, "optim", "beta1"},
-    {&o.beta2, "optim", "beta2"},
-    {&o.epsilon, "optim", "epsilon"},
+    {&o.optimiser.momentum, "optim", "momentum"},
+    {&o.optimiser.nesterov, "optim", "nesterov"},
+    {&o.optimiser.beta1, "optim", "beta1"},
+    {&o.optimiser.beta2, "optim", "beta2"},
+    {&o.optimiser.epsilon, "optim", "epsilon"},
     {&o.lars_b, "optim", "form"},
     {&o.lr_end, "schedule", "end"},
     {&o.scores, "proposals", "scores"},
@@ -238,7 +239,7 @@ static const struct opt_group groups[] = {
     {"Encoder", &o.arch, 0},
     {"Encoder, more", &o.mean, 1},
     {"Optimisation", &o.optim, 0},
-    {"Optimisation, more", &o.accumulate, 1},
+    {"Optimisation, more", &o.optimiser.accumulate, 1},
     {"Sampler of emc2, where the trainer has one", &o.sampler, 1},
     {"Conduct", &o.steps, 0},
     {"Conduct, more", &o.override, 1},
@@ -413,7 +414,7 @@ check_options(const struct loss_objective *objective, struct err *err)
                             "with");
     return check_chains(objective, err) || check_captions(err) ||
                    check_encoder(err) ||
-                   train_init_judge(&o.init, !!o.text, err)
+                   train_init_check(&o.init, !!o.text, err)
                ? -1
                : 0;
 }

@@ -2,6 +2,7 @@
 #define FOIL_TRAIN_OPTIONS_H
 
 #include "loss/objective.h"
+#include "nn/optim.h"
 #include "stage/stage.h"
 #include "util/json.h"
 #include "util/opt.h"
@@ -21,13 +22,13 @@ struct train_options {
     const char *schedule, *proposals;
     struct loss_settings loss;                        /* of the objective */
     struct train_schedule param_schedule[PARAM_MOST]; /* of its parameters */
-    double lr, lr_end, momentum, beta1, beta2, epsilon, weight_decay, warmup;
-    double average;
+    struct nn_optim_spec optimiser;                   /* but its name */
+    double lr, lr_end, warmup, average;
     long context, embed;
     long moves, burn;
-    long width, hidden, micro, shards, accumulate, seed, threads;
+    long width, hidden, micro, shards, seed, threads;
     long keep_features;
-    int quick_gelu, bf16, direct, whole, lars_b, nesterov;
+    int quick_gelu, bf16, direct, whole, lars_b;
     enum { TRAIN_NORM_BATCH, TRAIN_NORM_GROUP, TRAIN_NORM_NONE } norm;
     enum { TRAIN_LOCK_NONE, TRAIN_LOCK_IMAGE, TRAIN_LOCK_TEXT } lock;
     enum { TRAIN_STEM_AUTO, TRAIN_STEM_SMALL, TRAIN_STEM_IMAGENET } stem;

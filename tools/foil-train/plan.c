@@ -18,11 +18,9 @@ train_plan_note(struct train *t, const struct wire_batch *batch)
     struct train_state *s = &t->state;
 
     if (*s->plan && *batch->plan && strcmp(s->plan, batch->plan) != 0)
-        train_journal_say(&t->journal,
-                          "epoch %jd, step %jd: another plan: '%.200s', before "
-                          "it '%.200s'",
-                          (intmax_t)s->epoch, (intmax_t)s->step, batch->plan,
-                          s->plan);
+        say("epoch %jd, step %jd: another plan: '%.200s', before "
+            "it '%.200s'",
+            (intmax_t)s->epoch, (intmax_t)s->step, batch->plan, s->plan);
     if (*batch->plan)
         memcpy(s->plan, batch->plan, sizeof s->plan);
     if (!s->step || !*s->order)
@@ -49,7 +47,7 @@ say_change(struct train *t, const struct wire_batch *batch)
                 "'%.120s'; epoch %jd ends here, as the rest of it would repeat "
                 "samples",
                 epoch, step, s->plan, epoch);
-    train_journal_say(&t->journal, "%s", why.msg);
+    say("%s", why.msg);
     train_report_event(t, "epoch", "", why.msg);
 }
 

@@ -99,7 +99,7 @@ train_ranks_table(const struct train_encoder *encoder,
                   const struct train_encoder *text)
 {
     char *one = train_encoder_table(encoder);
-    char *two = text->verbs ? train_encoder_table(text) : mem_text("");
+    char *two = text->ops ? train_encoder_table(text) : mem_text("");
     char *both = mem_format("%s%s", one, two);
 
     free(one);
@@ -182,7 +182,7 @@ int
 train_ranks_follow(const struct ranks *ranks, struct train_options *o,
                    struct err *err)
 {
-    struct train_encoder encoder[2] = {{.verbs = NULL}};
+    struct train_encoder encoder[2] = {{.ops = NULL}};
     json_t *options = NULL;
     int rc = 0;
 

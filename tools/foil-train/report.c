@@ -61,7 +61,7 @@ keep_batch(struct train *t, const struct wire_batch *from)
     if (run_batches_put(&t->batches, &shown, t->shape.extra, t->shape.digest,
                         t->making, &why) &&
         tally_add(&t->unkept, &why))
-        train_journal_say(&t->journal, "%s", why.msg);
+        say("%s", why.msg);
 }
 
 void
@@ -98,14 +98,11 @@ train_report_event(struct train *t, const char *what, const char *path,
 void
 train_report_features(struct train *t, const struct batch *batch)
 {
-    struct wire_features features = {.epoch = batch->epoch,
-                                     .step = batch->step,
-                                     .n = batch->b,
-                                     .n_views = 2,
-                                     .dim = t->learner.dim,
-                                     .ids = batch->ids,
-                                     .z = t->learner.v};
+    struct wire_features features = {.batch = *batch};
 
+    features.batch.v = 2;
+    features.batch.dim = t->learner.dim;
+    features.batch.z = t->learner.v;
     snprintf(features.mode, sizeof features.mode, "%s",
              batch->encode_only ? "eval" : "train");
     wire_feed_features(t->feed, &features);

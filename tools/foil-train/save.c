@@ -54,7 +54,7 @@ train_tidy(struct train *t)
     struct err why;
 
     if (train_checkpoints_tidy(&t->checkpoints, &why))
-        train_journal_say(&t->journal, "%s", why.msg);
+        say("%s", why.msg);
 }
 
 int
@@ -63,9 +63,9 @@ train_save(struct train *t, struct err *err)
     char *folder;
     int rc;
 
-    train_desk_leave(&t->desk);
+    stage_io_unlock(&t->io);
     rc = train_checkpoints_commit(&t->checkpoints, t->state.total, err);
-    train_desk_back(&t->desk);
+    stage_io_lock(&t->io);
     if (rc)
         return -1;
     folder = mem_format("%s/step-%08jd", t->options->stage.run,
@@ -83,6 +83,5 @@ train_save_if_due(struct train *t)
     struct err err;
 
     if (every && t->state.total % every == 0 && train_save(t, &err))
-        train_journal_say(&t->journal, "no checkpoint at step %jd: %s",
-                          (intmax_t)t->state.total, err.msg);
+        say("no checkpoint at step %jd: %s", (intmax_t)t->state.total, err.msg);
 }

@@ -7,10 +7,10 @@
 #include "util/mem.h"
 #include "util/stop.h"
 
-/* Seconds after which augmenters that are not there have ended. */
+/* Seconds without an augmenter after which a finished plan is over. */
 static const double absent_s = 10;
 
-/* Whether a peer's data set is the one that the checkpoint was made with. */
+/* Refuses a peer with another data set than the checkpoint's. */
 static int
 check_digest(struct train_shape *shape, const struct wire_hello *hello,
              struct err *err)
@@ -37,7 +37,7 @@ check_peer(void *self, const struct wire_hello *hello, struct err *err)
     struct train *t = self;
 
     if (check_digest(&t->shape, hello, err) ||
-        train_texts_meet(&t->texts, hello->recipe, err))
+        train_texts_check_recipe(&t->texts, hello->recipe, err))
         return -1;
     if (*hello->making)
         memcpy(t->making, hello->making, sizeof t->making);
@@ -50,13 +50,14 @@ train_source_open(struct train *t, struct err *err)
     const size_t window = (size_t)t->options->window,
                  max_batch = (size_t)t->options->max_batch << 20;
     const struct flow_inlet_config config = {
-        .endpoint = stage_endpoint(&t->stage, t->options->batches, "batch"),
-        .hello = {.stage = "train", .max_batch = (int64_t)max_batch},
+        .server = {.endpoint =
+                       stage_endpoint(&t->stage, t->options->batches, "batch"),
+                   .hello = {.stage = "train", .max_batch = (int64_t)max_batch},
+                   .limits = {.queue = window, .max_batch = max_batch},
+                   .check = check_peer,
+                   .self = t},
         .at = train_at(t),
-        .window = 1, // until the first batch says how large they are
-        .limits = {.queue = window, .max_batch = max_batch},
-        .check = check_peer,
-        .self = t,
+        .window = 1, // until the size of a batch is known
     };
 
     t->source = (struct train_source){
@@ -115,14 +116,14 @@ views_of(const struct wire_batch *b)
     return b->batch.fixed ? (size_t)b->batch.fixed : b->batch.v;
 }
 
-/* Images that are nobody's anchor, or captions. */
+/* Further images or captions, which are negatives only. */
 static size_t
 extra_of(const struct wire_batch *b)
 {
     return b->batch.extra.n + b->batch.extra.n_texts;
 }
 
-/* What the first augmenter says. */
+/* Takes the data set from the first hello. */
 static void
 learn_data(struct train_shape *shape, const struct wire_hello *hello)
 {
@@ -136,7 +137,7 @@ train_views_wanted(const struct train_options *options)
     return options->text ? 1 : 2;
 }
 
-/* What a first batch says of all; and what makes no sense for anybody. */
+/* Takes the shape of all batches from the first one, or refuses it. */
 static int
 learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
 {
@@ -153,8 +154,8 @@ learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
     if (b->batch.b < 2)
         return err_set(err, "a batch of 1 image: want at least 2 images, by "
                             "foil-select --batch");
-    if (shape->images && (t->encoder.verbs || b->batch.b <= shape->images))
-        return 0; // until the net is built the largest counts
+    if (shape->images && (t->encoder.ops || b->batch.b <= shape->images))
+        return 0; // the largest one that comes before the net is built
     learn_data(shape, hello);
     shape->images = b->batch.b;
     shape->extra = b->batch.extra.most ? (size_t)b->batch.extra.most
@@ -177,7 +178,7 @@ check_batch(struct train *t, const struct wire_batch *b, struct err *err)
     const struct train_shape *shape = &t->shape;
 
     if (learn_shape(t, b, err) ||
-        train_texts_judge(&t->texts, t->options, shape, b, err))
+        train_texts_check(&t->texts, t->options, shape, b, err))
         return -1;
     if (b->height != shape->height || b->width != shape->width)
         return err_set(err, "images of %zux%zu: this run has %zux%zu", b->width,
@@ -194,7 +195,7 @@ check_batch(struct train *t, const struct wire_batch *b, struct err *err)
     return 0;
 }
 
-/* What an item asks for that no augmenter is to blame for. */
+/* Refuses what is the fault of the item, not of its augmenter. */
 static int
 check_item(const struct train_shape *shape, const struct wire_batch *b,
            struct err *err)
@@ -213,7 +214,7 @@ check_item(const struct train_shape *shape, const struct wire_batch *b,
     return 0;
 }
 
-/* Tells a peer that its batches will not do: it ends with that sentence. */
+/* Sends a peer an error, with which it ends. */
 static void
 send_away(struct flow_server *server, uint64_t peer, const struct err *why)
 {
@@ -227,7 +228,7 @@ send_away(struct flow_server *server, uint64_t peer, const struct err *why)
 }
 
 static void
-take_batch(struct train *t, const struct flow_news *news)
+take_batch(struct train *t, struct flow_news *news)
 {
     struct train_source *s = &t->source;
     struct flow_server *server = s->inlet->server;
@@ -236,9 +237,8 @@ take_batch(struct train *t, const struct flow_news *news)
     struct err why;
 
     if (wire_batch_get(&batch, news->msg, flow_server_hello(server)->size,
-                       &why)) {
-        if (flow_server_refuse(server, news->peer, &why))
-            train_journal_say(&t->journal, "%s", why.msg);
+                       &news->why)) {
+        stage_refuse(server, news);
         return;
     }
     at = wire_place_of(batch.session, &batch.batch);
@@ -247,16 +247,15 @@ take_batch(struct train *t, const struct flow_news *news)
         return;
     }
     if (check_batch(t, &batch, &why)) {
-        train_journal_say(&t->journal, "an augmenter was sent away: %s",
-                          why.msg);
+        say("an augmenter was sent away: %s", why.msg);
         send_away(server, news->peer, &why);
         wire_batch_release(&batch);
         return;
     }
     if (check_item(&t->shape, &batch, &why)) {
         if (flow_server_refuse(server, news->peer, &why))
-            train_journal_say(&t->journal, "epoch %jd, step %jd: %s",
-                              (intmax_t)at.epoch, (intmax_t)at.step, why.msg);
+            say("epoch %jd, step %jd: %s", (intmax_t)at.epoch,
+                (intmax_t)at.step, why.msg);
         wire_batch_release(&batch);
         return;
     }
@@ -271,32 +270,33 @@ take_batch(struct train *t, const struct flow_news *news)
     release_batch(flow_consumer_hold(s->inlet->consumer, &at, held));
 }
 
-/* Takes all that has come. */
+/* Reads all that has come. */
 static void
-take_batches(struct train *t)
+read_peers(struct train *t)
 {
     struct flow_inlet *inlet = t->source.inlet;
     struct flow_news news;
 
     while (flow_inlet_next(inlet, &news)) {
+        stage_report(&news);
         if (news.what == FLOW_MESSAGE)
             take_batch(t, &news);
-        if (news.what == FLOW_REPORT)
-            train_journal_say(&t->journal, "%s", news.why.msg);
         if (news.what == FLOW_LEFT)
-            train_journal_say(&t->journal, "an augmenter is gone, %zu remain",
-                              flow_server_peers(inlet->server));
+            say("an augmenter is gone, %zu remain",
+                flow_server_peers(inlet->server));
     }
-    train_features_serve(&t->features);
+    train_features_serve(t);
 }
 
 void
-train_source_serve(struct train *t)
+train_source_serve(void *self)
 {
-    take_batches(t);
+    struct train *t = self;
+
+    read_peers(t);
     flow_inlet_ask(t->source.inlet);
     wire_beat(t->stage.wire);
-    train_status_tell(t, 0);
+    train_status_send(t, 0);
 }
 
 const struct wire_batch *
@@ -305,13 +305,20 @@ train_source_find(const struct train *t, const struct wire_place *at)
     return flow_consumer_find(t->source.inlet->consumer, at);
 }
 
+/* Seconds for which the next batch is waited for. */
+static double
+waited_s(const struct train *t, double now)
+{
+    return now - t->stage.waiting.since;
+}
+
 /*
- * Whether the plan was over when the checkpoint was made, and nothing speaks
- * for a longer one: an augmenter says that nothing is left, or none is there
- * for a while, or those that are bring nothing until the deadline.
+ * Whether the plan was over when the checkpoint was made, and no peer has a
+ * longer one: an augmenter sends that nothing is left, or none is there for a
+ * while, or no batch comes until the deadline.
  */
 static int
-was_over(const struct train *t, enum flow_ended said, double now)
+was_plan_over(const struct train *t, enum flow_ended ended, double now)
 {
     const struct train_state *state = &t->state;
     const double until = flow_server_peers(t->source.inlet->server)
@@ -319,27 +326,28 @@ was_over(const struct train *t, enum flow_ended said, double now)
                              : absent_s;
 
     return state->epochs && state->epoch >= state->epochs &&
-           (said != FLOW_NONE_ENDED || now - t->source.waiting.since >= until);
+           (ended != FLOW_NONE_ENDED || waited_s(t, now) >= until);
 }
 
 /*
- * Whether nothing is left: all augmenters have to say so, for as long as one
- * that was killed needs to be noticed and started again.
+ * Whether nothing is left: all augmenters have to send so, for as long as it
+ * takes to notice that one was killed and to start it again.
  */
 static int
-is_over(struct train *t, double now)
+is_plan_over(struct train *t, double now)
 {
     struct train_source *s = &t->source;
-    const enum flow_ended said = flow_consumer_ended(s->inlet->consumer);
+    const enum flow_ended ended = flow_consumer_ended(s->inlet->consumer);
 
-    if (said != FLOW_ALL_ENDED)
+    if (ended != FLOW_ALL_ENDED)
         s->over = 0;
     else if (!s->over)
         s->over = now;
-    return was_over(t, said, now) || (s->over && now - s->over >= WIRE_SILENCE);
+    return was_plan_over(t, ended, now) ||
+           (s->over && now - s->over >= WIRE_SILENCE);
 }
 
-/* For whom the augmenters wait, or the trainer for one of them. */
+/* What the augmenters wait for, or which of them the trainer waits for. */
 static void
 describe_feeders(const struct flow_server *server, struct err *text)
 {
@@ -367,74 +375,85 @@ describe_feeders(const struct flow_server *server, struct err *text)
         err_set(text, "; they wait for items from foil-%s", source);
 }
 
-/* Says that nothing comes; -1 when it has lasted too long. */
-static int
-say_waiting(struct train *t, double now, struct err *err)
-{
-    struct train_source *s = &t->source;
-    const double lasted = now - s->waiting.since;
-    const size_t peers = flow_server_peers(s->inlet->server);
-    const char *again = "; start selector and augmenters again if they ended";
-    struct err who;
+static const char *const again =
+    "; start selector and augmenters again if they ended";
 
-    if (lasted >= t->options->deadline)
-        return err_set(err,
-                       "no batch for epoch %jd, step %jd in %.0f seconds, "
-                       "%zu augmenters there: given up%s",
-                       (intmax_t)t->state.epoch, (intmax_t)t->state.step,
-                       lasted, peers, peers ? "" : again);
-    if (!stage_waiting_due(&s->waiting, 1, now))
-        return 0;
-    describe_feeders(s->inlet->server, &who);
+int
+train_source_waits_for(void *self, struct stage_waiting *waiting, double now,
+                       struct err who[STAGE_WAITS])
+{
+    const struct train *t = self;
+    const struct flow_inlet *inlet = t->source.inlet;
+    const size_t peers = flow_server_peers(inlet->server);
+    const double lasted = now - waiting->since;
+    struct err feeders;
+
+    if (lasted < STAGE_SAY_EVERY_S)
+        return -1;
+    describe_feeders(inlet->server, &feeders);
     if (!peers)
-        train_journal_say(&t->journal,
-                          "no augmenter is there: waiting for %.0f seconds%s",
-                          lasted, again);
+        err_set(who, "augmenters: none is there for %.0f seconds%s", lasted,
+                again);
     else
-        train_journal_say(&t->journal,
-                          "waiting for %.0f seconds for epoch %jd, step %jd "
-                          "from %zu augmenters; %zu later batches are there%s",
-                          lasted, (intmax_t)t->state.epoch,
-                          (intmax_t)t->state.step, peers,
-                          flow_consumer_held(s->inlet->consumer), who.msg);
-    return 0;
+        err_set(who,
+                "epoch %jd, step %jd from %zu augmenters; after %.0f seconds "
+                "%zu later batches are there%s",
+                (intmax_t)t->state.epoch, (intmax_t)t->state.step, peers,
+                lasted, flow_consumer_held(inlet->consumer), feeders.msg);
+    return 1;
 }
 
-/* Before the first batch has come the service only greets: what is known by
- * then may be enough for it to refuse. */
+/* Fails when no batch has come until the deadline. */
 static int
-meet_service(struct train *t, struct err *err)
+check_deadline(const struct train *t, double now, struct err *err)
+{
+    const size_t peers = flow_server_peers(t->source.inlet->server);
+    const double lasted = waited_s(t, now);
+
+    return lasted < t->options->deadline
+               ? 0
+               : err_set(err,
+                         "no batch for epoch %jd, step %jd in %.0f seconds, "
+                         "%zu augmenters there: given up%s",
+                         (intmax_t)t->state.epoch, (intmax_t)t->state.step,
+                         lasted, peers, peers ? "" : again);
+}
+
+/* Before the first batch the service is only greeted: it may refuse us by the
+ * data set. */
+static int
+greet_service(struct train *t, struct err *err)
 {
     const struct wire_hello *hello = flow_server_hello(t->source.inlet->server);
 
-    if (!t->encoder.verbs && hello->size) {
+    if (!t->encoder.ops && hello->size) {
         learn_data(&t->shape, hello);
-        if (train_ask_service(t, err))
+        if (train_service_open(t, err))
             return -1;
     }
     if (!t->service.service)
         return 0;
-    return t->encoder.verbs ? train_service_meet(&t->service, err)
-                            : train_service_greet(&t->service, err);
+    return t->encoder.ops ? train_service_restore(t, err)
+                          : train_service_greet(t, err);
 }
 
-/* The batch whose turn it is, where it has come: 1. */
+/* Takes the batch of the next step: 1, or 0 where it has not come. */
 static int
 take_next(struct train *t, struct wire_batch *batch)
 {
     struct flow_inlet *inlet = t->source.inlet;
-    struct wire_batch *due = flow_consumer_take(inlet->consumer);
+    struct wire_batch *next = flow_consumer_take(inlet->consumer);
 
-    if (!due)
+    if (!next)
         return 0;
-    *batch = *due;
-    free(due);
+    *batch = *next;
+    free(next);
     flow_inlet_ask(inlet);
     return 1;
 }
 
-/* Where the clock was set back by more than a day peers refuse our session, and
- * forget it for one that is true by the clock of now. */
+/* Where the clock was set back by more than a day, peers refuse our session;
+ * they accept one that is right by the clock of now. */
 static int
 renew_session(struct train *t, struct err *err)
 {
@@ -442,7 +461,7 @@ renew_session(struct train *t, struct err *err)
 
     if (!wire_session_check(t->session, &why))
         return 0;
-    train_journal_say(&t->journal, "%s: a new session begins", why.msg);
+    say("%s: a new session begins", why.msg);
     if (train_session(t, err))
         return -1;
     flow_keeper_behind(&t->service.keeper);
@@ -453,38 +472,46 @@ renew_session(struct train *t, struct err *err)
 int
 train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
 {
-    struct train_source *s = &t->source;
     const struct wire_place at = train_at(t);
+    double now = clock_now();
 
-    t->stood = t->state;
-    stage_waiting_begin(&s->waiting, clock_now());
-    flow_consumer_go(s->inlet->consumer, &at);
-    for (;;) {
-        double now, pause;
-        int rc;
-
-        if (renew_session(t, err))
-            return -1;
-        take_batches(t);
-        now = clock_now();
-        if (!stop_asked() && take_next(t, batch)) {
-            train_status_tell(t, 0);
-            t->journal.waited += now - s->waiting.since;
-            return 1;
-        }
-        if (is_over(t, now))
-            return 0;
-        train_status_tell(t, now - s->waiting.since);
-        flow_consumer_wait(s->inlet->consumer, now);
-        flow_inlet_ask(s->inlet);
-        if (meet_service(t, err))
-            return -1;
-        if (say_waiting(t, now, err))
-            return -1;
-        pause = fmin(flow_inlet_pause_s(s->inlet),
-                     t->options->deadline - (now - s->waiting.since));
-        rc = wire_wait(t->stage.wire, t->stage.stop, pause, err);
-        if (rc <= 0)
-            return rc;
+    stage_waiting_moved(&t->stage.waiting, &at, now);
+    if (!t->source.is_idle) { // a batch was taken, or none was asked for yet
+        t->state_before = t->state;
+        flow_consumer_go(t->source.inlet->consumer, &at);
     }
+    if (renew_session(t, err))
+        return -1;
+    read_peers(t);
+    now = clock_now();
+    t->source.is_idle = stop_asked() || !take_next(t, batch);
+    if (t->source.is_idle)
+        return 0;
+    train_status_send(t, 0);
+    t->journal.waited += waited_s(t, now);
+    return 1;
+}
+
+int
+train_source_idle(struct train *t, struct err *err)
+{
+    const double now = clock_now();
+
+    if (is_plan_over(t, now))
+        return 0;
+    train_status_send(t, waited_s(t, now));
+    flow_consumer_wait(t->source.inlet->consumer, now);
+    flow_inlet_ask(t->source.inlet);
+    return greet_service(t, err) || check_deadline(t, now, err) ? -1 : 1;
+}
+
+double
+train_source_pause_s(void *self)
+{
+    const struct train *t = self;
+
+    return t->source.is_idle
+               ? fmin(flow_inlet_pause_s(t->source.inlet),
+                      t->options->deadline - waited_s(t, clock_now()))
+               : 0;
 }

@@ -88,14 +88,10 @@ optim_spec(const struct train_options *o)
         [TRAIN_LARS] = o->lars_b ? "lars-b" : "lars-a",
     };
 
-    return (struct nn_optim_spec){.name = name[o->optim],
-                                  .momentum = o->momentum,
-                                  .nesterov = o->nesterov,
-                                  .beta1 = o->beta1,
-                                  .beta2 = o->beta2,
-                                  .epsilon = o->epsilon,
-                                  .weight_decay = o->weight_decay,
-                                  .accumulate = o->accumulate};
+    struct nn_optim_spec spec = o->optimiser;
+
+    spec.name = name[o->optim];
+    return spec;
 }
 
 int
@@ -130,18 +126,27 @@ train_brings(const struct train_options *o)
            o->scores == SAMPLE_FRESH && !o->outside;
 }
 
-/* A program that has the loss, and of weights of how many rows. */
-static void
-settle_own_loss(const struct train_options *o, const struct train_shape *shape,
-                struct train_encoder_spec *spec)
+/* What both encoders have in common. */
+static struct train_encoder_spec
+encoder_spec(const struct train_options *o, const struct train_shape *shape,
+             size_t rows, int locked)
 {
     struct err none;
     const struct loss_objective *objective =
         train_find_objective(o->objective, &none);
+    struct train_encoder_spec spec = {.optim = optim_spec(o),
+                                      .rows = rows,
+                                      .micro = (size_t)o->micro,
+                                      .shards = (size_t)o->shards,
+                                      .whole = o->whole,
+                                      .seed = (uint64_t)o->seed,
+                                      .locked = locked,
+                                      .average = o->average > 0};
 
-    spec->loss = objective && objective->by_encoder;
-    if (spec->loss && objective->wants_weights)
-        spec->weighed = 2 * shape->images + shape->extra;
+    spec.loss = objective && objective->by_encoder;
+    if (spec.loss && objective->wants_weights)
+        spec.weighed = 2 * shape->images + shape->extra;
+    return spec;
 }
 
 int
@@ -152,15 +157,7 @@ train_encoder_spec(const struct train_options *o,
     const size_t rows =
         o->text ? shape->images : 2 * shape->images + shape->extra;
 
-    *spec = (struct train_encoder_spec){.optim = optim_spec(o),
-                                        .rows = rows,
-                                        .micro = (size_t)o->micro,
-                                        .shards = (size_t)o->shards,
-                                        .whole = o->whole,
-                                        .seed = (uint64_t)o->seed,
-                                        .locked = o->lock == TRAIN_LOCK_IMAGE,
-                                        .average = o->average > 0};
-    settle_own_loss(o, shape, spec);
+    *spec = encoder_spec(o, shape, rows, o->lock == TRAIN_LOCK_IMAGE);
     return train_spec(o, shape, &spec->net, err);
 }
 
@@ -190,15 +187,8 @@ train_text_encoder_spec(const struct train_options *o,
                         const struct train_shape *shape, size_t vocabulary,
                         struct train_encoder_spec *spec, struct err *err)
 {
-    *spec = (struct train_encoder_spec){.optim = optim_spec(o),
-                                        .rows = shape->images + shape->extra,
-                                        .micro = (size_t)o->micro,
-                                        .shards = (size_t)o->shards,
-                                        .whole = o->whole,
-                                        .seed = (uint64_t)o->seed,
-                                        .locked = o->lock == TRAIN_LOCK_TEXT,
-                                        .average = o->average > 0};
-    settle_own_loss(o, shape, spec);
+    *spec = encoder_spec(o, shape, shape->images + shape->extra,
+                         o->lock == TRAIN_LOCK_TEXT);
     return train_text_spec(o, vocabulary, &spec->net, err);
 }
 

@@ -24,29 +24,29 @@ begin_status(struct wire_status *status, const char *stage, uint64_t number)
 
 /* To the followers of the run, and to be written down when it ends. */
 static void
-tell_stage(struct train *t, struct wire_status *status)
+send_stage(struct train *t, struct wire_status *status)
 {
-    run_stages_put(&t->stages, status, t->told);
+    run_stages_put(&t->stages, status, t->status_sent_at);
     wire_feed_status(t->feed, status);
 }
 
 static void
-tell_train(struct train *t, double waits)
+send_train(struct train *t, double waits)
 {
     struct wire_status status;
 
     begin_status(&status, "train", 1);
     add_count(&status, "steps", t->journal.progress.total);
-    add_count(&status, "epochs", (double)t->stood.epochs);
+    add_count(&status, "epochs", (double)t->state_before.epochs);
     add_count(&status, "window", (double)t->options->window);
     add_count(&status, "held",
               (double)flow_consumer_held(t->source.inlet->consumer));
     add_count(&status, "waits", waits);
-    tell_stage(t, &status);
+    send_stage(t, &status);
 }
 
 static void
-tell_augment(struct train *t, uint64_t peer, const struct wire_beat *beat)
+send_augment(struct train *t, uint64_t peer, const struct wire_beat *beat)
 {
     struct wire_status status;
 
@@ -59,13 +59,13 @@ tell_augment(struct train *t, uint64_t peer, const struct wire_beat *beat)
         add_count(&status, "made", (double)beat->made);
         add_count(&status, "source", *beat->source != 0);
     }
-    tell_stage(t, &status);
+    send_stage(t, &status);
 }
 
 /* A selector, or a negatives service; where more than one hands out items, that
  * which an augmenter named last stands for all. */
 static void
-tell_feeder(struct train *t, const char *stage, size_t augmenters)
+send_feeder(struct train *t, const char *stage, size_t augmenters)
 {
     struct wire_status status;
 
@@ -74,15 +74,16 @@ tell_feeder(struct train *t, const char *stage, size_t augmenters)
         add_count(&status, "augmenters", (double)augmenters);
     if (t->service.service && !strcmp(stage, "negatives"))
         add_count(&status, "joined", flow_service_joined(t->service.service));
-    tell_stage(t, &status);
+    send_stage(t, &status);
 }
 
 /* What was measured of the run since: lines that fit. */
 static void
-tell_results(struct train *t)
+send_results(struct train *t)
 {
-    struct wire_event event = {
-        .what = "result", .epoch = t->stood.epoch, .step = t->stood.step};
+    struct wire_event event = {.what = "result",
+                               .epoch = t->state_before.epoch,
+                               .step = t->state_before.step};
     const char *line;
 
     while (
@@ -95,39 +96,39 @@ tell_results(struct train *t)
 }
 
 void
-train_status_tell(struct train *t, double waits)
+train_status_send(struct train *t, double waits)
 {
     struct flow_server *server = t->source.inlet->server;
     const double now = clock_now();
     const char *source = "";
     size_t augmenters = 0;
 
-    if (now - t->told < every)
+    if (now - t->status_sent_at < every)
         return;
-    t->told = now;
+    t->status_sent_at = now;
     t->stages.n = 0;
-    tell_results(t);
-    tell_train(t, waits);
+    send_results(t);
+    send_train(t, waits);
     for (size_t i = 0; i < flow_server_peers(server); i++) {
         const uint64_t peer = flow_server_peer(server, i);
         const struct wire_beat *beat = flow_server_beat(server, peer);
 
-        tell_augment(t, peer, beat);
+        send_augment(t, peer, beat);
         if (*beat->source) {
             source = beat->source;
             augmenters++;
         }
     }
     if (augmenters)
-        tell_feeder(t, source, augmenters);
+        send_feeder(t, source, augmenters);
     if (t->service.service && strcmp(source, "negatives"))
-        tell_feeder(t, "negatives", 0);
+        send_feeder(t, "negatives", 0);
 }
 
 void
-train_status_keep(struct train *t)
+train_status_save(struct train *t)
 {
-    t->told = 0;
-    train_status_tell(t, 0);
+    t->status_sent_at = 0;
+    train_status_send(t, 0);
     run_stages_save(&t->stages, t->options->stage.run, t->state.total);
 }

@@ -1,6 +1,6 @@
 #include "train.h"
 
-/* The step was not applied: what then is as --nan says. */
+/* A step that was not applied, by --nan. */
 static int
 refuse_step(struct train *t, const struct batch *batch,
             const struct train_result *result, struct err *err)
@@ -8,15 +8,14 @@ refuse_step(struct train *t, const struct batch *batch,
     struct err why;
 
     if (train_journal_refused(&t->journal, batch, result->reason, &why))
-        train_journal_say(&t->journal, "%s", why.msg);
+        say("%s", why.msg);
     if (result->outcome == TRAIN_STOPPED)
         return err_set(err,
                        "epoch %jd, step %jd: %s; the ids of the batch are in "
                        "'%s/nonfinite.jsonl'",
                        (intmax_t)batch->epoch, (intmax_t)batch->step,
                        result->reason, t->options->stage.run);
-    train_journal_say(
-        &t->journal, "epoch %jd, step %jd: %s: %s", (intmax_t)batch->epoch,
+    say("epoch %jd, step %jd: %s: %s", (intmax_t)batch->epoch,
         (intmax_t)batch->step, result->reason,
         result->outcome == TRAIN_SKIPPED ? "skipped" : "rolled back");
     return result->outcome == TRAIN_SKIPPED
@@ -24,13 +23,12 @@ refuse_step(struct train *t, const struct batch *batch,
                : train_checkpoints_rollback(&t->checkpoints, err);
 }
 
-/* What a batch left in v, for those who follow and for the history. */
+/* Embeddings of a batch, for subscribers and for the history. */
 static void
 keep_features(struct train *t, const struct batch *batch, int good)
 {
     if (good)
-        train_drawn_tell(&t->drawn, t->feed, batch->epoch, batch->step,
-                         batch->b, batch->ids);
+        train_drawn_send(&t->drawn, t->feed);
     if (good && wire_feed_followed(t->feed, WIRE_FEATURES))
         train_report_features(t, batch);
     if (!t->history.keep)
@@ -47,9 +45,9 @@ encode_only(struct train *t, const struct batch *batch, struct err *err)
 {
     int good;
 
-    train_desk_leave(&t->desk);
+    stage_io_unlock(&t->io);
     good = train_learner_encode(&t->learner, batch, err);
-    train_desk_back(&t->desk);
+    stage_io_lock(&t->io);
     if (good < 0)
         return -1;
     keep_features(t, batch, good);
@@ -69,18 +67,18 @@ train_meanwhile(void *tool)
                                     .step = last ? 0 : s->step + 1};
     const struct wire_batch *found;
 
-    train_desk_back(&t->desk);
+    stage_io_lock(&t->io);
     wire_batch_release(&t->left);
     train_source_serve(t);
     found = train_source_find(t, &next);
-    // one that will not be trained must not wait in a program's memory
+    // one that will not be trained must not stay in a program's memory
     if (found && train_plan_fits(t, found))
         train_learner_expect(&t->learner, &found->batch);
-    train_desk_leave(&t->desk);
+    stage_io_unlock(&t->io);
 }
 
 void
-train_leave(struct train *t, struct wire_batch *batch)
+train_release_batch(struct train *t, struct wire_batch *batch)
 {
     wire_batch_release(&t->left);
     if (t->program) {
@@ -102,9 +100,9 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
     train_drawn_begin(&t->drawn, wire_feed_followed(t->feed, WIRE_DRAWN));
     if (batch.encode_only)
         return encode_only(t, &batch, err);
-    train_desk_leave(&t->desk);
+    stage_io_unlock(&t->io);
     outcome = train_learner_step(&t->learner, &batch, &result, err);
-    train_desk_back(&t->desk);
+    stage_io_lock(&t->io);
     switch (outcome) {
     case TRAIN_FAILED:
         return -1;

@@ -38,8 +38,8 @@ train_texts_release(struct train_texts *texts)
 }
 
 int
-train_texts_meet(const struct train_texts *texts, const char *recipe,
-                 struct err *err)
+train_texts_check_recipe(const struct train_texts *texts, const char *recipe,
+                         struct err *err)
 {
     static const char key[] = "vocabulary=";
     const char *theirs = texts->file ? strstr(recipe, key) : NULL;
@@ -76,7 +76,7 @@ check_rows(const struct train_texts *texts, const struct train_options *options,
 }
 
 int
-train_texts_judge(const struct train_texts *texts,
+train_texts_check(const struct train_texts *texts,
                   const struct train_options *options,
                   const struct train_shape *shape, const struct wire_batch *b,
                   struct err *err)

@@ -31,13 +31,14 @@ int train_texts_read(struct train_texts *texts, const char *path,
                      struct err *err);
 void train_texts_release(struct train_texts *texts);
 
-/* train_texts_meet() refuses augmenters whose recipe names another vocabulary.
+/* train_texts_check_recipe() refuses augmenters whose recipe names another
+ * vocabulary.
  */
-int train_texts_meet(const struct train_texts *texts, const char *recipe,
-                     struct err *err);
+int train_texts_check_recipe(const struct train_texts *texts,
+                             const char *recipe, struct err *err);
 
-/* train_texts_judge() refuses a batch whose texts are not of this run. */
-int train_texts_judge(const struct train_texts *texts,
+/* train_texts_check() refuses a batch whose texts are not of this run. */
+int train_texts_check(const struct train_texts *texts,
                       const struct train_options *options,
                       const struct train_shape *shape,
                       const struct wire_batch *batch, struct err *err);

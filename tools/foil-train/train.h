@@ -5,77 +5,102 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "desk.h"
 #include "drawn.h"
-#include "features.h"
+#include "flow/handover.h"
 #include "flow/inlet.h"
-#include "given.h"
-#include "negatives.h"
+#include "init_files.h"
 #include "options.h"
 #include "ranks.h"
 #include "run/batches.h"
 #include "run/results.h"
 #include "run/stages.h"
 #include "spec.h"
+#include "stage/io_thread.h"
 #include "texts.h"
 #include "train/checkpoints.h"
+#include "train/history.h"
+#include "train/journal.h"
 #include "train/process.h"
 #include "wire/batch.h"
 #include "wire/feed.h"
+#include "wire/plan.h"
+#include "wire/weights.h"
 
 /*
  * The parts of foil-train, one file each:
  *
- *   options.c    the command line, and what of it a checkpoint remembers
- *   spec.c       what options make of encoder, optimiser and schedules
- *   given.c      what files give to an encoder that begins
- *   texts.c      the vocabulary of captions, and those of a batch
- *   begin.c      a run that begins, or goes on: all objects, in their order
- *   encoders.c   the encoders, computed here or by a program
- *   ranks.c      other processes that compute a share of them
- *   alone.c      that there are none, in foil-train
- *   mpi.c        that MPI has them, in foil-train-mpi
- *   lock.c       one trainer for a run directory
- *   session.c    the number by which others know a newer trainer
- *   cost.c       what a run will take, before it takes it
- *   source.c     batches from augmenters, in the order of the plan
- *   plan.c       by which plan an epoch is trained
- *   desk.c       who is at the sockets while a step computes
- *   step.c       one step, and what is done about what became of it
- *   negatives.c  weights from the negatives service
- *   drawn.c      the heaviest negatives, for those who follow them
- *   features.c   features of past epochs, for selectors that ask
- *   save.c       what checkpoints are made of
- *   report.c     what happens, printed and published
- *   status.c     how the stages are, published
- *   tell.c       what there is, and what a run would need, without training
+ *   options.c     the command line, and which options a checkpoint stores
+ *   spec.c        options as settings of encoder, optimiser and schedules
+ *   init_files.c  files from which an encoder begins
+ *   texts.c       the vocabulary, and the captions of a batch
+ *   begin.c       begins or resumes a run: makes all objects in their order
+ *   encoders.c    the encoders, computed here or by a program
+ *   ranks.c       other processes that compute a share of them
+ *   alone.c       foil-train, which has no ranks
+ *   mpi.c         foil-train-mpi, which has those of MPI
+ *   lock.c        one trainer for a run directory
+ *   session.c     the number of a session, which rises in a run
+ *   cost.c        memory and time that a run will take
+ *   source.c      batches from augmenters, in the order of the plan
+ *   plan.c        the plan of an epoch
+ *   step.c        one step
+ *   negatives.c   weights from the negatives service
+ *   drawn.c       the heaviest negatives, for subscribers
+ *   features.c    features of past epochs, for selectors
+ *   save.c        checkpoints
+ *   report.c      steps and events, printed and published
+ *   status.c      state of the stages, published
+ *   print_plan.c  --list and --dry-run
  */
 
 /* Where batches come from. */
 struct train_source {
     struct flow_inlet *inlet;
-    size_t largest;               /* bytes of a batch, so far */
-    struct stage_waiting waiting; /* for the next batch */
-    double over; /* since when all say that nothing is left; or 0 */
+    size_t largest; /* bytes of a batch, so far */
+    int is_idle;    /* 1: the next batch was asked for and has not come */
+    double over;    /* when all augmenters began to send that nothing is left;
+                     * 0: they do not */
 };
 
-/* All objects of a trainer, in the order of their use: each knows those above
- * it. */
+/* Features of past epochs, for selectors that ask for them, and what selectors
+ * send of their plans. */
+struct train_features {
+    struct flow_server *server; /* NULL: without --keep-features */
+    size_t most;                /* rows of an answer */
+    int64_t *ids;
+    float *z;
+    uint16_t *half;           /* of z */
+    struct wire_plan plan[2]; /* of epoch e at e % 2: of this one and the next;
+                                 id 0: none */
+};
+
+/* Weights from the negatives service, foil-negatives(1). */
+struct train_service {
+    struct flow_service *service; /* NULL until it is opened */
+    struct wire_weights answer;   /* the last */
+    float *in_batch;              /* weights of a batch without the service */
+    size_t in_batch_room;
+    struct flow_keeper keeper;
+    uint64_t greetings; /* of the service, when its state was checked last */
+    double again;       /* --policy in-batch: not asked before then */
+};
+
+/* All objects of a trainer, in the order of their use. */
 struct train {
     struct train_options *options;
-    const struct ranks *ranks; /* of which we are 0; NULL: we are alone */
+    const struct ranks *ranks; /* we are rank 0 of these; NULL: no ranks */
     json_t *config; /* of the checkpoint that was resumed; options point here */
     const struct loss_objective *objective;
     struct train_shape shape;
-    struct train_state state; /* a step moves it on */
-    struct train_state stood; /* as it was before the step that computes */
+    struct train_state state;        /* a step moves it on */
+    struct train_state state_before; /* before the step that computes */
     int64_t session;
-    int trained; /* since we started: at least one step */
+    int trained; /* 1: this process has taken a step */
 
     struct train_journal journal;
     struct run_batches batches;
-    struct tally unkept; /* steps whose batch could not be written down */
-    char making[1024];   /* what an augmenter said last of how it makes views */
+    struct tally unkept; /* steps whose batch could not be written */
+    char making[1024];   /* `making` of the last augmenter's hello */
     struct train_samples samples;
     struct train_history history;
     struct train_program *program; /* of the encoders; NULL: they are ours */
@@ -86,39 +111,47 @@ struct train {
     struct train_basis basis;          /* until the encoder has it */
 
     struct stage stage;
-    struct train_desk desk;
+    struct err *err;    /* of stage_loop() */
+    struct stage_io io; /* calls train_source_serve() while a step computes */
     struct wire_feed *feed;
-    double told;              /* when it was told last how stages are */
-    struct run_stages stages; /* as it was told then */
+    double status_sent_at;
+    struct run_stages stages; /* the status of each stage then */
     struct run_lines results; /* those that were added are published */
     struct train_source source;
-    struct wire_batch
-        left; /* a trained one, until there is time to release it */
+    struct wire_batch left; /* a trained one that is still to be released */
     struct train_features features;
-    struct train_service service;
-    struct train_inside inside; /* instead, with --sampler trainer */
 
+    struct train_service service;
+    struct train_local_sampler local; /* with --sampler trainer */
     struct train_drawn drawn;
-    struct train_negatives negatives; /* one of these two, by way of drawn */
-    int64_t *labels; /* of all samples; NULL: nobody asks for them */
+    struct train_negatives negatives; /* service or local, behind drawn */
+    int64_t *labels;                  /* of all samples; NULL: not wanted */
     struct train_learner learner;
     void (*meanwhile)(void *train); /* train_meanwhile() */
     struct train_checkpoints checkpoints;
 };
 
 /*
- * source.c: train_source_next() returns 1 with the next batch of the plan, 0 at
- * its end or when asked to stop, -1 when it is given up.  train_source_serve()
- * takes what has come meanwhile, greets and answers, and waits for nothing.
- * train_source_find() returns the batch of a later place, where it has come.
- * train_at() is the place of the first step that is not done.
- * train_source_restart() begins a new session: no batch of the old one counts.
- * train_views_wanted() is the number of views of each image in a batch.
+ * source.c: train_source_next() reads what has come and returns 1 with the
+ * batch of the next step, or 0 where it has not come; then train_source_idle()
+ * returns 1 to wait for it, or 0 at the end of the plan.  Both return -1 with a
+ * sentence where the run cannot go on.  train_source_pause_s() and
+ * train_source_waits_for() are handlers of a stage (stage/stage.h).
+ *
+ * train_source_serve() reads what has come, greets and answers, and does not
+ * wait.  train_source_find() returns the batch of a later place, or NULL where
+ * it has not come.  train_at() is the place of the next step.
+ * train_source_restart() begins a new session: batches of the old one do not
+ * count.  train_views_wanted() is the number of views of each image in a batch.
  */
 int train_source_open(struct train *t, struct err *err);
 int train_source_next(struct train *t, struct wire_batch *batch,
                       struct err *err);
-void train_source_serve(struct train *t);
+int train_source_idle(struct train *t, struct err *err);
+double train_source_pause_s(void *train);
+int train_source_waits_for(void *train, struct stage_waiting *waiting,
+                           double now, struct err who[STAGE_WAITS]);
+void train_source_serve(void *train);
 struct wire_place train_at(const struct train *t);
 const struct wire_batch *train_source_find(const struct train *t,
                                            const struct wire_place *at);
@@ -127,12 +160,12 @@ void train_source_close(struct train *t);
 size_t train_views_wanted(const struct train_options *options);
 
 /*
- * plan.c: train_plan_fits() returns 1 where a batch begins an epoch, is in the
- * order that the running epoch began with, or one of them names none.
- * train_plan_note() notes the plan of a batch that will be trained, and says
- * when it is another one.  train_plan_change() ends the epoch before a batch
- * that does not fit, which would train samples of it again and leave others
- * out: the next epoch begins in a new session.
+ * plan.c: train_plan_fits() returns 1 where a batch begins an epoch, or is in
+ * the order that the epoch began with, or where one of the two has no order.
+ * train_plan_note() stores the plan of a batch that will be trained, and prints
+ * where it is another one.  train_plan_change() ends the epoch before a batch
+ * that does not fit, as the rest of the epoch would repeat samples and omit
+ * others; the next epoch begins in a new session.
  */
 int train_plan_fits(const struct train *t, const struct wire_batch *batch);
 void train_plan_note(struct train *t, const struct wire_batch *batch);
@@ -140,26 +173,50 @@ int train_plan_change(struct train *t, const struct wire_batch *batch,
                       struct err *err);
 
 /*
- * begin.c: train_wire_up() tells each object whom it needs; it comes first.
- * train_begin() takes the run directory, and what its newest checkpoint says,
- * or nothing.  train_meet() makes at the first batch what waits for its shape:
- * encoder, samples, history, learner.  train_ask_service() connects to the
- * negatives service, where it is asked and not there yet.  train_stand() is
- * train_begin() without a trace in the directory.
+ * begin.c: train_begin() takes the run directory and loads its newest
+ * checkpoint, if there is one.  train_build() makes the objects that depend on
+ * the shape of the first batch: encoder, samples, history, learner.
+ * train_dry_run() checks what train_begin() checks, and writes nothing.
  */
-void train_wire_up(struct train *t);
 int train_begin(struct train *t, struct err *err);
-int train_meet(struct train *t, const struct wire_batch *batch,
-               struct err *err);
-int train_ask_service(struct train *t, struct err *err);
-int train_stand(struct train *t, struct err *err);
+int train_build(struct train *t, const struct wire_batch *batch,
+                struct err *err);
+int train_dry_run(struct train *t, struct err *err);
 
 /*
- * encoders.c: train_encoders_open() builds them.
- * train_encoders_words() returns a copy of argv, before it is parsed, with
- * --resume; train_encoders_resume() begins this process
- * anew by it, from the last checkpoint, and returns only where that would not
- * help.
+ * negatives.c: train_service_open() connects to the negatives service, where
+ * the objective needs one and it is not open, once the data set is known.
+ * train_service_negatives() returns the functions that a learner calls; the
+ * service may be opened later.  --policy in-batch lets steps go on without one.
+ *
+ * train_service_greet() reads what the service has sent before there is
+ * anything to weigh: 0, or -1 where it refuses us.  train_service_restore() is
+ * the same, and hands its tables to a service that was started again or has
+ * connected again, as it may have begun another session.  It asks for no
+ * weights: a filter lets no item pass before it has its tables.
+ */
+int train_service_open(struct train *t, struct err *err);
+void train_service_close(struct train_service *service);
+struct train_negatives train_service_negatives(struct train *t);
+int train_service_greet(struct train *t, struct err *err);
+int train_service_restore(struct train *t, struct err *err);
+
+/*
+ * features.c: train_features_serve() answers what selectors have asked.
+ * train_features_plan() returns 1 with what a selector sent of the plan of an
+ * epoch, or 0.  Without --keep-features all of it does nothing.
+ */
+int train_features_open(struct train *t, struct err *err);
+void train_features_close(struct train_features *features);
+void train_features_serve(struct train *t);
+int train_features_plan(const struct train_features *features, int64_t epoch,
+                        struct train_plan *plan);
+
+/*
+ * encoders.c: train_encoders_words() returns a copy of argv, before it is
+ * parsed, with --resume.  train_encoders_resume() executes this program again
+ * by these words, to go on from the last checkpoint; it returns only where that
+ * would not help.
  */
 char **train_encoders_words(char **argv);
 int train_encoders_open(struct train *t, struct err *err);
@@ -167,59 +224,60 @@ void train_encoders_resume(struct train *t, char **words,
                            const struct err *why);
 void train_encoders_close(struct train *t);
 
-/* cost.c: train_cost_tell() says how much memory and time so many steps will
- * take, with batches as the first one, where that is gigabytes or hours. */
-void train_cost_tell(const struct train *t, const struct wire_batch *batch,
-                     double steps);
+/* cost.c: train_cost_print() prints how much memory and time so many steps will
+ * take, with batches like the first one, where that is gigabytes or hours. */
+void train_cost_print(const struct train *t, const struct wire_batch *batch,
+                      double steps);
 
-/* lock.c: one trainer writes a run directory; the lock goes with the process.
- * train_check_free() refuses one in which somebody trains. */
+/* lock.c: train_lock() takes the run directory until the process ends.
+ * train_check_free() returns -1 where another trainer has it. */
 int train_lock(const char *run, struct err *err);
 int train_check_free(const char *run, struct err *err);
 
-/* session.c: train_session() takes one above that of the run so far, and keeps
- * it in the run directory. */
+/* session.c: train_session() begins a session above the last one of the run,
+ * and writes it into the run directory. */
 int train_session(struct train *t, struct err *err);
 
 /*
- * step.c: train_step() trains a batch, or only encodes it, and reports it.
- * Returns 1 when that is over, 0 when asked to stop within it.  train_leave()
- * releases the batch; but where a program computes the encoder, while it does:
- * to release a large one takes milliseconds, in which the program would wait.
- * train_meanwhile() is called with the trainer while a program computes, or
- * before ranks do: these are told which batch comes next.
+ * step.c: train_step() trains a batch, or only encodes it, and reports it: 1,
+ * or 0 when asked to stop within it.  train_release_batch() releases the batch.
+ * Where a program computes the encoder, that waits until the program is at work
+ * again, as it takes milliseconds for a large batch.  train_meanwhile() is
+ * called with the trainer while a program computes, or before ranks do: it
+ * names them the next batch.
  */
 int train_step(struct train *t, const struct wire_batch *batch,
                struct err *err);
-void train_leave(struct train *t, struct wire_batch *batch);
+void train_release_batch(struct train *t, struct wire_batch *batch);
 void train_meanwhile(void *train);
 
-/* save.c: what checkpoints are made of.  train_save_open() lists it.
- * train_tidy() says what cannot be done. */
+/* save.c: train_save_open() lists the parts of a checkpoint.  train_tidy()
+ * deletes old checkpoints, and prints where that fails. */
 void train_save_open(struct train *t);
 void train_tidy(struct train *t);
 int train_save(struct train *t, struct err *err);
 
-/* train_save_if_due() says when it fails; the next one that is due tries
+/* train_save_if_due() prints where it fails; the next one that is due tries
  * again. */
 void train_save_if_due(struct train *t);
 
 /*
- * tell.c: train_tell() prints all objectives, a line of JSON each (--list); or
- * what the run of the options needs and where it is, as a line of JSON
- * (--dry-run), and dies where it cannot begin, or go on.
+ * print_plan.c: train_print_plan() prints all objectives, a line of JSON each
+ * (--list); or what a run by these options needs and its place, as a line of
+ * JSON (--dry-run).  It ends the tool where the run could not begin or resume.
  */
-void train_tell(struct train *t);
+void train_print_plan(struct train *t);
 
-/* status.c: train_status_tell() publishes how we are and those who feed us,
- * once a second; `waits`: for so many seconds, for the next batch.
- * train_status_keep() does so at the end, and leaves it in RUN/stages.json. */
-void train_status_tell(struct train *t, double waits);
-void train_status_keep(struct train *t);
+/* status.c: train_status_send() publishes the status of the trainer and of its
+ * peers, once a second; `waits`: seconds that the next batch is waited for.
+ * train_status_save() does so at the end, and writes it into RUN/stages.json.
+ */
+void train_status_send(struct train *t, double waits);
+void train_status_save(struct train *t);
 
-/* report.c: what the journal tells, printed and published.
- * train_report_init() lets sentences be said.  A step has a batch as it came,
- * which is written down, and as the library knows it. */
+/* report.c: train_report_init() prints and publishes what the journal reports.
+ * A step has a batch as it came, which is written to the run directory, and as
+ * the learner takes it. */
 void train_report_init(struct train *t);
 int train_report_open(struct train *t, struct err *err);
 void train_report_step(struct train *t, const struct wire_batch *from,

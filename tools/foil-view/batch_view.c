@@ -71,27 +71,27 @@ json_t *
 batch_view_drawn(const struct batch_view *b, const struct data_set *set,
                  size_t row)
 {
-    const struct wire_drawn *d = &b->drawn;
+    const struct heaviest *h = &b->drawn.heaviest;
     json_t *list;
 
-    if (!d->k)
+    if (!h->k)
         return json_null();
     list = json_array();
-    for (size_t i = row * d->k; i < (row + 1) * d->k; i++)
-        if (d->w[i] > 0) {
+    for (size_t i = row * h->k; i < (row + 1) * h->k; i++)
+        if (h->w[i] > 0) {
             json_t *negative =
-                batch_view_negative(set, d->sample[i], d->view[i],
-                                    d->of_epoch[i], d->w[i], d->cosine[i]);
+                batch_view_negative(set, h->sample[i], h->view[i], h->epoch[i],
+                                    h->w[i], h->cosine[i]);
             const int within =
-                d->row[i] >= 0 && (size_t)d->row[i] < b->views * b->n;
+                h->row[i] >= 0 && (size_t)h->row[i] < b->views * b->n;
 
             json_object_set_new(negative, "row",
-                                within ? json_integer(d->row[i]) : json_null());
+                                within ? json_integer(h->row[i]) : json_null());
             json_array_append_new(list, negative);
         }
-    return json_pack("{s:s s:I s:o s:o s:o}", "sampler", d->sampler, "columns",
-                     (json_int_t)d->columns, "outside",
-                     json_number_show((double)d->outside[row]), "effective",
-                     json_number_show((double)d->effective[row]), "negatives",
+    return json_pack("{s:s s:I s:o s:o s:o}", "sampler", b->drawn.sampler,
+                     "columns", (json_int_t)b->drawn.columns, "outside",
+                     json_number_show((double)h->outside[row]), "effective",
+                     json_number_show((double)h->effective[row]), "negatives",
                      list);
 }

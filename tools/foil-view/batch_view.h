@@ -20,7 +20,7 @@ struct batch_view {
                      negatives of a row are those of the other kind */
     int64_t *ids; /* [n] */
     float *z;     /* [views,n,d] of unit length; NULL: not known */
-    struct wire_drawn drawn; /* k = 0: not known */
+    struct wire_drawn drawn; /* heaviest.k = 0: not known */
 };
 
 void batch_view_release(struct batch_view *batch);

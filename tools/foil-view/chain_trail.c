@@ -52,38 +52,41 @@ is_later(const struct step *last, int64_t epoch, int64_t step)
 static void
 add_step(struct chain_steps *steps, const struct wire_drawn *d, size_t row)
 {
+    const struct heaviest *h = &d->heaviest;
+    const struct batch *batch = &d->batch;
     struct step *step;
 
     if (steps->n && !is_later(&steps->step[(steps->n - 1) % CHAIN_TRAIL_STEPS],
-                              d->epoch, d->step))
+                              batch->epoch, batch->step))
         steps->n = 0;
     step = &steps->step[steps->n++ % CHAIN_TRAIL_STEPS];
-    *step = (struct step){.epoch = d->epoch,
-                          .step = d->step,
-                          .outside = d->outside[row],
-                          .effective = d->effective[row]};
-    for (size_t i = row * d->k; i < (row + 1) * d->k; i++)
-        if (d->w[i] > 0 && d->sample[i] >= 0 && step->n < CHAIN_TRAIL_STATES)
-            step->state[step->n++] =
-                (struct state){d->sample[i], d->of_epoch[i], d->view[i],
-                               d->w[i], d->cosine[i]};
+    *step = (struct step){.epoch = batch->epoch,
+                          .step = batch->step,
+                          .outside = h->outside[row],
+                          .effective = h->effective[row]};
+    for (size_t i = row * h->k; i < (row + 1) * h->k; i++)
+        if (h->w[i] > 0 && h->sample[i] >= 0 && step->n < CHAIN_TRAIL_STATES)
+            step->state[step->n++] = (struct state){
+                h->sample[i], h->epoch[i], h->view[i], h->w[i], h->cosine[i]};
 }
 
 void
 chain_trail_add(struct chain_trail *trail, const struct wire_drawn *d,
                 size_t size)
 {
-    if (!size || d->n_views > VIEWS)
+    const size_t views = d->batch.v, n = d->batch.b;
+
+    if (!size || views > VIEWS)
         return;
-    if (trail->size != size || trail->views != d->n_views) {
+    if (trail->size != size || trail->views != views) {
         chain_trail_release(trail);
         trail->size = size;
-        trail->views = d->n_views;
-        trail->steps = mem_array(size * d->n_views, sizeof(void *));
+        trail->views = views;
+        trail->steps = mem_array(size * views, sizeof(void *));
     }
-    for (size_t row = 0; row < d->n_views * d->n; row++) {
+    for (size_t row = 0; row < views * n; row++) {
         struct chain_steps *steps =
-            find_steps(trail, d->ids[row % d->n], row / d->n);
+            find_steps(trail, d->batch.ids[row % n], row / n);
 
         if (steps)
             add_step(steps, d, row);

@@ -258,8 +258,8 @@ join_drawn(struct watch *watch, struct batch_view *b)
 {
     struct wire_drawn *d = &watch->drawn;
 
-    if (d->epoch != b->epoch || d->step != b->step || d->n != b->n ||
-        d->n_views != b->views)
+    if (d->batch.epoch != b->epoch || d->batch.step != b->step ||
+        d->batch.b != b->n || d->batch.v != b->views)
         return;
     b->drawn = *d;
     *d = (struct wire_drawn){0};
@@ -278,7 +278,7 @@ is_sampled(const struct watch *watch, double now)
 static void
 show_newer(struct watch *watch, struct batch_view *b, double now)
 {
-    if (!b->drawn.k && is_sampled(watch, now) &&
+    if (!b->drawn.heaviest.k && is_sampled(watch, now) &&
         (watch->newest.n || watch->cache.n)) {
         batch_view_release(b);
         return;
@@ -296,34 +296,34 @@ show_newer(struct watch *watch, struct batch_view *b, double now)
 static void
 take_features(struct watch *watch, struct wire_msg *msg, double now)
 {
-    struct wire_features f;
+    struct wire_features features;
+    const struct batch *f = &features.batch;
     struct batch_view b;
     struct err ignored;
     const struct data_set *set = pictures_set(&watch->pictures, &ignored);
 
-    if (wire_features_get(&f, msg, set ? (int64_t)data_size(set) : any_size,
-                          &ignored))
+    if (wire_features_get(&features, msg,
+                          set ? (int64_t)data_size(set) : any_size, &ignored))
         return;
-    if (f.z && f.n && !f.id) {
+    if (f->z && f->b && !features.id) {
         if (watch->heard_at <= 0)
             watch->heard_at = now;
         b = (struct batch_view){
-            .epoch = f.epoch,
-            .step = f.step,
-            .n = f.n,
-            .views = f.n_views,
-            .d = f.dim,
-            .ids = mem_array(f.n, sizeof *b.ids),
-            .z = mem_array(f.n_views * f.n * f.dim, sizeof *b.z)};
-        memcpy(b.ids, f.ids, f.n * sizeof *b.ids);
-        memcpy(b.z, f.z, f.n_views * f.n * f.dim * sizeof *b.z);
-        b.texts =
-            set && f.n_views == 2 && run_views_texts(watch->pictures.views);
+            .epoch = f->epoch,
+            .step = f->step,
+            .n = f->b,
+            .views = f->v,
+            .d = f->dim,
+            .ids = mem_array(f->b, sizeof *b.ids),
+            .z = mem_array(f->v * f->b * f->dim, sizeof *b.z)};
+        memcpy(b.ids, f->ids, f->b * sizeof *b.ids);
+        memcpy(b.z, f->z, f->v * f->b * f->dim * sizeof *b.z);
+        b.texts = set && f->v == 2 && run_views_texts(watch->pictures.views);
         join_drawn(watch, &b);
         map_frames_take(watch->maps, &b, set ? data_size(set) : 0);
         show_newer(watch, &b, now);
     }
-    wire_features_release(&f);
+    wire_features_release(&features);
 }
 
 /* With the first message, nothing is lost from now on; what happened until now
@@ -506,7 +506,7 @@ watch_waits(const struct watch *watch)
 
     return lock_held(watch->where.stage.run) &&
            (!watch->newest.n || watch->live.stages.n < STAGES ||
-            (!watch->newest.drawn.k && is_sampled(watch, now)));
+            (!watch->newest.drawn.heaviest.k && is_sampled(watch, now)));
 }
 
 /* Stages with the seconds since each was heard. */

@@ -1,5 +1,5 @@
-#ifndef FOIL_TRAIN_GIVEN_H
-#define FOIL_TRAIN_GIVEN_H
+#ifndef FOIL_TRAIN_INIT_FILES_H
+#define FOIL_TRAIN_INIT_FILES_H
 
 #include "train/config.h"
 #include "train/encoder.h"
@@ -19,9 +19,9 @@ int train_basis_read(struct train_basis *basis, const char *path,
                      struct err *err);
 void train_basis_release(struct train_basis *basis);
 
-/* train_basis_give() makes it the encoder's, if there is one. */
-int train_basis_give(struct train_basis *basis, struct train_encoder *encoder,
-                     struct err *err);
+/* train_basis_set() makes it the encoder's, if there is one. */
+int train_basis_set(struct train_basis *basis, struct train_encoder *encoder,
+                    struct err *err);
 
 /*
  * train_rows_width() says of how many numbers the rows are that an encoder
@@ -44,11 +44,11 @@ int64_t *train_labels_read(const char *path, const struct train_shape *shape,
 
 /*
  * --init: files of weights that encoders begin with, "image=FILE" or FILE, and
- * "text=FILE".  train_init_judge() refuses one of texts where there is no such
+ * "text=FILE".  train_init_check() refuses one of texts where there is no such
  * encoder, or two for one; train_init_find() one that is not there.
  * train_init_read() loads that of an encoder, if any, and says so.
  */
-int train_init_judge(const struct opt_list *files, int texts, struct err *err);
+int train_init_check(const struct opt_list *files, int texts, struct err *err);
 int train_init_find(const struct opt_list *files, struct err *err);
 int train_init_read(struct train_encoder *encoder, const struct opt_list *files,
                     struct err *err);

@@ -10,7 +10,7 @@ text_or_null(const char *text)
 }
 
 static void
-tell_list(void)
+print_objectives(void)
 {
     for (size_t i = 0; loss_objectives[i]; i++) {
         const struct loss_objective *o = loss_objectives[i];
@@ -27,13 +27,13 @@ tell_list(void)
 }
 
 static int
-tell_needs(struct train *t, struct err *err)
+print_needs(struct train *t, struct err *err)
 {
     const struct train_options *o = t->options;
     const struct train_state *s = &t->state;
     const char *method;
 
-    if (train_check_free(o->stage.run, err) || train_stand(t, err))
+    if (train_check_free(o->stage.run, err) || train_dry_run(t, err))
         return -1;
     method = o->sampler == TRAIN_SERVICE ? t->objective->wants_weights : NULL;
     json_print(json_pack(
@@ -47,12 +47,12 @@ tell_needs(struct train *t, struct err *err)
 }
 
 void
-train_tell(struct train *t)
+train_print_plan(struct train *t)
 {
     struct err err;
 
     if (t->options->list >= 0)
-        tell_list();
-    else if (tell_needs(t, &err))
+        print_objectives();
+    else if (print_needs(t, &err))
         die("%s", err.msg);
 }

@@ -4,7 +4,7 @@
 #include "data/features.h"
 #include "data/npy.h"
 #include "data/set.h"
-#include "given.h"
+#include "init_files.h"
 #include "num/vec.h"
 #include "train/native.h"
 #include "util/file.h"
@@ -41,8 +41,8 @@ train_basis_release(struct train_basis *basis)
 }
 
 int
-train_basis_give(struct train_basis *basis, struct train_encoder *encoder,
-                 struct err *err)
+train_basis_set(struct train_basis *basis, struct train_encoder *encoder,
+                struct err *err)
 {
     if (!basis->rows)
         return 0;
@@ -144,7 +144,7 @@ path_of(const char *item, int *text)
 }
 
 int
-train_init_judge(const struct opt_list *files, int texts, struct err *err)
+train_init_check(const struct opt_list *files, int texts, struct err *err)
 {
     const char *one[2] = {NULL};
 

@@ -1,0 +1,86 @@
+#ifndef UTIL_WEIGHTS_H
+#define UTIL_WEIGHTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/value.h"
+
+/*
+ * What a sampler computes for a batch (util/batch.h): the weights of negatives,
+ * and the state that the trainer stores for it.  The same structs are used by
+ * sampler, message and trainer.  All arrays are lent.
+ *
+ * Letters of shapes: those of util/batch.h, and o columns from outside.
+ */
+
+/*
+ * Rows of a table of bytes, by which a sampler is restored after a restart.
+ * Only the sampler can read them.  A table has `rows` of `width` bytes, zeros
+ * at first; each step lists the rows that it has changed.
+ */
+enum {
+    TABLES_MAX = 16,
+    TABLE_NAME_MAX = 60,        /* bytes, with the zero */
+    TABLE_WIDTH_MAX = 16 << 20, /* bytes of a row */
+    TABLE_PIECE_MAX = 16 << 20, /* bytes of rows in one message of a state */
+    SAMPLER_NAME_MAX = 64,      /* bytes, with the zero */
+};
+
+struct table_rows {
+    const char *name;
+    size_t rows, width; /* of the table */
+    size_t n;           /* of these rows; 0: none */
+    const int64_t *at;  /* [n] which, each < rows; the last one counts where
+                         * one comes twice.  NULL: n rows from `from` on */
+    const uint8_t *row; /* [n,width] */
+    size_t from;
+};
+
+/* How much each negative counts for each anchor. */
+struct weights {
+    size_t rows, columns; /* v b anchors; v b + r + s rows of the batch, then
+                           * o */
+    const float *w;       /* [rows,columns] not negative, zero at the row's own
+                           * sample.  Each row sums to 1 */
+    int partial;          /* 1: rows may sum to less, as those of `stale` do */
+    const float *scale;   /* [rows,2] factors, not negative, of a row's positive
+                           * and negative term in the gradient; NULL: 1, 1 */
+    const float *s;       /* [rows,columns] cosine similarities, 0 in the
+                           * columns from outside where the weight is 0; NULL:
+                           * not known.  Not sent */
+    size_t n_outside, dim; /* o, d */
+    const float *outside;  /* [o,d] rows of unit length of the last o columns,
+                            * which have no gradient; NULL: o is 0 */
+    double accepted;       /* share of proposals, 0 .. 1 */
+    size_t moved;          /* chains whose state has changed */
+    struct values values;  /* for the metrics, those of the draw first */
+
+    /* To be stored for the sampler, if the step is applied. */
+    const char *sampler; /* its name and version; not sent */
+    size_t n_tables;
+    struct table_rows *tables; /* [n_tables] always the same tables, which may
+                                * only get more rows */
+};
+
+/*
+ * The k negatives of each anchor with the largest weights, the largest first;
+ * of equal weights the lower column first.  Arrays are [v,b,k], the last two
+ * [v,b].
+ *
+ *     outside_r    sum over columns c >= v b of w_rc
+ *     effective_r  1 / sum_c (w_rc / sum w_r)^2; 0 where the row is empty
+ */
+enum { HEAVIEST_MAX = 64 };
+
+struct heaviest {
+    size_t k;        /* 1 .. HEAVIEST_MAX */
+    int32_t *row;    /* its column, if below v b + r; else -1 */
+    int64_t *sample; /* -1: not known, or no negative */
+    int32_t *view;   /* number of its fixed view, or slot; -1: not known */
+    int64_t *epoch;  /* of that view; 0 where views are fixed; -1: not known */
+    float *w, *cosine; /* weight, similarity to the anchor; 0: no negative */
+    float *outside, *effective;
+};
+
+#endif

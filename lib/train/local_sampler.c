@@ -1,0 +1,83 @@
+#include "train/negatives.h"
+
+void
+train_local_sampler_init(struct train_local_sampler *local,
+                         struct train_samples *samples,
+                         const struct sample_how *how, int brings)
+{
+    struct sample_how own = *how;
+
+    sample_how_set(&own, "horizon", 1); // nothing is under way
+    *local = (struct train_local_sampler){
+        .samples = samples, .brings = brings, .behind = 1};
+    sample_source_init(&local->source, &own, samples->size);
+}
+
+void
+train_local_sampler_release(struct train_local_sampler *local)
+{
+    sample_source_release(&local->source);
+}
+
+/* Gives the source what was kept of it, where it has not gone on from there. */
+static int
+reload_source(struct train_local_sampler *local, struct err *err)
+{
+    const struct train_samples *samples = local->samples;
+    const int64_t total = samples->state->total;
+
+    if (!local->behind)
+        return 0;
+    if (!samples->store.n)
+        sample_source_begin(&local->source, total);
+    else if (sample_source_load(&local->source, &samples->store, total, err))
+        return -1;
+    local->behind = 0;
+    return 0;
+}
+
+static int
+local_draw(void *self, const struct batch *step, struct batch_extra *extras,
+           struct err *err)
+{
+    struct train_local_sampler *local = self;
+
+    if (reload_source(local, err))
+        return -1;
+    *extras =
+        sample_source_draw(&local->source, step, local->samples->state->total);
+    return 0;
+}
+
+static int
+local_weigh(void *self, const struct batch *step, struct weights *weights,
+            int *without_service, struct err *err)
+{
+    struct train_local_sampler *local = self;
+
+    *without_service = 0;
+    if (reload_source(local, err) ||
+        sample_source_weigh(&local->source, step, weights, err) ||
+        sample_store_judge(&local->samples->store, weights->n_tables,
+                           weights->tables, err))
+        return -1;
+    return 1;
+}
+
+/* The chains have moved, what was kept of them has not. */
+static void
+local_refused(void *self)
+{
+    struct train_local_sampler *local = self;
+
+    local->behind = 1;
+}
+
+struct train_negatives
+train_local_sampler_negatives(struct train_local_sampler *local)
+{
+    return (struct train_negatives){.self = local,
+                                    .draw = local->brings ? local_draw : NULL,
+                                    .weigh = local_weigh,
+                                    .refused = local_refused};
+}
