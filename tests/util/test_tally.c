@@ -21,6 +21,6 @@ main(void)
             T(!strcmp(why.msg, "no"), "the first without");
     }
     T(said == (1ul << 1 | 1ul << 2 | 1ul << 4 | 1ul << 8 | 1ul << 16),
-      "said the 1st, 2nd, 4th, 8th, 16th time");
+      "logged the 1st, 2nd, 4th, 8th, 16th time");
     return t_done();
 }
