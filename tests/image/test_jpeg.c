@@ -283,7 +283,7 @@ orientations_are_applied(void)
     for (int o = 1; o <= 8; o++) {
         int same = 1;
 
-        image_exif_turn(o, &from, &to);
+        image_exif_apply(o, &from, &to);
         for (size_t i = 0; i < 18; i++)
             same &= to.pixel[i] == want[o].rows[i / 3];
         T(same && to.width == want[o].width, "orientation %d", o);
@@ -303,7 +303,7 @@ orientation_is_applied(void)
     for (int o = 0; o <= 9; o++) {
         struct data_bytes with = with_exif(&bytes, o, o % 2);
 
-        image_exif_turn(o >= 1 && o <= 8 ? o : 1, &plain, &want);
+        image_exif_apply(o >= 1 && o <= 8 ? o : 1, &plain, &want);
         T(!decode(&with, IMAGE_REFUSE, &got) && got.width == want.width &&
               got.height == want.height && !off_by(&got, want.pixel),
           "EXIF orientation %d", o);
