@@ -137,8 +137,7 @@ captions(const char *text, const char *columns, const char *want,
     put_text("c.csv", text);
     set = open_table("a.tar", "c.csv", columns);
     T(set && !strcmp(data_caption(set, 0), want) && strstr(notes, note),
-      "%.*s gives a caption: %s", first_line(text), text,
-      set ? notes : err.msg);
+      "%.*s has a caption: %s", first_line(text), text, set ? notes : err.msg);
     data_close(set);
 }
 

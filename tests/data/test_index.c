@@ -391,8 +391,8 @@ classes_are_lost_of_tars_too(void)
                                        "top/train/a/2.gif",
                                        "PNG",
                                        NULL};
-    static const char *const given[] = {"a/1.jpg", "a/1.cls", "ant",
-                                        "b/1.gif", "PNG",     NULL};
+    static const char *const labelled[] = {"a/1.jpg", "a/1.cls", "ant",
+                                           "b/1.gif", "PNG",     NULL};
     struct data_index *index;
 
     put_tar("lost.tar", name);
@@ -402,7 +402,7 @@ classes_are_lost_of_tars_too(void)
           !strcmp(data_index_lost(index, 0), "c") && !data_index_lost(index, 1),
       "after the common folders, c is lost");
     data_index_free(index);
-    put_tar("lost.tar", given);
+    put_tar("lost.tar", labelled);
     index = take_in("lost.tar");
     T(!data_index_write(index, "lost.foil", &err) && !data_index_lost(index, 0),
       "with explicit labels folders are no classes");

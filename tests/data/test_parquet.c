@@ -145,7 +145,7 @@ lists_are_there(const uint8_t *file, size_t group, size_t from, size_t n)
 
     for (size_t i = 0; i < n * D && fine; i++)
         fine = repeated[i] == (i % D ? '1' : '0') && defined[i] == '1';
-    T(fine, "levels of group %zu say lists of %d", group, D);
+    T(fine, "levels of group %zu are lists of %d", group, D);
     T(!memcmp(at, x + from * D, n * D * sizeof *x), "with the features");
     T((size_t)(at - begin) + n * D * sizeof *x == (size_t)seen.size,
       "in a page of its size");

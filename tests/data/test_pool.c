@@ -183,7 +183,7 @@ gathers_a_batch(struct data_set *set)
     T(g.ids[0] == 5 && g.ids[1] == g.substituted[0][1] && g.ids[2] == 0 &&
           g.ids[3] == g.substituted[1][1] && g.ids[4] == 5,
       "ids are those of the batch");
-    T(g.ids[1] != g.ids[3] && !is_bad((size_t)g.ids[1]), "nobody twice");
+    T(g.ids[1] != g.ids[3] && !is_bad((size_t)g.ids[1]), "no sample twice");
     T(is_view(&g, 1 * 3 + 2, pool, &recipe, 0, 1), "[v,b]: view 1 of id 0");
     T(is_view(&g, 2 * 3 + 1, pool, &recipe, 5, 2), "then extra: its view 2");
     free(pixel);

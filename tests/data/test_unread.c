@@ -1,5 +1,5 @@
 #define _DEFAULT_SOURCE // syscall()
-#undef _FORTIFY_SOURCE  // whose headers have a body of pread()
+#undef _FORTIFY_SOURCE  // its headers define pread()
 /*
  * A failed read is no fault of the image: no sample becomes bad.  Mostly waits,
  * 5 s.

@@ -6,7 +6,7 @@
 
 enum { N = 14, K = 2, SWEEPS = 60 };
 
-/* How often each two samples have met. */
+/* Counts the common batches of each two samples. */
 static double met[N][N];
 static uint32_t near[N * K];
 
@@ -116,7 +116,7 @@ ends_of_the_scale(void)
     eval_pairs_add(&pairs, 7, ids + 6);
     got = eval_pairs_measure(&pairs, 0, NULL);
     T(got.parts == 3 && got.unseen == 1 && got.second == 1,
-      "two batches and a sample that is left out: three parts");
+      "two batches and a sample in none: three parts");
     eval_pairs_add(&pairs, N, ids);
     got = eval_pairs_measure(&pairs, 0, NULL);
     T(got.coverage == 1 && got.parts == 1 && got.unseen == 0,
@@ -126,7 +126,7 @@ ends_of_the_scale(void)
     eval_pairs_add(&pairs, N, ids);
     got = eval_pairs_measure(&pairs, 0, NULL);
     T_NEAR(got.second, -1. / (N - 1), 1e-6, "alone it is complete");
-    T(got.again == 0, "and nobody met again");
+    T(got.again == 0, "and no pair repeats");
     eval_pairs_release(&pairs);
 }
 

@@ -10,14 +10,14 @@ main(void)
     const int64_t ids[] = {7, 4}, texts[] = {9, 0, 4, 2, 9, 1};
     const int32_t captions[] = {2, 0};
     const float z[6] = {0};
-    const struct batch told = {
+    const struct batch original = {
         .b = 2,
         .v = 1,
         .ids = ids,
         .texts = 3,
         .captions = captions,
         .extra = {.n_texts = 3, .texts = texts, .most = 5}};
-    struct batch batch = told;
+    struct batch batch = original;
     int64_t memory[10];
 
     T(batch_captions_size(&batch) == 10, "the size of its memory");

@@ -21,7 +21,7 @@ spans_are_short(void)
     }
 }
 
-/* Nobody signals. */
+/* Without a signal. */
 static void
 conditions_are_waited_for(void)
 {

@@ -86,7 +86,7 @@ noted_concurrently(void)
 
     if (pthread_create(&thread, NULL, note, NULL))
         abort();
-    taken = lock_take("meanwhile", &err);
+    taken = lock_take("concurrent", &err);
     pthread_join(thread, NULL);
     T(taken == 1, "a file is taken while another thread notes the end");
 }

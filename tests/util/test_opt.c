@@ -55,7 +55,7 @@ parse(const void *line)
 }
 
 static void
-gives(const char *line, const char *want)
+prints(const char *line, const char *want)
 {
     struct child c = child_run(parse, line);
 
@@ -75,22 +75,22 @@ refuses(const char *line, const char *sentence)
 static void
 values(void)
 {
-    gives("d", "0 128 0.5 run none wait 0 <d>");
-    gives("-f -b 7 --tau 0.1 d", "1 7 0.1 run none wait 0 <d>");
-    gives("--no-fast d", "0 128 0.5 run none wait 0 <d>");
-    gives("-b7 --tau=1e1 d", "0 7 10 run none wait 0 <d>");
-    gives("d -b 7 e", "0 7 0.5 run none wait 0 <d> <e>");
-    gives("--name=a=b --path - d", "0 128 0.5 a=b - wait 0 <d>");
-    gives("--name= d", "0 128 0.5  none wait 0 <d>");
-    gives("--policy skip d", "0 128 0.5 run none skip 0 <d>");
-    gives("--pace run d", "0 128 0.5 run none wait 0 <d> run");
-    gives("--add x --add=y d", "0 128 0.5 run none wait 2 +x +y <d>");
-    gives("-- -f", "0 128 0.5 run none wait 0 <-f>");
-    gives("-", "0 128 0.5 run none wait 0 <->");
-    gives("-b 2 d", "0 2 0.5 run none wait 0 <d>");
-    gives("-t 0.001 d", "0 128 0.001 run none wait 0 <d>");
-    gives("-t 100 d", "0 128 100 run none wait 0 <d>");
-    gives("-b 65536 d", "0 65536 0.5 run none wait 0 <d>");
+    prints("d", "0 128 0.5 run none wait 0 <d>");
+    prints("-f -b 7 --tau 0.1 d", "1 7 0.1 run none wait 0 <d>");
+    prints("--no-fast d", "0 128 0.5 run none wait 0 <d>");
+    prints("-b7 --tau=1e1 d", "0 7 10 run none wait 0 <d>");
+    prints("d -b 7 e", "0 7 0.5 run none wait 0 <d> <e>");
+    prints("--name=a=b --path - d", "0 128 0.5 a=b - wait 0 <d>");
+    prints("--name= d", "0 128 0.5  none wait 0 <d>");
+    prints("--policy skip d", "0 128 0.5 run none skip 0 <d>");
+    prints("--pace run d", "0 128 0.5 run none wait 0 <d> run");
+    prints("--add x --add=y d", "0 128 0.5 run none wait 2 +x +y <d>");
+    prints("-- -f", "0 128 0.5 run none wait 0 <-f>");
+    prints("-", "0 128 0.5 run none wait 0 <->");
+    prints("-b 2 d", "0 2 0.5 run none wait 0 <d>");
+    prints("-t 0.001 d", "0 128 0.001 run none wait 0 <d>");
+    prints("-t 100 d", "0 128 100 run none wait 0 <d>");
+    prints("-b 65536 d", "0 65536 0.5 run none wait 0 <d>");
 }
 
 static void
@@ -299,11 +299,11 @@ options_from_a_file(void)
     child_scratch(scratch);
     put_file("good", "# of a run\n\nbatch 7\n tau\t0.25\r\nname a b\\nc\\\\\n"
                      "add x\nadd y\nfast");
-    gives("--config good d", "1 7 0.25 a b\nc\\ none wait 2 +x +y <d>");
-    gives("--config good --no-fast d",
-          "0 7 0.25 a b\nc\\ none wait 2 +x +y <d>");
-    gives("--config=good -b 9 d --add z",
-          "1 9 0.25 a b\nc\\ none wait 1 +z <d>");
+    prints("--config good d", "1 7 0.25 a b\nc\\ none wait 2 +x +y <d>");
+    prints("--config good --no-fast d",
+           "0 7 0.25 a b\nc\\ none wait 2 +x +y <d>");
+    prints("--config=good -b 9 d --add z",
+           "1 9 0.25 a b\nc\\ none wait 1 +z <d>");
     put_file("name", "# here\nbacth 7\n");
     refuses("--config name d", "foil-test: 'name', line 2: no option "
                                "'--bacth': did you mean '--batch'?");

@@ -49,7 +49,7 @@ parse(const void *line)
 }
 
 static void
-gives(const char *line, const char *want)
+prints(const char *line, const char *want)
 {
     struct child c = child_run(parse, line);
 
@@ -78,20 +78,20 @@ refuses(const char *line, const char *sentence)
 static void
 follow_options(void)
 {
-    gives("", "hcl 1 3 0 '' 0.1 service once fresh 000");
-    gives("--way dcl", "dcl 1 3 0 '' 0.1 service once fresh 100");
-    gives("--way dcl,weight=2,turbo,epochs=7",
-          "dcl 2 7 1 '' 0.1 service once fresh 110");
-    gives("--way=dcl --way ,weight=2 --way ,no-turbo --rate 1",
-          "dcl 2 3 0 '' 1 service once fresh 110");
-    gives("-w ,weight=2", "hcl 2 3 0 '' 0.1 service once fresh 010");
-    gives("--sampler trainer,epochs=7",
-          "hcl 1 7 0 '' 0.1 trainer once fresh 000");
-    gives("--way hcl,note=a,b=c,Weight=1,weight=2",
-          "hcl 2 3 0 'a,b=c,Weight=1' 0.1 service once fresh 110");
-    gives("--proposals 1,2", "hcl 1 3 0 '' 0.1 service 1,2 fresh 000");
-    gives("--proposals 1,2,scores=reset",
-          "hcl 1 3 0 '' 0.1 service 1,2 reset 001");
+    prints("", "hcl 1 3 0 '' 0.1 service once fresh 000");
+    prints("--way dcl", "dcl 1 3 0 '' 0.1 service once fresh 100");
+    prints("--way dcl,weight=2,turbo,epochs=7",
+           "dcl 2 7 1 '' 0.1 service once fresh 110");
+    prints("--way=dcl --way ,weight=2 --way ,no-turbo --rate 1",
+           "dcl 2 3 0 '' 1 service once fresh 110");
+    prints("-w ,weight=2", "hcl 2 3 0 '' 0.1 service once fresh 010");
+    prints("--sampler trainer,epochs=7",
+           "hcl 1 7 0 '' 0.1 trainer once fresh 000");
+    prints("--way hcl,note=a,b=c,Weight=1,weight=2",
+           "hcl 2 3 0 'a,b=c,Weight=1' 0.1 service once fresh 110");
+    prints("--proposals 1,2", "hcl 1 3 0 '' 0.1 service 1,2 fresh 000");
+    prints("--proposals 1,2,scores=reset",
+           "hcl 1 3 0 '' 0.1 service 1,2 reset 001");
     refuses("--way hcl,wieght=1",
             "--way has no parameter 'wieght': did you mean 'weight'?");
     refuses("--way hcl,rate=1", "--way has no parameter 'rate'");
@@ -156,12 +156,12 @@ come_from_a_file(void)
 
     child_scratch(scratch);
     put_file("new", "way dcl,weight=2,epochs=7\n");
-    gives("--config new", "dcl 2 7 0 '' 0.1 service once fresh 110");
-    gives("--config new -w ,weight=3",
-          "dcl 3 7 0 '' 0.1 service once fresh 110");
-    gives("--config new -w dcl,weight=3",
-          "dcl 3 7 0 '' 0.1 service once fresh 110");
-    gives("--config new -w xcl", "xcl 1 3 0 '' 0.1 service once fresh 100");
+    prints("--config new", "dcl 2 7 0 '' 0.1 service once fresh 110");
+    prints("--config new -w ,weight=3",
+           "dcl 3 7 0 '' 0.1 service once fresh 110");
+    prints("--config new -w dcl,weight=3",
+           "dcl 3 7 0 '' 0.1 service once fresh 110");
+    prints("--config new -w xcl", "xcl 1 3 0 '' 0.1 service once fresh 100");
     put_file("old", "weight 2\nway dcl\nturbo\nsampler reset\n");
     warns("--config old", "dcl 2 3 1 '' 0.1 trainer once reset 111",
           "--weight 2 is now --way dcl,weight=2; 1.1 drops");

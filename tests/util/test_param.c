@@ -68,11 +68,11 @@ parse(const void *line)
 }
 
 static void
-gives(const char *line, const char *want)
+prints(const char *line, const char *want)
 {
     struct child c = child_run(parse, line);
 
-    T(c.code == 0 && strstr(c.out, want), "'%s' gives '%s'", line, want);
+    T(c.code == 0 && strstr(c.out, want), "'%s' prints '%s'", line, want);
 }
 
 static void
@@ -160,21 +160,23 @@ main(void)
 {
     objects_are_read();
     a_table_has_names_defaults_and_ranges();
-    gives("one", "0.5 3 0 1 constant");
-    gives("two", "0.25 constant");
-    gives("three", "3 constant");
-    gives("one --way ,share=0.7,count=5,fast,kind=d", "0.7 5 1 2");
-    gives("one --way ,share-schedule=linear,share-end=0.1", "0.5 3 0 1 linear");
-    gives("three --how ,count=20", "20 constant");
-    gives("two --share 2", "2 constant");
-    gives("one --help way",
-          "  share=X                 one, two: share, 0 .. 2\n");
-    gives("one --help way",
-          "  share-end=X             value of share at the end "
-          "of its schedule, 0");
-    gives("one --help how",
-          "count=N                 one: so many; three: how many, 1 .. 20 [3]");
-    gives("one --help way", "kind=a|bc|d             one: which kind [bc]");
+    prints("one", "0.5 3 0 1 constant");
+    prints("two", "0.25 constant");
+    prints("three", "3 constant");
+    prints("one --way ,share=0.7,count=5,fast,kind=d", "0.7 5 1 2");
+    prints("one --way ,share-schedule=linear,share-end=0.1",
+           "0.5 3 0 1 linear");
+    prints("three --how ,count=20", "20 constant");
+    prints("two --share 2", "2 constant");
+    prints("one --help way",
+           "  share=X                 one, two: share, 0 .. 2\n");
+    prints("one --help way",
+           "  share-end=X             value of share at the end "
+           "of its schedule, 0");
+    prints(
+        "one --help how",
+        "count=N                 one: so many; three: how many, 1 .. 20 [3]");
+    prints("one --help way", "kind=a|bc|d             one: which kind [bc]");
     refuses("two --way ,count=4", "two has no parameter 'count': it has share");
     refuses("three --way ,kind=a", "three has no parameter 'kind'");
     refuses("three --how ,kind=a", "--how has no parameter 'kind'");

@@ -63,7 +63,7 @@ files_may_be_written_by_hand(void)
 
     T(!file_write(path, text, sizeof text - 1, &err) &&
           !setting_read(&in, path, &err) && in.n == 4,
-      "comments and empty lines say nothing, and the last line may lack its "
+      "comments and empty lines are ignored, and the last line may lack its "
       "end");
     T(!strcmp(in.item[0].name, "lr") && !strcmp(in.item[0].value, "0.1 ") &&
           in.item[0].line == 3,

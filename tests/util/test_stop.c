@@ -91,7 +91,7 @@ main(void)
     static int signals[] = {SIGINT, SIGTERM, SIGHUP};
     struct child c;
 
-    T(!stop_asked(), "nobody asked");
+    T(!stop_asked(), "before any signal");
     for (int i = 0; i < 3; i++) {
         c = child_run(two_signals, &signals[i]);
         T(!strcmp(c.out, "alive\n"), "the first signal only asks");
