@@ -106,7 +106,7 @@ new_files_are_reported(void)
 static void
 missing_files_are_named(void)
 {
-    rename("m/b/z.jpg", "kept");
+    rename("m/b/z.jpg", "moved");
     T(reports(
           "m", -1,
           "m/b/z.jpg' has gone since it was indexed: run 'foil data index m'"),
@@ -115,16 +115,16 @@ missing_files_are_named(void)
     T(reports("m", -1, "m/b/z.jpg' has gone"),
       "also if another file replaces it: %s", err.msg);
     unlink("m/b/y.jpg");
-    rename("kept", "m/b/z.jpg");
-    rename("m/b/deep", "kept");
+    rename("moved", "m/b/z.jpg");
+    rename("m/b/deep", "moved");
     T(reports("m", -1, "m/b/deep/1.jpg' has gone"), "a folder has gone: %s",
       err.msg);
-    rename("kept", "m/b/deep");
-    rename("m/a", "kept");
+    rename("moved", "m/b/deep");
+    rename("m/a", "moved");
     T(reports("m", -1,
               "m/a/1.jpg' has gone since it was indexed, and others, too"),
       "a folder of two has gone: %s", err.msg);
-    rename("kept", "m/a");
+    rename("moved", "m/a");
     T(stale("m") == 0, "all is as it was");
 }
 
@@ -135,7 +135,7 @@ a_missing_file_is_reported_by_reads(void)
     struct data_set *set = data_open("m", &err);
 
     REQUIRE(set);
-    rename("m/a/1.jpg", "kept");
+    rename("m/a/1.jpg", "moved");
     T(data_read(set, 0, &bytes, &err) == -1 &&
           strstr(err.msg, "No such file") &&
           strstr(err.msg, "run 'foil data index m'"),
@@ -144,7 +144,7 @@ a_missing_file_is_reported_by_reads(void)
     T(data_read(set, 0, &bytes, &err) == -1 && strstr(err.msg, "has changed") &&
           strstr(err.msg, "run 'foil data index m'"),
       "so do other contents: %s", err.msg);
-    rename("kept", "m/a/1.jpg");
+    rename("moved", "m/a/1.jpg");
     data_close(set);
     data_bytes_release(&bytes);
 }
@@ -177,10 +177,10 @@ parts_know_their_data(void)
     T(reports("part.foil", 1, "make the index 'part.foil' again"),
       "its data has grown: %s", err.msg);
     unlink("m/a/new.jpg");
-    rename("m/a/2.jpg", "kept");
+    rename("m/a/2.jpg", "moved");
     T(reports("part.foil", 1, "m/a' holds 2"),
       "a file without a sample may be missing: %s", err.msg);
-    rename("kept", "m/a/2.jpg");
+    rename("moved", "m/a/2.jpg");
 }
 
 static void
@@ -229,7 +229,7 @@ copies_are_as_good(void)
     rename("copy/m", "m");
     REQUIRE(!make_index(places, "both.foil", 0));
     T(stale("both.foil") == 0, "a set of two folders is fresh");
-    rename("m/b/deep/1.jpg", "kept");
+    rename("m/b/deep/1.jpg", "moved");
     T(reports("both.foil", -1, "m/b/deep/1.jpg' has gone") &&
           strstr(err.msg, "make the index 'both.foil' again"),
       "the second folder is checked, too: %s", err.msg);

@@ -290,7 +290,7 @@ a_spec_changes_what_belongs_together(void)
 }
 
 static const struct {
-    const char *spec, *said;
+    const char *spec, *message;
 } wrong[] = {
     {"simclr", "no recipe 'simclr': there are cifar imagenet "},
     {"", "no recipe '': there are cifar"},
@@ -336,7 +336,7 @@ wrong_specs_are_refused(void)
         struct err err = {""};
 
         T(image_recipe_find(wrong[i].spec, &r, &err) &&
-              strstr(err.msg, wrong[i].said),
+              strstr(err.msg, wrong[i].message),
           "'%s': %s", wrong[i].spec, err.msg);
     }
     T(!memcmp(&r, &was, sizeof r), "and nothing is changed");
