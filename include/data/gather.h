@@ -7,28 +7,28 @@
 
 /*
  * The pixels of a batch: views of some samples and one view each of some
- * further ones, made sample by sample.  A bad sample is replaced by one that
- * is good and not in the batch (data_pool_substitute()), the same one in
- * every process that makes the batch.
+ * further ones, made sample by sample.  A bad sample is replaced by a good one
+ * that is not in the batch (data_pool_substitute()), the same one in every
+ * process that makes the batch.
  *
  *     data_gather_begin(&gather, ...);
- *     while ((rc = data_gather_next(&gather, ...)) > 0)
- *         something that must not wait;
+ *     while ((rc = data_gather_next(&gather, ...)) > 0) urgent work;
  *
- * A struct data_gather starts as zeros and keeps its memory from batch to
- * batch.
+ * A struct data_gather starts as zeros; later batches reuse its memory.
  */
 
-/* What a batch is to be made of. */
+/* The batch to make. */
 struct data_wanted {
     struct batch batch; /* epoch, b, v, ids, below the data set's size, view_of;
                          * extra's n, ids, view and epoch */
     size_t size;        /* pixels a side */
 
-    /* For a caller that makes the views itself: called with the image of a
-     * sample, of which view number `view` of that epoch belongs into row `row`
-     * of `pixel`, rows of size x size x 3 bytes.  The image lasts until make()
-     * returns.  NULL: image_view() fills the row. */
+    /*
+     * For a caller that makes the views itself: called with the image of a
+     * sample, to write view number `view` of that epoch to row `row` of
+     * `pixel`, rows of size x size x 3 bytes.  The image is valid until make()
+     * returns.  NULL: image_view() fills the row.
+     */
     void (*make)(void *of, const struct image *image, int64_t id,
                  uint64_t epoch, uint64_t view, size_t row);
     void *of;
@@ -36,32 +36,31 @@ struct data_wanted {
 
 struct data_gather {
     struct data_wanted want;
-    struct batch batch; /* what was made: that of want, with the ids, pixels and
+    struct batch batch; /* the result: that of want, with the ids, pixels and
                          * substitutes that were used */
     int64_t *ids;       /* [b+r] the samples used */
     uint8_t *pixel;     /* [v,b,size,size,3], then [r,size,size,3] */
-    size_t at;          /* samples that are done */
+    size_t at;          /* samples done */
     size_t ids_room, pixel_room, substituted_room;
     struct image_scratch *scratch;
 };
 
 /*
- * data_gather_begin() begins with a batch; the arrays in *want must last until
- * it is made.
+ * data_gather_begin() begins with a batch; the arrays in *want must stay valid
+ * until it is made.
  */
 void data_gather_begin(struct data_gather *gather,
                        const struct data_wanted *want);
 
 /*
  * data_gather_next() makes all views of the next sample: views 0 .. v - 1 of
- * one of the b samples; of an extra one the view that is named, or view
- * v where it is fresh.  With view_of, view k is that of epoch 0, whatever the
- * epoch is.
+ * one of the b samples; of an extra one the view that the batch names, or else
+ * view v.  With view_of, view k is that of epoch 0 in every epoch.
  *   recipe       its size is that of struct data_wanted
  *   seed, epoch  as in image_view()
- * Returns 1 when a sample is done, 0 when none is left, -1 when one could not
- * be read, or is bad and has no substitute.  *why is also set, to the reason,
- * where a sample was replaced: compare batch.n_substituted.
+ * Returns 1 if a sample was made, 0 if none is left, -1 if one could not be
+ * read, or is bad and has no substitute.  *why is also set, to the reason, if a
+ * sample was replaced: compare batch.n_substituted.
  */
 int data_gather_next(struct data_gather *gather, struct data_pool *pool,
                      const struct image_recipe *recipe, uint64_t seed,
@@ -70,9 +69,9 @@ int data_gather_next(struct data_gather *gather, struct data_pool *pool,
 void data_gather_release(struct data_gather *gather);
 
 /*
- * data_variants() says which `views` of A fixed views each sample of a batch
- * shows in an epoch: all, in their order, where A = views, else different ones
- * drawn at random, by a function of (seed, epoch, id).
+ * data_variants() chooses `views` of the A fixed views of each sample of a
+ * batch for an epoch: all, in their order, if A = views, else different ones at
+ * random, as a function of (seed, epoch, id).
  *   seed      as in image_view()
  *   ids       [b] the samples
  *   A         >= views

@@ -7,8 +7,8 @@
 #include "util/err.h"
 
 /*
- * Images in the binary forms that older sets come in, one after another; each
- * file may be gzipped, but for the labels of npy.
+ * Images in the binary formats of older data sets, one after another; each file
+ * may be gzipped, except the labels of npy.
  *
  *   idx       MNIST's: a file of n images [rows,columns] or
  *             [rows,columns,3], and one of n labels
@@ -27,7 +27,7 @@ enum data_form { DATA_IDX, DATA_CIFAR10, DATA_CIFAR100, DATA_STL10, DATA_NPY };
 int data_form_find(const char *name, enum data_form *form, struct err *err);
 
 /*
- * What to read.  For idx, stl10 and npy, file[0] are the images and file[1] the
+ * What to read.  For idx, stl10 and npy, file[0] has the images and file[1] the
  * labels; without file[1], all labels are -1.
  */
 struct data_import_how {
@@ -39,28 +39,28 @@ struct data_import_how {
 };
 
 /*
- * data_import_open() opens the files and judges their heads; NULL on error.
- * The file names must last until data_import_close().  Without `classes`,
- * cifar10 and stl10 have the names that their authors gave, the others numbers.
+ * data_import_open() opens the files and checks their headers; NULL on error.
+ * The file names must stay valid until data_import_close().  Without `classes`,
+ * cifar10 and stl10 have the names of their authors, the others numbers.
  */
 struct data_import;
 struct data_import *data_import_open(const struct data_import_how *how,
                                      struct err *err);
 void data_import_close(struct data_import *import);
 
-/* data_import_size() returns the count of images if the form tells it, or 0. */
+/* data_import_size() returns the number of images if the form has it, or 0. */
 size_t data_import_size(const struct data_import *import);
 
 struct data_picture {
     const uint8_t *pixel; /* [height,width,channels], until the next call */
     size_t width, height, channels;
-    const char *class; /* name of the class, until data_import_close(); NULL
-                          where there is none */
+    const char *class; /* name of the class, until data_import_close(); NULL:
+                          none */
 };
 
 /*
- * data_import_next() reads an image: 1, 0 at the end, or -1 where a file is
- * cut off, a label is out of range, or images and labels differ in number.
+ * data_import_next() reads an image: 1, 0 at the end, or -1 if a file is cut
+ * off, a label is out of range, or images and labels differ in number.
  */
 int data_import_next(struct data_import *import, struct data_picture *picture,
                      struct err *err);

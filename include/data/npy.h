@@ -10,9 +10,9 @@
 
 /*
  * Arrays in NumPy's .npy format (numpy.lib.format), versions 1 to 3, as
- * numpy.load() and numpy.save() have them.  Little-endian, C order, one or two
- * dimensions (of a head alone, up to four), of any type that util/dtype.h has a
- * name for in NumPy.
+ * numpy.load() and numpy.save() use them.  Little-endian, C order, one or two
+ * dimensions (data_npy_head(): up to four), of any type with a NumPy name in
+ * util/dtype.h.
  */
 enum data_npy_type { /* those that are written */
                      DATA_F4 = DTYPE_F4,
@@ -24,22 +24,23 @@ enum data_npy_type { /* those that are written */
 struct data_npy {
     enum data_npy_type type;
     size_t rank;     /* 1 or 2 */
-    size_t shape[2]; /* shape[1] is 1 where rank is 1 */
+    size_t shape[2]; /* shape[1] is 1 if rank is 1 */
     void *data;      /* [shape[0],shape[1]] items of that type */
 };
 
 /*
- * data_npy_read() reads an array; to be released.  Nothing is allocated for a
- * header that does not fit the file's size.
+ * data_npy_read() reads an array; the caller releases it.  Nothing is allocated
+ * if the header does not match the file's size.
  */
 int data_npy_read(const char *path, struct data_npy *npy, struct err *err);
 void data_npy_release(struct data_npy *npy);
 
 /*
  * data_npy_reals() returns the items of an array of f4, f8 or f2 as f4, those
- * of f8 rounded; of an f4 array it takes the memory itself, and data is NULL
- * then.  data_npy_wholes() returns the items of integers or bools as i8.  To be
- * given to free(); NULL where the type is another, or a whole number too large.
+ * of f8 rounded; it takes over the memory of an f4 array, and data is then
+ * NULL. data_npy_wholes() returns the items of integers or bools as i8.  The
+ * caller frees them; NULL for another type, or a whole number that is too
+ * large.
  */
 float *data_npy_reals(struct data_npy *npy, struct err *err);
 int64_t *data_npy_wholes(const struct data_npy *npy, struct err *err);
@@ -49,28 +50,28 @@ int64_t *data_npy_wholes(const struct data_npy *npy, struct err *err);
 int data_npy_put(FILE *file, const char *path, const struct data_npy *npy,
                  struct err *err);
 
-/* data_npy_write() makes a file of an array, all or nothing. */
+/* data_npy_write() writes a file with an array, all or nothing. */
 int data_npy_write(const char *path, const struct data_npy *npy,
                    struct err *err);
 
 /*
- * data_npy_parse() judges the first len bytes of a file of `bytes` in all: it
- * fills in type, rank and shape (data stays NULL), and the offset of the first
- * item in *place.  For data_npy_read() and the fuzzer.
+ * data_npy_parse() checks the first len bytes of a file of `bytes`: it fills in
+ * type, rank and shape (data stays NULL), and the offset of the first item in
+ * *place.  For data_npy_read() and the fuzzer.
  */
 int data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
                    struct data_npy *npy, size_t *place, struct err *err);
 
 /*
- * data_npy_head() judges what stands before the items alone, in the first len
- * bytes of a file, DATA_NPY_HEAD or as many as it has; what the items make is
- * not compared with the size of the file, and may overflow.
+ * data_npy_head() only reads the header, in the first len bytes of a file,
+ * DATA_NPY_HEAD or as many as it has; it does not compare the shape with the
+ * size of the file, and their product may overflow.
  */
 enum { DATA_NPY_HEAD = 4096 + 12 };
 
 struct data_npy_head {
     enum data_npy_type type;
-    size_t rank, shape[4]; /* 1 .. 4, and so many sizes, each below 10^15 */
+    size_t rank, shape[4]; /* rank 1 .. 4; each size below 10^15 */
     size_t place;          /* offset of the first item */
 };
 

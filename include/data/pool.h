@@ -10,11 +10,11 @@
 
 /*
  * A cache of decoded images, for a caller that reads samples repeatedly.
- * Decoded images are kept until keep_bytes are used, and never evicted: for
- * samples in random order no other policy has more hits.  Bad samples
- * (gone, changed, no sound image, too large) are remembered, too.  A sample
- * that could not be read for a reason outside of it (DATA_UNREAD, data/set.h)
- * is not bad, and nothing replaces it.
+ * Decoded images are cached until keep_bytes are used, and never evicted: for
+ * samples in random order no other policy has more hits.  Bad samples (missing,
+ * changed, not a sound image, too large) are recorded, too.  A sample that
+ * could not be read for an external reason (DATA_UNREAD, data/set.h) is not
+ * bad, and has no substitute.
  */
 struct data_pool;
 
@@ -25,40 +25,39 @@ struct data_pool_how {
     int captioned;            /* a sample without a caption is bad */
 };
 
-/* data_pool_new(): the set stays the caller's and must outlive the pool.
- * Takes 9 bytes a sample, besides the images kept. */
+/* data_pool_new() does not own the set, which must outlive the pool.  It uses 9
+ * bytes a sample, plus the cached images. */
 struct data_pool *data_pool_new(struct data_set *set,
                                 const struct data_pool_how *how);
 void data_pool_free(struct data_pool *pool);
 
 /*
  * data_pool_get() returns the pixels of a sample, id < size of the set; they
- * last until the next call.  NULL, with its name and the reason, when the
- * sample is bad or could not be read; data_pool_unread() says which.
+ * last until the next call.  NULL, with its name and the reason, if the sample
+ * is bad or could not be read; data_pool_unread() distinguishes them.
  */
 const struct image *data_pool_get(struct data_pool *pool, size_t id,
                                   struct err *err);
 
-/* data_pool_region() is data_pool_get() for a caller that reads a region of the
- * image, which is all of it where it is NULL: of an image that is not kept the
- * other pixels may be undefined. */
+/* data_pool_region() is data_pool_get() for a caller that only reads a region
+ * of the image (NULL: all of it): other pixels may be undefined. */
 const struct image *data_pool_region(struct data_pool *pool, size_t id,
                                      const struct image_region *region,
                                      struct err *err);
 
-/* data_pool_unread() returns 1 where the latest sample could not be read, 0
- * where it was bad or good. */
+/* data_pool_unread() returns 1 if the latest sample could not be read, 0 if it
+ * was bad or good. */
 int data_pool_unread(const struct data_pool *pool);
 
-/* data_pool_bad() returns how many samples have turned out bad so far. */
+/* data_pool_bad() returns the number of bad samples so far. */
 size_t data_pool_bad(const struct data_pool *pool);
 
 /*
  * data_pool_substitute() finds the substitute of a bad sample: from a random
- * sample on, keyed by (seed, id, epoch), the first in the order of ids that is
- * good and not among `taken`.  The same arguments give the same substitute.
+ * sample on, keyed by (seed, id, epoch), the first good one in the order of ids
+ * that is not in `taken`.  The same arguments give the same substitute.
  *   taken  [n] ids that are not allowed: those of the batch
- * Returns its id, or -1 when there is none, or one could not be read.
+ * Returns its id, or -1 if there is none, or one could not be read.
  */
 int64_t data_pool_substitute(struct data_pool *pool, uint64_t seed, size_t id,
                              uint64_t epoch, size_t n, const int64_t *taken,

@@ -14,34 +14,34 @@
  *
  *     KL(p | uniform) = log m - H(p) = rho,
  *
- * which is where the temperatures of iSogCLR come to rest (Qiu et al. 2023,
- * arXiv:2305.11965; lib/algorithms.md 3.4).  KL falls as tau rises, from
- * log(m / k) for k equal largest cosines to 0, so there is one tau or none.  As
- * tau rho = tau KL = mean of s by p - tau log(mean of exp(s / tau)), and by
- * Jensen the last is at least the mean of s, tau <= C / rho, C the largest s
- * less the mean one (their lemma 1, for each anchor).
+ * to which the temperatures of iSogCLR converge (Qiu et al. 2023,
+ * arXiv:2305.11965; lib/algorithms.md 3.4).  KL falls as tau rises, from log(m
+ * / k) for k equal largest cosines to 0, so there is one tau or none.  As tau
+ * rho = tau KL = mean of s by p - tau log(mean of exp(s / tau)), and by Jensen
+ * the last is at least the mean of s, tau <= C / rho, C the largest s less the
+ * mean one (their lemma 1, for each anchor).
  */
 struct eval_anchor {
-    double exact;     /* tau >= 1e-4 of KL = rho; 0: there is none */
+    double exact;     /* tau >= 1e-4 with KL = rho; 0: there is none */
     double bound;     /* of exact: (largest - mean cosine) / rho */
-    double tau;       /* at which p and the rest of this struct are taken */
+    double tau;       /* temperature of p and of the following fields */
     double kl;        /* KL(p | uniform), nats */
-    double effective; /* e^H(p), 1 .. m: so many negatives that count alike */
+    double effective; /* e^H(p), 1 .. m: effective number of negatives */
     double largest;   /* the largest p */
-    double own;       /* sum of p over the own group; 0 without groups */
+    double own;       /* sum of p over the anchor's group; 0 without groups */
     double density;   /* mean cosine of the `nearest` nearest negatives */
 };
 
-/* eval_softmax_exact() returns the tau >= 1e-4 of KL = rho, rho > 0, or 0 where
- * there is none.  Of the cosines s [n] those that are -INFINITY do not count;
- * one at least has to.  O(n) a step, some ten steps. */
+/* eval_softmax_exact() returns the tau >= 1e-4 with KL = rho, rho > 0, or 0 if
+ * there is none.  Cosines s [n] that are -INFINITY do not count; at least one
+ * must count.  O(n) a step, some ten steps. */
 double eval_softmax_exact(size_t n, const float *s, double rho);
 
 /*
- * eval_softmax() takes the softmax of the cosines s [n], as above, and returns
- * KL(p | uniform).
+ * eval_softmax() computes the softmax of the cosines s [n], as above, and
+ * returns KL(p | uniform).
  *   tau  1e-4 .. 1e4
- *   p    [n], or NULL; 0 where s is -INFINITY
+ *   p    [n], or NULL; 0 if s is -INFINITY
  */
 double eval_softmax(size_t n, const float *s, double tau, float *p);
 
@@ -53,8 +53,8 @@ struct eval_anchors_how {
 };
 
 /*
- * eval_anchors() measures m of the n rows.
- *   row  [m] which rows, < n
+ * eval_anchors() computes the figures of m of the n rows.
+ *   row  [m] indices of the rows, < n
  *   tau  [m] the temperature of each; 0: its exact one, or 1e-4 without one
  *   out  [m]
  * O(m n (d + 10)) time, shared among the threads; 4 m n bytes, and 4 n for each

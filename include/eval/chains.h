@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 /*
- * How well Markov chains mix, by one number x for each state: R replicas of a
- * chain that began in different states, each of T states.
+ * The mixing of Markov chains, by one number x for each state: R replicas of a
+ * chain with different initial states, each of T states.
  */
 
 /*
@@ -16,24 +16,24 @@
  *
  *     R-hat = sqrt(((n - 1) / n W + B / n) / W),
  *
- * near 1 where chains have forgotten where they began; 1 where nothing moves
- * and all are alike, INFINITY where nothing moves and they differ.
+ * near 1 if chains no longer depend on their initial states; without any
+ * variance within halves, 1 if all are equal, and INFINITY if they differ.
  *   x  [replicas,states], states >= 4
  */
 double eval_chains_rhat(size_t replicas, size_t states, const double *x);
 
 /* eval_chains_lagged() returns the autocorrelation at a lag below `states`, of
- * x minus its mean over all states and replicas; 0 where nothing moves. */
+ * x minus its mean over all states and replicas; 0 without variance. */
 double eval_chains_lagged(size_t replicas, size_t states, const double *x,
                           size_t lag);
 
 /* eval_chains_distance() returns the distance in total variation of two
- * distributions, 1/2 sum |p - q|, each made to sum to 1. */
+ * distributions, 1/2 sum |p - q|, after scaling each to the sum 1. */
 double eval_chains_distance(size_t n, const float *p, const float *q);
 
-/* eval_chains_noise() returns about how large that distance is between p and
- * the frequencies of so many independent draws from it, 1/2 sum of
- * min(sqrt(2 p / (pi draws)), 2 p). */
+/* eval_chains_noise() returns the approximate distance between p and the
+ * frequencies of so many independent draws from it, 1/2 sum of min(sqrt(2 p /
+ * (pi draws)), 2 p). */
 double eval_chains_noise(size_t n, const float *p, double draws);
 
 #endif

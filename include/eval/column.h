@@ -3,42 +3,38 @@
 
 #include <stddef.h>
 
-/*
- * Statistics of one number per sample, x [n], such as the temperatures that an
- * objective has learnt.
- */
+/* Statistics of one number per sample, x [n], such as learnt temperatures. */
 
-/* eval_sort() sorts x, rising. */
+/* eval_sort() sorts x in rising order. */
 void eval_sort(size_t n, double *x);
 
-/* eval_order() returns the indices of x in rising order, equal ones as they
- * stand; to be given to free(). */
+/* eval_order() returns the indices of x in rising order, a stable sort.  The
+ * caller frees them. */
 size_t *eval_order(size_t n, const double *x);
 
 /*
- * eval_quantile() returns the q-quantile of sorted numbers, linear between
- * the two that are next to (n - 1) q; n >= 1, 0 <= q <= 1.
+ * eval_quantile() returns the q-quantile of sorted numbers, interpolated
+ * linearly at the index (n - 1) q; n >= 1, 0 <= q <= 1.
  */
 double eval_quantile(size_t n, const double *sorted, double q);
 
 /*
  * eval_histogram() counts x in `bins` equal parts of [low, high]; a number
- * beyond goes to the first or the last.  low < high.
+ * outside counts in the first or the last. low < high.
  *   count [bins]  overwritten
  */
 void eval_histogram(size_t n, const double *x, double low, double high,
                     size_t bins, size_t *count);
 
 /*
- * eval_spearman() returns the correlation of the ranks of x and y, equal
- * numbers having the mean of their ranks; 0 where one of them is constant.
- * O(n log n).
+ * eval_spearman() returns the correlation of the ranks of x and y, with mean
+ * ranks for equal numbers; 0 if x or y is constant.  O(n log n).
  */
 double eval_spearman(size_t n, const double *x, const double *y);
 
 /*
- * eval_extremes() marks the m smallest and the m largest of x; of equal ones
- * the lower index counts as smaller.  2 m <= n.
+ * eval_extremes() marks the m smallest and the m largest of x; of equal numbers
+ * the one with the lower index counts as smaller. 2 m <= n.
  *   mark [n]  out: -1 for the smallest, 1 for the largest, else 0
  */
 void eval_extremes(size_t n, const double *x, size_t m, int *mark);

@@ -5,14 +5,14 @@
 #include <stdint.h>
 
 /*
- * Simple features of a picture that nothing has learnt, to compare encoders
- * with.  The picture is cut into 8 x 8 equal cells:
+ * Simple features of a picture without training, as a baseline for encoders.
+ * The picture is divided into 8 x 8 equal cells:
  *
  *     the mean colour of each cell                          192 numbers
- *     how strong edges are in each cell, in 8 directions:   512 numbers
- *         sums of |grad| by its angle modulo pi; grad is of
- *         differences of the mean of the colours, 0 at the
- *         border.  All 512 together are scaled to length 3
+ *     strength of edges in each cell, in 8 directions: 512 numbers sums of
+ *         |grad| by its angle modulo pi; grad is of differences of the mean of
+ *         the colours, 0 at the border.  All 512 together are scaled to length
+ *         3
  *     for each of 4^3 colours 2 sqrt of its share of the     64 numbers
  *         pixels of the picture
  *
@@ -29,7 +29,7 @@ enum {
  * eval_descriptor() computes these features.
  *   size   pixels of a side, a multiple of EVAL_CELLS
  *   image  [size,size,3]
- *   out    [EVAL_DESCRIPTOR], in the above order; cells by rows
+ *   out    [EVAL_DESCRIPTOR], in the order above; cells by rows
  */
 void eval_descriptor(size_t size, const uint8_t *image, float *out);
 

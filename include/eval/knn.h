@@ -7,19 +7,19 @@
 /*
  * The k nearest neighbours, exactly.
  *
- *     cosine:     s(q, r) = <q, r> / (|q| |r|)     0 where a row is zero
+ *     cosine:     s(q, r) = <q, r> / (|q| |r|)     0 if a row is zero
  *     Euclidean:  s(q, r) = -|q - r|^2
  *
- * A larger s is nearer; equal ones are ranked by the lower id.  Candidates are
+ * A larger s is nearer; of equal ones the lower id is first.  Candidates are
  * found with f32 matrix products, or with faster ones, and ranked in double:
- * every reference that rounding could have misplaced is looked at again, so the
+ * every reference that rounding could have misplaced is checked again, so the
  * answer is that of the formula in double and does not depend on processor and
  * number of threads.
  *
  * Faster products are those of num/split.h with AMX, and, for k <= n / 128,
- * those of num/scaled.h with AVX2.  Queries whose candidates they do not tell
- * apart are looked for with f32 again, and where these are more than an eighth
- * of some, first of 64, the rest is looked for with f32 at once.
+ * those of num/scaled.h with AVX2.  If they do not separate the candidates of a
+ * query, the query is repeated with f32; after a block with more than an eighth
+ * of such queries, the first block of 64, all further ones use f32 at once.
  */
 enum eval_metric { EVAL_COSINE, EVAL_EUCLIDEAN };
 
@@ -30,8 +30,8 @@ struct eval_knn;
 
 /*
  * eval_knn_new() prepares n references.
- *   ref  [n,d]  kept, not copied: it must outlive the result.  Finite; rows
- *               are zero or of length 1e-15 .. 1e15.
+ *   ref  [n,d]  not copied: it must outlive the result.  Finite; rows are zero
+ *               or of length 1e-15 .. 1e15.
  *   1 <= n < 2^32, d >= 1
  * O(n d) time, O(n) memory.
  */
@@ -42,13 +42,13 @@ void eval_knn_free(struct eval_knn *knn);
 /*
  * eval_knn_find() ranks the k nearest references of each of m queries.
  *   query  [m,d]  as the references
- *   k             1 .. n, or n - 1 when a query is left out of its neighbours
- *   self          query i is reference self + i, which is left out;
- *                 EVAL_NO_SELF when the sets are different
+ *   k             1 .. n, or n - 1 if queries are excluded
+ *   self          query i is reference self + i, which is excluded;
+ *                 EVAL_NO_SELF if the sets are different
  *   ids    [m,k]  nearest first
  *   score  [m,k]  s of each; may be NULL, which saves most products in double
  * O(m n d) time, shared among the threads; O(k + d) memory a query for 2,048
- * queries at a time, besides a tile of scores of 2 MB.
+ * queries at a time, plus a tile of scores of 2 MB.
  */
 void eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
                    size_t k, size_t self, uint32_t *ids, double *score);

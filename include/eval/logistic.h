@@ -4,21 +4,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rows with their labels. */
+/* Rows with labels. */
 struct eval_rows {
     size_t n, d;
     const float *x;   /* [n,d] */
     const int64_t *y; /* [n] 0 <= y < classes */
 };
 
-/* A linear classifier: x is given the label of the largest of w x + b. */
+/* A linear classifier: its label for x is the index of the largest of w x +
+ * b. */
 struct eval_linear {
     size_t d, classes;
     float *w; /* [classes,d] */
-    float *b; /* [classes], directly behind w */
+    float *b; /* [classes], directly after w */
 };
 
-/* eval_linear_init() makes a classifier with all weights zero; to be given to
+/* eval_linear_init() makes a classifier with zero weights; release it with
  * eval_linear_release(). */
 void eval_linear_init(struct eval_linear *linear, size_t d, size_t classes);
 void eval_linear_release(struct eval_linear *linear);
@@ -29,31 +30,29 @@ void eval_linear_release(struct eval_linear *linear);
  *     p_ic = softmax_c (<w_c, x_i> + b_c)
  *     L    = - sum_i log p_(i, y_i)                              [nats]
  *
- *   grad  [classes,d] and [classes] behind it, dL/dw and dL/db, overwritten;
- *         may be NULL
+ *   grad  [classes,d] followed by [classes], dL/dw and dL/db, overwritten; may
+ *         be NULL
  *   work  [n,classes]  scratch
- *   right out: how many rows are given their own label; may be NULL
+ *   right out: number of correctly classified rows; may be NULL
  *
- * Logits and grad are f32, the sum of L over rows is double: give it some
- * thousand rows at a time.  O(n d classes) time.
+ * Logits and grad are f32, the sum of L over rows is double: pass some thousand
+ * rows at a time.  O(n d classes) time.
  */
 double eval_logistic_sum(const struct eval_linear *linear,
                          const struct eval_rows *rows, float *grad, float *work,
                          size_t *right);
 
-/* eval_logistic_accuracy() returns the share of rows that are given their own
- * label. */
+/* eval_logistic_accuracy() returns the share of correctly classified rows. */
 double eval_logistic_accuracy(const struct eval_linear *linear,
                               const struct eval_rows *rows);
 
 /* eval_logistic_count() adds the rows to a confusion matrix, count
- * [classes,classes]: one row for each true label, one column for each label
- * given. */
+ * [classes,classes]: a row for each true label, a column for each predicted
+ * one. */
 void eval_logistic_count(const struct eval_linear *linear,
                          const struct eval_rows *rows, size_t *count);
 
-/* A function that is called after each pass over the training rows, to show
- * progress. */
+/* A callback after each pass over the training rows, to show progress. */
 struct eval_watch {
     void (*pass)(void *self);
     void *self;
@@ -65,9 +64,9 @@ struct eval_watch {
  *     L / n + l2 / 2 |w|^2                                  b is not penalised
  *
  * by eval_lbfgs(), sums over rows in double; at most `most` iterations, until
- * no slope is above `tolerance`.  scikit-learn's C is 1 / (n l2).
+ * no partial derivative is above `tolerance`. scikit-learn's C is 1 / (n l2).
  *   watch  may be NULL
- *   loss   out: the loss with its penalty
+ *   loss   out: the loss with penalty
  * Returns the number of iterations.
  */
 size_t eval_logistic_fit(struct eval_linear *linear,

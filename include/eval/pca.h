@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /*
- * Principal components: the k directions along which rows differ most.
+ * Principal components: the k directions of the largest variance of the rows.
  *
  *     C = 1/n sum_r (x_r - m) (x_r - m)',   C e_i = l_i e_i,   l_1 >= l_2 ...
  *     basis_i = s e_i,   s = k / sum_i sqrt(l_i)
@@ -14,13 +14,13 @@
  * largest element of each direction is positive.
  */
 struct eval_pca {
-    double scale;       /* s; 0 when all rows are the same */
-    double share;       /* of the variance that the k directions have */
+    double scale;       /* s; 0 if all rows are equal */
+    double share;       /* of the variance along the k directions */
     double first, last; /* deviations sqrt(l_1), sqrt(l_k), before scaling */
 };
 
 /*
- * eval_pca() finds them for n >= 2 rows.
+ * eval_pca() computes them for n >= 2 rows.
  *   x      [n,d]  finite
  *   k      1 .. min(n, d)
  *   basis  [k+1,d]  the k directions, then m
@@ -30,8 +30,8 @@ struct eval_pca eval_pca(size_t n, size_t d, const float *x, size_t k,
                          float *basis);
 
 /*
- * Canonical correlations (Hotelling 1936): directions along which the rows of x
- * and of y say the same, found without any training, to compare encoders with.
+ * Canonical correlations (Hotelling 1936): the most correlated directions of
+ * the rows of x and y, without training, as a baseline for encoders.
  *
  *     Cxx = 1/n sum (x - mx)(x - mx)',   Cyy and Cxy likewise
  *     (Cxx + rx I)^-1/2 Cxy (Cyy + ry I)^-1/2 = U diag(s) V',  s_1 >= s_2 ...
@@ -41,13 +41,13 @@ struct eval_pca eval_pca(size_t n, size_t d, const float *x, size_t k,
  *     b_i(y) = s_i v_i' (Cyy + ry I)^-1/2 (y - my)
  *
  * within the first p and q principal directions of x and y, as above.
- * Coordinates count by their correlation s_i, with which cosines of a(x) and
- * b(y) find the pairs that belong together best.
+ * Coordinates are weighted by their correlation s_i: cosines of a(x) and b(y)
+ * then retrieve matching pairs best.
  */
 struct eval_cca_settings {
     size_t p, q;  /* principal directions, 1 .. min(n, d) of each */
     size_t k;     /* pairs of directions, 1 .. min(p, q) */
-    double ridge; /* >= 0; what has no variance is left out with 0 */
+    double ridge; /* >= 0; 0 drops directions without variance */
 };
 
 /* A map a() or b() of a row: y = basis (x - mean). */
@@ -60,9 +60,9 @@ struct eval_map {
 /*
  * eval_cca() finds a and b for n >= 2 pairs of rows.
  *   x [n,dx], y [n,dy]   finite
- *   a, b                 out; to be given to eval_map_release()
+ *   a, b                 out; release them with eval_map_release()
  *   correlation [k]      s_1 .. s_k
- * O(n d min(n, d)) for each side, O(p q min(p, q)) besides.
+ * O(n d min(n, d)) for each side, plus O(p q min(p, q)).
  */
 void eval_cca(size_t n, size_t dx, const float *x, size_t dy, const float *y,
               const struct eval_cca_settings *settings, struct eval_map *a,

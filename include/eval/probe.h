@@ -8,47 +8,47 @@
 #include "util/err.h"
 
 /*
- * Linear probes: how well a linear classifier on frozen features names the
- * classes.  Trained on one set of rows, judged on another.
+ * Linear probes: the accuracy of a linear classifier on frozen features,
+ * trained on one set of rows and tested on another.
  */
 struct eval_probe {
-    double accuracy;   /* on the test rows: what a probe is run for */
-    double train;      /* on the rows it was trained on */
-    double loss;       /* mean on those rows, penalty included [nats] */
+    double accuracy;   /* on the test rows: the result of the probe */
+    double train;      /* accuracy on the train rows */
+    double loss;       /* mean on the train rows, with penalty [nats] */
     double l2;         /* the penalty used */
-    double held_out;   /* accuracy on the split that chose l2; 0: none did */
+    double held_out;   /* accuracy on the validation split; 0: no split */
     size_t iterations; /* of the last fit, or epochs of SGD */
-    size_t epoch;      /* SGD: after which the accuracy was taken, from 1 */
+    size_t epoch;      /* SGD: epoch of the accuracy, from 1 */
 };
 
-/* The penalties that are tried, strongest first. */
+/* The penalties to try, strongest first. */
 enum { EVAL_PROBE_GRID = 7 };
 extern const double eval_probe_grid[EVAL_PROBE_GRID];
 
 struct eval_probe_spec {
     size_t classes;
     double l2;         /* fixed; 0: chosen from the grid */
-    double share;      /* of the train rows held out to choose by, (0, 1) */
+    double share;      /* of the train rows for validation, (0, 1) */
     uint64_t seed;     /* of that split */
-    size_t iterations; /* at most, a fit */
-    double tolerance;  /* on the slopes, see eval_logistic_fit() */
-    size_t *count; /* [classes,classes] which label each test row is given, as
-                      eval_logistic_count(); NULL: not wanted */
+    size_t iterations; /* the most of a fit */
+    double tolerance;  /* see eval_logistic_fit() */
+    size_t *count; /* [classes,classes] confusion matrix of the test rows, as
+                      eval_logistic_count(); or NULL */
     const struct eval_watch *watch; /* or NULL */
 };
 
 /*
- * eval_probe_logistic() is a probe that is random in nothing but the split:
+ * eval_probe_logistic() is a probe in which only the split is random:
  *
  *     x <- (x - mean) / deviation      per feature, of the train rows; a
  *                                      feature that is constant becomes 0
  *     w, b = argmin L / n + l2 / 2 |w|^2
  *
- * The penalty is the one whose fit, on the train rows that are not held out,
- * is right most often on those that are.  Penalties are tried from strong to
- * weak, each fit starting from the one before.  A penalty counts as better when
- * its accuracy is higher by 0.001; after two in a row that are not better the
- * search ends.  The last fit, on all train rows, starts from the best one.
+ * The penalty is the one with the highest accuracy on the validation rows,
+ * after a fit on the other train rows.  Penalties are tried from strong to
+ * weak, and each fit starts from the previous one.  A penalty is better if its
+ * accuracy is higher by 0.001; the search ends after two in a row that are not
+ * better.  The last fit, on all train rows, starts from the best one.
  *   train  at least 2 rows, of the width of test; test at least 1
  * Makes a copy of both sets.  O(n d classes) time an iteration.
  */
@@ -58,17 +58,17 @@ void eval_probe_logistic(const struct eval_probe_spec *spec,
                          struct eval_probe *probe);
 
 /*
- * A probe by stochastic gradient descent as papers have run it, on features
- * as they are: momentum 0.9, no weight decay, the mean loss of each batch, the
- * last batch of an epoch as short as it comes.
+ * A probe by stochastic gradient descent, as in papers, on unscaled features:
+ * momentum 0.9, no weight decay, the mean loss of each batch, a short last
+ * batch.
  */
 struct eval_sgd {
     const char *name;
     double rate;
     size_t batch, epochs;
     int shuffle; /* 0: rows in their order, in every epoch */
-    int best;    /* accuracy of the best epoch on the test rows (so the papers;
-                    it flatters), not of the last */
+    int best;    /* 1: report the best epoch on the test rows, as the papers do
+                    (biased upwards), not the last one */
     enum { EVAL_RATE_CONSTANT, EVAL_RATE_FIFTHS, EVAL_RATE_COSINE } schedule;
     double spread; /* initial weights N(0, spread^2), b = 0; 0: w and b are
                       U(+-1/sqrt(d)), as torch.nn.Linear's */
@@ -83,9 +83,9 @@ const struct eval_sgd *eval_sgd_find(const char *name, struct err *err);
 /*
  * eval_probe_sgd() runs such a probe.  With EVAL_RATE_FIFTHS the rate falls to
  * a fifth after 0.4, 0.6 and 0.8 of the epochs; with EVAL_RATE_COSINE it is
- * multiplied by (1 + cos(pi e / epochs)) / 2 in epoch e = 0, 1, ...
- * Of spec it reads classes, seed, count and watch.
- * Returns 0, or -1 where the weights are no longer finite.
+ * multiplied by (1 + cos(pi e / epochs)) / 2 in epoch e = 0, 1, ... It reads
+ * classes, seed, count and watch of spec.  Returns 0, or -1 if the weights are
+ * no longer finite.
  */
 int eval_probe_sgd(const struct eval_sgd *sgd,
                    const struct eval_probe_spec *spec,

@@ -5,19 +5,19 @@
 #include <stdint.h>
 
 /*
- * Retrieval: does a query find its right answers among all candidates?  A query
- * may have several: an image its captions, a caption its image.
+ * Retrieval: ranks of the right answers of queries among all candidates.  A
+ * query may have several: an image its captions, a caption its image.
  *
- *     cosine:  s_ij = <u_i, v_j> / (|u_i| |v_j|)     0 where a row is zero
+ *     cosine:  s_ij = <u_i, v_j> / (|u_i| |v_j|)     0 if a row is zero
  *     raw:     s_ij = <u_i, v_j>                     favours long rows
  *
  *     best_i = max_{j in O_i} s_ij                   O_i: the right answers
  *     rank_i = 1 + #{j not in O_i: s_ij > best_i}
  *                + #{j not in O_i: s_ij = best_i} / 2
  *
- * so a query is found at k when one of its answers is among the first k, and a
- * tie counts half: rows which are all the same find nothing, their rank is that
- * of a draw (lib/algorithms.md 8).
+ * so a query is found at k if one of its answers is among the first k, and a
+ * tie counts half: equal rows get the expected rank of a random order
+ * (lib/algorithms.md 8).
  */
 struct eval_answers {
     size_t n;       /* queries */
@@ -28,7 +28,7 @@ struct eval_answers {
 
 /*
  * eval_answers_by_key() returns the answers of n queries among m candidates:
- * all candidates with the query's key; to be released.
+ * all candidates with the query's key.  The caller releases them.
  *   query [n], candidate [m]  their keys, any numbers
  * O((n + m) log m + answers) time.
  */
@@ -36,10 +36,9 @@ struct eval_answers eval_answers_by_key(size_t n, const int64_t *query,
                                         size_t m, const int64_t *candidate);
 
 /*
- * eval_answers_join() replaces each answer of a query by the answers that
- * `next` has to it: where `answers` has the equal captions of a caption, and
- * `next` the images of a caption, these become all images that have an equal
- * caption.
+ * eval_answers_join() replaces each answer of a query by its answers in `next`.
+ * Example: `answers` has the equal captions of a caption, and `next` the images
+ * of a caption; the result has all images with an equal caption.
  */
 void eval_answers_join(struct eval_answers *answers,
                        const struct eval_answers *next);
@@ -58,8 +57,8 @@ void eval_answers_release(struct eval_answers *answers);
 void eval_answers_rank(const struct eval_answers *answers, size_t m, size_t d,
                        const float *u, const float *v, double *rank);
 
-/* eval_answers_chance() returns the share of the queries with an answer that a
- * random order of m candidates would find at 1, in expectation. */
+/* eval_answers_chance() returns the expected share of queries found at 1 in a
+ * random order of m candidates, among the queries with an answer. */
 double eval_answers_chance(const struct eval_answers *answers, size_t m);
 
 enum eval_similarity { EVAL_PAIR_COSINE, EVAL_PAIR_RAW };
@@ -87,14 +86,14 @@ struct eval_ranks {
 struct eval_ranks eval_ranks(size_t n, double *rank);
 
 /*
- * Classification by texts: an image is taken for the class whose text is
- * nearest by cosine (Radford et al. 2021, arXiv:2103.00020, 3.1.2).  It is
- * right at k where the rank of the text of its class is k at most, so that
- * texts that are all the same name no class.
+ * Zero-shot classification: an image gets the class with the nearest text by
+ * cosine (Radford et al. 2021, arXiv:2103.00020, 3.1.2).  It is right at k if
+ * the rank of the text of its class is at most k, so that equal texts predict
+ * no class.
  */
 struct eval_hits {
-    size_t images;        /* of a class */
-    size_t at1, at3, at5; /* how many of them are right at 1, 3, 5 */
+    size_t images;        /* of the class */
+    size_t at1, at3, at5; /* number of them right at 1, 3, 5 */
 };
 
 /*

@@ -5,10 +5,10 @@
 #include <stdint.h>
 
 /*
- * eval_vote() lets k neighbours choose a label: each counts 1, or, with
- * temperature > 0, exp(s / temperature) (Wu et al. 2018, arXiv:1805.01978,
+ * eval_vote() chooses a label by the votes of k neighbours: each counts 1, or,
+ * with temperature > 0, exp(s / temperature) (Wu et al. 2018, arXiv:1805.01978,
  * with 0.07 for cosines).  A tie goes to the smallest label.
- *   ids, score  [k]  one row of eval_knn_find(); score is not read when
+ *   ids, score  [k]  one row of eval_knn_find(); score is not read if
  *                    temperature = 0
  *   labels      [n]  of the references, 0 <= label < classes
  *   votes       [classes]  scratch
@@ -19,12 +19,12 @@ size_t eval_vote(size_t k, const uint32_t *ids, const double *score,
                  double *votes);
 
 /*
- * eval_vote_count() counts the queries whose neighbours choose their own label,
- * for several k at once.
- *   ids, score  [m,most]  as eval_knn_find() leaves them for k = most
+ * eval_vote_count() counts the queries with the right vote, for several k at
+ * once.
+ *   ids, score  [m,most]  from eval_knn_find() with k = most
  *   want        [m]       the queries' labels
  *   k           [choices] each 1 .. most
- *   right       [choices] to which the counts are added
+ *   right       [choices] the counts are added
  */
 void eval_vote_count(size_t m, size_t most, const uint32_t *ids,
                      const double *score, const int64_t *want,

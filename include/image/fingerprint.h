@@ -6,10 +6,10 @@
 #include "image/view.h"
 
 /*
- * A fingerprint of an image: the image itself, scaled to 9 x 8 pixels, and 64
- * bits that say which of these pixels, in grey, is darker than the one to its
- * right (the difference hash).  Scaling, compression and slight changes of
- * light leave most bits as they are.
+ * A fingerprint of an image: the image scaled to 9 x 8 pixels, and 64 bits,
+ * each set if a pixel, in grey, is darker than the one to its right (the
+ * difference hash).  Scaling, compression and slight changes of brightness do
+ * not change most bits.
  */
 enum { IMAGE_FINGERPRINT_WIDTH = 9, IMAGE_FINGERPRINT_HEIGHT = 8 };
 
@@ -18,7 +18,7 @@ struct image_fingerprint {
     uint8_t pixel[IMAGE_FINGERPRINT_WIDTH * IMAGE_FINGERPRINT_HEIGHT * 3];
 };
 
-/* image_fingerprint() computes it; scratch as in image_view(). */
+/* image_fingerprint() computes it, with scratch as in image_view(). */
 void image_fingerprint(const struct image *image,
                        struct image_scratch **scratch,
                        struct image_fingerprint *fingerprint);

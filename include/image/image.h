@@ -9,7 +9,7 @@ struct image {
     uint8_t *pixel;
     size_t width, height;
     size_t room;     /* bytes allocated */
-    uint8_t *memory; /* and where, by image_size(): pixel lies in it */
+    uint8_t *memory; /* their address; pixel points into it */
 };
 
 /* A part of an image, in pixels. */
@@ -17,12 +17,14 @@ struct image_box {
     size_t left, top, width, height;
 };
 
-/* image_box_cover() makes a box the least one that holds another one, too. */
+/* image_box_cover() enlarges a box to the smallest one that contains
+ * another. */
 void image_box_cover(struct image_box *box, const struct image_box *other);
 
 /*
- * What a caller reads of an image, asked when its size is known: box(of, ...)
- * returns a box of at least one pixel inside of width x height.
+ * The region of an image that a caller reads: a callback when the size is
+ * known, box(of, ...), returns a box of at least one pixel inside of width x
+ * height.
  */
 struct image_region {
     struct image_box (*box)(void *of, size_t width, size_t height);
@@ -33,9 +35,9 @@ struct image_region {
 void image_release(struct image *image);
 
 /*
- * image_size() makes room for width x height; the content is undefined.
- * The first pixel has an odd address, which libjpeg-turbo fills faster than one
- * that is a multiple of 32 (lib/image/image.c).
+ * image_size() allocates width x height pixels; they are undefined.  The first
+ * pixel has an odd address, as libjpeg-turbo then writes faster than to a
+ * multiple of 32 (lib/image/image.c).
  */
 void image_size(struct image *image, size_t width, size_t height);
 

@@ -8,36 +8,36 @@
 #include "util/err.h"
 
 /*
- * Memory that the operators of this room work in.  It starts as NULL, grows to
- * the size that the largest image needed, and goes to image_scratch_free().
+ * Scratch memory of the operators of this room.  It starts as NULL and grows to
+ * the size for the largest image; free it with image_scratch_free().
  */
 struct image_scratch;
 void image_scratch_free(struct image_scratch *scratch);
 
 /*
- * A recipe: how a random view of an image is made.  Operators are torchvision's
- * on PIL images (lib/algorithms.md 7), applied in the order: random resized
- * crop, flip, RandAugment, colour jitter, grey, blur.  A flip that stands last
- * in a paper's recipe makes the same views.
+ * A recipe: the parameters of random views of an image.  Operators are
+ * torchvision's on PIL images (lib/algorithms.md 7), applied in the order:
+ * random resized crop, flip, RandAugment, colour jitter, grey, blur.  A paper's
+ * recipe with the flip last makes the same views.
  */
 struct image_recipe {
     size_t size;                 /* views are size x size */
-    double scale_min, scale_max; /* share of the area that the crop keeps */
-    double ratio_min, ratio_max; /* its aspect, width / height */
+    double scale_min, scale_max; /* area of the crop, as a share of the image */
+    double ratio_min, ratio_max; /* its aspect ratio, width / height */
     double flip;                 /* probability of mirroring left to right */
-    double jitter;               /* probability of jitter at all */
+    double jitter;               /* probability of jitter */
 
-    /* Jitter does its four steps in random order: factors are uniform in
-     * max(0, 1 - x) .. 1 + x, the hue turns by -x .. x of the circle; a step
-     * whose x is 0 is left out. */
+    /* Jitter has four steps in random order: factors are uniform in max(0, 1 -
+     * x) .. 1 + x, the hue rotates by -x .. x of the circle; a step with x = 0
+     * is skipped. */
     double brightness, contrast, saturation, hue;
     double grey;                 /* probability */
     double blur;                 /* probability */
     double sigma_min, sigma_max; /* of the blur, in pixels */
     size_t taps; /* 0: PIL's box blurs; odd: torchvision's sampled kernel */
 
-    /* RandAugment (arXiv:1909.13719): N operations, one after the other, each
-     * drawn anew among the first op_kinds of the list below, and done at
+    /* RandAugment (arXiv:1909.13719): N operations in sequence, each chosen at
+     * random among the first op_kinds of the list below, and applied at
      * magnitude M with probability op_rate. */
     size_t ops;       /* N */
     double magnitude; /* M */
@@ -50,7 +50,7 @@ enum { IMAGE_SIZE_MAX = 4096, IMAGE_SIGMA_MAX = 100, IMAGE_OPS_MAX = 16 };
 
 /*
  * image_recipe_find() fills in the recipe of a spec, NAME[,FIELD=X]...: a named
- * recipe, some of whose fields are changed, as in "cifar,hue=0,scale-min=0.3".
+ * recipe with some fields changed, as in "cifar,hue=0,scale-min=0.3".
  *
  *     cifar          32 px, no blur: for small images (the default)
  *     imagenet       224 px, strong jitter, blur in every second view (SimCLR)
@@ -79,13 +79,12 @@ enum { IMAGE_SIZE_MAX = 4096, IMAGE_SIGMA_MAX = 100, IMAGE_OPS_MAX = 16 };
  *
  * Operations are identity, autocontrast, equalize, brightness, sharpness,
  * shear-x, shear-y, translate-x, translate-y, rotate, posterize, solarize,
- * saturation, contrast (lib/image/randaugment.h has what each does at a
- * magnitude).
+ * saturation, contrast (defined in lib/image/randaugment.h).
  *
- * The size is no FIELD: a caller that wants another sets it afterwards.
- * Returns 0, or -1 and the recipe untouched: for an unknown name or field, with
- * the list of them; a field given twice; a value that is not wholly a number,
- * or out of range.
+ * The size is not a FIELD: callers set another one afterwards.  Returns 0, or
+ * -1 with the recipe untouched for an unknown name or field (the message lists
+ * the known ones), a repeated field, a value that is not a number or out of
+ * range.
  */
 int image_recipe_find(const char *spec, struct image_recipe *recipe,
                       struct err *err);
@@ -96,18 +95,19 @@ struct image_field {
     double min, max;
 };
 
-/* image_recipe_name() returns the name of recipe i of the list above, from 0,
- * image_recipe_field() field i of those that a spec may change, in the order
- * that --help has, both NULL behind the last; image_recipe_get() the value of
- * field i in a recipe. */
+/*
+ * image_recipe_name() returns the name of recipe i of the list above, from 0;
+ * image_recipe_field() field i that a spec may change, in the order of --help;
+ * both NULL after the last. image_recipe_get() returns the value of field i in
+ * a recipe.
+ */
 const char *image_recipe_name(size_t i);
 const struct image_field *image_recipe_field(size_t i);
 double image_recipe_get(const struct image_recipe *recipe, size_t i);
 
 /*
- * image_recipe_check() judges a recipe whose fields came from elsewhere by the
- * same ranges, and its size, 1 .. IMAGE_SIZE_MAX: 0, or -1 with the field that
- * is wrong.
+ * image_recipe_check() checks a recipe from another source against the same
+ * ranges, and its size, 1 .. IMAGE_SIZE_MAX: 0, or -1 with the wrong field.
  */
 int image_recipe_check(const struct image_recipe *recipe, struct err *err);
 
@@ -115,7 +115,7 @@ int image_recipe_check(const struct image_recipe *recipe, struct err *err);
  * image_view() makes view number `view` of a sample.  The bytes are a function
  * of recipe, image and the four numbers, on any machine.  O(size^2 + pixels of
  * the crop).
- *   image  of one pixel at least: an empty one is a bug of the caller
+ *   image  at least one pixel: an empty one is a bug of the caller
  *   seed   the run's seed, combined with the data set's digest by the caller
  *   sample < 2^48, epoch < 2^32, view < 2^16
  *   out    [size,size,3]
@@ -124,7 +124,7 @@ void image_view(const struct image_recipe *recipe, const struct image *image,
                 uint64_t seed, uint64_t sample, uint64_t epoch, uint64_t view,
                 struct image_scratch **scratch, uint8_t *out);
 
-/* image_view_box() returns the part that image_view() reads of an image of that
+/* image_view_box() returns the box that image_view() reads of an image of that
  * size, with the same numbers. */
 struct image_box image_view_box(const struct image_recipe *recipe, size_t width,
                                 size_t height, uint64_t seed, uint64_t sample,
@@ -132,9 +132,10 @@ struct image_box image_view_box(const struct image_recipe *recipe, size_t width,
 
 /*
  * image_plain() writes the view for evaluation: the short side resized to
- * `size` (antialiased bilinear), the long one to trunc(size long / short), the
- * centre cropped; torchvision's Resize and CenterCrop.  An image of size x size
- * is copied; one without pixels is a bug of the caller. out  [size,size,3]
+ * `size` (antialiased bilinear), the long one to trunc(size long / short), and
+ * the centre cropped, as torchvision's Resize and CenterCrop.  An image of size
+ * x size is copied; one without pixels is a bug of the caller.  out
+ * [size,size,3]
  */
 void image_plain(size_t size, const struct image *image,
                  struct image_scratch **scratch, uint8_t *out);

@@ -5,11 +5,11 @@
 #include <stdint.h>
 
 /*
- * Strings of bytes without doubles, numbered 0, 1, ... in the order in which
- * they came.  Starts as zeros.  To find or to add one takes O(its length).
+ * A set of byte strings, numbered 0, 1, ... in the order of insertion.  Starts
+ * as zeros.  Finding or adding one takes O(its length).
  */
 struct lexicon {
-    char *text; /* of all, one behind the other */
+    char *text; /* of all, concatenated */
     size_t text_len, text_room;
     struct lexicon_entry {
         size_t at;
@@ -22,20 +22,23 @@ struct lexicon {
 
 enum { LEXICON_NONE = -1 };
 
-/* text_lexicon_find() is the number of a string, or LEXICON_NONE. */
+/* text_lexicon_find() returns the number of a string, or LEXICON_NONE. */
 int64_t text_lexicon_find(const struct lexicon *lexicon, const void *text,
                           size_t len);
 
-/* text_lexicon_add() is the number of a string, which is n - 1 if it is new;
- * there may be up to 2^31 of them, of less than 2^32 bytes each. */
+/* text_lexicon_add() returns the number of a string, n - 1 if it is new; at
+ * most 2^31 strings of less than 2^32 bytes each. */
 size_t text_lexicon_add(struct lexicon *lexicon, const void *text, size_t len);
 
-/* text_lexicon_text() is string i < n, of *len bytes; until the next is added.
+/*
+ * text_lexicon_text() returns string i < n, of *len bytes, valid until the next
+ * text_lexicon_add().
+ *
  */
 const char *text_lexicon_text(const struct lexicon *lexicon, size_t i,
                               size_t *len);
 
-/* text_lexicon_clear() empties it and keeps its room. */
+/* text_lexicon_clear() removes all strings, but does not free memory. */
 void text_lexicon_clear(struct lexicon *lexicon);
 void text_lexicon_release(struct lexicon *lexicon);
 

@@ -6,7 +6,7 @@
 
 /*
  * base64_encode() returns n bytes as text, RFC 4648 section 4: A-Z a-z 0-9 + /,
- * filled up with '='; without line ends.  To be given to free().
+ * padded with '=', without line breaks.  The caller frees it.
  */
 char *base64_encode(const uint8_t *bytes, size_t n);
 

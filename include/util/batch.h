@@ -9,11 +9,11 @@
 /*
  * A batch, from the plan to its gradient: v views of each of b samples, and
  * further samples that are negatives only.  Selector, filter, augmenter,
- * trainer and sampler fill in what they know; the rest is zero.
+ * trainer and sampler fill in the fields that they know; the others are zero.
  *
  * Letters of shapes: b samples, v views, n = v b rows (row = view b + sample),
- * d numbers of an embedding, r further samples, s further captions.  All arrays
- * are lent.
+ * d numbers of an embedding, r further samples, s further captions.  The struct
+ * does not own its arrays.
  */
 enum { BATCH_VALUES_MAX = 8 };
 
@@ -22,20 +22,19 @@ struct batch_extra {
     size_t n;             /* r */
     const int64_t *ids;   /* [r] may repeat */
     const int64_t *view;  /* [r] which of its views; -1, or NULL: a new one */
-    const int64_t *epoch; /* [r] of which epoch that view is; NULL: 0, as of
+    const int64_t *epoch; /* [r] the epoch of that view; NULL: 0, the epoch of
                            * fixed views */
-    int64_t most;         /* r, of captions s, is never larger in this run; 0:
-                           * not known */
+    int64_t most;         /* upper bound of r (of s with captions) in this run;
+                           * 0: not known */
 
     size_t n_texts;       /* s */
     const int64_t *texts; /* [s,2] further captions: (sample, which of its
                            * captions); NULL: none */
 
-    /* What a draw tells the weighing of it, which comes some steps later and
-     * maybe in another process: arrays [r], or NULL. */
-    const int32_t *hint_row;  /* the row of the batch for which it was drawn;
-                               * -1: for none.  The cache draws for a sample i,
-                               * row i */
+    /* What is known of a draw when it is made, for its weighing some steps
+     * later, maybe in another process: arrays [r], or NULL. */
+    const int32_t *hint_row;  /* the row of the batch that it was drawn for; -1:
+                               * none.  The cache draws for sample i, row i */
     const int32_t *hint_view; /* of EMC2: the view in the state of that row's
                                * chain; -1: none */
     const float *hint_log_q;  /* of the cache: log of the probability of the
@@ -67,8 +66,8 @@ struct batch {
                               * NULL: there are none */
     const size_t *offsets;   /* [b + s + 1] where each begins */
 
-    const uint8_t *pixels; /* [v,b,height,width,channels], beside captions
-                            * [b,...] */
+    const uint8_t *pixels; /* [v,b,height,width,channels]; with captions
+                            * [b,height,width,channels] */
     size_t n_substituted;
     int64_t (*substituted)[2]; /* [n_substituted] the sample that could not be
                                 * used, and its substitute */
@@ -76,7 +75,7 @@ struct batch {
     double beta;    /* inverse temperature, finite, > 0 */
     size_t dim;     /* d */
     const float *z; /* [v,b,d] embeddings of unit length */
-    int timeless;   /* 1: the states of its rows have epoch 0 all the same */
+    int timeless;   /* 1: the states of its rows have epoch 0 in every epoch */
 };
 
 /*
@@ -86,7 +85,7 @@ struct batch {
  *
  *   memory  [batch_captions_size()] what these point to
  *
- * batch_captions_undo() clears them again, but for v, and extra's z.
+ * batch_captions_undo() clears these fields except v, and clears extra's z.
  */
 size_t batch_captions_size(const struct batch *batch);
 void batch_captions(struct batch *batch, int64_t *memory);

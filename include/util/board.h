@@ -10,11 +10,12 @@
 /*
  * A file of events that TensorBoard opens: numbers and histograms by step.
  *
- * The file is a chain of records: the length of its event (8 bytes, the least
- * first), a check sum of the length, the event, a check sum of the event.  A
- * sum is the CRC-32C c of the bytes, turned and shifted: (c >> 15 | c << 17) +
- * 0xa282ead8.  The event is a message of protocol buffers (tensorflow's
- * event.proto and summary.proto), of which these fields are written:
+ * The file is a chain of records: the length of its event (8 bytes,
+ * little-endian), a check sum of the length, the event, a check sum of the
+ * event.  A sum is the CRC-32C c of the bytes, rotated and offset: (c >> 15 | c
+ * << 17) + 0xa282ead8.  The event is a message of protocol buffers
+ * (tensorflow's event.proto and summary.proto), of which these fields are
+ * written:
  *
  *     Event      1 wall time, 2 step, 3 version of the file, 5 Summary
  *     Summary    1 Value
@@ -23,7 +24,7 @@
  *                6 upper ends of buckets, 7 counts in them
  *
  * TensorBoard takes a file for one of events if its name contains "tfevents".
- * Not for two threads at once.
+ * Not thread-safe.
  */
 struct board;
 
@@ -33,33 +34,33 @@ struct board_when {
 };
 
 /*
- * board_open() begins a file with an event that says what it is.  It cannot
- * fail: errors show in board_flush().
- *   file   open for writing, lent until board_close()
+ * board_open() begins a file with the event of its version.  It cannot fail:
+ * board_flush() reports errors.
+ *   file   open for writing; it must stay open until board_close()
  *   name   of the file, for the sentence of an error
  *   time   as in board_when
  */
 struct board *board_open(FILE *file, const char *name, double time);
 
-/* board_number() adds a number by that tag, "loss"; TensorBoard keeps it as a
+/* board_number() adds a number under a tag, "loss"; TensorBoard stores it as a
  * float.  A slash in a tag makes groups. */
 void board_number(struct board *board, const struct board_when *when,
                   const char *tag, double value);
 
 /*
  * board_histogram() adds a histogram of 50 buckets of equal width.  Nothing is
- * added where n is 0.
+ * added if n is 0.
  *   x   [n]   finite
  */
 void board_histogram(struct board *board, const struct board_when *when,
                      const char *tag, const float *x, size_t n);
 
-/* board_flush() hands all that was added to the system, so that others see it;
- * -1 with a sentence where anything so far could not be written. */
+/* board_flush() flushes the file, so that other processes see all that was
+ * added; -1 with a sentence if a write has failed since board_open(). */
 int board_flush(struct board *board, struct err *err);
 
-/* board_close() flushes and frees the board; the file stays open.  Returns as
- * board_flush(). */
+/* board_close() flushes and frees the board; the file stays open.  Returns what
+ * board_flush() returns. */
 int board_close(struct board *board, struct err *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that grow as needed; release with data_bytes_release(). */
+/* A growing array of bytes; data_bytes_release() frees it. */
 struct data_bytes {
     uint8_t *data;
     size_t len, room;

@@ -4,22 +4,21 @@
 #include "util/isa.h"
 
 /*
- * UTIL_CLONES in place of a function's head compiles it three times, for plain
- * x86-64, AVX2 and AVX-512, and calls the one of util_isa(): plain C in hot
- * loops becomes wide without -march.
+ * UTIL_CLONES as a function's head compiles it three times, for plain x86-64,
+ * AVX2 and AVX-512, and calls the one for util_isa(): the compiler vectorises
+ * plain C without -march.
  *
  *     static UTIL_CLONES(double, sum, (size_t n, const float *x), (n, x))
  *     {
  *         ...
  *     }
  *
- * is sum(), which calls sum_v4(), sum_v3() or sum_v1(): names that a profile
- * shows, and a test may call.  The result's type is one of those that have a
+ * defines sum(), which calls sum_v4(), sum_v3() or sum_v1(): a profile shows
+ * these names, and a test may call them.  The return type must have a
  * UTIL_RETURN_ below.  Floating-point contraction stays off (-std=c11), so the
- * clones give the same bits.  The level is a variable that libfoil alone sees,
- * so that a call costs a load and a jump.  There is only the plain function
- * where the compiler was told of an instruction set (-march), optimises
- * nothing, or instruments the code.
+ * clones give the same bits.  The level is a hidden variable of libfoil: a call
+ * costs a load and a jump.  Only the plain function is compiled with -march,
+ * without optimisation, or with a sanitizer.
  */
 extern enum util_isa util_isa_bound __attribute__((visibility("hidden")));
 

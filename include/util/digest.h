@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * XXH3-128 (the xxHash library): tells apart files and data sets that differ
- * by accident.  It is no defence against somebody who wants two to agree.
+ * XXH3-128 (the xxHash library): distinguishes files and data sets that differ
+ * by accident.  It does not protect against deliberate collisions.
  */
 struct digest {
     uint8_t byte[16]; /* canonical order: as `xxh128sum` prints it */
@@ -26,10 +26,10 @@ struct digest digest_end(struct digest_stream *stream); /* frees it */
 /* digest_hex() writes 32 hexadecimal digits and a zero; returns hex. */
 char *digest_hex(const struct digest *digest, char hex[DIGEST_HEX]);
 
-/* digest_from_hex() reads such text: 0, or -1 when it is anything else. */
+/* digest_from_hex() reads such text: 0, or -1 for any other text. */
 int digest_from_hex(struct digest *digest, const char *hex);
 
-/* digest_word() returns the first 8 bytes as a number, to seed with. */
+/* digest_word() returns the first 8 bytes as a number, for use as a seed. */
 uint64_t digest_word(const struct digest *digest);
 
 /* digest_shared() returns how many of n digests are among m others; it sorts

@@ -26,7 +26,7 @@ enum dtype {
 
 struct dtype_about {
     const char *wire;        /* in foil-wire(5), or NULL: not sent */
-    const char *safetensors; /* in its header */
+    const char *safetensors; /* in a safetensors header */
     const char *npy;         /* NumPy's descr, or NULL: not read or written */
     size_t bytes;            /* of an element */
 };

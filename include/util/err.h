@@ -4,22 +4,22 @@
 #include <stddef.h>
 
 /*
- * Errors: what the outside world did wrong, in one sentence.
+ * Errors: one sentence about a fault of the outside world.
  *
- * A function that can fail takes a struct err * last and returns 0 or -1 (or
- * an object or NULL).  On failure the sentence is filled in; on success it is
- * untouched.  Nothing under lib/ prints or exits.  A broken promise of our
- * own code is not an error: it is a bug, and REQUIRE() stops the process.
+ * A function that can fail takes a struct err * last and returns 0 or -1 (or an
+ * object or NULL).  On failure the sentence is filled in; on success it is
+ * untouched.  Nothing under lib/ prints or exits.  A wrong assumption of our
+ * own code is not an error but a bug: REQUIRE() aborts the process.
  */
 struct err {
     char msg[512];
 };
 
 /*
- * err_set() writes the sentence and returns -1, so that a failing function
- * can end with `return err_set(err, ...)`.  Small first letter, no full stop,
- * the subject in single quotes, the reason last, and what to do where that is
- * not plain: "cannot open 'a.tar': No such file or directory".
+ * err_set() writes the sentence and returns -1, so that a failing function can
+ * end with `return err_set(err, ...)`.  Small first letter, no full stop, the
+ * subject in single quotes, the reason last, and what to do if that is not
+ * obvious: "cannot open 'a.tar': No such file or directory".
  */
 int err_set(struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -29,9 +29,9 @@ int err_sys(struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * err_name() says that a name is none of those that list(0), list(1), ...
- * return before NULL, and returns -1: "no strategy 'x': there are shuffle
- * replace".
+ * err_name() reports an unknown name, lists the known ones, which list(0),
+ * list(1), ... return before NULL, and returns -1: "no strategy 'x': there are
+ * shuffle replace".
  *
  *     what   the noun, "strategy"
  *     len    bytes of the name, of which up to 40 are shown
@@ -45,7 +45,7 @@ int err_name(struct err *err, const char *what, const char *name, size_t len,
  */
 const char *plural(size_t n);
 
-/* REQUIRE() checks a promise of our own code.  It is never compiled out. */
+/* REQUIRE() checks an assumption of our own code.  It is never compiled out. */
 #define REQUIRE(cond) \
     ((cond) ? (void)0 : err_bug(__FILE__, __LINE__, __func__, #cond))
 

@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 /*
- * The word that was probably meant by a wrong one: the word with the fewest
- * changes, if these are at most two, and fewer than half of its letters.
+ * The word that was probably meant by a misspelt one: the word with the fewest
+ * changes, if these are at most two and fewer than half of its letters.
  *
  *     struct guess guess = {.word = "epohcs"};
  *     guess_try(&guess, "epochs");
@@ -13,27 +13,27 @@
  *     opt_misuse("no option '%s'%s", guess.word, guess_words(&guess));
  */
 struct guess {
-    const char *word, *lead; /* before it, "--"; NULL: nothing */
+    const char *word, *lead; /* prefix of suggestions, "--", or NULL */
     char best[64], words[96];
     size_t changes;
 };
 
-/* guess_try() compares with a valid word; one of 64 bytes or more is left
- * out. */
+/* guess_try() compares with a valid word; it ignores one of 64 bytes or
+ * more. */
 void guess_try(struct guess *guess, const char *word);
 
-/* guess_words() returns ": did you mean 'epochs'?", or "" where nothing is
- * near; it lives as long as the guess. */
+/* guess_words() returns ": did you mean 'epochs'?", or "" if no word is close;
+ * it lives as long as the guess. */
 const char *guess_words(struct guess *guess);
 
 /*
  * guess_other() returns foil's name of an option that other programs call
- * `word`, "lr" for "learning_rate", or NULL; "" is a device, which foil has no
- * choice of.
+ * `word`, "lr" for "learning_rate", or NULL; "" if the word chooses a device,
+ * which foil does not offer.
  */
 const char *guess_other(const char *word);
 
-/* What to do about a device, as the end of a sentence. */
+/* The end of a sentence: what to do instead of choosing a device. */
 extern const char guess_device[];
 
 /*

@@ -7,21 +7,21 @@
 #include "util/err.h"
 
 /*
- * JSON through the jansson library: this header is its door.  Objects are
+ * JSON through the jansson library; no other header includes it.  Objects are
  * made and freed with jansson's own calls (json_object, json_pack,
  * json_decref); the functions here check values that came from outside.
  */
 
 /*
- * json_parse() reads one JSON object from len bytes; NULL with a sentence
- * that names `what` and the place of the fault.  Duplicate keys are refused.
+ * json_parse() reads one JSON object from len bytes; NULL with a sentence that
+ * names `what` and the line of the fault.  Duplicate keys are refused.
  */
 json_t *json_parse(const char *text, size_t len, const char *what,
                    struct err *err);
 
 /*
- * These read a required field: 0, or -1 with a sentence that says which one is
- * missing or wrong.
+ * These read a required field: 0, or -1 with a sentence about the missing or
+ * wrong field.
  *   whole: an integer in min .. max;
  *   text: a string that lives as long as the object.
  */
@@ -33,14 +33,11 @@ int json_get_text(const json_t *object, const char *key, const char **value,
 /*
  * json_text() returns an object as text by jansson's flags, keys in the order
  * they were set and real numbers with the fewest digits that read back to the
- * same, to be given to free().
+ * same value.  The caller frees it.
  */
 char *json_text(const json_t *object, size_t flags);
 
-/*
- * json_line() returns the object as one line of text that ends in a newline,
- * keys in the order they were set, to be given to free().
- */
+/* json_line() is json_text() in one compact line that ends in a newline. */
 char *json_line(const json_t *object);
 
 /* json_brief() is json_line() with reals to 9 digits: for people to read. */
@@ -50,8 +47,8 @@ char *json_brief(const json_t *object);
  * (util/defuse.h): names need not be UTF-8, JSON is. */
 json_t *json_name(const char *name);
 
-/* json_print() writes json_brief() to standard output and gives up the object;
- * an error shows in close_stdout() (util/opt.h). */
+/* json_print() writes json_brief() to standard output and frees the object;
+ * close_stdout() (util/opt.h) reports an error. */
 void json_print(json_t *object);
 
 #endif

@@ -8,9 +8,8 @@
 #include "util/opt.h"
 
 /*
- * Parameters: the numbers that a method (an objective, a strategy) has, which
- * stand behind its name, "hcl,beta=0.5".  Each method lists them in a table
- * beside its source,
+ * Parameters: the numbers of a method (an objective, a strategy), written after
+ * its name, "hcl,beta=0.5".  Each method has a table of them in its source,
  *
  *     enum { TAU, BETA };
  *     static const struct param params[] = {
@@ -21,17 +20,17 @@
  *
  * and reads them from an array in the order of this table, value[BETA].  A
  * whole number is a double there, too, a flag is 0 or 1, and a choice is the
- * index of its word.  Options, --help, ranges, --list and what the man pages
- * say of defaults follow from the table.
+ * index of its word.  Options, --help, ranges, --list and the defaults in man
+ * pages follow from the table.
  *
- * All functions but param_set_add() only read; they may run in any thread.
+ * All functions except param_set_add() only read their tables: thread-safe.
  */
 enum { PARAM_MOST = 16 }; /* parameters of one method */
 
-/* Whether a schedule may move the value with the epoch. */
+/* Whether a schedule may change the value with the epoch. */
 enum param_schedule {
     PARAM_FIXED,   /* no */
-    PARAM_LEARNT,  /* no: the method moves it by itself */
+    PARAM_LEARNT,  /* no: the method learns it */
     PARAM_TO_END,  /* from the value to that of NAME-end */
     PARAM_INVERSE, /* as PARAM_TO_END, but a wave is one of 1 / value */
     PARAM_FROM_ONE /* from 1 to the value */
@@ -42,10 +41,10 @@ struct param {
     enum opt_kind kind; /* OPT_FLAG, OPT_WHOLE, OPT_REAL or OPT_CHOICE */
     double value;       /* default */
     double min, max;    /* OPT_WHOLE, OPT_REAL */
-    const char *arg;    /* what --help calls the value; the words of a choice */
+    const char *arg;    /* name of the value in --help; the words of a choice */
     const char *help;   /* half a sentence */
     enum param_schedule schedule; /* OPT_REAL */
-    double end; /* default of NAME-end; NaN: it has to be given */
+    double end;                   /* default of NAME-end; NaN: it must be set */
 };
 
 #define PARAM_REAL(n, v, least, most, text)                      \
@@ -62,45 +61,47 @@ struct param {
 /* param_find() returns the parameter of that name, or NULL. */
 const struct param *param_find(const struct param *own, const char *name);
 
-/* param_at() returns where in value [PARAM_MOST] the parameter of that name is,
- * or NULL. */
+/* param_at() returns the element of value [PARAM_MOST] for the parameter of
+ * that name, or NULL. */
 double *param_at(const struct param *own, double *value, const char *name);
 
 /* param_defaults() writes the defaults:  value [PARAM_MOST]. */
 void param_defaults(const struct param *own, double *value);
 
-/* param_check() returns -1 where a value is out of its range or no number. */
+/* param_check() returns -1 if a value is out of its range or NaN. */
 int param_check(const struct param *own, const double *value, struct err *err);
 
 /* param_json() returns a value as JSON of its kind, a choice as its word. */
 json_t *param_json(const struct param *own, double value);
 
 /*
- * param_read() is the way back: it sets the values that a JSON object names.
+ * param_read() is the inverse: it sets the values that a JSON object names.
  *   text   {"tau": 0.2, "kl": true, "form": "word"}; NULL or "" names none
- *   value  [PARAM_MOST], of which the others stay
- * -1 with a sentence: no object, no such parameter, another kind, out of range.
+ *   value   [PARAM_MOST]; the others stay
+ * -1 with a sentence: not an object, an unknown parameter, a wrong kind, a
+ * value out of range.
  */
 int param_read(const struct param *own, const char *text, double *value,
                struct err *err);
 
 /*
- * param_read_words() sets values to numbers and words, "tau=0.2,form=word,kl";
- * the name of a flag alone sets it.
+ * param_read_words() does so from numbers and words, "tau=0.2,form=word,kl";
+ * the name of a flag sets it.
  *   who    the method that has the parameters, for the sentence
- * -1 with a sentence: no such parameter, no value of it, out of range.
+ * -1 with a sentence: an unknown parameter, an invalid value, a value out of
+ * range.
  */
 int param_read_words(const struct param *own, const char *who,
                      const char *words, double *value, struct err *err);
 
-/* param_list() returns the defaults as an object, by name, to be given to
+/* param_list() returns the defaults as an object, by name; the caller calls
  * json_decref(). */
 json_t *param_list(const struct param *own);
 
 /*
- * The parameters of all methods that a tool has, as rows of its table.  Methods
- * may share a name: that is one row then, whose range is the widest; the help
- * names the methods where not all have it, or where they say different things.
+ * The parameters of all methods of a tool, as rows of its table.  Methods may
+ * share a name: they share one row then, with the widest range; the help names
+ * the methods if not all have it, or if their texts differ.
  */
 enum { PARAM_SET = 48, PARAM_METHODS = 48 };
 
@@ -108,9 +109,9 @@ struct param_option {
     struct param param; /* name, kind, arg; the widest range */
     const char *of;     /* the option that names the methods, or several */
     size_t n;
-    const char *method[PARAM_METHODS];      /* [n] that have it ... */
-    const struct param *own[PARAM_METHODS]; /* ... as this row */
-    double real; /* what the command line sets, by kind; see opt_parse() */
+    const char *method[PARAM_METHODS];      /* [n] methods with it ... */
+    const struct param *own[PARAM_METHODS]; /* ... and their rows */
+    double real; /* set by the command line, one for each kind */
     long whole;
     int flag;
     int choice;
@@ -124,10 +125,9 @@ struct param_set {
 };
 
 /*
- * param_set_add() adds the parameters of a method, which stand behind the
- * option `of`, "objective"; the set begins as {0}.  A method with several
- * tables is added once for each, with the same pointer to its name, and named
- * once in the help.
+ * param_set_add() adds the parameters of a method of the option `of`,
+ * "objective"; the set begins as {0}. Add a method with several tables once for
+ * each, with the same pointer to its name: the help names it once.
  */
 void param_set_add(struct param_set *set, const char *of, const char *method,
                    const struct param *own);
@@ -135,16 +135,16 @@ void param_set_add(struct param_set *set, const char *of, const char *method,
 /*
  * param_set_opts() appends them to the first n rows of a command line's table,
  * as opt_append(): in the order in which they were added, each followed by its
- * schedule and end; they are parameters, as opt_parameters() says.  A default
- * is shown where all methods agree on it. The set must stay; the texts live as
+ * schedule and end, and declares them by opt_parameters().  A default is shown
+ * if all methods have the same.  The set must stay valid; the texts live as
  * long as the process.
  */
 size_t param_set_opts(struct param_set *set, struct opt opts[OPT_MOST],
                       size_t n);
 
 /*
- * param_set_get() writes a method's values: those that the command line set,
- * and the defaults of the others.
+ * param_set_get() writes a method's values: from the command line, else the
+ * defaults.
  *
  *     value   [PARAM_MOST]
  */
@@ -155,13 +155,13 @@ void param_set_get(const struct param_set *set, const struct param *own,
 const struct param_option *param_set_find(const struct param_set *set,
                                           const char *name);
 
-/* param_set_given() returns the name of a parameter of the set that was on the
+/* param_set_given() returns the name of a parameter of the set that is on the
  * command line, or NULL. */
 const char *param_set_given(const struct param_set *set);
 
 /*
- * param_set_judge() returns -1 where a parameter of the set was given on the
- * command line that this method does not have: "simclr has no parameter 'rho'".
+ * param_set_judge() returns -1 if the command line sets a parameter of the set
+ * that this method does not have: "simclr has no parameter 'rho'".
  */
 int param_set_judge(const struct param_set *set, const char *method,
                     const struct param *own, struct err *err);

@@ -7,15 +7,15 @@
 /*
  * Random numbers that are a function of their use.
  *
- * Philox4x32-10 (Salmon et al., SC 2011; the Random123 library).  A stream
- * is keyed by a seed, a use and up to three coordinates, such as sample,
- * epoch and view; the numbers in it are counted.  So nothing depends on which
- * tool or thread draws, where, or in which order, and nothing needs to be
+ * Philox4x32-10 (Salmon et al., SC 2011; the Random123 library).  A stream is
+ * keyed by a seed, a use and up to three coordinates, such as sample, epoch and
+ * view; the numbers in it are counted.  So a number does not depend on the tool
+ * or thread that draws it, or on the order of draws, and no state needs to be
  * saved.  A stream is a value: copy it to fork it.
  */
 struct rng {
     uint32_t key[2], ctr[4], out[4];
-    unsigned left; /* how many of out[] are not drawn yet */
+    unsigned left; /* numbers of out[] that are not drawn yet */
 };
 
 /* What a stream is for.  Two uses never share numbers.  Append only. */

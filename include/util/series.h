@@ -4,19 +4,18 @@
 #include <stddef.h>
 
 /*
- * A list of names for a sentence, of which the first are shown: "a, b and 3
- * more".
+ * A list of names for a sentence that shows the first ones: "a, b and 3 more".
  *
  *     struct series names = {.most = 2};
  *     while (...)
  *         series_put(&names, name);
  *     text = series_end(&names);
  *
- * series_end() returns the text, "" if there were none, to be given to free();
- * the series is empty again, with the same `most`.
+ * series_end() returns the text, "" if there were no names, which the caller
+ * frees; the series is then empty, with the same `most`.
  */
 struct series {
-    size_t most, n; /* names that are shown at most, >= 1; that were put */
+    size_t most, n; /* the most names to show, >= 1; names so far */
     char *text;
 };
 

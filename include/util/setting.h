@@ -7,21 +7,21 @@
 
 /*
  * Settings: names with their values, in the order in which they were set, and
- * their files, a line "NAME VALUE" each: those of --config, RUN/command and
- * STUDY/settings.  In a value \\ and \n stand for a backslash and a new line;
- * blanks around the name, a carriage return at the end of a line, empty lines
- * and lines that begin with # have no meaning.
+ * their files, with a line "NAME VALUE" each: those of --config, RUN/command
+ * and STUDY/settings.  In a value \\ and \n are escapes of a backslash and a
+ * newline.  Blanks around the name, a carriage return at the end of a line,
+ * empty lines and lines that begin with # are ignored.
  *
  *     struct settings settings = {0};
  *     setting_set(&settings, "epochs", "20");
  *     text = setting_text(&settings);
  *     setting_release(&settings);
  *
- * Not for two threads at once.  Finding a name is O(n).
+ * Not thread-safe.  Finding a name is O(n).
  */
 struct setting {
-    char *name, *value; /* value: "" where the line has a name alone */
-    int line;           /* where it stands in its file, from 1; 0: in none */
+    char *name, *value; /* value: "" if the line has only a name */
+    int line;           /* in its file, from 1; 0: not from a file */
 };
 
 struct settings {
@@ -33,18 +33,18 @@ struct settings {
  * is set again; or NULL. */
 const char *setting_get(const struct settings *settings, const char *name);
 
-/* setting_set() gives a name a value, in the place of the one it had. */
+/* setting_set() sets the value of a name, replacing an old one. */
 void setting_set(struct settings *settings, const char *name,
                  const char *value);
 
 /*
- * setting_read() adds the lines of a file of at most 1 MiB; a name that comes
- * twice makes two settings.  -1 on error, and nothing is added.
+ * setting_read() adds the lines of a file of at most 1 MiB; a repeated name
+ * makes two settings.  On error -1, and nothing is added.
  */
 int setting_read(struct settings *settings, const char *path, struct err *err);
 
-/* setting_text() returns the lines of such a file, to be given to free(): all
- * such files are written by it. */
+/* setting_text() returns the lines of such a file; all these files are written
+ * by it.  The caller frees them. */
 char *setting_text(const struct settings *settings);
 
 /* setting_release() frees all; the settings are empty then. */

@@ -4,35 +4,35 @@
 #include <stddef.h>
 
 /*
- * A curve of any length in a fixed room, drawn in one line of text.
+ * A curve of any length in fixed memory, drawn in one line of text.
  *
  *     struct spark spark = {0};
  *     spark_add(&spark, 4.51); ...
  *     spark_draw(&spark, 40, 1, text);
  *
- * It has up to SPARK_POINTS points, each the mean of `each` values: when there
- * is no room for another, every two become one.
+ * It has up to SPARK_POINTS points, each the mean of `each` values.  When they
+ * are full, each two neighbours are merged.
  */
 enum { SPARK_POINTS = 512 };
 
 struct spark {
     size_t n, each; /* points; values of a point */
-    size_t waiting; /* values of the point that is not whole, */
+    size_t waiting; /* values of the incomplete point, */
     double sum;     /* and their sum */
     double point[SPARK_POINTS];
 };
 
-/* spark_add() appends a value; one that is not finite is left out. */
+/* spark_add() appends a value; one that is not finite is ignored. */
 void spark_add(struct spark *spark, double x);
 
-/* spark_size() returns the number of points, which is the most columns that it
- * can be drawn in. */
+/* spark_size() returns the number of points: it can be drawn in no more
+ * columns. */
 size_t spark_size(const struct spark *spark);
 
 /*
- * spark_draw() draws it in at most `columns` characters, all of it from left to
- * right, its least value as the lowest and its greatest as the highest of
- * eight; a constant in the middle.
+ * spark_draw() draws it in at most `columns` characters, from left to right,
+ * with its least value as the lowest of eight levels and its greatest as the
+ * highest; a constant curve is in the middle.
  *   blocks   1: by U+2581 .. U+2588 in UTF-8; 0: by ASCII characters
  *   text     [SPARK_TEXT]
  */

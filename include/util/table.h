@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /*
- * A table for people: named columns, put together row by row.
+ * A table for people to read: named columns, filled row by row.
  *
  *     struct table table = {0};
  *     table_row(&table);
@@ -17,10 +17,9 @@
  *     run    steps
  *     run/a    400
  *
- * Columns stand in the order in which they were first put; one of numbers alone
- * is aligned to the right.  Texts are UTF-8 and as wide as a terminal shows
- * them, a Chinese character two columns; a character that cannot be printed is
- * shown as '?'.
+ * Columns are in the order of their first use; a column of only numbers is
+ * aligned to the right.  Texts are UTF-8, measured in columns of a terminal, a
+ * Chinese character as two; an unprintable character is shown as '?'.
  */
 struct table_cell {
     size_t row, column;
@@ -29,25 +28,25 @@ struct table_cell {
 
 struct table {
     char **column;           /* [columns] names */
-    struct table_cell *cell; /* [cells] in the order in which they were put */
+    struct table_cell *cell; /* [cells] in the order of table_put() */
     size_t rows, columns, cells;
     size_t column_room, cell_room;
 };
 
-/* table_column() makes a column, if there is none of that name: for another
- * order than that of the first table_put(). */
+/* table_column() adds a column, unless it exists: for another order than that
+ * of the first table_put(). */
 void table_column(struct table *table, const char *name);
 
 /* table_row() begins a row. */
 void table_row(struct table *table);
 
-/* table_put() fills a cell of the row that was begun last, once. */
+/* table_put() fills a cell of the last row, once. */
 void table_put(struct table *table, const char *column, const char *text);
 
 /*
- * table_print() prints the table.  Columns for which `width` (in columns of a
- * terminal) has no room go to a further table below, with the first `keys`
- * columns again, and so on; texts wider than that are cut.  Width 0: no limit.
+ * table_print() prints the table.  Columns that do not fit into `width` columns
+ * of a terminal go to a further table below, which repeats the first `keys`
+ * columns, and so on; texts wider than that are cut.  Width 0: no limit.
  */
 void table_print(const struct table *table, size_t keys, int width, FILE *out);
 

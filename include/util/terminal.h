@@ -1,10 +1,9 @@
 #ifndef UTIL_TERMINAL_H
 #define UTIL_TERMINAL_H
 
-/* terminal_size() returns how many columns the terminal of a descriptor has
- * now, 80 where it does not say, or 0 where there is no terminal.  Its rows, 24
- * where it does not say, go to *rows, which may be NULL; without a terminal
- * that is not set. */
+/* terminal_size() returns the columns of the terminal of a descriptor, 80 if
+ * they are not known, or 0 if it is no terminal. *rows, unless NULL, becomes
+ * its rows, 24 if they are not known; it is not set without a terminal. */
 int terminal_size(int fd, int *rows);
 
 #endif

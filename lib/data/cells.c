@@ -31,8 +31,8 @@ data_cells_release(struct data_cells *cells)
     *cells = (struct data_cells){0};
 }
 
-/* Takes the quotes off the cell that begins at `from`, in place, and returns
- * where it ends in the text; its length goes to *len. */
+/* Removes the quotes of the cell that begins at `from`, in place, and returns
+ * the offset of its end in the text; its length goes to *len. */
 static size_t
 unquote_cell(struct data_cells *c, size_t from, size_t *len)
 {
@@ -57,7 +57,7 @@ unquote_cell(struct data_cells *c, size_t from, size_t *len)
     return at;
 }
 
-/* Cuts the cell at c->at; 1 where another one follows in its record. */
+/* Cuts the cell at c->at; returns 1 if another one follows in its record. */
 static int
 cut_cell(struct data_cells *c)
 {
@@ -84,9 +84,9 @@ cut_cell(struct data_cells *c)
     return last == between;
 }
 
-/* Goes behind the comments at c->at. */
+/* Skips the comments at c->at. */
 static void
-pass_comments(struct data_cells *c)
+skip_comments(struct data_cells *c)
 {
     while (c->comments && c->at < c->len && c->text[c->at] == '#') {
         while (c->at < c->len && c->text[c->at] != '\n')
@@ -96,7 +96,7 @@ pass_comments(struct data_cells *c)
     }
 }
 
-/* Is the record what it seems to be? */
+/* Checks quotes and zero bytes of the record. */
 static int
 check_record(const struct data_cells *c, struct err *err)
 {
@@ -104,7 +104,7 @@ check_record(const struct data_cells *c, struct err *err)
         return err_set(
             err,
             "line %zu of '%s' has quotes that are not closed, or text "
-            "behind them: within quotes a quote is doubled",
+            "after them: within quotes a quote is doubled",
             c->quote, c->path);
     for (size_t i = 0; i < c->n; i++)
         if (strlen(c->cell[i].text) < c->cell[i].len)
@@ -117,7 +117,7 @@ int
 data_cells_next(struct data_cells *c, struct err *err)
 {
     do {
-        pass_comments(c);
+        skip_comments(c);
         if (c->at >= c->len)
             return 0;
         c->n = 0;
@@ -130,10 +130,10 @@ data_cells_next(struct data_cells *c, struct err *err)
     return 1;
 }
 
-enum { WORDS = 16, NAMED = 12 }; // words of a column; columns that are named
+enum { WORDS = 16, NAMED = 12 }; // words of a column; columns in a message
 
-/* What columns are called by others, the surest first: in small letters, and
- * without what may stand between their parts. */
+/* Usual names of columns, the most certain first: in lower case, without
+ * separators. */
 static const struct {
     const char *option, *word[WORDS];
 } known[DATA_COLUMNS] = {
@@ -151,7 +151,7 @@ static const struct {
                               "alttext"}},
 };
 
-/* Which column an option is about; DATA_COLUMNS where none. */
+/* Returns the column of an option; DATA_COLUMNS if there is none. */
 static enum data_column
 find_option(const char *text, size_t len)
 {
@@ -163,7 +163,7 @@ find_option(const char *text, size_t len)
     return c;
 }
 
-/* The number of a column, or 0 where the text is none. */
+/* Returns the number of a column, or 0 if the text is no number. */
 static size_t
 parse_column_number(const char *text)
 {
@@ -227,7 +227,7 @@ data_columns_release(struct data_columns *columns)
     *columns = (struct data_columns){0};
 }
 
-/* Whether a cell is a word, whatever its letters and what parts it. */
+/* Returns 1 if a cell is a word, without regard to case and separators. */
 static int
 is_word(const struct data_cell *cell, const char *word)
 {
@@ -261,8 +261,8 @@ find_called(const struct data_cells *cells, const char *called)
     return SIZE_MAX;
 }
 
-/* Names the cells that are none of at[], or all where at is NULL, as "a, b, c";
- * to be given to free(). */
+/* Lists the cells that are not in at[], or all if at is NULL, as "a, b, c"; the
+ * caller frees it. */
 static char *
 name_others(const struct data_cells *cells, const size_t at[DATA_COLUMNS])
 {
@@ -290,7 +290,7 @@ data_columns_find(const struct data_columns *columns,
                   size_t at[DATA_COLUMNS], struct err *err)
 {
     size_t found[DATA_COLUMNS];
-    int said = 0;
+    int user_named = 0;
 
     for (size_t c = 0; c < DATA_COLUMNS && columns->number[0]; c++)
         at[c] = columns->number[c] ? columns->number[c] - 1 : SIZE_MAX;
@@ -299,7 +299,7 @@ data_columns_find(const struct data_columns *columns,
     for (enum data_column c = DATA_COLUMN_NAME; c < DATA_COLUMNS; c++) {
         const char *called = columns->called[c];
 
-        said |= called != NULL;
+        user_named |= called != NULL;
         found[c] = called ? find_called(cells, called) : find_known(cells, c);
         if (called && found[c] == SIZE_MAX) {
             char *all = name_others(cells, NULL);
@@ -310,9 +310,8 @@ data_columns_find(const struct data_columns *columns,
             return -1;
         }
     }
-    if (found[key] == SIZE_MAX && said)
-        return err_set(err,
-                       "'%s': say with --columns %s=... which column it is",
+    if (found[key] == SIZE_MAX && user_named)
+        return err_set(err, "'%s': name the column with --columns %s=...",
                        cells->path, known[key].option);
     if (found[key] == SIZE_MAX)
         return 0;
@@ -341,8 +340,8 @@ data_columns_refuse(const struct data_cells *cells, const char *what,
 
     err_set(err,
             "line %zu of '%s' names no %s, and no columns that are known: %s; "
-            "say what they hold, as in --columns name=A,label=B,caption=C, or "
-            "by numbers where no line names them",
+            "describe them, as in --columns name=A,label=B,caption=C, or by "
+            "numbers if no line names them",
             cells->line, cells->path, what, all);
     free(all);
     return -1;

@@ -8,51 +8,49 @@
 /*
  * A table in text, record by record.
  *
- * Cells have tabs between them and a record is a line.  In a file .csv there
- * are commas instead, and a cell in quotes may hold commas, line ends and,
- * doubled, quotes (RFC 4180).  A line may end in CR LF; empty ones, a mark of
- * byte order before the first, and where ->comments is set lines that begin
- * with '#', are left out.
+ * Tabs separate cells and a record is a line.  In a .csv file commas separate
+ * cells, and a quoted cell may contain commas, line ends and doubled quotes
+ * (RFC 4180).  A line may end in CR LF. Empty lines, a byte order mark at the
+ * start, and lines that begin with '#', if ->comments is set, are skipped.
  */
 struct data_cell {
-    char *text; /* a zero behind the last byte */
+    char *text; /* followed by a zero */
     size_t len;
 };
 
 struct data_cells {
     const char *path;
-    char *text; /* the whole table, which is cut into cells */
+    char *text; /* the whole table; cells are cut in it */
     size_t len, at;
     int csv, comments;
-    size_t line, next_line; /* of the record, and behind it; from 1 */
-    size_t quote;           /* line of a cell whose quotes are wrong, or 0 */
+    size_t line, next_line; /* of the record, and of the next one; from 1 */
+    size_t quote;           /* line of a cell with wrong quotes, or 0 */
     size_t n, room;
     struct data_cell *cell; /* [n] of the record, until the next one */
 };
 
 /*
- * data_cells_init() begins with the text of a file of that path: len bytes and
- * a zero, which change and must stay, as the path.  To be given to
- * data_cells_release().
+ * data_cells_init() begins with the text of a file: len bytes and a zero, which
+ * the cells modify.  Text and path must stay valid until data_cells_release().
  */
 void data_cells_init(struct data_cells *cells, const char *path, char *text,
                      size_t len);
 void data_cells_release(struct data_cells *cells);
 
 /*
- * data_cells_next() cuts the next record: 1, 0 at the end, or -1 where a cell
- * has a zero byte, quotes that are not closed, or text behind them, for then
- * nobody knows where it ends.
+ * data_cells_next() cuts the next record: 1, 0 at the end, or -1 if a cell has
+ * a zero byte, quotes that are not closed, or text after them: its end is then
+ * unknown.
  */
 int data_cells_next(struct data_cells *cells, struct err *err);
 
-/* Sentences about what was noticed, to be said when all is done. */
+/* Messages to print at the end. */
 struct data_notes {
     char **text; /* [n] */
     size_t n, room;
 };
 
-/* data_notes_add() adds one that mem_format() made, and releases it later. */
+/* data_notes_add() adds a message from mem_format() and takes ownership. */
 void data_notes_add(struct data_notes *notes, char *text);
 void data_notes_release(struct data_notes *notes);
 
@@ -65,9 +63,9 @@ enum data_column {
 };
 
 /*
- * What the user says of the columns, as in "name=id,caption=title": each by
- * what the first line calls it, or all by their numbers, from 1, where there is
- * no such line.  As zeros nothing is said.
+ * The user's description of the columns, as in "name=id,caption=title": each by
+ * its name in the first line, or all by their numbers, from 1, if there is no
+ * such line.  Zeros describe nothing.
  */
 struct data_columns {
     char *spec;
@@ -80,28 +78,30 @@ int data_columns_parse(struct data_columns *columns, const char *spec,
 void data_columns_release(struct data_columns *columns);
 
 /*
- * data_columns_find() tells which cells of a table's first record hold what.
- * Where nothing is said of a column it is known by the words in cells.c, in
- * either case, with '_', '-' or blanks between their parts; of two such cells
- * that of the earlier word counts.
- *   key   a record without this column is no heading
- *   at    in: which cells they are where there is no heading; out: which they
- *         are, SIZE_MAX where there is none
- * Returns 1: it is a heading; 0: it is not; -1: a column that the user named is
- * not in it.
+ * data_columns_find() finds the columns in a table's first record.  A column
+ * that the user did not describe is found by the words in cells.c, in either
+ * case, with '_', '-' or blanks between their parts; of two such cells the one
+ * with the earlier word counts.
+ *   key   a record without this column is not a heading
+ *   at    in: the columns if there is no heading; out: the columns, SIZE_MAX
+ *         for none
+ * Returns 1: it is a heading; 0: it is not; -1: it lacks a column that the user
+ * named.
  */
 int data_columns_find(const struct data_columns *columns,
                       const struct data_cells *cells, enum data_column key,
                       size_t at[DATA_COLUMNS], struct err *err);
 
-/* data_columns_unused() notes which cells are none of at[], if there are such.
+/*
+ * data_columns_unused() adds a note about the cells that are not in at[].
+ *
  */
 void data_columns_unused(const struct data_cells *cells,
                          const size_t at[DATA_COLUMNS],
                          struct data_notes *notes);
 
-/* data_columns_refuse() is about a first record that is no heading and names
- * nothing that is there: sets the sentence and returns -1. */
+/* data_columns_refuse() reports a first record that is neither a heading nor
+ * names an existing file or sample, and returns -1. */
 int data_columns_refuse(const struct data_cells *cells, const char *what,
                         struct err *err);
 

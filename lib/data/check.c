@@ -7,7 +7,8 @@
 
 #include "layout.h"
 
-/* The size of all that follows the digests of the parts; counts are judged. */
+/* Returns the size of all that follows the digests of the parts; the counts
+ * must be checked. */
 static uint64_t
 body_bytes(const struct layout_head *head)
 {
@@ -27,7 +28,7 @@ are_counts(const struct layout_head *head)
            head->text >= 1 && head->samples >= 1;
 }
 
-/* Where everything is, behind so many digests of parts. */
+/* Sets the tables of the set, after so many digests of parts. */
 static void
 find_tables(struct data_set *set, size_t parts)
 {
@@ -96,7 +97,7 @@ check_part(const struct data_set *set, size_t i)
     return set->checked[i];
 }
 
-/* The parts that n >= 1 bytes of the body lie in. */
+/* Return the first and last part that n >= 1 bytes of the body are in. */
 static size_t
 first_part(const struct data_set *set, const void *at)
 {
@@ -127,7 +128,7 @@ data_check_touched(const struct data_set *set, const void *at, size_t n)
            set->checked[last_part(set, at, n)];
 }
 
-/* A string in the text, up to its end; the text ends in a zero. */
+/* Checks a string in the text, up to its end; the text ends in a zero. */
 static int
 check_text(const struct data_set *set, uint64_t place)
 {
@@ -148,7 +149,7 @@ check_text(const struct data_set *set, uint64_t place)
     }
 }
 
-/* The digest tells accidents; this is for files made to mislead. */
+/* The digest detects accidents; this detects malicious files. */
 static int
 is_sample(const struct data_set *set, const struct layout_sample *sample)
 {
@@ -189,8 +190,8 @@ data_check_tables(struct data_set *set, struct err *err)
     return good ? 0 : err_set(err, "'%s' is damaged", set->path);
 }
 
-/* Is the file of the index what it was when it was opened?  Tools write another
- * and rename it. */
+/* Returns 1 if the index file was not modified since it was opened: tools write
+ * another file and rename it. */
 static int
 is_untouched(const struct data_set *set, struct err *err)
 {
@@ -201,8 +202,8 @@ is_untouched(const struct data_set *set, struct err *err)
         st.st_mtim.tv_nsec == set->written.tv_nsec)
         return 1;
     err_set(err,
-            "'%s' was written over while it is in use: start again, and let a "
-            "new index take its name by mv",
+            "'%s' was overwritten while in use: start again, and replace an "
+            "index by mv",
             set->path);
     return 0;
 }

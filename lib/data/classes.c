@@ -7,7 +7,8 @@
 
 #include "layout.h"
 
-/* What stands for a byte in the text of a name, and behind a backslash. */
+/* Bytes that are escaped in the text of a name, and their letters after a
+ * backslash. */
 static const char plain[] = "\n\r\t\\", escaped[] = "nrt\\";
 
 struct data_classes
@@ -38,13 +39,13 @@ data_classes_release(struct data_classes *classes)
     *classes = (struct data_classes){0};
 }
 
-/* A name as it is sought: its label beside it. */
+/* A name with its label, for the search. */
 struct entry {
     const char *name;
     size_t label;
 };
 
-/* Behind the zeros in front of a whole number; other names as they are. */
+/* Skips the leading zeros of a whole number; returns other names unchanged. */
 static const char *
 skip_zeros(const char *name)
 {
@@ -65,7 +66,7 @@ by_bare_name(const void *a, const void *b)
     return strcmp(skip_zeros(x->name), skip_zeros(y->name));
 }
 
-/* Names that are one number, differently written, are neighbours. */
+/* Sorts names of one number, such as 7 and 07, next to each other. */
 static int
 compare_class_names(const void *a, const void *b)
 {
@@ -75,7 +76,7 @@ compare_class_names(const void *a, const void *b)
     return order ? order : strcmp(x->name, y->name);
 }
 
-/* The names in order, to be given to free(). */
+/* Returns the sorted names; the caller frees them. */
 static struct entry *
 sort_entries(const struct data_classes *classes)
 {
@@ -143,7 +144,7 @@ data_classes_text(const struct data_classes *classes, size_t *len)
     return text;
 }
 
-/* Makes a name of a line of len bytes, in place; or tells what is wrong. */
+/* Unescapes a line of len bytes, in place; returns the fault, or NULL. */
 static const char *
 read_name(char *line, size_t len)
 {
@@ -153,7 +154,7 @@ read_name(char *line, size_t len)
         return "is empty";
     if (memchr(line, 0, len))
         return "has a zero byte";
-    line[len] = 0; // there is at least the line end
+    line[len] = 0; // the byte of the line end
     for (const char *from = line; *from; from++) {
         const char *special;
 
@@ -163,14 +164,14 @@ read_name(char *line, size_t len)
         }
         special = *++from ? strchr(escaped, *from) : NULL;
         if (!special)
-            return "has a backslash without n, r, t or another behind";
+            return "has a backslash without n, r, t or another after it";
         *to++ = plain[special - escaped];
     }
     *to = 0;
     return NULL;
 }
 
-/* -1 where two classes have one name. */
+/* Returns -1 if two classes have one name. */
 static int
 check_classes(const struct data_classes *classes, struct err *err)
 {

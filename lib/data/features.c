@@ -17,9 +17,9 @@ enum {
     MAX_CLASSES = 1 << 29 // bytes of x.classes
 };
 
-/* The path of what stands beside "x.npy": "x" and an ending. */
+/* Returns the path of a file that belongs to "x.npy": "x" and a suffix. */
 static char *
-path_beside(const char *path, const char *ending)
+sidecar_path(const char *path, const char *ending)
 {
     size_t n = strlen(path);
 
@@ -55,12 +55,12 @@ out:
     return labels;
 }
 
-/* Reads a list where there is one. */
+/* Reads a list if its file exists. */
 static int
-read_list_beside(const char *path, const char *ending, size_t n, int64_t **list,
-                 struct err *err)
+read_sidecar_list(const char *path, const char *ending, size_t n,
+                  int64_t **list, struct err *err)
 {
-    char *list_path = path_beside(path, ending);
+    char *list_path = sidecar_path(path, ending);
     int rc = 0;
 
     if (file_exists(list_path)) {
@@ -74,17 +74,18 @@ read_list_beside(const char *path, const char *ending, size_t n, int64_t **list,
 static int
 read_about(const char *path, json_t **about, struct err *err)
 {
-    char *about_path = path_beside(path, ".json"), *text = NULL;
+    char *about_path = sidecar_path(path, ".json"), *text = NULL;
     size_t len;
     int rc = 0;
 
     if (file_exists(about_path)) {
         text = file_read(about_path, MAX_ABOUT, &len, err);
-        if (text && !len) // a shell has emptied it, perhaps
-            err_set(err,
-                    "'%s' is empty, and should say how '%s' was made: remove "
-                    "it, and write output to a file of another name",
-                    about_path, path);
+        if (text && !len) // a redirection of a shell may have emptied it
+            err_set(
+                err,
+                "'%s' is empty, and should record how '%s' was made: remove "
+                "it, and write output to a file of another name",
+                about_path, path);
         else if (text)
             *about = json_parse(text, len, about_path, err);
         rc = *about ? 0 : -1;
@@ -97,7 +98,7 @@ read_about(const char *path, json_t **about, struct err *err)
 static int
 read_classes(const char *path, struct data_classes *classes, struct err *err)
 {
-    char *classes_path = path_beside(path, ".classes"), *text = NULL;
+    char *classes_path = sidecar_path(path, ".classes"), *text = NULL;
     struct err why;
     size_t len;
     int rc = 0;
@@ -113,20 +114,20 @@ read_classes(const char *path, struct data_classes *classes, struct err *err)
     return rc;
 }
 
-/* Has each label a name, where there are names? */
+/* Checks that each label has a name, if there are names. */
 static int
 check_labels(const char *path, const struct data_features *f, struct err *err)
 {
     for (size_t i = 0; f->labels && f->classes.n && i < f->n; i++)
         if (f->labels[i] >= (int64_t)f->classes.n)
             return err_set(err,
-                           "row %zu of '%s' has the label %jd, and the names "
-                           "beside it are for 0 .. %zu",
+                           "row %zu of '%s' has the label %jd, but its file "
+                           ".classes has names for 0 .. %zu",
                            i, path, (intmax_t)f->labels[i], f->classes.n - 1);
     return 0;
 }
 
-/* Takes over the matrix, unless there is something wrong with it. */
+/* Takes over the matrix, or reports its fault. */
 static int
 take_matrix(struct data_features *features, const char *path,
             struct data_npy *npy, struct err *err)
@@ -182,11 +183,11 @@ data_features_read(struct data_features *features, const char *path,
     data_npy_release(&npy);
     if (rc)
         return -1;
-    if (read_list_beside(path, ".ids.npy", features->n, &features->ids, err) ||
-        read_list_beside(path, ".labels.npy", features->n, &features->labels,
-                         err) ||
-        read_list_beside(path, ".same.npy", features->n, &features->same,
-                         err) ||
+    if (read_sidecar_list(path, ".ids.npy", features->n, &features->ids, err) ||
+        read_sidecar_list(path, ".labels.npy", features->n, &features->labels,
+                          err) ||
+        read_sidecar_list(path, ".same.npy", features->n, &features->same,
+                          err) ||
         read_classes(path, &features->classes, err) ||
         check_labels(path, features, err) ||
         read_about(path, &features->about, err)) {
@@ -196,24 +197,25 @@ data_features_read(struct data_features *features, const char *path,
     return 0;
 }
 
-/* Removes what belonged to other features. */
+/* Removes a file of older features. */
 static int
-remove_beside(const char *path, struct err *err)
+remove_sidecar(const char *path, struct err *err)
 {
     if (unlink(path) && errno != ENOENT && errno != ENOTDIR)
         return err_sys(err, "cannot remove '%s'", path);
     return 0;
 }
 
-/* Each of these writes a file, or removes an old one where there is none. */
+/* Each of these writes a file, or removes an old one if there is nothing to
+ * write. */
 static int
 write_list(const char *path, const char *ending, size_t n, int64_t *list,
            struct err *err)
 {
     struct data_npy npy = {DATA_I8, 1, {n, 1}, list};
-    char *list_path = path_beside(path, ending);
+    char *list_path = sidecar_path(path, ending);
     int rc = list ? data_npy_write(list_path, &npy, err)
-                  : remove_beside(list_path, err);
+                  : remove_sidecar(list_path, err);
 
     free(list_path);
     return rc;
@@ -223,9 +225,9 @@ static int
 write_text(const char *path, const char *ending, const char *text, size_t len,
            struct err *err)
 {
-    char *text_path = path_beside(path, ending);
+    char *text_path = sidecar_path(path, ending);
     int rc = text ? file_write(text_path, text, len, err)
-                  : remove_beside(text_path, err);
+                  : remove_sidecar(text_path, err);
 
     free(text_path);
     return rc;
@@ -253,7 +255,7 @@ write_classes(const char *path, const struct data_classes *classes,
     return rc;
 }
 
-/* A cell of text, in quotes where it needs them. */
+/* Writes a cell of text, in quotes if necessary. */
 static void
 put_cell(FILE *file, const char *text)
 {
@@ -322,7 +324,7 @@ data_features_write(const char *path, const struct data_features *f,
         return data_npz_write(path, f, err);
     if (data_kind_ends(path, ".parquet"))
         return data_parquet_write(path, f, err);
-    // the largest first, so that what finds no room leaves the others alone
+    // the largest first: a full disk then leaves the other files unchanged
     if (file_draft_open(&rows, path, err))
         return -1;
     if (!data_npy_put(rows.file, path, &npy, err) &&
@@ -336,7 +338,8 @@ data_features_write(const char *path, const struct data_features *f,
     return -1;
 }
 
-/* Gives the rows their labels by label [classes], -1 for a class unknown. */
+/* Replaces the labels of the rows by label [classes], -1 for an unknown
+ * class. */
 static int
 renumber_labels(const char *train_path, const char *test_path,
                 struct data_features *test, const int64_t *label,
@@ -373,9 +376,9 @@ data_features_match(const char *train_path, const struct data_features *train,
         if (data_classes_numbers(one->n ? one : other))
             return 0;
         return err_set(err,
-                       "'%s' has names of its classes beside it and '%s' has "
-                       "only numbers: write their names, a line each, to a "
-                       "file .classes beside it",
+                       "'%s' has a file of class names and '%s' has only "
+                       "numbers: write their names, a line each, to a file "
+                       ".classes next to it",
                        one->n ? train_path : test_path,
                        one->n ? test_path : train_path);
     }

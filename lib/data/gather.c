@@ -29,14 +29,14 @@ data_gather_begin(struct data_gather *g, const struct data_wanted *want)
     g->batch.substituted = substituted;
 }
 
-/* The views of the sample in work: how they are made, and the epoch. */
+/* How the views of the current sample are made, and the epoch. */
 struct views {
     const struct data_gather *g;
     const struct image_recipe *recipe;
     uint64_t seed, epoch;
 };
 
-/* One of them: its epoch and number, and the row that it fills. */
+/* One view: its epoch and number, and the row that it fills. */
 struct place {
     uint64_t epoch, view;
     size_t row;
@@ -48,7 +48,8 @@ count_views(const struct views *views)
     return views->g->at < views->g->want.batch.b ? views->g->want.batch.v : 1;
 }
 
-/* The view of an extra sample: one that is named, or a fresh one. */
+/* Returns the view of an extra sample: the one that the batch names, or a new
+ * one. */
 static struct place
 place_extra(const struct data_wanted *w, size_t extra, uint64_t epoch)
 {
@@ -84,7 +85,7 @@ box_of_view(const struct views *views, size_t v, size_t width, size_t height)
                           place.epoch, place.view);
 }
 
-/* What all views of a sample read. */
+/* Returns the box that all views of a sample read. */
 static struct image_box
 box_of_views(void *of, size_t width, size_t height)
 {
@@ -99,7 +100,7 @@ box_of_views(void *of, size_t width, size_t height)
     return all;
 }
 
-/* The image of the next sample, or of its substitute. */
+/* Returns the image of the next sample, or of its substitute. */
 static const struct image *
 image_of(struct data_gather *g, struct data_pool *pool, struct views *views,
          struct err *why)
@@ -177,7 +178,7 @@ data_gather_release(struct data_gather *g)
     *g = (struct data_gather){0};
 }
 
-/* 1 when one of the first n views of sample i is variant k. */
+/* Returns 1 if one of the first n views of sample i is variant k. */
 static int
 is_variant_taken(const int64_t *variant, size_t b, size_t i, size_t n,
                  int64_t k)

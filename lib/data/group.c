@@ -8,7 +8,7 @@
 
 #include "text/text.h"
 
-/* Numbers the groups, which are the trees of a forest, and frees that. */
+/* Numbers the trees of a forest as groups, and frees the forest. */
 static size_t
 number_trees(size_t n, size_t *up, int64_t *group)
 {
@@ -23,7 +23,7 @@ number_trees(size_t n, size_t *up, int64_t *group)
     return groups;
 }
 
-/* A text that samples may have in common. */
+/* A text that samples may share. */
 struct text {
     const char *start;
     size_t len, sample;
@@ -50,7 +50,7 @@ compare_texts(const void *a, const void *b)
     return order ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-/* Groups of n samples by the texts that they share; frees the texts. */
+/* Groups n samples by the texts that they share; frees the texts. */
 static size_t
 group_texts(size_t n, struct texts *texts, int64_t *group)
 {
@@ -65,7 +65,7 @@ group_texts(size_t n, struct texts *texts, int64_t *group)
     return number_trees(n, up, group);
 }
 
-/* Adds the normal form of a line to `all`; returns how long it is. */
+/* Appends the normal form of a line to `all`; returns its length. */
 static size_t
 fold_line(const char *line, size_t len, struct data_bytes *fold,
           struct data_bytes *all)
@@ -99,7 +99,7 @@ data_group_caption(const struct data_set *set, int64_t *group)
                 texts_add(&texts, NULL, n, i);
             at += len + (at[len] == '\n');
         }
-    for (size_t i = 0; i < texts.n; i++) { // they do not move any more
+    for (size_t i = 0; i < texts.n; i++) { // the texts do not move any more
         texts.text[i].start = (const char *)all.data + from;
         from += texts.text[i].len;
     }
@@ -157,7 +157,7 @@ are_alike(const struct image_fingerprint *a, const struct image_fingerprint *b,
     return apart <= levels * (double)sizeof a->pixel;
 }
 
-/* A part of a hash, and whose it is. */
+/* A part of a hash, and its sample. */
 struct hash_part {
     uint64_t bits;
     size_t sample;
@@ -182,7 +182,7 @@ data_group_fingerprint(size_t n, const struct image_fingerprint *fingerprint,
 
     REQUIRE(bits < 16);
     // hashes that differ in so many bits agree in one of bits + 1 parts; the
-    // bits of a part lie apart, for an empty corner has all of its bits equal
+    // bits of a part are spread, as an empty corner has equal bits
     for (size_t p = 0; p <= bits; p++) {
         uint64_t mask = 0;
 

@@ -20,10 +20,10 @@ static const char *const stl10[] = {"airplane", "bird", "car",   "cat",
                                     "deer",     "dog",  "horse", "monkey",
                                     "ship",     "truck"};
 
-/* What a record is; idx says the rest in its head. */
+/* Layout of a record; an idx file has the sizes in its header. */
 static const struct form {
     const char *name;
-    size_t front, label; // bytes before the pixels, and which is the label
+    size_t front, label; // bytes before the pixels; index of the label in them
     size_t height, width, channels;
     enum order order;
     unsigned base; // of the labels
@@ -41,10 +41,10 @@ struct data_import {
     struct data_import_how how;
     struct form form;
     struct gzFile_s *file;
-    size_t at;                // which file
-    size_t done, n;           // images; n is 0 where the form does not tell
-    struct data_bytes labels; // one each, where they have a file
-    uint8_t *raw, *pixel;     // a record as it is, and in the order of pixels
+    size_t at;                // index of the current file
+    size_t done, n;           // images; n is 0 if the form does not have it
+    struct data_bytes labels; // one each, if they have a file
+    uint8_t *raw, *pixel;     // a record as read, and in the order of pixels
     char **class;
     size_t classes;
 };
@@ -75,7 +75,7 @@ open_next(struct data_import *import, struct err *err)
     return import->file ? 0 : -1;
 }
 
-/* Take the shape that a head tells. */
+/* Takes the shape from a header. */
 static int
 take_size(struct data_import *import, size_t rank, const size_t size[4],
           struct err *err)
@@ -162,7 +162,8 @@ open_npy(struct data_import *import, struct err *err)
     return take_size(import, head.rank, head.shape, err);
 }
 
-/* Read all that is there, so that nothing is believed of a count. */
+/* Reads all labels in the file, without allocating by the count in its
+ * header. */
 static int
 take_labels(struct data_import *import, struct gzFile_s *file, const char *path,
             struct err *err)
@@ -205,7 +206,7 @@ read_gz_labels(struct data_import *import, const char *path, struct err *err)
     return rc;
 }
 
-/* Whole numbers of any type, as bytes. */
+/* Converts whole numbers of any type to bytes. */
 static int
 convert_labels(struct data_import *import, const struct data_npy *npy,
                struct err *err)
@@ -264,7 +265,7 @@ open_labels(struct data_import *import, struct err *err)
     return 0;
 }
 
-/* A class becomes a folder's name. */
+/* Checks the name of a class, which becomes the name of a folder. */
 static int
 is_folder_name(const char *name)
 {
@@ -302,7 +303,8 @@ read_classes(struct data_import *import, const char *path, struct err *err)
     return rc;
 }
 
-/* Numbers get as many digits as the largest, so that their order stays. */
+/* Names the classes.  Numbers get as many digits as the largest, so that they
+ * sort. */
 static int
 name_classes(struct data_import *import, struct err *err)
 {
@@ -380,7 +382,7 @@ data_import_size(const struct data_import *import)
     return import->n;
 }
 
-/* Bring planes of colour into the order of pixels. */
+/* Converts planes of colour to the order of pixels. */
 static const uint8_t *
 interleave_planes(struct data_import *import)
 {
@@ -399,7 +401,7 @@ interleave_planes(struct data_import *import)
     return import->pixel;
 }
 
-/* The label of the record just read: a class, NULL for none, or -1. */
+/* Finds the class of the current record, NULL for none; -1 on error. */
 static int
 find_class(const struct data_import *import, const char **class,
            struct err *err)
@@ -426,7 +428,7 @@ find_class(const struct data_import *import, const char **class,
     return 0;
 }
 
-/* 1 with a record in raw, 0 at the end of all files, -1. */
+/* Returns 1 with a record in raw, 0 at the end of all files, -1 on error. */
 static int
 next_record(struct data_import *import, struct err *err)
 {

@@ -18,25 +18,25 @@ enum {
 
 struct data_index {
     struct data_index_how how;
-    struct data_columns columns; // as the user says, of lists or of a table
+    struct data_columns columns; // as the user described them
     struct input *input;
     size_t input_first; // sample
     struct siblings siblings;
 
     struct layout_parts parts;
-    uint64_t *class; // [samples] offsets in the text, 0 where none was given
+    uint64_t *class; // [samples] offsets in the text, 0: none
     size_t class_room;
     size_t *first; // [files] first sample of each
     size_t first_room;
-    int given;   // some label was given
-    int tars;    // some file of a folder is a tar
-    int settled; // labels are given out
+    int explicit; // some label is from a file, not from a folder's name
+    int tars;     // some file of a folder is a tar
+    int assigned; // labels are assigned
 
     struct data_bytes bytes;
     struct image_decoder *decoder;
     struct image image;
     char *complaint[COMPLAINTS];
-    size_t bad, files, beside, hidden, unlabelled;
+    size_t bad, files, sidecars, hidden, unlabelled;
     struct skipped skipped;
     struct data_index_captions captions;
     struct data_notes notes;
@@ -80,8 +80,8 @@ data_index_columns(struct data_index *index, const char *spec, struct err *err)
     return data_columns_parse(&index->columns, spec, err);
 }
 
-/* Ends a group of files that belong together; without an image, its captions
- * and classes are skipped files, such as a readme.txt. */
+/* Ends a group of files that belong together; without an image, its files of
+ * captions and classes count as skipped, such as a readme.txt. */
 static void
 end_siblings(struct data_index *index)
 {
@@ -92,11 +92,11 @@ end_siblings(struct data_index *index)
         return;
     for (size_t at = 0; at < files->len; at += strlen(name + at) + 1) {
         data_skipped_count(&index->skipped, DATA_KIND_OTHER, name + at);
-        index->beside--;
+        index->sidecars--;
     }
 }
 
-/* Nothing more comes from the input. */
+/* Closes the input and adds its counts. */
 static void
 end_input(struct data_index *index)
 {
@@ -119,10 +119,10 @@ end_input(struct data_index *index)
     data_input_close(input);
     index->input = NULL;
     end_siblings(index);
-    data_siblings_leave(&index->siblings, parts->samples);
+    data_siblings_reset(&index->siblings, parts->samples);
 }
 
-/* Note what the input was like, for data_stale(). */
+/* Records the state of the input, for data_stale(). */
 static void
 mark_input(struct data_index *index)
 {
@@ -160,7 +160,7 @@ data_index_add(struct data_index *index, const char *path, struct err *err)
     return 0;
 }
 
-/* The name of a class, as it is kept. */
+/* Adds the tidied name of a class to the text. */
 static uint64_t
 tidy_class(struct data_index *index, const char *text)
 {
@@ -172,7 +172,7 @@ tidy_class(struct data_index *index, const char *text)
     return at;
 }
 
-/* The caption that a file list gives, as it is kept. */
+/* Adds the tidied caption of a file list to the text. */
 static uint64_t
 tidy_caption(struct data_index *index, const char *text)
 {
@@ -228,18 +228,18 @@ take_image(struct data_index *index, const struct input_item *item,
         sample.caption = tidy_caption(index, item->caption);
     if (item->label && *item->label) {
         class = tidy_class(index, item->label);
-        index->given = 1;
+        index->explicit = 1;
     }
     mem_grow(&parts->sample, &parts->sample_room, n + 1, sizeof *parts->sample);
     mem_grow(&index->class, &index->class_room, n + 1, sizeof *index->class);
     parts->sample[n] = sample;
     index->class[n] = class;
     parts->samples++;
-    data_siblings_settle(&index->siblings, &index->parts, &index->captions);
+    data_siblings_assign(&index->siblings, &index->parts, &index->captions);
     return 0;
 }
 
-/* A class for the images that it lies beside, seen or still to come. */
+/* Reads the class of its sibling images, earlier or later ones. */
 static int
 take_class(struct data_index *index, const struct input_item *item,
            struct err *err)
@@ -255,13 +255,13 @@ take_class(struct data_index *index, const struct input_item *item,
     siblings->class =
         data_layout_text(&index->parts, (char *)bytes->data,
                          data_captions_tidy((char *)bytes->data, bytes->len));
-    index->given |= siblings->class != 0;
+    index->explicit |= siblings->class != 0;
     for (size_t i = siblings->first; i < index->parts.samples; i++)
         index->class[i] = siblings->class;
     return 0;
 }
 
-/* Captions for them. */
+/* Reads the captions of its sibling images. */
 static int
 take_captions(struct data_index *index, const struct input_item *item,
               enum data_kind kind, struct err *err)
@@ -274,12 +274,12 @@ take_captions(struct data_index *index, const struct input_item *item,
         return rc;
     data_siblings_captions(siblings, kind == DATA_KIND_JSON,
                            (char *)bytes->data, bytes->len);
-    data_siblings_settle(siblings, &index->parts, &index->captions);
+    data_siblings_assign(siblings, &index->parts, &index->captions);
     return 0;
 }
 
-/* Note what is bad and go on, or give the whole sentence; rc says what is wrong
- * with it: -1 or DATA_UNREAD. */
+/* Records a bad file and returns 1, or completes the message and returns rc,
+ * which is -1 or DATA_UNREAD. */
 static int
 note_bad_file(struct data_index *index, const char *name, int rc,
               struct err *err)
@@ -303,7 +303,7 @@ note_bad_file(struct data_index *index, const char *name, int rc,
     return 1;
 }
 
-/* Take in a file of the input, or pass it over; -1 where it is bad. */
+/* Adds or skips a file of the input; -1 if it is bad. */
 static int
 take_file(struct data_index *index, const struct input_item *item,
           enum data_kind kind, struct err *err)
@@ -326,7 +326,7 @@ take_file(struct data_index *index, const struct input_item *item,
                                  : take_captions(index, item, kind, err);
     if (!rc) {
         data_siblings_file(&index->siblings, item->name);
-        index->beside++;
+        index->sidecars++;
     }
     return rc;
 }
@@ -344,7 +344,7 @@ data_index_next(struct data_index *index, struct err *err)
     if (got == -1 && index->how.skip_bad) {
         index->files++;
         note_bad_file(index, index->input->root, got, err);
-        return 0; // what the archive holds behind the damage is lost
+        return 0; // the rest of a damaged archive is lost
     }
     if (got <= 0)
         return got;
@@ -354,7 +354,7 @@ data_index_next(struct data_index *index, struct err *err)
     if (kind < DATA_KIND_PICTURE && !list &&
         !data_siblings_has(&index->siblings, item.name)) {
         end_siblings(index);
-        data_siblings_enter(&index->siblings, item.name, index->parts.samples);
+        data_siblings_begin(&index->siblings, item.name, index->parts.samples);
     }
     rc = take_file(index, &item, kind, err);
     if (!rc)
@@ -384,7 +384,7 @@ data_index_sum(const struct data_index *index)
         .classes = index->parts.classes,
         .unlabelled = index->unlabelled,
         .files = index->files,
-        .beside = index->beside,
+        .beside = index->sidecars,
         .skipped = index->skipped.pictures + index->skipped.others,
         .bad = index->bad,
         .hidden = index->hidden,
@@ -452,7 +452,7 @@ data_index_captions(const struct data_index *index,
         captions->captioned += index->parts.sample[i].caption != 0;
 }
 
-/* There is no sample at all: say what there is instead. */
+/* Reports that there is no sample, and what there is instead. */
 static int
 no_sample(const struct data_index *index, const char *path, struct err *err)
 {
@@ -462,8 +462,7 @@ no_sample(const struct data_index *index, const char *path, struct err *err)
         parts->files ? parts->text + parts->file[0].absolute : path;
 
     if (index->tars)
-        return err_set(err,
-                       "there is no image in '%s', only tars: give their names",
+        return err_set(err, "there is no image in '%s', only tars: name these",
                        where);
     if (skipped->pictures)
         return err_set(err,
@@ -479,20 +478,20 @@ data_index_settle(struct data_index *index, struct err *err)
     struct layout_parts *parts = &index->parts;
 
     end_input(index);
-    for (size_t i = 0; !index->given && i < parts->files; i++) {
+    for (size_t i = 0; !index->explicit && i < parts->files; i++) {
         size_t end =
             i + 1 < parts->files ? index->first[i + 1] : parts->samples;
 
         data_labels_from_folders(parts, index->first[i], end - index->first[i],
                                  index->class);
     }
-    if (data_labels_settle(parts, index->class, index->given, &index->notes,
+    if (data_labels_assign(parts, index->class, index->explicit, &index->notes,
                            err))
         return -1;
     for (size_t i = 0; i < parts->samples; i++)
         index->unlabelled += parts->sample[i].label < 0;
-    data_skipped_lost(&index->skipped, parts, index->given);
-    index->settled = 1;
+    data_skipped_lost(&index->skipped, parts, index->explicit);
+    index->assigned = 1;
     return 0;
 }
 
@@ -502,7 +501,7 @@ data_index_write(struct data_index *index, const char *path, struct err *err)
     end_input(index);
     if (!index->parts.samples)
         return no_sample(index, path, err);
-    if (!index->settled && data_index_settle(index, err))
+    if (!index->assigned && data_index_settle(index, err))
         return -1;
     return data_layout_write(&index->parts, path, err);
 }

@@ -22,7 +22,8 @@ is_stdin(const char *path)
     return !strcmp(path, "-");
 }
 
-/* Text has few control bytes; a tar has zeros in its first block. */
+/* Returns 1 for text, which has few control bytes; a tar has zeros in its first
+ * block. */
 static int
 is_text(const char *path, struct err *err)
 {
@@ -42,15 +43,15 @@ is_text(const char *path, struct err *err)
         !memcmp(start, LAYOUT_MAGIC, strlen(LAYOUT_MAGIC)))
         return err_set(
             err,
-            "'%s' is an index: give the data that it is of; those of "
-            "several indexes make one set, with one table of classes",
+            "'%s' is an index: name its data instead; the data of several "
+            "indexes make one set, with one table of classes",
             path);
     for (ssize_t i = 0; i < n; i++)
         text &= start[i] >= ' ' || (start[i] >= '\t' && start[i] <= '\r');
     return text;
 }
 
-/* The lines of a file, or of standard input. */
+/* Reads the lines of a file, or of standard input. */
 static int
 read_input_list(struct input *input, const char *path, struct err *err)
 {
@@ -133,8 +134,8 @@ data_input_close(struct input *input)
     free(input);
 }
 
-/* Whether a cell of a first record is a file, or by its name an image; or there
- * is one cell that seems to be several. */
+/* Returns 1 if a cell of the first record is an existing file or has the name
+ * of an image, or if its only cell looks like several. */
 static int
 names_file(const struct input *input)
 {
@@ -150,9 +151,8 @@ names_file(const struct input *input)
     return named;
 }
 
-/* What the columns are: as a first record says that names one of samples, and
- * then there is another record; else path, label, caption.  1 where the record
- * is used up, 0 or DATA_UNREAD. */
+/* Finds the columns: by the first record if it is a heading, else path, label,
+ * caption.  Returns 1 if it is a heading, 0, or DATA_UNREAD. */
 static int
 read_heading(struct input *input, struct err *err)
 {
@@ -170,7 +170,7 @@ read_heading(struct input *input, struct err *err)
     return heading < 0 ? DATA_UNREAD : heading;
 }
 
-/* The cell of a column; NULL where the record has none. */
+/* Returns the cell of a column; NULL if the record has none. */
 static const char *
 cell_of(const struct input *input, enum data_column column)
 {
@@ -179,7 +179,7 @@ cell_of(const struct input *input, enum data_column column)
     return at < input->cells.n ? input->cells.cell[at].text : NULL;
 }
 
-/* The sample of a record; 0 where it names none. */
+/* Reads the sample of a record; 0 if it names none. */
 static int
 read_record(struct input *input, struct input_item *item)
 {
@@ -261,7 +261,7 @@ data_input_read(struct input *input, const struct input_item *item,
     do
         rc = data_layout_read(input->tar->fd, item->offset, item->bytes, bytes,
                               item->name, err);
-    while (rc == DATA_UNREAD && data_layout_again(tried++));
+    while (rc == DATA_UNREAD && data_layout_retry(tried++));
     return rc;
 }
 

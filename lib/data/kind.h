@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 /*
- * What a file of a data set is, by its name: a sample, what belongs to one, or
- * what an index passes over.
+ * The kind of a file of a data set, by its name: a sample, a file that belongs
+ * to one, or one that an index skips.
  */
 enum data_kind {
     DATA_KIND_IMAGE,   /* .jpg .jpeg .jfif .jpe .png .webp */
@@ -17,14 +17,15 @@ enum data_kind {
     DATA_KIND_OTHER
 };
 
-/* data_kind_of() judges a path by its last part, in either case. */
+/* data_kind_of() returns the kind of a path by its last part, in either
+ * case. */
 enum data_kind data_kind_of(const char *path);
 
-/* data_kind_ends() is 1 where a path ends in the suffix, in either case. */
+/* data_kind_ends() returns 1 if a path ends in the suffix, in either case. */
 int data_kind_ends(const char *path, const char *suffix);
 
-/* data_kind_folders() is the length of the folders in a path, with the slash
- * behind them; 0 where there are none. */
+/* data_kind_folders() returns the length of the folders in a path, with the
+ * slash after them; 0 if there are none. */
 size_t data_kind_folders(const char *path);
 
 #endif

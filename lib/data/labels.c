@@ -105,8 +105,9 @@ data_labels_from_folders(struct layout_parts *parts, size_t first, size_t n,
 
 enum { NONE = -1, TOO_SMALL = -2, TOO_LARGE = -3, NO_NUMBER = -4 };
 
-/* A whole number below the limit, with "1.0" and "+1" for 1, as tables have it
- * that went through numbers of other kinds; or what it is instead. */
+/* Reads a whole number below the limit, with "1.0" and "+1" for 1, as in tables
+ * that were converted from other types of numbers; or returns one of the
+ * above. */
 static long
 parse_label(const char *text)
 {
@@ -128,11 +129,11 @@ parse_label(const char *text)
     return x < (long)LAYOUT_MAX_CLASSES ? x : TOO_LARGE;
 }
 
-/* Kinds of labels: how many classes are such, and the first of each. */
+/* Kinds of labels: the number of classes of each kind, and the first one. */
 struct kinds {
     size_t numbers, too_small, too_large, words;
     const char *number, *small, *large, *word;
-    size_t classes; // of numbers: the highest and one
+    size_t classes; // of numbers: the highest plus one
 };
 
 static void
@@ -165,7 +166,7 @@ kinds_of(const struct names *names)
     return k;
 }
 
-/* Do labels count as numbers?  1, 0, or -1 where that cannot be told. */
+/* Returns 1 if labels are numbers, 0 if they are names, -1 if neither. */
 static int
 are_numbers(const struct kinds *k, struct data_notes *notes, struct err *err)
 {
@@ -180,14 +181,14 @@ are_numbers(const struct kinds *k, struct data_notes *notes, struct err *err)
     if (k->too_small || k->too_large)
         return err_set(
             err,
-            "the label '%s' is none: labels that are whole numbers are "
-            "0 to %zu, or -1 for none; with a letter in front they "
-            "are names",
+            "the label '%s' is out of range: labels that are whole numbers "
+            "are 0 to %zu, or -1 for none; with a letter in front they are "
+            "names",
             k->too_small ? k->small : k->large, (size_t)LAYOUT_MAX_CLASSES - 1);
     return 1;
 }
 
-/* Labels are numbers: classes get them as names, used or not. */
+/* Takes labels as numbers, which become the names of classes, used or not. */
 static void
 number_classes(struct layout_parts *parts, const uint64_t *class,
                size_t classes)
@@ -224,8 +225,8 @@ rank_classes(struct layout_parts *parts, const uint64_t *class,
             data_layout_text(parts, names->name[i], strlen(names->name[i]));
 }
 
-/* Folders that are called as parts of a set are: somebody gave the folder that
- * they are in. */
+/* Warns about folders that are called as parts of a data set: their parent
+ * folder was probably indexed by mistake. */
 static void
 note_splits(const struct names *names, struct data_notes *notes)
 {
@@ -247,8 +248,8 @@ note_splits(const struct names *names, struct data_notes *notes)
 }
 
 int
-data_labels_settle(struct layout_parts *parts, const uint64_t *class, int given,
-                   struct data_notes *notes, struct err *err)
+data_labels_assign(struct layout_parts *parts, const uint64_t *class,
+                   int explicit, struct data_notes *notes, struct err *err)
 {
     struct names names = {0};
     struct kinds kinds;
@@ -263,9 +264,9 @@ data_labels_settle(struct layout_parts *parts, const uint64_t *class, int given,
         rc = err_set(err, "there are more than %zu classes",
                      (size_t)LAYOUT_MAX_CLASSES);
     kinds = kinds_of(&names);
-    if (!rc && !given)
+    if (!rc && !explicit)
         note_splits(&names, notes);
-    if (!rc && given)
+    if (!rc && explicit)
         rc = are_numbers(&kinds, notes, err);
     if (rc > 0)
         number_classes(parts, class, kinds.classes);

@@ -11,89 +11,90 @@
 #include "layout.h"
 
 /*
- * data_labels_common() is how much of the names of the samples first .. first +
- * n - 1 is folders common to all.  The last folder of a name is never part of
- * it, so that a set of one class keeps its class.
+ * data_labels_common() returns the length of the folders that are common to the
+ * names of the samples first .. first + n - 1.  The last folder of a name is
+ * never part of it, so that a set of one class keeps its class.
  */
 size_t data_labels_common(const struct layout_parts *parts, size_t first,
                           size_t n);
 
 /*
- * data_labels_from_folders() gives the samples first .. first + n - 1, which
- * come from one place, the class that the folders in their names say: the first
- * folder behind those common to all.  Writes text places to class[]; 0 where
- * a name has no folder.
+ * data_labels_from_folders() finds the classes of the samples first .. first +
+ * n - 1, which are of one input, by the folders in their names: the first
+ * folder after those common to all.  Writes offsets in the text to class[]; 0
+ * if a name has no folder.
  */
 void data_labels_from_folders(struct layout_parts *parts, size_t first,
                               size_t n, uint64_t *class);
 
 /*
- * data_labels_settle() turns the class texts of all samples into labels and the
- * table of classes.
- *   given   the texts were given rather than read from folders: where all are
- *           whole numbers they count as they are, and -1 is none; refused are
- *           others below 0, and numbers of which only some are too large
- *   notes   what seems odd: labels only some of which are numbers, folders that
- *           are called as splits are
+ * data_labels_assign() converts the class texts of all samples to labels and
+ * the table of classes.
+ *   explicit   the texts are from files, not from folders: if all are whole
+ *           numbers these are the labels, and -1 is none; other negative
+ *           numbers and too large ones are errors
+ *   notes   warnings: labels that are partly numbers, folders that are called
+ *           as splits
  */
-int data_labels_settle(struct layout_parts *parts, const uint64_t *class,
-                       int given, struct data_notes *notes, struct err *err);
+int data_labels_assign(struct layout_parts *parts, const uint64_t *class,
+                       int explicit, struct data_notes *notes, struct err *err);
 
-/* Names without doubles, in byte order.  Start as zeros. */
+/* Different names, in byte order.  Start as zeros. */
 struct names {
     char **name; /* [n] */
     size_t n, room;
-    size_t last; /* where the last search ended: neighbours are often alike */
+    size_t last; /* index of the last match: successive names are often equal */
 };
 
-/* data_names_find() is 1 where a name of n bytes is there; *where is its place,
- * or that where it belongs.  data_names_add() adds a copy of it. */
+/* data_names_find() returns 1 if a name of n bytes is in the list; *where is
+ * its index, or the index where it belongs. data_names_add() adds a copy of
+ * it. */
 int data_names_find(struct names *names, const char *name, size_t n,
                     size_t *where);
 void data_names_add(struct names *names, const char *name, size_t n);
 void data_names_release(struct names *names);
 
-/* Files by what their names end in, a kind each. */
+/* A number of files with the same suffix. */
 struct skipped_kind {
-    char end[16]; /* ".gif"; "" of names without a dot, or with a long end */
+    char end[16]; /* ".gif"; "" for names without a dot, or a long suffix */
     int picture;
     size_t n;
 };
 
-/* What an index is made without, to be told when it is done. */
+/* Skipped files, for messages at the end. */
 struct skipped {
-    size_t pictures, others;   /* files that are no samples by name */
+    size_t pictures, others;   /* files that are not samples by name */
     char *picture, *other;     /* the first of each, or NULL */
     struct skipped_kind *kind; /* [kinds] */
     size_t kinds, kind_room;
-    struct names folders; /* of one input: images are missing */
-    struct names classes; /* of all inputs: so are some of these */
+    struct names folders; /* of one input, with skipped images */
+    struct names classes; /* of all inputs, with skipped images */
 };
 
-/* data_skipped_count() counts a file that is skipped. */
+/* data_skipped_count() counts a skipped file. */
 void data_skipped_count(struct skipped *skipped, enum data_kind kind,
                         const char *name);
 
 /* data_skipped_kinds() is data_index_kinds(). */
 char *data_skipped_kinds(const struct skipped *skipped, int pictures);
 
-/* data_skipped_image() notes that an image of this name has no sample. */
+/* data_skipped_image() records the folder of an image that was skipped. */
 void data_skipped_image(struct skipped *skipped, const char *name);
 
 /*
- * data_skipped_input() turns the folders of an input into the classes that they
- * would say, by the samples first .. first + n - 1 that it has (see labels.h).
+ * data_skipped_input() converts the folders of an input to classes, as
+ * data_labels_from_folders() does for its samples first .. first + n - 1.
  */
 void data_skipped_input(struct skipped *skipped,
                         const struct layout_parts *parts, size_t first,
                         size_t n);
 
 /*
- * data_skipped_lost() leaves the classes that no sample has; none where labels
- * are given, for then folders say nothing.
+ * data_skipped_lost() removes the classes that have samples; all if labels are
+ * explicit, as folders are then no classes.
  */
 void data_skipped_lost(struct skipped *skipped,
-                       const struct layout_parts *parts, int given);
+                       const struct layout_parts *parts, int explicit);
 
 void data_skipped_release(struct skipped *skipped);
 

@@ -69,7 +69,7 @@ data_layout_fault(int error)
 }
 
 int
-data_layout_again(int tried)
+data_layout_retry(int tried)
 {
     static const long milliseconds[] = {10, 90, 400};
 
@@ -120,7 +120,7 @@ data_layout_read(int fd, uint64_t offset, size_t n, struct data_bytes *bytes,
             err_set(err, "'%s' is cut off: %zu of %zu bytes are there", name,
                     have, n);
         if (got <= 0)
-            return DATA_UNREAD; // it was longer when it was looked at
+            return DATA_UNREAD; // it was longer before
         have += (size_t)got;
     }
     bytes->len = n;
@@ -133,7 +133,7 @@ data_layout_path(const char *folder, const char *name)
     return name[0] == '/' ? mem_text(name) : mem_format("%s/%s", folder, name);
 }
 
-/* Reads a whole file once. */
+/* Reads a whole file, without retries. */
 static int
 read_whole(const char *path, struct data_bytes *bytes, struct err *err)
 {
@@ -159,7 +159,7 @@ data_layout_read_file(const char *path, struct data_bytes *bytes,
 
     do
         rc = read_whole(path, bytes, err);
-    while (rc == DATA_UNREAD && data_layout_again(tried++));
+    while (rc == DATA_UNREAD && data_layout_retry(tried++));
     return rc;
 }
 
@@ -227,12 +227,12 @@ data_layout_mark(struct layout_parts *parts, const char *name, int list,
     };
 }
 
-/* The way from an absolute folder to an absolute path. */
+/* Returns the relative path from an absolute folder to an absolute path. */
 static char *
 relative_path(const char *folder, const char *path)
 {
     size_t common = 0, up = 0;
-    char *way;
+    char *relative;
 
     if (!strcmp(folder, "/"))
         folder = "";
@@ -245,15 +245,15 @@ relative_path(const char *folder, const char *path)
     for (const char *at = folder + common; *at; at++)
         up += *at == '/';
     path += common + (path[common] == '/');
-    way = mem_array(3 * up + strlen(path) + 2, 1);
+    relative = mem_array(3 * up + strlen(path) + 2, 1);
     for (size_t i = 0; i < up; i++)
-        memcpy(way + 3 * i, "../", 3);
-    memcpy(way + 3 * up, *path ? path : ".", strlen(*path ? path : "."));
-    return way;
+        memcpy(relative + 3 * i, "../", 3);
+    memcpy(relative + 3 * up, *path ? path : ".", strlen(*path ? path : "."));
+    return relative;
 }
 
 static int
-find_ways(struct layout_parts *parts, const char *path, struct err *err)
+set_file_paths(struct layout_parts *parts, const char *path, struct err *err)
 {
     char *copy = mem_text(path), *folder = realpath(dirname(copy), NULL);
 
@@ -262,13 +262,13 @@ find_ways(struct layout_parts *parts, const char *path, struct err *err)
     for (size_t i = 0; folder && i < parts->files; i++) {
         struct data_layout_file *file = &parts->file[i];
         char *absolute = mem_text(parts->text + file->absolute);
-        char *way = relative_path(folder, absolute);
+        char *relative = relative_path(folder, absolute);
 
         // all paths together, in few parts of the index
         file->absolute = data_layout_text(parts, absolute, strlen(absolute));
-        file->relative = data_layout_text(parts, way, strlen(way));
+        file->relative = data_layout_text(parts, relative, strlen(relative));
         free(absolute);
-        free(way);
+        free(relative);
     }
     free(copy);
     if (!folder)
@@ -277,7 +277,7 @@ find_ways(struct layout_parts *parts, const char *path, struct err *err)
     return 0;
 }
 
-/* The body, table by table. */
+/* A table of the body. */
 struct body_table {
     const void *data;
     size_t bytes;
@@ -285,7 +285,7 @@ struct body_table {
 
 enum { TABLES = 5 };
 
-/* The digests of the body's parts, to be given to free(). */
+/* Returns the digests of the body's parts; the caller frees them. */
 static struct digest *
 digest_parts(const struct body_table table[TABLES], size_t parts)
 {
@@ -359,7 +359,7 @@ data_layout_write(struct layout_parts *parts, const char *path, struct err *err)
     struct file_draft draft = {0};
     struct layout_head head;
 
-    if (find_ways(parts, path, err) || file_draft_open(&draft, path, err))
+    if (set_file_paths(parts, path, err) || file_draft_open(&draft, path, err))
         return -1;
     const struct body_table table[TABLES] = {
         {parts->file, parts->files * sizeof *parts->file},

@@ -13,17 +13,17 @@
 #include "tree.h"
 
 /*
- * The index file, as it lies on disk and is mapped:
+ * The index file, as on disk and in mapped memory:
  *
  *     head | digests | files | classes | samples | marks | text
  *
- * All behind the digests is the body, and each part of LAYOUT_PART bytes of it
- * has one of these, the last part what is left.  An index of version 4 has no
- * digests of parts and one of the body instead.
+ * All after the digests is the body; each part of LAYOUT_PART bytes of it has a
+ * digest, and so has the shorter last part.  An index of version 4 has one
+ * digest of the body instead.
  *
  * Numbers are in the byte order of the machine that wrote it, which `order`
- * tells.  A class, and every name, path and caption, is the place in `text` of
- * a string that ends in a zero byte; place 0 is the empty string.
+ * reveals.  A class, and every name, path and caption, is the offset in `text`
+ * of a string that ends in a zero byte; offset 0 is the empty string.
  */
 
 enum { LAYOUT_VERSION = 5, LAYOUT_WHOLE = 4, LAYOUT_ORDER = 0x01020304 };
@@ -32,7 +32,7 @@ enum { LAYOUT_PART = 1 << 20 }; /* bytes */
 #define LAYOUT_MAGIC "foil-set"
 #define LAYOUT_SUFFIX ".foil"
 
-/* Limits that no set of real use comes near: sums of them cannot overflow. */
+/* Limits far above those of any real set: sums of them cannot overflow. */
 #define LAYOUT_MAX_SAMPLES ((uint64_t)1 << 40)
 #define LAYOUT_MAX_CLASSES ((uint64_t)1 << 20)
 #define LAYOUT_MAX_FILES ((uint64_t)1 << 24)
@@ -45,12 +45,12 @@ struct layout_head {
     uint64_t bytes; /* of the whole index */
     uint64_t files, classes, samples, marks, text;
     struct digest images; /* of the samples' digests and labels */
-    struct digest data;   /* of these and the captions, if there are any */
+    struct digest data;   /* of `images` and the captions, if there are any */
     struct digest body;   /* of the digests of the parts */
     struct digest head;   /* of the fields above */
 };
 
-/* What samples lie in. */
+/* What contains samples. */
 enum layout_kind {
     LAYOUT_TAR,   /* at `offset` of an archive of so many bytes */
     LAYOUT_FOLDER /* in a file of their own, `name` within the folder */
@@ -74,19 +74,19 @@ struct layout_sample {
 };
 
 /*
- * What a folder of the data, or a list of files, was like when it was indexed.
- * Of more folders than LAYOUT_MAX_MARKS the first so many have one.
+ * The state of a folder of the data, or of a list of files, when it was
+ * indexed.  Only the first LAYOUT_MAX_MARKS folders have one.
  */
 struct data_layout_mark {
     struct tree_state state;
-    uint64_t name; /* within the folder that is `file`; "" is that itself */
-    uint32_t file, list; /* list: 1 of a file list */
+    uint64_t name;       /* within the folder `file`; "": that folder */
+    uint32_t file, list; /* list: 1 for a file list */
 };
 
-/* An image larger than this is not believed to be one. */
+/* A larger file is refused as an image. */
 enum { LAYOUT_MAX_BYTES = 1 << 28 };
 
-/* An open set: the mapped index, and where its data was found. */
+/* An open set: the mapped index, and the paths of its data. */
 struct data_set {
     char *path; /* of the index */
     int own;    /* its descriptor */
@@ -96,20 +96,20 @@ struct data_set {
     const struct layout_head *head; /* a copy: the file may change */
     const struct digest *part;      /* [parts] */
     size_t parts;
-    uint8_t *checked; /* [parts] 1 where the part fits its digest */
+    uint8_t *checked; /* [parts] 1: the part matches its digest */
     const uint8_t *body;
     const struct data_layout_file *file;
     const uint64_t *class;
     const struct layout_sample *sample;
     const struct data_layout_mark *mark;
     const char *text;
-    char **place;  /* [files] where each was found */
+    char **place;  /* [files] path of each */
     int *fd;       /* [files] or -1 */
-    size_t *ring;  /* the files that are open, oldest overwritten first */
-    size_t opened; /* how many were opened so far */
+    size_t *ring;  /* the open files, the oldest is overwritten first */
+    size_t opened; /* number of open() calls so far */
 };
 
-/* The parts of an index that is to be written. */
+/* The parts of an index before it is written. */
 struct layout_parts {
     struct data_layout_file *file;
     uint64_t *class;
@@ -120,20 +120,20 @@ struct layout_parts {
     size_t file_room, class_room, sample_room, mark_room, text_room;
 };
 
-/* data_layout_text() adds a string of n bytes and returns its place. */
+/* data_layout_text() adds a string of n bytes and returns its offset. */
 uint64_t data_layout_text(struct layout_parts *parts, const char *text,
                           size_t n);
 
 /*
- * data_layout_file() adds a file or folder, whose relative path
- * data_layout_write() works out.
+ * data_layout_file() adds a file or folder; data_layout_write() sets its
+ * relative path.
  */
 int data_layout_file(struct layout_parts *parts, const char *path,
                      enum layout_kind kind, uint64_t bytes, struct err *err);
 
 /*
- * data_layout_mark() adds a mark to the file or folder that came last, unless
- * there are too many.
+ * data_layout_mark() adds a mark to the last file or folder, unless there are
+ * too many.
  */
 void data_layout_mark(struct layout_parts *parts, const char *name, int list,
                       const struct tree_state *state);
@@ -147,30 +147,28 @@ void data_layout_release(struct layout_parts *parts);
 size_t data_layout_parts(uint64_t bytes);
 
 /*
- * data_layout_digest_images() is that of the samples' digests and labels;
- * data_layout_digest_data() that of this and all captions, each with a zero
- * byte behind it, or this itself where there are none.
+ * data_layout_digest_images() returns the digest of the samples' digests and
+ * labels; data_layout_digest_data() the digest of that and all captions, each
+ * followed by a zero byte, or that itself if there are none.
  */
 struct digest data_layout_digest_images(const struct layout_parts *parts);
 struct digest data_layout_digest_data(const struct layout_parts *parts,
                                       const struct digest *images);
 
-/*
- * data_layout_mend() is what to do about an index that does not fit its data,
- * as the end of a sentence; to be given to free().
- */
-char *data_layout_mend(const struct data_set *set);
+/* data_layout_advice() returns the remedy for an index that does not match its
+ * data, as the end of a sentence; the caller frees it. */
+char *data_layout_advice(const struct data_set *set);
 
 /*
- * What follows returns DATA_UNREAD where the machine could not read, which says
- * nothing about the file, and -1 where the file is not what it should be.
- * data_layout_fault() tells the two apart by an errno; data_layout_again()
- * waits a little before another try, and is 0 where there were enough.
+ * The following functions return DATA_UNREAD if the file could not be read, for
+ * a reason outside of it, and -1 if the file itself is wrong.
+ * data_layout_fault() distinguishes the two by an errno; data_layout_retry()
+ * waits a little before another try, and returns 0 after too many.
  */
 int data_layout_fault(int error);
-int data_layout_again(int tried);
+int data_layout_retry(int tried);
 
-/* data_layout_open() opens a file, and nothing else: a pipe does not block. */
+/* data_layout_open() opens a regular file, without blocking on a pipe. */
 int data_layout_open(const char *path, struct stat *st, struct err *err);
 
 /* data_layout_read() reads n bytes at an offset; `name` is for the sentence. */
@@ -178,12 +176,12 @@ int data_layout_read(int fd, uint64_t offset, size_t n,
                      struct data_bytes *bytes, const char *name,
                      struct err *err);
 
-/* data_layout_path() is the path of a name in a folder, or an absolute one; to
- * be given to free(). */
+/* data_layout_path() returns the path of a name, absolute or in a folder; the
+ * caller frees it. */
 char *data_layout_path(const char *folder, const char *name);
 
-/* data_layout_absolute() is a path from the root on, without links; to be given
- * to free(), NULL when nothing is there. */
+/* data_layout_absolute() returns an absolute path without links, NULL if it
+ * does not exist; the caller frees it. */
 char *data_layout_absolute(const char *path, struct err *err);
 
 /* data_layout_read_file() reads a whole file. */
@@ -191,21 +189,20 @@ int data_layout_read_file(const char *path, struct data_bytes *bytes,
                           struct err *err);
 
 /*
- * What is believed of an index.  Its body is read in parts, each checked by its
- * digest when it is first touched, so that to open an index of 10^7 samples
- * reads a few of its 750 parts, and so does each process that needs a few
- * samples.  Entries are checked besides, for files made to mislead.
+ * Checks of an index.  Its body is read in parts, and each is checked by its
+ * digest when it is first read: to open an index of 10^7 samples, and to read a
+ * few of them, takes a few of its 750 parts.  Entries are also checked, against
+ * malicious files.
  */
 
-/* data_check_head() judges the mapped head and the digests of the parts, and
- * finds where everything is. */
+/* data_check_head() checks the mapped header and the digests of the parts, and
+ * sets the tables. */
 int data_check_head(struct data_set *set, struct err *err);
 
-/* data_check_tables() judges what any user of a set may ask for: files, classes
- * and marks with their texts. */
+/* data_check_tables() checks files, classes and marks with their texts. */
 int data_check_tables(struct data_set *set, struct err *err);
 
-/* data_check_touched() is 1 where n bytes of the body have been checked. */
+/* data_check_touched() returns 1 if n bytes of the body have been checked. */
 int data_check_touched(const struct data_set *set, const void *at, size_t n);
 
 #endif

@@ -4,8 +4,8 @@
 
 enum { FIRST = ' ', LAST = '~', CHANNELS = 3 };
 
-/* Of each letter the rows of dots, a byte each, the highest row first; the
- * highest of the lower five bits is the leftmost dot. */
+/* The rows of dots of each letter, a byte each, the top row first; bit 4 is the
+ * leftmost dot. */
 static const uint64_t dots[LAST - FIRST + 1] = {
     0x00000000000000, 0x04040404040004, 0x0a0a0000000000, 0x0a0a1f0a1f0a0a,
     0x040f140e051e04, 0x18190204081303, 0x0c12140815120d, 0x04040000000000,
@@ -32,7 +32,7 @@ static const uint64_t dots[LAST - FIRST + 1] = {
     0x0000110a040a11, 0x000011110f010e, 0x00001f0204081f, 0x02040408040402,
     0x04040404040404, 0x08040402040408, 0x00000815020000};
 
-/* Further bytes of a code point. */
+/* Returns 1 for the second and later bytes of a code point. */
 static int
 is_continuation(char c)
 {

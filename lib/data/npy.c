@@ -12,7 +12,7 @@
 
 enum {
     MAX_HEAD = DATA_NPY_HEAD - 12, // NumPy writes 118 bytes
-    ALIGN = 64                     // what NumPy pads its header to
+    ALIGN = 64                     // NumPy pads its header to it
 };
 
 size_t
@@ -21,7 +21,7 @@ data_npy_item(enum data_npy_type type)
     return dtype_about((enum dtype)type)->bytes;
 }
 
-/* Pass over blanks, then over the word if it stands there. */
+/* Skips blanks, then the word if it follows: 1 if it did. */
 static int
 skip_word(const char **at, const char *word)
 {
@@ -50,7 +50,7 @@ take_descr(const char **at, struct data_npy_head *head)
     return 0;
 }
 
-/* Say what the items are, where that is a word, and what would do. */
+/* Reports the type of the items, if it is a word, and the accepted types. */
 static int
 refuse_descr(const char *at, struct err *err)
 {
@@ -79,7 +79,7 @@ take_number(const char **at, size_t *number)
     return 1;
 }
 
-/* (7,) or (7, 3) and so on */
+/* Reads (7,) or (7, 3) and so on. */
 static int
 take_shape(const char **at, struct data_npy_head *head)
 {
@@ -95,7 +95,8 @@ take_shape(const char **at, struct data_npy_head *head)
     return 0;
 }
 
-/* The dictionary {'descr': '<f4', 'fortran_order': False, 'shape': (7, 3), } */
+/* Reads the dictionary {'descr': '<f4', 'fortran_order': False, 'shape': (7,
+ * 3), }. */
 static int
 parse_dictionary(const char *at, struct data_npy_head *head, struct err *err)
 {
@@ -236,7 +237,7 @@ data_npy_release(struct data_npy *npy)
     *npy = (struct data_npy){0};
 }
 
-/* Item i where it is an integer or bool: 1 with it in *x. */
+/* Reads item i into *x if it is an integer or bool: 1, else 0. */
 static int
 read_whole(const struct data_npy *npy, size_t i, int64_t *x)
 {
@@ -263,7 +264,7 @@ read_whole(const struct data_npy *npy, size_t i, int64_t *x)
         *x = ((const uint32_t *)all)[i];
         return 1;
     case DTYPE_I8:
-    case DTYPE_U8: // larger than INT64_MAX: negative
+    case DTYPE_U8: // negative if larger than INT64_MAX
         *x = ((const int64_t *)all)[i];
         return 1;
     default:

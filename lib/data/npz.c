@@ -8,7 +8,7 @@
 #include "data/npy.h"
 #include "util/file.h"
 
-/* A zip on its way to a file. */
+/* A zip that is being written. */
 struct zip {
     struct archive *archive;
     const char *path;

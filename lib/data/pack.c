@@ -37,7 +37,7 @@ data_pack_open(const char *path, struct err *err)
     return pack;
 }
 
-/* Write bytes, and zeros up to a whole block behind them. */
+/* Writes bytes, padded with zeros to a whole block. */
 static int
 put_blocks(struct data_pack *pack, const void *bytes, size_t len,
            struct err *err)

@@ -14,7 +14,8 @@ enum {
     COLUMNS_MOST = 5
 };
 
-/* ------------------------------- Thrift's compact protocol, of what is here */
+/* --------------------------- Thrift's compact protocol, as far as it is
+ * used */
 
 enum thrift {
     THRIFT_INT32 = 5,
@@ -32,7 +33,8 @@ put_compact(FILE *to, uint64_t number)
     putc((int)number, to);
 }
 
-/* A field of a struct, so many numbers after the one before. */
+/* Begins a field of a struct; its number is that of the previous one plus
+ * `step`. */
 static void
 put_field(FILE *to, int step, enum thrift type)
 {
@@ -99,7 +101,7 @@ put_names(FILE *to, const struct data_features *f, size_t from, size_t n)
     }
 }
 
-/* So many equal levels. */
+/* Writes `count` equal levels. */
 static void
 put_run(FILE *to, size_t count, int level)
 {
@@ -116,7 +118,8 @@ put_levels(FILE *to, const char *runs, size_t len)
     fwrite(runs, 1, len, to);
 }
 
-/* Lists: a value begins one (0) or goes on with it (1), and is there (1). */
+/* Writes lists: a value begins a list (0) or continues it (1), and is present
+ * (1). */
 static void
 put_lists(FILE *to, const struct data_features *f, size_t from, size_t n)
 {
@@ -173,17 +176,17 @@ list_columns(const struct data_features *f, struct column *column)
 
 /* -------------------------------------------------------------------- file */
 
-/* Where the values of a column of a group of rows are. */
+/* Position of the values of a column of a group of rows. */
 struct chunk {
     uint64_t at, bytes, values;
 };
 
 struct parquet {
     FILE *file;
-    uint64_t at; // bytes that are written
+    uint64_t at; // bytes written
     const struct data_features *f;
     struct column column[COLUMNS_MOST];
-    size_t columns, groups, rows; // rows of a group, but for the last
+    size_t columns, groups, rows; // rows of each group except the last
     struct chunk *chunk;          // [groups,columns]
 };
 
@@ -242,12 +245,13 @@ write_chunk(struct parquet *p, size_t group, const struct column *column)
     chunk->bytes = p->at - chunk->at;
 }
 
-/* An element of the schema; -1 or 0: it has no such field. */
+/* Writes an element of the schema; it has no field that is -1 or, for children,
+ * 0. */
 static void
 put_element(FILE *to, const char *name, int type, int repetition, int children,
             int converted)
 {
-    int step = 1; // from the field before, of 1, 3, 4, 5 and 6
+    int step = 1; // from the previous field, of fields 1, 3, 4, 5 and 6
 
     if (type >= 0)
         put_whole(to, step, THRIFT_INT32, (uint64_t)type);

@@ -10,10 +10,10 @@ struct data_pool {
     struct data_pool_how how;
     struct image_decoder *decoder;
     struct data_bytes bytes;
-    struct image image;  /* the last one that is not kept */
-    struct image **kept; /* [size] decoded images; NULL: none */
-    uint8_t *bad;        /* [size] */
-    size_t n_bad, kept_bytes;
+    struct image image;    /* the latest one that is not cached */
+    struct image **cached; /* [size] decoded images; NULL: none */
+    uint8_t *bad;          /* [size] */
+    size_t n_bad, cached_bytes;
     int unread; /* the latest sample could not be read */
 };
 
@@ -24,7 +24,7 @@ data_pool_new(struct data_set *set, const struct data_pool_how *how)
 
     pool->set = set;
     pool->how = *how;
-    pool->kept = mem_array(data_size(set), sizeof(struct image *));
+    pool->cached = mem_array(data_size(set), sizeof(struct image *));
     pool->bad = mem_array(data_size(set), 1);
     return pool;
 }
@@ -35,11 +35,11 @@ data_pool_free(struct data_pool *pool)
     if (!pool)
         return;
     for (size_t i = 0; i < data_size(pool->set); i++) {
-        if (pool->kept[i])
-            image_release(pool->kept[i]);
-        free(pool->kept[i]);
+        if (pool->cached[i])
+            image_release(pool->cached[i]);
+        free(pool->cached[i]);
     }
-    free(pool->kept);
+    free(pool->cached);
     free(pool->bad);
     image_release(&pool->image);
     data_bytes_release(&pool->bytes);
@@ -48,44 +48,44 @@ data_pool_free(struct data_pool *pool)
 }
 
 static int
-can_keep(const struct data_pool *pool, size_t width, size_t height)
+has_room_for(const struct data_pool *pool, size_t width, size_t height)
 {
     return 3 * width * height + sizeof(struct image) <=
-           pool->how.keep_bytes - pool->kept_bytes;
+           pool->how.keep_bytes - pool->cached_bytes;
 }
 
-/* What a caller reads, but all of an image that will be kept. */
-struct asked {
+/* The region that the caller reads; all of the image if it will be cached. */
+struct request {
     const struct data_pool *pool;
     const struct image_region *region;
 };
 
 static struct image_box
-box_of_asked(void *of, size_t width, size_t height)
+box_of_request(void *of, size_t width, size_t height)
 {
-    const struct asked *asked = of;
-    const struct image_region *region = asked->region;
+    const struct request *request = of;
+    const struct image_region *region = request->region;
 
-    if (!region || can_keep(asked->pool, width, height))
+    if (!region || has_room_for(request->pool, width, height))
         return (struct image_box){0, 0, width, height};
     return region->box(region->of, width, height);
 }
 
-/* Keep a copy of the image where there is room for it. */
+/* Caches a copy of the image if there is room for it. */
 static void
-keep_image(struct data_pool *pool, size_t id)
+cache_image(struct data_pool *pool, size_t id)
 {
     const struct image *image = &pool->image;
     size_t bytes = 3 * image->width * image->height;
     struct image *copy;
 
-    if (!can_keep(pool, image->width, image->height))
+    if (!has_room_for(pool, image->width, image->height))
         return;
     copy = mem_array(1, sizeof *copy);
     image_size(copy, image->width, image->height);
     memcpy(copy->pixel, image->pixel, bytes);
-    pool->kept[id] = copy;
-    pool->kept_bytes += bytes + sizeof *copy;
+    pool->cached[id] = copy;
+    pool->cached_bytes += bytes + sizeof *copy;
 }
 
 const struct image *
@@ -98,15 +98,15 @@ const struct image *
 data_pool_region(struct data_pool *pool, size_t id,
                  const struct image_region *region, struct err *err)
 {
-    struct asked asked = {pool, region};
-    const struct image_region read = {box_of_asked, &asked};
+    struct request request = {pool, region};
+    const struct image_region read = {box_of_request, &request};
     struct err why;
     int rc;
 
     REQUIRE(id < data_size(pool->set));
     pool->unread = 0;
-    if (pool->kept[id])
-        return pool->kept[id];
+    if (pool->cached[id])
+        return pool->cached[id];
     if (pool->how.captioned && !*data_caption(pool->set, id)) {
         err_set(err, "sample '%s' has no caption", data_name(pool->set, id));
         goto bad;
@@ -121,7 +121,7 @@ data_pool_region(struct data_pool *pool, size_t id,
         err_set(err, "sample '%s': %s", data_name(pool->set, id), why.msg);
         goto bad;
     }
-    keep_image(pool, id);
+    cache_image(pool, id);
     return &pool->image;
 
 bad:

@@ -15,7 +15,7 @@
 
 #include "layout.h"
 
-enum { OPEN_FILES = 64 }; // descriptors held at a time, however many shards
+enum { OPEN_FILES = 64 }; // at a time, for any number of shards
 
 int
 data_is_index(const char *path, struct err *err)
@@ -35,31 +35,32 @@ data_is_index(const char *path, struct err *err)
     return n == sizeof magic - 1 && !strcmp(magic, LAYOUT_MAGIC);
 }
 
-/* The index itself, or the one beside the data; NULL when there is none. */
+/* Returns the path of the index: `path`, or the index of the data `path`; NULL
+ * if there is none. */
 static char *
 find_index(const char *path, struct err *err)
 {
     size_t n = strlen(path);
     struct stat st;
-    char *beside;
+    char *index_path;
     int found = data_is_index(path, err);
 
     if (found)
         return found < 0 ? NULL : mem_text(path);
     while (n > 1 && path[n - 1] == '/')
         n--;
-    beside = mem_format("%.*s" LAYOUT_SUFFIX, (int)n, path);
-    found = data_is_index(beside, err);
+    index_path = mem_format("%.*s" LAYOUT_SUFFIX, (int)n, path);
+    found = data_is_index(index_path, err);
     if (found > 0)
-        return beside;
+        return index_path;
     if (found == 0 && stat(path, &st))
         err_sys(err, "cannot open the data set '%s'", path);
-    else if (found == 0 && !stat(beside, &st))
-        err_set(err, "'%s' is not an index", beside);
+    else if (found == 0 && !stat(index_path, &st))
+        err_set(err, "'%s' is not an index", index_path);
     else if (found == 0)
         err_set(err, "'%s' has no index: make one with foil-data index '%s'",
                 path, path);
-    free(beside);
+    free(index_path);
     return NULL;
 }
 
@@ -87,18 +88,18 @@ map_index(struct data_set *set, struct err *err)
     return 0;
 }
 
-/* Does file i stand there, with the size that it had?  Else say why. */
+/* Checks that file i exists, with its size: 0, or -1 with a sentence. */
 static int
 has_known_size(const struct data_set *set, size_t i, struct err *err)
 {
     const struct data_layout_file *file = &set->file[i];
     const char *path = set->place[i];
     struct stat st;
-    char *mend;
+    char *advice;
 
     if (stat(path, &st))
         return err_set(err,
-                       "cannot find the data '%s' of '%s': %s; where they have "
+                       "cannot find the data '%s' of '%s': %s; if they were "
                        "moved, 'foil data index' makes the index again",
                        path, set->path, strerror(errno));
     if (file->kind == LAYOUT_FOLDER && S_ISDIR(st.st_mode))
@@ -106,9 +107,9 @@ has_known_size(const struct data_set *set, size_t i, struct err *err)
     if (file->kind == LAYOUT_TAR && S_ISREG(st.st_mode) &&
         (uint64_t)st.st_size == file->bytes)
         return 0;
-    mend = data_layout_mend(set);
-    err_set(err, "'%s' has changed since it was indexed: %s", path, mend);
-    free(mend);
+    advice = data_layout_advice(set);
+    err_set(err, "'%s' has changed since it was indexed: %s", path, advice);
+    free(advice);
     return -1;
 }
 
@@ -315,16 +316,16 @@ int
 data_reads(const struct data_set *set, const char *path)
 {
     const size_t n = strlen(set->path), end = strlen(LAYOUT_SUFFIX);
-    char *beside = mem_format("%.*s", (int)(n > end ? n - end : 0), set->path);
-    int same = file_same(path, set->path) || file_same(path, beside);
+    char *data = mem_format("%.*s", (int)(n > end ? n - end : 0), set->path);
+    int same = file_same(path, set->path) || file_same(path, data);
 
     for (size_t i = 0; !same && i < set->head->files; i++)
         same = file_same(path, set->place[i]);
-    free(beside);
+    free(data);
     return same;
 }
 
-/* Closes an archive, which the next read opens again. */
+/* Closes an archive; the next read opens it again. */
 static void
 close_archive(struct data_set *set, size_t file)
 {
@@ -334,7 +335,8 @@ close_archive(struct data_set *set, size_t file)
     set->fd[file] = -1;
 }
 
-/* The descriptor of an archive; opening one too many closes the oldest. */
+/* Returns the descriptor of an archive; if too many are open, it closes the
+ * oldest. */
 static int
 archive_of(struct data_set *set, size_t file, struct err *err)
 {
@@ -348,26 +350,26 @@ archive_of(struct data_set *set, size_t file, struct err *err)
         close_archive(set, *slot);
     fd = data_layout_open(set->place[file], &st, err);
     if (fd < 0)
-        return DATA_UNREAD; // it was there when the set was opened
+        return DATA_UNREAD; // it existed when the set was opened
     set->fd[file] = fd;
     *slot = file;
     set->opened++;
     return fd;
 }
 
-/* Adds to a sentence about a sample how the index is mended. */
+/* Adds the remedy to a message about a sample. */
 static int
-with_mend(const struct data_set *set, struct err *err)
+add_advice(const struct data_set *set, struct err *err)
 {
     const struct err why = *err;
-    char *mend = data_layout_mend(set);
+    char *advice = data_layout_advice(set);
 
-    err_set(err, "%s: %s", why.msg, mend);
-    free(mend);
+    err_set(err, "%s: %s", why.msg, advice);
+    free(advice);
     return -1;
 }
 
-/* Reads the file of a sample that is in none with others. */
+/* Reads a sample that is a file of its own. */
 static int
 read_own(const struct data_set *set, const struct layout_sample *sample,
          struct data_bytes *bytes, struct err *err)
@@ -377,14 +379,15 @@ read_own(const struct data_set *set, const struct layout_sample *sample,
     int rc = data_layout_read_file(path, bytes, err);
 
     if (rc == -1 && !file_exists(path))
-        with_mend(set, err);
+        add_advice(set, err);
     else if (rc == -1 && access(path, R_OK))
-        rc = DATA_UNREAD; // for us: somebody has indexed it
+        rc = DATA_UNREAD; // only without permission: it was readable when
+                          // indexed
     free(path);
     return rc;
 }
 
-/* Reads a sample that lies in a tar, once. */
+/* Reads a sample in a tar, without retries. */
 static int
 read_member(struct data_set *set, const struct layout_sample *sample,
             struct data_bytes *bytes, struct err *err)
@@ -413,7 +416,7 @@ read_sample(struct data_set *set, const struct layout_sample *sample,
         return read_own(set, sample, bytes, err);
     do
         rc = read_member(set, sample, bytes, err);
-    while (rc == DATA_UNREAD && data_layout_again(tried++));
+    while (rc == DATA_UNREAD && data_layout_retry(tried++));
     return rc;
 }
 
@@ -435,7 +438,7 @@ data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
         return 0;
     err_set(err, "'%s' has changed since it was indexed",
             set->text + sample->name);
-    return with_mend(set, err);
+    return add_advice(set, err);
 }
 
 static struct digest *

@@ -6,15 +6,15 @@
 #include "letters.h"
 #include "util/mem.h"
 
-/* In pixels: a view is enlarged to about CELL, views stand GAP apart, samples
- * and the edge RIM; a frame is FRAME wide; a name is BELOW under its image, and
- * images with names stand RIM apart. */
+/* In pixels: a view is enlarged to about CELL; views are GAP apart, samples and
+ * the edge RIM; a frame is FRAME wide; a name is BELOW under its image, and
+ * images with names are RIM apart. */
 enum { CELL = 96, GAP = 3, RIM = 12, FRAME = 3, BELOW = 4 };
 
-/* Where things are on the sheet, in pixels. */
+/* Geometry of the sheet, in pixels. */
 struct grid {
     size_t zoom, cell, gap, step_x, step_y, width, height;
-    size_t text; /* how far letters are enlarged; 0: none */
+    size_t text; /* zoom of letters; 0: none */
 };
 
 static struct grid
@@ -44,7 +44,7 @@ data_sheet_size(const struct data_sheet *sheet,
     *height = g.height;
 }
 
-/* Paste a view, enlarged, with its corner at (x, y). */
+/* Draws a view, enlarged, with its corner at (x, y). */
 static void
 paste_view(const struct grid *g, const uint8_t *view, size_t x, size_t y,
            uint8_t *pixel)
@@ -78,14 +78,14 @@ data_sheet_paste(const struct data_sheet *sheet, size_t size, size_t place,
                RIM + place / sheet->columns * g.step_y, pixel);
 }
 
-/* A sample that is shown: its number, its image, where its row of views is. */
+/* A sample on the sheet: its id, its image, the corner of its row of views. */
 struct spot {
     size_t id, x, y;
     const struct image *image;
 };
 
-/* The i-th of n that are spread over a set of `size`; 0 where it is no sound
- * image, whose place stays empty. */
+/* Finds the i-th of n samples that are spread over a set of `size`; 0 if it has
+ * no sound image: its place stays empty. */
 static int
 find_spot(const struct data_sheet *sheet, const struct grid *g, size_t i,
           size_t n, size_t size, struct data_pool *pool, struct spot *spot,
@@ -131,7 +131,8 @@ data_sheet_draw(const struct data_sheet *sheet,
     return white;
 }
 
-/* A name in the middle below what has its corner at (x, y) and is so wide. */
+/* Draws a name, centred below a view or row with the corner (x, y) and that
+ * width. */
 static void
 draw_name(const struct grid *g, const char *name, size_t x, size_t y,
           size_t width, uint8_t *pixel)
@@ -185,7 +186,7 @@ data_sheet_corruptions(const struct data_sheet *sheet,
     return white;
 }
 
-/* Draw a frame of that kind onto the edge of a view. */
+/* Draws a frame of that kind on the edge of a view. */
 static void
 draw_frame(const struct grid *g, char kind, size_t x, size_t y, uint8_t *pixel)
 {

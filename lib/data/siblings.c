@@ -26,7 +26,7 @@ data_captions_tidy(char *text, size_t n)
     return len;
 }
 
-/* Appends a text with U+FFFD for what is no UTF-8; 1 where that was so. */
+/* Appends a text with U+FFFD for invalid UTF-8; returns 1 if there was any. */
 static int
 append_utf8(struct data_bytes *to, const char *text, size_t n)
 {
@@ -104,8 +104,8 @@ add_string(const json_t *string, struct data_bytes *lines,
                            json_string_length(string), lines, notes);
 }
 
-/* Adds those of a JSON object: the string "caption", or the strings of the list
- * "captions".  What is no object is counted as broken. */
+/* Adds the captions of a JSON object: the string "caption", or the strings of
+ * the list "captions".  Text that is not an object is counted as broken. */
 static void
 read_json(const char *text, size_t n, struct data_bytes *lines,
           struct data_index_captions *notes)
@@ -123,7 +123,7 @@ read_json(const char *text, size_t n, struct data_bytes *lines,
     json_decref(object);
 }
 
-/* The part of a name that they share. */
+/* Returns the length of the part of a name that siblings share. */
 static size_t
 key_length(const char *name)
 {
@@ -133,7 +133,7 @@ key_length(const char *name)
 }
 
 void
-data_siblings_leave(struct siblings *siblings, size_t samples)
+data_siblings_reset(struct siblings *siblings, size_t samples)
 {
     siblings->len = 0;
     siblings->first = samples;
@@ -153,11 +153,11 @@ data_siblings_has(const struct siblings *siblings, const char *name)
 }
 
 void
-data_siblings_enter(struct siblings *siblings, const char *name, size_t samples)
+data_siblings_begin(struct siblings *siblings, const char *name, size_t samples)
 {
     const size_t len = key_length(name);
 
-    data_siblings_leave(siblings, samples);
+    data_siblings_reset(siblings, samples);
     mem_grow(&siblings->key, &siblings->room, len, 1);
     memcpy(siblings->key, name, len);
     siblings->len = len;
@@ -191,7 +191,7 @@ data_siblings_captions(struct siblings *siblings, int json, const char *text,
 }
 
 void
-data_siblings_settle(struct siblings *siblings, struct layout_parts *parts,
+data_siblings_assign(struct siblings *siblings, struct layout_parts *parts,
                      struct data_index_captions *notes)
 {
     if (siblings->first == parts->samples)

@@ -6,9 +6,9 @@
 
 #include "labels.h"
 
-enum { NAMED = 8 }; // kinds that are named
+enum { NAMED = 8 }; // kinds in a message
 
-/* What a name ends in, in small letters. */
+/* Copies the suffix of a name, in lower case. */
 static void
 end_of(const char *path, char end[16])
 {
@@ -48,7 +48,7 @@ count_kind(struct skipped *skipped, int picture, const char *name)
     kind->n++;
 }
 
-/* The most frequent first, then by name. */
+/* Orders by count, the most frequent first, then by name. */
 static int
 by_count(const void *a, const void *b)
 {
@@ -128,11 +128,11 @@ data_skipped_input(struct skipped *skipped, const struct layout_parts *parts,
 
 void
 data_skipped_lost(struct skipped *skipped, const struct layout_parts *parts,
-                  int given)
+                  int explicit)
 {
     struct names *names = &skipped->classes;
 
-    if (given)
+    if (explicit)
         data_names_release(names);
     for (size_t i = 0; names->n && i < parts->classes; i++) {
         const char *name = parts->text + parts->class[i];

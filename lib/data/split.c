@@ -8,10 +8,10 @@
 
 #include "layout.h"
 
-/* The samples of one class: slot 0 is for those without. */
+/* The samples of one class; slot 0 is for samples without a class. */
 struct stratum {
     size_t n, take;
-    double left; // the fraction that rounding down lost
+    double left; // fraction lost by rounding down
 };
 
 static size_t
@@ -21,8 +21,8 @@ label_slot_of(const struct data_set *set, size_t id)
 }
 
 /*
- * Give each stratum the whole part of its share, and what is missing to `total`
- * to the largest fractions, the first of equals first.
+ * Takes the whole part of each stratum's share, and what is missing to `total`
+ * from the largest fractions, the first of equals first.
  */
 static void
 apportion_strata(struct stratum *stratum, size_t slots, double share,
@@ -47,7 +47,7 @@ apportion_strata(struct stratum *stratum, size_t slots, double share,
     }
 }
 
-/* The samples of each stratum, counted; by the number of slots. */
+/* Counts the samples of each stratum; *slots is their number. */
 static struct stratum *
 count_strata(const struct data_set *set, size_t *slots)
 {
@@ -60,7 +60,7 @@ count_strata(const struct data_set *set, size_t *slots)
     return stratum;
 }
 
-/* Marks `take` samples of each stratum, drawn at random. */
+/* Marks `take` samples of each stratum, chosen at random. */
 static void
 draw_stratum_samples(const struct data_set *set, const struct stratum *stratum,
                      size_t slots, uint64_t seed, uint8_t *in_part)
@@ -104,7 +104,7 @@ size_t
 data_longtail(const struct data_set *set, double factor, uint64_t seed,
               uint8_t *in_part)
 {
-    size_t slots, kept = 0, labelled = 0;
+    size_t slots, remaining = 0, labelled = 0;
     struct stratum *stratum = count_strata(set, &slots);
     double last = slots > 2 ? (double)(slots - 2) : 1;
 
@@ -114,15 +114,15 @@ data_longtail(const struct data_set *set, double factor, uint64_t seed,
     for (size_t i = 1; i < slots; i++) {
         double most = (double)labelled / (double)(slots - 1) *
                       pow(factor, (double)(i - 1) / last) / fmax(1, factor);
-        // the last class has a whole number, which pow() may just miss
+        // the last class has a whole number, which pow() may miss by rounding
         size_t want = (size_t)(most * (1 + 1e-12));
 
         stratum[i].take = want < stratum[i].n ? want : stratum[i].n;
-        kept += stratum[i].take;
+        remaining += stratum[i].take;
     }
     draw_stratum_samples(set, stratum, slots, seed, in_part);
     free(stratum);
-    return kept;
+    return remaining;
 }
 
 static uint64_t

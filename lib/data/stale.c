@@ -11,7 +11,8 @@
 
 enum { MAX_LIST = 1 << 30 };
 
-/* Is this file what the index was made of, rather than a part of it? */
+/* Returns 1 if the index was made of this file, rather than of a larger
+ * input. */
 static int
 is_origin(const struct data_set *set, const char *path)
 {
@@ -26,27 +27,27 @@ is_origin(const struct data_set *set, const char *path)
 }
 
 char *
-data_layout_mend(const struct data_set *set)
+data_layout_advice(const struct data_set *set)
 {
     const size_t n = strlen(set->path), end = strlen(LAYOUT_SUFFIX);
-    char *data, *mend;
+    char *data, *advice;
 
     if (n <= end || strcmp(set->path + n - end, LAYOUT_SUFFIX))
         return mem_format("make the index '%s' again", set->path);
     data = mem_format("%.*s", (int)(n - end), set->path);
-    mend = is_origin(set, data)
-               ? mem_format("run 'foil data index %s'", data)
-               : mem_format("make the index '%s' again", set->path);
+    advice = is_origin(set, data)
+                 ? mem_format("run 'foil data index %s'", data)
+                 : mem_format("make the index '%s' again", set->path);
     free(data);
-    return mend;
+    return advice;
 }
 
-/* A folder, or a list, that is not what it was. */
+/* A folder, or a list, that has changed. */
 struct change {
     const struct data_layout_mark *mark;
     const char *name;
     size_t len;
-    uint64_t count; /* of its names now */
+    uint64_t count; /* number of its names now */
 };
 
 struct changes {
@@ -54,8 +55,8 @@ struct changes {
     size_t n, room;
 };
 
-/* Reads a list, unless its size tells already; one that has gone is not
- * missed, for nothing but the index was made of it. */
+/* Returns 1 if a list has changed; it is read only if its size is equal.  A
+ * missing list is no change: the index no longer needs it. */
 static int
 list_changed(const struct data_layout_mark *mark, const char *path)
 {
@@ -77,7 +78,8 @@ list_changed(const struct data_layout_mark *mark, const char *path)
     return now.sum != mark->state.sum;
 }
 
-/* Has it changed?  The count of names goes to *count, 0 where it has gone. */
+/* Returns 1 if a folder or list has changed.  The count of names goes to
+ * *count, 0 if it is missing. */
 static int
 has_changed(const struct data_layout_mark *mark, const char *path,
             uint64_t *count)
@@ -94,7 +96,7 @@ has_changed(const struct data_layout_mark *mark, const char *path,
         return list_changed(mark, path);
     rc = data_tree_list(path, &names, &now, &err);
     if (rc)
-        return rc != DATA_UNREAD; // else nobody knows
+        return rc != DATA_UNREAD; // unreadable: not known
     data_tree_names_release(&names);
     *count = now.count;
     return now.count != mark->state.count || now.sum != mark->state.sum;
@@ -131,16 +133,17 @@ by_folder(const void *a, const void *b)
     return order ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-/* The names that are in a folder now, where it is one that has changed. */
-struct inside {
-    const struct layout_sample *last; /* of the samples that were asked for */
+/* The current names of a folder, if it has changed. */
+struct folder_names {
+    const struct layout_sample *last; /* the latest sample */
     const struct change *change;      /* or NULL */
     struct tree_names names;
 };
 
 static void
-look_inside(struct inside *in, const struct data_set *set,
-            const struct changes *sorted, const struct layout_sample *sample)
+list_changed_folder(struct folder_names *in, const struct data_set *set,
+                    const struct changes *sorted,
+                    const struct layout_sample *sample)
 {
     const char *name = set->text + sample->name;
     const char *last = in->last ? set->text + in->last->name : "";
@@ -161,17 +164,17 @@ look_inside(struct inside *in, const struct data_set *set,
         return;
     path = mem_format("%s/%s", set->place[sample->file], in->change->name);
     data_tree_list(path, &in->names, &state,
-                   &err); // a folder that has gone: none
+                   &err); // a missing folder has none
     free(path);
 }
 
-/* How many samples of changed folders have gone; the first goes to *first. */
+/* Counts the missing samples of changed folders; the first goes to *first. */
 static size_t
-count_gone(const struct data_set *set, const struct changes *sorted,
-           const struct layout_sample **first)
+count_missing(const struct data_set *set, const struct changes *sorted,
+              const struct layout_sample **first)
 {
-    struct inside in = {NULL, NULL, {NULL, 0, 0, 0}};
-    size_t gone = 0;
+    struct folder_names in = {NULL, NULL, {NULL, 0, 0, 0}};
+    size_t missing = 0;
 
     for (size_t i = 0; i < set->head->samples; i++) {
         const struct layout_sample *sample = &set->sample[i];
@@ -179,21 +182,21 @@ count_gone(const struct data_set *set, const struct changes *sorted,
 
         if (set->file[sample->file].kind != LAYOUT_FOLDER)
             continue;
-        look_inside(&in, set, sorted, sample);
+        list_changed_folder(&in, set, sorted, sample);
         if (!in.change ||
             data_tree_names_find(&in.names, name + in.change->len))
             continue;
-        if (!gone++)
+        if (!missing++)
             *first = sample;
     }
     data_tree_names_release(&in.names);
-    return gone;
+    return missing;
 }
 
-/* The sentence about the first change. */
+/* Writes the message about the first change. */
 static void
 describe_change(const struct data_set *set, const struct change *change,
-                const char *mend, struct err *err)
+                const char *advice, struct err *err)
 {
     const char *place = set->place[change->mark->file];
     const char *slash = change->len ? "/" : "";
@@ -201,17 +204,17 @@ describe_change(const struct data_set *set, const struct change *change,
 
     if (change->mark->list)
         err_set(err, "'%s/%s' has changed since it was indexed: %s", place,
-                change->name, mend);
+                change->name, advice);
     else if (change->count != change->mark->state.count)
         err_set(err,
                 "'%s%s%.*s' holds %zu files and folders, and %zu when it was "
                 "indexed: %s",
                 place, slash, len, change->name, (size_t)change->count,
-                (size_t)change->mark->state.count, mend);
+                (size_t)change->mark->state.count, advice);
     else
         err_set(err,
                 "'%s%s%.*s' holds other files than when it was indexed: %s",
-                place, slash, len, change->name, mend);
+                place, slash, len, change->name, advice);
 }
 
 int
@@ -220,8 +223,8 @@ data_stale(const struct data_set *set, struct err *err)
     const struct layout_sample *first = NULL;
     struct changes changes = {NULL, 0, 0};
     struct change one;
-    size_t gone;
-    char *mend;
+    size_t missing;
+    char *advice;
 
     find_changes(set, &changes);
     if (!changes.n)
@@ -232,15 +235,15 @@ data_stale(const struct data_set *set, struct err *err)
     }
     one = changes.change[0];
     qsort(changes.change, changes.n, sizeof *changes.change, by_folder);
-    gone = count_gone(set, &changes, &first);
-    mend = data_layout_mend(set);
-    if (gone)
+    missing = count_missing(set, &changes, &first);
+    advice = data_layout_advice(set);
+    if (missing)
         err_set(err, "'%s/%s' has gone since it was indexed%s: %s",
                 set->place[first->file], set->text + first->name,
-                gone > 1 ? ", and others, too" : "", mend);
+                missing > 1 ? ", and others, too" : "", advice);
     else
-        describe_change(set, &one, mend, err);
-    free(mend);
+        describe_change(set, &one, advice, err);
+    free(advice);
     free(changes.change);
-    return gone ? -1 : 1;
+    return missing ? -1 : 1;
 }

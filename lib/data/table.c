@@ -12,7 +12,7 @@
 
 enum { MAX_TABLE = 1 << 30, UNCLEAR = -2 };
 
-/* Adds a caption as a cell: what would end the cell is escaped. */
+/* Adds a caption as a cell, with escapes. */
 static void
 add_cell(struct data_bytes *table, const json_t *text)
 {
@@ -37,7 +37,7 @@ add_row(struct data_bytes *table, const json_t *name, const json_t *caption)
     text_append(table, "\n", 1);
 }
 
-/* An image's sentences, as Karpathy lists them. */
+/* Adds the sentences of an image in Karpathy's format. */
 static int
 read_sentences(const char *path, size_t i, const json_t *image,
                struct data_bytes *table, struct err *err)
@@ -60,7 +60,7 @@ read_sentences(const char *path, size_t i, const json_t *image,
     return 0;
 }
 
-/* An image of COCO by its number. */
+/* An image of COCO with its id. */
 struct numbered {
     json_int_t id;
     const json_t *name;
@@ -136,18 +136,18 @@ read_annotations(const char *path, const json_t *root, struct data_bytes *table,
 }
 
 /*
- * Turns captions in JSON, as they come with data sets, into a table: lines of a
- * name, a tab and a caption, the first one saying so.  Two forms are known:
+ * Converts captions in JSON, as in published data sets, to a table: lines of a
+ * name, a tab and a caption, after a heading.  Two formats are known:
  *
  *     {"images": [{"filename": "1.jpg", "sentences": [{"raw": "A dog."}, ..],
  *                  "split": "train"}, ..]}
- *         as of Karpathy: dataset_flickr30k.json, dataset_coco.json
+ *         Karpathy: dataset_flickr30k.json, dataset_coco.json
  *     {"images": [{"id": 1, "file_name": "1.jpg"}, ..],
  *      "annotations": [{"image_id": 1, "caption": "A dog."}, ..]}
- *         as of COCO: captions_train2017.json
+ *         COCO: captions_train2017.json
  *
- * -1 with a sentence that names the field: no JSON, neither form, an image
- * without a name, an annotation of an image that is not listed.
+ * -1 with a sentence that names the field: invalid JSON, neither format, an
+ * image without a name, an annotation of an image that is not listed.
  */
 static int
 read_json(const char *path, const char *text, size_t len,
@@ -175,7 +175,7 @@ read_json(const char *path, const char *text, size_t len,
                 rc = read_sentences(path, i, image, table, err);
         }
     }
-    text_append(table, "", 1); // a zero behind the last byte
+    text_append(table, "", 1); // a final zero byte
     table->len--;
     json_decref(root);
     if (rc)
@@ -184,19 +184,19 @@ read_json(const char *path, const char *text, size_t len,
 }
 
 /*
- * The ways to name a sample, the best first: its name in the set, that up to
- * the first dot, and both without folders.
+ * The ways to name a sample, in the order of the search: its name in the set,
+ * that up to the first dot, and both without folders.
  */
 enum way { NAME, STEM, FILE_NAME, FILE_STEM, WAYS };
 
-/* Samples by one of these ways. */
+/* Samples by one of these names. */
 struct table_names {
     struct lexicon lexicon;
-    int64_t *sample; /* [lexicon.n]; UNCLEAR where several are called so */
+    int64_t *sample; /* [lexicon.n]; UNCLEAR: several have this name */
     size_t room;
 };
 
-/* The part of a name that a way goes by. */
+/* Returns the part of a name that a way uses. */
 static const char *
 part_of(const char *name, enum way way, size_t *len)
 {
@@ -228,7 +228,7 @@ fill_names(struct table_names *names, const struct layout_parts *parts,
     }
 }
 
-/* The sample that a table calls so, LEXICON_NONE or UNCLEAR. */
+/* Returns the sample of a name in a table, LEXICON_NONE or UNCLEAR. */
 static int64_t
 find_sample(struct table_names names[WAYS], const struct layout_parts *parts,
             const char *cell, size_t len)
@@ -249,7 +249,7 @@ find_sample(struct table_names names[WAYS], const struct layout_parts *parts,
     return LEXICON_NONE;
 }
 
-/* A row that names a sample: its caption is in the text of the table. */
+/* A row that names a sample; its caption points into the text of the table. */
 struct row {
     size_t sample, line;
     char *caption;
@@ -265,7 +265,7 @@ struct table {
     size_t n, room;
 };
 
-/* Whether a cell of the record names a sample, or an image that is none. */
+/* Returns 1 if a cell of the record names a sample, or an image file. */
 static int
 names_sample(struct table *table, const struct layout_parts *parts,
              const struct data_cells *cells)
@@ -278,7 +278,8 @@ names_sample(struct table *table, const struct layout_parts *parts,
     return 0;
 }
 
-/* What the columns are: 1 where the first record only says that, 0, -1. */
+/* Finds the columns: 1 if the first record is a heading, 0 if not, -1 on
+ * error. */
 static int
 read_heading(struct table *table, const struct layout_parts *parts,
              const struct data_columns *columns, const struct data_cells *cells,
@@ -302,7 +303,7 @@ read_heading(struct table *table, const struct layout_parts *parts,
     return 1;
 }
 
-/* Takes \n, \t and \\ for what they stand for, in place; the length then. */
+/* Replaces the escapes \n, \t and \\ in place; returns the new length. */
 static size_t
 unescape_text(char *text, size_t len)
 {
@@ -393,10 +394,10 @@ by_sample(const void *a, const void *b)
     return (x->line > y->line) - (x->line < y->line);
 }
 
-/* Gives each sample the captions of its rows. */
+/* Assigns to each sample the captions of its rows. */
 static void
-give_captions(struct table *table, struct layout_parts *parts,
-              struct data_index_captions *notes)
+assign_captions(struct table *table, struct layout_parts *parts,
+                struct data_index_captions *notes)
 {
     struct data_bytes lines = {0};
 
@@ -416,7 +417,7 @@ give_captions(struct table *table, struct layout_parts *parts,
     data_bytes_release(&lines);
 }
 
-/* Reads the file; of JSON, what it says as a table. */
+/* Reads the file; JSON is converted to a table. */
 static int
 read_text(struct table *table, const char *path, struct err *err)
 {
@@ -457,7 +458,7 @@ data_table_read(struct layout_parts *parts, const char *path,
                      parts->samples ? parts->text + parts->sample->name
                                     : "a/1.jpg");
     if (!rc)
-        give_captions(&table, parts, captions);
+        assign_captions(&table, parts, captions);
     for (enum way way = NAME; way < WAYS; way++) {
         text_lexicon_release(&table.names[way].lexicon);
         free(table.names[way].sample);

@@ -17,23 +17,23 @@
 #include "tar.h"
 
 enum { BLOCK = 512, READ_AHEAD = 1 << 16 };
-enum { MAX_LINKS = 8 }; // from one to the next
+enum { MAX_LINKS = 8 }; // in a chain
 
 /*
  * The members of a tar by name, for links among them: a hard link names a
- * member from the root of the archive, a symbolic one from the folder that it
- * is in.
+ * member relative to the root of the archive, a symbolic one relative to its
+ * folder.
  */
 struct members {
     struct lexicon name;
     struct member {
-        char *target; // of a link, from the root; or NULL
+        char *target; // of a link, relative to the root; or NULL
         uint64_t offset, bytes;
     } * member; // [name.n]
     size_t room;
 };
 
-/* Behind leading "./". */
+/* Skips leading "./". */
 static const char *
 skip_dot_slash(const char *name)
 {
@@ -42,18 +42,18 @@ skip_dot_slash(const char *name)
     return name;
 }
 
-/* The name of a member, without leading "./"; NULL where it has none. */
+/* Returns the name of a member, without leading "./"; NULL if it has none. */
 static const char *
 name_of_entry(struct archive_entry *entry)
 {
     const char *name = archive_entry_pathname(entry);
 
-    if (!name) // which depends on the locale
+    if (!name) // depends on the locale
         name = archive_entry_pathname_utf8(entry);
     return skip_dot_slash(name);
 }
 
-/* Is it a file with a content of its own? */
+/* Returns 1 for a file with its own contents. */
 static int
 is_plain(struct archive_entry *entry)
 {
@@ -61,17 +61,17 @@ is_plain(struct archive_entry *entry)
            !archive_entry_hardlink(entry) && !archive_entry_sparse_count(entry);
 }
 
-/* The path from the root that `link` is from the folder of a member, without
- * the first '/'; to be given to free(). */
+/* Resolves a link of a member to a path relative to the root, without the first
+ * '/'; the caller frees it. */
 static char *
 resolve_link(const char *name, const char *link)
 {
     char *path = mem_format("%.*s%s", (int)data_kind_folders(name), name, link);
-    char *whole = file_resolve(path), *way = mem_text(whole + 1);
+    char *whole = file_resolve(path), *relative = mem_text(whole + 1);
 
     free(whole);
     free(path);
-    return way;
+    return relative;
 }
 
 static void
@@ -97,12 +97,12 @@ take_member(struct members *members, struct archive *archive,
     i = text_lexicon_add(&members->name, name, strlen(name));
     mem_grow(&members->member, &members->room, members->name.n,
              sizeof *members->member);
-    if (members->name.n == before) // of two with one name the last counts
+    if (members->name.n == before) // of two with one name the later one counts
         free(members->member[i].target);
     members->member[i] = member;
 }
 
-/* Reads the headers of an archive, up to where it is damaged. */
+/* Reads the headers of an archive, up to any damage. */
 static struct members *
 read_members(const char *path)
 {
@@ -136,8 +136,7 @@ free_members(struct members *members)
     free(members);
 }
 
-/* Finds what a link of that name leads to, where that is a plain file: 1, and
- * where its content lies. */
+/* Follows a link to a plain file: 1 with the position of its contents, or 0. */
 static int
 find_member(const struct members *members, const char *name, uint64_t *offset,
             uint64_t *bytes)
@@ -157,7 +156,7 @@ find_member(const struct members *members, const char *name, uint64_t *offset,
     return 0;
 }
 
-/* What the first bytes of other things than tars look like. */
+/* The first bytes of compressed files, and the tools to unpack them. */
 static const struct {
     const char *magic, *tool;
     size_t n;
@@ -237,7 +236,7 @@ data_tar_close(struct data_tar *tar)
     free(tar);
 }
 
-/* A sound archive goes on behind its last member with a block of zeros. */
+/* Checks that a block of zeros follows the last member. */
 static int
 check_tar_end(const struct data_tar *tar, struct err *err)
 {
@@ -266,7 +265,8 @@ check_member(struct data_tar *tar, const struct data_member *member,
     return 0;
 }
 
-/* Whether a folder on the way to a file begins with a dot; ".." does not. */
+/* Returns 1 if a folder in the path of a file begins with a dot; ".." does not
+ * count. */
 static int
 is_in_hidden(const char *name)
 {
@@ -276,8 +276,8 @@ is_in_hidden(const char *name)
     return 0;
 }
 
-/* Why no header could be read: libarchive gives its own numbers, of which only
- * these are an errno, too, to what is wrong within the archive. */
+/* Reports why no header could be read: libarchive uses only these numbers for
+ * faults within the archive; others are an errno. */
 static int
 explain_failure(const struct data_tar *tar, struct err *err)
 {
@@ -290,8 +290,8 @@ explain_failure(const struct data_tar *tar, struct err *err)
     return DATA_UNREAD;
 }
 
-/* Whether an entry is a file, for an index: of links to files the soft ones
- * count where they would be an image or go with one. */
+/* Returns 1 if an index takes an entry as a file; a symbolic link counts if its
+ * name is that of an image or of a file that belongs to one. */
 static int
 is_file(struct archive_entry *entry, const char *name)
 {
@@ -305,8 +305,8 @@ is_file(struct archive_entry *entry, const char *name)
            (known || !archive_entry_sparse_count(entry));
 }
 
-/* Why what has no content of its own has none at all; or NULL, and it is found.
- */
+/* Finds the contents of a member without its own; returns the fault, or
+ * NULL. */
 static const char *
 find_content(struct data_tar *tar, struct archive_entry *entry,
              struct data_member *member)
@@ -326,7 +326,7 @@ find_content(struct data_tar *tar, struct archive_entry *entry,
     return NULL;
 }
 
-/* Takes the next header: 1 where it is of a file, 0, -1. */
+/* Reads the next header: 1 if it is a file, 0 if not, -1 on error. */
 static int
 take_entry(struct data_tar *tar, struct archive_entry *entry,
            struct data_member *member, struct err *err)

@@ -15,7 +15,7 @@
 
 enum {
     MAX_DEPTH = 32,
-    FRESH = 2 // seconds: a clock of files may be as coarse as that
+    FRESH = 2 // seconds: the coarsest clock of a file system
 };
 
 static int
@@ -27,8 +27,8 @@ in_byte_order(const void *a, const void *b)
 }
 
 /*
- * What has changed in this moment may change again within the same tick of the
- * file system's clock, so its time is none to go by.
+ * Returns the time of the last change, or 0 if it is recent: another change may
+ * follow within the same tick of the file system's clock.
  */
 static int64_t
 time_of(const struct stat *st)
@@ -81,7 +81,7 @@ sum_up(const char *path, const struct tree_names *names,
     }
 }
 
-/* As errno says: -1, or DATA_UNREAD. */
+/* Reports a failure; returns -1 or DATA_UNREAD by errno. */
 static int
 fail_to(const char *verb, const char *path, struct err *err)
 {
@@ -166,7 +166,7 @@ data_tree_names_find(const struct tree_names *names, const char *name)
                                sizeof *names->entry, in_byte_order);
 }
 
-/* Returns the place of a text. */
+/* Adds a text and returns its offset. */
 static size_t
 add_text(struct tree *tree, const char *text)
 {
@@ -198,7 +198,7 @@ add_folder(struct tree *tree, const char *name, const struct tree_state *state)
     tree->folder[tree->folders++] = (struct tree_folder){at, *state};
 }
 
-/* A folder that is being read, and the one that it lies in. */
+/* A folder that is being read, and its parent. */
 struct level {
     const struct level *up;
     int depth;
@@ -206,7 +206,7 @@ struct level {
     ino_t number;
 };
 
-/* Why a folder must not be entered, or NULL. */
+/* Returns why a folder must not be entered, or NULL. */
 static const char *
 refuse_folder(const struct level *level, const struct stat *st)
 {
@@ -219,7 +219,7 @@ refuse_folder(const struct level *level, const struct stat *st)
 static int walk_folder(struct tree *tree, const char *root, const char *below,
                        const struct level *level, struct err *err);
 
-/* Takes in what is no plain file; `name` is relative to the root.  0, or
+/* Adds an entry that is no plain file; `name` is relative to the root. 0, or
  * DATA_UNREAD. */
 static int
 follow_entry(struct tree *tree, const char *root, const char *name,
@@ -253,7 +253,8 @@ follow_entry(struct tree *tree, const char *root, const char *name,
     return rc == DATA_UNREAD ? rc : 0;
 }
 
-/* `below` is the folder relative to the root, "" or with a slash behind. */
+/* Adds the files of a folder; `below` is its path relative to the root, "" or
+ * with a final slash. */
 static int
 walk_folder(struct tree *tree, const char *root, const char *below,
             const struct level *level, struct err *err)
@@ -291,7 +292,7 @@ data_tree_walk(struct tree *tree, const char *root, struct err *err)
         return err_sys(err, "cannot open '%s'", root);
     top.device = st.st_dev;
     top.number = st.st_ino;
-    add_text(tree, ""); // no sentence is at place 0
+    add_text(tree, ""); // offset 0 means no message
     return walk_folder(tree, root, "", &top, err);
 }
 

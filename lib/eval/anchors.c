@@ -13,12 +13,12 @@ enum { LANES = 16, CHUNK = 4096, STEPS = 200 };
 static const double least_tau = 1e-4, most_tau = 1e4;
 
 /* Sums over cosines, x = s - max: of e^(beta x), x e^(beta x), x^2 e^(beta x).
- * What is no negative is far below any cosine. */
+ * Rows that are not negatives have an s far below any cosine. */
 struct moments {
     double zero, one, two;
 };
 
-/* p becomes e^(beta x), 0 where s is no negative; x takes the place of s. */
+/* Sets x = s - max and p = e^(beta x), 0 for rows that are not negatives. */
 static UTIL_CLONES(void, exp_cosines,
                    (size_t n, float beta, float max, const float *s, float *x,
                     float *p),
@@ -79,7 +79,7 @@ count_negatives(size_t n, const float *s)
     return m;
 }
 
-/* KL(p | uniform) of m negatives. */
+/* Returns KL(p | uniform) for m negatives. */
 static double
 distance_of(const struct moments *sum, double beta, size_t m)
 {
@@ -98,7 +98,7 @@ eval_softmax_exact(size_t n, const float *s, double rho)
     sum = measure_moments(n, high, max, s);
     if (distance_of(&sum, high, m) < rho)
         return 0;
-    // Newton in log beta, and bisection where that leaves the bracket
+    // Newton in log beta, or bisection if that leaves the bracket
     for (int step = 0; step < STEPS && high > low * (1 + 1e-7); step++) {
         double off, mean, slope, next;
 

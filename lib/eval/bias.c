@@ -6,7 +6,7 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-/* By Cornish and Fisher, around the normal distribution. */
+/* The expansion of Cornish and Fisher, around the normal distribution. */
 double
 eval_student(size_t degrees)
 {
@@ -38,7 +38,7 @@ eval_mean(size_t n, const double *x)
         eval_student(n - 1) * sqrt(square / ((double)n * (double)(n - 1)))};
 }
 
-/* Products of all estimates with one another and with the exact gradient. */
+/* Products of all estimates with each other and with the exact gradient. */
 struct products {
     size_t r;
     double *each;  /* [r,r] <G_r, G_s> */
@@ -47,7 +47,7 @@ struct products {
     double square;
 };
 
-/* The figures of all estimates but one; `left_out` = R: of all. */
+/* The figures without estimate `left_out`; R: with all. */
 struct figures {
     double of[4]; /* bias, cosine, scale, variance */
 };

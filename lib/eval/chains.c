@@ -14,7 +14,7 @@ mean_of_states(size_t n, const double *x)
     return sum / (double)n;
 }
 
-/* The variance of n numbers, n - 1 in the denominator. */
+/* Returns the variance of n numbers, with the denominator n - 1. */
 static double
 variance_of_states(size_t n, const double *x)
 {

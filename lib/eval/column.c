@@ -5,7 +5,7 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-/* A number and where it stood. */
+/* A number and its index. */
 struct item {
     double x;
     size_t at;
@@ -75,7 +75,7 @@ eval_histogram(size_t n, const double *x, double low, double high, size_t bins,
     }
 }
 
-/* Ranks from 0 on; equal numbers share theirs. */
+/* Returns ranks from 0; equal numbers have their mean rank. */
 static double *
 ranks_of(size_t n, const double *x)
 {

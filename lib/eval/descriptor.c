@@ -10,7 +10,7 @@ enum { CELLS = EVAL_CELLS * EVAL_CELLS };
 
 static const double half_turn = 3.14159265358979323846;
 
-/* The mean of the colours of a pixel, 0 .. 1. */
+/* Returns the mean of the colours of a pixel, 0 .. 1. */
 static double
 brightness_of_pixel(size_t size, const uint8_t *image, size_t y, size_t x)
 {

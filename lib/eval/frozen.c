@@ -15,15 +15,15 @@ struct eval_frozen {
     struct select_features features;
     struct select_plan *plan;
     struct select_layout layout;
-    int64_t total;         /* steps so far */
-    float *column;         /* [sides,samples,columns] of the objective */
-    struct arena scratch;  /* of a batch */
-    struct loss_batch now; /* the batch, for the objective */
+    int64_t total;                /* steps so far */
+    float *column;                /* [sides,samples,columns] of the objective */
+    struct arena scratch;         /* of a batch */
+    struct loss_batch loss_batch; /* the batch, for the objective */
     struct eval_batch batch;
     float *rows; /* [columns,d] of the batch */
 };
 
-/* Whether rows are all that an objective needs. */
+/* Checks that an objective needs only rows. */
 static int
 check_objective(const struct eval_frozen_how *how, size_t d, struct err *err)
 {
@@ -38,7 +38,7 @@ check_objective(const struct eval_frozen_how *how, size_t d, struct err *err)
     return loss_objective_check(objective, &how->settings, how->batch, d, err);
 }
 
-/* The plan, of the features of views 0 and 1. */
+/* Makes the plan, with the features of views 0 and 1. */
 static int
 make_plan(struct eval_frozen *f, struct err *err)
 {
@@ -120,7 +120,7 @@ eval_frozen_steps(const struct eval_frozen *f)
 
 /* ------------------------------------------------------------- the batch */
 
-/* The ids of a batch; an epoch is ordered when its first one is asked for. */
+/* Returns the ids of a batch; the first batch of an epoch makes the order. */
 static const int64_t *
 plan_batch(struct eval_frozen *f, uint64_t epoch, uint64_t step, size_t *b)
 {
@@ -139,7 +139,7 @@ plan_batch(struct eval_frozen *f, uint64_t epoch, uint64_t step, size_t *b)
     return select_plan_batch(f->plan, epoch, step, b);
 }
 
-/* Two different views of each image: [2,b]. */
+/* Chooses two different views of each image: [2,b]. */
 static int64_t *
 draw_pairs(struct eval_frozen *f, uint64_t epoch, size_t b, const int64_t *ids)
 {
@@ -158,7 +158,7 @@ draw_pairs(struct eval_frozen *f, uint64_t epoch, size_t b, const int64_t *ids)
     return variant;
 }
 
-/* The views of samples that come along: those that are asked for, or any. */
+/* Chooses the views of extra samples: those that the sampler named, or any. */
 static int64_t *
 choose_views(struct eval_frozen *f, const struct batch *step)
 {
@@ -177,7 +177,8 @@ choose_views(struct eval_frozen *f, const struct batch *step)
     return view;
 }
 
-/* Which rows make up the batch, and copies of them from the array `from`. */
+/* Copies the rows of the batch from the array `from`, with room for
+ * constants. */
 static float *
 copy_rows(struct eval_frozen *f, const struct eval_batch *batch,
           size_t constants, const float *from)
@@ -209,7 +210,7 @@ place_rows(struct eval_frozen *f, const struct batch *step)
             (size_t)step->extra.view[j] * samples + (size_t)step->extra.ids[j];
 }
 
-/* Has the negatives of the batch weighed. */
+/* Weighs the negatives of the batch. */
 static int
 weigh_batch(struct eval_frozen *f, struct batch *step, struct err *err)
 {
@@ -226,9 +227,9 @@ weigh_batch(struct eval_frozen *f, struct batch *step, struct err *err)
     return 0;
 }
 
-/* The batch as the objective takes it. */
+/* Prepares the batch for the objective. */
 static void
-hand_over(struct eval_frozen *f)
+prepare_loss_batch(struct eval_frozen *f)
 {
     const struct eval_batch *batch = &f->batch;
     const struct weights *weights = &batch->weights;
@@ -238,12 +239,12 @@ hand_over(struct eval_frozen *f)
     if (constants)
         memcpy(f->rows + batch->rows * d, weights->outside,
                constants * d * sizeof *f->rows);
-    f->now = (struct loss_batch){.b = batch->b,
-                                 .extra = batch->columns - 2 * batch->b,
-                                 .constant = constants,
-                                 .dim = d,
-                                 .weights = weights->w,
-                                 .scale = weights->scale};
+    f->loss_batch = (struct loss_batch){.b = batch->b,
+                                        .extra = batch->columns - 2 * batch->b,
+                                        .constant = constants,
+                                        .dim = d,
+                                        .weights = weights->w,
+                                        .scale = weights->scale};
 }
 
 int
@@ -267,7 +268,7 @@ eval_frozen_next(struct eval_frozen *f, uint64_t epoch, uint64_t number,
     place_rows(f, &step);
     if (f->how.objective->wants_weights && weigh_batch(f, &step, err))
         return -1;
-    hand_over(f);
+    prepare_loss_batch(f);
     f->total++;
     *batch = f->batch;
     return 0;
@@ -275,7 +276,7 @@ eval_frozen_next(struct eval_frozen *f, uint64_t epoch, uint64_t number,
 
 /* ---------------------------------------------------------- the objective */
 
-/* The state of the batch's images: out of the table, or into it. */
+/* Copies the state of the batch's images from the table, or back into it. */
 static void
 move_columns(struct eval_frozen *f, float *state, int back)
 {
@@ -310,12 +311,13 @@ eval_frozen_gradient(struct eval_frozen *f)
     float *state = take_state(f);
     float *dz =
         arena_take(&f->scratch, f->batch.rows * f->views->d, sizeof *dz);
-    float *work = arena_take(
-        &f->scratch, loss_objective_size(objective, &f->now), sizeof *work);
+    float *work =
+        arena_take(&f->scratch, loss_objective_size(objective, &f->loss_batch),
+                   sizeof *work);
     struct loss_report report;
 
-    loss_objective_run(objective, &f->how.settings, &f->now, f->rows, state, dz,
-                       work, &report);
+    loss_objective_run(objective, &f->how.settings, &f->loss_batch, f->rows,
+                       state, dz, work, &report);
     move_columns(f, state, 1);
     return dz;
 }
@@ -337,7 +339,7 @@ eval_frozen_pull(struct eval_frozen *f)
            (columns - f->batch.rows) * d * sizeof *v);
     s = arena_take(&f->scratch, (n + 1) * columns, sizeof *s);
     num_gemm_nt(n, columns, d, 1, v, v, 0, s);
-    objective->run(&f->now, &f->how.settings, state, s, &report);
+    objective->run(&f->loss_batch, &f->how.settings, state, s, &report);
     move_columns(f, state, 1);
     return s;
 }

@@ -16,8 +16,8 @@ rows_from(size_t n, size_t first)
 }
 
 /*
- * The sum over i < j of exp(-2 |v_i - v_j|^2), by |v_i - v_j|^2 = |v_i|^2 +
- * |v_j|^2 - 2 <v_i, v_j>, which rounding must not make negative.
+ * Returns the sum over i < j of exp(-2 |v_i - v_j|^2), by |v_i - v_j|^2 =
+ * |v_i|^2 + |v_j|^2 - 2 <v_i, v_j>, clamped at 0 against rounding.
  *   square [n]  |v_i|^2: 1, and 0 for a row without length
  */
 static double
@@ -43,7 +43,8 @@ sum_potential(size_t n, size_t d, const float *v, const double *square)
     return sum;
 }
 
-/* mean [d] and covariance [d,d] of the rows; centred first, for precision. */
+/* Computes mean [d] and covariance [d,d] of the rows; rows are centred first,
+ * for precision. */
 static void
 compute_moments(size_t n, size_t d, const float *v, double *mean,
                 double *covariance)

@@ -11,15 +11,15 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-// a tile of scores is 2 MB: the best of those tried, with one thread or two;
-// half of it where k is large, so that candidates stay in the cache
+// a tile of scores is 2 MB: the fastest in trials, with one thread or two;
+// half of it for a large k, so that candidates stay in the cache
 enum { QUERIES = 2048, TILE = 256, MANY = 50, GROUP = 8 };
 
-// rows that are asked for before they are needed; bytes of a line of the cache
+// rows to prefetch; bytes of a cache line
 enum { AHEAD = 4, LINE = 64 };
 
-/* A faster way to products than f32, of rows and panels that it prepares; its
- * header tells how far they are from those. */
+/* A faster method for products than f32, on prepared rows and panels; its
+ * header has the error bounds. */
 struct method {
     double (*error)(size_t d);
     double (*rest)(size_t n, size_t d, const float *x);
@@ -37,15 +37,17 @@ static const struct method split = {num_split_error,  num_split_rest,
                                      num_scaled_words,  num_scaled_rows,
                                      num_scaled_panels, num_scaled_product};
 
-/* Where k is more than this share of the references, many candidates have to be
- * compared in double after scaled products, and f32 is as fast; and where more
- * than this share of a block of queries stay open, for what follows.  So that
- * this is seen early, the first block is small. */
+/*
+ * For k above this share of the references, scaled products leave many
+ * candidates to compare in double, and f32 is as fast.  The same holds for
+ * later blocks if more than this share of a block of queries stays open; the
+ * first block is small, to find out early.
+ */
 enum { SHARE_OF_ALL = 128, SHARE_OF_BLOCK = 8, FIRST = 64 };
 
 /*
- * Products <q, r> become something that ranks references as s does for one
- * query: times scale, minus shift.  Cosine: |q| s.  Euclidean: (s + |q|^2) / 2.
+ * <q, r> scale - shift ranks references as s does for one query.  Cosine: |q|
+ * s.  Euclidean: (s + |q|^2) / 2.
  */
 struct eval_knn {
     size_t n, d;
@@ -54,18 +56,18 @@ struct eval_knn {
     float *scale, *shift;    /* [n] */
     double *square;          /* [n] |r|^2 */
     double longest;          /* largest |r| scale */
-    const struct method *by; /* products; NULL: f32 */
-    double rest;             /* of all references, by that */
+    const struct method *by; /* method of products; NULL: f32 */
+    double rest;             /* its `rest` of all references */
 };
 
-/* What is known about one query: candidates in no order, each an id and its
- * f32 rank, among them the best `room` of all references but itself. */
+/* State of one query: candidates in no order, each an id and its f32 rank; they
+ * include the best `room` of all references except the query itself. */
 struct nearest {
     int32_t *key; /* [2 room + GROUP] ranks, by key_of_rank() */
     uint32_t *id;
     size_t count, room;
-    size_t self;     /* the reference that it is, or EVAL_NO_SELF */
-    float threshold; /* no reference of a higher rank is missing */
+    size_t self;     /* index of the query as a reference, or EVAL_NO_SELF */
+    float threshold; /* all references of a higher rank are candidates */
 };
 
 /* A reference with its s in double. */
@@ -119,7 +121,7 @@ eval_knn_free(struct eval_knn *knn)
     free(knn);
 }
 
-/* s of a query, of squared length qq, and one reference, as the header says. */
+/* Returns s of a query, of squared length qq, and one reference. */
 static double
 exact_score(const struct eval_knn *knn, const float *query, double qq,
             uint32_t id)
@@ -135,7 +137,7 @@ exact_score(const struct eval_knn *knn, const float *query, double qq,
     return -apart;
 }
 
-/* Writes 1 where a rank is above the threshold, else 0. */
+/* Writes 1 for each rank above the threshold, else 0. */
 static UTIL_CLONES(void, mark_above,
                    (size_t n, const float *restrict dot,
                     const float *restrict scale, const float *restrict shift,
@@ -146,7 +148,7 @@ static UTIL_CLONES(void, mark_above,
         above[i] = dot[i] * scale[i] - shift[i] > threshold;
 }
 
-/* A whole number that is larger for a larger rank. */
+/* Returns a whole number that grows with the rank. */
 static int32_t
 key_of_rank(float rank)
 {
@@ -193,9 +195,9 @@ static UTIL_CLONES(void, limits_of_keys,
 }
 
 /*
- * Halves the range of a bound until from k to `most` of n keys are not below
- * it, or it is the k-th largest.  To count is a vector operation, and cheaper
- * than to move keys: 2 room of them cost about ten counts.
+ * Halves the range of a bound until k to `most` of n keys are not below it, or
+ * it is the k-th largest.  Counting is vectorised and cheaper than moving keys:
+ * to move 2 room keys costs about ten counts.
  */
 static int32_t
 find_bound(size_t n, const int32_t *keys, size_t k, size_t most)
@@ -218,7 +220,7 @@ find_bound(size_t n, const int32_t *keys, size_t k, size_t most)
     return low;
 }
 
-/* Leaves the best candidates, not fewer than `room`, and not many more. */
+/* Keeps the best candidates, at least `room` and not many more. */
 static void
 cut_candidates(struct nearest *near)
 {
@@ -240,11 +242,11 @@ cut_candidates(struct nearest *near)
     near->threshold = fmaxf(near->threshold, rank_of(bound));
 }
 
-/* Adds those of a group that are marked.  Where that leaves no room for another
- * group, the worse half goes, so that a candidate costs O(1) whatever k is. */
+/* Adds the marked references of a group.  If the next group would not fit, the
+ * worse half is dropped: a candidate costs O(1) for any k. */
 static void
-keep_marked(const struct eval_knn *knn, size_t first, uint64_t above,
-            const float *dot, struct nearest *near)
+add_marked(const struct eval_knn *knn, size_t first, uint64_t above,
+           const float *dot, struct nearest *near)
 {
     if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
         above = __builtin_bswap64(above);
@@ -261,17 +263,17 @@ keep_marked(const struct eval_knn *knn, size_t first, uint64_t above,
         cut_candidates(near);
 }
 
-/* Looks through the products of one query with references first .. first+n. */
+/* Scans the products of one query with references first .. first+n. */
 static void
-look_through_products(const struct eval_knn *knn, size_t first, size_t n,
-                      const float *dot, struct nearest *near)
+scan_products(const struct eval_knn *knn, size_t first, size_t n,
+              const float *dot, struct nearest *near)
 {
     const size_t groups = (n + GROUP - 1) / GROUP;
     uint64_t above[TILE / GROUP];
     uint32_t hit[TILE / GROUP];
     size_t hits = 0;
 
-    above[groups - 1] = 0; // behind the last mark
+    above[groups - 1] = 0; // zeros after the last mark
     mark_above(n, dot, knn->scale + first, knn->shift + first, near->threshold,
                (uint8_t *)above);
     for (size_t g = 0; g < groups; g++) {
@@ -281,11 +283,11 @@ look_through_products(const struct eval_knn *knn, size_t first, size_t n,
     for (size_t h = 0; h < hits; h++) {
         const size_t from = hit[h] * (size_t)GROUP;
 
-        keep_marked(knn, first + from, above[hit[h]], dot + from, near);
+        add_marked(knn, first + from, above[hit[h]], dot + from, near);
     }
 }
 
-/* Nearest first, then the lower id. */
+/* Orders by distance, then by id. */
 static int
 compare_neighbours(const void *a, const void *b)
 {
@@ -296,7 +298,7 @@ compare_neighbours(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The k best of all references in double: the definition, O(n d). */
+/* Finds the k best of all references in double: the definition, O(n d). */
 static void
 search_exactly(const struct eval_knn *knn, const float *query, double qq,
                size_t k, size_t self, struct neighbour *best)
@@ -320,13 +322,13 @@ search_exactly(const struct eval_knn *knn, const float *query, double qq,
     }
 }
 
-/* Scores n neighbours in double and puts them in order. */
+/* Scores n neighbours in double and sorts them. */
 static void
 sort_neighbours(const struct eval_knn *knn, const float *query, double qq,
                 size_t n, struct neighbour *best)
 {
     for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n) { // it is rarely in the cache
+        if (i + AHEAD < n) { // rarely in the cache
             const float *row = knn->ref + best[i + AHEAD].id * knn->d;
 
             for (size_t k = 0; k < knn->d; k += LINE / sizeof *row)
@@ -337,8 +339,8 @@ sort_neighbours(const struct eval_knn *knn, const float *query, double qq,
     qsort(best, n, sizeof *best, compare_neighbours);
 }
 
-/* The same where only the order is wanted: ranks that are further apart than
- * `apart` are in order, and their neighbours need no score in double. */
+/* Only sorts n neighbours: ranks further apart than `apart` are already in
+ * order, and their neighbours need no score in double. */
 static void
 sort_near(const struct eval_knn *knn, const float *query, double qq,
           double apart, size_t n, struct neighbour *best)
@@ -355,7 +357,7 @@ sort_near(const struct eval_knn *knn, const float *query, double qq,
     }
 }
 
-/* How products of queries and a tile of references are made. */
+/* Computation of products of queries and a tile of references. */
 struct knn_products {
     const struct method *by; /* NULL: in f32 */
     uint32_t *rows, *panels;
@@ -364,9 +366,9 @@ struct knn_products {
 };
 
 /*
- * The most by which rounding can move a rank in f32: gamma_d |q| |r| for the
- * product in any order of summation (Higham 2002, 3.1), or what the header of
- * the method says; and a few more for what is done to it.
+ * Returns a bound of the rounding error of an f32 rank: gamma_d |q| |r| for the
+ * product in any order of summation (Higham 2002, 3.1), or the bound of the
+ * method; and a few more for the later operations.
  */
 static double
 rounding_of_rank(const struct eval_knn *knn, const struct knn_products *p,
@@ -382,21 +384,20 @@ rounding_of_rank(const struct eval_knn *knn, const struct knn_products *p,
 }
 
 /*
- * Puts the candidates of a query in the order of their s in double, with s
- * itself where `scored`.  Those that rounding may have put behind the k-th are
- * within twice its bound; returns 0 where some of them may not be among the
- * candidates.
+ * Sorts the candidates of a query by s in double, and writes s if `scored`.
+ * Rounding may have put a reference behind the k-th only within twice its
+ * bound; returns 0 if some of these may not be among the candidates.
  */
 static int
-settle_candidates(const struct eval_knn *knn, const struct knn_products *p,
-                  const float *query, double qq, size_t k, int scored,
-                  const struct nearest *near, struct neighbour *best)
+sort_candidates(const struct eval_knn *knn, const struct knn_products *p,
+                const float *query, double qq, size_t k, int scored,
+                const struct nearest *near, struct neighbour *best)
 {
     const double apart = 2 * rounding_of_rank(knn, p, qq);
     double limit;
     size_t count = 0;
 
-    REQUIRE(near->count >= k); // else some products are not finite
+    REQUIRE(near->count >= k); // fails if products are not finite
     limit = rank_of(find_bound(near->count, near->key, k, k)) - apart;
     if (near->threshold >= limit)
         return 0;
@@ -406,8 +407,8 @@ settle_candidates(const struct eval_knn *knn, const struct knn_products *p,
         if (of >= limit)
             best[count++] = (struct neighbour){of, near->id[i]};
     }
-    // scaled products leave nearly all too close to the next: scores of
-    // neighbours in the order of their ids are fewer steps through memory
+    // after scaled products nearly all are too close to the next: scoring
+    // all neighbours in the order of their ids needs fewer cache misses
     if (scored || p->by == &scaled)
         sort_neighbours(knn, query, qq, count, best);
     else
@@ -424,11 +425,11 @@ struct search {
     double *score; /* [m,k], or NULL */
     struct knn_products products;
     int32_t *keys;        /* [QUERIES, 2 room + GROUP] */
-    uint32_t *held;       /* as many */
+    uint32_t *ids_found;  /* [QUERIES, 2 room + GROUP] */
     struct nearest *near; /* [QUERIES] */
     float *rows;          /* [QUERIES,d] of open queries */
-    size_t *open;         /* [QUERIES] those that have no answer yet */
-    uint8_t *settled;     /* [QUERIES] */
+    size_t *open;         /* [QUERIES] queries without an answer so far */
+    uint8_t *answered;    /* [QUERIES] 1: by the latest answer_queries() */
 };
 
 static void
@@ -446,11 +447,11 @@ prepare_search(struct search *s)
         p->panels = mem_aligned(p->by->words(TILE, knn->d), sizeof *p->panels);
     }
     s->keys = mem_array(QUERIES * most, sizeof *s->keys);
-    s->held = mem_array(QUERIES * most, sizeof *s->held);
+    s->ids_found = mem_array(QUERIES * most, sizeof *s->ids_found);
     s->near = mem_array(QUERIES, sizeof *s->near);
     s->rows = mem_aligned(QUERIES * knn->d, sizeof *s->rows);
     s->open = mem_array(QUERIES, sizeof *s->open);
-    s->settled = mem_array(QUERIES, sizeof *s->settled);
+    s->answered = mem_array(QUERIES, sizeof *s->answered);
 }
 
 static void
@@ -460,21 +461,21 @@ end_search(struct search *s)
     free(s->products.rows);
     free(s->products.panels);
     free(s->keys);
-    free(s->held);
+    free(s->ids_found);
     free(s->near);
     free(s->rows);
     free(s->open);
-    free(s->settled);
+    free(s->answered);
 }
 
-/* The reference that a query is. */
+/* Returns the index of a query as a reference. */
 static size_t
 self_of_query(const struct search *s, size_t query)
 {
     return s->self == EVAL_NO_SELF ? s->self : s->self + query;
 }
 
-/* Candidates of the first m open queries. */
+/* Finds candidates of the first m open queries. */
 static void
 find_candidates(struct search *s, size_t m)
 {
@@ -485,7 +486,7 @@ find_candidates(struct search *s, size_t m)
     for (size_t i = 0; i < m; i++) {
         memcpy(s->rows + i * d, s->query + s->open[i] * d, d * sizeof *s->rows);
         s->near[i] = (struct nearest){.key = s->keys + i * most,
-                                      .id = s->held + i * most,
+                                      .id = s->ids_found + i * most,
                                       .room = s->room,
                                       .self = self_of_query(s, s->open[i]),
                                       .threshold = -INFINITY};
@@ -505,12 +506,12 @@ find_candidates(struct search *s, size_t m)
         }
 #pragma omp parallel for schedule(static)
         for (size_t i = 0; i < m; i++)
-            look_through_products(knn, first, n, p->dot + i * n, &s->near[i]);
+            scan_products(knn, first, n, p->dot + i * n, &s->near[i]);
     }
 }
 
-/* Answers query s->open[i] out of its candidates, if they allow it, or of all
- * references. */
+/* Answers query s->open[i] from its candidates, if they suffice, or from all
+ * references; returns 1 if it did. */
 static int
 answer_query(const struct search *s, size_t i, int exactly,
              struct neighbour *best)
@@ -521,8 +522,8 @@ answer_query(const struct search *s, size_t i, int exactly,
 
     if (exactly)
         search_exactly(s->knn, query, qq, k, self_of_query(s, at), best);
-    else if (!settle_candidates(s->knn, &s->products, query, qq, k,
-                                s->score != NULL, &s->near[i], best))
+    else if (!sort_candidates(s->knn, &s->products, query, qq, k,
+                              s->score != NULL, &s->near[i], best))
         return 0;
     for (size_t j = 0; j < k; j++) {
         s->ids[at * k + j] = best[j].id;
@@ -532,7 +533,7 @@ answer_query(const struct search *s, size_t i, int exactly,
     return 1;
 }
 
-/* Answers the first m open queries; returns how many stay open. */
+/* Answers the first m open queries; returns the number that stay open. */
 static size_t
 answer_queries(struct search *s, size_t m, int exactly)
 {
@@ -544,18 +545,18 @@ answer_queries(struct search *s, size_t m, int exactly)
 
 #pragma omp for schedule(dynamic, 8)
         for (size_t i = 0; i < m; i++)
-            s->settled[i] = (uint8_t)answer_query(s, i, exactly, best);
+            s->answered[i] = (uint8_t)answer_query(s, i, exactly, best);
         free(best);
     }
     for (size_t i = 0; i < m; i++) {
         s->open[left] = s->open[i];
-        left += !s->settled[i];
+        left += !s->answered[i];
     }
     return left;
 }
 
-/* Answers m queries from `start` on: those that stay open by faster products
- * are looked for with f32, and what stays open then, in double. */
+/* Answers m queries from `start` on: queries that stay open after faster
+ * products are repeated in f32, and those that stay open then, in double. */
 static void
 search_block(struct search *s, size_t start, size_t m)
 {

@@ -14,10 +14,10 @@ struct point {
     double *w, *g, f;
 };
 
-/* The last steps s and what they changed in the gradient, y; a ring. */
+/* The last steps s and their changes y of the gradient; a ring. */
 struct memory {
     double *s[PAIRS], *y[PAIRS], rho[PAIRS];
-    size_t count; /* of pairs ever kept */
+    size_t count; /* of pairs so far */
 };
 
 static void
@@ -42,19 +42,19 @@ static void
 compute_direction(size_t n, const struct memory *memory, const double *g,
                   double *direction)
 {
-    size_t count = memory->count, kept = count < PAIRS ? count : PAIRS;
+    size_t count = memory->count, n_pairs = count < PAIRS ? count : PAIRS;
     double alpha[PAIRS];
 
     for (size_t i = 0; i < n; i++)
         direction[i] = -g[i];
-    for (size_t j = 1; j <= kept; j++) {
+    for (size_t j = 1; j <= n_pairs; j++) {
         size_t at = (count - j) % PAIRS;
 
         alpha[at] =
             memory->rho[at] * num_dot_doubles(n, memory->s[at], direction);
         add_scaled(n, -alpha[at], memory->y[at], direction);
     }
-    if (kept) {
+    if (n_pairs) {
         size_t at = (count - 1) % PAIRS;
         double scale = 1 / (memory->rho[at] *
                             num_dot_doubles(n, memory->y[at], memory->y[at]));
@@ -62,7 +62,7 @@ compute_direction(size_t n, const struct memory *memory, const double *g,
         for (size_t i = 0; i < n; i++)
             direction[i] *= scale;
     }
-    for (size_t j = kept; j >= 1; j--) {
+    for (size_t j = n_pairs; j >= 1; j--) {
         size_t at = (count - j) % PAIRS;
         double beta =
             memory->rho[at] * num_dot_doubles(n, memory->y[at], direction);
@@ -71,10 +71,10 @@ compute_direction(size_t n, const struct memory *memory, const double *g,
     }
 }
 
-/* Keeps the pair of a step, unless its curvature is lost in rounding. */
+/* Adds the pair of a step, unless its curvature is lost in rounding. */
 static void
-learn_curvature(size_t n, struct memory *memory, const struct point *from,
-                const struct point *to)
+add_pair(size_t n, struct memory *memory, const struct point *from,
+         const struct point *to)
 {
     size_t at = memory->count % PAIRS;
     double curvature;
@@ -91,8 +91,8 @@ learn_curvature(size_t n, struct memory *memory, const struct point *from,
 }
 
 /*
- * Looks along the direction, first at `length` times it, for a point that is
- * lower by a share of the slope and flatter.  Returns 1 when one is found.
+ * Searches the direction, first at `length` times it, for a point with
+ * sufficient decrease and a smaller slope.  Returns 1 if it found one.
  */
 static int
 search_line(size_t n, eval_function *f, void *self, const struct point *from,
@@ -142,7 +142,7 @@ eval_lbfgs(size_t n, eval_function *f, void *self, size_t most,
         if (!search_line(n, f, self, &here, direction, first, &next))
             break;
         iterations++;
-        learn_curvature(n, &memory, &here, &next);
+        add_pair(n, &memory, &here, &next);
         memcpy(here.w, next.w, n * sizeof *here.w);
         memcpy(here.g, next.g, n * sizeof *here.g);
         here.f = next.f;

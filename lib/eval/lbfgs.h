@@ -10,12 +10,12 @@ typedef double eval_function(void *self, const double *w, double *g);
  * eval_lbfgs() minimises a smooth function with the limited-memory BFGS method
  * (Nocedal and Wright 2006, algorithm 7.5, ten pairs) and a bisection for the
  * weak Wolfe conditions (Lewis and Overton 2013, algorithm 2.6).
- *   w          [n]  where to start; on return the best point seen
- *   most            iterations at most
- *   tolerance       done when no |df/dw_i| is larger
- *   loss            f there; may be NULL
- * It also ends with a step that gains less than 1e-10 max(1, |f|).  Returns the
- * number of iterations.  Deterministic.  24 n doubles of memory.
+ *   w          [n]  the starting point; on return the best point seen
+ *   most            the most iterations
+ *   tolerance       stop when no |df/dw_i| is larger
+ *   loss            f at the result; may be NULL
+ * It also stops after a step that gains less than 1e-10 max(1, |f|).  Returns
+ * the number of iterations.  Deterministic. 24 n doubles of memory.
  */
 size_t eval_lbfgs(size_t n, eval_function *f, void *self, size_t most,
                   double tolerance, double *w, double *loss);

@@ -8,7 +8,7 @@
 
 #include "lbfgs.h"
 
-enum { BLOCK = 1024 }; // rows at a time, still in the cache for the gradient
+enum { BLOCK = 1024 }; // rows at a time, so that they stay in the cache
 
 /* What eval_lbfgs() minimises. */
 struct problem {
@@ -35,7 +35,7 @@ eval_linear_release(struct eval_linear *linear)
     *linear = (struct eval_linear){0};
 }
 
-/* Rows first .. first + BLOCK, as far as there are. */
+/* Returns rows first .. first + BLOCK, or fewer at the end. */
 static struct eval_rows
 block_of(const struct eval_rows *rows, size_t first)
 {
@@ -45,7 +45,7 @@ block_of(const struct eval_rows *rows, size_t first)
                               rows->x + first * rows->d, rows->y + first};
 }
 
-/* Adds b to the logits of a row, and returns the first of the largest. */
+/* Adds b to the logits of a row, and returns the index of the first largest. */
 static size_t
 find_top(size_t classes, float *logit, const float *b)
 {

@@ -11,7 +11,8 @@
 
 enum { ROUNDS = 1000 };
 
-static const double small_residual = 1e-6; // the value is off by its square
+static const double small_residual =
+    1e-6; // the error of the value is its square
 
 void
 eval_pairs_init(struct eval_pairs *pairs, size_t samples)
@@ -69,19 +70,19 @@ list_members(const struct eval_pairs *pairs)
     return m;
 }
 
-/* ------------------------------------------------------- who has met whom */
+/* ------------------------------------------------------------------ pairs */
 
-/* What was counted of all samples, each pair twice. */
-struct meetings {
+/* Counts over all samples, each pair twice. */
+struct pair_counts {
     double all, distinct, hardest;
 };
 
-/* Counts those whom sample i has met; `met` [samples] says of whom it was last
- * counted, 1 + that sample. */
+/* Counts the samples in the batches of sample i; partner_of [samples] has 1 +
+ * the latest sample for which each was counted. */
 static void
-count_meetings(const struct eval_pairs *pairs, const struct members *m,
-               size_t i, size_t k, const uint32_t *near, size_t *met,
-               struct meetings *sum)
+count_partners(const struct eval_pairs *pairs, const struct members *m,
+               size_t i, size_t k, const uint32_t *near, size_t *partner_of,
+               struct pair_counts *sum)
 {
     for (size_t at = m->first[i]; at < m->first[i + 1]; at++) {
         const size_t batch = m->of[at];
@@ -93,15 +94,15 @@ count_meetings(const struct eval_pairs *pairs, const struct members *m,
             if (other == i)
                 continue;
             sum->all++;
-            sum->distinct += met[other] != i + 1;
-            met[other] = i + 1;
+            sum->distinct += partner_of[other] != i + 1;
+            partner_of[other] = i + 1;
         }
     }
     for (size_t j = 0; j < k; j++)
-        sum->hardest += met[near[i * k + j]] == i + 1;
+        sum->hardest += partner_of[near[i * k + j]] == i + 1;
 }
 
-/* ------------------------------------------------------------------ parts */
+/* ------------------------------------------------------------- components */
 
 static size_t
 count_components(const struct eval_pairs *pairs)
@@ -139,8 +140,8 @@ apply_graph(const struct eval_pairs *pairs, const double *root, const double *x,
     }
 }
 
-/* Takes the eigenvector of the eigenvalue 1 out of x, makes it of length 1;
- * returns the length that it had. */
+/* Projects the first eigenvector, of eigenvalue 1, out of x and normalises x;
+ * returns its length before. */
 static double
 clear_first(size_t n, const double *root, double *x)
 {
@@ -162,7 +163,8 @@ struct tridiagonal {
     double diagonal[ROUNDS], off[ROUNDS]; // off[k] joins k and k + 1
 };
 
-/* Whether t - x is negative definite: by its m pivots, all of them if it is. */
+/* Returns 1 if t - x is negative definite, by its pivots; pivot [m] is complete
+ * then. */
 static int
 is_above(const struct tridiagonal *t, size_t m, double x, double *pivot)
 {
@@ -176,7 +178,7 @@ is_above(const struct tridiagonal *t, size_t m, double x, double *pivot)
 }
 
 /*
- * The largest eigenvalue of t, which is in -1 .. 1, by bisection.
+ * Returns the largest eigenvalue of t, in -1 .. 1, by bisection.
  *   last  the last number of its eigenvector of length 1
  */
 static double
@@ -197,9 +199,9 @@ find_largest(const struct tridiagonal *t, size_t m, double *last)
 }
 
 /*
- * The largest eigenvalue but the first: Lanczos' method without the first
+ * Returns the second largest eigenvalue: Lanczos' method without the first
  * eigenvector, until the residual |A x - value x| is small.  Vectors lose
- * their right angles to early ones, which only finds the value again.
+ * orthogonality to early ones, which only finds the value again.
  */
 static double
 find_second(const struct eval_pairs *pairs, const double *root)
@@ -242,16 +244,16 @@ eval_pairs_measure(const struct eval_pairs *pairs, size_t k,
     const size_t n = pairs->samples;
     const double possible = (double)n * (double)(n - 1);
     struct members m = list_members(pairs);
-    size_t *met = mem_array(n, sizeof *met);
+    size_t *partner_of = mem_array(n, sizeof *partner_of);
     double *root = mem_array(n, sizeof *root);
-    struct meetings sum = {0};
+    struct pair_counts sum = {0};
     struct eval_pairs_figures out = {.parts = count_components(pairs)};
 
     REQUIRE(n >= 2);
     for (size_t i = 0; i < n; i++) {
         const double before = sum.all;
 
-        count_meetings(pairs, &m, i, k, near, met, &sum);
+        count_partners(pairs, &m, i, k, near, partner_of, &sum);
         root[i] = sqrt(sum.all - before);
         out.unseen += m.first[i] == m.first[i + 1];
         root[i] = root[i] > 0 ? root[i] : 1;
@@ -261,7 +263,7 @@ eval_pairs_measure(const struct eval_pairs *pairs, size_t k,
     out.hardest = k ? sum.hardest / ((double)n * (double)k) : 0;
     out.second = out.parts > 1 ? 1 : find_second(pairs, root);
     free(root);
-    free(met);
+    free(partner_of);
     free(m.first);
     free(m.of);
     return out;

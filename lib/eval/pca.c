@@ -9,8 +9,8 @@
 #include "util/mem.h"
 
 /*
- * Eigenvectors of C, of any length, from that of X X' / n and X' X / n that is
- * smaller: X' u is an eigenvector of the one where u is of the other.
+ * Computes eigenvectors of C, of any length, from the smaller of X X' / n and
+ * X' X / n: if u is an eigenvector of the first, X' u is one of the second.
  */
 static void
 solve_eigenvectors(size_t n, size_t d, const float *x, size_t k, float *e)
@@ -34,8 +34,8 @@ solve_eigenvectors(size_t n, size_t d, const float *x, size_t k, float *e)
     free(c);
 }
 
-/* The variances of the rows along directions of unit length; more exact than
- * eigenvalues of a product in single precision. */
+/* Computes the variances of the rows along directions of unit length; more
+ * precise than eigenvalues of a product in single precision. */
 static void
 measure_variances(size_t n, size_t d, const float *x, size_t k, const float *e,
                   double *variance)
@@ -48,7 +48,8 @@ measure_variances(size_t n, size_t d, const float *x, size_t k, const float *e,
     free(y);
 }
 
-/* Makes a direction s long, its largest element positive; 0 stays 0. */
+/* Scales a direction to length s, with a positive largest element; 0 stays
+ * 0. */
 static void
 scale_direction(size_t d, double s, float *e)
 {
@@ -68,7 +69,7 @@ eval_pca(size_t n, size_t d, const float *x, size_t k, float *basis)
     float *centred = mem_array(n * d, sizeof *centred), *mean = basis + k * d;
     double *variance = mem_array(k, sizeof *variance);
     double *sum = mem_array(d, sizeof *sum);
-    double all, kept = 0, deviations = 0;
+    double all, explained = 0, deviations = 0;
     struct eval_pca pca = {0};
 
     REQUIRE(n >= 2 && k >= 1 && k <= n && k <= d);
@@ -84,11 +85,11 @@ eval_pca(size_t n, size_t d, const float *x, size_t k, float *basis)
         scale_direction(d, 1, basis + i * d);
     measure_variances(n, d, centred, k, basis, variance);
     for (size_t i = 0; i < k; i++) {
-        kept += variance[i];
+        explained += variance[i];
         deviations += sqrt(variance[i]);
     }
     if (all > 0 && deviations > 0)
-        pca = (struct eval_pca){(double)k / deviations, kept / all,
+        pca = (struct eval_pca){(double)k / deviations, explained / all,
                                 sqrt(variance[0]), sqrt(variance[k - 1])};
     for (size_t i = 0; i < k; i++)
         scale_direction(d, pca.scale, basis + i * d);
@@ -104,9 +105,8 @@ eval_pca(size_t n, size_t d, const float *x, size_t k, float *basis)
 struct whitened {
     size_t n, d, p;
     float *basis;  /* [p+1,d] of length 1, then the mean */
-    float *y;      /* [n,p] coordinates; after whiten_coordinates() over the
-                      deviations */
-    double *scale; /* [p] 1 / sqrt(variance + ridge); 0 where there is none */
+    float *y;      /* [n,p] coordinates; whiten_coordinates() scales them */
+    double *scale; /* [p] 1 / sqrt(variance + ridge); 0 without variance */
 };
 
 static struct whitened
@@ -135,7 +135,7 @@ side_release(struct whitened *s)
     free(s->scale);
 }
 
-/* Divides each coordinate by its deviation, the ridge in it. */
+/* Divides each coordinate by its deviation, with the ridge. */
 static void
 whiten_coordinates(struct whitened *s, double ridge)
 {
@@ -150,7 +150,7 @@ whiten_coordinates(struct whitened *s, double ridge)
     for (size_t j = 0; j < s->p; j++) {
         const double variance = s->scale[j] + ridge * trace / (double)s->p;
 
-        // what is but rounding of the largest has no direction
+        // rounding errors of the largest are no variance
         s->scale[j] = variance > 1e-10 * trace ? 1 / sqrt(variance) : 0;
     }
     for (size_t i = 0; i < s->n; i++)
@@ -158,7 +158,7 @@ whiten_coordinates(struct whitened *s, double ridge)
             s->y[i * s->p + j] *= (float)s->scale[j];
 }
 
-/* The map to w' diag(scale) basis, w [k,p]. */
+/* Returns the map to w' diag(scale) basis, w [k,p]. */
 static struct eval_map
 map_of(const struct whitened *s, size_t k, const float *w)
 {
@@ -176,8 +176,8 @@ map_of(const struct whitened *s, size_t k, const float *w)
 }
 
 /*
- * The k largest singular values s of m [p,q], s u [k,p] and s v [k,q]: u are
- * eigenvectors of m m', and s v = m' u.
+ * Computes the k largest singular values s of m [p,q], s u [k,p] and s v [k,q]:
+ * u are eigenvectors of m m', and s v = m' u.
  */
 static void
 decompose_matrix(size_t p, size_t q, const float *m, size_t k, float *s,

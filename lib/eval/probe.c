@@ -11,8 +11,8 @@
 const double eval_probe_grid[EVAL_PROBE_GRID] = {1,    1e-1, 1e-2, 1e-3,
                                                  1e-4, 1e-5, 1e-6};
 
-/* By how much a weaker penalty must be better to count as better, and how many
- * may disappoint in a row before the search ends. */
+/* The gain in accuracy that makes a weaker penalty better, and the number of
+ * penalties in a row that may fail before the search ends. */
 static const double margin = 0.001;
 enum { PATIENCE = 2 };
 
@@ -21,7 +21,7 @@ struct standard {
     double *mean, *scale; /* [d] */
 };
 
-/* Rows of our own, standardised. */
+/* A standardised copy of rows. */
 struct copy {
     struct eval_rows rows;
     float *x;
@@ -51,7 +51,7 @@ standard_init(struct standard *standard, const struct eval_rows *rows)
     }
 }
 
-/* Copies rows, in the order of ids when that is given. */
+/* Copies rows, in the order of ids unless it is NULL. */
 static void
 copy_init(struct copy *copy, const struct standard *standard,
           const struct eval_rows *rows, const int64_t *ids)
@@ -81,27 +81,28 @@ copy_release(struct copy *copy)
 }
 
 /*
- * Chooses the penalty: fits the first rows, judges on the `held` last ones.
- * linear holds the weights of the best fit on return.
+ * Chooses the penalty: fits the first rows, validates on the n_validation last
+ * ones.  On return linear has the weights of the best fit.
  */
 static void
 choose_penalty(const struct eval_probe_spec *spec, const struct eval_rows *rows,
-               size_t held, struct eval_linear *linear,
+               size_t n_validation, struct eval_linear *linear,
                struct eval_probe *probe)
 {
-    size_t kept = rows->n - held, d = rows->d, worse = 0;
-    struct eval_rows fit = {kept, d, rows->x, rows->y};
-    struct eval_rows judge = {held, d, rows->x + kept * d, rows->y + kept};
+    size_t n_fit = rows->n - n_validation, d = rows->d, worse = 0;
+    struct eval_rows fit = {n_fit, d, rows->x, rows->y};
+    struct eval_rows validation = {n_validation, d, rows->x + n_fit * d,
+                                   rows->y + n_fit};
     struct eval_linear trial;
 
     eval_linear_init(&trial, d, spec->classes);
-    probe->held_out = -1; // so that the first one is better
+    probe->held_out = -1; // below any accuracy
     for (size_t i = 0; i < EVAL_PROBE_GRID && worse < PATIENCE; i++) {
         double accuracy;
 
         eval_logistic_fit(&trial, &fit, eval_probe_grid[i], spec->iterations,
                           spec->tolerance, spec->watch, NULL);
-        accuracy = eval_logistic_accuracy(&trial, &judge);
+        accuracy = eval_logistic_accuracy(&trial, &validation);
         worse++;
         if (accuracy < probe->held_out + margin)
             continue;
@@ -118,38 +119,38 @@ eval_probe_logistic(const struct eval_probe_spec *spec,
                     const struct eval_rows *train, const struct eval_rows *test,
                     struct eval_probe *probe)
 {
-    size_t held = (size_t)ceil(spec->share * (double)train->n);
+    size_t n_validation = (size_t)ceil(spec->share * (double)train->n);
     int64_t *order = mem_array(train->n, sizeof *order);
-    struct copy fit, judge;
+    struct copy fit, tested;
     struct standard standard;
     struct eval_linear linear;
     struct rng rng;
 
     REQUIRE(train->n >= 2 && test->n >= 1 && train->d == test->d);
-    if (held >= train->n)
-        held = train->n - 1;
+    if (n_validation >= train->n)
+        n_validation = train->n - 1;
     for (size_t i = 0; i < train->n; i++)
         order[i] = (int64_t)i;
     rng_init(&rng, spec->seed, RNG_SPLIT, 0, 0, 0);
     rng_shuffle(&rng, train->n, order);
     standard_init(&standard, train);
     copy_init(&fit, &standard, train, order);
-    copy_init(&judge, &standard, test, NULL);
+    copy_init(&tested, &standard, test, NULL);
     eval_linear_init(&linear, train->d, spec->classes);
 
     *probe = (struct eval_probe){.l2 = spec->l2};
     if (spec->l2 <= 0)
-        choose_penalty(spec, &fit.rows, held, &linear, probe);
+        choose_penalty(spec, &fit.rows, n_validation, &linear, probe);
     probe->iterations =
         eval_logistic_fit(&linear, &fit.rows, probe->l2, spec->iterations,
                           spec->tolerance, spec->watch, &probe->loss);
     probe->train = eval_logistic_accuracy(&linear, &fit.rows);
-    probe->accuracy = eval_logistic_accuracy(&linear, &judge.rows);
+    probe->accuracy = eval_logistic_accuracy(&linear, &tested.rows);
     if (spec->count)
-        eval_logistic_count(&linear, &judge.rows, spec->count);
+        eval_logistic_count(&linear, &tested.rows, spec->count);
 
     eval_linear_release(&linear);
-    copy_release(&judge);
+    copy_release(&tested);
     copy_release(&fit);
     free(standard.mean);
     free(order);
@@ -161,8 +162,8 @@ static const float momentum = 0.9f;
 
 /*
  * EMC2 (Yau et al. 2024), iSogCLR (Qiu et al. 2023) and SogCLR (Yuan et al.
- * 2022), as their programs do it; isogclr-paper is what the text of that paper
- * says, from which its program differs.  See lib/algorithms.md 8.
+ * 2022), as their programs do it; isogclr-paper follows the text of that paper,
+ * which differs from its program.  See lib/algorithms.md 8.
  */
 static const struct eval_sgd protocols[] = {
     {"emc2", 1e-3, 1024, 100, 0, 0, EVAL_RATE_CONSTANT, 0, 0},
@@ -254,7 +255,7 @@ rate_at(const struct eval_sgd *sgd, size_t epoch)
     }
 }
 
-/* Goes once through the train rows; returns the mean loss that was met. */
+/* Trains one epoch; returns the mean loss over its batches. */
 static double
 run_epoch(struct run *run, uint64_t seed, size_t epoch)
 {

@@ -11,7 +11,7 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-/* A candidate by its key. */
+/* A candidate with its key. */
 struct keyed {
     int64_t key;
     size_t j;
@@ -27,7 +27,7 @@ by_key(const void *a, const void *b)
     return x->j < y->j ? -1 : 1;
 }
 
-/* The first place whose key is not below. */
+/* Returns the first index with a key that is not below `key`. */
 static size_t
 lower_bound(size_t m, const struct keyed *k, int64_t key)
 {
@@ -78,18 +78,18 @@ compare_indices(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts, and leaves each number once; returns how many there are. */
+/* Sorts and removes duplicates; returns how many remain. */
 static size_t
 sort_distinct(size_t n, size_t *j)
 {
-    size_t kept = 0;
+    size_t distinct = 0;
 
     if (n)
         qsort(j, n, sizeof *j, compare_indices);
     for (size_t i = 0; i < n; i++)
         if (!i || j[i] != j[i - 1])
-            j[kept++] = j[i];
-    return kept;
+            j[distinct++] = j[i];
+    return distinct;
 }
 
 void
@@ -145,43 +145,43 @@ eval_answers_chance(const struct eval_answers *answers, size_t m)
 
 /*
  * Scores of queries u with candidates v: a tile at a time in f32, one at a time
- * in double.  Ranks are counted in f32, and in double only where rounding
- * leaves doubt.
+ * in double.  Ranks are counted in f32, and in double only if rounding could
+ * change them.
  */
 enum { TILE = 512, BLOCK = 16 };
 
 struct vectors {
-    const float *given; /* [n,d], the caller's */
-    float *row;         /* [n,d] of length 1 for cosines, else given */
-    double *length;     /* [n] of the given ones */
-    double longest;     /* of `row` */
+    const float *source; /* [n,d], the caller's */
+    float *row;          /* [n,d] of length 1 for cosines, else as source */
+    double *length;      /* [n] of source */
+    double longest;      /* of `row` */
 };
 
-/* Queries u, whose right answers are among candidates v. */
+/* Queries u, with right answers among candidates v. */
 struct ranking {
     const struct eval_answers *answers;
     size_t d;
     int cosine;
     struct vectors u, v;
     double *best; /* [n] the score of the best right answer */
-    double *rank; /* [n] 0: there is none */
+    double *rank; /* [n] 0: no answer */
 };
 
 static struct vectors
-normalise_rows(size_t n, size_t d, const float *given, int cosine)
+normalise_rows(size_t n, size_t d, const float *source, int cosine)
 {
-    struct vectors s = {.given = given,
+    struct vectors s = {.source = source,
                         .row = mem_array(n * d, sizeof *s.row),
                         .length = mem_array(n, sizeof *s.length)};
 
     for (size_t i = 0; i < n; i++) {
-        const double length = sqrt(num_dot(d, given + i * d, given + i * d));
+        const double length = sqrt(num_dot(d, source + i * d, source + i * d));
         const double scale = cosine ? length > 0 ? 1 / length : 0 : 1;
 
         s.length[i] = length;
         s.longest = fmax(s.longest, length * scale);
         for (size_t k = 0; k < d; k++)
-            s.row[i * d + k] = (float)(given[i * d + k] * scale);
+            s.row[i * d + k] = (float)(source[i * d + k] * scale);
     }
     return s;
 }
@@ -190,13 +190,13 @@ static double
 exact_score(const struct ranking *r, size_t i, size_t j)
 {
     const double dot =
-        num_dot(r->d, r->u.given + i * r->d, r->v.given + j * r->d);
+        num_dot(r->d, r->u.source + i * r->d, r->v.source + j * r->d);
     const double lengths = r->u.length[i] * r->v.length[j];
 
     return !r->cosine ? dot : lengths > 0 ? dot / lengths : 0;
 }
 
-/* How many scores are above high, and how many from low up to it. */
+/* Counts the scores above high, and those from low to high in *near. */
 static UTIL_CLONES(size_t, count_clearly_above,
                    (size_t n, const float *s, float low, float high,
                     size_t *near),
@@ -213,14 +213,14 @@ static UTIL_CLONES(size_t, count_clearly_above,
 }
 
 /*
- * What the n columns from `first` on add to the rank of query i.  Right answers
- * do not stand in each other's way.  The rounding error of a score is at most
- * gamma_d |u| |v| for an f32 product in any order (Higham 2002, 3.1), and what
- * rounding the rows adds.
+ * Returns the contribution of the n columns from `first` on to the rank of
+ * query i.  Right answers do not count against each other.  The rounding error
+ * of a score is at most gamma_d |u| |v| for an f32 product in any order (Higham
+ * 2002, 3.1), plus that of rounding the rows.
  */
 static double
-count_overtaken(const struct ranking *r, size_t i, size_t first, size_t n,
-                float *s)
+count_better(const struct ranking *r, size_t i, size_t first, size_t n,
+             float *s)
 {
     const struct eval_answers *a = r->answers;
     const double best = r->best[i];
@@ -265,11 +265,11 @@ count_tile(const struct ranking *r, size_t first, size_t rows, size_t column,
 {
     for (size_t i = 0; i < rows; i++)
         if (r->rank[first + i] > 0)
-            r->rank[first + i] += count_overtaken(r, first + i, column, columns,
-                                                  tile + i * columns);
+            r->rank[first + i] +=
+                count_better(r, first + i, column, columns, tile + i * columns);
 }
 
-/* In blocks, so that few lines of memory are written at a time. */
+/* Transposes in blocks, so that few cache lines are written at a time. */
 static void
 transpose_tile(size_t rows, size_t columns, const float *from, float *to)
 {
@@ -280,7 +280,7 @@ transpose_tile(size_t rows, size_t columns, const float *from, float *to)
                     to[j * rows + i] = from[i * columns + j];
 }
 
-/* Ranks the answers of a, and of `back`, the other direction, by the same
+/* Ranks the answers of a, and of `back`, the other direction, with the same
  * products; back may be NULL. */
 static void
 rank_answers(struct ranking *a, struct ranking *back, size_t m, const float *u,
@@ -290,7 +290,7 @@ rank_answers(struct ranking *a, struct ranking *back, size_t m, const float *u,
     struct vectors x = normalise_rows(n, d, u, a->cosine),
                    y = normalise_rows(m, d, v, a->cosine);
     float *tile = mem_aligned((size_t)2 * TILE * TILE, sizeof *tile);
-    float *turned = tile + (size_t)TILE * TILE;
+    float *transposed = tile + (size_t)TILE * TILE;
 
     REQUIRE(d >= 1);
     a->u = x;
@@ -309,8 +309,8 @@ rank_answers(struct ranking *a, struct ranking *back, size_t m, const float *u,
             num_gemm_nt(rows, columns, d, 1, x.row + i * d, y.row + j * d, 0,
                         tile);
             if (back) {
-                transpose_tile(rows, columns, tile, turned);
-                count_tile(back, j, columns, i, rows, turned);
+                transpose_tile(rows, columns, tile, transposed);
+                count_tile(back, j, columns, i, rows, transposed);
             }
             count_tile(a, i, rows, j, columns, tile);
         }

@@ -13,13 +13,13 @@
 #include "util/rng.h"
 
 enum {
-    HALVINGS = 100, // of the bracket of a width
-    DEPTH = 40      // points closer than 2^-40 of the whole share a cell
+    HALVINGS = 100, // of the bracket of b
+    DEPTH = 40      // points closer than 2^-40 of the square share a cell
 };
 
 /* --------------------------------------------------------------- affinity */
 
-/* p(j|i) of the neighbours for a b: returns the entropy. */
+/* Computes p(j|i) of the neighbours for b; returns the entropy. */
 static double
 weigh_near(size_t k, const double *square, double b, double *p)
 {
@@ -38,8 +38,8 @@ weigh_near(size_t k, const double *square, double b, double *p)
     return mean / sum + log(sum);
 }
 
-/* p(j|i) of the perplexity; in place of the squared distances, which rise.
- * Where all are equal, or too few differ, the nearest that b there is. */
+/* Replaces the rising squared distances by p(j|i) of the perplexity.  If all
+ * are equal, or too few differ, b is the nearest possible one. */
 static void
 choose_width(size_t k, double *square, double perplexity, double *p)
 {
@@ -69,7 +69,7 @@ compare_columns(const void *a, const void *b)
     return (one->column > other->column) - (one->column < other->column);
 }
 
-/* Each pair goes to the rows of both. */
+/* Adds each pair to the rows of both points. */
 static void
 share_pairs(struct affinity *to, size_t n, size_t k, const uint32_t *ids,
             const double *p)
@@ -93,7 +93,7 @@ share_pairs(struct affinity *to, size_t n, size_t k, const uint32_t *ids,
     free(end);
 }
 
-/* Equal columns of a row become one. */
+/* Merges equal columns of a row. */
 static void
 merge_pairs(struct affinity *affinity, size_t n)
 {
@@ -146,7 +146,7 @@ eval_affinity_release(struct affinity *affinity)
 
 /* --------------------------------------------------------------- quadtree */
 
-/* A square: its centre, half of its side, and how often it was cut. */
+/* A square: its centre, half of its side, and its depth in the tree. */
 struct square {
     float x, y, half;
     int depth;
@@ -158,7 +158,7 @@ find_quarter(const struct square *in, const float *at)
     return (at[0] >= in->x) + 2U * (at[1] >= in->y);
 }
 
-/* Sorts points by their quarter of the square; end[q] is behind those of q. */
+/* Sorts points by their quarter of the square; end[q] is after those of q. */
 static void
 sort_quarters(struct quadtree *tree, const float *y, uint32_t *order, size_t n,
               const struct square *in, size_t end[4])
@@ -206,7 +206,7 @@ add_cell(struct quadtree *tree, const float *y, uint32_t *order, size_t n,
     tree->cell[at].after = (uint32_t)tree->n;
 }
 
-/* The square that all points are in. */
+/* Returns a square with all points. */
 static struct square
 bound_points(size_t n, const float *y)
 {
@@ -249,13 +249,14 @@ eval_quadtree_release(struct quadtree *tree)
     free(tree->quarter);
 }
 
-/* Near points, each with what repels it. */
+/* Near points, with the repulsion of each. */
 struct group {
     float x[QUADTREE_GROUP], y[QUADTREE_GROUP];
     float force[2][QUADTREE_GROUP], sum[QUADTREE_GROUP];
 };
 
-/* Whether a point of the group is so near to a cell that its parts count. */
+/* Returns 1 if a cell is so near to a point of the group that it must be
+ * split. */
 static int
 is_near(const struct group *group, const struct quadtree_cell *cell,
         float square)
@@ -296,7 +297,7 @@ eval_quadtree_repel(const struct quadtree *tree, const float *y, size_t first,
     const size_t n = left < QUADTREE_GROUP ? left : QUADTREE_GROUP;
     struct group group = {.sum = {0}};
 
-    for (size_t i = 0; i < QUADTREE_GROUP; i++) { // filled up with the first
+    for (size_t i = 0; i < QUADTREE_GROUP; i++) { // padded with the first
         group.x[i] = y[2 * (size_t)order[i < n ? i : 0]];
         group.y[i] = y[2 * (size_t)order[i < n ? i : 0] + 1];
     }
@@ -330,7 +331,7 @@ struct eval_tsne {
     float *z;                   /* [n] their shares of Z */
 };
 
-/* Along the first two principal components; [n,2]. */
+/* Projects rows onto the first two principal components; [n,2]. */
 static void
 project_rows(size_t n, size_t d, const float *x, float *y)
 {
@@ -355,7 +356,8 @@ subtract_mean(size_t n, float *y)
         y[i] -= (float)mean[i & 1];
 }
 
-/* All so close that each may pass each other, and no two at one place. */
+/* Scales the points so close that they can pass each other, and adds noise so
+ * that no two are equal. */
 static void
 gather_points(size_t n, float *y)
 {
@@ -412,7 +414,7 @@ eval_tsne_free(struct eval_tsne *map)
     free(map);
 }
 
-/* Fills in repel, and returns Z, added up in one order. */
+/* Fills in repel, and returns Z, summed in a fixed order. */
 static double
 repel_points(struct eval_tsne *map)
 {

@@ -26,7 +26,7 @@ eval_views_kin(const struct eval_views *rows, size_t r, size_t c)
            group[r % rows->samples] == group[c % rows->samples];
 }
 
-/* Takes out of a row of cosines what is no negative. */
+/* Masks the rows that are not negatives in a row of cosines. */
 static void
 mask_own_rows(const struct eval_views *rows, size_t r, float *s)
 {

@@ -7,8 +7,8 @@
 #ifdef UTIL_CLONED
 #include <immintrin.h>
 
-/* Weights of two pixels as pairs of words, k = 256 high + low: what multiplies
- * pairs and adds the products is one instruction. */
+/* Weights of two pixels as pairs of words, k = 256 high + low, for the
+ * instruction that multiplies pairs and adds the products. */
 struct weight_pair {
     int32_t high, low;
 };
@@ -22,8 +22,8 @@ pair_weights(size_t taps, const int32_t *k)
                                 (b & 255) * 65536 + (a & 255)};
 }
 
-/* As many pairs for each pixel, some of them zeros: a number that changes from
- * pixel to pixel would be guessed wrong. */
+/* Returns the number of pairs for each pixel, equal for all, some of them
+ * zeros: branches on a changing number would be mispredicted. */
 static size_t
 count_pairs(const struct image_axis *axis)
 {
@@ -34,14 +34,14 @@ count_pairs(const struct image_axis *axis)
     return (most + 1) / 2;
 }
 
-/* Pixels made at once. */
+/* Pixels computed at once. */
 enum { SOME = 4 };
 
-/* What is made of each line: for each pixel, in the order that it is written,
- * where it reads and its weights. */
+/* The computation of a line: for each pixel, in the order of writing, where it
+ * reads and its weights. */
 struct plan {
     size_t n, pairs;
-    const uint32_t *from;           /* [n] bytes behind the first pixel */
+    const uint32_t *from;           /* [n] offset from the first pixel, bytes */
     const struct weight_pair *pair; /* [n,pairs] */
 };
 
@@ -81,8 +81,8 @@ add_by_one(__m256i sum, __m256i x, __m256i by)
     return _mm256_dpwssd_epi32(sum, x, by);
 }
 
-/* A pixel of either line, as three whole numbers in each half: 256 high + low.
- */
+/* A pixel of each of two lines, as three whole numbers in each half: 256 high +
+ * low. */
 struct sums {
     __m256i high, low;
 };
@@ -101,7 +101,7 @@ add_pair(add_products *add, struct sums *sums, const struct weight_pair *pair,
     sums->low = add(sums->low, both, _mm256_set1_epi32(pair->low));
 }
 
-/* The first pairs stand by themselves: a compiler leaves loops of few. */
+/* The first pairs are unrolled: compilers do not unroll loops of few rounds. */
 AVX2 INLINE __m256i
 sum_pixel(add_products *add, size_t pairs, const struct weight_pair *pair,
           const uint8_t *a, const uint8_t *b)
@@ -119,7 +119,7 @@ sum_pixel(add_products *add, size_t pairs, const struct weight_pair *pair,
         _mm256_add_epi32(sums.low, _mm256_slli_epi32(sums.high, 8)), 22);
 }
 
-/* SOME pixels of either line, in the first twelve bytes of each half. */
+/* Returns SOME pixels of both lines, in the first twelve bytes of each half. */
 AVX2 INLINE __m256i
 mix_some(add_products *add, const struct plan *plan, size_t pairs, size_t at,
          const uint8_t *a, const uint8_t *b)
@@ -138,9 +138,9 @@ mix_some(add_products *add, const struct plan *plan, size_t pairs, size_t at,
         squeeze);
 }
 
-/* Two lines. What is stored four bytes too far is then written again; where
- * that would be another line, pixels are stored as they are. The last ones may
- * have been made before. */
+/* Computes two lines.  A store writes four bytes too many, which later stores
+ * overwrite; at the end of a line exact stores are used.  The last pixels may
+ * be computed twice. */
 AVX2 INLINE void
 mix_two_lines(add_products *add, struct plan plan, size_t pairs,
               const uint8_t *const in[2], uint8_t *const out[2])
@@ -165,7 +165,8 @@ mix_two_lines(add_products *add, struct plan plan, size_t pairs,
     }
 }
 
-/* A number of pairs that the compiler knows is no loop. */
+/* Calls with a constant number of pairs, so that the compiler unrolls the
+ * loop. */
 AVX2 INLINE void
 mix_pairs(add_products *add, const struct plan *plan,
           const uint8_t *const in[2], uint8_t *const out[2])
@@ -200,8 +201,8 @@ has_vnni(void)
     return util_isa() == UTIL_ISA_V4 && __builtin_cpu_supports("avx512vnni");
 }
 
-/* All lines; what is read behind one has no weight, but has to be there: of the
- * last ones a copy is read. */
+/* Computes all lines.  Bytes read after the end of a line have no weight, but
+ * must be readable: the last lines are read from a copy. */
 static void
 mix_all(const struct image_across *job, const struct plan *plan, uint8_t *copy)
 {
@@ -236,7 +237,7 @@ image_across(const struct image_across *job, struct image_scratch **scratch)
     if (util_isa() < UTIL_ISA_V3 || n < SOME || job->width > UINT32_MAX / 3)
         return 0;
     pair = (void *)image_scratch_bytes(
-        scratch, IMAGE_TURNED, n * (pairs * sizeof *pair + sizeof *from));
+        scratch, IMAGE_TRANSPOSED, n * (pairs * sizeof *pair + sizeof *from));
     from = (void *)(pair + n * pairs);
     fill_plan(job, pairs, pair, from);
     mix_all(job, &(struct plan){n, pairs, from, pair},

@@ -3,11 +3,11 @@
 
 #include "scratch.h"
 
-/* Lines of pixels to be made of others, and where: */
+/* Lines of pixels to compute from others: */
 struct image_across {
     const struct image_axis *axis;
     size_t height;     /* lines */
-    const uint8_t *in; /* of the first line the first pixel that is read */
+    const uint8_t *in; /* the first pixel to read of the first line */
     size_t stride;     /* bytes from a line to the next */
     size_t bytes;      /* that may be read from `in` on */
     size_t width;      /* pixels of a line that are read */
@@ -16,14 +16,13 @@ struct image_across {
 };
 
 /*
- * image_across() makes each pixel by the weights of its tap, rounded,
+ * image_across() computes each pixel by the weights of its tap, rounded,
  *
  *     out = (2^21 + sum_t k[t] in[start + t]) >> 22,
  *
- * two lines at a time where the processor has AVX2, with fewer instructions
- * where it has AVX-512 VNNI.  Returns 1 when it is done, or 0: the caller has
- * to do it otherwise.  The scratch's IMAGE_TURNED and IMAGE_NARROW are
- * overwritten.
+ * two lines at a time with AVX2, with fewer instructions with AVX-512 VNNI.
+ * Returns 1 if it did, or 0 if the caller must use another method.  It
+ * overwrites the scratch's IMAGE_TRANSPOSED and IMAGE_NARROW.
  */
 int image_across(const struct image_across *job,
                  struct image_scratch **scratch);

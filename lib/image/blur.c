@@ -10,17 +10,18 @@
 
 enum { PASSES = 3, RUN = 32, ROWS = 8, HALF = 1 << 23 };
 
-/* Pixels for which it is worth while to ask how a box can be made. */
+/* The fewest pixels for which box_is_narrow() pays. */
 enum { ENOUGH = 4096 };
 
 /* A box in fixed point, 1 being 2^24: 2 radius + 1 whole pixels, two parts. */
 struct box {
     size_t radius;
     uint32_t whole, part;
-    int narrow; /* box_three() may be used */
+    int narrow; /* 1: box_three() is exact */
 };
 
-/* The box whose PASSES-fold blur has variance sigma^2; PIL's arithmetic. */
+/* Returns the box of which PASSES passes have variance sigma^2, in PIL's
+ * arithmetic. */
 static struct box
 box_for(double sigma)
 {
@@ -38,11 +39,11 @@ box_for(double sigma)
 }
 
 /*
- * n pixels of a pass over a padded line or picture: pixel i comes of
- * in[i + t step] with t = 0 .. 2 radius + 2, the first and the last by part,
- * those between them as a whole. A pixel has 16 bits on its way, so that
- * nothing is widened before it is summed. Of a radius of 0 or 1, which is known
- * here, so that no sum waits in memory.
+ * Computes n pixels of a pass over a padded line or picture: pixel i is a sum
+ * of in[i + t step], t = 0 .. 2 radius + 2, the first and the last weighted by
+ * `part`, the others by `whole`.  Intermediate pixels have 16 bits, so that
+ * sums need no widening.  For a constant radius of 0 or 1: sums stay in
+ * registers.
  */
 static inline void
 box_small(size_t n, const struct box *box, size_t radius,
@@ -61,7 +62,8 @@ box_small(size_t n, const struct box *box, size_t radius,
     }
 }
 
-/* The same of m <= RUN pixels and 3 taps or more between the first and last. */
+/* The same for m <= RUN pixels and 3 taps or more between the first and
+ * last. */
 static inline void
 box_some(size_t m, const struct box *box, size_t taps,
          const uint16_t *restrict in, size_t step, uint16_t *restrict out)
@@ -83,8 +85,8 @@ box_some(size_t m, const struct box *box, size_t taps,
     }
 }
 
-/* With one whole pixel x, a box adds to it part (ends - 2 x), ends the sum of
- * its neighbours. */
+/* With one whole pixel x, a box adds part (ends - 2 x) to it, where ends is the
+ * sum of its neighbours. */
 static inline uint16_t
 box_add(int16_t x, int16_t ends, struct parts part)
 {
@@ -97,8 +99,8 @@ box_part(const struct box *box)
     return parts_of((int32_t)(box->part >> 1));
 }
 
-/* Whether box_add() gives the bits of box_small() for each difference, with the
- * least and the greatest x that it occurs with. */
+/* Returns 1 if box_add() equals box_small() to the bit for each difference,
+ * checked for the smallest and the largest x. */
 static UTIL_CLONES(int, box_is_narrow, (const struct box *box), (box))
 {
     const struct parts part = box_part(box);
@@ -121,7 +123,7 @@ static UTIL_CLONES(int, box_is_narrow, (const struct box *box), (box))
     return !other;
 }
 
-/* m <= RUN pixels of a pass where box->narrow. */
+/* Computes m <= RUN pixels of a pass if box->narrow. */
 static inline void
 box_three(size_t m, struct parts part, const uint16_t *restrict in, size_t step,
           uint16_t *restrict out)
@@ -143,8 +145,8 @@ box_narrow(size_t n, const struct box *box, const uint16_t *in, size_t step,
     box_three(n - i, part, in + i, step, out + i);
 }
 
-/* A taps pass; a known number of pixels makes each of its loops a few
- * instructions. */
+/* A pass of `taps` taps; with a constant number of pixels each inner loop is a
+ * few instructions. */
 static inline void
 box_line(size_t n, const struct box *box, size_t taps, const uint16_t *in,
          size_t step, uint16_t *out)
@@ -171,9 +173,9 @@ static UTIL_CLONES(void, box_pass,
         box_line(n, box, 2 * box->radius + 1, in, step, out);
 }
 
-/* RUN pixels or fewer of each of `height` lines, `apart` from each other, to
- * words and back.  A loop of its own for RUN, a number that the compiler knows,
- * is a few instructions without a rest. */
+/* Convert up to RUN pixels of each of `height` lines, `apart` from each other,
+ * to words and back.  The separate loop for the constant RUN compiles to a few
+ * instructions without a remainder. */
 static UTIL_CLONES(void, widen_bytes,
                    (size_t n, size_t height, size_t apart,
                     const uint8_t *restrict in, size_t step,
@@ -204,8 +206,8 @@ static UTIL_CLONES(void, narrow_words,
                 out[i] = (uint8_t)in[i];
 }
 
-/* A count of pixels made a multiple of a vector's: a store that crosses two
- * lines of the cache takes twice as long. */
+/* Rounds a count of pixels up to a multiple of a vector: a store across two
+ * cache lines takes twice as long. */
 static size_t
 round_up(size_t n)
 {
@@ -213,9 +215,9 @@ round_up(size_t n)
 }
 
 /*
- * Across, ROWS at a time, so that none waits for what it has just stored: rows
- * lie `row` words apart and have `pad` pixels more on either side; work[]
- * points behind those on the left of the first.
+ * Blurs across, ROWS rows at a time, so that no load waits for a recent store:
+ * rows are `row` words apart and have `pad` more pixels on either side; work[]
+ * points after those on the left of the first.
  */
 static void
 box_across(size_t width, size_t height, size_t row, const struct box *box,
@@ -243,8 +245,8 @@ box_across(size_t width, size_t height, size_t row, const struct box *box,
     }
 }
 
-/* Down, RUN columns at a time, which the nearest cache holds; `pad` rows more
- * above and below, work[] points behind those above. */
+/* Blurs down, RUN columns at a time, which fit into the first cache; `pad` more
+ * rows above and below; work[] points after those above. */
 static void
 box_down(size_t width, size_t height, const struct box *box, uint8_t *plane,
          uint16_t *const work[2])
@@ -294,7 +296,7 @@ image_blur_box(size_t width, size_t height, double sigma, uint8_t *plane,
     box_down(width, height, &box, plane, work);
 }
 
-/* Fold an index that fell off either edge back in, as a mirror there does. */
+/* Reflects an index outside of 0 .. n - 1 at the edges. */
 static size_t
 mirror_index(ptrdiff_t at, size_t n)
 {

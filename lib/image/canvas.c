@@ -23,7 +23,7 @@ image_canvas_init(struct canvas *c, const struct image *image)
     c->layer[0] = block + 3 * n;
     c->layer[1] = block + 4 * n;
     c->copy = block + 5 * n;
-    image_canvas_take(c, image);
+    image_canvas_load(c, image);
 }
 
 void
@@ -33,7 +33,7 @@ image_canvas_release(struct canvas *c)
 }
 
 void
-image_canvas_keep(const struct canvas *c, struct image *image)
+image_canvas_store(const struct canvas *c, struct image *image)
 {
     image_size(image, c->width, c->height);
     for (size_t i = 0; i < c->n; i++)
@@ -46,14 +46,14 @@ image_canvas_keep(const struct canvas *c, struct image *image)
 }
 
 void
-image_canvas_take(struct canvas *c, const struct image *image)
+image_canvas_load(struct canvas *c, const struct image *image)
 {
     for (size_t i = 0; i < c->n; i++)
         for (size_t k = 0; k < 3; k++)
             c->plane[k][i] = image->pixel[3 * i + k] / 255.f;
 }
 
-/* An index that fell off either end, put on the end. */
+/* Clamps an index to 0 .. n - 1. */
 static size_t
 clamp_index(ptrdiff_t at, size_t n)
 {
@@ -94,7 +94,7 @@ image_canvas_kernel_add(struct canvas_kernel *kernel, double dx, double dy,
     }
 }
 
-/* Adds one tap of a filter to row y of what comes out. */
+/* Adds one tap of a filter to row y of the output. */
 static void
 filter_row(const struct canvas *c, const struct canvas_tap *tap, float weight,
            size_t y, float *out)
@@ -160,7 +160,7 @@ image_canvas_streak(double length, double sigma, double angle)
     return kernel;
 }
 
-/* A number between lattice points, along a curve that is flat at both. */
+/* Interpolates between lattice points, along a curve that is flat at both. */
 static double
 blend_smoothly(double a, double b, double t)
 {

@@ -15,7 +15,7 @@ check_webp(const uint8_t *bytes, size_t len, size_t max_pixels,
         return err_set(err, "is damaged");
     if (found->has_animation)
         return err_set(err, "is an animation");
-    return image_opaque_judge((size_t)found->width, (size_t)found->height,
+    return image_opaque_check((size_t)found->width, (size_t)found->height,
                               max_pixels, err);
 }
 

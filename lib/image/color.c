@@ -31,8 +31,8 @@ UTIL_CLONES(void, image_color_merge,
     }
 }
 
-/* (19595 r + 38470 g + 7471 b + 32768) >> 16, whose bytes are summed apart so
- * that all fits 16 bits. */
+/* Returns (19595 r + 38470 g + 7471 b + 32768) >> 16; the bytes of the factors
+ * are summed separately to fit 16 bits. */
 static inline uint16_t
 grey_of_bytes(uint8_t r, uint8_t g, uint8_t b)
 {
@@ -74,15 +74,15 @@ look_up(size_t n, const uint8_t table[256], uint8_t *x)
 
 #endif
 
-/* Values for which words_of() is worth its time. */
+/* The fewest values for which words_of() pays. */
 enum { ENOUGH = 2048 };
 
-/* A factor in words: 6 bits behind the point, and 16 that follow. */
+/* A factor in words: 6 fractional bits, and the next 16. */
 struct words {
     int16_t high, low;
 };
 
-/* f d, cut off downwards */
+/* Returns floor(f d). */
 static inline int16_t
 multiply_floor(struct words f, int16_t d)
 {
@@ -92,9 +92,9 @@ multiply_floor(struct words f, int16_t d)
 }
 
 /*
- * Split a factor; 0 where multiply_floor() is not f d of each d in -255 .. 255,
- * or where a + f d could be rounded up to a whole number: image_color_mix()
- * rounds twice.
+ * Splits a factor; returns 0 if multiply_floor() is not exact for each d in
+ * -255 .. 255, or if a + f d could round up to a whole number:
+ * image_color_mix() rounds twice.
  */
 static UTIL_CLONES(int, words_of, (float f, struct words *words), (f, words))
 {
@@ -109,7 +109,7 @@ static UTIL_CLONES(int, words_of, (float f, struct words *words), (f, words))
         const float rest =
             f * (float)d - (float)multiply_floor(*words, (int16_t)d);
 
-        wrong |= (rest < 0) | (rest >= 1 - 0x1p-15f); // no branch: it is wide
+        wrong |= (rest < 0) | (rest >= 1 - 0x1p-15f); // no branch, for vectors
     }
     return !wrong;
 }
@@ -123,7 +123,7 @@ blend_words(int16_t a, int16_t b, struct words f)
     return (uint8_t)(x < 255 ? x : 255);
 }
 
-/* blend_each() by words: the same bits in half the time */
+/* blend_each() with words: the same bits in half the time. */
 static UTIL_CLONES(void, blend_each_words,
                    (size_t n, int16_t from, struct words f, uint8_t *x),
                    (n, from, f, x))
@@ -132,8 +132,8 @@ static UTIL_CLONES(void, blend_each_words,
         x[i] = blend_words(from, x[i], f);
 }
 
-/* A level becomes the same one everywhere: a processor that can look up 64 at
- * once blends each of the 256 only. */
+/* Blends all values.  Equal levels have equal results: a processor that can
+ * look up 64 at once only blends each of the 256 levels. */
 static void
 blend_all(size_t n, int from, float f, uint8_t *x)
 {
@@ -165,7 +165,7 @@ static UTIL_CLONES(uint64_t, grey_sum, (size_t n, const uint8_t *plane),
     const uint8_t *r = plane, *g = r + n, *b = g + n;
     uint64_t sum = 0;
 
-    // in chunks whose sum fits 32 bits: narrow lanes are twice as fast
+    // sums of chunks fit 32 bits: narrow lanes are twice as fast
     for (size_t i = 0; i < n;) {
         size_t end = n - i < 65536 ? n : i + 65536;
         uint32_t part = 0;
@@ -199,7 +199,7 @@ static UTIL_CLONES(void, saturate_plane, (size_t n, float f, uint8_t *plane),
     }
 }
 
-/* saturate_plane() by words: the same bits in half the time */
+/* saturate_plane() with words: the same bits in half the time. */
 static UTIL_CLONES(void, saturate_words,
                    (size_t n, struct words f, uint8_t *plane), (n, f, plane))
 {

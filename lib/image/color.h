@@ -10,7 +10,8 @@
  *
  *   plane  [3,n]  red, green, blue of n pixels
  *
- * where a mix is 8-bit: PIL's blend in single precision, cut off, clipped:
+ * where a mix has 8 bits: PIL's blend in single precision, truncated and
+ * clipped:
  *
  *     mix(a, b, f) = trunc(clip(a + f (b - a), 0, 255))
  *     grey         = (19595 R + 38470 G + 7471 B + 32768) >> 16
@@ -19,10 +20,9 @@
  */
 
 /*
- * image_color_mix() is PIL's blend: from a to b by f, beyond them
- * where f > 1.  Cut off first and clipped as a whole number, which comes to the
- * same: a choice between floats becomes a choice between bytes, four times as
- * long.
+ * image_color_mix() is PIL's blend from a to b by f, extrapolating for f > 1.
+ * It truncates first and clips the whole number, with the same result: clipping
+ * as floats, which is then extended to bytes, takes four times as long.
  */
 static inline uint8_t
 image_color_mix(int a, int b, float f)
@@ -33,22 +33,23 @@ image_color_mix(int a, int b, float f)
     return (uint8_t)(x < 255 ? x : 255);
 }
 
-/* image_color_split(): [n,3] to [3,n]; image_color_merge(): and back. */
+/* image_color_split() converts [n,3] to [3,n]; image_color_merge() converts
+ * back. */
 void image_color_split(size_t n, const uint8_t *pixel, uint8_t *plane);
 void image_color_merge(size_t n, const uint8_t *plane, uint8_t *pixel);
 
 /* image_color_brightness(): x = mix(0, x, factor). */
 void image_color_brightness(size_t n, double factor, uint8_t *plane);
 
-/* image_color_contrast(): x = mix(mean grey, rounded, x, factor). */
+/* image_color_contrast(): x = mix(round(mean grey), x, factor). */
 void image_color_contrast(size_t n, double factor, uint8_t *plane);
 
 /* image_color_saturation(): x = mix(grey of the pixel, x, factor). */
 void image_color_saturation(size_t n, double factor, uint8_t *plane);
 
 /*
- * image_color_hue() turns the hue by trunc(255 shift) of 255 steps, through
- * PIL's HSV of 8 bits each, which is coarse: shift 0 changes pixels, too.
+ * image_color_hue() rotates the hue by trunc(255 shift) of 255 steps, in PIL's
+ * HSV of 8 bits each, which is coarse: shift 0 changes pixels, too.
  *   -0.5 <= shift <= 0.5
  */
 void image_color_hue(size_t n, double shift, uint8_t *plane);
@@ -57,9 +58,9 @@ void image_color_hue(size_t n, double shift, uint8_t *plane);
 void image_color_grey(size_t n, uint8_t *plane);
 
 /*
- * image_hue_turn() turns the hue of n pixels by `shift` of 255 steps, in place,
- * as PIL's HSV of 8 bits does it.  image_hue_plain() defines
- * it; the other gives the same bits, with AVX-512 VBMI in half the time.
+ * image_hue_turn() rotates the hue of n pixels by `shift` of 255 steps, in
+ * place, in PIL's HSV of 8 bits. image_hue_plain() is the definition;
+ * image_hue_turn() has the same bits, with AVX-512 VBMI in half the time.
  *   plane  [3,n]
  *   shift  -127 .. 127
  */

@@ -7,7 +7,7 @@
 
 #include "canvas.h"
 
-/* Noise of the sensor: each value of each pixel by itself. */
+/* Noise of the sensor, independent for each value of each pixel. */
 
 static void
 gaussian_noise(struct canvas *c, const double *amount)
@@ -23,7 +23,7 @@ speckle_noise(struct canvas *c, const double *amount)
         c->plane[0][i] *= (float)(1 + amount[0] * rng_normal(&c->rng));
 }
 
-/* A Poisson deviate; of a large mean, by its normal approximation. */
+/* Returns a Poisson deviate; for a large mean, by the normal approximation. */
 static double
 draw_poisson(struct rng *rng, double mean)
 {
@@ -48,7 +48,7 @@ shot_noise(struct canvas *c, const double *amount)
                     amount[0]);
 }
 
-/* A share of all values is lost to black or white. */
+/* A share of all values becomes black or white. */
 static void
 impulse_noise(struct canvas *c, const double *amount)
 {
@@ -123,6 +123,6 @@ image_corrupt(size_t kind, int severity, uint64_t seed, uint64_t sample,
     image_canvas_init(&c, image);
     rng_init(&c.rng, seed, RNG_CORRUPT, sample, kind, 0);
     own->run(&c, own->amount[severity - 1]);
-    image_canvas_keep(&c, out);
+    image_canvas_store(&c, out);
     image_canvas_release(&c);
 }

@@ -61,8 +61,8 @@ swap_pixels(struct canvas *c, size_t a, size_t b)
     }
 }
 
-/* Pixels, a share amount[3] of them, change places with others within
- * amount[1], amount[2] times over, between two blurs. */
+/* A share amount[3] of the pixels is swapped with others within amount[1],
+ * amount[2] times, between two blurs. */
 static void
 glass_blur(struct canvas *c, const double *amount)
 {

@@ -7,7 +7,7 @@
 
 #include "canvas.h"
 
-/* What processing does. */
+/* Damage by processing. */
 
 /* Distances to the mean of each colour shrink. */
 static void
@@ -42,7 +42,7 @@ change_saturation(struct canvas *c, const double *amount)
     }
 }
 
-/* How much of pixel i lies in the cell from a to b. */
+/* Returns the part of pixel i in the cell from a to b. */
 static double
 overlap_of_cell(size_t i, double a, double b)
 {
@@ -63,7 +63,8 @@ cell_mean(const struct canvas *c, const float *plane, double x, double y,
     return sum / (width * height);
 }
 
-/* Fewer pixels, and each of the old ones shows the new one it lies in. */
+/* Reduces the resolution: each pixel shows the mean of its cell of a coarse
+ * grid. */
 static void
 make_pixelated(struct canvas *c, const double *amount)
 {
@@ -93,21 +94,21 @@ jpeg_compression(struct canvas *c, const double *amount)
     struct image_decoder *decoder = NULL;
     struct err err;
 
-    image_canvas_keep(c, &image);
+    image_canvas_store(c, &image);
     REQUIRE(!image_jpeg_encode(image.pixel, c->width, c->height, 3,
                                (int)amount[0], &bytes, &err) &&
             !image_jpeg_decode(&decoder, bytes.data, bytes.len, c->n,
                                IMAGE_REFUSE, &image, &err));
-    image_canvas_take(c, &image);
+    image_canvas_load(c, &image);
     image_jpeg_free(decoder);
     data_bytes_release(&bytes);
     image_release(&image);
 }
 
 /*
- * Displacements along one axis, to a layer: a random affine map that moves the
- * corners by up to 1.5 amount[0], and a field of deviation amount[1] that is
- * smooth over amount[2].
+ * Draws displacements along one axis to a layer: a random affine map that moves
+ * the corners by up to 1.5 amount[0], and a random field of deviation
+ * amount[1], smooth over amount[2].
  */
 static void
 draw_displacements(struct canvas *c, const double *amount, float *layer)

@@ -4,7 +4,7 @@
 
 #include "canvas.h"
 
-/* Weather, and what it leaves on the lens. */
+/* Weather, and its traces on the lens. */
 
 static const double pi = 3.14159265358979323846;
 
@@ -21,7 +21,7 @@ clip_to_unit(double x)
     return (float)(x < 0 ? 0 : x > 1 ? 1 : x);
 }
 
-/* Normal deviates about a mean, `zoom` pixels apart, to a layer. */
+/* Draws normal deviates around a mean, `zoom` pixels apart, to a layer. */
 static void
 draw_flakes(struct canvas *c, double mean, double deviation, double zoom,
             float *layer)
@@ -36,11 +36,11 @@ draw_flakes(struct canvas *c, double mean, double deviation, double zoom,
 }
 
 /*
- * Flakes, driven by the wind, fall through a picture that has grown pale; as
- * many again are the first ones turned by 180 degrees.
- *   amount  mean and deviation of noise, its grain, the threshold above which
- *           it is a flake, length and deviation of its streak, and what stays
- *           of the picture's colours
+ * Flakes in the wind over a paler picture; a second set is the first one
+ * rotated by 180 degrees.
+ *   amount  mean and deviation of noise, its grain, the threshold of a flake,
+ *           length and deviation of its streak, and the remaining share of the
+ *           picture's colours
  */
 static void
 add_snow(struct canvas *c, const double *amount)
@@ -68,7 +68,7 @@ add_snow(struct canvas *c, const double *amount)
     }
 }
 
-/* Crystals grow along the ridges of two fields of clouds. */
+/* Ice crystals along the ridges of two fields of clouds. */
 static void
 add_frost(struct canvas *c, const double *amount)
 {
@@ -87,7 +87,7 @@ add_frost(struct canvas *c, const double *amount)
     }
 }
 
-/* Clouds of light, and then less contrast, so that white stays white. */
+/* Clouds of light, then less contrast, so that white stays white. */
 static void
 add_fog(struct canvas *c, const double *amount)
 {
@@ -103,7 +103,7 @@ add_fog(struct canvas *c, const double *amount)
                         (most + amount[0]));
 }
 
-/* The value of HSV rises, hue and saturation stay. */
+/* Raises the value of HSV; hue and saturation stay. */
 static void
 raise_brightness(struct canvas *c, const double *amount)
 {
@@ -118,10 +118,9 @@ raise_brightness(struct canvas *c, const double *amount)
 }
 
 /*
- * Drops lie where smooth noise is above a threshold: of water, or of mud, on
- * which no light falls.
- *   amount  deviation of its blur, threshold in deviations of what that
- *           leaves, strength, 1 for mud
+ * Drops of water, or of dark mud, where smooth noise is above a threshold.
+ *   amount  sigma of the blur of the noise, threshold in deviations of the
+ *           blurred noise, strength, 1 for mud
  */
 static void
 add_spatter(struct canvas *c, const double *amount)

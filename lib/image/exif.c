@@ -4,7 +4,7 @@
 
 #include "exif.h"
 
-/* A TIFF block: the byte order is its own, offsets count from its start. */
+/* A TIFF block, with its own byte order; offsets count from its start. */
 struct tiff {
     const uint8_t *at;
     size_t len;
@@ -60,7 +60,7 @@ image_exif_orientation(const uint8_t *bytes, size_t len)
 }
 
 void
-image_exif_turn(int orientation, const struct image *from, struct image *to)
+image_exif_apply(int orientation, const struct image *from, struct image *to)
 {
     const int turned = orientation >= 5;
     const int mirrored = orientation == 2 || orientation == 3 ||

@@ -8,10 +8,10 @@
 
 enum {
     FINE = 4,   // samples along each side of a pixel
-    DRIFT = 24, // how far a colour may be off its name
-    NOISE = 8,  // how far a pixel may be off its colour
+    DRIFT = 24, // the most difference of a colour from the named one
+    NOISE = 8,  // the most difference of a pixel from its colour
     COLOURS = 8,
-    TEXTURES = 5 // the first class that covers all of the image
+    TEXTURES = 5 // the first class that fills the image
 };
 
 static const char *const class_name[IMAGE_GENERATE_CLASSES] = {
@@ -28,7 +28,7 @@ static const struct colour {
     {"white", {224, 224, 224}}, {"black", {32, 32, 32}},
 };
 
-/* Where the figure stands: u = (x cos - y sin) / unit, likewise v. */
+/* A figure: u = (x cos - y sin) / unit, likewise v. */
 struct figure {
     int label, large;
     const struct colour *ink, *ground;
@@ -43,7 +43,7 @@ fraction_of(double x)
     return x - floor(x);
 }
 
-/* Is the point inked?  Shapes lie within the unit circle. */
+/* Returns 1 for a point of the figure.  Shapes are within the unit circle. */
 static int
 is_inked(int label, double u, double v)
 {
@@ -73,8 +73,9 @@ is_inked(int label, double u, double v)
 }
 
 /*
- * Draw a random figure.  The angle comes from t by the half-angle formulas,
- * which, unlike cos() and sin(), are the same to the bit in every C library.
+ * Draws a random figure.  The angle is computed from t by the half-angle
+ * formulas, which, unlike cos() and sin(), have the same bits in every C
+ * library.
  */
 static struct figure
 draw_figure(struct rng *rng, int label)
@@ -100,7 +101,7 @@ draw_figure(struct rng *rng, int label)
     return figure;
 }
 
-/* How many of the points within a pixel are inked. */
+/* Counts the sample points of a pixel in the figure. */
 static int
 count_inked(const struct figure *figure, size_t size, size_t x, size_t y)
 {

@@ -17,7 +17,7 @@ smaller_byte(uint8_t a, uint8_t b)
     return a < b ? a : b;
 }
 
-/* A mask of all bits or none: what has branches does not become wide. */
+/* Returns a mask of all bits or none: code with branches is not vectorised. */
 static inline uint8_t
 mask_equal(uint8_t a, uint8_t b)
 {
@@ -32,8 +32,8 @@ choose_byte(uint8_t mask, uint8_t yes, uint8_t no)
 
 enum { CHUNK = 128 };
 
-/* Pixels on their way from RGB to HSV and back, step by step: simple loops over
- * short arrays become wide. */
+/* Pixels between RGB and HSV, step by step: simple loops over short arrays are
+ * vectorised. */
 struct hues {
     uint8_t max[CHUNK], spread[CHUNK]; /* of the channels */
     uint8_t top[CHUNK], span[CHUNK];   /* the same, but 1 for 0 */
@@ -41,15 +41,15 @@ struct hues {
     int16_t off[CHUNK];                /* base + off / spread */
     uint8_t hue[CHUNK], sat[CHUNK];
     uint8_t sixth[CHUNK];           /* 0 .. 5 */
-    uint16_t part[CHUNK];           /* what the middle level has of 65025 max */
+    uint16_t part[CHUNK];           /* middle level: part / 65025 of max */
     uint8_t low[CHUNK], mid[CHUNK]; /* the levels below max */
 };
 
 /*
  * PIL's hue is bc - gc, 2 + rc - bc or 4 + gc - rc, where rc = (max - r) /
  * spread and so on; one of the two fractions is always 1, so it is a whole
- * number and the other one, added or taken away.  Of a grey pixel it means
- * nothing.
+ * number plus or minus the other fraction.  The hue of a grey pixel is
+ * meaningless.
  */
 static inline void
 to_order(const uint8_t *red, const uint8_t *green, const uint8_t *blue,
@@ -80,7 +80,8 @@ to_order(const uint8_t *red, const uint8_t *green, const uint8_t *blue,
     }
 }
 
-/* Single precision gives the same bytes as PIL's double: tests/data knows. */
+/* Single precision has the same bytes as PIL's double, as tests check with
+ * tests/data. */
 static inline void
 to_hsv(struct hues *h)
 {
@@ -99,7 +100,7 @@ to_sixth(int shift, struct hues *h)
 {
     for (size_t i = 0; i < CHUNK; i++) {
         uint16_t hue = (uint16_t)((uint8_t)(h->hue[i] + shift) * 6);
-        // divisions by 255: of less than 65535, cut off and rounded
+        // division by 255, truncated, and below by rounding; of less than 65535
         uint16_t sixth = (uint16_t)((uint16_t)(hue + 1 + (hue >> 8)) >> 8);
         uint16_t low = (uint16_t)(h->max[i] * (255 - h->sat[i]) + 128);
         uint16_t within = (uint16_t)(hue - 255 * sixth);
@@ -111,8 +112,8 @@ to_sixth(int shift, struct hues *h)
     }
 }
 
-/* To the nearest: the product has 24 bits, and is a multiple of 3, which an f32
- * tells apart from the next half. */
+/* Rounds to the nearest: the product has 24 bits, and is a multiple of 3, which
+ * an f32 distinguishes from the next half. */
 static inline void
 to_mid(struct hues *h)
 {
@@ -122,7 +123,7 @@ to_mid(struct hues *h)
                                    0.5f);
 }
 
-/* Give each channel its level. */
+/* Sets each channel to its level. */
 static inline void
 to_rgb(const struct hues *h, uint8_t *restrict red, uint8_t *restrict green,
        uint8_t *restrict blue)
@@ -165,31 +166,31 @@ UTIL_CLONES(void, image_hue_plain, (size_t n, int shift, uint8_t *plane),
 #ifdef IMAGE_WIDE
 
 /*
- * The same in whole numbers.  What is divided by is a byte, so that its
- * reciprocal comes from a table, of 24 bits: 255 x / n of x <= n is exact to 8
- * bits behind the point, cut off, which are 0 only where it is whole.
+ * The same in whole numbers.  Divisors are bytes, with reciprocals of 24 bits
+ * in a table: 255 x / n of x <= n is exact to 8 fractional bits, truncated,
+ * which are 0 only if it is whole.
  */
 struct tables {
     int filled;
     uint8_t high[256], low[256], part[256]; /* of 2^8 65280 / n, rounded up */
     uint8_t tie[256];   /* of 255 off / spread: how halves are rounded */
     uint8_t far[256];   /* of a hue: 255 PIL's f or 1 - f */
-    uint8_t level[256]; /* of a hue: which channel gets max, which mid */
+    uint8_t level[256]; /* of a hue: the channels of max and of mid */
 };
 
-/* Kept, as they take as long as 2,000 pixels. */
-static _Thread_local struct tables kept;
+/* Cached, as filling takes as long as 2,000 pixels. */
+static _Thread_local struct tables cached_tables;
 
 enum { RED_MAX = 1, GREEN_MAX = 2, BLUE_MAX = 4 };
 enum { RED_MID = 8, GREEN_MID = 16, BLUE_MID = 32 };
 
-/* Cases of a hue that has halves; those of base 1 + and -1 + always go up. */
+/* Cases of a hue with halves; those of base 1 + and -1 + always round up. */
 enum { RED_LESS = 1, GREEN_LESS = 2, BLUE_MORE = 4, BLUE_LESS = 8 };
 
 /*
- * 42.5 off / spread is a half for 43 values, (2 k - 1) / 2.  Where PIL's single
- * precision then has its hue is a matter of each: set where it is as if it had
- * a little less to add or take away.
+ * 42.5 off / spread is a half for 43 values, (2 k - 1) / 2.  How PIL's single
+ * precision rounds these differs from value to value: a bit is set if it rounds
+ * as if the fraction were a little smaller.
  */
 static void
 fill_ties(uint8_t tie[256])
@@ -229,7 +230,7 @@ fill_tables(struct tables *table)
     table->filled = 1;
 }
 
-/* 255 x / n in 256ths */
+/* Returns 255 x / n in 256ths. */
 IMAGE_WIDE_INLINE struct wide_words
 ratio(__m512i x, __m512i n, const struct tables *table)
 {
@@ -247,8 +248,8 @@ ratio(__m512i x, __m512i n, const struct tables *table)
                          _mm512_mulhi_epu16(by.high, part.high))};
 }
 
-/* 42.5 off / spread of its 255-fold to the nearest, halves up; or down where
- * `down` is 1, a 256th. */
+/* Returns 42.5 off / spread from its 255-fold, to the nearest, halves up; or
+ * down if `down` is 1, a 256th. */
 IMAGE_WIDE_INLINE __m512i
 sixth(__m512i x, __m512i down)
 {
@@ -258,7 +259,7 @@ sixth(__m512i x, __m512i down)
                               _mm512_set1_epi16(10923));
 }
 
-/* In which case a hue is: 42.5 base, and which halves it has. */
+/* The case of a hue: 42.5 base, and its kind of halves. */
 struct branch {
     __m512i base, half;
 };
@@ -285,7 +286,7 @@ branch_of(__m512i r, __m512i g, __m512i b, __m512i max, __m512i min)
     return (struct branch){base, half};
 }
 
-/* PIL's hue: 42.5 times base + off / spread or base - off / spread. */
+/* Returns PIL's hue: 42.5 times base + off / spread or base - off / spread. */
 IMAGE_WIDE_INLINE __m512i
 hue_of(const struct branch *branch, struct wide_words off,
        const struct tables *table)
@@ -305,7 +306,7 @@ hue_of(const struct branch *branch, struct wide_words off,
                                 branch->base, by);
 }
 
-/* max (255 - sat) / 255 to the nearest */
+/* Returns max (255 - sat) / 255 to the nearest. */
 IMAGE_WIDE_INLINE __m512i
 low_of(__m512i max, __m512i sat)
 {
@@ -316,7 +317,7 @@ low_of(__m512i max, __m512i sat)
                               _mm512_set1_epi16(257));
 }
 
-/* max (65025 - sat far) / 65025 to the nearest, as to_mid() has it */
+/* Returns max (65025 - sat far) / 65025 to the nearest, as to_mid() does. */
 IMAGE_WIDE_INLINE __m512i
 mid_of(__m512i max, __m512i sat, __m512i far)
 {
@@ -339,7 +340,7 @@ mid_of(__m512i max, __m512i sat, __m512i far)
     return _mm512_packus_epi32(y[0], y[1]);
 }
 
-/* A channel: low, or where its bits are set max or mid. */
+/* Stores a channel: low, or max or mid if its bits are set. */
 IMAGE_WIDE_INLINE void
 channel_to(uint8_t *x, __mmask64 in, __m512i level, int at_max, int at_mid,
            const __m512i to[3])
@@ -353,7 +354,8 @@ channel_to(uint8_t *x, __mmask64 in, __m512i level, int at_max, int at_mid,
     _mm512_mask_storeu_epi8(x, in, _mm512_mask_mov_epi8(some, max, to[2]));
 }
 
-/* Pixels on their way; with all in one loop, too little of it would overlap. */
+/* Pixels in HSV; a single loop for both directions would overlap fewer
+ * instructions. */
 enum { SOME = 1024 };
 
 struct hsv {
@@ -421,7 +423,7 @@ to_rgb_wide(size_t n, const struct hsv *hsv, int shift,
 static void
 turn_wide(size_t n, int shift, uint8_t *plane)
 {
-    struct tables *table = &kept;
+    struct tables *table = &cached_tables;
     struct hsv hsv;
 
     if (!table->filled)

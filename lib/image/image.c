@@ -15,10 +15,11 @@ image_release(struct image *image)
 }
 
 /*
- * Where a row begins at a multiple of 32 (of 16 without AVX2), libjpeg-turbo
- * writes it past the caches, and whatever reads it next waits for memory.  What
- * the heap gives may be one or not, so that small images took 11 to 13 us or 8.
- * One byte further on it never is, and rows of an even width are odd like it.
+ * libjpeg-turbo writes a row at a multiple of 32 (of 16 without AVX2) around
+ * the caches, and the next reader waits for memory.  Heap addresses may or may
+ * not be such a multiple: small images took 11 to 13 us, or 8.  With an offset
+ * of one byte they never are, and rows of an even width have odd addresses,
+ * too.
  */
 enum { ODD = 1 };
 
@@ -78,7 +79,7 @@ image_scratch_free(struct image_scratch *scratch)
 }
 
 int
-image_opaque_judge(size_t width, size_t height, size_t max_pixels,
+image_opaque_check(size_t width, size_t height, size_t max_pixels,
                    struct err *err)
 {
     if (width > OPAQUE_SIDE_MAX || height > OPAQUE_SIDE_MAX)

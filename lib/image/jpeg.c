@@ -10,7 +10,7 @@
 
 #include "exif.h"
 
-/* What a jump out of libjpeg must not lose. */
+/* State that must survive a longjmp out of libjpeg. */
 struct encoder {
     struct jpeg_compress_struct jpeg;
     struct jpeg_error_mgr error;
@@ -30,7 +30,7 @@ fail_jpeg_encoding(j_common_ptr jpeg)
 }
 
 static void
-offer_room(struct encoder *encoder, size_t used)
+grow_output(struct encoder *encoder, size_t used)
 {
     struct data_bytes *bytes = encoder->bytes;
 
@@ -42,16 +42,16 @@ offer_room(struct encoder *encoder, size_t used)
 static void
 on_start(j_compress_ptr jpeg)
 {
-    offer_room(jpeg->client_data, 0);
+    grow_output(jpeg->client_data, 0);
 }
 
-/* libjpeg calls this when all of the room is used. */
+/* libjpeg calls this if the output is full. */
 static boolean
 on_full(j_compress_ptr jpeg)
 {
     struct encoder *encoder = jpeg->client_data;
 
-    offer_room(encoder, encoder->bytes->room);
+    grow_output(encoder, encoder->bytes->room);
     return TRUE;
 }
 
@@ -122,17 +122,17 @@ image_jpeg_encode(const uint8_t *pixel, size_t width, size_t height,
 }
 
 enum {
-    MAX_SCANS = 100, // a progressive file of real use has about ten
-    ROWS = 4,        // rows asked for at a time: libjpeg gives one or two
-    MARGIN = 4,      // columns beside a region that upsampling reads, and more
-    COLUMNS = 32, // columns that libjpeg converts at once: a rest takes longer
-    SMALL = 1 << 14, // pixels of an image that is always decoded whole
-    BEHIND = D_MAX_BLOCKS_IN_MCU * DCTSIZE2 * 8 // what pad_on() adds
+    MAX_SCANS = 100, // a usual progressive file has about ten
+    ROWS = 4,        // rows requested at a time: libjpeg returns one or two
+    MARGIN = 4,      // columns around a region; upsampling reads fewer
+    COLUMNS = 32,    // libjpeg converts so many at once; a remainder is slower
+    SMALL = 1 << 14, // images of fewer pixels are always decoded whole
+    PADDING = D_MAX_BLOCKS_IN_MCU * DCTSIZE2 * 8 // bytes added by pad_on()
 };
 
 /*
- * libjpeg has its way out of an error by longjmp.  All that a jump must not
- * lose lives in here, none of it in local variables.
+ * libjpeg leaves on errors by longjmp.  State that must survive it is in here,
+ * not in local variables.
  */
 struct image_decoder {
     struct jpeg_decompress_struct jpeg;
@@ -141,9 +141,9 @@ struct image_decoder {
     enum image_policy policy;
     jmp_buf failed;
     char why[JMSG_LENGTH_MAX];
-    struct image turned;      // as stored, before the orientation is applied
+    struct image stored;      // before the orientation is applied
     struct data_bytes inks;   // rows of CMYK
-    struct data_bytes padded; // what follows the header, and BEHIND bytes
+    struct data_bytes padded; // the data after the header, and PADDING bytes
 };
 
 _Noreturn static void
@@ -162,7 +162,7 @@ fail_because(struct image_decoder *decoder, const char *why)
     longjmp(decoder->failed, 1);
 }
 
-/* A level below zero is a warning: the data is damaged. */
+/* A level below zero is a warning about damaged data. */
 static void
 refuse_damage(j_common_ptr jpeg, int level)
 {
@@ -191,8 +191,9 @@ decoder_of(struct image_decoder **decoder)
 }
 
 /*
- * Make a decompressor and read the header.  It is made anew for each file:
- * one that is kept would lend the tables of the last file to a file without.
+ * Makes a decompressor and reads the header.  Each file has a new decompressor:
+ * a reused one would apply the tables of the last file to a file without
+ * tables.
  */
 static void
 begin_jpeg(struct image_decoder *decoder, const uint8_t *bytes, size_t len,
@@ -218,7 +219,7 @@ begin_jpeg(struct image_decoder *decoder, const uint8_t *bytes, size_t len,
         fail_because(decoder, "is neither grey nor RGB nor CMYK");
 }
 
-/* Make the decompressor and its ways out; 1 when libjpeg jumped out. */
+/* Sets the policy and the error handlers of the decompressor. */
 static void
 arm_decoder(struct image_decoder *decoder, enum image_policy policy)
 {
@@ -242,7 +243,7 @@ orientation_of(const struct jpeg_decompress_struct *jpeg)
     return 1;
 }
 
-/* Decode the rows before `end` to where `out` says, `stride` bytes apart. */
+/* Decodes the rows before `end` to `out`, `stride` bytes apart. */
 static void
 read_jpeg_rows(struct jpeg_decompress_struct *jpeg, JDIMENSION end,
                uint8_t *out, size_t stride)
@@ -260,10 +261,10 @@ read_jpeg_rows(struct jpeg_decompress_struct *jpeg, JDIMENSION end,
 }
 
 /*
- * libjpeg decodes the last MCUs with care, since it does not know where the
- * bytes end: of a small file that is most of it.  So it gets BEHIND bytes more,
- * which it does not reach, as the EOI comes before them; pad_off() takes them
- * away before anything is read that may skip.  Returns how many there are.
+ * libjpeg decodes the last MCUs slowly, with checks for the end of the data:
+ * for a small file that is most of it.  So PADDING bytes are added, which it
+ * does not reach, as the EOI comes before them; pad_off() removes them before
+ * any read that may skip.  Returns how many were added.
  */
 static size_t
 pad_on(struct image_decoder *decoder)
@@ -276,23 +277,23 @@ pad_on(struct image_decoder *decoder)
         src->next_input_byte[n - 1] != JPEG_EOI ||
         jpeg_has_multiple_scans(&decoder->jpeg))
         return 0;
-    mem_grow(&padded->data, &padded->room, n + BEHIND, 1);
+    mem_grow(&padded->data, &padded->room, n + PADDING, 1);
     memcpy(padded->data, src->next_input_byte, n);
-    memset(padded->data + n, 0, BEHIND);
+    memset(padded->data + n, 0, PADDING);
     src->next_input_byte = padded->data;
-    src->bytes_in_buffer = n + BEHIND;
-    return BEHIND;
+    src->bytes_in_buffer = n + PADDING;
+    return PADDING;
 }
 
 static void
-pad_off(struct image_decoder *decoder, size_t behind)
+pad_off(struct image_decoder *decoder, size_t padding)
 {
     size_t *left = &decoder->jpeg.src->bytes_in_buffer;
 
-    *left -= *left < behind ? *left : behind;
+    *left -= *left < padding ? *left : padding;
 }
 
-/* x y / 255 to the nearest */
+/* Returns x y / 255 to the nearest. */
 static uint8_t
 multiply_bytes(unsigned x, unsigned y)
 {
@@ -308,8 +309,9 @@ rgb_from_inks(size_t n, const uint8_t *cmyk, uint8_t *rgb)
 }
 
 /*
- * The box of a region, or all where to decode less is not possible or does not
- * pay: rows before and after it are read, too, and so are whole MCUs.
+ * Returns the box of a region, or the whole image if a partial decode is not
+ * possible or does not pay: rows before and after it are read, too, and so are
+ * whole MCUs.
  */
 static struct image_box
 box_to_read(struct jpeg_decompress_struct *jpeg,
@@ -330,8 +332,9 @@ box_to_read(struct jpeg_decompress_struct *jpeg,
 }
 
 /*
- * Decode a box of the image.  libjpeg would take what follows it for read where
- * all of it is skipped: so the last row is read, and damage before it is seen.
+ * Decodes a box of the image.  If all rows after it were skipped, libjpeg would
+ * not read their data: so the last row is decoded, too, and damage before it is
+ * detected.
  */
 static void
 read_box(struct jpeg_decompress_struct *jpeg, const struct image_box *box,
@@ -365,11 +368,11 @@ read_image(struct image_decoder *decoder, const struct image_region *region,
     const size_t w = jpeg->image_width, h = jpeg->image_height;
     const int inks = jpeg->num_components == 4;
     const struct image_box box = box_to_read(jpeg, region);
-    size_t behind;
+    size_t padding;
 
     jpeg->out_color_space = inks ? JCS_CMYK : JCS_RGB;
     jpeg_start_decompress(jpeg);
-    behind = pad_on(decoder);
+    padding = pad_on(decoder);
     image_size(image, w, h);
     if (inks) {
         mem_grow(&decoder->inks.data, &decoder->inks.room, w * h * 4, 1);
@@ -378,26 +381,26 @@ read_image(struct image_decoder *decoder, const struct image_region *region,
     } else {
         read_box(jpeg, &box, image);
     }
-    pad_off(decoder, behind);
+    pad_off(decoder, padding);
     jpeg_finish_decompress(jpeg);
 }
 
 int
-image_jpeg_decode(struct image_decoder **keep, const uint8_t *bytes, size_t len,
-                  size_t max_pixels, enum image_policy policy,
+image_jpeg_decode(struct image_decoder **reused, const uint8_t *bytes,
+                  size_t len, size_t max_pixels, enum image_policy policy,
                   struct image *image, struct err *err)
 {
-    return image_jpeg_region(keep, bytes, len, max_pixels, policy, NULL, image,
-                             err);
+    return image_jpeg_region(reused, bytes, len, max_pixels, policy, NULL,
+                             image, err);
 }
 
 int
-image_jpeg_region(struct image_decoder **keep, const uint8_t *bytes, size_t len,
-                  size_t max_pixels, enum image_policy policy,
+image_jpeg_region(struct image_decoder **reused, const uint8_t *bytes,
+                  size_t len, size_t max_pixels, enum image_policy policy,
                   const struct image_region *region, struct image *image,
                   struct err *err)
 {
-    struct image_decoder *decoder = decoder_of(keep);
+    struct image_decoder *decoder = decoder_of(reused);
     int orientation;
 
     arm_decoder(decoder, policy);
@@ -410,19 +413,19 @@ image_jpeg_region(struct image_decoder **keep, const uint8_t *bytes, size_t len,
     if (orientation == 1) {
         read_image(decoder, region, image);
     } else {
-        read_image(decoder, NULL, &decoder->turned);
-        image_exif_turn(orientation, &decoder->turned, image);
+        read_image(decoder, NULL, &decoder->stored);
+        image_exif_apply(orientation, &decoder->stored, image);
     }
     jpeg_destroy_decompress(&decoder->jpeg);
     return 0;
 }
 
 int
-image_jpeg_header(struct image_decoder **keep, const uint8_t *bytes, size_t len,
-                  size_t max_pixels, size_t *width, size_t *height,
+image_jpeg_header(struct image_decoder **reused, const uint8_t *bytes,
+                  size_t len, size_t max_pixels, size_t *width, size_t *height,
                   struct err *err)
 {
-    struct image_decoder *decoder = decoder_of(keep);
+    struct image_decoder *decoder = decoder_of(reused);
 
     arm_decoder(decoder, IMAGE_ACCEPT);
     if (setjmp(decoder->failed)) {
@@ -441,7 +444,7 @@ image_jpeg_free(struct image_decoder *decoder)
 {
     if (!decoder)
         return;
-    image_release(&decoder->turned);
+    image_release(&decoder->stored);
     data_bytes_release(&decoder->inks);
     data_bytes_release(&decoder->padded);
     free(decoder);

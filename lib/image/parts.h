@@ -4,15 +4,14 @@
 #include <stdint.h>
 
 /*
- * Products of a level's difference by a factor of 23 bits behind the point, in
- * words of 16 bits: the factor is a number of 7 bits behind the point and one
- * of the 16 that follow.
+ * Products of a level difference and a factor with 23 fractional bits, in words
+ * of 16 bits: `high` has 7 fractional bits of the factor, `low` the next 16.
  */
 struct parts {
     int16_t high, low;
 };
 
-/* parts_of() splits k / 2^23, from 0 to 1. */
+/* parts_of() splits k / 2^23, 0 .. 1. */
 static inline struct parts
 parts_of(int32_t k)
 {
@@ -21,7 +20,8 @@ parts_of(int32_t k)
     return (struct parts){(int16_t)high, (int16_t)(k - high * (1 << 16))};
 }
 
-/* parts_add() is x + d k, rounded, of |d| <= 510 that stays a level. */
+/* parts_add() returns x + d k, rounded, for |d| <= 510 and a result of 0 ..
+ * 255. */
 static inline uint16_t
 parts_add(int16_t x, int16_t d, struct parts k)
 {

@@ -13,7 +13,7 @@
 
 enum { MOST = 65535 };
 
-/* libpng jumps out of errors, and wants a message to go with the jump. */
+/* libpng calls this on an error; it must not return. */
 _Noreturn static void
 fail_png(png_structp png, png_const_charp why)
 {
@@ -74,8 +74,8 @@ image_png_write(const char *path, const uint8_t *pixel, size_t width,
 }
 
 /*
- * libpng jumps out of errors.  All that a jump must not lose lives in here,
- * none of it in local variables.
+ * libpng leaves on errors by longjmp.  State that must survive it is in here,
+ * not in local variables.
  */
 struct reader {
     const uint8_t *bytes;
@@ -85,7 +85,7 @@ struct reader {
     png_infop info;
     size_t width, height, channels;
     uint8_t *pixel; /* [height,width,channels] */
-    uint8_t **row;  /* [height] of these */
+    uint8_t **row;  /* [height] addresses of the rows */
     struct err *err;
 };
 
@@ -109,7 +109,7 @@ read_bytes(png_structp png, png_bytep to, size_t n)
     reader->at += n;
 }
 
-/* Starts libpng; 0, or -1 where it does not. */
+/* Starts libpng; 0, or -1 on error. */
 static int
 start_reader(struct reader *reader)
 {
@@ -131,18 +131,18 @@ end_reader(struct reader *reader)
     free(reader->row);
 }
 
-/* Reads what is before the pixels and judges it. */
+/* Reads and checks the header. */
 static int
 read_header(struct reader *reader)
 {
     png_read_info(reader->png, reader->info);
     reader->width = png_get_image_width(reader->png, reader->info);
     reader->height = png_get_image_height(reader->png, reader->info);
-    return image_opaque_judge(reader->width, reader->height, reader->max_pixels,
+    return image_opaque_check(reader->width, reader->height, reader->max_pixels,
                               reader->err);
 }
 
-/* Has all forms be read as 8 bits of RGB or RGBA. */
+/* Reads all pixel formats as 8 bits of RGB or RGBA. */
 static void
 read_pixels(struct reader *reader)
 {
@@ -161,7 +161,7 @@ read_pixels(struct reader *reader)
     png_read_end(reader->png, NULL);
 }
 
-/* All that may jump. */
+/* Runs everything that may longjmp. */
 static int
 run_reader(struct reader *reader)
 {

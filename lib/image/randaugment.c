@@ -53,7 +53,8 @@ equalize_levels(size_t n, uint8_t *x)
     map_levels(n, table, x);
 }
 
-/* 5 parts its own, 1 part each neighbour's, to the nearest. */
+/* Returns the pixel with weight 5 and its neighbours with weight 1, to the
+ * nearest. */
 static int
 smooth_pixel(size_t size, const uint8_t *x)
 {
@@ -65,19 +66,19 @@ smooth_pixel(size_t size, const uint8_t *x)
 }
 
 static void
-sharpen_plane(size_t size, double factor, uint8_t *x, uint8_t *was)
+sharpen_plane(size_t size, double factor, uint8_t *x, uint8_t *copy)
 {
-    memcpy(was, x, size * size);
+    memcpy(copy, x, size * size);
     for (size_t i = 1; i + 1 < size; i++)
         for (size_t j = 1; j + 1 < size; j++) {
             const size_t at = i * size + j;
 
-            x[at] = image_color_mix(smooth_pixel(size, was + at), was[at],
+            x[at] = image_color_mix(smooth_pixel(size, copy + at), copy[at],
                                     (float)factor);
         }
 }
 
-/* Where x and y are read: x' = a[0] x + a[1] y + a[2], y' = a[3] x + a[4] y +
+/* The source of (x, y): x' = a[0] x + a[1] y + a[2], y' = a[3] x + a[4] y +
  * a[5], in fixed point, so that all machines round alike. */
 struct warp {
     int64_t a[6];
@@ -93,14 +94,14 @@ read_pixel(size_t size, const uint8_t *x, int64_t row, int64_t column)
                : x[row * n + column];
 }
 
-/* The largest whole number whose `of`-fold is not above x. */
+/* Returns floor(x / of). */
 static int64_t
 divide_down(int64_t x, int64_t of)
 {
     return (x - (x < 0 ? of - 1 : 0)) / of;
 }
 
-/* Between four pixels, at (row, column) in steps. */
+/* Interpolates between four pixels, at (row, column) in steps. */
 static uint8_t
 read_between(size_t size, const uint8_t *x, int64_t row, int64_t column)
 {
@@ -116,23 +117,23 @@ read_between(size_t size, const uint8_t *x, int64_t row, int64_t column)
 }
 
 static void
-warp_plane(size_t size, const struct warp *warp, uint8_t *x, uint8_t *was)
+warp_plane(size_t size, const struct warp *warp, uint8_t *x, uint8_t *copy)
 {
     const int64_t step = (int64_t)one / SUB, *a = warp->a;
 
-    memcpy(was, x, size * size);
+    memcpy(copy, x, size * size);
     for (size_t i = 0; i < size; i++)
         for (size_t j = 0; j < size; j++) {
             const int64_t across = a[0] * (int64_t)j + a[1] * (int64_t)i + a[2];
             const int64_t down = a[3] * (int64_t)j + a[4] * (int64_t)i + a[5];
 
             x[i * size + j] =
-                read_between(size, was, divide_down(down + step / 2, step),
+                read_between(size, copy, divide_down(down + step / 2, step),
                              divide_down(across + step / 2, step));
         }
 }
 
-/* Turns by an angle around the centre, ((size - 1) / 2, (size - 1) / 2). */
+/* Rotates by an angle around the centre, ((size - 1) / 2, (size - 1) / 2). */
 static struct warp
 rotate_by(double angle, size_t size)
 {
@@ -144,7 +145,7 @@ rotate_by(double angle, size_t size)
         {c, s, last * (whole - c - s) / 2, -s, c, last * (whole - c + s) / 2}};
 }
 
-/* The warp of an operation; m has its sign. */
+/* Returns the warp of an operation; m includes the sign. */
 static struct warp
 find_warp(enum image_op_kind kind, double m, size_t size)
 {
@@ -164,10 +165,10 @@ find_warp(enum image_op_kind kind, double m, size_t size)
     return warp;
 }
 
-/* What is done to each plane by itself. */
+/* Applies an operation to one plane. */
 static void
 change_plane(enum image_op_kind kind, double m, size_t size, uint8_t *x,
-             uint8_t *was)
+             uint8_t *copy)
 {
     const size_t n = size * size;
     uint8_t table[LEVELS];
@@ -178,7 +179,7 @@ change_plane(enum image_op_kind kind, double m, size_t size, uint8_t *x,
     } else if (kind == IMAGE_EQUALIZE) {
         equalize_levels(n, x);
     } else if (kind == IMAGE_SHARPNESS) {
-        sharpen_plane(size, .1 + .18 * m, x, was);
+        sharpen_plane(size, .1 + .18 * m, x, copy);
     } else if (kind == IMAGE_POSTERIZE || kind == IMAGE_SOLARIZE) {
         for (int v = 0; v < LEVELS; v++)
             table[v] =
@@ -188,7 +189,7 @@ change_plane(enum image_op_kind kind, double m, size_t size, uint8_t *x,
         map_levels(n, table, x);
     } else {
         warp = find_warp(kind, m, size);
-        warp_plane(size, &warp, x, was);
+        warp_plane(size, &warp, x, copy);
     }
 }
 
@@ -201,7 +202,7 @@ image_randaugment(struct image_op op, double magnitude, size_t size,
     const enum image_op_kind kind = op.kind;
     const int turns = kind >= IMAGE_SHEAR_X && kind <= IMAGE_ROTATE;
     const double m = op.negative && turns ? -magnitude : magnitude;
-    uint8_t *was = image_scratch_bytes(scratch, IMAGE_WAS, n);
+    uint8_t *copy = image_scratch_bytes(scratch, IMAGE_COPY, n);
 
     if (kind == IMAGE_IDENTITY)
         return;
@@ -213,5 +214,5 @@ image_randaugment(struct image_op op, double magnitude, size_t size,
         image_color_contrast(n, factor, plane);
     else
         for (size_t c = 0; c < 3; c++)
-            change_plane(kind, m, size, plane + c * n, was);
+            change_plane(kind, m, size, plane + c * n, copy);
 }

@@ -17,20 +17,20 @@
  *                   high its extremes
  *     equalize      each plane: (step / 2 + pixels below v) / step, 255 at
  *                   most; step = (pixels - those of its largest level) / 255,
- *                   and where that is 0 the plane stays
- *     brightness    mix(0, v, f) of color.h, f = .1 + .18 m here and below
- *     sharpness     mix(smooth, v, f); smooth: the mean of the 3 x 3 around, in
- *                   which the pixel counts five times; the border stays
- *     shear         x or y: reads x + .03 s m y in place of x, or y likewise
- *     translate     x or y: reads x + s m size / 256 in place of x, or y
+ *                   if that is 0 the plane is unchanged
+ *     brightness    mix(0, v, f) of color.h, with f = .1 + .18 m
+ *     sharpness     mix(smooth, v, f); smooth: the mean of 3 x 3 pixels, the
+ *                   centre weighted by five; the border is unchanged
+ *     shear         x or y: reads at x + .03 s m y instead of x, or y likewise
+ *     translate     x or y: reads at x + s m size / 256 instead of x, or y
  *     rotate        by 3 s m degrees around the centre
  *     posterize     the lowest floor(.4 m) bits become 0
- *     solarize      255 - v where v >= 256 - 25.6 m
+ *     solarize      255 - v if v >= 256 - 25.6 m
  *     saturation    mix(grey, v, f)
  *     contrast      mix(mean grey, v, f)
  *
- * What is read between pixels is bilinear, in steps of 1/32 of a pixel; outside
- * of the image there is 128.
+ * Reads between pixels are bilinear, in steps of 1/32 of a pixel; pixels
+ * outside of the image are 128.
  */
 enum image_op_kind {
     IMAGE_IDENTITY,
@@ -50,14 +50,15 @@ enum image_op_kind {
     IMAGE_OPS
 };
 
-/* What chance decides of one operation. */
+/* The random choices of one operation. */
 struct image_op {
     enum image_op_kind kind; /* < IMAGE_OPS */
     int negative;            /* s is -1 */
 };
 
 /*
- * image_randaugment() does one operation, in place.  None can fail; O(size^2).
+ * image_randaugment() applies one operation, in place.  It cannot fail.
+ * O(size^2).
  *   magnitude  0 .. 10
  *   plane      [3,size,size], size <= IMAGE_SIZE_MAX
  */

@@ -7,10 +7,10 @@
 
 #include "randaugment.h"
 
-/* RandAugment's, where it is asked for; its magnitude is torchvision's. */
+/* Defaults of RandAugment; the magnitude is torchvision's. */
 #define OPS(kinds, rate) .magnitude = 9, .op_kinds = (kinds), .op_rate = (rate)
 
-/* What most recipes have in common; the rest is named in the table. */
+/* The common fields of most recipes; the table has the others. */
 #define USUAL                                                              \
     .scale_max = 1, .ratio_min = 3. / 4, .ratio_max = 4. / 3, .flip = 0.5, \
     .jitter = 0.8, .grey = 0.2, .sigma_min = 0.1, .sigma_max = 2,          \
@@ -72,7 +72,7 @@ enum kind {
 
 #define AT(field) offsetof(struct image_recipe, field)
 
-/* What a spec may change. */
+/* Fields that a spec may change. */
 static const struct field {
     struct image_field is;
     size_t offset;
@@ -143,7 +143,7 @@ set_field(struct image_recipe *recipe, const struct field *field, double x)
         *(double *)at = x;
 }
 
-/* Whether a field may be x, whatever the others are. */
+/* Checks the value x of a field, without regard to other fields. */
 static int
 check_field(const struct field *field, double x, struct err *err)
 {
@@ -212,9 +212,9 @@ find_field(const char *name, size_t len, struct err *err)
     return NULL;
 }
 
-/* Takes one FIELD=X, up to its end; `given` has a bit for each field. */
+/* Takes one FIELD=X, up to its end; `seen` has a bit for each field. */
 static int
-change_field(struct image_recipe *recipe, const char **text, unsigned *given,
+change_field(struct image_recipe *recipe, const char **text, unsigned *seen,
              struct err *err)
 {
     const size_t len = strcspn(*text, "=,");
@@ -225,16 +225,17 @@ change_field(struct image_recipe *recipe, const char **text, unsigned *given,
 
     if (!field)
         return -1;
-    if (*given >> (field - fields) & 1)
+    if (*seen >> (field - fields) & 1)
         return err_set(err, "recipe: %s is given twice", field->is.name);
-    *given |= 1U << (field - fields);
+    *seen |= 1U << (field - fields);
     if (end == number || (*end && *end != ','))
         return err_set(err, "recipe: %s is '%.*s', want a number in %g .. %g",
                        field->is.name, (int)strcspn(number, ","), number,
                        field->is.min, field->is.max);
     if (check_field(field, x, err))
         return -1;
-    set_field(recipe, field, x + 0); // no -0: equal recipes are equal bytes
+    set_field(recipe, field,
+              x + 0); // -0 becomes 0: equal recipes have equal bytes
     *text = end;
     return 0;
 }
@@ -245,13 +246,13 @@ image_recipe_find(const char *spec, struct image_recipe *recipe,
 {
     const char *at = spec + strcspn(spec, ",");
     struct image_recipe made;
-    unsigned given = 0;
+    unsigned seen = 0;
 
     if (find_recipe(spec, (size_t)(at - spec), &made, err))
         return -1;
     while (*at == ',') {
         at++;
-        if (change_field(&made, &at, &given, err))
+        if (change_field(&made, &at, &seen, err))
             return -1;
     }
     if (image_recipe_check(&made, err))

@@ -24,7 +24,7 @@ image_crop_centre(size_t width, size_t height, const double ratio[2])
         h = (size_t)rint((double)width / ratio[0]);
     else if (own > ratio[1])
         w = (size_t)rint((double)height * ratio[1]);
-    h += !h; // an extreme ratio must leave something
+    h += !h; // at least one pixel for an extreme ratio
     w += !w;
     return (struct image_box){(width - w) / 2, (height - h) / 2, w, h};
 }
@@ -53,12 +53,12 @@ image_crop_draw(size_t width, size_t height, const double scale[2],
     return image_crop_centre(width, height, ratio);
 }
 
-/* Fixed point: a weight of 1, and the half that rounds. */
+/* Fixed point: bits of a weight, and the half for rounding. */
 enum { BITS = 22, HALF = 1 << (BITS - 1) };
 
 /*
- * The weights k[] of output pixel i and where they start.  Those that come to
- * nothing at either end are left out: each one would be a pass over the data.
+ * Computes the weights k[] of output pixel i and their start.  Zeros at either
+ * end are dropped: each one would cost a pass over the data.
  */
 static struct image_tap
 fill_triangle(const struct image_axis *axis, size_t i, double *w, int32_t *k)
@@ -104,7 +104,8 @@ axis_fill(struct image_axis *axis)
     free(w);
 }
 
-/* The weights of an axis: those of last time where they are the same. */
+/* Returns the weights of an axis, cached from the last time if they are
+ * equal. */
 static const struct image_axis *
 axis_get(struct image_axis *table, size_t in, size_t out, size_t first,
          size_t n)
@@ -122,7 +123,7 @@ axis_get(struct image_axis *table, size_t in, size_t out, size_t first,
     return axis;
 }
 
-/* The input pixels that an axis reads are axis_low() .. axis_high() - 1. */
+/* An axis reads the input pixels axis_low() .. axis_high() - 1. */
 static size_t
 axis_low(const struct image_axis *axis)
 {
@@ -135,8 +136,8 @@ axis_high(const struct image_axis *axis)
     return axis->tap[axis->n - 1].start + axis->tap[axis->n - 1].n;
 }
 
-/* Sixteen bytes, as four pixels that have one of no meaning each, or as three
- * bytes of each in a row and four of no meaning. */
+/* Sixteen bytes, as four pixels with an unused byte each, or as four pixels of
+ * three bytes in a row and four unused bytes. */
 typedef uint8_t quad __attribute__((vector_size(16)));
 typedef uint32_t quad_pixels __attribute__((vector_size(16)));
 
@@ -160,7 +161,7 @@ quad_to(quad_pixels pixels, uint8_t *out)
     memcpy(out, &x, sizeof x);
 }
 
-/* Transpose four by four pixels; four bytes more are read and written. */
+/* Transposes four by four pixels; reads and writes four bytes more. */
 static inline void
 turn_four(const uint8_t *in, ptrdiff_t stride, uint8_t *out, size_t line)
 {
@@ -179,9 +180,9 @@ turn_four(const uint8_t *in, ptrdiff_t stride, uint8_t *out, size_t line)
 }
 
 /*
- * Transpose: out[x][y] = in[y][x], pixels of three bytes, the lines of `in`
- * stride bytes apart; from left to right and, in four columns, downwards: what
- * four bytes too many were written to is written after them.
+ * Transposes: out[x][y] = in[y][x], pixels of three bytes, with the lines of
+ * `in` stride bytes apart; from left to right and, in four columns, downwards:
+ * later stores overwrite the four excess bytes.
  */
 static UTIL_CLONES(void, transpose_pixels,
                    (size_t width, size_t height, const uint8_t *in,
@@ -202,7 +203,7 @@ static UTIL_CLONES(void, transpose_pixels,
                    3);
 }
 
-/* One line of n bytes from two: the common case, enlarging. */
+/* Computes one line of n bytes from two: the common case, enlarging. */
 static UTIL_CLONES(void, mix_two,
                    (size_t n, const int32_t *k, const uint8_t *in,
                     uint8_t *out),
@@ -215,8 +216,8 @@ static UTIL_CLONES(void, mix_two,
         out[i] = (uint8_t)((k0 * in[i] + k1 * next[i] + HALF) >> BITS);
 }
 
-/* The same where the weights sum to 1: a + k (b - a), in words.  No bit is
- * lost: k has 22, and |b - a| <= 255. */
+/* The same if the weights sum to 1: a + k (b - a), in words.  It is exact: k
+ * has 22 bits, and |b - a| <= 255. */
 static UTIL_CLONES(void, mix_words,
                    (size_t n, int32_t k, const uint8_t *in, uint8_t *out),
                    (n, k, in, out))
@@ -228,8 +229,8 @@ static UTIL_CLONES(void, mix_words,
         out[i] = (uint8_t)parts_add(in[i], (int16_t)(next[i] - in[i]), part);
 }
 
-/* One line of n bytes from several that follow each other: a number of them
- * that the compiler knows is no loop, and no sum waits in memory. */
+/* Computes one line of n bytes from several successive ones: a constant number
+ * of taps is unrolled, and sums stay in registers. */
 static inline void
 mix_known(size_t n, size_t taps, const int32_t *restrict k,
           const uint8_t *restrict in, uint8_t *restrict out)
@@ -244,7 +245,7 @@ mix_known(size_t n, size_t taps, const int32_t *restrict k,
     }
 }
 
-/* The same of any number. */
+/* The same for any number of taps. */
 static inline void
 mix_any(size_t n, size_t taps, const int32_t *k, const uint8_t *in,
         uint8_t *out)
@@ -286,7 +287,7 @@ static UTIL_CLONES(void, mix_many,
         mix_any(n, taps, k, in, out);
 }
 
-/* All lines of an axis; in[0] is line axis_low(), each has n bytes. */
+/* Computes all lines of an axis; in[0] is line axis_low(), each has n bytes. */
 static void
 mix_lines(const struct image_axis *axis, size_t n, const uint8_t *in,
           uint8_t *out)
@@ -307,19 +308,19 @@ mix_lines(const struct image_axis *axis, size_t n, const uint8_t *in,
     }
 }
 
-/* Across, done as down, on the transposed image: lines are contiguous. */
+/* Resamples across as down on the transposed image, for contiguous lines. */
 static void
 mix_across(const struct image_axis *axis, size_t w, size_t h, const uint8_t *in,
            ptrdiff_t stride, int flip, struct image_scratch **scratch,
            uint8_t *out)
 {
     const ptrdiff_t line = 3 * (ptrdiff_t)h;
-    uint8_t *turned, *narrow;
+    uint8_t *transposed, *narrow;
 
-    turned = image_scratch_bytes(scratch, IMAGE_TURNED, 3 * w * h);
-    transpose_pixels(w, h, in, stride, turned);
+    transposed = image_scratch_bytes(scratch, IMAGE_TRANSPOSED, 3 * w * h);
+    transpose_pixels(w, h, in, stride, transposed);
     narrow = image_scratch_bytes(scratch, IMAGE_NARROW, 3 * axis->n * h);
-    mix_lines(axis, 3 * h, turned, narrow);
+    mix_lines(axis, 3 * h, transposed, narrow);
     if (flip)
         transpose_pixels(h, axis->n, narrow + line * (ptrdiff_t)(axis->n - 1),
                          -line, out);

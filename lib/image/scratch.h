@@ -6,32 +6,32 @@
 
 #include "image/view.h"
 
-/* Where one axis of a picture is read to make one pixel of the output. */
+/* The input of one output pixel along one axis. */
 struct image_tap {
     size_t start, n; /* the input pixels start .. start + n - 1 */
     size_t k;        /* their weights: weight[k .. k + n - 1] */
 };
 
-/* How one axis is resampled: output pixels first .. first + n - 1. */
+/* Resampling of one axis: output pixels first .. first + n - 1. */
 struct image_axis {
-    size_t in, out, first, n; /* what it was made for */
+    size_t in, out, first, n; /* sizes and window that it is for */
     struct image_tap *tap;
     size_t tap_room;
     int32_t *weight; /* fixed point: 1 is 2^22 */
     size_t weight_room;
 };
 
-/* Axes are kept: random crops of small images meet the same sizes again. */
+/* Axes are cached: random crops of small images repeat their sizes. */
 enum { IMAGE_AXES = 64 };
 
-/* What a buffer is for: no two that are held at the same time share one. */
+/* Uses of buffers: two that are in use at the same time differ. */
 enum {
-    IMAGE_TURNED,
+    IMAGE_TRANSPOSED,
     IMAGE_NARROW,
     IMAGE_UPRIGHT,
     IMAGE_PLANES,
     IMAGE_BLUR,
-    IMAGE_WAS,
+    IMAGE_COPY,
     IMAGE_LINES,
     IMAGE_ROW,
     IMAGE_BUFFERS
@@ -45,10 +45,10 @@ struct image_scratch {
     struct image_axis axis[2][IMAGE_AXES]; /* across, down */
 };
 
-/* image_scratch() returns the scratch, made where there is none yet. */
+/* image_scratch() returns the scratch, allocated at the first call. */
 struct image_scratch *image_scratch(struct image_scratch **scratch);
 
-/* image_scratch_bytes() makes room for n bytes; what was there is lost. */
+/* image_scratch_bytes() returns a buffer of n bytes; old contents are lost. */
 uint8_t *image_scratch_bytes(struct image_scratch **scratch, int which,
                              size_t n);
 

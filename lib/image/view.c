@@ -13,14 +13,14 @@
 
 enum step { BRIGHTNESS, CONTRAST, SATURATION, HUE, STEPS };
 
-/* Everything about one view that chance decides. */
+/* The random choices of one view. */
 struct draw {
     struct image_box box;
     int flip, jitter, grey, blur;
-    double amount[STEPS]; /* three factors, and the turn of the hue */
+    double amount[STEPS]; /* three factors, and the rotation of the hue */
     int64_t order[STEPS];
     double sigma;
-    size_t ops; /* those that are done */
+    size_t ops; /* operations to apply */
     struct image_op op[IMAGE_OPS_MAX];
 };
 
@@ -101,7 +101,7 @@ blur_planes(const struct image_recipe *recipe, const struct draw *draw,
     const size_t size = recipe->size, n = size * size;
 
     for (size_t c = 0; c < 3; c++) {
-        if (c && draw->grey) // all planes are the same
+        if (c && draw->grey) // all planes are equal
             memcpy(plane + c * n, plane, n);
         else if (recipe->taps)
             image_blur_kernel(size, size, recipe->taps, draw->sigma,
@@ -155,7 +155,7 @@ image_plain(size_t size, const struct image *image,
 {
     const size_t w = image->width, h = image->height;
 
-    REQUIRE(size && w && h); // the divisions below are by them
+    REQUIRE(size && w && h); // divisors below
 
     const size_t width = w < h ? size : size * w / h;
     const size_t height = h < w ? size : size * h / w;

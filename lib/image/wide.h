@@ -5,10 +5,9 @@
 #include <stdint.h>
 
 /*
- * 64 bytes at once, on processors that can look up as many in a table of 256
- * (AVX-512 VBMI).  IMAGE_WIDE stands before a function that does so, to be
- * called where image_wide_ok() says 1; it is not defined where there is no such
- * thing.
+ * Operations on 64 bytes, for processors that can look up 64 bytes in a table
+ * of 256 (AVX-512 VBMI).  IMAGE_WIDE marks a function that uses them; call it
+ * only if image_wide_ok() returns 1.  It is not defined on other architectures.
  */
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -25,14 +24,14 @@ image_wide_ok(void)
     return util_isa() == UTIL_ISA_V4 && __builtin_cpu_supports("avx512vbmi");
 }
 
-/* wide_first() is the mask of the first n of 64, or of all. */
+/* wide_first() returns the mask of the first n of 64, or of all. */
 IMAGE_WIDE_INLINE __mmask64
 wide_first(size_t n)
 {
     return n < 64 ? (1ULL << n) - 1 : ~0ULL;
 }
 
-/* wide_look_up() is table[x] of each byte. */
+/* wide_look_up() returns table[x] for each byte. */
 IMAGE_WIDE_INLINE __m512i
 wide_look_up(__m512i x, const uint8_t table[256])
 {
@@ -44,13 +43,14 @@ wide_look_up(__m512i x, const uint8_t table[256])
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(x), low, high);
 }
 
-/* 64 bytes as two halves of 32 words: of each 16 the first 8, and the last. */
+/* 64 bytes as two halves of 32 words: the first 8 of each 16, and the last
+ * 8. */
 struct wide_words {
     __m512i low, high;
 };
 
-/* wide_words() makes words of their low and their high bytes, wide_bytes()
- * bytes of words, clipped. */
+/* wide_words() makes words from their low and high bytes, wide_bytes() bytes
+ * from words, clipped. */
 IMAGE_WIDE_INLINE struct wide_words
 wide_words(__m512i low, __m512i high)
 {

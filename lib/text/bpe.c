@@ -29,8 +29,8 @@ key_of(int32_t left, int32_t right)
     return (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
 }
 
-/* The slot of a pair, or the free one where it belongs: by Fibonacci hashing,
- * then one after the other. */
+/* Returns the slot of a pair, or the free one where it belongs, by Fibonacci
+ * hashing and linear probing. */
 static struct pairs_slot *
 pair_slot_of(const struct pairs *pairs, uint64_t pair)
 {
@@ -51,7 +51,7 @@ text_pairs_get(const struct pairs *pairs, int32_t left, int32_t right)
     return (int64_t)pair_slot_of(pairs, key_of(left, right))->number - 1;
 }
 
-/* At most half of the slots are taken. */
+/* Grows the table so that at most half of the slots are used. */
 static void
 make_slots(struct pairs *pairs)
 {
@@ -96,7 +96,7 @@ add_entry(struct symbols *symbols, size_t n, size_t at, size_t len, int last)
         (struct symbols_entry){at, (uint32_t)len, (uint32_t)last};
 }
 
-/* Adds the symbol of a byte that is written as character c < 2^11. */
+/* Adds the symbol of a byte, written as character c < 2^11. */
 static void
 add_byte(struct symbols *symbols, uint8_t byte, unsigned c, int last)
 {
@@ -123,7 +123,7 @@ add_byte(struct symbols *symbols, uint8_t byte, unsigned c, int last)
 }
 
 static int
-stands_for_itself(unsigned byte)
+is_written_as_itself(unsigned byte)
 {
     return (byte >= 33 && byte <= 126) || (byte >= 161 && byte != 173);
 }
@@ -135,15 +135,15 @@ text_symbols_init(struct symbols *symbols)
         unsigned other = 0x100;
 
         for (unsigned byte = 0; byte < SYMBOLS_BYTES; byte++)
-            if (stands_for_itself(byte))
+            if (is_written_as_itself(byte))
                 add_byte(symbols, (uint8_t)byte, byte, last);
         for (unsigned byte = 0; byte < SYMBOLS_BYTES; byte++)
-            if (!stands_for_itself(byte))
+            if (!is_written_as_itself(byte))
                 add_byte(symbols, (uint8_t)byte, other++, last);
     }
 }
 
-/* Puts two strings into one, to be given to free(). */
+/* Concatenates two strings; the caller frees the result. */
 static char *
 join_strings(const char *left, size_t n, const char *right, size_t m)
 {
@@ -216,7 +216,7 @@ text_bpe_add(struct bpe *bpe, int32_t left, int32_t right)
     return 0;
 }
 
-/* Reads LEFT RIGHT; NULL, or what is wrong. */
+/* Reads LEFT RIGHT; returns the fault, or NULL. */
 static const char *
 read_merge(struct bpe *bpe, const char *line, size_t len)
 {
@@ -268,7 +268,7 @@ text_bpe_parse(struct bpe *bpe, const char *text, size_t len, struct err *err)
     return 0;
 }
 
-/* Exchanges two places of the heap. */
+/* Swaps two entries of the heap. */
 static void
 swap_in_heap(uint64_t *heap, size_t i, size_t j)
 {
@@ -278,12 +278,12 @@ swap_in_heap(uint64_t *heap, size_t i, size_t j)
     heap[j] = x;
 }
 
-/* If the symbols at a place and behind it have a merge, it waits its turn. */
+/* Queues the merge of the symbol at `at` and the next one, if there is one. */
 static void
 propose_merge(struct bpe *bpe, uint32_t at)
 {
     struct bpe_scratch *s = &bpe->scratch;
-    size_t i = s->waiting;
+    size_t i = s->queued;
     int64_t rank;
 
     if (s->next[at] == s->n)
@@ -291,19 +291,19 @@ propose_merge(struct bpe *bpe, uint32_t at)
     rank = text_pairs_get(&bpe->rank, s->id[at], s->id[s->next[at]]);
     if (rank < 0)
         return;
-    mem_grow(&s->heap, &s->heap_room, ++s->waiting, sizeof *s->heap);
+    mem_grow(&s->heap, &s->heap_room, ++s->queued, sizeof *s->heap);
     s->heap[i] = (uint64_t)rank << 32 | at;
     for (; i && s->heap[(i - 1) / 2] > s->heap[i]; i = (i - 1) / 2)
         swap_in_heap(s->heap, i, (i - 1) / 2);
 }
 
-/* The first merge in turn. */
+/* Removes and returns the first merge of the queue. */
 static uint64_t
-take_first_merge(struct bpe_scratch *s)
+pop_merge(struct bpe_scratch *s)
 {
     const uint64_t first = s->heap[0];
     uint64_t *heap = s->heap;
-    const size_t n = --s->waiting;
+    const size_t n = --s->queued;
 
     heap[0] = heap[n];
     for (size_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
@@ -315,7 +315,7 @@ take_first_merge(struct bpe_scratch *s)
     return first;
 }
 
-/* Applies a merge whose turn it is, if its symbols are still there. */
+/* Applies a merge, if its symbols still exist. */
 static void
 apply_merge(struct bpe *bpe, uint64_t first)
 {
@@ -355,8 +355,8 @@ text_bpe_encode(struct bpe *bpe, const uint8_t *piece, size_t n,
     s->id[n - 1] += SYMBOLS_BYTES;
     for (size_t i = 0; i < n; i++)
         propose_merge(bpe, (uint32_t)i);
-    while (s->waiting)
-        apply_merge(bpe, take_first_merge(s));
+    while (s->queued)
+        apply_merge(bpe, pop_merge(s));
     for (size_t i = 0; i < n; i = s->next[i])
         text_tokens_add(tokens, s->id[i]);
 }

@@ -8,7 +8,7 @@
 #include "util/buffer.h"
 #include "util/err.h"
 
-/* Ids of tokens, one behind the other.  Starts as zeros. */
+/* A list of ids of tokens.  Starts as zeros. */
 struct tokens {
     int32_t *id; /* [n] */
     size_t n, room;
@@ -17,7 +17,7 @@ struct tokens {
 void text_tokens_add(struct tokens *tokens, int32_t id);
 void text_tokens_release(struct tokens *tokens);
 
-/* A number for each pair of symbols that was put in.  Starts as zeros. */
+/* A map from pairs of symbols to numbers.  Starts as zeros. */
 struct pairs {
     struct pairs_slot {
         uint64_t pair;
@@ -28,10 +28,10 @@ struct pairs {
 
 enum { PAIRS_NONE = -1 };
 
-/* text_pairs_get() is the number of a pair, or PAIRS_NONE. */
+/* text_pairs_get() returns the number of a pair, or PAIRS_NONE. */
 int64_t text_pairs_get(const struct pairs *pairs, int32_t left, int32_t right);
 
-/* text_pairs_put() gives a pair that is not there a number below 2^31. */
+/* text_pairs_put() adds a new pair with a number below 2^31. */
 void text_pairs_put(struct pairs *pairs, int32_t left, int32_t right,
                     size_t number);
 
@@ -40,36 +40,36 @@ void text_pairs_release(struct pairs *pairs);
 /*
  * The symbols of byte-level byte-pair encoding, by their numbers in CLIP: 0 ..
  * 255 are the bytes (33..126, 161..172, 174..255, then the others, rising), 256
- * .. 511 the same bytes at the end of a word, 512 + m what merge m makes.
+ * .. 511 the same bytes at the end of a word, 512 + m the result of merge m.
  *
- * In a file a symbol is written with a character for each byte: the bytes that
- * come first above by themselves (Latin-1), the others as U+0100, U+0101, ...;
- * and with "</w>" behind it at the end of a word.
+ * In a file a symbol is written with a character for each byte: the bytes in
+ * the three ranges above as themselves (Latin-1), the others as U+0100, U+0101,
+ * ...; and followed by "</w>" at the end of a word.
  */
 enum { SYMBOLS_BYTES = 256, SYMBOLS_FIRST = 512 };
 
 struct symbols {
-    struct lexicon written; /* each as it is written, in UTF-8 */
-    char *text;             /* of all, one behind the other */
+    struct lexicon written; /* each as written in files, in UTF-8 */
+    char *text;             /* bytes of all, concatenated */
     size_t text_len, text_room;
     struct symbols_entry {
         size_t at;
-        uint32_t len, last; /* last: at the end of a word */
-    } * entry;              /* as many as are written */
+        uint32_t len, last; /* last: 1 at the end of a word */
+    } * entry;              /* [written.n] */
     size_t room;
     int32_t of_byte[SYMBOLS_BYTES];
 };
 
-/* text_symbols_init() makes the first 512; starts from zeros. */
+/* text_symbols_init() adds the first 512 symbols to an empty struct. */
 void text_symbols_init(struct symbols *symbols);
 
 /*
- * text_symbols_join() makes the symbol of two, which is the last one then: 0,
- * or -1 where one is written so already.
+ * text_symbols_join() appends the symbol of two others: 0, or -1 if a symbol
+ * with its spelling exists.
  */
 int text_symbols_join(struct symbols *symbols, int32_t left, int32_t right);
 
-/* text_symbols_bytes() are the bytes that a symbol stands for. */
+/* text_symbols_bytes() returns the bytes of a symbol. */
 const char *text_symbols_bytes(const struct symbols *symbols, int32_t symbol,
                                size_t *len);
 
@@ -91,44 +91,45 @@ struct bpe {
     } * merge; /* [merges] best first */
     size_t merges, room;
     struct bpe_scratch {
-        int32_t *id; /* [n] the symbols of a piece; -1 where one has gone */
+        int32_t *id; /* [n] the symbols of a piece; -1: merged into another */
         uint32_t *next, *last; /* [n] neighbours */
-        uint64_t *heap;        /* [waiting] rank and place, smallest first */
-        size_t n, id_room, next_room, last_room, waiting, heap_room;
+        uint64_t *heap;        /* [queued] rank and index, smallest first */
+        size_t n, id_room, next_room, last_room, queued, heap_room;
     } scratch;
 };
 
-/* text_bpe_init() begins with no merge; starts from zeros. */
+/* text_bpe_init() initialises an empty struct without merges. */
 void text_bpe_init(struct bpe *bpe);
 
-/* text_bpe_add() adds the merge of two symbols: 0, or -1 where what it makes is
- * there already. */
+/* text_bpe_add() adds the merge of two symbols: 0, or -1 if its symbol
+ * exists. */
 int text_bpe_add(struct bpe *bpe, int32_t left, int32_t right);
 
 /*
  * text_bpe_parse() reads a list of merges, as of CLIP and Hugging Face: a first
  * line with "#version" is a comment; then LEFT RIGHT a line, best first, as
- * symbols are written.  Of more than BPE_MERGES_MAX the first so
- * many count.  Refused, with the line: not exactly one space, a symbol that no
- * line above makes, a merge that makes what is there already.
- * The caller releases it, also where it is refused; starts from zeros.
+ * symbols are written.  Only the first BPE_MERGES_MAX count.  Errors, with the
+ * line: not exactly one space, a symbol that no earlier line makes, a merge to
+ * an existing symbol. *bpe starts as zeros; the caller releases it, also on
+ * error.
  */
 int text_bpe_parse(struct bpe *bpe, const char *text, size_t len,
                    struct err *err);
 
 /*
- * text_bpe_encode() adds the tokens of a piece of a word, n >= 1 bytes, the
- * last of them marked as the end: while neighbours have a merge, that of lowest
- * rank is applied wherever it fits, left to right.  O(n log n).
+ * text_bpe_encode() adds the tokens of a piece of a word, n >= 1 bytes, with
+ * the last byte marked as the end: while any neighbours have a merge, the one
+ * of lowest rank is applied everywhere, left to right.  O(n log n).
  */
 void text_bpe_encode(struct bpe *bpe, const uint8_t *piece, size_t n,
                      struct tokens *tokens);
 
-/* text_bpe_text() adds the list as it is parsed: the merges that count. */
+/* text_bpe_text() adds the list of the merges that count, as text_bpe_parse()
+ * reads it. */
 void text_bpe_text(const struct bpe *bpe, struct data_bytes *text);
 
-/* text_bpe_decode() adds the bytes of a token, with a space before them where
- * they are to stand apart; 1 where the next ones are to.  Ids below 512 + M. */
+/* text_bpe_decode() adds the bytes of a token, after a space if `apart`;
+ * returns `apart` for the next token.  Ids below 512 + M. */
 int text_bpe_decode(const struct bpe *bpe, int32_t id, int apart,
                     struct data_bytes *text);
 

@@ -17,7 +17,7 @@ hash_of(const void *text, size_t len)
     return (uint32_t)digest_word(&digest);
 }
 
-/* The slot that has the string, or the empty one where it belongs. */
+/* Returns the slot with the string, or the empty one where it belongs. */
 static size_t
 lexicon_slot_of(const struct lexicon *lexicon, const void *text, size_t len,
                 uint32_t hash)
@@ -46,7 +46,7 @@ text_lexicon_find(const struct lexicon *lexicon, const void *text, size_t len)
            1;
 }
 
-/* At most half of the slots are taken. */
+/* Grows the table so that at most half of the slots are used. */
 static void
 make_slots(struct lexicon *lexicon)
 {

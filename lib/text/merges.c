@@ -8,7 +8,7 @@
 #include "text/text.h"
 
 struct text_merges {
-    struct lexicon words; /* as they come, before they are folded */
+    struct lexicon words; /* before folding */
     size_t *count;        /* [words.n] */
     size_t room;
 };
@@ -35,7 +35,7 @@ text_merges_words(const struct text_merges *merges)
     return merges->words.n;
 }
 
-/* Counts a string `times` more. */
+/* Adds `times` to the count of a string. */
 static void
 count_in(struct lexicon *lexicon, size_t **count, size_t *room,
          const void *text, size_t len, size_t times)
@@ -56,7 +56,7 @@ text_merges_count(struct text_merges *merges, const char *text, size_t len)
         count_in(&merges->words, &merges->count, &merges->room, word, n, 1);
 }
 
-/* Neighbours, and the pieces that have them, some perhaps no longer. */
+/* Neighbours, and the pieces that contain them, or did before. */
 struct pair {
     int32_t left, right;
     size_t count;
@@ -64,8 +64,8 @@ struct pair {
     size_t n, room;
 };
 
-/* A pair as it waits: with the count that it had when it came. */
-struct turn {
+/* A pair in the queue, with its count when it was queued. */
+struct queued_pair {
     size_t count, pair;
 };
 
@@ -73,15 +73,15 @@ struct training {
     struct lexicon pieces;
     size_t *count; /* [pieces.n] */
     size_t count_room;
-    int32_t *symbol;     /* of all pieces, one behind the other */
-    size_t *start;       /* [pieces.n] where those of each begin */
-    uint32_t *n;         /* [pieces.n] how many they are now */
+    int32_t *symbol;     /* of all pieces, concatenated */
+    size_t *start;       /* [pieces.n] index of the first symbol of each */
+    uint32_t *n;         /* [pieces.n] current number of symbols of each */
     struct bpe bpe;      /* so far */
     struct pairs number; /* of each pair */
     struct pair *pair;
     size_t pairs, pair_room;
-    struct turn *heap; /* the first in turn at its top */
-    size_t waiting, heap_room;
+    struct queued_pair *heap; /* the next pair to merge at its top */
+    size_t queued, heap_room;
 };
 
 /* Folds the words and cuts them into pieces. */
@@ -123,7 +123,7 @@ spell_pieces(struct training *t)
     }
 }
 
-/* The order of the bytes of two pairs, joined. */
+/* Compares the joined bytes of two pairs. */
 static int
 compare_bytes(const struct symbols *symbols, const struct pair *a,
               const struct pair *b)
@@ -149,10 +149,10 @@ compare_bytes(const struct symbols *symbols, const struct pair *a,
     return (i < 2) - (j < 2);
 }
 
-/* 1 where turn a comes before b. */
+/* Returns 1 if a is merged before b. */
 static int
-is_turn_before(const struct training *t, const struct turn *a,
-               const struct turn *b)
+is_merged_before(const struct training *t, const struct queued_pair *a,
+                 const struct queued_pair *b)
 {
     const struct pair *x = &t->pair[a->pair], *y = &t->pair[b->pair];
     const struct symbols_entry *entry = t->bpe.symbols.entry;
@@ -169,39 +169,39 @@ is_turn_before(const struct training *t, const struct turn *a,
 }
 
 static void
-swap_turns(struct turn *heap, size_t i, size_t j)
+swap_queued(struct queued_pair *heap, size_t i, size_t j)
 {
-    const struct turn turn = heap[i];
+    const struct queued_pair queued_pair = heap[i];
 
     heap[i] = heap[j];
-    heap[j] = turn;
+    heap[j] = queued_pair;
 }
 
 static void
 queue_pair(struct training *t, size_t pair)
 {
-    size_t i = t->waiting;
+    size_t i = t->queued;
 
-    mem_grow(&t->heap, &t->heap_room, ++t->waiting, sizeof *t->heap);
-    t->heap[i] = (struct turn){t->pair[pair].count, pair};
-    for (; i && is_turn_before(t, &t->heap[i], &t->heap[(i - 1) / 2]);
+    mem_grow(&t->heap, &t->heap_room, ++t->queued, sizeof *t->heap);
+    t->heap[i] = (struct queued_pair){t->pair[pair].count, pair};
+    for (; i && is_merged_before(t, &t->heap[i], &t->heap[(i - 1) / 2]);
          i = (i - 1) / 2)
-        swap_turns(t->heap, i, (i - 1) / 2);
+        swap_queued(t->heap, i, (i - 1) / 2);
 }
 
-static struct turn
-take_first_turn(struct training *t)
+static struct queued_pair
+pop_pair(struct training *t)
 {
-    const struct turn first = t->heap[0];
-    const size_t n = --t->waiting;
+    const struct queued_pair first = t->heap[0];
+    const size_t n = --t->queued;
 
     t->heap[0] = t->heap[n];
     for (size_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
         child += child + 1 < n &&
-                 is_turn_before(t, &t->heap[child + 1], &t->heap[child]);
-        if (!is_turn_before(t, &t->heap[child], &t->heap[i]))
+                 is_merged_before(t, &t->heap[child + 1], &t->heap[child]);
+        if (!is_merged_before(t, &t->heap[child], &t->heap[i]))
             break;
-        swap_turns(t->heap, i, child);
+        swap_queued(t->heap, i, child);
     }
     return first;
 }
@@ -219,7 +219,7 @@ number_of_pair(struct training *t, int32_t left, int32_t right)
     return t->pairs++;
 }
 
-/* Counts a pair of a piece in, or out. */
+/* Adds or removes one occurrence of a pair in a piece. */
 static void
 count_pair(struct training *t, size_t piece, int32_t left, int32_t right,
            int in)
@@ -234,8 +234,8 @@ count_pair(struct training *t, size_t piece, int32_t left, int32_t right,
     pair->piece[pair->n++] = (uint32_t)piece;
 }
 
-/* Puts the symbol of a pair in place of it, left to right, and counts what
- * neighbours it loses and gets. */
+/* Replaces a pair by its symbol, left to right, and updates the counts of its
+ * old and new neighbours. */
 static void
 replace_pair(struct training *t, size_t piece, int32_t left, int32_t right,
              int32_t joined)
@@ -264,7 +264,7 @@ replace_pair(struct training *t, size_t piece, int32_t left, int32_t right,
     t->n[piece] = (uint32_t)to;
 }
 
-/* Merges a pair wherever it is; the pairs that come of it wait their turn. */
+/* Merges a pair everywhere, and queues the new pairs. */
 static void
 merge_pair(struct training *t, size_t number)
 {
@@ -282,22 +282,22 @@ merge_pair(struct training *t, size_t number)
         queue_pair(t, i);
 }
 
-/* The symbol of the pair that is next, until there are enough. */
+/* Adds the symbols of the next pairs, until there are enough. */
 static void
-learn_symbols(struct training *t, size_t size, size_t min)
+add_symbols(struct training *t, size_t size, size_t min)
 {
     const size_t most = size - SYMBOLS_FIRST - 2;
 
-    while (t->bpe.merges < most && t->waiting) {
-        const struct turn turn = take_first_turn(t);
-        const struct pair *pair = &t->pair[turn.pair];
+    while (t->bpe.merges < most && t->queued) {
+        const struct queued_pair queued_pair = pop_pair(t);
+        const struct pair *pair = &t->pair[queued_pair.pair];
 
-        if (turn.count < min)
+        if (queued_pair.count < min)
             return;
-        if (turn.count != pair->count)
-            queue_pair(t, turn.pair);
+        if (queued_pair.count != pair->count)
+            queue_pair(t, queued_pair.pair);
         else if (!text_bpe_add(&t->bpe, pair->left, pair->right))
-            merge_pair(t, turn.pair);
+            merge_pair(t, queued_pair.pair);
     }
 }
 
@@ -321,7 +321,7 @@ char *
 text_merges_train(const struct text_merges *merges, size_t size, size_t min,
                   size_t *len)
 {
-    struct training t = {.waiting = 0};
+    struct training t = {.queued = 0};
     struct data_bytes text = {0};
 
     REQUIRE(size >= SYMBOLS_FIRST + 2 && min >= 1 &&
@@ -334,7 +334,7 @@ text_merges_train(const struct text_merges *merges, size_t size, size_t min,
             count_pair(&t, i, t.symbol[k], t.symbol[k + 1], 1);
     for (size_t i = 0; i < t.pairs; i++)
         queue_pair(&t, i);
-    learn_symbols(&t, size, min);
+    add_symbols(&t, size, min);
     text_bpe_text(&t.bpe, &text);
     release_training(&t);
     *len = text.len;

@@ -9,8 +9,8 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-/* How many bytes a first byte promises, and between which bytes the second
- * lies; the others lie between 0x80 and 0xbf. */
+/* Returns the length of a character by its first byte, 0 if invalid, and the
+ * range of its second byte; later bytes are 0x80 .. 0xbf. */
 static size_t
 length_by_first_byte(uint8_t first, uint8_t *low, uint8_t *high)
 {
@@ -71,7 +71,7 @@ is_ascii_space(unsigned char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* How many bytes of white space begin here, or 0. */
+/* Returns the bytes of the white space character that begins here, or 0. */
 static size_t
 space_at(const char *text, size_t len)
 {
@@ -110,7 +110,7 @@ text_append(struct data_bytes *text, const void *from, size_t n)
     text->len += n;
 }
 
-/* Copy a word, without what is no UTF-8; 1 where all of it is ASCII. */
+/* Copies a word with U+FFFD for invalid UTF-8; returns 1 if it is ASCII. */
 static int
 copy_word(const char *word, size_t n, struct data_bytes *to)
 {
@@ -133,10 +133,10 @@ copy_word(const char *word, size_t n, struct data_bytes *to)
 
 enum { DOTTED_I = 0x130, SIGMA = 0x3a3, FINAL_SIGMA = 0x3c2 };
 
-/* Are the next characters that count cased, forwards or backwards?  Those that
- * are case-ignorable do not, whether cased or not. */
+/* Returns 1 if the next character, forwards or backwards, is cased;
+ * case-ignorable characters are skipped, cased or not. */
 static int
-is_beside_cased(const uint8_t *text, const uint8_t *end, int forwards)
+is_next_to_cased(const uint8_t *text, const uint8_t *end, int forwards)
 {
     while (text != end) {
         uint32_t c;
@@ -156,9 +156,9 @@ is_beside_cased(const uint8_t *text, const uint8_t *end, int forwards)
 
 /*
  * Writes text of n bytes in lower case, by the full mapping (SpecialCasing.txt)
- * without a locale: it differs from that of single characters at I with a dot,
- * and at a sigma that ends a word.  u8_tolower of libunistring 1.0 takes an
- * apostrophe for the end of one, which Unicode does not.
+ * without a locale: it differs from that of single characters for I with a dot,
+ * and for a final sigma. u8_tolower of libunistring 1.0 ends words at an
+ * apostrophe, unlike Unicode.
  */
 static void
 write_lower_case(const uint8_t *text, size_t n, struct data_bytes *to)
@@ -171,8 +171,8 @@ write_lower_case(const uint8_t *text, size_t n, struct data_bytes *to)
         uint32_t c;
 
         more = text_utf8_next(text + at, n - at, &c);
-        if (c == SIGMA && is_beside_cased(text + at, text, 0) &&
-            !is_beside_cased(text + at + more, text + n, 1))
+        if (c == SIGMA && is_next_to_cased(text + at, text, 0) &&
+            !is_next_to_cased(text + at + more, text + n, 1))
             c = FINAL_SIGMA;
         text_append(
             to, small,
@@ -195,12 +195,12 @@ text_fold(const char *word, size_t n, struct data_bytes *fold)
         return;
     }
     composed = u8_normalize(UNINORM_NFC, fold->data, fold->len, NULL, &len);
-    REQUIRE(composed); // there is memory, and it is UTF-8
+    REQUIRE(composed); // fails only without memory
     write_lower_case(composed, len, fold);
     free(composed);
 }
 
-/* The length of a contraction that begins here, or 0. */
+/* Returns the length of the contraction that begins here, or 0. */
 static size_t
 contraction_length(const uint8_t *fold, size_t n)
 {

@@ -11,8 +11,8 @@
 
 enum {
     MAX_FILE = 1 << 26,
-    MAX_KEPT = 1 << 16, // words whose tokens are kept
-    MAX_WORD = 64       // bytes of one of them
+    MAX_CACHED = 1 << 16, // words in the cache
+    MAX_WORD = 64         // bytes of one of them
 };
 
 struct text_vocabulary {
@@ -21,18 +21,19 @@ struct text_vocabulary {
     struct wordpiece wordpiece;
     struct digest digest;
 
-    struct lexicon kept; // words as they come, before they are folded
-    struct kept {
+    struct lexicon cached; // words before folding
+    struct cached_word {
         size_t at;
         uint32_t n;
-    } * kept_at; // [kept.n] where in kept_tokens theirs are
-    size_t kept_room;
-    struct tokens kept_tokens;
-    struct tokens tokens; // of one word that is not kept
+    } * cached_word; // [cached.n] their tokens in cached_tokens
+    size_t cached_room;
+    struct tokens cached_tokens;
+    struct tokens tokens; // of one word that is not cached
     struct data_bytes fold;
 };
 
-/* Merges have no line without a space. */
+/* Returns 1 if the text has a line; a list of merges has no line without a
+ * space. */
 static int
 has_line(const char *text, size_t len, const char *wanted)
 {
@@ -73,7 +74,8 @@ text_vocabulary_parse(const char *text, size_t len, struct err *err)
     return vocabulary;
 }
 
-/* The bytes of a file that may be gzipped, to be given to free(), or NULL. */
+/* Returns the bytes of a file that may be gzipped, or NULL; the caller frees
+ * them. */
 static char *
 read_file(const char *path, size_t *len, struct err *err)
 {
@@ -123,11 +125,11 @@ text_vocabulary_free(struct text_vocabulary *vocabulary)
         return;
     text_bpe_release(&vocabulary->bpe);
     text_wordpiece_release(&vocabulary->wordpiece);
-    text_lexicon_release(&vocabulary->kept);
-    text_tokens_release(&vocabulary->kept_tokens);
+    text_lexicon_release(&vocabulary->cached);
+    text_tokens_release(&vocabulary->cached_tokens);
     text_tokens_release(&vocabulary->tokens);
     data_bytes_release(&vocabulary->fold);
-    free(vocabulary->kept_at);
+    free(vocabulary->cached_word);
     free(vocabulary);
 }
 
@@ -174,7 +176,7 @@ text_vocabulary_text(const struct text_vocabulary *vocabulary, size_t *len)
     return (char *)text.data;
 }
 
-/* The tokens of a word, made anew. */
+/* Computes the tokens of a word, without the cache. */
 static const struct tokens *
 make_tokens(struct text_vocabulary *vocabulary, const char *word, size_t n)
 {
@@ -197,21 +199,22 @@ make_tokens(struct text_vocabulary *vocabulary, const char *word, size_t n)
     return tokens;
 }
 
-/* Keeps the tokens of word i, which is new. */
+/* Caches the tokens of the new word i. */
 static void
-keep_tokens(struct text_vocabulary *v, size_t i, const struct tokens *made)
+cache_tokens(struct text_vocabulary *v, size_t i, const struct tokens *made)
 {
-    mem_grow(&v->kept_at, &v->kept_room, i + 1, sizeof *v->kept_at);
-    v->kept_at[i] = (struct kept){v->kept_tokens.n, (uint32_t)made->n};
+    mem_grow(&v->cached_word, &v->cached_room, i + 1, sizeof *v->cached_word);
+    v->cached_word[i] =
+        (struct cached_word){v->cached_tokens.n, (uint32_t)made->n};
     for (size_t k = 0; k < made->n; k++)
-        text_tokens_add(&v->kept_tokens, made->id[k]);
+        text_tokens_add(&v->cached_tokens, made->id[k]);
 }
 
-/* The tokens of a word, *count of them, until the next call. */
+/* Returns the tokens of a word, *count of them, valid until the next call. */
 static const int32_t *
 tokens_of(struct text_vocabulary *v, const char *word, size_t n, size_t *count)
 {
-    const struct kept *kept;
+    const struct cached_word *found;
     int64_t i;
 
     if (n > MAX_WORD) {
@@ -220,18 +223,18 @@ tokens_of(struct text_vocabulary *v, const char *word, size_t n, size_t *count)
         *count = made->n;
         return made->id;
     }
-    i = text_lexicon_find(&v->kept, word, n);
+    i = text_lexicon_find(&v->cached, word, n);
     if (i < 0) {
-        if (v->kept.n == MAX_KEPT) {
-            text_lexicon_clear(&v->kept);
-            v->kept_tokens.n = 0;
+        if (v->cached.n == MAX_CACHED) {
+            text_lexicon_clear(&v->cached);
+            v->cached_tokens.n = 0;
         }
-        i = (int64_t)text_lexicon_add(&v->kept, word, n);
-        keep_tokens(v, (size_t)i, make_tokens(v, word, n));
+        i = (int64_t)text_lexicon_add(&v->cached, word, n);
+        cache_tokens(v, (size_t)i, make_tokens(v, word, n));
     }
-    kept = &v->kept_at[i];
-    *count = kept->n;
-    return kept->n ? v->kept_tokens.id + kept->at : NULL;
+    found = &v->cached_word[i];
+    *count = found->n;
+    return found->n ? v->cached_tokens.id + found->at : NULL;
 }
 
 size_t

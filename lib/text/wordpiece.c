@@ -8,7 +8,7 @@
 #include "text/text.h"
 #include "wordpiece.h"
 
-/* Finds a token that must be there. */
+/* Finds a required token. */
 static int
 find_token(const struct wordpiece *wordpiece, const char *token, int32_t *id,
            struct err *err)
@@ -79,18 +79,18 @@ is_dropped(uint32_t c)
 }
 
 /*
- * The longest token that the word has from `at` on, and how many bytes behind
- * that it ends; LEXICON_NONE.  Two bytes before the word are for the ##.
+ * Returns the longest token of the word from `at` on, with its end in *end, or
+ * LEXICON_NONE. Two bytes before the word are free for the ##.
  */
 static int64_t
 find_longest_token(const struct wordpiece *wordpiece, uint8_t *word, size_t n,
                    size_t at, size_t *end)
 {
-    uint8_t held[2];
+    uint8_t saved[2];
     int64_t id = LEXICON_NONE;
     const size_t mark = at ? 2 : 0;
 
-    memcpy(held, word + at - 2, 2);
+    memcpy(saved, word + at - 2, 2);
     memcpy(word + at - 2, "##", 2);
     for (*end = n; *end > at; (*end)--) {
         if (*end < n && (word[*end] & 0xc0) == 0x80)
@@ -100,11 +100,11 @@ find_longest_token(const struct wordpiece *wordpiece, uint8_t *word, size_t n,
         if (id >= 0)
             break;
     }
-    memcpy(word + at - 2, held, 2);
+    memcpy(word + at - 2, saved, 2);
     return id;
 }
 
-/* Adds the tokens of what is in wordpiece->word behind two free bytes. */
+/* Adds the tokens of wordpiece->word, which begins with two free bytes. */
 static void
 add_word(struct wordpiece *wordpiece, size_t chars, struct tokens *tokens)
 {

@@ -26,33 +26,32 @@ struct wordpiece {
 };
 
 /*
- * text_wordpiece_parse() reads a vocabulary, a token a line.  Refused: an empty
- * line, a token that was there before, more than WORDPIECE_MAX, and what lacks
- * [CLS], [SEP] or [UNK].  The caller releases it, also where it is refused;
- * starts from zeros.
+ * text_wordpiece_parse() reads a vocabulary, a token a line.  Errors: an empty
+ * line, a repeated token, more than WORDPIECE_MAX, no [CLS], [SEP] or [UNK].
+ * *wordpiece starts as zeros; the caller releases it, also on error.
  */
 int text_wordpiece_parse(struct wordpiece *wordpiece, const char *text,
                          size_t len, struct err *err);
 
 /*
  * text_wordpiece_encode() adds the tokens of a folded word (text.h) of n bytes.
- * First go: control and format characters, private ones (Cc, Cf, Co), those
- * that this Unicode assigns to nothing (Cn), U+FFFD, and, in normalisation form
- * D, marks without width (Mn).  Each character of punctuation (P, and those of
- * ASCII that are neither letter nor digit) and each Chinese one is a word by
- * itself.  Of a word, the longest token that it begins with is taken, then of
- * the rest the longest with ## before it; where there is none, the whole word
- * is [UNK].
+ * Dropped are control, format and private characters (Cc, Cf, Co), unassigned
+ * ones (Cn), U+FFFD, and, in normalisation form D, marks without width (Mn).
+ * Each punctuation character (P, and ASCII characters that are neither letters
+ * nor digits) and each Chinese one is a word by itself.  The first token of a
+ * word is the longest one that begins it, the next the longest one with ## that
+ * begins the rest; if there is none, the whole word is [UNK].
  */
 void text_wordpiece_encode(struct wordpiece *wordpiece, const uint8_t *fold,
                            size_t n, struct tokens *tokens);
 
-/* text_wordpiece_text() adds the vocabulary as it is parsed. */
+/* text_wordpiece_text() adds the vocabulary as text_wordpiece_parse() reads
+ * it. */
 void text_wordpiece_text(const struct wordpiece *wordpiece,
                          struct data_bytes *text);
 
-/* text_wordpiece_decode() adds a token to a text, with a space before it where
- * it is to stand apart and begins a word; 1 where the next one is to. */
+/* text_wordpiece_decode() adds a token to a text, after a space if `apart` and
+ * it begins a word; returns `apart` for the next token, 1. */
 int text_wordpiece_decode(const struct wordpiece *wordpiece, int32_t id,
                           int apart, struct data_bytes *text);
 

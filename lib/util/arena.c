@@ -11,7 +11,7 @@ arena_begin(struct arena *arena)
     arena->n = 0;
 }
 
-/* Room for a piece more. */
+/* Makes room for one more piece. */
 static void
 add_piece(struct arena *arena)
 {
@@ -31,7 +31,7 @@ arena_take(struct arena *arena, size_t n, size_t size)
         add_piece(arena);
     piece = arena->piece + arena->n++;
     REQUIRE(size && n < SIZE_MAX / 2);
-    // an array of nothing is one, too; what the piece held is not kept
+    // an array of no items has an address, too; old contents are lost
     if (piece->room / size <= n) {
         const size_t more = n + n / 8 + 1;
 

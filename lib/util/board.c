@@ -12,10 +12,10 @@ enum { VARINT = 0, EIGHT = 1, BYTES = 2, FOUR = 5 }; /* kinds of fields */
 struct board {
     FILE *file;
     char *name;
-    int failed; /* errno of the first write that did */
+    int failed; /* errno of the first failed write; 0: none */
 };
 
-/* A message under way. */
+/* A message that is being composed. */
 struct message {
     unsigned char *byte;
     size_t n, room;
@@ -43,9 +43,9 @@ put_key(struct message *to, unsigned field, unsigned kind)
     put_varint(to, field << 3 | kind);
 }
 
-/* Of n bytes of a number that lies in memory with its least byte first. */
+/* Appends the n low bytes of a number, little-endian. */
 static void
-put_least_first(struct message *to, uint64_t bits, size_t n)
+put_little_endian(struct message *to, uint64_t bits, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         put_bytes(to, &(unsigned char){(unsigned char)(bits >> 8 * i)}, 1);
@@ -57,7 +57,7 @@ put_double(struct message *to, double x)
     uint64_t bits;
 
     memcpy(&bits, &x, sizeof bits);
-    put_least_first(to, bits, 8);
+    put_little_endian(to, bits, 8);
 }
 
 static void
@@ -75,7 +75,7 @@ put_text(struct message *to, unsigned field, const char *text)
     put_bytes(to, text, strlen(text));
 }
 
-/* A field that is a message, which is given up. */
+/* Appends a field that is a message, and frees that message. */
 static void
 put_message(struct message *to, unsigned field, struct message *part)
 {
@@ -99,16 +99,16 @@ sum_bytes(const unsigned char *byte, size_t n)
     return (c >> 15 | c << 17) + UINT32_C(0xa282ead8);
 }
 
-/* Writes a record of an event, which is given up. */
+/* Writes a record of an event, and frees the event. */
 static void
 write_event(struct board *board, struct message *event)
 {
     struct message record = {0};
 
-    put_least_first(&record, event->n, 8);
-    put_least_first(&record, sum_bytes(record.byte, 8), 4);
+    put_little_endian(&record, event->n, 8);
+    put_little_endian(&record, sum_bytes(record.byte, 8), 4);
     put_bytes(&record, event->byte, event->n);
-    put_least_first(&record, sum_bytes(event->byte, event->n), 4);
+    put_little_endian(&record, sum_bytes(event->byte, event->n), 4);
     errno = 0;
     if (fwrite(record.byte, 1, record.n, board->file) != record.n &&
         !board->failed)
@@ -117,7 +117,7 @@ write_event(struct board *board, struct message *event)
     free(event->byte);
 }
 
-/* An event of one value, which is given up. */
+/* Writes an event of one value, and frees the value. */
 static void
 write_value(struct board *board, const struct board_when *when,
             struct message *value)
@@ -157,11 +157,11 @@ board_number(struct board *board, const struct board_when *when,
     memcpy(&bits, &x, sizeof bits);
     put_text(&to, 1, tag);
     put_key(&to, 2, FOUR);
-    put_least_first(&to, bits, 4);
+    put_little_endian(&to, bits, 4);
     write_value(board, when, &to);
 }
 
-/* The bucket of x, of those between two ends. */
+/* Returns the bucket of x between two ends. */
 static size_t
 find_bucket(double x, double least, double most)
 {

@@ -3,14 +3,15 @@
 
 #include "util/defuse.h"
 
-/* Whether a character turns the text behind it around, as U+202E does. */
+/* Returns 1 for a character that changes the direction of the text after it. */
 static int
 changes_direction(uint32_t c)
 {
     return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/* Returns the bytes of the character of UTF-8 that begins here, or 0. */
+/* Returns the length of the UTF-8 character that begins here; 0 if it is
+ * invalid or unsafe. */
 static size_t
 character_length(const unsigned char *at)
 {

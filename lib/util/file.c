@@ -76,7 +76,7 @@ file_append(int file, const void *data, size_t len, const char *name,
     err_set(err, "cannot write to %s: %s", name,
             wrote < 0 ? strerror(errno) : "disk full");
     if (wrote > 0 && (before.st_size < 0 || ftruncate(file, before.st_size)))
-        err_set(err, "cannot write to %s, whose end is broken now", name);
+        err_set(err, "cannot write to %s: its end is damaged now", name);
     return -1;
 }
 
@@ -103,12 +103,13 @@ sync_folder_of(const char *path, struct err *err)
     return rc;
 }
 
-/* The drafts that are open, and whether one was kept. */
+/* The open drafts; 1 once a draft was renamed into place. */
 static pthread_mutex_t drafts_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct file_draft *drafts;
-static int any_kept;
+static int any_placed;
 
-/* A draft is locked while its writer lives: 0 when it was not locked yet. */
+/* Locks a draft until its writer exits: 0, or -1 if another process holds the
+ * lock. */
 static int
 lock_draft(int fd)
 {
@@ -117,7 +118,7 @@ lock_draft(int fd)
     return fcntl(fd, F_SETLK, &whole);
 }
 
-/* Whether a name is that of a draft of the file `base`, of another process. */
+/* Returns 1 if `name` is a draft of the file `base`, of another process. */
 static int
 is_draft_of(const char *base, const char *name)
 {
@@ -133,7 +134,7 @@ is_draft_of(const char *base, const char *name)
 
 /* Removes the drafts of a file whose writers are dead. */
 static void
-sweep_drafts(const char *path)
+remove_dead_drafts(const char *path)
 {
     char *copy = mem_text(path), *again = mem_text(path);
     const char *folder = dirname(copy), *base = basename(again);
@@ -160,8 +161,8 @@ sweep_drafts(const char *path)
     free(again);
 }
 
-/* Opens a file that was not there: a link of that name, which somebody else may
- * have laid, leads nowhere, and what a dead process of our number left goes. */
+/* Creates a file without following a link that somebody else may have placed
+ * there.  It replaces a leftover of a dead process with our pid. */
 static FILE *
 open_new(const char *path)
 {
@@ -173,8 +174,8 @@ open_new(const char *path)
     return fd < 0 ? NULL : fdopen(fd, "wb");
 }
 
-/* Opens ->temp for nobody else: one who sweeps may take it for a dead one's
- * between its creation and its lock, and then it has no name any more. */
+/* Creates and locks ->temp.  Between creation and lock, another process may
+ * take it for a dead writer's draft and unlink it; then try again. */
 static FILE *
 create_draft(struct file_draft *draft)
 {
@@ -185,7 +186,7 @@ create_draft(struct file_draft *draft)
         file = open_new(draft->temp);
         if (!file)
             return NULL;
-        lock_draft(fileno(file)); // not on every file system: then unswept
+        lock_draft(fileno(file)); // may fail: not every file system locks
         if (fstat(fileno(file), &st) || st.st_nlink)
             return file;
         fclose(file);
@@ -203,8 +204,8 @@ file_draft_open(struct file_draft *draft, const char *path, struct err *err)
     draft->temp = special ? mem_text(path)
                           : mem_format("%s.%ld.new", path, (long)getpid());
     if (!special)
-        sweep_drafts(path);
-    if (special) { // a pipe may have us wait
+        remove_dead_drafts(path);
+    if (special) { // opening a pipe may block
         draft->file = fopen(path, "wb");
     } else {
         pthread_mutex_lock(&drafts_lock);
@@ -220,7 +221,7 @@ file_draft_open(struct file_draft *draft, const char *path, struct err *err)
     return -1;
 }
 
-/* Puts it into its place, unless all were abandoned. */
+/* Renames it into place; blocks for ever after file_drafts_abandon(). */
 static int
 place_draft(struct file_draft *draft, struct err *err)
 {
@@ -231,7 +232,7 @@ place_draft(struct file_draft *draft, struct err *err)
         rc = err_sys(err, "cannot rename '%s'", draft->temp);
     else
         *draft->temp = 0;
-    any_kept |= !rc;
+    any_placed |= !rc;
     pthread_mutex_unlock(&drafts_lock);
     return rc;
 }
@@ -275,13 +276,13 @@ int
 file_drafts_abandon(void)
 {
     pthread_mutex_lock(&drafts_lock);
-    if (any_kept) {
+    if (any_placed) {
         pthread_mutex_unlock(&drafts_lock);
         return -1;
     }
     for (struct file_draft *d = drafts; d; d = d->next)
         unlink(d->temp);
-    return 0; // with the lock: nothing is opened or kept any more
+    return 0; // the lock stays locked: no draft is opened or kept any more
 }
 
 int

@@ -49,7 +49,7 @@ guess_try(struct guess *guess, const char *word)
     guess->changes = changes;
 }
 
-/* Names of other programs, and ours. */
+/* Names of options in other programs, and in foil. */
 static const char *const others[][2] = {
     {"learning-rate", "lr"},
     {"temperature", "tau"},

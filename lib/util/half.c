@@ -20,11 +20,9 @@ float_of(uint32_t bits)
     return x;
 }
 
-/*
- * The exponent is biased by 127 in a float and by 15 in a half, of whose
- * mantissa 13 bits are gone.  Below 2^-14 a half counts in steps of 2^-24, and
- * so do the last bits of a float that lies between 1/2 and 1.
- */
+/* The exponent is biased by 127 in a float and by 15 in a half, which lacks the
+ * last 13 bits of the mantissa.  Below 2^-14 a half counts in steps of 2^-24,
+ * as the last bit of a float between 1/2 and 1 does. */
 static uint16_t
 round_one(float x)
 {
@@ -32,7 +30,7 @@ round_one(float x)
     const uint32_t size = bits & 0x7fffffff;
 
     if (size > 0x7f800000)
-        return (uint16_t)(sign | 0x7e00); // no number
+        return (uint16_t)(sign | 0x7e00); // NaN
     if (size >= 0x477ff000)
         return (uint16_t)(sign | 0x7c00); // 65,520 and more
     if (size < 0x38800000)

@@ -26,7 +26,8 @@ util_isa_name(enum util_isa isa)
 #ifdef __x86_64__
 #include <cpuid.h>
 
-/* What __builtin_cpu_supports() of clang 14 has no names for. */
+/* The features of v3 for which __builtin_cpu_supports() of clang 14 has no
+ * names. */
 static int
 has_rest_of_v3(void)
 {
@@ -72,8 +73,8 @@ level_of(const char *name)
     return UTIL_ISAS;
 }
 
-/* What oneDNN's own variable leaves: its names below AVX512_CORE, in capitals
- * or not. */
+/* Returns the level of a value of ONEDNN_MAX_CPU_ISA below AVX512_CORE, in
+ * upper or lower case. */
 static enum util_isa
 level_of_dnn(const char *name)
 {
@@ -92,7 +93,7 @@ level_of_dnn(const char *name)
     return UTIL_ISAS;
 }
 
-/* Before the constructors of others, which may ask. */
+/* Runs before other constructors, which may call util_isa(). */
 __attribute__((constructor(101))) static void
 bind_isa(void)
 {

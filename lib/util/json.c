@@ -56,9 +56,9 @@ json_get_text(const json_t *object, const char *key, const char **value,
     return 0;
 }
 
-/* The fewest digits that can read back to x.  Where 16 or 15 do not, fewer do
- * not either, since they are farther away; but for powers of two, on whose
- * sides real numbers are not equally dense. */
+/* Returns a lower bound of the digits that read back to x.  If 16 or 15 digits
+ * do not, fewer do not either, as they are farther away; powers of two are
+ * exceptions, as real numbers are not equally dense on their two sides. */
 static int
 count_fewest_digits(double x)
 {
@@ -77,7 +77,7 @@ count_fewest_digits(double x)
 
 /*
  * Writes one real number of n letters at `from` to `to` with the fewest digits
- * that read back to the same, never more than it has; returns its end.
+ * that read back to the same value, never longer than n; returns the end.
  */
 static char *
 write_shortest_number(char *to, const char *from, size_t n)
@@ -101,7 +101,7 @@ write_shortest_number(char *to, const char *from, size_t n)
     return to + n;
 }
 
-/* jansson gives every real number 17 digits; jq 1.7, which compares digits,
+/* jansson prints real numbers with 17 digits; jq 1.7, which compares digits,
  * then finds that 0.20000000000000001 is not 0.2. */
 static void
 shorten_numbers(char *text)

@@ -11,10 +11,10 @@
 #include "util/lock.h"
 #include "util/mem.h"
 
-enum { MOST = 4 }; // files of a process
+enum { MOST = 4 }; // locked files of a process
 
-static int held[MOST];
-static atomic_int n_held; // of them, which another thread may read
+static int locked[MOST];    // their descriptors
+static atomic_int n_locked; // atomic, as another thread may read it
 
 static struct flock
 whole_file(void)
@@ -22,8 +22,8 @@ whole_file(void)
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
 }
 
-/* Name and state of this process.  A line that cannot be written costs its
- * readers a name: the lock is the kernel's. */
+/* Writes name and state of this process.  A failed write only costs readers the
+ * name: the lock is the kernel's. */
 static void
 write_line(int fd, const char *state)
 {
@@ -56,9 +56,9 @@ lock_take(const char *path, struct err *err)
         return other ? 0 : -1;
     }
     write_line(fd, "");
-    if (n_held < MOST) {
-        held[n_held] = fd; // before there is one more
-        n_held++;
+    if (n_locked < MOST) {
+        locked[n_locked] = fd; // before the count includes it
+        n_locked++;
     }
     return 1;
 }
@@ -68,8 +68,8 @@ lock_removed(void)
 {
     struct stat st;
 
-    for (int i = 0; i < n_held; i++)
-        if (!fstat(held[i], &st) && !st.st_nlink)
+    for (int i = 0; i < n_locked; i++)
+        if (!fstat(locked[i], &st) && !st.st_nlink)
             return 1;
     return 0;
 }
@@ -77,8 +77,8 @@ lock_removed(void)
 void
 lock_note_stopping(void)
 {
-    for (int i = 0; i < n_held; i++)
-        write_line(held[i], " stopping");
+    for (int i = 0; i < n_locked; i++)
+        write_line(locked[i], " stopping");
 }
 
 int
@@ -107,7 +107,7 @@ lock_look(const char *path, struct lock *lock, struct err *err)
     return rc;
 }
 
-/* The lock in a folder; not held where it cannot be looked at. */
+/* Returns the state of FOLDER/lock; not held if the file cannot be read. */
 static struct lock
 look_in(const char *folder)
 {

@@ -29,7 +29,7 @@ mem_array(size_t n, size_t size)
     return p;
 }
 
-/* Bytes of n items, and up to the next boundary. */
+/* Returns the bytes of n items, rounded up to a boundary. */
 static size_t
 aligned_bytes(size_t n, size_t size)
 {
@@ -54,7 +54,7 @@ mem_unset(size_t n, size_t size)
     large = bytes >= 2 * (size_t)HUGE_PAGE;
     if (posix_memalign(&p, large ? HUGE_PAGE : ALIGN, bytes))
         out_of_memory(n, size);
-    if (large) // a wish: a kernel without huge pages refuses it
+    if (large) // may fail: the kernel may lack huge pages
         madvise(p, bytes, MADV_HUGEPAGE);
     return p;
 }

@@ -15,16 +15,16 @@
 
 static const struct opt *tool_opts;
 static const struct opt_tool *tool_verbs; // or NULL
-static char given[OPT_MOST];              // by index in tool_opts
-static char given_first[OPT_MOST]; // on the command line, where a file is read
-static char outdated[OPT_MOST];    // so, 1: a parameter was given as an option
-static const char *values[OPT_MOST]; // that were given, so
-static char *words[OPT_MOST];        // of OPT_CHOICE, the word, so
+static char times_set[OPT_MOST];          // the next five by index in tool_opts
+static char set_by_cli[OPT_MOST];         // times_set, while a file is read
+static char outdated[OPT_MOST];      // 1: a parameter was written as an option
+static const char *values[OPT_MOST]; // the texts that set them
+static char *words[OPT_MOST];        // of OPT_CHOICE, the word
 static char *lists[OPT_MOST];        // of parameters, cut at their commas
 static size_t n_lists;
-static const char off[] = "no"; // the value of a flag that is taken back
+static const char off[] = "no"; // the value of a flag that is unset
 
-/* The option of a letter, or NULL. */
+/* Returns the option with a letter, or NULL. */
 static const struct opt *
 letter_of(const struct opt_tool *tool, char letter)
 {
@@ -34,7 +34,7 @@ letter_of(const struct opt_tool *tool, char letter)
     return NULL;
 }
 
-/* Keeps a text, of which options take parts. */
+/* Copies a text; options point into the copy. */
 static char *
 keep_list(const char *text)
 {
@@ -42,7 +42,7 @@ keep_list(const char *text)
     return lists[n_lists++] = mem_text(text);
 }
 
-/* Refuses an option that other verbs have, of that name or that letter. */
+/* Refuses an option that only other verbs have, by name or letter. */
 static void
 refuse_for_verb(const char *name, char letter)
 {
@@ -66,7 +66,7 @@ refuse_for_verb(const char *name, char letter)
     free(have);
 }
 
-/* Refuses an option by the name that other programs give it. */
+/* Refuses a name that an option has in other programs. */
 static void
 refuse_other(const struct opt_tool *tool, const char *name)
 {
@@ -191,29 +191,30 @@ set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
     }
 }
 
-/* Sets an option to a value, NULL where it has none; one of a file only where
- * the command line did not. */
+/* Sets an option to a value, or NULL.  An option of a file does not override
+ * the command line. */
 static void
 set_option(const struct opt_tool *tool, const struct opt *o, const char *value)
 {
     const size_t row = (size_t)(o - tool->opts);
 
-    if (given_first[row])
+    if (set_by_cli[row])
         return;
     if (o->kind == OPT_FLAG && value && value != off)
         opt_misuse("%s takes no value", opt_spelled(o));
     if (o->kind != OPT_FLAG && !value)
         opt_misuse("%s wants a value: %s", opt_spelled(o), o->arg);
-    if (given[row]++ && o->kind != OPT_LIST && value && values[row])
+    if (times_set[row]++ && o->kind != OPT_LIST && value && values[row])
         opt_misuse("%s is given twice: as '%s' and as '%s'", opt_spelled(o),
                    values[row], value);
-    else if (given[row] > 1 && o->kind != OPT_LIST)
+    else if (times_set[row] > 1 && o->kind != OPT_LIST)
         opt_misuse("%s is given twice", opt_spelled(o));
     values[row] = value;
     set_value(tool, o, value);
 }
 
-/* Takes NAME, NAME=VALUE, or no-NAME of a flag, behind an option. */
+/* Takes the parameter NAME, NAME=VALUE, or no-NAME of a flag, of the option
+ * `of`. */
 static void
 take_parameter(const struct opt_tool *tool, const struct opt *of, char *word)
 {
@@ -228,7 +229,7 @@ take_parameter(const struct opt_tool *tool, const struct opt *of, char *word)
         row = row && row->kind == OPT_FLAG ? row : NULL;
     }
     for (const struct opt *o = tool->opts; !row && o->name; o++)
-        if (opt_is_behind(o, of))
+        if (opt_is_parameter_of(o, of))
             guess_try(&guess, opt_parameter(o)->name);
     if (!row)
         opt_misuse("--%s has no parameter '%s'%s", of->name, word,
@@ -236,15 +237,15 @@ take_parameter(const struct opt_tool *tool, const struct opt *of, char *word)
     set_option(tool, row, strcmp(word, opt_parameter(row)->name) ? off : value);
 }
 
-/* Takes an option's value and the parameters behind it: those of a file only
- * where the command line has the same method, or none. */
+/* Takes an option's value and its parameters: those of a file only if the
+ * command line has the same method, or none. */
 static void
 take_list(const struct opt_tool *tool, const struct opt *o, const char *text)
 {
     const size_t row = (size_t)(o - tool->opts);
     char *method = keep_list(text), *list = opt_parameters_of(method);
 
-    if (given_first[row] && *method && strcmp(method, values[row]))
+    if (set_by_cli[row] && *method && strcmp(method, values[row]))
         return;
     if (*method || !list)
         set_option(tool, o, method);
@@ -254,8 +255,7 @@ take_list(const struct opt_tool *tool, const struct opt *o, const char *text)
     }
 }
 
-/* Takes an option with its value, NULL where there is none; an old one as what
- * it stands for. */
+/* Takes an option with its value, or NULL; replaces a deprecated spelling. */
 static void
 take_value(const struct opt_tool *tool, const struct opt *o, const char *value)
 {
@@ -264,10 +264,10 @@ take_value(const struct opt_tool *tool, const struct opt *o, const char *value)
         value ? opt_old_find(tool->name, o->name, value) : NULL;
     char *rest = old ? keep_list(old->now) : NULL;
 
-    outdated[row] |= opt_parameter(o) && !given_first[row];
+    outdated[row] |= opt_parameter(o) && !set_by_cli[row];
     if (!old && value && opt_has_parameters(tool, o))
         take_list(tool, o, value);
-    else if (!old || given_first[row])
+    else if (!old || set_by_cli[row])
         set_option(tool, o, value);
     else
         say("--%s %s is now %s" OPT_DROPPED, o->name, value, old->now);
@@ -276,7 +276,7 @@ take_value(const struct opt_tool *tool, const struct opt *o, const char *value)
                    strtok_r(rest, " ", &rest));
 }
 
-/* The value in the next word, which must be there. */
+/* Returns the value in the next word, which must exist. */
 static const char *
 next_word(char **argv, int *at, const char *name, const char *arg)
 {
@@ -285,8 +285,8 @@ next_word(char **argv, int *at, const char *name, const char *arg)
     return argv[++*at];
 }
 
-/* The value of "--NAME VALUE" or "--NAME=VALUE" at argv[*at], or NULL where
- * that is another word. */
+/* Returns the value of "--NAME VALUE" or "--NAME=VALUE" at argv[*at], or NULL
+ * if that is another word. */
 static const char *
 value_of(const char *name, const char *arg, char **argv, int *at)
 {
@@ -301,7 +301,8 @@ value_of(const char *name, const char *arg, char **argv, int *at)
                            : NULL;
 }
 
-/* What every tool takes, unless its table has it: 1 when it was that. */
+/* Takes an option that every tool has, unless the tool's table has it: 1 if it
+ * took --config. */
 static int
 take_common(const struct opt_tool *tool, char **argv, int *at,
             const char **config)
@@ -323,7 +324,7 @@ take_common(const struct opt_tool *tool, char **argv, int *at,
     return value != NULL;
 }
 
-/* The flag of a word "no-NAME", or NULL. */
+/* Returns the flag of a word "no-NAME", or NULL. */
 static const struct opt *
 flag_to_unset(const struct opt_tool *tool, const char *word)
 {
@@ -334,7 +335,7 @@ flag_to_unset(const struct opt_tool *tool, const char *word)
     return flag && flag->kind == OPT_FLAG ? flag : NULL;
 }
 
-/* Takes the option at argv[*at]; its value may stand in the next word. */
+/* Takes the option at argv[*at]; its value may be in the next word. */
 static void
 take_option(const struct opt_tool *tool, char **argv, int *at)
 {
@@ -361,17 +362,17 @@ opt_config(const char *path,
            void (*take)(void *self, const char *name, const char *value),
            void *self)
 {
-    static struct settings settings; // not lost where a line ends us
+    static struct settings settings; // static: values point into it
     struct err err;
 
     setting_release(&settings);
     if (setting_read(&settings, path, &err))
         die("%s", err.msg);
     for (size_t i = 0; i < settings.n; i++) {
-        opt_reads(path, settings.item[i].line);
+        opt_set_source(path, settings.item[i].line);
         take(self, settings.item[i].name, settings.item[i].value);
     }
-    opt_reads(NULL, 0);
+    opt_set_source(NULL, 0);
 }
 
 /* Takes an option of a file. */
@@ -384,8 +385,7 @@ take_line(void *self, const char *name, const char *value)
                *value ? value : NULL);
 }
 
-/* Takes the only operand as --run, where the table says [RUN]: 1 when it did.
- */
+/* Takes the only operand as --run if the table has [RUN]: 1 if it did. */
 static int
 take_run(const struct opt_tool *tool, int n, char **argv)
 {
@@ -395,10 +395,10 @@ take_run(const struct opt_tool *tool, int n, char **argv)
     return 1;
 }
 
-/* Says how a parameter that was given as an option is spelled now. */
+/* Reports the new spelling of a parameter that was written as an option. */
 static void
-say_outdated(const struct opt_tool *tool, const struct opt *o,
-             const char *value)
+report_outdated(const struct opt_tool *tool, const struct opt *o,
+                const char *value)
 {
     const char *no = value == off ? "no-" : "";
     const char *now = value == off ? NULL : value;
@@ -438,12 +438,12 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
     }
     n -= take_run(tool, n, argv);
     if (config) {
-        memcpy(given_first, given, sizeof given);
+        memcpy(set_by_cli, times_set, sizeof times_set);
         opt_config(config, take_line, &tool);
     }
     for (const struct opt *o = tool->opts; o->name; o++)
         if (outdated[o - tool->opts])
-            say_outdated(tool, o, values[o - tool->opts]);
+            report_outdated(tool, o, values[o - tool->opts]);
     argv[n] = NULL;
     check_environment();
     if (n > tool->at_most)
@@ -464,7 +464,7 @@ opt_append(struct opt opts[OPT_MOST], size_t n, const struct opt *rows)
     return n;
 }
 
-/* The option that sets `value`, or NULL. */
+/* Returns the option that sets `value`, or NULL. */
 static const struct opt *
 option_of(const void *value)
 {
@@ -479,20 +479,20 @@ opt_given(const void *value)
 {
     const struct opt *o = option_of(value);
 
-    return o && given[o - tool_opts] != 0;
+    return o && times_set[o - tool_opts] != 0;
 }
 
 const char *
 opt_choice(const void *value)
 {
     const struct opt *o = option_of(value);
-    char **kept = &words[o - tool_opts];
+    char **word_copy = &words[o - tool_opts];
     int length;
     const char *word = opt_word(o->arg, *(const int *)value, &length);
 
-    free(*kept);
-    *kept = mem_format("%.*s", length, word);
-    return *kept;
+    free(*word_copy);
+    *word_copy = mem_format("%.*s", length, word);
+    return *word_copy;
 }
 
 void

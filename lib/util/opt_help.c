@@ -24,7 +24,7 @@ opt_groups(const struct opt_group *of)
     groups = of;
 }
 
-/* The columns of a line: those of the terminal, within bounds, or 80. */
+/* Returns the width of a line: that of the terminal, within bounds, or 80. */
 static int
 line_width(FILE *out)
 {
@@ -37,8 +37,10 @@ line_width(FILE *out)
                                   : columns;
 }
 
-/* Lines of words: `column` bytes of the first one are there, and the others
- * begin with `indent` blanks.  Words are whole where a program may read them.
+/*
+ * Folded lines: `column` bytes of the first are written, and the others begin
+ * with `indent` blanks.  Words stay whole if a program may read them.
+ *
  */
 struct lines {
     FILE *out;
@@ -59,7 +61,7 @@ start_line(struct lines *lines)
     lines->column = lines->indent;
 }
 
-/* Print n bytes; those that are longer than a line are broken behind a '|'. */
+/* Prints n bytes; a word longer than a line is broken after a '|'. */
 static void
 print_parts(struct lines *lines, const char *word, int n)
 {
@@ -77,7 +79,7 @@ print_parts(struct lines *lines, const char *word, int n)
     }
 }
 
-/* Print n bytes behind a blank, or on a new line where they would not fit. */
+/* Prints n bytes after a blank, or on a new line if they do not fit. */
 static void
 print_word(struct lines *lines, const char *word, int n)
 {
@@ -88,7 +90,7 @@ print_word(struct lines *lines, const char *word, int n)
     print_parts(lines, word, n);
 }
 
-/* Print a sentence word by word. */
+/* Prints a sentence word by word. */
 static void
 print_words(struct lines *lines, const char *text)
 {
@@ -98,8 +100,8 @@ print_words(struct lines *lines, const char *text)
     }
 }
 
-/* Print an option, and what it does in the column beside it, with its default
- * where it has one; or below, where the option is too long. */
+/* Prints an option, with its description and default in the next column, or
+ * below if the option is too long. */
 static void
 print_item(FILE *out, const char *option, const char *does, const char *usual)
 {
@@ -145,10 +147,10 @@ opt_group_of(const struct opt *o, const struct opt_group *before)
     return before;
 }
 
-/* Whether help with the word behind --help, or NULL, tells what the options of
- * a group do. */
+/* Returns 1 if help for a word after --help, or NULL, describes the options of
+ * a group. */
 static int
-tells_group(const char *word, const struct opt_group *group)
+describes_group(const char *word, const struct opt_group *group)
 {
     if (!word || !group)
         return !group || !group->rare;
@@ -156,16 +158,16 @@ tells_group(const char *word, const struct opt_group *group)
            !strncasecmp(word, group->title, strlen(word));
 }
 
-/* Whether help with that word, or NULL, tells what each option does. */
+/* Returns 1 if help for that word, or NULL, describes each option. */
 static int
-tells_all(const char *word, const struct opt_tool *tool)
+describes_all(const char *word, const struct opt_tool *tool)
 {
     const struct opt_group *group = NULL;
     int all = 1;
 
     for (const struct opt *o = tool->opts; o->name; o++) {
         group = opt_group_of(o, group);
-        all &= tells_group(word, group);
+        all &= describes_group(word, group);
     }
     return all;
 }
@@ -189,7 +191,7 @@ print_usage(const char *lead, const struct opt_tool *tool, int all)
     putchar('\n');
 }
 
-/* Returns "[DEFAULT]", to be given to free(), or NULL where there is none. */
+/* Returns "[DEFAULT]", which the caller frees, or NULL if there is none. */
 static char *
 default_of(const struct opt *o)
 {
@@ -205,7 +207,7 @@ default_of(const struct opt *o)
     return text;
 }
 
-/* An option, or a parameter with its range. */
+/* Prints an option, or a parameter with its range. */
 static void
 print_option(const struct opt *o)
 {
@@ -229,7 +231,7 @@ print_option(const struct opt *o)
     free(usual);
 }
 
-/* Names the options of a group, from the first on. */
+/* Prints the names of the options of a group. */
 static void
 print_names(const struct opt *o, const struct opt_group *group)
 {
@@ -245,10 +247,9 @@ print_names(const struct opt *o, const struct opt_group *group)
     putchar('\n');
 }
 
-/* Whether help with the word behind --help tells what the parameters of an
- * option do. */
+/* Returns 1 if help for a word describes the parameters of an option. */
 static int
-tells_parameters(const char *word, const struct opt *of)
+describes_parameters(const char *word, const struct opt *of)
 {
     char title[64];
 
@@ -257,8 +258,8 @@ tells_parameters(const char *word, const struct opt *of)
            !strncasecmp(word, of->name, strlen(word));
 }
 
-/* The parameters of each option that has some; help as a whole only names them
- * in a tool with groups.  1 when there are some. */
+/* Prints the parameters of each option; --help without a word only names them
+ * in a tool with groups.  Returns 1 if there are any. */
 static int
 print_parameters(const struct opt_tool *tool, const char *which)
 {
@@ -269,7 +270,7 @@ print_parameters(const struct opt_tool *tool, const char *which)
         struct lines lines;
 
         if (!opt_has_parameters(tool, of) ||
-            (which && !tells_parameters(which, of)))
+            (which && !describes_parameters(which, of)))
             continue;
         if (names)
             printf("%s  --%s:", printed ? "" : "\nParameters:\n", of->name);
@@ -278,10 +279,10 @@ print_parameters(const struct opt_tool *tool, const char *which)
         printed = 1;
         lines = lines_of(stdout, 5 + (int)strlen(of->name), 4);
         for (const struct opt *o = tool->opts; o->name; o++)
-            if (opt_is_behind(o, of) && names)
+            if (opt_is_parameter_of(o, of) && names)
                 print_word(&lines, opt_parameter(o)->name,
                            (int)strlen(opt_parameter(o)->name));
-            else if (opt_is_behind(o, of))
+            else if (opt_is_parameter_of(o, of))
                 print_option(o);
         if (names)
             putchar('\n');
@@ -289,8 +290,8 @@ print_parameters(const struct opt_tool *tool, const char *which)
     return printed;
 }
 
-/* The options, under the titles of their groups; help as a whole names those
- * that it does not tell of. */
+/* Prints the options, under the titles of their groups; --help without a word
+ * only names those that it does not describe. */
 static void
 print_options(const struct opt_tool *tool, const char *which)
 {
@@ -298,35 +299,37 @@ print_options(const struct opt_tool *tool, const char *which)
 
     for (const struct opt *o = tool->opts; o->name; o++) {
         const struct opt_group *begun = opt_group_of(o, group);
-        const int first = begun != group, tells = tells_group(which, begun);
+        const int first = begun != group,
+                  described = describes_group(which, begun);
 
         if (opt_parameter(o))
             continue;
         group = begun;
-        if (first && (tells || !which))
+        if (first && (described || !which))
             printf("\n%s:\n", group->title);
-        if (tells)
+        if (described)
             print_option(o);
         else if (first && !which)
             print_names(o, group);
     }
 }
 
-/* Refuses a word behind --help that is neither `all` nor begins a title. */
+/* Refuses a word after --help that is neither `all` nor begins a title. */
 static void
 check_group(const struct opt_tool *tool, const char *which)
 {
     int known = !groups || !strcmp(which, "all");
 
     for (const struct opt_group *g = groups; g && g->title; g++)
-        known |= tells_group(which, g);
+        known |= describes_group(which, g);
     for (const struct opt *of = tool->opts; of->name; of++)
-        known |= opt_has_parameters(tool, of) && tells_parameters(which, of);
+        known |=
+            opt_has_parameters(tool, of) && describes_parameters(which, of);
     if (!known)
         opt_misuse("--help '%s': want 'all' or a title of --help", which);
 }
 
-/* What every tool takes. */
+/* Prints the options of every tool. */
 static void
 print_common(const struct opt_tool *tool, int all)
 {
@@ -334,8 +337,9 @@ print_common(const struct opt_tool *tool, int all)
         print_option(o);
         if (all || strcmp(o->name, "help"))
             continue;
-        print_item(stdout, "--help all", "the same, of all options", NULL);
-        print_item(stdout, "--help TITLE", "of those under such a title", NULL);
+        print_item(stdout, "--help all", "describes all options", NULL);
+        print_item(stdout, "--help TITLE", "describes those under a title",
+                   NULL);
     }
 }
 
@@ -348,7 +352,7 @@ opt_paragraph(FILE *out, const char *lead, const char *text)
     putc('\n', out);
 }
 
-/* What a tool is, between its usage and its options. */
+/* Prints the summary, between usage and options. */
 static void
 print_summary(const struct opt_tool *tool)
 {
@@ -364,14 +368,14 @@ opt_print_help(const struct opt_tool *tool, const char *which)
 {
     if (which)
         check_group(tool, which);
-    print_usage("usage: ", tool, tells_all(which, tool));
+    print_usage("usage: ", tool, describes_all(which, tool));
     print_summary(tool);
     if (!groups)
         putchar('\n');
     print_options(tool, which);
     if (print_parameters(tool, which) || groups)
         putchar('\n');
-    print_common(tool, tells_all(which, tool));
+    print_common(tool, describes_all(which, tool));
     close_stdout();
     exit(EXIT_OK);
 }

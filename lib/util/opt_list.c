@@ -8,8 +8,8 @@
 
 #include "opt_help.h"
 
-/* A bound of a number, a whole one without a point; NULL where there is none.
- */
+/* Returns a bound of a number, an integer without a point; NULL for other
+ * kinds. */
 static json_t *
 bound_of(const struct opt *o, double bound)
 {

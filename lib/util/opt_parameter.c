@@ -30,7 +30,7 @@ opt_parameter(const struct opt *o)
 }
 
 int
-opt_is_behind(const struct opt *o, const struct opt *of)
+opt_is_parameter_of(const struct opt *o, const struct opt *of)
 {
     const struct opt_parameter *p = opt_parameter(o);
 
@@ -41,7 +41,7 @@ int
 opt_has_parameters(const struct opt_tool *tool, const struct opt *of)
 {
     for (const struct opt *o = tool->opts; o->name; o++)
-        if (opt_is_behind(o, of))
+        if (opt_is_parameter_of(o, of))
             return 1;
     return 0;
 }
@@ -53,7 +53,8 @@ opt_parameter_named(const struct opt_tool *tool, const struct opt *of,
     const size_t n = strcspn(word, "=,");
 
     for (const struct opt *o = tool->opts; o->name; o++) {
-        const char *name = opt_is_behind(o, of) ? opt_parameter(o)->name : "";
+        const char *name =
+            opt_is_parameter_of(o, of) ? opt_parameter(o)->name : "";
 
         if (strlen(name) == n && !memcmp(name, word, n))
             return o;
@@ -118,7 +119,7 @@ opt_respell(const struct opt_tool *tool, const struct opt *o, const char *no,
     return text;
 }
 
-/* Options that 1.0.0 has another spelling for, and still takes. */
+/* Deprecated spellings, which 1.0.0 accepts. */
 static const struct opt_old olds[] = {
     {"foil-train", "sampler", "fresh", "--sampler trainer"},
     {"foil-train", "sampler", "stale",

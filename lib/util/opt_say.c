@@ -12,26 +12,26 @@
 #include "util/stop.h"
 
 static const char *tool_name = "foil";
-static const char *read_file; // of options, while it is read
-static int read_line;
+static const char *source_file; // of options that are being read, or NULL
+static int source_line;
 
 void
-opt_reads(const char *file, int line)
+opt_set_source(const char *file, int line)
 {
-    read_file = file;
-    read_line = line;
+    source_file = file;
+    source_line = line;
 }
 
-/* What wipes a line of progress, perhaps another process's, or the ^C that a
- * terminal shows behind it. */
+/* Returns the sequence that clears a line of progress, perhaps of another
+ * process, or the ^C that a terminal echoes. */
 static const char *
 wipe_sequence(void)
 {
     return isatty(STDERR_FILENO) ? "\r\033[K" : "";
 }
 
-/* The sentence, to be given to free().  It may quote names and texts of others:
- * they make no second line of it, and move nothing on a terminal. */
+/* Returns the message, which the caller frees.  It may quote names and texts
+ * from outside: control characters become '?'. */
 static char *
 one_line(const char *fmt, va_list ap)
 {
@@ -57,8 +57,8 @@ print_message(const char *fmt, va_list ap)
 
     fflush(stdout);
     fprintf(stderr, "%s%s: ", wipe_sequence(), tool_name);
-    if (read_file)
-        fprintf(stderr, "'%s', line %d: ", read_file, read_line);
+    if (source_file)
+        fprintf(stderr, "'%s', line %d: ", source_file, source_line);
     fprintf(stderr, "%s\n", text);
     free(text);
 }
@@ -117,8 +117,8 @@ say_as(const char *name)
     tool_name = name;
 }
 
-/* Other threads run on, one of them perhaps within stdio: no stream is touched
- * and no exit handler runs. */
+/* Ends the process while other threads run, maybe within stdio: it touches no
+ * stream and runs no exit handler. */
 static void
 end_now(void)
 {
@@ -130,7 +130,7 @@ end_now(void)
     if (file_drafts_abandon())
         return;
     wrote = write(STDERR_FILENO, line, (size_t)n);
-    (void)wrote; // there may be nobody to tell
+    (void)wrote; // stderr may be closed
     _exit(EXIT_FAILED);
 }
 

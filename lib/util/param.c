@@ -68,7 +68,7 @@ param_json(const struct param *own, double value)
     }
 }
 
-/* Sets a parameter to what stands behind its name. */
+/* Sets a parameter from "NAME=VALUE", or a flag from "NAME". */
 static int
 read_word(const struct param *own, const char *who, char *word, double *value,
           struct err *err)
@@ -183,7 +183,8 @@ param_set_find(const struct param_set *set, const char *name)
     return find_param_option((struct param_set *)set, name);
 }
 
-/* The option takes another method's range, schedule and default in. */
+/* Widens the range of the option by another method's, and takes its schedule;
+ * the default becomes NaN if they differ. */
 static void
 widen_option(struct param *all, const struct param *own)
 {
@@ -221,7 +222,7 @@ param_set_add(struct param_set *set, const char *of, const char *method,
     }
 }
 
-/* text with more behind it; frees text. */
+/* Returns text with `more` appended; frees text. */
 static char *
 append_text(char *text, const char *between, const char *more)
 {
@@ -231,20 +232,20 @@ append_text(char *text, const char *between, const char *more)
     return longer;
 }
 
-/* What is said of an option, once, with the methods that say so unless these
- * are all. */
+/* Returns the help of an option: each different text once, after the methods
+ * that have it unless all do. */
 static char *
 help_of(const struct param_set *set, const struct param_option *option)
 {
     char *help = mem_text("");
 
     for (size_t i = 0; i < option->n; i++) {
-        const char *said = option->own[i]->help;
+        const char *text = option->own[i]->help;
         char *methods = mem_text("");
         size_t same = 0, before = 0;
 
         for (size_t k = 0; k < option->n; k++)
-            if (!strcmp(option->own[k]->help, said)) {
+            if (!strcmp(option->own[k]->help, text)) {
                 before += k < i;
                 same++;
                 if (k && option->method[k] == option->method[k - 1])
@@ -252,19 +253,20 @@ help_of(const struct param_set *set, const struct param_option *option)
                 methods = append_text(methods, ", ", option->method[k]);
             }
         if (!before) {
-            char *text = same == set->methods
-                             ? mem_text(said)
-                             : mem_format("%s: %s", methods, said);
+            char *part = same == set->methods
+                             ? mem_text(text)
+                             : mem_format("%s: %s", methods, text);
 
-            help = append_text(help, "; ", text);
-            free(text);
+            help = append_text(help, "; ", part);
+            free(part);
         }
         free(methods);
     }
     return help;
 }
 
-/* The variable that the command line sets, with the default in it. */
+/* Returns the variable that the command line sets, initialised to the
+ * default. */
 static void *
 storage_of(struct param_option *option)
 {
@@ -285,7 +287,7 @@ storage_of(struct param_option *option)
     }
 }
 
-/* Appends a row of an option's parameter. */
+/* Appends a row, declared as a parameter. */
 static size_t
 append_row(const struct param_option *option, struct opt *opts, size_t n,
            const struct opt row)
@@ -298,7 +300,7 @@ append_row(const struct param_option *option, struct opt *opts, size_t n,
     return opt_append(opts, n, rows);
 }
 
-/* Appends those of a schedule, if there is one. */
+/* Appends the rows of its schedule, if it has one. */
 static size_t
 append_schedule(struct param_option *option, struct opt *opts, size_t n)
 {
@@ -373,7 +375,7 @@ param_set_get(const struct param_set *set, const struct param *own,
 }
 
 static int
-is_given(const struct param_option *option)
+is_set(const struct param_option *option)
 {
     return opt_given(&option->real) || opt_given(&option->whole) ||
            opt_given(&option->flag) || opt_given(&option->choice);
@@ -383,28 +385,28 @@ const char *
 param_set_given(const struct param_set *set)
 {
     for (size_t i = 0; i < set->n; i++)
-        if (is_given(set->option + i))
+        if (is_set(set->option + i))
             return set->option[i].param.name;
     return NULL;
 }
 
-/* Why a method has no such parameter; -1. */
+/* Explains why a method has no such parameter; returns -1. */
 static int
 refuse_option(const char *method, const struct param *params, const char *name,
-              const char *behind, struct err *err)
+              const char *suffix, struct err *err)
 {
     const struct param *own = param_find(params, name);
     char has[256] = "";
 
     if (own && own->schedule == PARAM_LEARNT)
         return err_set(err, "%s learns its %ss: it has no parameter '%s%s'",
-                       method, own->help, name, behind);
+                       method, own->help, name, suffix);
     for (const struct param *p = own ? NULL : params; p && p->name; p++) {
         const size_t n = strlen(has);
 
         snprintf(has + n, sizeof has - n, "%s %s", n ? "," : "", p->name);
     }
-    return err_set(err, "%s has no parameter '%s%s'%s%s", method, name, behind,
+    return err_set(err, "%s has no parameter '%s%s'%s%s", method, name, suffix,
                    *has ? ": it has" : "", has);
 }
 
@@ -418,7 +420,7 @@ param_set_judge(const struct param_set *set, const char *method,
         const struct param *own = param_find(params, name);
         const int moves = own && own->schedule >= PARAM_TO_END;
 
-        if (!own && is_given(option))
+        if (!own && is_set(option))
             return refuse_option(method, params, name, "", err);
         if (!moves && opt_given(&option->schedule))
             return refuse_option(method, params, name, "-schedule", err);

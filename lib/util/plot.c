@@ -9,7 +9,7 @@
 #include "util/plot.h"
 #include "util/stop.h"
 
-/* PATH with .gp instead of .png */
+/* Returns PATH with .gp instead of .png. */
 static char *
 script_of(const char *picture)
 {
@@ -20,7 +20,7 @@ script_of(const char *picture)
     return mem_format("%.*s.gp", (int)n, picture);
 }
 
-/* In the folder of the script; what gnuplot has to say goes to stderr. */
+/* Runs gnuplot in the folder of the script; its messages go to stderr. */
 _Noreturn static void
 become_gnuplot(char *script)
 {
@@ -79,7 +79,7 @@ plot_draw(struct plot *plot, const char *picture, struct err *err)
         become_gnuplot(script);
     if (!rc && (child < 0 || waitpid(child, &status, 0) < 0 || status))
         rc = err_set(err,
-                     "gnuplot, Debian's package gnuplot-nox, is not here or "
+                     "gnuplot, Debian's package gnuplot-nox, is missing or "
                      "failed: '%s' is its script for '%s'",
                      script, picture);
     free(whole);

@@ -22,16 +22,13 @@ progress_start(struct progress *p, const char *unit, double first, double total)
         .total = total,
         .start = now,
         .first = first,
-        .said = now,
+        .logged = now,
         .terminal = isatty(STDERR_FILENO),
     };
 }
 
-/*
- * Adds fields, with two blanks between them, behind those that a line has.
- * Returns the line, or NULL where one had no room in so many columns.
- *   between  of two fields
- */
+/* Appends fields, which two blanks separate, to a line, with `between` between
+ * them.  Returns the line, or NULL if one did not fit in so many columns. */
 static char *
 add_fields(char *line, size_t columns, const char *between, const char *fields)
 {
@@ -50,7 +47,7 @@ add_fields(char *line, size_t columns, const char *between, const char *fields)
     return line;
 }
 
-/* Writes the line of at most so many columns. */
+/* Writes a line of at most `columns` columns. */
 static void
 compose_line(const struct progress *p, double done, const char *more,
              double elapsed, size_t columns, const char *between,
@@ -110,8 +107,8 @@ progress_show(struct progress *p, double done, const char *more)
 
     if (p->terminal) {
         draw_line(p, now, done, more);
-    } else if (p->unit && now - p->said >= minute) {
-        p->shown = p->said = now;
+    } else if (p->unit && now - p->logged >= minute) {
+        p->shown = p->logged = now;
         compose_line(p, done, more, now - p->start, LINE - 1, ", ", line);
         say("%s", line);
     }

@@ -6,7 +6,7 @@
 #include "util/err.h"
 #include "util/rng.h"
 
-/* How many counters go through Philox at a time, side by side. */
+/* Counters that Philox computes at a time. */
 enum { WIDE = 32 };
 
 /* splitmix64's finaliser: spreads seed and use over the 64 bits of the key */
@@ -57,10 +57,9 @@ rng_u32(struct rng *rng)
 
 /*
  * Salmon et al. 2011, figure 2: ten rounds of counters ctr[0] .. ctr[0] + WIDE
- * - 1, out [WIDE,4].  A word lies in 64 bits, whose upper half is never looked
- * at, so that a product needs no rearrangement.  .55 ns a number; with
- * Random123's function in the loop, of which the compiler makes no vectors,
- * 3.2.
+ * - 1, out [WIDE,4].  A word lies in 64 bits, with an unused upper half, so
+ * that a product needs no rearrangement. 0.55 ns a number; 3.2 with Random123's
+ * function, which the compiler does not vectorise.
  */
 static UTIL_CLONES(void, philox_wide,
                    (const uint32_t *key, const uint32_t *ctr, uint32_t *out),
@@ -142,7 +141,7 @@ rng_below(struct rng *rng, uint64_t n)
     uint64_t x, limit;
 
     REQUIRE(n >= 1);
-    limit = -n % n; // 2^64 mod n: what has to go for an even share
+    limit = -n % n; // 2^64 mod n: values below it would bias x % n
     do
         x = rng_u64(rng);
     while (x < limit);

@@ -37,7 +37,7 @@ void
 setting_set(struct settings *settings, const char *name, const char *value)
 {
     struct setting *found = find_setting(settings, name);
-    char *copy = mem_text(value); // which may be the one that goes
+    char *copy = mem_text(value); // first, as value may be the old one
 
     if (found)
         free(found->value);
@@ -47,7 +47,7 @@ setting_set(struct settings *settings, const char *name, const char *value)
     found->value = copy;
 }
 
-/* Puts a backslash and a new line in the place of what stands for them. */
+/* Replaces the escapes \\ and \n. */
 static void
 unescape_value(char *value)
 {

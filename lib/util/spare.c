@@ -8,13 +8,13 @@
 #include "util/spare.h"
 #include "util/stop.h"
 
-/* The lock guards all but the thread: `changed` says that a piece came, is done
- * or that none will come. */
+/* The lock guards all fields except the thread.  `changed` is signalled when a
+ * piece was added or is done, and on quit. */
 struct spare {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    void (*piece)(void *data); /* NULL: none is to be done */
+    void (*piece)(void *data); /* NULL: none */
     void *data;
     int quit;
 };
@@ -32,7 +32,7 @@ run_spare_thread(void *arg)
             continue;
         }
         pthread_mutex_unlock(&s->lock);
-        s->piece(s->data); // nobody changes it before it is done
+        s->piece(s->data); // unchanged until it is done
         pthread_mutex_lock(&s->lock);
         s->piece = NULL;
         pthread_cond_signal(&s->changed);

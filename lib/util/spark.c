@@ -36,7 +36,8 @@ spark_size(const struct spark *s)
     return s->n + (s->waiting > 0);
 }
 
-/* Point i < spark_size(); the last one may be of fewer values. */
+/* Returns point i < spark_size(); the last one may be a mean of fewer
+ * values. */
 static double
 point_at(const struct spark *s, size_t i)
 {

@@ -13,9 +13,9 @@ static void (*at_first)(void);
 static void (*while_busy)(void);
 
 /*
- * A thread of its own takes the signals, and no thread ever runs a handler:
- * oneDNN's matrix products use the stack pointer for memory on the heap, and
- * a handler's frame would be written there (its issue 4845, mended in 3.11).
+ * A separate thread receives the signals, and no thread runs a handler:
+ * oneDNN's matrix products use the stack pointer for memory on the heap, and a
+ * handler's frame would be written there (its issue 4845, fixed in 3.11).
  */
 static void *
 watch_signals(void *signals)
@@ -40,7 +40,7 @@ watch_signals(void *signals)
     return NULL;
 }
 
-/* A hang-up is one of them unless it is ignored already, as under nohup. */
+/* SIGHUP is one of them unless it is ignored already, as under nohup. */
 static void
 choose_signals(sigset_t *signals)
 {
@@ -49,7 +49,7 @@ choose_signals(sigset_t *signals)
     sigemptyset(signals);
     sigaddset(signals, SIGINT);
     sigaddset(signals, SIGTERM);
-    sigaddset(signals, SIGUSR1); // what mpirun and Slurm pass on
+    sigaddset(signals, SIGUSR1); // mpirun and Slurm forward it
     if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
         sigaddset(signals, SIGHUP);
 }

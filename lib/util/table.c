@@ -9,12 +9,12 @@
 
 enum { GAP = 2 }; // blanks between two columns
 
-/* Texts by row and column, with what is known of the columns. */
+/* Texts by row and column, and properties of the columns. */
 struct layout {
     const struct table *table;
     const char **text; // [rows + 1,columns] names of the columns first
     size_t *wide;      // [columns] in columns of a terminal
-    char *right;       // [columns] 1: numbers alone
+    char *right;       // [columns] 1: only numbers
 };
 
 void
@@ -23,7 +23,7 @@ table_row(struct table *table)
     table->rows++;
 }
 
-/* A copy in which nothing moves the cursor. */
+/* Returns a copy without control characters. */
 static char *
 make_printable(const char *text)
 {
@@ -66,7 +66,7 @@ table_put(struct table *table, const char *column, const char *text)
         table->rows - 1, table_column_of(table, column), make_printable(text)};
 }
 
-/* The bytes of the character of UTF-8 that begins here. */
+/* Returns the length of the UTF-8 character that begins here. */
 static size_t
 count_bytes(const char *text)
 {
@@ -77,7 +77,8 @@ count_bytes(const char *text)
     return n;
 }
 
-/* The columns of n bytes: two of a Chinese character, none of an accent. */
+/* Returns the columns of n bytes: two for a Chinese character, none for an
+ * accent. */
 static size_t
 count_columns(const char *text, size_t n)
 {
@@ -129,8 +130,7 @@ layout_release(struct layout *lay)
     free(lay->right);
 }
 
-/* Writes the characters of a text that have room, and blanks up to the width.
- */
+/* Writes the characters of a text that fit, padded to the width. */
 static void
 write_cell(FILE *line, const char *text, size_t wide, int right)
 {
@@ -200,7 +200,7 @@ table_print(const struct table *table, size_t keys, int width, FILE *out)
     if (!table->columns)
         return;
     lay = lay_out(table);
-    // what is repeated leaves half of the width to the others
+    // the repeated columns leave half of the width to the others
     for (size_t j = 0; j < keys; j++) {
         if (keys < table->columns && lay.wide[j] > most / (2 * keys) + 1)
             lay.wide[j] = most / (2 * keys) + 1;

@@ -115,7 +115,7 @@ ok 'needs no heading' test \
 
 printf 'Bild,Art,Jahr\ncat/000000.jpg,cat,1\ndog/none.jpg,,\n' >pets/list.csv
 ok 'a heading that is not understood: 1' refuses 1 \
-    'columns that are known: Bild, Art, Jahr; say what they hold, as in --columns' \
+    'columns that are known: Bild, Art, Jahr; describe them, as in --columns' \
     "$data" index --bad skip -o csv.foil pets/list.csv
 ok 'until somebody says what it means' bash -c "'$data' index --bad skip \
     --columns name=Bild,label=Art -o csv.foil pets/list.csv 2>said"
@@ -148,7 +148,7 @@ ok 'two places need a name: 2' refuses 2 'name its index with -o' \
 ok 'two shards, one set' "$data" index -o ab.foil a.tar b.tar
 ok '80 samples' is 80 samples ab.foil
 ok 'indexes are no shards, for their labels differ: 1' refuses 1 \
-    "'a.tar.foil' is an index: give the data" "$data" index -o c.foil a.tar.foil
+    "'a.tar.foil' is an index: name its data" "$data" index -o c.foil a.tar.foil
 cp a.tar.foil kept
 ok 'a full disk: 1' refuses 1 'No space' "$data" index -o /dev/full a.tar
 ok 'the old index stays' cmp a.tar.foil kept

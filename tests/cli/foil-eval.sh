@@ -66,7 +66,7 @@ ok 'a class that TRAIN does not have is refused by name: 1' refuses 1 \
     "2 rows of 'named.npy' are of classes that 'only-b.npy' does not have, such as 'a'" \
     "$eval" knn -k 1 only-b.npy named.npy
 ok 'names on one side are refused: 1' refuses 1 \
-    "'named.npy' has names of its classes beside it and 'test.npy' has only numb" \
+    "'named.npy' has a file of class names and 'test.npy' has only numb" \
     "$eval" knn -k 1 named.npy test.npy
 ok 'numbers are compared where both are given' \
     says '"accuracy":0.5,.*"matched":"numbers"' knn -k 1 \

@@ -1,7 +1,7 @@
 #ifndef TESTS_FIXTURE_H
 #define TESTS_FIXTURE_H
 
-/* Small JPEGs, and sets made of them, in a folder of their own. */
+/* Small JPEGs, and sets of them, in a temporary folder. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "image/jpeg.h"
 #include "util/mem.h"
 
-/* An 8 x 8 JPEG of one grey level, which tells files apart. */
+/* Makes an 8 x 8 JPEG of one grey level, which identifies the file. */
 static inline struct data_bytes
 tiny_jpeg(int level)
 {
@@ -24,7 +24,7 @@ tiny_jpeg(int level)
     return bytes;
 }
 
-/* A file of that name, whose level is `level`. */
+/* Writes a JPEG of that level. */
 static inline void
 put_jpeg(const char *path, int level)
 {
@@ -34,10 +34,8 @@ put_jpeg(const char *path, int level)
     data_bytes_release(&bytes);
 }
 
-/*
- * A tar of the files named, up to NULL: JPEGs of level 1, 2, 3, ...; after a
- * name that ends otherwise comes the text that is in it.
- */
+/* Writes a tar of the named files, up to NULL: JPEGs of level 1, 2, 3, ...;
+ * another name is followed by the text of its file. */
 static inline void
 put_tar(const char *path, const char *const *name)
 {
@@ -61,7 +59,8 @@ put_tar(const char *path, const char *const *name)
     REQUIRE(!data_pack_keep(pack, &err));
 }
 
-/* Index the places named, up to NULL, to out; how many are left out, or -1. */
+/* Indexes the inputs, up to NULL, to `out`; returns how many files were
+ * skipped, or -1. */
 static inline int
 make_index(const char *const *place, const char *out, int skip_bad)
 {
@@ -83,7 +82,7 @@ make_index(const char *const *place, const char *out, int skip_bad)
     return rc;
 }
 
-/* Index one place and open it; NULL with err. */
+/* Indexes one input and opens it; NULL with err. */
 static inline struct data_set *
 open_indexed(const char *place)
 {
@@ -93,7 +92,7 @@ open_indexed(const char *place)
                                                : data_open("index.foil", &err);
 }
 
-/* The level that a sample's file was made with, or -1. */
+/* Returns the level of a sample's file, or -1. */
 static inline int
 level_of(struct data_set *set, size_t id)
 {

@@ -24,7 +24,8 @@ open_with(const char *table)
     return rc ? NULL : data_open("c.foil", &err);
 }
 
-/* The captions of a sample, a bar between them, each with its length right. */
+/* Returns the captions of a sample, separated by bars, and checks each
+ * length. */
 static const char *
 all(const struct data_set *set, size_t id)
 {
@@ -71,7 +72,7 @@ several_of_an_image(void)
           text_captions_count(data_caption(set, 0)) == 0,
       "an image may have none");
     T(!strcmp(all(set, 1), "one"), "one");
-    T(!strcmp(all(set, 2), "a b|c|d"), "or some, without blank lines");
+    T(!strcmp(all(set, 2), "a b|c|d"), "or several, without blank lines");
     T(!strcmp(all(set, 3), "before") && !strcmp(all(set, 4), "before"),
       "those before an image and for two images");
     T(data_captions_most(set) == 3, "three are the most");
@@ -119,7 +120,7 @@ captions_in_json(void)
     T(!strcmp(all(set, 0), "in JSON"), "a string is one caption");
     T(!strcmp(all(set, 1), "a|b"), "a list is several");
     T(!strcmp(all(set, 2), "this") && !strcmp(all(set, 3), "this"),
-      "text goes before JSON, in either order");
+      "text takes precedence over JSON, in either order");
     T(!strcmp(all(set, 4), "") && done.broken == 1,
       "broken JSON is counted, and the image stays");
     T(!strcmp(all(set, 5), ""), "JSON may have no caption");
@@ -127,7 +128,7 @@ captions_in_json(void)
     data_close(set);
 }
 
-/* Ten and more thousand letters of three bytes, then one more. */
+/* More than ten thousand letters of three bytes, then one more. */
 static void
 captions_that_are_mended(void)
 {
@@ -148,9 +149,9 @@ captions_that_are_mended(void)
     T(len == 65535 && done.cut == 1,
       "a caption is cut after 65,536 bytes, at a character (%zu)", len);
     T(!strcmp(all(set, 1), "caf\xef\xbf\xbd|\xef\xbf\xbd") && done.mended == 2,
-      "bytes that are no UTF-8 are U+FFFD");
+      "invalid UTF-8 becomes U+FFFD");
     T(text_captions_count(data_caption(set, 2)) == 64 && done.many == 6,
-      "of 70 captions 64 stay");
+      "64 of 70 captions remain");
     data_close(set);
     free(longest);
 }
@@ -183,9 +184,9 @@ captions_enter_the_digest(void)
     T(!memcmp(&digest[1], &digest[4], sizeof digest[1]),
       "the same captions in another form have the same digest");
     T(seed[0] == seed[1] && seed[0] == seed[3], "views do not depend on them");
-    T(seed[0] == (7 ^ digest_word(&digest[0])), "nor on there being some");
+    T(seed[0] == (7 ^ digest_word(&digest[0])), "nor on their existence");
     T(!strcmp(digest_hex(&digest[0], hex), "87ffa3b22e014d53acec65b59b0796e3"),
-      "without captions it is what it was before they counted: %s", hex);
+      "without captions it is the digest of older versions: %s", hex);
 }
 
 static const char *const rows_of[] = {
@@ -201,23 +202,23 @@ captions_of_a_table(void)
                   "b.1.jpg\ta\\nb\\\\c\\td\\e\tmore\n");
     set = open_with("t");
     T(set && rows.used == 4 && !rows.empty && !rows.unknown && !rows.unclear,
-      "all rows are used, but for the blank one");
+      "all rows except the blank one are used");
     T(!strcmp(all(set, 0), "one|two"), "an image may have several rows");
     T(!strcmp(all(set, 1), "a|b\\c d\\e"),
       "a name without folders; line ends, tabs and backslashes: %s",
       all(set, 1));
-    T(!strcmp(all(set, 2), "three"), "a name without its end");
-    T(!strcmp(all(set, 3), "beside"), "other images keep theirs");
+    T(!strcmp(all(set, 2), "three"), "a name without its suffix");
+    T(!strcmp(all(set, 3), "beside"), "other images keep their captions");
     data_close(set);
     put_text("t", "id\tTitle\tkey\n1\tred\tc\n2\tblue\tb\n");
     set = open_with("t");
     T(set && !strcmp(all(set, 3), "red") && !strcmp(all(set, 1), "blue"),
-      "a heading tells the columns, and theirs go before those beside");
+      "a heading names the columns; a table replaces other captions");
     data_close(set);
     put_text("t", "one\ttitle\tcaption\ny/c\tnot this\tthis\n");
     set = open_with("t");
     T(set && !strcmp(all(set, 3), "this"),
-      "names are in the first column if none is called so");
+      "names are in the first column by default");
     data_close(set);
 }
 
@@ -236,21 +237,21 @@ rows_that_are_not_used(void)
     T(rows.unclear == 2 && rows.unclear_line == 3, "two name several samples");
     T(rows.unknown == 1 && rows.unknown_line == 6, "one names none");
     T(!strcmp(all(set, 0), "") && !strcmp(all(set, 2), ""),
-      "nobody gets what is not clear");
+      "ambiguous rows are not used");
     data_close(set);
     put_text("t", "z\tno\n");
     T(!open_with("t") && strstr(err.msg, "line 1 of 't' names no sample"),
-      "a table of others is refused: %s", err.msg);
+      "a table of other samples is refused: %s", err.msg);
     put_text("t", "z.jpg\tno\n");
     T(!open_with("t") && strstr(err.msg, "no line of 't' names a sample") &&
           strstr(err.msg, "such as 'x/a.jpg'"),
-      "so is one that names images, with a name that is right: %s", err.msg);
+      "so is one of unknown images, with an example of a name: %s", err.msg);
     put_text("t", "");
     T(!open_with("t") && strstr(err.msg, "'t'"), "so is an empty one");
-    T(!open_with("none") && strstr(err.msg, "'none'"), "and none");
+    T(!open_with("none") && strstr(err.msg, "'none'"), "and a missing one");
 }
 
-/* What a file list says stays with its line. */
+/* Captions of a file list belong to its lines. */
 static void
 inputs_do_not_mix(void)
 {

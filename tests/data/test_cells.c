@@ -8,7 +8,7 @@
 
 static struct err err;
 
-/* What a table comes to: cells with | between, a record a line. */
+/* Returns a table as text: cells with | between, a record a line. */
 static char *
 read_all(const char *path, const char *text)
 {
@@ -51,25 +51,25 @@ tabs(void)
     reads("x.txt",
           "\xef\xbb\xbf"
           "a\r\n\r\n\nb\tc\r\n",
-          "a\nb|c\n", "mark of byte order, CR LF and empty lines go");
-    reads("x.txt", "\"a\"\tb\n", "\"a\"|b\n", "quotes are as any");
+          "a\nb|c\n", "byte order mark, CR LF and empty lines are removed");
+    reads("x.txt", "\"a\"\tb\n", "\"a\"|b\n", "quotes are ordinary characters");
 }
 
-/* Comments are of lists alone, in their lines as they are. */
+/* Only lists have comments, from the start of a line. */
 static void
 comments(void)
 {
     char text[] = "# say \"it\n#\na#b,1\n  #c,2\n#last";
     struct data_cells cells;
 
-    reads("x.txt", "#a\tb\n", "#a|b\n", "no line is a comment by itself");
+    reads("x.txt", "#a\tb\n", "#a|b\n", "by default there are no comments");
     data_cells_init(&cells, "x.csv", text, strlen(text));
     cells.comments = 1;
     T(data_cells_next(&cells, &err) && !strcmp(cells.cell[0].text, "a#b"),
-      "where comments are wanted, lines that begin with # are left out");
+      "with comments, lines that begin with # are skipped");
     T(cells.line == 3, "and counted");
     T(data_cells_next(&cells, &err) && !strcmp(cells.cell[0].text, "  #c"),
-      "but those with something before it are not");
+      "but not those with something before it");
     T(!data_cells_next(&cells, &err),
       "the last line may be one, without an end");
     data_cells_release(&cells);
@@ -81,7 +81,8 @@ commas(void)
     reads("x.csv", "a.jpg,cat\nb\tc.jpg,dog\n", "a.jpg|cat\nb\tc.jpg|dog\n",
           "commas are between the cells of a .csv");
     reads("x.CSV", "\"a,b\",\"say \"\"hi\"\"\",c\r\nd,,\n",
-          "a,b|say \"hi\"|c\nd||\n", "quotes keep commas and, doubled, quotes");
+          "a,b|say \"hi\"|c\nd||\n",
+          "quoted cells may have commas and doubled quotes");
     reads("x.csv", "\"two\nlines\",b\nc\n", "two\nlines|b\nc\n",
           "and line ends");
     reads("x.csv", "\"a\" ,c", "a|c\n", "blanks may follow quotes");
@@ -98,7 +99,7 @@ lines(void)
     data_cells_init(&cells, "x.csv", text, strlen(text));
     for (int i = 0; i < 2 && data_cells_next(&cells, &err); i++)
         line[i] = cells.line;
-    T(line[0] == 1 && line[1] == 4, "records know their lines: %zu, %zu",
+    T(line[0] == 1 && line[1] == 4, "records have line numbers: %zu, %zu",
       line[0], line[1]);
     data_cells_release(&cells);
 }
@@ -119,17 +120,17 @@ refuses(const char *text, size_t len, const char *want, const char *what)
     free(copy);
 }
 
-/* Where nobody knows which cells there are. */
+/* Ambiguous quotes are errors. */
 static void
 unclear_quotes(void)
 {
-    const char open[] = "a,b\nc,\"d\ne,f\n", behind[] = "a,\"b\nc,\"d\"\n",
+    const char open[] = "a,b\nc,\"d\ne,f\n", after_quote[] = "a,\"b\nc,\"d\"\n",
                zero[] = "a,b\nc,d\0e\n";
 
     refuses(open, sizeof open - 1, "line 2 of 'x.csv' has quotes",
             "quotes that are not closed");
-    refuses(behind, sizeof behind - 1, "line 1 of 'x.csv' has quotes",
-            "text behind quotes, which were closed by others");
+    refuses(after_quote, sizeof after_quote - 1, "line 1 of 'x.csv' has quotes",
+            "text after the closing quote");
     refuses(zero, sizeof zero - 1, "line 2 of 'x.csv' has a zero byte",
             "a zero byte");
 }

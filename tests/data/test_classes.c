@@ -6,7 +6,7 @@
 
 static struct err err;
 
-/* Parses a text of n bytes; how many names it has, or -1. */
+/* Parses a text of n bytes; returns how many names it has, or -1. */
 static int
 parse(const char *text, size_t n, struct data_classes *classes)
 {
@@ -40,10 +40,10 @@ names_come_back(void)
     T(parse(text, len, &out) == (int)in.n, "the text can be read");
     for (size_t i = 0; i < out.n; i++)
         same += !strcmp(out.name[i], name[i]);
-    T(same == in.n, "all names are as they were");
+    T(same == in.n, "all names are unchanged");
     free(text);
     data_classes_release(&out);
-    T(!out.n && !out.name, "nothing is left after the release");
+    T(!out.n && !out.name, "the release empties them");
 }
 
 static void
@@ -78,12 +78,12 @@ names_are_found(void)
     int64_t label[6];
 
     data_classes_match(&from, &to, label);
-    T(label[0] == 1 && label[3] == 0, "names are found where they are");
+    T(label[0] == 1 && label[3] == 0, "names are found");
     T(label[1] == -1 && label[4] == -1, "others are not");
     T(label[2] == 1 || label[2] == 2, "007 is 7 or 07");
     T(label[5] == 4, "0 is 00");
     data_classes_match(&from, &none, label);
-    T(label[0] == -1, "nothing is found among none");
+    T(label[0] == -1, "without classes nothing is found");
 }
 
 static void

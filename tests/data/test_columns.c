@@ -1,10 +1,10 @@
-/* Tables of other people's making: lists of images, and of captions. */
+/* Tables from elsewhere: lists of images, and of captions. */
 #include <sys/stat.h>
 
 #include "fixture.h"
 #include "t.h"
 
-static char *notes; /* what was said of the last index */
+static char *notes; /* messages about the last index */
 
 /* Indexes a list, or captions for a.tar, and opens it; NULL with err. */
 static struct data_set *
@@ -41,7 +41,7 @@ first_line(const char *text)
     return (int)strcspn(text, "\n");
 }
 
-/* Reads a list of 0.jpg, and where its label and caption are wanted from. */
+/* Reads a list of 0.jpg, and checks its label, caption and messages. */
 static void
 reads(const char *text, const char *columns, const char *label,
       const char *caption, const char *note)
@@ -102,7 +102,7 @@ columns_are_what_the_user_says(void)
     refuses("Bild,Art\n0.jpg,cat\n", "label=Art", "--columns name=...");
     T(!open_table("t.csv", NULL, "nme=x") &&
           strstr(err.msg, "want name, label"),
-      "no such thing: %s", err.msg);
+      "an unknown kind of column: %s", err.msg);
     T(!open_table("t.csv", NULL, "name") && strstr(err.msg, "WHAT=COLUMN"),
       "no column: %s", err.msg);
     T(!open_table("t.csv", NULL, "name=1,label=type") &&
@@ -127,7 +127,7 @@ a_heading_is_no_sample(void)
             "line 2 of 't.csv' has quotes");
 }
 
-/* Gives 0.jpg of a tar a caption. */
+/* Adds a caption to 0.jpg of a tar. */
 static void
 captions(const char *text, const char *columns, const char *want,
          const char *note)
@@ -137,8 +137,7 @@ captions(const char *text, const char *columns, const char *want,
     put_text("c.csv", text);
     set = open_table("a.tar", "c.csv", columns);
     T(set && !strcmp(data_caption(set, 0), want) && strstr(notes, note),
-      "%.*s gives a caption: %s", first_line(text), text,
-      set ? notes : err.msg);
+      "%.*s has a caption: %s", first_line(text), text, set ? notes : err.msg);
     data_close(set);
 }
 
@@ -156,7 +155,7 @@ captions_have_columns_too(void)
     T(!open_table("a.tar", "c.csv", NULL) &&
           strstr(err.msg, "line 1 of 'c.csv' names no sample, and no columns "
                           "that are known: id, gender, productDisplayName"),
-      "the second column is no caption by itself: %s", err.msg);
+      "the second column is no caption by default: %s", err.msg);
     T(!open_table("a.tar", "c.csv", "name=id") &&
           strstr(err.msg, "--columns caption=..."),
       "nor is any: %s", err.msg);

@@ -50,7 +50,7 @@ only_the_matrix(void)
     T(!data_features_write("a.npy", &in, &err), "written over the first");
     T(!data_features_read(&out, "a.npy", &err), "read");
     T(!out.ids && !out.labels && !out.same && !out.about && !out.classes.n,
-      "what was beside it has gone");
+      "its older files are removed");
     data_features_release(&out);
 }
 
@@ -100,7 +100,7 @@ refusals(void)
     int64_t two[2] = {1, 2};
 
     T(refuses(&(struct data_npy){DATA_F4, 2, {2, 1}, bad}, "nan in row 1"),
-      "no number: %s", err.msg);
+      "NaN: %s", err.msg);
     T(refuses(&(struct data_npy){DATA_F4, 2, {2, 1}, large}, "1e+16 in row 1"),
       "too large: %s", err.msg);
     T(refuses(&(struct data_npy){DATA_F4, 2, {0, 1}, bad}, "is empty"),
@@ -123,7 +123,7 @@ companions_that_do_not_fit_are_refused(void)
           strstr(err.msg, "2 items for 3 rows"),
       "labels of another set: %s", err.msg);
     file_write("a.labels.npy", "x", 1, &err);
-    T(data_features_read(&out, "a.npy", &err) == -1, "labels that are none: %s",
+    T(data_features_read(&out, "a.npy", &err) == -1, "invalid labels: %s",
       err.msg);
     data_npy_write("a.labels.npy",
                    &(struct data_npy){DATA_I8, 1, {N, 1}, labels}, &err);
@@ -134,7 +134,7 @@ companions_that_do_not_fit_are_refused(void)
     file_write("a.classes", "one\n\n", 5, &err);
     T(data_features_read(&out, "a.npy", &err) == -1 &&
           strstr(err.msg, "'a.classes': line 2 is empty"),
-      "names that are none are refused: %s", err.msg);
+      "invalid names are refused: %s", err.msg);
     unlink("a.classes");
     unlink("a.labels.npy");
     file_write("a.json", "{", 1, &err);
@@ -183,7 +183,7 @@ labels_of_any_type(void)
     T(!data_labels_read("c.npy", N, &err), "f4: %s", err.msg);
 }
 
-/* Features that are no f4 become so: 1, -2.5, 4. */
+/* Features of other types become f4: 1, -2.5, 4. */
 static void
 features_of(enum dtype dtype, void *item)
 {
@@ -205,10 +205,10 @@ features_of_any_width(void)
     features_of(DTYPE_F8, (double[N]){1, -2.5, 4});
     features_of(DTYPE_F2, (uint16_t[N]){0x3c00, 0xc100, 0x4400});
     T(refuses(&(struct data_npy){DATA_F8, 2, {2, 1}, wide}, "inf in row 1"),
-      "what has no room in f4 is refused: %s", err.msg);
+      "an overflow of f4 is refused: %s", err.msg);
 }
 
-/* Rows of classes by name: three of a set that has just these. */
+/* Three rows with class names. */
 static struct data_features
 named(size_t n, const char **name, int64_t *label)
 {
@@ -230,17 +230,17 @@ labels_are_matched_by_name(void)
 
     T(data_features_match("a", &train, "b", &test, &err) == 1 && b[0] == 1 &&
           b[1] == -1 && b[2] == 2,
-      "a class less in TEST: each row has its own");
+      "TEST lacks a class: each row has the right label");
     test = named(3, other, c);
     T(data_features_match("a", &train, "c", &test, &err) == 1 && c[0] == 2 &&
           c[1] == 0,
-      "a class of TEST without a row need not be known");
+      "a class of TEST without rows may be unknown");
     test = named(3, other, d);
     T(data_features_match("a", &train, "d", &test, &err) == -1 &&
           strstr(err.msg,
                  "2 rows of 'd' are of classes that 'a' does not have, such "
                  "as 'dog'"),
-      "one with rows is refused by name: %s", err.msg);
+      "an unknown class with rows is refused by name: %s", err.msg);
     T(d[0] == 0 && d[1] == 1, "nothing has changed then");
 }
 
@@ -253,11 +253,11 @@ numbers_are_matched_where_they_are_names(void)
     struct data_features train = named(2, words, a), test = named(0, NULL, b);
 
     T(data_features_match("a", &train, "b.npy", &test, &err) == -1 &&
-          strstr(err.msg, "'a' has names of its classes beside it and 'b.npy' "
-                          "has only numbers"),
+          strstr(err.msg, "'a' has a file of class names and 'b.npy' has only "
+                          "numbers"),
       "names on one side are refused: %s", err.msg);
     T(data_features_match("b.npy", &test, "a", &train, &err) == -1 &&
-          strstr(err.msg, "'a' has names"),
+          strstr(err.msg, "'a' has a file of class names"),
       "on the other side, too: %s", err.msg);
     train = named(3, digits, a);
     T(data_features_match("a", &train, "b", &test, &err) == 0 && b[2] == 2,

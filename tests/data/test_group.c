@@ -4,7 +4,7 @@
 #include "t.h"
 #include "util/rng.h"
 
-/* Compares group numbers with what they should be. */
+/* Compares group numbers with the expected ones. */
 static void
 are(size_t n, const int64_t *group, size_t groups, const int64_t *want,
     const char *what)
@@ -50,8 +50,8 @@ sets_have_groups(void)
     data_close(set);
 }
 
-/* Captions in a .txt have lines: a chain of common lines is one group, whatever
- * their case and white space. */
+/* Captions in a .txt: samples chained by common lines are one group, without
+ * regard to case and white space. */
 static void
 any_common_line_counts(void)
 {
@@ -87,7 +87,7 @@ print_of(const struct image *image)
     return print;
 }
 
-/* The picture compressed, a little brighter, at twice the size. */
+/* The picture after compression, a little brighter, at twice the size. */
 static void
 versions_are_recognised(void)
 {
@@ -122,7 +122,7 @@ versions_are_recognised(void)
     for (size_t i = SHAPES; i < ALL; i++)
         T(group[i] == 7, "version %zu is with the original", i - SHAPES);
     T(data_group_fingerprint(ALL, print, 0, 0, group) == ALL,
-      "nothing allowed: nobody is alike");
+      "without tolerance no images are alike");
     image_release(&image);
     image_release(&other);
     data_bytes_release(&bytes);
@@ -166,7 +166,7 @@ naive(size_t n, const struct image_fingerprint *print, size_t bits,
     return groups;
 }
 
-/* Families of random hashes with up to 9 bits turned. */
+/* Families of random hashes with up to 9 flipped bits. */
 static void
 no_pair_is_missed(void)
 {

@@ -17,7 +17,7 @@ open_files(enum data_form form, const char *first, const char *second)
     return data_import_open(&how, &err);
 }
 
-/* Read to the end: the count of images, or -1 with err. */
+/* Reads to the end: returns the number of images, or -1 with err. */
 static int
 count(struct data_import *import)
 {

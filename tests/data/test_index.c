@@ -3,7 +3,8 @@
 #include "fixture.h"
 #include "t.h"
 
-/* Does sample id carry this name, label, class and caption, and its file? */
+/* Returns 1 if a sample has this name, label, class and caption, and its
+ * file. */
 static int
 is(struct data_set *set, size_t id, const char *name, int level, int label,
    const char *class, const char *caption)
@@ -107,9 +108,9 @@ webdataset_shards(void)
     T(set && data_size(set) == 4 && data_classes(set) == 3,
       "labels are whole numbers: 3 classes");
     T(is(set, 0, "000.jpg", 1, 2, "2", "one\ntwo"), "two captions");
-    T(is(set, 1, "001.jpg", 2, 0, "0", "a b"), "made fit for a terminal");
-    T(is(set, 2, "000.jpg", 1, -1, "", ""), "shards in the given order");
-    T(is(set, 3, "dir/000.jpg", 2, -1, "", ""), "folders count no more");
+    T(is(set, 1, "001.jpg", 2, 0, "0", "a b"), "without control characters");
+    T(is(set, 2, "000.jpg", 1, -1, "", ""), "shards in the order of the calls");
+    T(is(set, 3, "dir/000.jpg", 2, -1, "", ""), "folders are no classes then");
     data_close(set);
 }
 
@@ -151,9 +152,9 @@ a_file_list(void)
     T(!open_indexed("pics/list") && strstr(err.msg, "none.jpg"), "%s", err.msg);
 }
 
-/* The digest is of contents and labels, wherever they lie. */
+/* The digest depends on contents and labels, not on paths. */
 static void
-the_digest_tells_sets_apart(void)
+the_digest_distinguishes_sets(void)
 {
     static const char *const same[] = {"x/a/1.jpg", "x/b/2.jpg", NULL};
     static const char *const other[] = {"a/1.jpg", "a/2.jpg", NULL};
@@ -196,7 +197,7 @@ bad_places_are_refused(void)
                    "first (gunzip)"},
         {"zeros", "there is no image in"},
         {"noise", "is not a tar archive"},
-        {"of-tars", "only tars: give their names"},
+        {"of-tars", "only tars: name these"},
     };
     static char noise[2048];
 
@@ -231,14 +232,14 @@ bad_images_are_refused_or_skipped(void)
     T(make_index(place, "bad.foil", 0) == -1 &&
           strstr(err.msg, "'1.jpg' in 'bad': is not a JPEG"),
       "%s", err.msg);
-    T(make_index(place, "bad.foil", 1) == 3, "three are left out");
+    T(make_index(place, "bad.foil", 1) == 3, "three are skipped");
     set = data_open("bad.foil", &err);
     T(set && data_size(set) == 2 && level_of(set, 1) == 2, "two are left");
     data_close(set);
     data_bytes_release(&jpeg);
 }
 
-/* Links that lead nowhere, or back, are left out or refused by their names. */
+/* Dangling or circular links are skipped or refused, by name. */
 static void
 bad_links_are_refused_or_skipped(void)
 {
@@ -266,10 +267,10 @@ bad_links_are_refused_or_skipped(void)
         T(make_index(place, "links.foil", 0) == -1 &&
               strstr(err.msg, link[i].why),
           "refused: %s", err.msg);
-        T(make_index(place, "links.foil", 1) == 1, "'%s' is left out and said",
-          link[i].from);
+        T(make_index(place, "links.foil", 1) == 1,
+          "'%s' is skipped with a message", link[i].from);
         set = data_open("links.foil", &err);
-        T(set && data_size(set) == 2, "the sound images are taken once");
+        T(set && data_size(set) == 2, "the sound images are indexed once");
         data_close(set);
         REQUIRE(!unlink(link[i].from));
     }
@@ -310,7 +311,7 @@ a_tree_too_deep_is_bad(void)
     T(make_index(place, "deep.foil", 1) == 1, "left out");
 }
 
-/* Indexes a place, skipping what is bad, without writing it yet. */
+/* Indexes an input, skipping bad files, without writing the index. */
 static struct data_index *
 take_in(const char *place)
 {
@@ -325,7 +326,7 @@ take_in(const char *place)
 }
 
 static void
-what_is_passed_over_is_counted(void)
+skipped_files_are_counted(void)
 {
     struct data_index *index;
     const char *first;
@@ -390,8 +391,8 @@ classes_are_lost_of_tars_too(void)
                                        "top/train/a/2.gif",
                                        "PNG",
                                        NULL};
-    static const char *const given[] = {"a/1.jpg", "a/1.cls", "ant",
-                                        "b/1.gif", "PNG",     NULL};
+    static const char *const labelled[] = {"a/1.jpg", "a/1.cls", "ant",
+                                           "b/1.gif", "PNG",     NULL};
     struct data_index *index;
 
     put_tar("lost.tar", name);
@@ -399,17 +400,17 @@ classes_are_lost_of_tars_too(void)
     T(!data_index_write(index, "lost.foil", &err) &&
           data_index_lost(index, 0) &&
           !strcmp(data_index_lost(index, 0), "c") && !data_index_lost(index, 1),
-      "behind the folders that are common to all, c is lost");
+      "after the common folders, c is lost");
     data_index_free(index);
-    put_tar("lost.tar", given);
+    put_tar("lost.tar", labelled);
     index = take_in("lost.tar");
     T(!data_index_write(index, "lost.foil", &err) && !data_index_lost(index, 0),
-      "where labels are given folders are no classes");
+      "with explicit labels folders are no classes");
     data_index_free(index);
 }
 
 static void
-other_images_alone_are_told(void)
+only_other_images_are_an_error(void)
 {
     mkdir("gifs", 0700);
     put_text("gifs/1.gif", "GIF");
@@ -421,7 +422,7 @@ other_images_alone_are_told(void)
       "a folder of GIF is refused: %s", err.msg);
 }
 
-/* A tar cut anywhere is refused, or its sound part is taken. */
+/* A tar cut anywhere is refused, or its sound part is indexed. */
 static void
 truncated_tars(void)
 {
@@ -471,16 +472,16 @@ main(void)
     webdataset_shards();
     classes_may_have_names();
     a_file_list();
-    the_digest_tells_sets_apart();
+    the_digest_distinguishes_sets();
     bad_places_are_refused();
     bad_images_are_refused_or_skipped();
     bad_links_are_refused_or_skipped();
     sound_links_are_followed();
     a_tree_too_deep_is_bad();
-    what_is_passed_over_is_counted();
+    skipped_files_are_counted();
     images_are_known_by_each_of_their_suffixes();
     classes_are_lost_of_tars_too();
-    other_images_alone_are_told();
+    only_other_images_are_an_error();
     truncated_tars();
     an_index_appears_whole();
     if (leave_folder())

@@ -1,4 +1,4 @@
-/* What becomes of the labels that are given, and of folders. */
+/* Labels from files, and from folders. */
 #include <sys/stat.h>
 
 #include "fixture.h"
@@ -9,7 +9,7 @@ enum { MOST = 8 };
 static char *notes;
 static struct data_index_sum sum;
 
-/* A list of images with these labels, up to NULL; -1 with err. */
+/* Indexes a list of images with these labels, up to NULL; -1 with err. */
 static int
 index_labels(const char *const *label)
 {
@@ -36,7 +36,7 @@ index_labels(const char *const *label)
     return rc;
 }
 
-/* These labels become those, in so many classes. */
+/* Checks that these labels become those, in so many classes. */
 static void
 become(const char *const *label, const int *want, size_t classes,
        const char *what)
@@ -57,11 +57,11 @@ become(const char *const *label, const int *want, size_t classes,
 #define NUMBERS(...) ((const int[]){__VA_ARGS__})
 
 static void
-numbers_are_what_they_say(void)
+numbers_are_labels(void)
 {
     become(LABELS("5", "3", "5"), NUMBERS(5, 3, 5), 6, "whole numbers");
     become(LABELS("1", "01", "+1", "1.0", "1."), NUMBERS(1, 1, 1, 1, 1), 2,
-           "one number, however it is written");
+           "spellings of one number");
     become(LABELS("5", "-1", "3", "-1.0", ""), NUMBERS(5, -1, 3, -1, -1), 6,
            "-1 is no label");
     T(sum.unlabelled == 3 && sum.images == 5 && sum.classes == 6 && !*notes,
@@ -75,15 +75,15 @@ static void
 numbers_that_are_no_labels(void)
 {
     T(index_labels(LABELS("5", "2147483648")) == -1 &&
-          strstr(err.msg, "the label '2147483648' is none"),
+          strstr(err.msg, "the label '2147483648' is out of"),
       "one too large is refused: %s", err.msg);
     T(index_labels(LABELS("5", "99999999999999999999999")) == -1,
       "however large: %s", err.msg);
     T(index_labels(LABELS("5", "-2")) == -1 &&
-          strstr(err.msg, "the label '-2' is none"),
-      "so is one too small: %s", err.msg);
+          strstr(err.msg, "the label '-2' is out of range"),
+      "so is a negative one: %s", err.msg);
     become(LABELS("4000000001", "4000000000"), NUMBERS(1, 0), 2,
-           "where all are large they are names");
+           "if all are large they are names");
 }
 
 static void
@@ -91,12 +91,12 @@ words_are_names(void)
 {
     become(LABELS("dog", "cat", "dog"), NUMBERS(1, 0, 1), 2,
            "words are ranks in byte order");
-    T(!*notes, "without a word");
+    T(!*notes, "without a message");
     become(LABELS("5", "3", "n/a"), NUMBERS(1, 0, 2), 3,
            "with words among them numbers are names, too");
     T(strstr(notes, "labels are numbers (such as '3') and words (such as "
                     "'n/a')"),
-      "which is said: %s", notes);
+      "with a message: %s", notes);
 }
 
 static void
@@ -124,7 +124,7 @@ folders_may_be_splits(void)
     T(data_index_note(index, 0) && strstr(data_index_note(index, 0),
                                           "the classes 'Train' and 'test' look "
                                           "like parts of a data set"),
-      "it is said what these look like");
+      "there is a message about splits");
     data_index_free(index);
 }
 
@@ -133,7 +133,7 @@ main(void)
 {
     enter_folder();
     put_jpeg("0.jpg", 1);
-    numbers_are_what_they_say();
+    numbers_are_labels();
     numbers_that_are_no_labels();
     words_are_names();
     folders_may_be_splits();

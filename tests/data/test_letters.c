@@ -23,7 +23,7 @@ black(size_t x, size_t y)
     return pixel[3 * (y * WIDTH + x)] == 0;
 }
 
-/* Black pixels of a part of the picture. */
+/* Counts black pixels of a part of the picture. */
 static size_t
 ink(size_t x, size_t y, size_t width, size_t height)
 {
@@ -75,13 +75,13 @@ cuts_and_replaces(void)
     write_text("caf?", 9, 1);
     memcpy(wanted, pixel, sizeof pixel);
     write_text("caf\xc3\xa9", 9, 1);
-    T(!memcmp(wanted, pixel, sizeof pixel), "a letter that there is not: '?'");
+    T(!memcmp(wanted, pixel, sizeof pixel), "an unknown letter: '?'");
     write_text("tr..", 4, 1);
     memcpy(wanted, pixel, sizeof pixel);
     write_text("trousers", 4, 1);
-    T(!memcmp(wanted, pixel, sizeof pixel), "a text that is cut ends in ..");
+    T(!memcmp(wanted, pixel, sizeof pixel), "a cut text ends in ..");
     write_text("tr", 0, 1);
-    T(!ink(0, 0, WIDTH, HEIGHT), "where nothing fits nothing is written");
+    T(!ink(0, 0, WIDTH, HEIGHT), "without room nothing is written");
 }
 
 int

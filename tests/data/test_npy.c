@@ -26,7 +26,7 @@ an_array_comes_back(enum data_npy_type type, size_t rank, size_t n, size_t d)
     data_npy_release(&out);
 }
 
-/* Judge a header made by hand, before `bytes` of items. */
+/* Checks a header made by hand, before `bytes` of items. */
 static int
 judge(const char *dictionary, size_t bytes, struct data_npy *npy)
 {

@@ -6,7 +6,7 @@
 #include "t.h"
 #include "util/file.h"
 
-/* More rows than a group of them has. */
+/* More rows than in a group. */
 enum { N = 65536 + 100, D = 3, COLUMNS = 5, PAGES = 2 * COLUMNS };
 
 static float x[N * D];
@@ -17,11 +17,11 @@ static struct err err;
 
 static const uint8_t *at;
 
-/* What is known of a file: numbers by the path of their fields. */
+/* Contents of a file: numbers by the path of their fields. */
 static struct {
     int64_t offset[PAGES], values[PAGES], rows[2], total, size;
     size_t offsets, counts, groups;
-    char names[200]; /* of the schema, a space behind each */
+    char names[200]; /* of the schema, a space after each */
 } seen;
 
 static uint64_t
@@ -62,7 +62,7 @@ note_text(const char *path, const uint8_t *text, size_t len)
                  (const char *)text);
 }
 
-/* Reads a value of a type, and what is in it. */
+/* Reads a value of a type, recursively. */
 static void
 read_value(int type, const char *path)
 {
@@ -108,7 +108,8 @@ read_length(const uint8_t *from)
     return number;
 }
 
-/* The levels of `n` values, by runs of one byte each, as texts of 0 and 1. */
+/* Reads the levels of `n` values, runs of one byte each, as texts of 0 and
+ * 1. */
 static char *
 read_levels(size_t n)
 {
@@ -126,7 +127,7 @@ read_levels(size_t n)
     return levels;
 }
 
-/* The page of a column of a group begins; its values. */
+/* Reads the header of a page; returns its values. */
 static const uint8_t *
 open_page(const uint8_t *file, size_t group, size_t column)
 {
@@ -144,7 +145,7 @@ lists_are_there(const uint8_t *file, size_t group, size_t from, size_t n)
 
     for (size_t i = 0; i < n * D && fine; i++)
         fine = repeated[i] == (i % D ? '1' : '0') && defined[i] == '1';
-    T(fine, "levels of group %zu say lists of %d", group, D);
+    T(fine, "levels of group %zu are lists of %d", group, D);
     T(!memcmp(at, x + from * D, n * D * sizeof *x), "with the features");
     T((size_t)(at - begin) + n * D * sizeof *x == (size_t)seen.size,
       "in a page of its size");
@@ -197,7 +198,7 @@ a_table_is_there(void)
       "as Parquet begins and ends");
     at = file + len - 8 - read_length(file + len - 8);
     read_value(12, "");
-    T(at == file + len - 8, "what is said of it ends where it should");
+    T(at == file + len - 8, "the metadata end at the right place");
     T(!strcmp(seen.names, "features id label same class x list element "),
       "columns: %s", seen.names);
     T(seen.total == N && seen.groups == 2 && seen.rows[0] == 65536 &&

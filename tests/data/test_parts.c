@@ -1,4 +1,4 @@
-/* Indexes of many parts: little is read of them, and what is read is sound. */
+/* Indexes of many parts: only necessary parts are read and checked. */
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -67,22 +67,22 @@ reads_little(void)
     size_t parts;
 
     T(set && set->parts > 10 && checked(set) == 2 && data_size(set) == N,
-      "the first and the last part are read of %zu", set ? set->parts : 0);
+      "only the first and the last part of %zu are read", set ? set->parts : 0);
     T(!data_read(set, N / 2, &got, &err) && got.len == 4 && checked(set) <= 6,
-      "and those that a sample is in: %zu", checked(set));
+      "and those of a sample: %zu", checked(set));
     name_of(N / 2, name);
     T(!strcmp(data_name(set, N / 2), name) &&
           !strcmp(data_class_name(set, 0), "class"),
       "its name is right");
     parts = set->parts;
     T(!data_check(set, &err) && checked(set) == parts,
-      "all are when asked for");
+      "data_check() reads all");
     data_bytes_release(&got);
     data_close(set);
 }
 
-/* A byte is wrong somewhere: how many samples are refused, of those that are
- * looked at, -1 where all are at once; the others are as they were. */
+/* With a wrong byte: counts the refused samples among the checked ones; -1 if
+ * the index is refused; the others are unchanged. */
 static int
 refused(const char *path)
 {
@@ -123,14 +123,14 @@ finds_damage_in_each_part(void)
         bytes[at] ^= 1;
     }
     T(tried > 20 && late > 15 && !silent,
-      "a wrong byte is found when it is touched: %zu of %zu so, the others at "
+      "a wrong byte is found when it is read: %zu of %zu, the others at "
       "once",
       late, tried);
     T(!opened, "data_open() refuses them all: %s", err.msg);
 }
 
 static void
-notices_what_is_written_over_it(void)
+notices_overwriting(void)
 {
     struct data_set *set;
     char junk[sizeof(struct layout_head)];
@@ -140,28 +140,29 @@ notices_what_is_written_over_it(void)
     REQUIRE(!file_write("x.foil", bytes, len, &err));
     set = data_open_parts("x", &err);
     REQUIRE(set && !file_write("x.foil", bytes, len, &err));
-    T(!data_touch(set, N - 1, &err), "another file of that name is none");
+    T(!data_touch(set, N - 1, &err),
+      "a new file of that name is no overwriting");
     data_close(set);
     set = data_open_parts("x", &err);
     file = fopen("x.foil", "r+b");
     memset(junk, 0xff, sizeof junk);
     REQUIRE(set && file && fwrite(junk, sizeof junk, 1, file) == 1 &&
             !fclose(file));
-    T(data_touch(set, 0, &err) == -1 && strstr(err.msg, "was written over"),
-      "what is written is noticed: %s", err.msg);
-    T(data_size(set) == N, "the size stays what it was");
+    T(data_touch(set, 0, &err) == -1 && strstr(err.msg, "was overwritten"),
+      "overwriting is noticed: %s", err.msg);
+    T(data_size(set) == N, "the size is unchanged");
     data_close(set);
     REQUIRE(!file_write("x.foil", bytes, len, &err));
     set = data_open("x", &err);
     REQUIRE(set && !truncate("x.foil", 4096));
     T(data_read(set, N - 1, &got, &err) == DATA_UNREAD &&
-          strstr(err.msg, "was written over"),
-      "so is a file that got shorter");
+          strstr(err.msg, "was overwritten"),
+      "so is truncation");
     data_bytes_release(&got);
     data_close(set);
 }
 
-/* What versions before wrote: no digests of parts. */
+/* The format of older versions: no digests of parts. */
 static void
 reads_the_version_before(void)
 {
@@ -196,7 +197,7 @@ main(void)
     make();
     reads_little();
     finds_damage_in_each_part();
-    notices_what_is_written_over_it();
+    notices_overwriting();
     reads_the_version_before();
     free(bytes);
     leave_folder();

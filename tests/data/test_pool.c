@@ -51,7 +51,7 @@ make_set(void)
     while (!rc && data_index_next(index, &err) > 0)
         continue;
     rc = rc || data_index_write(index, "set.foil", &err);
-    // what changes afterwards is bad
+    // files that change later are bad
     for (size_t i = 0; i < sizeof bad / sizeof *bad && !rc; i++) {
         char name[32];
 
@@ -90,7 +90,7 @@ gives_the_same_kept_or_not(struct data_set *set)
                 wrong += a->width != SIDE || b->height != SIDE ||
                          a->pixel[0] != 20 * i || b->pixel[0] != 20 * i;
         }
-    T(!wrong, "the same pixels, with and without room to keep them");
+    T(!wrong, "the same pixels, with and without cache");
     T(data_pool_bad(some) == 3, "each bad one is counted once");
     T(!data_pool_get(none, 3, &err) && strstr(err.msg, "03.jpg"), "%s",
       err.msg);
@@ -114,7 +114,7 @@ stand_ins_are_good_and_new(struct data_set *set)
         wrong += a != b || a < 6 || is_bad((size_t)a) || is_bad((size_t)c);
         moved += a != c;
     }
-    T(!wrong, "good, not in the batch, the same for everyone");
+    T(!wrong, "good, not in the batch, the same in each pool");
     T(moved > 3, "but not the same for every sample");
     data_pool_free(pool);
     data_pool_free(other);
@@ -133,8 +133,8 @@ nobody_is_left(struct data_set *set)
     data_pool_free(pool);
 }
 
-/* The whole batch, with and without what was made before. */
-/* Whether an image of what was gathered is that view of that id. */
+/* Gathers the whole batch, with and without memory of earlier ones. */
+/* Returns 1 if a gathered image is that view of that id. */
 static int
 is_view(struct data_gather *g, size_t at, struct data_pool *pool,
         const struct image_recipe *recipe, size_t id, unsigned view)
@@ -182,8 +182,8 @@ gathers_a_batch(struct data_set *set)
       "two substitutes");
     T(g.ids[0] == 5 && g.ids[1] == g.batch.substituted[0][1] && g.ids[2] == 0 &&
           g.ids[3] == g.batch.substituted[1][1] && g.ids[4] == 5,
-      "ids say who is in the batch");
-    T(g.ids[1] != g.ids[3] && !is_bad((size_t)g.ids[1]), "nobody twice");
+      "ids are those of the batch");
+    T(g.ids[1] != g.ids[3] && !is_bad((size_t)g.ids[1]), "no sample twice");
     T(is_view(&g, 1 * 3 + 2, pool, &recipe, 0, 1), "[v,b]: view 1 of id 0");
     T(is_view(&g, 2 * 3 + 1, pool, &recipe, 5, 2), "then extra: its view 2");
     free(pixel);
@@ -195,7 +195,7 @@ struct view {
     uint64_t id, epoch, view;
 };
 
-/* The pixels of epoch 8 are these views, one after the other. */
+/* Checks that the pixels of epoch 8 are these views, in order. */
 static int
 gathers(struct data_set *set, const struct data_wanted *want, size_t n,
         const struct view *is)
@@ -252,7 +252,7 @@ gathers_named_views(struct data_set *set)
                               {6, 0, 4},
                               {7, 8, 2},
                               {6, 0, 1}}),
-      "fixed views are those of epoch 0, whatever the epoch is");
+      "fixed views are those of epoch 0 in every epoch");
     T(gathers(set, &endless, 7,
               (struct view[]){{5, 8, 0},
                               {0, 8, 0},
@@ -315,13 +315,13 @@ draws_a_sheet(struct data_set *set)
     T(pixel[3 * (y * width + x / 2)] == 0, "sample 0 is black");
     T(pixel[3 * (y * width + 3 * x)] == 255, "sample 3 is bad: white");
     T(pixel[3 * (3 * y * width + x / 2)] == 120, "sample 6 below");
-    T(pixel[3 * (3 * y * width + x / 2 * 3)] == 120, "its view beside it");
+    T(pixel[3 * (3 * y * width + x / 2 * 3)] == 120, "its view next to it");
     free(pixel);
     data_pool_free(pool);
 }
 
-/* The name of the first image is L, and with large letters if it is the
- * longest. */
+/* Checks the name L of the first image, in large letters if it is the longest
+ * name. */
 static void
 draws_names(struct data_sheet sheet, const struct data_sheet_list *list,
             struct data_pool *first, struct data_pool *rest)
@@ -340,7 +340,7 @@ draws_names(struct data_sheet sheet, const struct data_sheet_list *list,
 
         data_sheet_size(&sheet, &how, &x, &y);
         T(x == width + 2 * 9 && y == height + 2 * (4 + 7 * zoom),
-          "names have room below, and images stand apart");
+          "names have space below, and images are apart");
         pixel = mem_array(x * y, 3);
         data_sheet_lists(&sheet, SIDE, list, first, rest, pixel, &why);
         for (size_t i = 0; i < x * 7 * zoom; i++)
@@ -371,10 +371,10 @@ draws_lists(struct data_set *set)
     data_sheet_size(&sheet, &how, &width, &height);
     pixel = mem_array(width * height, 3);
     T(data_sheet_lists(&sheet, SIDE, list, first, rest, pixel, &why) == 1,
-      "one image of the lists stays white");
+      "one image of the lists is white");
     x = width / 6, y = width * (height / 4);
     T(pixel[3 * (y + x)] == 40, "the first of the list is sample 2");
-    T(pixel[3 * (y + 3 * x)] == 120, "sample 6 beside it");
+    T(pixel[3 * (y + 3 * x)] == 120, "sample 6 next to it");
     T(pixel[3 * (y + 5 * x)] == 255, "there is no third");
     T(pixel[3 * (3 * y + x)] == 255, "of a bad sample: white");
     T(pixel[3 * (3 * y + 5 * x)] == 120, "sample 6 is twice below");

@@ -12,7 +12,8 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
-/* A JPEG of W x H pixels: no multiples of an MCU, and enough for a region. */
+/* A JPEG of W x H pixels: not multiples of an MCU, and large enough for a
+ * region. */
 enum { WIDTH = 157, HEIGHT = 139 };
 
 struct form {
@@ -75,7 +76,7 @@ box_of(void *of, size_t width, size_t height)
     return width == WIDTH && height == HEIGHT ? *box : none;
 }
 
-/* A box up to a side that is drawn, too, so that many are narrow. */
+/* Draws a box up to a random side, so that many are narrow. */
 static struct image_box
 draw_box(void)
 {
@@ -100,7 +101,8 @@ is_same_box(const struct image_box *box)
     return part.width == WIDTH && part.height == HEIGHT;
 }
 
-/* Decode all and a region: the same result, reason and pixels? */
+/* Decodes all and a region: returns 1 for the same result, reason and
+ * pixels. */
 static int
 is_same(const struct data_bytes *file, enum image_policy policy, int *read)
 {
@@ -131,7 +133,7 @@ regions_are_equal(const struct form *form, const struct data_bytes *file)
       "%s: a region has the pixels of the whole", form->name);
 }
 
-/* Wherever a file is damaged or cut off, also below the region. */
+/* Files are damaged or cut off anywhere, also below the region. */
 static void
 damage_is_equal(const struct form *form, const struct data_bytes *file)
 {
@@ -167,7 +169,7 @@ less_is_written(const struct data_bytes *file)
     for (size_t i = 0; i < (size_t)3 * WIDTH * HEIGHT; i++)
         written += part.pixel[i] != 0x55;
     T(written > 3 * 20 * 20 && written < 3 * 64 * 32,
-      "is decoded alone, but the last row: %zu bytes", written);
+      "is decoded with only the last row: %zu bytes", written);
 }
 
 /* A set of two of these files. */
@@ -189,7 +191,7 @@ make_set(const struct data_bytes *file)
     return rc ? NULL : data_open("set", &err);
 }
 
-/* Row `row` of what was gathered is view `view` of `id` in `epoch`. */
+/* Checks that row `row` of the batch is view `view` of `id` in `epoch`. */
 static int
 is_view(struct data_gather *g, const struct image_recipe *recipe, size_t row,
         uint64_t id, uint64_t epoch, uint64_t view)
@@ -204,7 +206,7 @@ is_view(struct data_gather *g, const struct image_recipe *recipe, size_t row,
     return same;
 }
 
-/* Each view finds the pixels that it reads in what was decoded for all. */
+/* The decoded region has the pixels of each view. */
 static void
 views_find_their_pixels(const struct data_bytes *file)
 {

@@ -4,7 +4,7 @@
 #include "pngs.h"
 #include "t.h"
 
-enum { SHARDS = 70 }; // more than are held open at a time
+enum { SHARDS = 70 }; // more than are open at a time
 
 static const char *const two[] = {"a/1.jpg", "b/2.jpg", NULL};
 static const char *const place[] = {"two.tar", NULL};
@@ -26,9 +26,9 @@ reads_from(void)
     REQUIRE(set && !link("two.tar", "same.tar"));
     T(data_reads(set, "./two.tar") && data_reads(set, "same.tar") &&
           data_reads(set, "two.tar.foil"),
-      "a set is read from its data and its index, by any name");
+      "a set reads its data and its index, by any name");
     T(!data_reads(set, "nothing") && !data_reads(set, "."),
-      "and from nothing else");
+      "and no other file");
     data_close(set);
 }
 
@@ -47,17 +47,17 @@ missing_indexes(void)
       "nor are data, nothing and a folder");
     T(!make_index(place, "two.tar.foil", 0) && opens("two.tar") &&
           opens("two.tar.foil"),
-      "by its data or by its own name");
+      "by the data's or the index's name");
     T(data_is_index("two.tar.foil", &err) == 1, "that is one");
     reads_from();
     mkdir("f", 0700);
     put_jpeg("f/1.jpg", 1);
     T(!make_index((const char *const[]){"f", NULL}, "f.foil", 0) &&
           opens("f/") && opens("f"),
-      "a folder with its index beside it");
+      "a folder next to its index");
 }
 
-/* Each byte of an index is guarded; so is its end. */
+/* Each byte of an index is protected; so is its end. */
 static void
 damaged_indexes(void)
 {
@@ -81,7 +81,7 @@ damaged_indexes(void)
     bytes[8] = 1;
     REQUIRE(!file_write("bad.foil", bytes, len, &err));
     T(!opens("bad.foil") && strstr(err.msg, "version 1, not 5: make it again"),
-      "an index of the first form is refused: %s", err.msg);
+      "an index of version 1 is refused: %s", err.msg);
     free(bytes);
 }
 
@@ -94,7 +94,7 @@ data_that_moved(void)
     put_tar("here/two.tar", two);
     T(!make_index((const char *const[]){"here/two.tar", NULL},
                   "here/two.tar.foil", 0),
-      "an index beside its data");
+      "an index next to its data");
     rename("here/two.tar", "there/two.tar");
     rename("here/two.tar.foil", "there/two.tar.foil");
     T(opens("there/two.tar"), "they move together");
@@ -125,7 +125,7 @@ data_that_changed(void)
     T(set && data_read(set, 0, &bytes, &err) == -1 &&
           strstr(err.msg, "'a/1.jpg' has changed since it was indexed"),
       "%s", err.msg);
-    T(set && !data_read(set, 1, &bytes, &err), "the other is as it was");
+    T(set && !data_read(set, 1, &bytes, &err), "the other is unchanged");
     data_close(set);
 
     REQUIRE(!file_write("two.tar", tar, len - 512, &err));
@@ -167,7 +167,7 @@ many_shards(void)
     data_close(set);
 }
 
-/* 1 when the bytes of a sample are where data_where() says. */
+/* Returns 1 if the bytes of a sample are at data_where(). */
 static int
 lies_there(struct data_set *set, size_t id)
 {
@@ -204,11 +204,11 @@ where_samples_are(void)
     unlink("w/1.jpg");
     T(set && !data_where(set, 0, &(uint64_t){0}, &err) &&
           strstr(err.msg, "w/1.jpg"),
-      "a file that has gone is nowhere: %s", err.msg);
+      "a missing file has no path: %s", err.msg);
     data_close(set);
 }
 
-/* Four images, of which one has another name than it should. */
+/* Four images, one with the wrong suffix. */
 static void
 a_set_of_all_forms(void)
 {
@@ -230,7 +230,7 @@ a_set_of_all_forms(void)
     T(set && data_size(set) == 4, "%s", set ? "all four are there" : err.msg);
     for (size_t i = 0; set && i < 4; i++)
         right += data_codec(set, i) == want[i];
-    T(right == 4, "the index knows their forms, whatever their names say");
+    T(right == 4, "the index has their formats, regardless of names");
     T(set && data_width(set, 1) == PICTURE_W &&
           data_height(set, 2) == PICTURE_H,
       "and their sizes");

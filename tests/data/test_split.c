@@ -100,14 +100,15 @@ subsets_refer_to_the_data(const struct data_set *set)
     T(data_subset(set, in_part, 1, "none.foil", &err) == -1, "%s", err.msg);
 }
 
-/* A set of classes of one size, all of one image; their sizes to size[]. */
+/* Thins out classes of equal size, all of one image; their new sizes go to
+ * size[]. */
 static size_t
 thin_out(size_t classes, size_t each, double factor, size_t *size)
 {
     char *text = mem_array(classes * each, 16), *at = text;
     struct data_set *set;
     uint8_t *stays;
-    size_t kept;
+    size_t remaining;
 
     for (size_t i = 0; i < classes * each; i++)
         at += sprintf(at, "1.jpg\t%zu\n", i % classes);
@@ -115,14 +116,14 @@ thin_out(size_t classes, size_t each, double factor, size_t *size)
     set = open_indexed("tail");
     REQUIRE(set);
     stays = mem_array(data_size(set), 1);
-    kept = data_longtail(set, factor, 1, stays);
+    remaining = data_longtail(set, factor, 1, stays);
     for (size_t c = 0; c < classes; c++)
         size[c] = count(set, stays, (int)c);
-    T(kept == count(set, stays, -2), "it tells how many stay");
+    T(remaining == count(set, stays, -2), "it returns how many remain");
     data_close(set);
     free(stays);
     free(text);
-    return kept;
+    return remaining;
 }
 
 static void

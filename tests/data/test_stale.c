@@ -6,7 +6,7 @@
 #include "fixture.h"
 #include "t.h"
 
-/* What data_stale() says of an index; its sentence goes to err. */
+/* Returns data_stale() of an index; its message goes to err. */
 static int
 stale(const char *path)
 {
@@ -21,7 +21,7 @@ stale(const char *path)
 }
 
 static int
-says(const char *path, int rc, const char *what)
+reports(const char *path, int rc, const char *what)
 {
     return stale(path) == rc && strstr(err.msg, what);
 }
@@ -59,7 +59,7 @@ make_data(void)
 static void
 what_has_not_changed_is_fresh(void)
 {
-    T(stale("m") == 0, "an index just made is not out of date: %s", err.msg);
+    T(stale("m") == 0, "a new index is up to date: %s", err.msg);
     put_text("m/a/notes.md", "text");
     put_text("m/a/x.gif", "GIF");
     put_text("m/a/.hidden.jpg", "");
@@ -68,97 +68,98 @@ what_has_not_changed_is_fresh(void)
     T(stale("m") == 0, "they may go again");
     set_time("m/a", 1000000000);
     set_time("m", 2000000000);
-    T(stale("m") == 0, "times alone, as of a copy, tell nothing");
+    T(stale("m") == 0, "changed times alone, as of a copy, do not matter");
     put_text("m/a/2.txt", "another caption");
-    T(stale("m") == 0, "what changes within a file is not looked for");
+    T(stale("m") == 0, "changes within a file do not matter");
 }
 
 static void
-what_has_come_is_told(void)
+new_files_are_reported(void)
 {
     put_jpeg("m/b/new.jpg", 5);
-    T(says("m", 1,
-           "m/b' holds 3 files and folders, and 2 when it was indexed: run "
-           "'foil data index m'"),
+    T(reports("m", 1,
+              "m/b' holds 3 files and folders, and 2 when it was indexed: run "
+              "'foil data index m'"),
       "a file has come: %s", err.msg);
-    T(says("m.foil", 1, "run 'foil data index m'"),
-      "it is told of an index that is named, too");
+    T(reports("m.foil", 1, "run 'foil data index m'"),
+      "also if the index is named");
     unlink("m/b/new.jpg");
-    T(stale("m") == 0, "without it the index fits again");
+    T(stale("m") == 0, "without it the index is up to date again");
     mkdir("m/c", 0700);
-    T(says("m", 1, "m' holds 3 files and folders, and 2"),
+    T(reports("m", 1, "m' holds 3 files and folders, and 2"),
       "a folder has come: %s", err.msg);
     rmdir("m/c");
     put_text("m/b/z.txt", "a caption");
-    T(says("m", 1, "m/b' holds 3"), "a caption has come: %s", err.msg);
+    T(reports("m", 1, "m/b' holds 3"), "a caption has come: %s", err.msg);
     unlink("m/b/z.txt");
     rename("m/a/2.txt", "m/a/1.txt");
-    T(says("m", 1, "m/a' holds other files than when it was indexed"),
+    T(reports("m", 1, "m/a' holds other files than when it was indexed"),
       "a caption has another name: %s", err.msg);
     rename("m/a/1.txt", "m/a/2.txt");
     unlink("m/a/2.txt");
-    T(says("m", 1, "m/a' holds 2 files and folders, and 3"),
+    T(reports("m", 1, "m/a' holds 2 files and folders, and 3"),
       "a caption has gone: %s", err.msg);
     put_text("m/a/2.txt", "a caption");
     T(stale("m") == 0, "all is as it was");
 }
 
 static void
-what_has_gone_is_named(void)
+missing_files_are_named(void)
 {
-    rename("m/b/z.jpg", "kept");
-    T(says("m", -1,
-           "m/b/z.jpg' has gone since it was indexed: run 'foil data index m'"),
+    rename("m/b/z.jpg", "moved");
+    T(reports(
+          "m", -1,
+          "m/b/z.jpg' has gone since it was indexed: run 'foil data index m'"),
       "the file of a sample has gone: %s", err.msg);
     put_jpeg("m/b/y.jpg", 9);
-    T(says("m", -1, "m/b/z.jpg' has gone"),
-      "it is missed where another one came instead: %s", err.msg);
+    T(reports("m", -1, "m/b/z.jpg' has gone"),
+      "also if another file replaces it: %s", err.msg);
     unlink("m/b/y.jpg");
-    rename("kept", "m/b/z.jpg");
-    rename("m/b/deep", "kept");
-    T(says("m", -1, "m/b/deep/1.jpg' has gone"), "a folder has gone: %s",
+    rename("moved", "m/b/z.jpg");
+    rename("m/b/deep", "moved");
+    T(reports("m", -1, "m/b/deep/1.jpg' has gone"), "a folder has gone: %s",
       err.msg);
-    rename("kept", "m/b/deep");
-    rename("m/a", "kept");
-    T(says("m", -1,
-           "m/a/1.jpg' has gone since it was indexed, and others, too"),
+    rename("moved", "m/b/deep");
+    rename("m/a", "moved");
+    T(reports("m", -1,
+              "m/a/1.jpg' has gone since it was indexed, and others, too"),
       "a folder of two has gone: %s", err.msg);
-    rename("kept", "m/a");
+    rename("moved", "m/a");
     T(stale("m") == 0, "all is as it was");
 }
 
 static void
-a_missing_file_is_told_when_it_is_read(void)
+a_missing_file_is_reported_by_reads(void)
 {
     struct data_bytes bytes = {0};
     struct data_set *set = data_open("m", &err);
 
     REQUIRE(set);
-    rename("m/a/1.jpg", "kept");
+    rename("m/a/1.jpg", "moved");
     T(data_read(set, 0, &bytes, &err) == -1 &&
           strstr(err.msg, "No such file") &&
           strstr(err.msg, "run 'foil data index m'"),
-      "a read says how to mend it: %s", err.msg);
+      "a read has the remedy: %s", err.msg);
     put_jpeg("m/a/1.jpg", 77);
     T(data_read(set, 0, &bytes, &err) == -1 && strstr(err.msg, "has changed") &&
           strstr(err.msg, "run 'foil data index m'"),
-      "of another content, too: %s", err.msg);
-    rename("kept", "m/a/1.jpg");
+      "so do other contents: %s", err.msg);
+    rename("moved", "m/a/1.jpg");
     data_close(set);
     data_bytes_release(&bytes);
 }
 
-/* Cheap: a folder whose time is that of the index is not read again. */
+/* Cost: a folder with an unchanged time is not read again. */
 static void
-times_tell_where_to_look(void)
+times_are_hints(void)
 {
     set_time("m/a", 1500000000);
     set_time("m/b", 1500000000);
     reindex("m", "m.foil");
     put_jpeg("m/a/new.jpg", 5);
-    T(says("m", 1, "m/a' holds 4"), "a changed time is looked after");
+    T(reports("m", 1, "m/a' holds 4"), "a folder with a changed time is read");
     set_time("m/a", 1500000000);
-    T(stale("m") == 0, "an equal one costs a stat() and no more");
+    T(stale("m") == 0, "one with an equal time costs a stat()");
     unlink("m/a/new.jpg");
 }
 
@@ -173,13 +174,13 @@ parts_know_their_data(void)
     data_close(set);
     T(stale("part.foil") == 0, "a part of a set is fresh: %s", err.msg);
     put_jpeg("m/a/new.jpg", 5);
-    T(says("part.foil", 1, "make the index 'part.foil' again"),
-      "its data has grown, and another index makes it fit: %s", err.msg);
+    T(reports("part.foil", 1, "make the index 'part.foil' again"),
+      "its data has grown: %s", err.msg);
     unlink("m/a/new.jpg");
-    rename("m/a/2.jpg", "kept");
-    T(says("part.foil", 1, "m/a' holds 2"),
-      "what it has no sample of may have gone: %s", err.msg);
-    rename("kept", "m/a/2.jpg");
+    rename("m/a/2.jpg", "moved");
+    T(reports("part.foil", 1, "m/a' holds 2"),
+      "a file without a sample may be missing: %s", err.msg);
+    rename("moved", "m/a/2.jpg");
 }
 
 static void
@@ -191,23 +192,23 @@ lists_and_tars(void)
     reindex("list", "list.foil");
     T(stale("list") == 0, "a list is fresh: %s", err.msg);
     set_time("list", 1400000000);
-    T(stale("list") == 0, "its time alone tells nothing");
+    T(stale("list") == 0, "its time alone does not matter");
     put_text("list", "m/a/1.jpg\tx\nm/b/z.jpg\tz\n");
-    T(says("list.foil", 1,
-           "list' has changed since it was indexed: run 'foil "
-           "data index list'"),
+    T(reports("list.foil", 1,
+              "list' has changed since it was indexed: run 'foil "
+              "data index list'"),
       "another label in it: %s", err.msg);
     put_text("list", "m/a/1.jpg\tx\n");
-    T(says("list.foil", 1, "list' has changed"), "a line less: %s", err.msg);
+    T(reports("list.foil", 1, "list' has changed"), "a line less: %s", err.msg);
     unlink("list");
-    T(stale("list.foil") == 0, "a list that has gone is not missed");
+    T(stale("list.foil") == 0, "a missing list does not matter");
     put_tar("t.tar", two);
     reindex("t.tar", "t.tar.foil");
     set_time("t.tar", 1400000000);
     T(stale("t.tar") == 0, "a tar is compared when it is opened and read");
 }
 
-/* A copy has other times, and its index comes along or is in another place. */
+/* A copy has other times, and its index moves along or stays. */
 static void
 copies_are_as_good(void)
 {
@@ -219,19 +220,19 @@ copies_are_as_good(void)
     set_time("copy/m", 1600000000);
     set_time("copy/m/a", 1600000000);
     set_time("copy/m/b/deep", 1600000000);
-    T(stale("copy/m") == 0, "data that moved, with other times, is fresh: %s",
+    T(stale("copy/m") == 0, "moved data with other times is up to date: %s",
       err.msg);
     put_jpeg("copy/m/a/new.jpg", 5);
-    T(says("copy/m", 1, "run 'foil data index copy/m'"),
+    T(reports("copy/m", 1, "run 'foil data index copy/m'"),
       "it can go out of date: %s", err.msg);
     unlink("copy/m/a/new.jpg");
     rename("copy/m", "m");
     REQUIRE(!make_index(places, "both.foil", 0));
     T(stale("both.foil") == 0, "a set of two folders is fresh");
-    rename("m/b/deep/1.jpg", "kept");
-    T(says("both.foil", -1, "m/b/deep/1.jpg' has gone") &&
+    rename("m/b/deep/1.jpg", "moved");
+    T(reports("both.foil", -1, "m/b/deep/1.jpg' has gone") &&
           strstr(err.msg, "make the index 'both.foil' again"),
-      "the second of them is looked at, too: %s", err.msg);
+      "the second folder is checked, too: %s", err.msg);
 }
 
 int
@@ -241,10 +242,10 @@ main(void)
         return 1;
     make_data();
     what_has_not_changed_is_fresh();
-    what_has_come_is_told();
-    what_has_gone_is_named();
-    a_missing_file_is_told_when_it_is_read();
-    times_tell_where_to_look();
+    new_files_are_reported();
+    missing_files_are_named();
+    a_missing_file_is_reported_by_reads();
+    times_are_hints();
     parts_know_their_data();
     lists_and_tars();
     copies_are_as_good();

@@ -14,7 +14,7 @@ static const char *const names[] = {"short",  name_200,      "umlaut-\xc3\xbc",
 static const char *const hidden[] = {".git/a", "./b/.c/d/e"};
 enum { NAMES = sizeof names / sizeof *names };
 
-/* Write members of 1, 2, 3, ... bytes with other things between. */
+/* Writes members of 1, 2, 3, ... bytes with other entries between. */
 static void
 write_archive(const char *format)
 {
@@ -102,7 +102,7 @@ put_entry(struct archive *archive, const char *name, const char *hard,
     data_bytes_release(&bytes);
 }
 
-/* What links lead to are samples, as it is in a folder. */
+/* Targets of links are samples, as in a folder. */
 static void
 links_are_followed(const char *format)
 {
@@ -133,7 +133,8 @@ links_are_followed(const char *format)
     for (size_t i = 0; set && i < data_size(set) && i < 5; i++)
         right += !strcmp(data_name(set, i), name[i]) && level_of(set, i) == 7;
     T(set && data_size(set) == 5 && right == 5,
-      "hard and symbolic links are what they lead to: %d of 5", right);
+      "hard and symbolic links have the contents of their targets: %d of 5",
+      right);
     data_close(set);
 }
 
@@ -160,7 +161,7 @@ packs_are_reproducible(void)
     T(pack && data_pack_add(pack, long_name, "", 0, &err) == -1, "%.60s ...",
       err.msg);
     data_pack_drop(pack);
-    T(!file_exists("q.tar"), "what is dropped is not there");
+    T(!file_exists("q.tar"), "a dropped archive leaves no file");
     T(!data_pack_open("none/q.tar", &err), "%s", err.msg);
 }
 

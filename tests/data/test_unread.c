@@ -1,8 +1,8 @@
 #define _DEFAULT_SOURCE // syscall()
-#undef _FORTIFY_SOURCE  // whose headers have a body of pread()
+#undef _FORTIFY_SOURCE  // its headers define pread()
 /*
- * A machine that fails to read says nothing about images: none is bad for it.
- * Mostly waits, 5 s.
+ * A failed read is no fault of the image: no sample becomes bad.  Mostly waits,
+ * 5 s.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -17,10 +17,10 @@
 
 enum { N = 3 }; // samples
 
-/* Reads that are to fail, with that errno; how many did. */
+/* Number of reads that shall fail, their errno, and how many did. */
 static int failing, failure, failed;
 
-/* In place of the C library's, for all of foil that is linked in here. */
+/* Replaces the C library's function for the linked code of foil. */
 ssize_t
 pread(int fd, void *to, size_t n, off_t offset)
 {
@@ -48,7 +48,7 @@ pool_of(struct data_set *set)
         set, &(struct data_pool_how){.max_pixels = IMAGE_MAX_PIXELS});
 }
 
-/* Gathers all samples in a batch; how many have a substitute, or -1. */
+/* Gathers all samples in a batch; returns how many have a substitute, or -1. */
 static int
 substitutes(struct data_pool *pool)
 {
@@ -89,12 +89,13 @@ is_no_bad_image(struct data_set *set, const char *of)
           !data_pool_bad(pool) && data_pool_unread(pool),
       "a sample that cannot be read gets no substitute: %s", err.msg);
     fail(0, 0);
-    T(!substitutes(pool) && !data_pool_unread(pool), "it is good when it can");
+    T(!substitutes(pool) && !data_pool_unread(pool),
+      "it is good once it can be read");
     data_pool_free(pool);
     data_bytes_release(&bytes);
 }
 
-/* What replaces a bad sample may fail, too. */
+/* Reads of a substitute may fail, too. */
 static void
 stops_a_substitute(struct data_set *set)
 {
@@ -104,7 +105,7 @@ stops_a_substitute(struct data_set *set)
     fail(1000, EIO);
     T(data_pool_substitute(pool, 1, 0, 0, 2, taken, &err) == -1 &&
           strstr(err.msg, strerror(EIO)),
-      "no other is taken for it: %s", err.msg);
+      "no other substitute is used: %s", err.msg);
     fail(0, 0);
     T(data_pool_substitute(pool, 1, 0, 0, 2, taken, &err) == 2,
       "the same one is found later");
@@ -139,7 +140,7 @@ notices_a_shorter_tar(struct data_set *set)
     REQUIRE(!stat("a.tar", &st) && !truncate("a.tar", 1024));
     T(data_read(set, N - 1, &bytes, &err) == DATA_UNREAD &&
           strstr(err.msg, "'a.tar' has changed since it was indexed"),
-      "a tar that got shorter is no bad image: %s", err.msg);
+      "a truncated tar makes no image bad: %s", err.msg);
     data_bytes_release(&bytes);
 }
 
@@ -154,11 +155,11 @@ does_not_wait_for_a_pipe(struct data_set *set)
     REQUIRE(!unlink("m/0.jpg"));
     T(data_read(set, 0, &bytes, &err) == -1 &&
           strstr(err.msg, "make the index"),
-      "a file that has gone is bad: %s", err.msg);
+      "a missing file is bad: %s", err.msg);
     data_bytes_release(&bytes);
 }
 
-/* Nothing is left out of an index for it. */
+/* An index does not skip files because of failed reads. */
 static void
 ends_an_index(const char *place)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* The cosine of two rows, naively in double; 0 where one is zero. */
+/* Computes the cosine of two rows naively in double; 0 if one is zero. */
 static inline double
 cosine(size_t d, const float *u, const float *v)
 {

@@ -1,13 +1,14 @@
 #ifndef TESTS_EVAL_NAIVE_ROWS_H
 #define TESTS_EVAL_NAIVE_ROWS_H
 
-/* Rows of unit length that tests of the instruments draw, and their cosines in
+/* Random rows of unit length for tests of the instruments, and their cosines in
  * double. */
 #include "eval/views.h"
 #include "num/vec.h"
 #include "util/rng.h"
 
-/* Fills v [samples,views,d]: a sample's views lie near one another. */
+/* Fills v [samples,views,d] so that the views of a sample are close to each
+ * other. */
 static inline struct eval_views
 naive_rows(size_t samples, size_t views, size_t d, uint64_t seed, float *v)
 {
@@ -33,8 +34,8 @@ naive_dot(const struct eval_views *rows, size_t r, size_t c)
     return sum;
 }
 
-/* Whether c is another sample's row, and of the other view where that is
- * asked for. */
+/* Returns 1 if c is a row of another sample and, with `cross`, of the other
+ * view. */
 static inline int
 naive_negative(const struct eval_views *rows, size_t r, size_t c)
 {

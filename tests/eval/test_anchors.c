@@ -37,7 +37,8 @@ naive_softmax(const struct eval_views *rows, size_t r, double tau)
     return out;
 }
 
-/* The mean of the largest cosines of negatives, each looked for anew. */
+/* Computes the mean of the largest cosines of negatives, with a search for
+ * each. */
 static double
 naive_density(const struct eval_views *rows, size_t r, const double *s)
 {
@@ -69,7 +70,7 @@ naive_own(const struct eval_views *rows, size_t r, const double *p)
     return sum;
 }
 
-/* How far the mean of the negatives' cosines is below the largest. */
+/* Returns the largest cosine of the negatives minus their mean. */
 static double
 naive_bound(const struct eval_views *rows, size_t r, const struct naive *at)
 {
@@ -121,12 +122,12 @@ agree_with_the_definition(struct eval_views *rows, int cross)
         within += out[r].exact <= out[r].bound;
     }
     T_NEAR(kl, 0, 1e-5, "KL and the effective number, cross %d", cross);
-    T_NEAR(own, 0, 1e-5, "the share of the own group");
+    T_NEAR(own, 0, 1e-5, "the share of the anchor's group");
     T_NEAR(density, 0, 1e-6, "the mean of the nearest");
     T_NEAR(largest, 0, 1e-5, "the largest share");
     T_NEAR(exact, 0, 1e-5, "the exact temperature has KL = rho");
-    T_NEAR(bound, 0, 1e-5, "what it can be at most");
-    T(within == N, "and is not above");
+    T_NEAR(bound, 0, 1e-5, "its bound");
+    T(within == N, "and is not above it");
 }
 
 static void
@@ -138,13 +139,13 @@ temperatures_have_ends(void)
 
     T(eval_softmax_exact(4, few, 1) == 0,
       "two of three alike: KL stays below log 1.5");
-    T(eval_softmax_exact(4, few, .4) > 0, "and reaches what is below it");
+    T(eval_softmax_exact(4, few, .4) > 0, "and reaches a rho below it");
     T(eval_softmax_exact(8, wide, 1e-7) > 100, "a small rho: a high one");
     T_NEAR(eval_softmax(4, few, 1e-4, p), log(1.5), 1e-6, "the coldest");
     T(p[0] == .5f && p[1] == .5f && p[2] == 0 && p[3] < 1e-30f,
       "is shared by the largest");
     T_NEAR(eval_softmax(4, few, 1e4, p), 0, 1e-6, "the hottest is uniform");
-    T_NEAR(p[3], 1 / 3., 1e-4, "over negatives alone");
+    T_NEAR(p[3], 1 / 3., 1e-4, "over negatives only");
 }
 
 int
@@ -158,7 +159,7 @@ main(void)
     T(eval_views_negatives(&rows) == 118, "negatives of a row");
     agree_with_the_definition(&rows, 0);
     agree_with_the_definition(&rows, 1);
-    T(eval_views_negatives(&rows) == 59, "of the other view alone");
+    T(eval_views_negatives(&rows) == 59, "only of the other view");
     temperatures_have_ends();
     return t_done();
 }

@@ -9,8 +9,8 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
-/* n images, of which image i has `each` captions, but for some that have none;
- * some captions are equal, with equal vectors. */
+/* n images with `each` captions, except some without; some captions are equal,
+ * with equal vectors. */
 struct pairs {
     size_t n, m, d;
     float *image, *text;
@@ -59,8 +59,8 @@ release(struct pairs *p)
     free(p->group);
 }
 
-/* 1 where caption j answers image i: it is its own, or equal to one of these.
- */
+/* Returns 1 if caption j answers image i: it is its own, or equal to one of its
+ * own. */
 static int
 answers(const struct pairs *p, size_t i, size_t j, int equal)
 {
@@ -71,7 +71,8 @@ answers(const struct pairs *p, size_t i, size_t j, int equal)
     return yes;
 }
 
-/* The rank of a query among `count` candidates, naively; 0: no answer. */
+/* Computes the rank of a query among `count` candidates, naively; 0: no
+ * answer. */
 static double
 naive(const struct pairs *p, size_t query, int of_texts, int equal)
 {
@@ -94,7 +95,7 @@ naive(const struct pairs *p, size_t query, int of_texts, int equal)
     return best > -INFINITY ? rank : 0;
 }
 
-/* Each caption answers what its group answers: all images with an equal one. */
+/* Joined answers: each caption answers all images with an equal one. */
 static struct eval_answers
 images_of(const struct pairs *p, int equal)
 {
@@ -175,7 +176,7 @@ chance_is_the_share_of_answers(void)
     T(a.offset[1] == 2 && a.j[0] == 1 && a.j[1] == 2, "two answers, rising");
     T(a.offset[3] == 3, "one query has none");
     T_NEAR(eval_answers_chance(&a, 4), (2.0 / 4 + 1.0 / 4) / 2, 1e-12,
-           "chance is over those that have one");
+           "chance is over queries with an answer");
     eval_answers_release(&a);
 }
 
@@ -188,7 +189,7 @@ rows_of_zeros_are_bearable(void)
     double rank;
 
     eval_answers_rank(&a, 3, 2, u, v, &rank);
-    T_NEAR(rank, 2, 0, "all scores are 0: the rank of a draw");
+    T_NEAR(rank, 2, 0, "all scores are 0: the expected rank of a random order");
     eval_answers_release(&a);
 }
 

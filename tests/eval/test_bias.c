@@ -29,7 +29,7 @@ draw_estimates(struct drawn *d, uint64_t seed, double lean, double off,
     }
 }
 
-/* The figures by definition, from all estimates but one. */
+/* Computes the figures by definition, from all estimates except one. */
 static void
 naive_figures(const struct drawn *d, size_t without, double out[4])
 {
@@ -89,14 +89,15 @@ agrees_with_the_definition(void)
     T_NEAR(got.square, SIZE, 1e-9, "the exact one");
 }
 
-/* Of many draws: the mean is the truth, and so many intervals hold it. */
+/* Over many repetitions: the mean is the truth, and 95 % of the intervals
+ * contain it. */
 static void
 has_no_bias_of_its_own(void)
 {
     enum { TIMES = 400 };
     const double truth = .2 * .2 + .3 * .3; // (lean g + off)^2 / |g|^2
     double sum = 0;
-    int held = 0;
+    int covered = 0;
 
     for (uint64_t i = 0; i < TIMES; i++) {
         struct drawn d;
@@ -105,11 +106,11 @@ has_no_bias_of_its_own(void)
         draw_estimates(&d, 100 + i, -.2, .3, .5);
         got = eval_bias(R, SIZE, d.estimate, d.step, d.exact);
         sum += got.bias.value / TIMES;
-        held += fabs(got.bias.value - truth) < got.bias.half;
+        covered += fabs(got.bias.value - truth) < got.bias.half;
     }
     T_NEAR(sum, truth, .004, "bias squared, of many");
-    T(held > TIMES * .9 && held < TIMES, "%d of %d intervals hold it", held,
-      TIMES);
+    T(covered > TIMES * .9 && covered < TIMES, "%d of %d intervals contain it",
+      covered, TIMES);
 }
 
 static void

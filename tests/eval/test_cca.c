@@ -19,7 +19,7 @@ column(size_t i, size_t j)
     return (bits ^ bits >> 1 ^ bits >> 2) & 1 ? -1 : 1;
 }
 
-/* Rows of which column j of x and of y has the correlation cos(angle[j]). */
+/* Rows with the correlation cos(angle[j]) between columns j of x and y. */
 static void
 correlated(size_t d, const double *angle, float *x, float *y)
 {
@@ -59,12 +59,12 @@ angles_are_found(void)
             off = fmax(off, fabs(cc - (j == k ? want[j] * want[j] : 0)));
             off = fmax(off, fabs(ce - (j == k ? pow(want[j], 3) : 0)));
         }
-    T(off < 1e-5, "coordinates have no other correlation: %.1e", off);
+    T(off < 1e-5, "other coordinates are not correlated: %.1e", off);
     eval_map_release(&a);
     eval_map_release(&b);
 }
 
-/* x = z A + shift: the correlations stay as they are. */
+/* x = z A + shift: the correlations do not change. */
 static void
 mix(size_t n, size_t d, float shift, float *x)
 {
@@ -116,8 +116,8 @@ ridge_divides(void)
     eval_map_release(&b);
 }
 
-/* Rows that were not seen, twice as wide as there are rows: of equal pairs each
- * is mapped to its partner. */
+/* New rows, with twice as many columns as rows in training: each row is mapped
+ * to its partner. */
 static void
 new_rows_are_mapped_alike(void)
 {
@@ -136,21 +136,21 @@ new_rows_are_mapped_alike(void)
             y[i * WIDE + j] = x[i * D + j % D] * (float)(1 + j % 7) + 3;
     eval_cca(ROWS - 10, D, x, WIDE, y, &(struct eval_cca_settings){D, D, D, 0},
              &a, &b, s);
-    T_NEAR(s[D - 1], 1, 1e-4, "what is the same has correlation 1");
+    T_NEAR(s[D - 1], 1, 1e-4, "equal directions have correlation 1");
     for (size_t i = ROWS - 10; i < ROWS; i++) {
         eval_map_apply(&a, 1, x + i * D, c);
         eval_map_apply(&b, 1, y + i * WIDE, e);
         for (size_t j = 0; j < D; j++)
             off = fmax(off, fabs(c[j] - e[j]));
     }
-    T(off < 2e-3, "new rows come to the same place: %.1e", off);
+    T(off < 2e-3, "new rows and their partners are mapped alike: %.1e", off);
     eval_map_release(&a);
     eval_map_release(&b);
     free(x);
     free(y);
 }
 
-/* Columns without variance, and more directions than there are. */
+/* Columns without variance, and more directions than rank. */
 static void
 no_variance_is_left_out(void)
 {
@@ -167,7 +167,7 @@ no_variance_is_left_out(void)
     eval_map_apply(&a, N, x, out);
     for (size_t i = 0; i < sizeof out / sizeof *out; i++)
         finite &= isfinite(out[i]);
-    T_NEAR(s[0], 1, 1e-5, "one direction that both have");
+    T_NEAR(s[0], 1, 1e-5, "one common direction");
     T(s[1] < 1e-5 && s[2] < 1e-5 && finite, "no other");
     eval_map_release(&a);
     eval_map_release(&b);

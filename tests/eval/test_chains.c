@@ -6,7 +6,7 @@ enum { R = 3, T_STATES = 2000 };
 
 static double x[R * T_STATES];
 
-/* Chains x_t = rho x_{t-1} + noise, around means of their own. */
+/* Chains x_t = rho x_{t-1} + noise, around different means. */
 static void
 draw_series(double rho, double apart)
 {
@@ -24,7 +24,7 @@ draw_series(double rho, double apart)
 }
 
 static void
-rhat_tells_chains_apart(void)
+rhat_separates_chains(void)
 {
     // by hand: halves {1,3} {2,4} {5,7} {6,8}: means 2 3 6 7, variances 2
     static const double few[] = {1, 3, 2, 4, 5, 7, 6, 8};
@@ -32,8 +32,9 @@ rhat_tells_chains_apart(void)
 
     T_NEAR(eval_chains_rhat(2, 4, few), sqrt(.5 + 17 / 3. / 2), 1e-12,
            "of two chains of four states");
-    T(eval_chains_rhat(1, 4, still) == 1, "what never moves is alike");
-    T(isinf(eval_chains_rhat(2, 4, still)), "or is not");
+    T(eval_chains_rhat(1, 4, still) == 1, "constant and equal halves: 1");
+    T(isinf(eval_chains_rhat(2, 4, still)),
+      "constant and different chains: infinite");
     draw_series(.5, 0);
     T(eval_chains_rhat(R, T_STATES, x) < 1.02, "chains of one mean: near 1");
     draw_series(.5, 1);
@@ -78,13 +79,13 @@ distances_of_distributions(void)
         mean += eval_chains_distance(WIDE, wide, count) / TIMES;
     }
     T_NEAR(eval_chains_noise(WIDE, wide, DRAWS), mean, .06,
-           "what independent draws have");
+           "the distance of independent draws");
 }
 
 int
 main(void)
 {
-    rhat_tells_chains_apart();
+    rhat_separates_chains();
     lags_fall_as_they_should();
     distances_of_distributions();
     return t_done();

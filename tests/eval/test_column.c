@@ -26,7 +26,7 @@ histograms_count_all(void)
 
     eval_histogram(8, x, 0, 1, 4, count);
     T(!memcmp(count, want, sizeof want),
-      "four bins, what is beyond at the ends");
+      "four bins, numbers outside at the ends");
 }
 
 static void
@@ -53,8 +53,7 @@ order_keeps_equal_ones(void)
     static const size_t want[] = {1, 3, 0, 2};
     size_t *order = eval_order(4, x);
 
-    T(!memcmp(order, want, sizeof want),
-      "indices rise, equal ones as they are");
+    T(!memcmp(order, want, sizeof want), "a stable order");
     free(order);
 }
 

@@ -1,4 +1,4 @@
-/* Simple features of pictures whose features are known. */
+/* Simple features of pictures with known features. */
 #include <stdlib.h>
 
 #include "eval/descriptor.h"
@@ -65,7 +65,7 @@ squares(size_t n, const float *x)
     return sum;
 }
 
-/* The strength of edges of a direction, over all cells. */
+/* Sums the strength of edges of a direction, over all cells. */
 static double
 strength(size_t direction)
 {
@@ -85,7 +85,7 @@ one_colour(void)
     for (int i = 0; i < ALL; i++)
         off = fmax(off, fabs(out[3 * i] - 1.0) + fabs(out[3 * i + 1] - .50196) +
                             fabs(out[3 * i + 2]));
-    T(off < 1e-4, "of one colour each cell has its mean");
+    T(off < 1e-4, "in one colour each cell has its mean");
     T(squares((size_t)ALL * EVAL_DIRECTIONS, edges) == 0, "and no edge");
     T_NEAR(colours[3 * 16 + 2 * 4], 2, 1e-6, "all pixels have one colour");
     T_NEAR(squares(64, colours), 4, 1e-5, "and no other");
@@ -96,7 +96,7 @@ edges_have_a_direction(void)
 {
     paint(ramp);
     T_NEAR(squares((size_t)ALL * EVAL_DIRECTIONS, edges), 9, 1e-4,
-           "edges are of length 3 in all");
+           "all edges together have length 3");
     T(strength(0) > 0 && strength(4) == 0, "from left to right: direction 0");
     // a cell in the middle: 16 equal gradients; at the side one column less
     T_NEAR(edges[9 * EVAL_DIRECTIONS] / edges[8 * EVAL_DIRECTIONS], 4 / 3.,
@@ -107,19 +107,19 @@ edges_have_a_direction(void)
 }
 
 static void
-cells_are_told_apart(void)
+cells_are_separate(void)
 {
     paint(halves);
     T_NEAR(out[3 * 3], 0, 1e-6, "the left half is black");
     T_NEAR(out[4 * 3], 1, 1e-6, "the right half is white");
     T(edges[3 * EVAL_DIRECTIONS] > 0 && edges[4 * EVAL_DIRECTIONS] > 0 &&
           edges[2 * EVAL_DIRECTIONS] == 0 && edges[5 * EVAL_DIRECTIONS] == 0,
-      "the edge is in the cells beside it alone");
+      "the edge is only in the cells next to it");
     T_NEAR(colours[0], sqrt(2), 1e-5, "half of the pixels are black");
     T_NEAR(colours[63], sqrt(2), 1e-5, "half of them are white");
 }
 
-/* Mirrored from left to right, cells change places and directions turn. */
+/* Mirroring from left to right swaps cells and reflects directions. */
 static void
 mirrored(void)
 {
@@ -150,7 +150,7 @@ mirrored(void)
                     fabs(
                         out[(y * EVAL_CELLS + x) * 3 + c] -
                         before[(y * EVAL_CELLS + EVAL_CELLS - 1 - x) * 3 + c]));
-    T(off < 1e-6, "mirrored, the cells are: %.1e", off);
+    T(off < 1e-6, "mirrored cells: %.1e", off);
     for (size_t i = 0; i < 64; i++)
         off = fmax(off,
                    fabs(colours[i] - before[ALL * (3 + EVAL_DIRECTIONS) + i]));
@@ -163,7 +163,7 @@ main(void)
 {
     one_colour();
     edges_have_a_direction();
-    cells_are_told_apart();
+    cells_are_separate();
     mirrored();
     return t_done();
 }

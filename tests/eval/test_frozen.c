@@ -25,7 +25,8 @@ how_of(const char *objective, double tau, size_t batch, uint64_t seed)
     return how;
 }
 
-/* The mean gradient of the steps of some epochs, from epoch `from` on. */
+/* Computes the mean gradient of the steps of some epochs, from epoch `from`
+ * on. */
 static void
 mean_gradient(struct eval_frozen *frozen, size_t from, size_t to, float *mean,
               double *square)
@@ -58,7 +59,7 @@ distance(size_t n, const float *a, const float *b)
     return off;
 }
 
-/* A batch of all samples has the gradient of the whole set. */
+/* The gradient of a batch of all samples is that of the whole set. */
 static void
 all_at_once_is_exact(const char *objective, int inside, int cross)
 {
@@ -79,7 +80,7 @@ all_at_once_is_exact(const char *objective, int inside, int cross)
     free(work);
 }
 
-/* Over all batches of three of six samples, one after the other. */
+/* The mean over all batches of three of six samples. */
 static void
 shuffles_have_the_mean_of_all_batches(void)
 {
@@ -119,7 +120,7 @@ shuffles_have_the_mean_of_all_batches(void)
     free(work);
 }
 
-/* The bias of a method in batches of three. */
+/* Measures the bias of a method in batches of three. */
 static struct eval_bias
 measure_bias(const char *objective, const char *proposals, size_t epochs)
 {
@@ -202,7 +203,7 @@ pull_is_the_gradient(const char *objective, size_t views)
                                      dz[r * D + k]));
         }
     }
-    T_NEAR(off, 0, 1e-5, "%s of %zu views: W is what the gradient is made of",
+    T_NEAR(off, 0, 1e-5, "%s of %zu views: the gradient follows from W",
            objective, views);
     eval_frozen_free(one);
     eval_frozen_free(other);
@@ -230,8 +231,8 @@ pairs_are_two_different_views(void)
             }
         }
     T(!wrong, "two views of each sample of a batch");
-    T(seen[0] > 60 && seen[1] > 60 && seen[2] > 60, "any of them: %d %d %d",
-      seen[0], seen[1], seen[2]);
+    T(seen[0] > 60 && seen[1] > 60 && seen[2] > 60,
+      "all of them are used: %d %d %d", seen[0], seen[1], seen[2]);
     eval_frozen_free(frozen);
 }
 

@@ -42,7 +42,7 @@ zero_rows_are_collapsed_too(void)
     eval_geometry(N, D, x, &g);
     T(g.uniformity == 0, "rows that are all zero have uniformity 0");
     T(g.cosine == 0 && g.deviation == 0 && g.dimensions == 0,
-      "they have no cosine, no deviation and no direction in use");
+      "their cosine, deviation and dimensions are 0");
     T(g.zero_rows == N, "each of them is counted");
     x[0] = 3;
     eval_geometry(N, D, x, &g);
@@ -183,8 +183,8 @@ naive_cosine(const float *a, const float *b)
     return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
 }
 
-/* How many counts are not in the bin of the naive ones: an edge may be missed
- * by rounding. */
+/* Returns how many counts are in another bin than the naive ones: at an edge
+ * rounding decides. */
 static size_t
 misplaced(const size_t *count, const size_t *naive)
 {

@@ -37,8 +37,8 @@ naive(enum eval_metric metric, size_t d, const float *q, const float *r)
 }
 
 /*
- * Counts what is wrong with one row of neighbours: a score that is not the
- * formula's, a wrong order, or one left out that is nearer than the last.
+ * Counts the errors in one row of neighbours: a wrong score, a wrong order, or
+ * a missing one that is nearer than the last.
  */
 static size_t
 faults(enum eval_metric metric, size_t n, size_t d, const float *query,
@@ -117,7 +117,7 @@ all_references_in_order(void)
     eval_knn_free(knn);
 }
 
-/* More equal references than candidates are kept: the exhaustive search. */
+/* More equal references than candidates: the exhaustive search. */
 static void
 equal_rows_rank_by_id(void)
 {
@@ -238,9 +238,8 @@ scores_do_not_change_the_order(void)
 }
 
 /*
- * Queries that faster products than f32 settle, beside some that only f32 does,
- * and some that are searched in double: more of them than are looked for at a
- * time, and k a small part of the references.
+ * Queries that fast products answer, some that need f32, and some that need
+ * double: more of them than in a block, with k a small part of the references.
  */
 static void
 near_ties_are_in_order(size_t m, size_t ties)

@@ -55,7 +55,8 @@ main(void)
     for (int i = 0; i < N; i++)
         w[i] = 1;
     start = bowl(NULL, w, g);
-    T(eval_lbfgs(N, bowl, NULL, 3, 1e-9, w, &f) == 3, "no more than asked");
+    T(eval_lbfgs(N, bowl, NULL, 3, 1e-9, w, &f) == 3,
+      "no more iterations than allowed");
     T(f < start, "but lower");
 
     taken = eval_lbfgs(2, valley, NULL, 200, 1e-9, two, &f);
@@ -63,6 +64,7 @@ main(void)
     T_NEAR(two[1], 1, 1e-6, "its other coordinate");
 
     taken = eval_lbfgs(1, slide, NULL, 1000, 1e-6, one, &f);
-    T(fabs(f) <= 1e-6 && taken < 100, "a slide ends where it is flat");
+    T(fabs(f) <= 1e-6 && taken < 100,
+      "a slope without a minimum ends where it is flat");
     return t_done();
 }

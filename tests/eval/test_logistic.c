@@ -24,7 +24,7 @@ draw(uint64_t seed, struct eval_linear *linear)
         linear->w[i] = (float)rng_normal(&rng);
 }
 
-/* The equation in the header, as directly as C can say it. */
+/* The equation of the header, naively. */
 static double
 naive(const struct eval_linear *linear, size_t *right)
 {
@@ -69,7 +69,7 @@ agrees_with_naive(struct eval_linear *linear)
     draw(1, linear);
     T_NEAR(eval_logistic_sum(linear, &rows, NULL, work, &right),
            naive(linear, &want), 1e-5, "naive rewrite");
-    T(right == want, "%zu rows have their own label", want);
+    T(right == want, "%zu rows are classified correctly", want);
     T_NEAR(eval_logistic_accuracy(linear, &rows), (double)want / N, 1e-12,
            "accuracy");
     eval_logistic_count(linear, &rows, count);
@@ -83,7 +83,7 @@ agrees_with_naive(struct eval_linear *linear)
         hits += count[c * C + c];
         T(sum == own, "each of %zu rows of class %zu gets a label", own, c);
     }
-    T(hits == want, "its own as often");
+    T(hits == want, "the correct one as often");
 }
 
 static void
@@ -146,8 +146,8 @@ fit_is_stationary(struct eval_linear *linear)
         if (i < D * C)
             sum += l2 / 2 * linear->w[i] * linear->w[i];
     }
-    T(worst < 1e-6, "no slope where the fit ends: %g", worst);
-    T_NEAR(loss, sum, 1e-6, "its loss has the penalty in it");
+    T(worst < 1e-6, "the gradient is 0 at the end of the fit: %g", worst);
+    T_NEAR(loss, sum, 1e-6, "its loss includes the penalty");
 }
 
 int

@@ -6,8 +6,8 @@
 
 enum { N = 14, K = 2, SWEEPS = 60 };
 
-/* How often each two samples have met. */
-static double met[N][N];
+/* Counts the common batches of each two samples. */
+static double paired[N][N];
 static uint32_t near[N * K];
 
 static void
@@ -16,7 +16,7 @@ add_batch(struct eval_pairs *pairs, size_t n, const int64_t *ids)
     eval_pairs_add(pairs, n, ids);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++)
-            met[ids[i]][ids[k]] += i != k;
+            paired[ids[i]][ids[k]] += i != k;
 }
 
 /* The second largest eigenvalue of a symmetric matrix, by Jacobi's rotations.
@@ -63,17 +63,17 @@ agree_with_the_matrix(const struct eval_pairs *pairs, const char *what)
 
     for (size_t i = 0; i < N; i++)
         for (size_t k = 0; k < N; k++) {
-            degree[i] += met[i][k];
-            all += met[i][k];
-            distinct += met[i][k] > 0;
+            degree[i] += paired[i][k];
+            all += paired[i][k];
+            distinct += paired[i][k] > 0;
         }
     for (size_t i = 0; i < N * K; i++)
-        hard += met[i / K][near[i]] > 0;
+        hard += paired[i / K][near[i]] > 0;
     for (size_t i = 0; i < N; i++)
         for (size_t k = 0; k < N; k++)
-            p[i][k] = met[i][k] / sqrt(degree[i] * degree[k]);
+            p[i][k] = paired[i][k] / sqrt(degree[i] * degree[k]);
     T_NEAR(got.coverage, distinct / (N * (N - 1)), 1e-12, "%s: coverage", what);
-    T_NEAR(got.again, 1 - distinct / all, 1e-12, "met again");
+    T_NEAR(got.again, 1 - distinct / all, 1e-12, "repeated pairs");
     T_NEAR(got.hardest, hard / (N * K), 1e-12, "hardest");
     T_NEAR(got.second, naive_second(p), 1e-9, "second eigenvalue");
 }
@@ -85,7 +85,7 @@ random_batches(void)
     struct rng rng;
     int64_t ids[N];
 
-    memset(met, 0, sizeof met);
+    memset(paired, 0, sizeof paired);
     eval_pairs_init(&pairs, N);
     rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
     for (size_t i = 0; i < N; i++)
@@ -116,7 +116,7 @@ ends_of_the_scale(void)
     eval_pairs_add(&pairs, 7, ids + 6);
     got = eval_pairs_measure(&pairs, 0, NULL);
     T(got.parts == 3 && got.unseen == 1 && got.second == 1,
-      "two batches and a sample that is left out: three parts");
+      "two batches and a sample in none: three parts");
     eval_pairs_add(&pairs, N, ids);
     got = eval_pairs_measure(&pairs, 0, NULL);
     T(got.coverage == 1 && got.parts == 1 && got.unseen == 0,
@@ -126,7 +126,7 @@ ends_of_the_scale(void)
     eval_pairs_add(&pairs, N, ids);
     got = eval_pairs_measure(&pairs, 0, NULL);
     T_NEAR(got.second, -1. / (N - 1), 1e-6, "alone it is complete");
-    T(got.again == 0, "and nobody met again");
+    T(got.again == 0, "and no pair repeats");
     eval_pairs_release(&pairs);
 }
 

@@ -17,8 +17,8 @@ static const struct eval_probe_spec spec = {.classes = C,
                                             .tolerance = 1e-6};
 
 /*
- * Classes whose means are `apart` deviations along an axis of their own, the
- * features on wildly different scales.
+ * Classes with means `apart` deviations along different axes, and features of
+ * very different scales.
  */
 static void
 draw(struct rng *rng, size_t n, double apart, float *x, int64_t *y)
@@ -44,14 +44,14 @@ setup(uint64_t seed, double apart)
 }
 
 static void
-separable_classes_are_told_apart(void)
+separable_classes_are_classified(void)
 {
     struct eval_probe probe;
 
     setup(1, 12);
     eval_probe_logistic(&spec, &train, &test, &probe);
     T_NEAR(probe.accuracy, 1, 1e-12, "12 deviations apart: all right");
-    T_NEAR(probe.held_out, 1, 1e-12, "so were the held out ones");
+    T_NEAR(probe.held_out, 1, 1e-12, "so were the validation rows");
     T(probe.l2 == eval_probe_grid[0], "a tie goes to the strongest penalty");
 }
 
@@ -64,7 +64,7 @@ unlabelled_noise_is_chance(void)
     eval_probe_logistic(&spec, &train, &test, &probe);
     // 300 draws of 1/3: standard error .027
     T_NEAR(probe.accuracy, 1. / C, 0.11, "no signal: chance");
-    T(probe.train < 0.5, "nor does the penalty let it learn noise by heart");
+    T(probe.train < 0.5, "and the penalty prevents overfitting");
 }
 
 static void
@@ -85,7 +85,7 @@ scale_does_not_matter(void)
 }
 
 static void
-fixed_penalty_is_kept(void)
+fixed_penalty_is_used(void)
 {
     struct eval_probe_spec fixed = spec;
     struct eval_probe strong, weak;
@@ -95,7 +95,7 @@ fixed_penalty_is_kept(void)
     eval_probe_logistic(&fixed, &train, &test, &strong);
     fixed.l2 = 1e-3;
     eval_probe_logistic(&fixed, &train, &test, &weak);
-    T(strong.l2 == 10 && weak.l2 == 1e-3, "the penalty asked for");
+    T(strong.l2 == 10 && weak.l2 == 1e-3, "the requested penalty");
     T(strong.loss > weak.loss + 0.1, "a strong one leaves a larger loss");
 }
 
@@ -148,7 +148,7 @@ count(void *self)
 }
 
 static void
-passes_are_told(void)
+passes_are_reported(void)
 {
     struct eval_probe_spec fixed = spec;
     size_t passes = 0;
@@ -159,11 +159,11 @@ passes_are_told(void)
     fixed.l2 = 1e-3;
     fixed.watch = &watch;
     eval_probe_logistic(&fixed, &train, &test, &probe);
-    T(passes > probe.iterations, "a fit of %zu iterations told of %zu passes",
+    T(passes > probe.iterations, "a fit of %zu iterations reported %zu passes",
       probe.iterations, passes);
 }
 
-/* One row: the loss met in the third epoch shows rate, gradient, momentum. */
+/* One row: the loss of the third epoch depends on rate, gradient, momentum. */
 static void
 three_steps_by_hand(int nesterov)
 {
@@ -195,13 +195,13 @@ three_steps_by_hand(int nesterov)
         gap += 4 * 0.5 * (nesterov ? p + 0.9 * v : v);
     }
     T(!eval_probe_sgd(&thrice, &watched, &one, &one, &probe, &err),
-      "three epochs%s", nesterov ? " that look ahead" : "");
-    T_NEAR(probe.loss, loss, 1e-6, "the loss that the third one met");
-    T(passes == 3, "each epoch was told of as one pass");
+      "three epochs%s", nesterov ? " with Nesterov momentum" : "");
+    T_NEAR(probe.loss, loss, 1e-6, "the loss of the third one");
+    T(passes == 3, "each epoch was reported as one pass");
 }
 
 static void
-divergence_is_said(void)
+divergence_is_an_error(void)
 {
     struct eval_probe probe;
     struct err err = {""};
@@ -218,15 +218,15 @@ divergence_is_said(void)
 int
 main(void)
 {
-    separable_classes_are_told_apart();
+    separable_classes_are_classified();
     unlabelled_noise_is_chance();
     scale_does_not_matter();
-    fixed_penalty_is_kept();
-    passes_are_told();
+    fixed_penalty_is_used();
+    passes_are_reported();
     constant_feature_is_harmless();
     protocols_learn();
     three_steps_by_hand(0);
     three_steps_by_hand(1);
-    divergence_is_said();
+    divergence_is_an_error();
     return t_done();
 }

@@ -11,7 +11,7 @@ struct pairs {
     double *forward, *backward;
 };
 
-/* Pairs with as much in common as they have apart. */
+/* Pairs with equal common and separate parts. */
 static struct pairs
 make(size_t n, size_t d)
 {
@@ -53,7 +53,7 @@ score(const struct pairs *p, const float *u, const float *v, int cosine)
     return cosine ? uu * vv > 0 ? uv / sqrt(uu * vv) : 0 : uv;
 }
 
-/* The rank of row i of `to` for row i of `from`, naively. */
+/* Computes the rank of row i of `to` for row i of `from`, naively. */
 static double
 naive(const struct pairs *p, const float *from, const float *to, size_t i,
       int cosine)

@@ -8,7 +8,7 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
-/* Rows about `groups` centres that are far apart. */
+/* Rows around `groups` distant centres. */
 static float *
 make_groups(size_t n, size_t d, size_t groups, double spread)
 {
@@ -33,7 +33,7 @@ measure_square(size_t d, const float *a, const float *b)
     return sum;
 }
 
-/* p_ij of all pairs, in double, by a search of its own. */
+/* Computes p_ij of all pairs, in double, with a separate search. */
 static double *
 find_naively(size_t n, size_t d, const float *x, size_t k, double perplexity)
 {
@@ -108,7 +108,7 @@ affinities_are_those_of_the_formula(size_t n, size_t d, double perplexity)
     free(x);
 }
 
-/* Exactly where no cell is taken for its points, and nearly where some are. */
+/* Exact if no cell is approximated, otherwise nearly. */
 static void
 groups_repel_as_their_points(size_t n, float theta, double within)
 {
@@ -119,7 +119,7 @@ groups_repel_as_their_points(size_t n, float theta, double within)
     double worst = 0;
 
     if (n > 3)
-        memcpy(y + 2, y, 2 * sizeof *y); // two at one place
+        memcpy(y + 2, y, 2 * sizeof *y); // two at one position
     for (int again = 0; again < 2; again++)
         eval_quadtree_build(&tree, n, y);
     for (size_t i = 0; i < n; i += QUADTREE_GROUP)
@@ -182,7 +182,7 @@ diverge_naively(size_t n, const double *p, const float *y)
 }
 
 static void
-groups_lie_apart(void)
+groups_are_separate(void)
 {
     enum { N = 150, D = 20, GROUPS = 5 };
     float *x = make_groups(N, D, GROUPS, .1);
@@ -211,7 +211,7 @@ groups_lie_apart(void)
     free(x);
 }
 
-/* A step moves against the slope of KL. */
+/* A step moves against the gradient of KL. */
 static void
 first_step_is_downhill(void)
 {
@@ -236,8 +236,7 @@ first_step_is_downhill(void)
     for (size_t i = 0; i < 2 * N; i++)
         worst = fmax(worst, fabs((double)y[i]));
     T(most < .01 * kl && worst > .5,
-      "at rest after 310 steps: no slope above %.1e where KL is %.3f", most,
-      kl);
+      "converged after 310 steps: no slope above %.1e with KL %.3f", most, kl);
     free(p);
     free(moved);
     free(y);
@@ -263,7 +262,7 @@ threads_do_not_matter(void)
     free(x);
 }
 
-/* A map that was turned and mirrored comes back. */
+/* A rotated and mirrored map is restored. */
 static void
 turned_maps_come_back(int mirrored)
 {
@@ -283,16 +282,15 @@ turned_maps_come_back(int mirrored)
     eval_tsne_turn(N, onto, y);
     for (size_t i = 0; i < 2 * N; i++)
         worst = fmax(worst, fabs(onto[i] - mean[i & 1] - y[i]));
-    T(worst < 1e-5, "a map that was turned%s comes back within %.1e",
+    T(worst < 1e-5, "a rotated%s map is restored within %.1e",
       mirrored ? " and mirrored" : "", worst);
     free(y);
     free(onto);
 }
 
-/* The map of rows that moved a little, begun from the earlier one, lies on it.
- */
+/* Rows that moved a little: a map from the earlier one is close to it. */
 static void
-frames_of_a_film_are_alike(void)
+frames_of_an_animation_are_alike(void)
 {
     enum { N = 200, D = 10 };
     float *x = make_groups(N, D, 5, .2), *before, *after, *fresh;
@@ -311,7 +309,7 @@ frames_of_a_film_are_alike(void)
         size += measure_square(2, before + 2 * i, (float[2]){0});
     }
     T(moved < .1 * size && kl[1] < 1.1 * kl[2],
-      "a film: points move by %.3f of their spread; KL %.3f, begun anew %.3f",
+      "animation: points move by %.3f of their spread; KL %.3f, from PCA %.3f",
       sqrt(moved / size), kl[1], kl[2]);
     free(before);
     free(after);
@@ -319,7 +317,7 @@ frames_of_a_film_are_alike(void)
     free(x);
 }
 
-/* Few rows, of one column, all the same. */
+/* Few rows, with one column, or all equal. */
 static void
 small_maps_are_finite(size_t n, size_t d, double spread)
 {
@@ -348,12 +346,12 @@ main(void)
     groups_repel_as_their_points(3, 0, 1e-6);
     groups_repel_as_their_points(500, 0, 1e-5);
     groups_repel_as_their_points(500, .5F, .02);
-    groups_lie_apart();
+    groups_are_separate();
     first_step_is_downhill();
     threads_do_not_matter();
     turned_maps_come_back(0);
     turned_maps_come_back(1);
-    frames_of_a_film_are_alike();
+    frames_of_an_animation_are_alike();
     small_maps_are_finite(4, 3, .1);
     small_maps_are_finite(8, 1, .1);
     small_maps_are_finite(20, 5, 0);

@@ -22,7 +22,7 @@ neighbours_choose(void)
 }
 
 static void
-right_ones_are_counted(void)
+right_votes_are_counted(void)
 {
     const uint32_t ids[] = {2, 0, 1, 3, 2, 1};
     const int64_t labels[] = {4, 4, 1, 1}, want[] = {4, 1};
@@ -40,6 +40,6 @@ int
 main(void)
 {
     neighbours_choose();
-    right_ones_are_counted();
+    right_votes_are_counted();
     return t_done();
 }

@@ -8,8 +8,8 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
-/* Images about the text of their class; the texts, m of them, are of classes
- * m, m - 1, ... 1, and those of 0 and 2 are equal where there are that many. */
+/* Images around the text of their class; the m texts are of classes m, m - 1,
+ * ... 1, and those of 0 and 2 are equal if there are that many. */
 struct scene {
     size_t n, m, d, classes;
     float *x, *v;
@@ -35,7 +35,7 @@ make(size_t n, size_t m, size_t d)
     if (m > 2)
         memcpy(s.v, s.v + 2 * d, d * sizeof *s.v);
     for (size_t i = 0; i < n; i++) {
-        s.label[i] = (int64_t)(i % s.classes); // of 0 there is no text
+        s.label[i] = (int64_t)(i % s.classes); // class 0 has no text
         for (size_t k = 0; k < d; k++) {
             s.x[i * d + k] = 2 * (float)rng_normal(&rng);
             if (s.label[i])
@@ -54,7 +54,7 @@ release(struct scene *s)
     free(s->class);
 }
 
-/* The rank of the own class of an image; 0 where it has no text. */
+/* Computes the rank of the class of an image; 0 if it has no text. */
 static double
 naive(const struct scene *s, size_t i)
 {
@@ -123,7 +123,7 @@ texts_in_another_order_find_the_same(void)
 }
 
 static void
-equal_texts_name_none(void)
+equal_texts_predict_no_class(void)
 {
     const float x[] = {1, 0}, v[] = {1, 0, 1, 0, 1, 0};
     const int64_t label[] = {1}, class[] = {0, 1, 2};
@@ -144,6 +144,6 @@ main(void)
     agrees_with_naive(700, 8, 16);
     agrees_with_naive(600, 40, 8);
     texts_in_another_order_find_the_same();
-    equal_texts_name_none();
+    equal_texts_predict_no_class();
     return t_done();
 }

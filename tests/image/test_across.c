@@ -7,14 +7,14 @@
 #include "util/clones.h"
 #include "util/rng.h"
 
-/* Not for sanitizers: the code is left out there. */
+/* Sanitizer builds lack the code. */
 
 enum { PAGE = 4096, PAGES = 8, MOST = 40, TAPS = 7, HALF = 1 << 21 };
 
 static struct rng rng;
 static struct image_scratch *scratch;
 
-/* Random taps of each pixel, whose first one is 0 and whose last one ends at
+/* Random taps of each pixel; the first starts at 0 and the last ends at
  * `width`; weights that sum to 1. */
 static void
 draw_axis(size_t width, struct image_axis *axis, struct image_tap *tap,
@@ -55,7 +55,7 @@ mix_one(const struct image_across *job, size_t y, size_t at, size_t c)
     return (uint8_t)(sum >> 22);
 }
 
-/* Draw a job whose image ends where memory does, and compare. */
+/* Draws a random job with an image at the end of its memory, and compares. */
 static int
 is_as_defined(uint8_t *end)
 {
@@ -85,7 +85,7 @@ is_as_defined(uint8_t *end)
     return same && out[3 * job.height * axis.n] == 0x55;
 }
 
-/* Whether this build has the code, and the processor what it needs. */
+/* Returns 1 if this build has the code, and the processor supports it. */
 static int
 can_mix(void)
 {
@@ -110,7 +110,7 @@ main(void)
     rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
     for (uint8_t *x = page; x < end; x++)
         *x = (uint8_t)(rng_below(&rng, 3) ? rng_below(&rng, 256) : 255);
-    T(!mprotect(end, PAGE, PROT_NONE), "of which the last is out of bounds");
+    T(!mprotect(end, PAGE, PROT_NONE), "the last page is out of bounds");
     for (int i = 0; i < JOBS; i++)
         same += is_as_defined(end);
     if (can_mix())

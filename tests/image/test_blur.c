@@ -21,7 +21,8 @@ noise(size_t n, uint8_t *x)
         x[i] = (uint8_t)rng_below(&rng, 256);
 }
 
-/* Variance of the blur of a line's single bright pixel, times 255 / all. */
+/* Computes the variance of the blur of a line's single bright pixel, times 255
+ * / all. */
 static double
 spread(const uint8_t *row, double *sum)
 {
@@ -69,15 +70,15 @@ flat_and_faint(void)
     image_blur_kernel(SIDE, SIDE, 9, 2, plane, &scratch);
     for (size_t i = 0; i < sizeof plane; i++)
         wrong += plane[i] != 201;
-    T(!wrong, "a flat picture stays, up to its edge");
+    T(!wrong, "a flat picture does not change, up to its edge");
     noise(sizeof plane, plane);
     memcpy(was, plane, sizeof plane);
     image_blur_box(SIDE, SIDE, 0.02, plane, &scratch);
     image_blur_kernel(SIDE, SIDE, 5, 0.02, plane, &scratch);
-    T(!memcmp(plane, was, sizeof plane), "sigma next to nothing: no change");
+    T(!memcmp(plane, was, sizeof plane), "a tiny sigma: no change");
 }
 
-/* Across first or down first must not matter but for rounding. */
+/* The order of across and down matters only by rounding. */
 static void
 transposed(int kernel)
 {
@@ -104,7 +105,7 @@ transposed(int kernel)
 }
 
 /* One pass over a line by the definition, in double: a mean of 2 radius + 1
- * pixels, of the outer ones a fraction. */
+ * pixels and fractions of the outer ones. */
 static void
 pass_by_hand(double radius, int n, const double *in, double *out)
 {
@@ -123,8 +124,8 @@ pass_by_hand(double radius, int n, const double *in, double *out)
 }
 
 /*
- * Lines of many lengths, under a box of one pixel, of three and of more, each
- * with a fraction: up to a level where fixed point rounds otherwise.
+ * Lines of many lengths, with boxes of one pixel, of three and of more, each
+ * with a fraction: equal up to one level of rounding.
  */
 static void
 box_agrees_with_naive(void)
@@ -158,10 +159,10 @@ box_agrees_with_naive(void)
     T(off < 600, "box: %d of 29975 pixels are another level", off);
 }
 
-/* Line by line, and then column by column: pictures of few pixels are made in
- * another way than those of many. */
+/* Line by line, then column by column: small and large pictures use different
+ * code. */
 static void
-large_is_as_its_lines(void)
+large_pictures_equal_their_lines(void)
 {
     enum { W = 77, H = 83 };
     static uint8_t all[W * H], apart[W * H], column[H];
@@ -181,10 +182,10 @@ large_is_as_its_lines(void)
                 wrong += all[y * W + x] != column[y];
         }
     }
-    T(!wrong, "box: a picture is as its lines and columns, to the bit");
+    T(!wrong, "box: a picture equals its lines and columns, to the bit");
 }
 
-/* The 2-D sum in double, with the index folded by hand. */
+/* The 2-D sum in double, with indices reflected naively. */
 static double
 naive(size_t n, const uint8_t *x, int taps, double sigma, int at_x, int at_y)
 {
@@ -225,12 +226,12 @@ smaller_than_the_blur(void)
 
     image_blur_box(1, 1, 5, one, &scratch);
     image_blur_kernel(1, 1, 23, 5, one, &scratch);
-    T(one[0] == 9, "one pixel stays what it is");
+    T(one[0] == 9, "one pixel does not change");
     image_blur_box(3, 1, 20, line, &scratch);
     T(line[0] == line[2] && line[1] < 20, "three under a wide box are even");
     image_blur_kernel(3, 1, 101, 20, also, &scratch);
     T(also[0] == also[2] && abs(also[1] - 45) < 3,
-      "mirrored on and on: 0 90 0 90, of mean 45");
+      "mirrored repeatedly: 0 90 0 90, with mean 45");
 }
 
 int
@@ -241,7 +242,7 @@ main(void)
     transposed(0);
     transposed(1);
     box_agrees_with_naive();
-    large_is_as_its_lines();
+    large_pictures_equal_their_lines();
     kernel_agrees_with_naive();
     smaller_than_the_blur();
     image_scratch_free(scratch);

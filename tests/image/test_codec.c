@@ -12,7 +12,7 @@ static struct err err;
 static struct image_decoder *decoder;
 static struct image image;
 
-/* Any numbers, the same each time. */
+/* Reproducible random numbers. */
 static void
 fill(uint8_t *bytes, size_t n)
 {
@@ -38,7 +38,7 @@ decode(const struct data_bytes *bytes)
     return rc;
 }
 
-/* Decoded, the form has these pixels. */
+/* Checks that a decoded file has these pixels. */
 static int
 is(const struct form *form, const uint8_t *want)
 {
@@ -57,7 +57,7 @@ png_of_all_forms(void)
 
     fill(rgb, sizeof rgb);
     T(is(&(struct form){PNG_COLOR_TYPE_RGB, 8, 0, rgb, 3 * W, 0, 0, 0, 0}, rgb),
-      "colour comes back");
+      "colour is restored");
     T(is(&(struct form){PNG_COLOR_TYPE_RGB, 8, 1, rgb, 3 * W, 0, 0, 0, 0}, rgb),
       "interlaced, too");
     fill(grey, sizeof grey);
@@ -77,7 +77,7 @@ png_of_all_forms(void)
          want),
       "what is transparent lies on white");
     T(image.pixel[0] == 255 && image.pixel[3] == rgba[4],
-      "white alone, or nothing of it");
+      "only white, or no white");
 }
 
 static void
@@ -92,7 +92,7 @@ png_of_all_depths(void)
     }
     T(is(&(struct form){PNG_COLOR_TYPE_RGB, 16, 0, wide, 6 * W, 0, 0, 0, 0},
          rgb),
-      "of 16 bits 8 stay");
+      "16 bits become 8");
     wide[0] = 100;
     wide[1] = 255; // 100.996 of 255
     memcpy(want, rgb, sizeof rgb);
@@ -156,7 +156,7 @@ webp(void)
     for (size_t i = 0; i < N; i++)
         rgba[4 * i + 3] = 255;
     bytes = write_webp(rgba);
-    T(!decode(&bytes) && image.pixel[4] == rgba[5], "without an alpha as well");
+    T(!decode(&bytes) && image.pixel[4] == rgba[5], "also without alpha");
     data_bytes_release(&bytes);
 }
 
@@ -170,9 +170,9 @@ refuses(struct data_bytes *bytes, const char *why)
     return refused;
 }
 
-/* Each way of damage is found, by the header alone where that shows it. */
+/* Each kind of damage is detected, by the header if possible. */
 static void
-what_is_no_image_is_refused(void)
+other_files_are_refused(void)
 {
     static uint8_t rgba[4 * N];
     struct data_bytes png = write_png(
@@ -180,7 +180,7 @@ what_is_no_image_is_refused(void)
     struct data_bytes webp = write_webp(rgba), none = {0};
     size_t whole, width, height, taken = 0;
 
-    T(refuses(&none, "is empty"), "nothing is empty");
+    T(refuses(&none, "is empty"), "an empty file is refused");
     none.data = (uint8_t *)"GIF89a and more";
     none.len = 15;
     T(refuses(&none, "is not a JPEG, PNG or WebP image"), "GIF is refused");
@@ -196,12 +196,12 @@ what_is_no_image_is_refused(void)
     memcpy(png.data + 16, "\x7f\xff\xff\xff\x7f\xff\xff\xff", 8);
     T(image_codec_header(&decoder, png.data, png.len, (size_t)1 << 40, &width,
                          &height, &err),
-      "so is a PNG that is changed: %s", err.msg);
+      "so is a modified PNG: %s", err.msg);
     data_bytes_release(&png);
     png = write_png(
         &(struct form){PNG_COLOR_TYPE_RGBA, 8, 0, rgba, 4 * W, 0, 0, 0, 0});
     whole = png.len;
-    for (png.len = 0; png.len < whole - 12; png.len++) // of IEND nothing counts
+    for (png.len = 0; png.len < whole - 12; png.len++) // IEND does not matter
         taken += !decode(&png);
     T(!taken, "a PNG that is cut off anywhere is refused");
     whole = webp.len;
@@ -219,7 +219,7 @@ main(void)
     png_of_all_depths();
     png_with_a_palette();
     webp();
-    what_is_no_image_is_refused();
+    other_files_are_refused();
     image_jpeg_free(decoder);
     image_release(&image);
     return t_done();

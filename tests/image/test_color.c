@@ -19,7 +19,7 @@ noise(void)
         plane[i] = was[i] = (uint8_t)rng_below(&rng, 256);
 }
 
-/* One colour through an operator. */
+/* Applies an operator to one colour. */
 static int
 is(const uint8_t *p, int r, int g, int b)
 {
@@ -81,7 +81,7 @@ blends_of_known_colours(void)
     uint8_t flat[6] = {0, 200, 0, 200, 0, 200}, sat[3] = {255, 0, 0};
 
     image_color_brightness(1, 1.5, bright);
-    T(is(bright, 150, 151, 255), "brightness 1.5: cut off, clipped");
+    T(is(bright, 150, 151, 255), "brightness 1.5: truncated, clipped");
     image_color_brightness(1, 0.25, dull);
     T(is(dull, 25, 25, 50), "brightness 0.25");
     image_color_contrast(2, 0.5, flat);
@@ -120,12 +120,13 @@ hue_turns_the_circle(void)
     T(is(red, 255, 0, 0), "and back");
     image_color_hue(1, 0.5, olive);
     T(olive[0] < olive[1] && olive[1] < olive[2] && olive[2] == 200,
-      "half the circle turns the order round, the largest stays");
+      "half the circle reverses the order, the largest stays");
     image_color_hue(1, 0.2, grey);
-    T(is(grey, 77, 77, 77), "grey has no hue to turn");
+    T(is(grey, 77, 77, 77), "grey has no hue");
 }
 
-/* 8 bits of hue are six levels each, at worst: so is a turn there and back. */
+/* A step of the 8-bit hue is up to six levels, and so is the error of each
+ * rotation. */
 static void
 hue_round_trip(void)
 {
@@ -137,10 +138,10 @@ hue_round_trip(void)
     for (size_t i = 0; i < 3 * N; i++)
         worst = (int)fmax(worst, abs(plane[i] - was[i]));
     T(worst <= 12, "there and back: %d levels, at most 12", worst);
-    T(worst > 0, "and not nothing");
+    T(worst > 0, "and more than 0");
 }
 
-/* Any two shifts that cut off to the same whole step are the same. */
+/* Shifts that truncate to the same whole step are equal. */
 static void
 hue_steps_are_cut_off(void)
 {
@@ -161,7 +162,7 @@ hue_steps_are_cut_off(void)
     }
 }
 
-/* PIL's convert("HSV") and back, of one pixel, in its own steps. */
+/* PIL's convert("HSV") and back, of one pixel, step by step. */
 static void
 turned_as_pil(int shift, int r, int g, int b, int out[3])
 {
@@ -190,7 +191,7 @@ turned_as_pil(int shift, int r, int g, int b, int out[3])
 
 /* All colours with some channel of a few levels, in all orders. */
 static void
-hue_is_as_pil_has_it(void)
+hue_equals_pil(void)
 {
     static const int third[] = {0, 1, 90, 254, 255};
     static uint8_t colour[3 * 65536];
@@ -216,10 +217,10 @@ hue_is_as_pil_has_it(void)
                 wrong += colour[c * 65536 + i] != want[c];
         }
     }
-    T(!wrong, "%zu channels of 2949120 are other than PIL's", wrong);
+    T(!wrong, "%zu channels of 2949120 differ from PIL's", wrong);
 }
 
-/* Each level by each of many factors, also beyond what an int16 holds. */
+/* Each level with many factors, also beyond the range of int16. */
 static void
 blends_are_cut_off_and_clipped(void)
 {
@@ -238,7 +239,7 @@ blends_are_cut_off_and_clipped(void)
     T(!wrong, "brightness: trunc(min(f x, 255))");
 }
 
-/* noise(), and its planes five times over */
+/* noise(), with each plane repeated five times. */
 enum { MANY = 5 * N };
 static uint8_t many[3 * MANY];
 
@@ -250,9 +251,9 @@ noise_of_many(void)
         many[i] = was[i / MANY * N + i % N];
 }
 
-/* Few pixels and, in another way, many are blended to the same. */
+/* Few and many pixels use different code with equal results. */
 static void
-many_are_blended_as_few(void)
+many_and_few_are_blended_alike(void)
 {
     int wrong = 0;
 
@@ -270,8 +271,8 @@ many_are_blended_as_few(void)
     T(!wrong, "contrast and brightness do not depend on the number of pixels");
 }
 
-/* As PIL blends, in single precision, by many factors below 2 and above; of a
- * few pixels and, in another way, of many. */
+/* PIL's blend in single precision, with factors below and above 2; few and many
+ * pixels use different code. */
 static void
 saturation_is_a_blend(void)
 {
@@ -297,7 +298,7 @@ saturation_is_a_blend(void)
     T(!wrong, "saturation: trunc(clip(grey + f (x - grey)))");
 }
 
-/* Every loop has a tail: what is not a multiple of a vector's width. */
+/* Every loop has a tail, for lengths that are no multiple of a vector. */
 static void
 any_length_gives_the_same(void)
 {
@@ -334,10 +335,10 @@ main(void)
     hue_turns_the_circle();
     hue_round_trip();
     hue_steps_are_cut_off();
-    hue_is_as_pil_has_it();
+    hue_equals_pil();
     blends_are_cut_off_and_clipped();
     saturation_is_a_blend();
-    many_are_blended_as_few();
+    many_and_few_are_blended_alike();
     any_length_gives_the_same();
     return t_done();
 }

@@ -18,7 +18,7 @@ picture(uint64_t id, size_t size)
     return image;
 }
 
-/* The root of the mean square difference, in levels. */
+/* Computes the root mean square difference, in levels. */
 static double
 distance(const struct image *a, const struct image *b)
 {
@@ -30,7 +30,7 @@ distance(const struct image *a, const struct image *b)
     return sqrt(sum / (double)bytes);
 }
 
-/* Mean over MANY pictures of what a kind does to them. */
+/* Computes the mean damage of a kind over MANY pictures. */
 static double
 damage(size_t kind, int severity, size_t size)
 {
@@ -52,7 +52,7 @@ static void
 damage_rises(size_t kind)
 {
     const char *name = image_corrupt_name(kind);
-    // from grey to gaudy: the third severity is another kind of damage
+    // the first two reduce saturation, the others raise it
     const int turn = strcmp(name, "saturate") ? 0 : 3;
     double level[IMAGE_SEVERITIES];
     int rises = 1;
@@ -101,7 +101,7 @@ same(const struct image *a, const struct image *b)
            !memcmp(a->pixel, b->pixel, 3 * a->width * a->height);
 }
 
-/* Which kinds draw random numbers, as 0 and 1 in the order of kinds. */
+/* Kinds that use random numbers, as 0 and 1 in the order of kinds. */
 static const char is_random[] = "1111"
                                 "01100"
                                 "11101"
@@ -118,7 +118,7 @@ what_is_random_is_fixed(size_t kind)
     image_corrupt(kind, 3, 1, 5, &image, &out[1]);
     image_corrupt(kind, 3, 1, 6, &image, &out[2]);
     image_corrupt(kind, 3, 2, 5, &image, &out[3]);
-    T(same(&out[0], &out[1]), "%s: twice the same", name);
+    T(same(&out[0], &out[1]), "%s: repeats exactly", name);
     differ = !same(&out[0], &out[2]) + !same(&out[0], &out[3]);
     T(differ == (is_random[kind] == '1' ? 2 : 0),
       "%s with another sample or seed", differ ? "another" : "the same");
@@ -127,7 +127,7 @@ what_is_random_is_fixed(size_t kind)
     image_release(&image);
 }
 
-/* Blurs, and what moves pixels, leave a grey wall as it is. */
+/* Blurs and moves of pixels do not change a grey wall. */
 static void
 walls_stay_grey(void)
 {
@@ -145,13 +145,13 @@ walls_stay_grey(void)
             image_corrupt(kind_of(kinds[i]), s, 1, 0, &wall, &out);
             stays &= same(&wall, &out);
         }
-    T(stays, "37 x 20 pixels of one grey stay so");
+    T(stays, "37 x 20 pixels of one grey do not change");
     image_release(&wall);
     image_release(&out);
 }
 
 static void
-noise_is_as_strong_as_it_says(void)
+noise_has_its_strength(void)
 {
     struct image wall = {0}, weak = {0}, strong = {0};
     size_t lost = 0, more = 0;
@@ -175,13 +175,13 @@ noise_is_as_strong_as_it_says(void)
         more += weak.pixel[i] != 128 && strong.pixel[i] == 128;
     }
     T(fabs((double)lost - 2100) < 200, "impulse_noise: %zu of 30000", lost);
-    T(more == 0, "severities of a sample have their random numbers in common");
+    T(more == 0, "severities of a sample share random numbers");
     image_release(&wall);
     image_release(&weak);
     image_release(&strong);
 }
 
-/* Light is added, colours keep their ratios. */
+/* Brightness rises, ratios of colours stay. */
 static void
 brightness_keeps_the_hue(void)
 {
@@ -197,7 +197,7 @@ brightness_keeps_the_hue(void)
     image_release(&out);
 }
 
-/* A picture of twice the size is blurred over twice the pixels. */
+/* A picture of twice the size is blurred twice as wide. */
 static void
 lengths_grow_with_the_picture(void)
 {
@@ -212,7 +212,8 @@ lengths_grow_with_the_picture(void)
     image_corrupt(kind, 5, 1, 0, &small, &out);
     want = distance(&small, &out);
     image_corrupt(kind, 5, 1, 0, &large, &out);
-    T_NEAR(distance(&large, &out) / want, 1, .1, "lengths are shares of it");
+    T_NEAR(distance(&large, &out) / want, 1, .1,
+           "lengths are proportional to the size");
     image_release(&small);
     image_release(&large);
     image_release(&out);
@@ -232,7 +233,7 @@ any_size_will_do(void)
             image_corrupt(kind, 5, 1, 0, &image, &out);
             fits &= out.width == side[i][0] && out.height == side[i][1];
         }
-    T(fits, "from 1 x 1 on");
+    T(fits, "sizes from 1 x 1 on");
     image_release(&image);
     image_release(&out);
 }
@@ -246,7 +247,7 @@ main(void)
         what_is_random_is_fixed(kind);
     names_are_found();
     walls_stay_grey();
-    noise_is_as_strong_as_it_says();
+    noise_has_its_strength();
     brightness_keeps_the_hue();
     lengths_grow_with_the_picture();
     any_size_will_do();

@@ -23,8 +23,8 @@ boxes_stay_inside(void)
 }
 
 /*
- * On a large square nothing is rejected but boxes that stick out, which needs
- * a share above 3/4: below it, share and log ratio are uniform.
+ * On a large square only boxes that do not fit are rejected, which needs a
+ * share above 3/4: below it, share and log ratio are uniform.
  */
 static void
 share_and_ratio_are_uniform(void)
@@ -65,7 +65,7 @@ place_is_uniform(void)
         left[image_crop_draw(8, 8, one, square, &rng).left]++;
     for (int i = 0; i < 5; i++)
         chi += pow(left[i] - N / 5., 2) / (N / 5.);
-    T(chi < 18.5, "places 0 .. 4: chi-square %g < 18.5", chi);
+    T(chi < 18.5, "positions 0 .. 4: chi-square %g < 18.5", chi);
 }
 
 static void

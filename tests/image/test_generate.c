@@ -25,7 +25,7 @@ images_are_a_function_of_seed_and_id(void)
     T(!equal, "another id or seed: another image");
 }
 
-/* The pixels were looked at when this digest was taken. */
+/* This digest is of pixels that were checked by eye. */
 static void
 images_are_the_same_everywhere(void)
 {
@@ -41,7 +41,7 @@ images_are_the_same_everywhere(void)
 }
 
 static void
-captions_tell_the_class(void)
+captions_name_the_class(void)
 {
     static const char *const class[] = {"circle", "square", "triangle",
                                         "cross",  "ring",   "stripes",
@@ -68,6 +68,6 @@ main(void)
 {
     images_are_a_function_of_seed_and_id();
     images_are_the_same_everywhere();
-    captions_tell_the_class();
+    captions_name_the_class();
     return t_done();
 }

@@ -27,10 +27,10 @@ all_colours_agree(int shift)
         for (int i = 0; i < 3 * N; i++)
             wrong += fast[i] != plain[i];
     }
-    T(!wrong, "by %d: all colours are as plain", shift);
+    T(!wrong, "by %d: all colours equal image_hue_plain()", shift);
 }
 
-/* Parts of a block, and blocks; what lies behind stays. */
+/* Parts of a block, and blocks; later bytes are unchanged. */
 static void
 all_lengths_agree(void)
 {
@@ -43,7 +43,7 @@ all_lengths_agree(void)
         image_hue_plain(n, 40, plain);
         wrong += memcmp(fast, plain, 3 * n + 64) != 0;
     }
-    T(!wrong, "any number of pixels: as plain, and no more");
+    T(!wrong, "any number of pixels equals image_hue_plain(), without excess");
 }
 
 int

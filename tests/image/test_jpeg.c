@@ -20,7 +20,7 @@ decode(const struct data_bytes *bytes, enum image_policy policy,
                              IMAGE_MAX_PIXELS, policy, image, &err);
 }
 
-/* Largest difference between an image and want[h,w,3]. */
+/* Returns the largest difference between an image and want[h,w,3]. */
 static int
 off_by(const struct image *image, const uint8_t *want)
 {
@@ -54,14 +54,14 @@ pixels_come_back(void)
     T(!image_jpeg_header(&decoder, bytes.data, bytes.len, W * H, &width,
                          &height, &err) &&
           width == W && height == H,
-      "the header tells the size");
+      "the header has the size");
 
     paint(1);
     for (size_t i = 0; i < sizeof grey; i++)
         grey[i] = smooth[i / 3];
     T(!image_jpeg_encode(smooth, W, H, 1, 100, &bytes, &err), "grey");
     T(!decode(&bytes, IMAGE_REFUSE, &image) && off_by(&image, grey) <= 1,
-      "comes back in three equal channels");
+      "grey has three equal channels");
     data_bytes_release(&bytes);
     data_bytes_release(&again);
     image_release(&image);
@@ -111,7 +111,7 @@ progressive_equals_baseline(void)
     T(frame_of(&progressive)[1] == 0xc2, "a progressive file");
     T(!decode(&plain, IMAGE_REFUSE, &a) &&
           !decode(&progressive, IMAGE_REFUSE, &b) && !off_by(&a, b.pixel),
-      "gives the pixels of the baseline one");
+      "has the pixels of the baseline file");
     data_bytes_release(&plain);
     data_bytes_release(&progressive);
     image_release(&a);
@@ -166,7 +166,7 @@ limits_hold(void)
 }
 
 static void
-damage_is_told(void)
+damage_is_detected(void)
 {
     struct data_bytes bytes = {0}, cut;
     struct image image = {0};
@@ -190,8 +190,8 @@ damage_is_told(void)
     image_release(&image);
 }
 
-/* A file that ends with its EOI is read in another way than one that goes on:
- * wherever the data stop, both must find the same. */
+/* Files with and without a final EOI are read by different code: both must
+ * detect the same damage anywhere. */
 static void
 the_end_is_not_passed(int subsample)
 {
@@ -214,17 +214,17 @@ the_end_is_not_passed(int subsample)
         read += !ends;
     }
     T(same == (int)bytes.len + 1 && read > 90 && read < same,
-      "a cut with an EOI: the same with a byte more, %d of %d are read", read,
-      same);
+      "a cut with an EOI equals one with an extra byte, %d of %d are read",
+      read, same);
     data_bytes_release(&bytes);
     data_bytes_release(&cut);
     image_release(&a);
     image_release(&b);
 }
 
-/* A file without tables must not borrow those of the file before it. */
+/* A file without tables must not use those of the file before it. */
 static void
-files_stand_alone(void)
+files_are_independent(void)
 {
     struct data_bytes bytes = {0};
     struct image image = {0};
@@ -238,14 +238,14 @@ files_stand_alone(void)
             bytes.data[i + 1] = 0xfe; // its quantisation: now a comment
     T(decode(&bytes, IMAGE_ACCEPT, &image) == -1 &&
           strstr(err.msg, "uantization"),
-      "then one without tables: %s", err.msg);
+      "then one without tables is refused: %s", err.msg);
     data_bytes_release(&bytes);
     image_release(&image);
 }
 
-/* Of images that share memory and of fresh ones. */
+/* For images with shared and with new memory. */
 static void
-no_row_begins_where_caches_are_passed(void)
+no_row_begins_at_a_multiple_of_32(void)
 {
     static const size_t width[] = {32, 8, 500};
 
@@ -283,7 +283,7 @@ orientations_are_applied(void)
     for (int o = 1; o <= 8; o++) {
         int same = 1;
 
-        image_exif_turn(o, &from, &to);
+        image_exif_apply(o, &from, &to);
         for (size_t i = 0; i < 18; i++)
             same &= to.pixel[i] == want[o].rows[i / 3];
         T(same && to.width == want[o].width, "orientation %d", o);
@@ -303,7 +303,7 @@ orientation_is_applied(void)
     for (int o = 0; o <= 9; o++) {
         struct data_bytes with = with_exif(&bytes, o, o % 2);
 
-        image_exif_turn(o >= 1 && o <= 8 ? o : 1, &plain, &want);
+        image_exif_apply(o >= 1 && o <= 8 ? o : 1, &plain, &want);
         T(!decode(&with, IMAGE_REFUSE, &got) && got.width == want.width &&
               got.height == want.height && !off_by(&got, want.pixel),
           "EXIF orientation %d", o);
@@ -375,11 +375,11 @@ main(void)
     inks_become_rgb(JCS_CMYK, "CMYK");
     inks_become_rgb(JCS_YCCK, "YCCK");
     limits_hold();
-    damage_is_told();
+    damage_is_detected();
     the_end_is_not_passed(0);
     the_end_is_not_passed(1);
-    files_stand_alone();
-    no_row_begins_where_caches_are_passed();
+    files_are_independent();
+    no_row_begins_at_a_multiple_of_32();
     orientations_are_applied();
     orientation_is_applied();
     image_jpeg_free(decoder);

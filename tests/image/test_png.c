@@ -14,7 +14,7 @@ enum { W = 7, H = 5 };
 static struct err err;
 
 static void
-a_picture_comes_back(void)
+a_picture_is_read_back(void)
 {
     uint8_t pixel[H * W * 3], back[H * W * 3];
     png_image image = {.version = PNG_IMAGE_VERSION};
@@ -47,7 +47,7 @@ main(void)
     char folder[256];
 
     child_scratch(folder);
-    a_picture_comes_back();
+    a_picture_is_read_back();
     a_full_disk_shows();
     if (chdir("/") || file_remove(folder, &err))
         return 1;

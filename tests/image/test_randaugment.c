@@ -11,7 +11,7 @@ enum { SIDE = 24, N = SIDE * SIDE, MANY = 20000 };
 static struct image_scratch *scratch;
 static uint8_t was[3 * N], is[3 * N];
 
-/* Levels 40 .. 219, so that nothing leaves them as they are but identity. */
+/* Levels 40 .. 219, which all operations except identity change. */
 static void
 noise(void)
 {
@@ -22,7 +22,7 @@ noise(void)
         was[i] = (uint8_t)(40 + rng_below(&rng, 180));
 }
 
-/* A plane for each slope: 2 x + 3 y + 60, whose bilinear mean is itself. */
+/* Planes with slopes: 2 x + 3 y + 60, equal to its bilinear mean. */
 static double
 ramp_at(double x, double y)
 {
@@ -43,7 +43,7 @@ operate(size_t kind, int negative, double m)
     image_randaugment((struct image_op){kind, negative}, m, SIDE, is, &scratch);
 }
 
-/* Pixels of plane c below a level, or of that level: by counting. */
+/* Counts pixels of plane c below a level, or of that level. */
 static size_t
 count(size_t c, int level, int below)
 {
@@ -68,7 +68,7 @@ extreme(size_t c, int largest)
     return v;
 }
 
-/* mix() of color.h, in double, before it is cut off. */
+/* mix() of color.h, in double, before truncation. */
 static double
 mix(double a, double b, double m)
 {
@@ -83,7 +83,8 @@ grey(size_t i)
                  65536);
 }
 
-/* What level a pixel becomes, by the formulas; -1 where it is none of these. */
+/* Returns the new level of a pixel, by the formulas; -1 for other
+ * operations. */
 static double
 formula(size_t kind, double m, size_t i)
 {
@@ -121,7 +122,7 @@ formula(size_t kind, double m, size_t i)
 }
 
 static void
-levels_are_those_of_the_formulas(void)
+levels_follow_the_formulas(void)
 {
     static const size_t kinds[] = {
         IMAGE_IDENTITY,   IMAGE_AUTOCONTRAST, IMAGE_EQUALIZE,
@@ -135,7 +136,7 @@ levels_are_those_of_the_formulas(void)
             int wrong = 0;
 
             operate(kinds[k], 1, strengths[s]);
-            // a float may fall on the other side of a whole number
+            // a float may round across a whole number
             for (size_t i = 0; i < 3 * N; i++) {
                 const double want = formula(kinds[k], strengths[s], i);
 
@@ -146,7 +147,7 @@ levels_are_those_of_the_formulas(void)
         }
 }
 
-/* Where a pixel is read, by the formulas. */
+/* Computes the source of a pixel, by the formulas. */
 static void
 source(size_t kind, double m, double x, double y, double at[2])
 {
@@ -168,7 +169,7 @@ source(size_t kind, double m, double x, double y, double at[2])
     }
 }
 
-/* Whether all of the four pixels around a place are inside, or outside. */
+/* Returns 1 if all four pixels around a source are inside, or outside. */
 static int
 is_inside(const double at[2])
 {
@@ -183,7 +184,7 @@ is_outside(const double at[2])
 }
 
 static void
-places_are_those_of_the_formulas(void)
+sources_follow_the_formulas(void)
 {
     ramp();
     for (size_t kind = IMAGE_SHEAR_X; kind <= IMAGE_ROTATE; kind++)
@@ -207,7 +208,8 @@ places_are_those_of_the_formulas(void)
         }
 }
 
-/* The share of views that differ from the image, with one operation a view. */
+/* Computes the share of views that differ from the image, with one operation a
+ * view. */
 static double
 changed(const char *spec)
 {
@@ -227,7 +229,7 @@ changed(const char *spec)
     return n / MANY;
 }
 
-/* By chance, within four standard errors. */
+/* Random choices, within four standard errors. */
 static void
 operations_are_drawn_alike(void)
 {
@@ -235,7 +237,7 @@ operations_are_drawn_alike(void)
     T(changed("none,ops=0") == 0, "none: the image itself");
     T_NEAR(changed("none,ops=1,op-kinds=10"), .9, .009, "one of ten is none");
     T_NEAR(changed("none,ops=1,op-kinds=10,op-rate=.5"), .45, .015,
-           "half of them done");
+           "half of them applied");
     T(changed("none,ops=2,op-kinds=1") == 0, "the first alone is identity");
     T_NEAR(changed("none,ops=1,op-kinds=2"), .5, .015, "half autocontrast");
 }
@@ -243,8 +245,8 @@ operations_are_drawn_alike(void)
 int
 main(void)
 {
-    levels_are_those_of_the_formulas();
-    places_are_those_of_the_formulas();
+    levels_follow_the_formulas();
+    sources_follow_the_formulas();
     operations_are_drawn_alike();
     image_scratch_free(scratch);
     return t_done();

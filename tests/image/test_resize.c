@@ -27,7 +27,7 @@ all_of(const struct image *image)
     return (struct image_box){0, 0, image->width, image->height};
 }
 
-/* Sum over the input of one axis, in double: weight of input x at output i. */
+/* Computes the weight of input x at output i, in double. */
 static double
 weight(size_t in, size_t out, size_t i, size_t x)
 {
@@ -61,7 +61,7 @@ naive(const struct image *image, const struct image_box *box, size_t width,
     return sum;
 }
 
-/* Two roundings, each by at most half: off by at most one level. */
+/* Two roundings by at most a half each: a difference of at most one level. */
 static void
 agrees_with_naive(void)
 {
@@ -176,7 +176,7 @@ white_stays_white(void)
     free(out);
 }
 
-/* A size that stays: all that moves is the pixels, to and fro. */
+/* An unchanged size: pixels are only transposed twice. */
 static void
 same_size_is_the_part(void)
 {
@@ -203,8 +203,8 @@ same_size_is_the_part(void)
     free(image.pixel);
 }
 
-/* All pairs of levels, one above the other, enlarged: but for what is next to a
- * half, the mean is rounded as in double. */
+/* All pairs of levels, one above the other, enlarged: the mean is rounded as in
+ * double, except next to a half. */
 static void
 two_lines_are_mixed(void)
 {
@@ -232,8 +232,8 @@ two_lines_are_mixed(void)
     free(image.pixel);
 }
 
-/* Of three lines to nine each, in a way of its own: the width stays, so that
- * the mean is rounded once. */
+/* Three to nine lines use different code; the width is unchanged, so the mean
+ * is rounded once. */
 static void
 several_lines_are_mixed(void)
 {

@@ -23,7 +23,7 @@ recipe(const char *spec)
     struct err err;
 
     T(!image_recipe_find(spec, &r, &err) && !image_recipe_check(&r, &err),
-      "recipe %s is there, and in range", spec);
+      "recipe %s exists, and is in range", spec);
     r.size = SIDE;
     return r;
 }
@@ -38,7 +38,8 @@ noise(void)
         pixel[i] = (uint8_t)rng_below(&rng, 256);
 }
 
-/* Share of MANY views that differ from the image; four standard errors. */
+/* Computes the share of MANY views that differ from the image; four standard
+ * errors. */
 static double
 changed(const struct image_recipe *r)
 {
@@ -94,7 +95,7 @@ flip_and_grey_are_themselves(void)
     T(!wrong, "grey has three equal channels");
 }
 
-/* By the operators, one after the other. */
+/* Checks against the operators, one after another. */
 static void
 grey_is_blurred_as_grey(void)
 {
@@ -122,7 +123,8 @@ grey_is_blurred_as_grey(void)
                               "the grey one, by boxes and by a kernel");
 }
 
-/* The largest channel of a pixel: what a turn of the hue leaves alone. */
+/* Returns the largest channel of a pixel, which a rotation of the hue does not
+ * change. */
 static int
 largest(const uint8_t *p)
 {
@@ -130,7 +132,7 @@ largest(const uint8_t *p)
 }
 
 static void
-a_step_of_strength_0_is_left_out(void)
+a_step_of_strength_0_is_skipped(void)
 {
     struct image_recipe hue = recipe("none"), light = hue;
     uint8_t out[BYTES];
@@ -176,7 +178,7 @@ bytes_depend_on_the_four_numbers_alone(void)
     }
     T(!same, "seed, sample, epoch and view each change the view");
     image_view(&r, &image, 1, 5, 2, 0, &other, again);
-    T(!memcmp(again, out[0], BYTES), "the same four: the same bytes, later");
+    T(!memcmp(again, out[0], BYTES), "the same four: the same bytes again");
     image_scratch_free(other);
 }
 
@@ -200,7 +202,7 @@ plain_is_resize_and_crop(void)
 
 static struct image_recipe spec_made;
 
-/* Each field, in the order of the table; whole: it is a size_t. */
+/* Each field, in the order of the table; whole: 1 for a size_t. */
 static const struct {
     const char *field;
     void *at;
@@ -239,7 +241,7 @@ each_field_has_a_row(void)
           "field %s has a row of this test", field->name);
 }
 
-/* Every field, and that one alone. */
+/* A spec changes each field, and no other. */
 static void
 a_spec_changes_fields(void)
 {
@@ -261,8 +263,9 @@ a_spec_changes_fields(void)
         spec_made = recipe(spec);
         T(!memcmp(&spec_made, &want, sizeof want) &&
               memcmp(&spec_made, &was, sizeof was),
-          "%s, and that alone", spec);
-        T(image_recipe_get(&spec_made, i) == fields[i].x, "which is told");
+          "%s, and no other", spec);
+        T(image_recipe_get(&spec_made, i) == fields[i].x,
+          "which image_recipe_get() returns");
     }
 }
 
@@ -281,13 +284,13 @@ a_spec_changes_what_belongs_together(void)
     T(r.scale_min == 0.1 && r.scale_max == 0.1, "ranges move in any order");
     r = recipe("isogclr-texts,ops=3,op-kinds=14");
     T(r.ops == 3 && r.op_kinds == 14 && r.magnitude == 7 && r.op_rate == 0.5,
-      "operations, and how many there are to draw among");
+      "number and kinds of operations");
     T(!image_recipe_find("emc2,hue=.1", &r, &err) && r.size == 96,
       "the size is the recipe's");
 }
 
 static const struct {
-    const char *spec, *said;
+    const char *spec, *message;
 } wrong[] = {
     {"simclr", "no recipe 'simclr': there are cifar imagenet "},
     {"", "no recipe '': there are cifar"},
@@ -333,7 +336,7 @@ wrong_specs_are_refused(void)
         struct err err = {""};
 
         T(image_recipe_find(wrong[i].spec, &r, &err) &&
-              strstr(err.msg, wrong[i].said),
+              strstr(err.msg, wrong[i].message),
           "'%s': %s", wrong[i].spec, err.msg);
     }
     T(!memcmp(&r, &was, sizeof r), "and nothing is changed");
@@ -377,7 +380,7 @@ make_view(const void *arg)
 }
 
 static void
-an_empty_image_is_a_bug_that_is_named(void)
+an_empty_image_is_a_bug(void)
 {
     static const struct image empty[] = {{.pixel = pixel, .height = SIDE},
                                          {.pixel = pixel, .width = SIDE},
@@ -402,7 +405,7 @@ main(void)
     rates();
     flip_and_grey_are_themselves();
     grey_is_blurred_as_grey();
-    a_step_of_strength_0_is_left_out();
+    a_step_of_strength_0_is_skipped();
     bytes_depend_on_the_four_numbers_alone();
     plain_is_resize_and_crop();
     each_field_has_a_row();
@@ -410,7 +413,7 @@ main(void)
     a_spec_changes_what_belongs_together();
     wrong_specs_are_refused();
     wrong_recipes_are_refused();
-    an_empty_image_is_a_bug_that_is_named();
+    an_empty_image_is_a_bug();
     image_scratch_free(scratch);
     return t_done();
 }

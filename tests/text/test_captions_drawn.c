@@ -9,7 +9,7 @@ enum { CONTEXT = 12, EPOCHS = 20000 };
 static const char captions[] = "a b c\nd e f g h i j k l m";
 static struct text_vocabulary *vocabulary;
 
-/* Chi-square of n counts that should be equal. */
+/* Computes chi-square of n counts that should be equal. */
 static double
 chi_square(size_t n, const double *count)
 {
@@ -43,13 +43,15 @@ draws_are_uniform(void)
         next[k + 5 * text_captions_draw(TEXT_CAPTION_RANDOM, 7, 3, i + 1, 3)]++;
         one += text_captions_draw(TEXT_CAPTION_RANDOM, 7, i, i, 1);
     }
-    T(chi_square(5, epochs) < CHI_4, "over epochs all five come as often");
-    T(chi_square(5, ids) < CHI_4, "and over samples");
-    T(chi_square(15, next) < CHI_14, "whatever the next epoch shows");
-    T(!one, "of one caption it is that");
+    T(chi_square(5, epochs) < CHI_4,
+      "over epochs all five are equally frequent");
+    T(chi_square(5, ids) < CHI_4, "and over samples, too");
+    T(chi_square(15, next) < CHI_14, "independently of the next epoch");
+    T(!one, "a single caption is always chosen");
 }
 
-/* The caption and the first number of a view of the same sample and epoch. */
+/* Compares the caption with the first random number of a view of the same
+ * sample and epoch. */
 static void
 draws_are_independent_of_views(void)
 {
@@ -63,7 +65,7 @@ draws_are_independent_of_views(void)
             both[text_captions_draw(TEXT_CAPTION_RANDOM, 7, i, i, 5) +
                  5 * rng_below(&rng, 5)]++;
         }
-        T(chi_square(25, both) < CHI_24, "captions do not go with view %d",
+        T(chi_square(25, both) < CHI_24, "captions are independent of view %d",
           (int)view);
     }
 }
@@ -80,7 +82,7 @@ draws_are_a_function(void)
         seeds += k == text_captions_draw(TEXT_CAPTION_RANDOM, 8, i, 2, 64);
     }
     T(same == 1000, "the same arguments give the same caption");
-    T(seeds < 50, "another seed another one");
+    T(seeds < 50, "another seed, other captions");
     T(!text_captions_draw(TEXT_CAPTION_FIRST, 7, 1, 2, 5) &&
           !text_captions_draw(TEXT_CAPTION_ALL, 7, 1, 2, 5),
       "first and all are caption 0");
@@ -92,7 +94,7 @@ how(enum text_caption caption, double drop, size_t context)
     return (struct text_captions_how){caption, drop, context};
 }
 
-/* The row of a caption is these letters between its ends, each a word. */
+/* Checks that a row is these letters between its ends, each a word. */
 static int
 is(size_t k, struct text_captions_how how, const char *letters)
 {
@@ -114,19 +116,19 @@ rows_have_their_caption(void)
     T(is(0, how(TEXT_CAPTION_RANDOM, 0, CONTEXT), "abc"), "caption 0");
     T(is(1, how(TEXT_CAPTION_RANDOM, 0, CONTEXT), "defghijklm"), "caption 1");
     T(is(1, how(TEXT_CAPTION_RANDOM, 0, 5), "def"), "cut to fit");
-    T(is(0, how(TEXT_CAPTION_RANDOM, 0, 2), ""), "nothing but its ends");
+    T(is(0, how(TEXT_CAPTION_RANDOM, 0, 2), ""), "only its ends");
     T(is(0, how(TEXT_CAPTION_ALL, 0, CONTEXT), "abcdefghij"),
-      "all, one behind the other");
+      "all, one after another");
     T(is(0, how(TEXT_CAPTION_FIRST, 1, CONTEXT), ""),
-      "no token stays where all are left out");
+      "no token remains if all are dropped");
 }
 
-/* Of what is left out: each token as often as another, in order. */
+/* Dropped tokens: each equally often, the others in order. */
 static void
-tokens_are_left_out(void)
+tokens_are_dropped(void)
 {
     const struct text_captions_how some = how(TEXT_CAPTION_RANDOM, .3, CONTEXT);
-    double kept[10] = {0}, all = 0, pair = 0;
+    double remaining[10] = {0}, all = 0, pair = 0;
     int rising = 1, same = 1;
 
     for (uint64_t i = 0; i < EPOCHS; i++) {
@@ -141,7 +143,7 @@ tokens_are_left_out(void)
             const int token = row[j] - 256 - ('d' - '!');
 
             rising &= j == 1 || row[j] > row[j - 1];
-            kept[token]++;
+            remaining[token]++;
             all++;
             if (token < 2)
                 first[token] = 1;
@@ -149,16 +151,16 @@ tokens_are_left_out(void)
         pair += first[0] && first[1];
     }
     T(rising && same, "the others stay in order, the same each time");
-    T(fabs(all / EPOCHS / 10 - .7) < .005, "three tenths are left out: %g",
+    T(fabs(all / EPOCHS / 10 - .7) < .005, "three tenths are dropped: %g",
       1 - all / EPOCHS / 10);
-    T(chi_square(10, kept) < CHI_9, "each as often as another");
+    T(chi_square(10, remaining) < CHI_9, "each equally often");
     T(fabs(pair / EPOCHS - .49) < .015, "independently of its neighbour: %g",
       pair / EPOCHS);
 }
 
-/* What is left out makes room for what comes behind it. */
+/* Dropped tokens make room for later ones. */
 static void
-tokens_are_left_out_before_the_cut(void)
+tokens_are_dropped_before_the_cut(void)
 {
     const struct text_captions_how some = how(TEXT_CAPTION_RANDOM, .3, 5);
     size_t full = 0;
@@ -169,7 +171,7 @@ tokens_are_left_out_before_the_cut(void)
         full += text_captions_row(captions, 0, 1, &some, 1, i, vocabulary,
                                   row) == 5;
     }
-    T(full > 990, "rows of a long caption are full all the same: %zu", full);
+    T(full > 990, "rows of a long caption are still full: %zu", full);
 }
 
 int
@@ -183,8 +185,8 @@ main(void)
     draws_are_independent_of_views();
     draws_are_a_function();
     rows_have_their_caption();
-    tokens_are_left_out();
-    tokens_are_left_out_before_the_cut();
+    tokens_are_dropped();
+    tokens_are_dropped_before_the_cut();
     text_vocabulary_free(vocabulary);
     return t_done();
 }

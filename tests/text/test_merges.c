@@ -8,16 +8,16 @@
 #include "util/rng.h"
 
 /*
- * Naive training: after each merge all pairs are counted again.  Words
- * are of small letters, digits and '-', and a symbol is written as its bytes,
- * with an underscore where it ends a word.
+ * Naive training: after each merge all pairs are counted again.  Words have
+ * lower-case letters, digits and '-', and a symbol is written as its bytes,
+ * with an underscore at the end of a word.
  */
 enum { WORDS = 40, LONGEST = 12, MADE = 600 };
 
-struct book {
+struct naive {
     char symbol[WORDS][LONGEST][LONGEST + 2];
     size_t len[WORDS], words;
-    char made[MADE][LONGEST + 2]; /* all symbols that there are */
+    char made[MADE][LONGEST + 2]; /* all symbols so far */
     size_t n;
 };
 
@@ -28,29 +28,29 @@ struct choice {
 };
 
 static int
-is_made(const struct book *book, const char *symbol)
+is_made(const struct naive *naive, const char *symbol)
 {
     if (strlen(symbol) == 1 || (strlen(symbol) == 2 && symbol[1] == '_'))
         return 1;
-    for (size_t i = 0; i < book->n; i++)
-        if (!strcmp(book->made[i], symbol))
+    for (size_t i = 0; i < naive->n; i++)
+        if (!strcmp(naive->made[i], symbol))
             return 1;
     return 0;
 }
 
 static size_t
-count(const struct book *book, const char *left, const char *right)
+count(const struct naive *naive, const char *left, const char *right)
 {
     size_t n = 0;
 
-    for (size_t w = 0; w < book->words; w++)
-        for (size_t k = 0; k + 1 < book->len[w]; k++)
-            n += !strcmp(book->symbol[w][k], left) &&
-                 !strcmp(book->symbol[w][k + 1], right);
+    for (size_t w = 0; w < naive->words; w++)
+        for (size_t k = 0; k + 1 < naive->len[w]; k++)
+            n += !strcmp(naive->symbol[w][k], left) &&
+                 !strcmp(naive->symbol[w][k + 1], right);
     return n;
 }
 
-/* 1 where a goes before b. */
+/* Returns 1 if a is merged before b. */
 static int
 goes_before(const struct choice *a, const struct choice *b)
 {
@@ -68,41 +68,42 @@ goes_before(const struct choice *a, const struct choice *b)
 }
 
 static struct choice
-choose(const struct book *book)
+choose(const struct naive *naive)
 {
     struct choice best = {.count = 0};
 
-    for (size_t w = 0; w < book->words; w++)
-        for (size_t k = 0; k + 1 < book->len[w]; k++) {
-            struct choice this = {book->symbol[w][k], book->symbol[w][k + 1],
+    for (size_t w = 0; w < naive->words; w++)
+        for (size_t k = 0; k + 1 < naive->len[w]; k++) {
+            struct choice this = {naive->symbol[w][k], naive->symbol[w][k + 1],
                                   "", 0};
 
             snprintf(this.both, sizeof this.both, "%s%s", this.left,
                      this.right);
-            this.count = count(book, this.left, this.right);
-            if (!is_made(book, this.both) && goes_before(&this, &best))
+            this.count = count(naive, this.left, this.right);
+            if (!is_made(naive, this.both) && goes_before(&this, &best))
                 best = this;
         }
     return best;
 }
 
 static void
-apply(struct book *book, const char *left, const char *right, const char *both)
+apply(struct naive *naive, const char *left, const char *right,
+      const char *both)
 {
-    for (size_t w = 0; w < book->words; w++)
-        for (size_t k = 0; k + 1 < book->len[w]; k++) {
-            char(*symbol)[LONGEST + 2] = book->symbol[w];
+    for (size_t w = 0; w < naive->words; w++)
+        for (size_t k = 0; k + 1 < naive->len[w]; k++) {
+            char(*symbol)[LONGEST + 2] = naive->symbol[w];
 
             if (strcmp(symbol[k], left) || strcmp(symbol[k + 1], right))
                 continue;
             strcpy(symbol[k], both);
             memmove(symbol + k + 1, symbol + k + 2,
-                    (book->len[w] - k - 2) * sizeof *symbol);
-            book->len[w]--;
+                    (naive->len[w] - k - 2) * sizeof *symbol);
+            naive->len[w]--;
         }
 }
 
-/* "x_" as a file has it: "x</w>" */
+/* Writes "x_" as in a file: "x</w>". */
 static void
 write_symbol(char *to, const char *symbol)
 {
@@ -112,53 +113,53 @@ write_symbol(char *to, const char *symbol)
 }
 
 static void
-train(struct book *book, size_t most, size_t min, char *text)
+train(struct naive *naive, size_t most, size_t min, char *text)
 {
     strcpy(text, BPE_HEADING);
-    while (book->n < most) {
-        const struct choice best = choose(book);
+    while (naive->n < most) {
+        const struct choice best = choose(naive);
         char left[LONGEST + 2], right[LONGEST + 2];
 
         if (best.count < min || !best.count)
             return;
         strcpy(left, best.left);
         strcpy(right, best.right);
-        strcpy(book->made[book->n++], best.both);
+        strcpy(naive->made[naive->n++], best.both);
         write_symbol(text, left);
         strcat(text, " ");
         write_symbol(text, right);
         strcat(text, "\n");
-        apply(book, left, right, best.both);
+        apply(naive, left, right, best.both);
     }
 }
 
-/* Random words of few letters, so that there are many ties. */
+/* Makes random words of few letters, so that there are many ties. */
 static void
-draw_words(struct book *book, struct text_merges *merges, uint64_t seed)
+draw_words(struct naive *naive, struct text_merges *merges, uint64_t seed)
 {
     const char *letters = seed % 2 ? "ab" : "abcd";
     struct rng rng;
 
-    *book = (struct book){.words = 0};
+    *naive = (struct naive){.words = 0};
     rng_init(&rng, seed, RNG_TEST, 0, 0, 0);
     for (size_t w = 0; w < 1 + seed % WORDS; w++) {
         char word[LONGEST + 1] = "";
 
-        book->len[w] = 1 + rng_below(&rng, LONGEST);
-        for (size_t k = 0; k < book->len[w]; k++) {
+        naive->len[w] = 1 + rng_below(&rng, LONGEST);
+        for (size_t k = 0; k < naive->len[w]; k++) {
             word[k] = letters[rng_below(&rng, strlen(letters))];
-            sprintf(book->symbol[w][k], "%c%s", word[k],
-                    k + 1 == book->len[w] ? "_" : "");
+            sprintf(naive->symbol[w][k], "%c%s", word[k],
+                    k + 1 == naive->len[w] ? "_" : "");
         }
         text_merges_count(merges, word, strlen(word));
-        book->words++;
+        naive->words++;
     }
 }
 
 static void
-is_by_the_book(void)
+agrees_with_naive(void)
 {
-    static struct book book;
+    static struct naive naive;
     static char want[1 << 16];
     size_t same = 0, merged = 0;
 
@@ -168,15 +169,15 @@ is_by_the_book(void)
         size_t len;
         char *got;
 
-        draw_words(&book, merges, seed);
-        train(&book, most, min, want);
+        draw_words(&naive, merges, seed);
+        train(&naive, most, min, want);
         got = text_merges_train(merges, 514 + most, min, &len);
         same += len == strlen(want) && !memcmp(got, want, len);
-        merged += book.n;
+        merged += naive.n;
         free(got);
         text_merges_free(merges);
     }
-    T(same == 200, "200 corpora give the merges that recounting gives");
+    T(same == 200, "200 corpora have the merges of the naive training");
     T(merged > 4000, "which are many (%zu)", merged);
 }
 
@@ -202,19 +203,19 @@ static void
 small_cases(void)
 {
     T(!strcmp(learnt("", 600, 1), ""), "no text, no merge");
-    T(!strcmp(learnt("a b c", 600, 1), ""), "nor have words of one letter");
+    T(!strcmp(learnt("a b c", 600, 1), ""), "nor for words of one letter");
     T(!strcmp(learnt("ab AB", 600, 2), "a b</w>\n"), "case does not count");
     T(!strcmp(learnt("ab ab cd", 600, 2), "a b</w>\n"),
-      "what occurs once is left alone");
-    T(!strcmp(learnt("ab ab cd", 514, 1), ""), "514 tokens are bytes alone");
+      "a pair that occurs once is not merged");
+    T(!strcmp(learnt("ab ab cd", 514, 1), ""), "514 tokens are only bytes");
     T(!strcmp(learnt("ab ab cd cd", 515, 1), "a b</w>\n"),
-      "of equals the first in byte order is merged, up to the size");
+      "of ties the first in byte order is merged, up to the size");
     T(!strcmp(learnt("abx ab", 600, 1), "a b\na b</w>\nab x</w>\n"),
-      "of equal bytes the pair that does not end a word");
+      "with equal bytes the pair that does not end a word");
     T(!strcmp(learnt("\xc3\xa4 \xc3\xa4", 600, 1), "\xc3\x83 \xc2\xa4</w>\n"),
       "bytes beyond ASCII are written as characters");
     T(!strcmp(learnt("don't", 600, 1), "' t</w>\nd o\ndo n</w>\n"),
-      "no merge goes beyond a piece");
+      "no merge crosses a piece");
     T(!strcmp(learnt("aaaa", 600, 1), "a a\na a</w>\naa aa</w>\n"),
       "overlaps are merged from the left");
 }
@@ -232,7 +233,7 @@ int
 main(void)
 {
     small_cases();
-    is_by_the_book();
+    agrees_with_naive();
     order_does_not_count();
     return t_done();
 }

@@ -5,7 +5,8 @@
 #include "text/text.h"
 #include "util/rng.h"
 
-/* The characters of a text, U+FFFD as '?', others beyond ASCII as 'x'. */
+/* Writes the characters of a text, U+FFFD as '?', others beyond ASCII as
+ * 'x'. */
 static const char *
 read_all(const char *text, size_t len)
 {
@@ -32,13 +33,13 @@ characters_are_read(void)
     uint32_t c;
 
     READS("\xc0\xaf\xe0\x80\xbf\xf0\x81\x82\x41", "????????A",
-          "forms that are too long are a bad part for each byte");
+          "overlong forms are a bad part for each byte");
     READS("\xed\xa0\x80\xed\xbf\xbf\xed\xaf\x41", "????????A",
-          "halves of pairs are a bad part for each byte");
+          "surrogates are a bad part for each byte");
     READS("\xf4\x91\x92\x93\xff\x41\x80\xbf\x42", "?????A??B",
           "beyond U+10FFFF is a bad part for each byte");
     READS("\xe1\x80\xe2\xf0\x91\x92\xf1\xbf\x41", "????A",
-          "a character that is cut off is one bad part");
+          "a truncated character is one bad part");
     READS("\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f"
           "\xbf\xbf",
           "xxxxxx", "the ends of all ranges are characters");
@@ -50,7 +51,7 @@ characters_are_read(void)
 }
 
 static void
-a_cut_divides_no_character(void)
+a_cut_splits_no_character(void)
 {
     static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x91\x95z";
     static const size_t want[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11};
@@ -58,12 +59,13 @@ a_cut_divides_no_character(void)
 
     for (size_t most = 0; most < sizeof want / sizeof *want; most++)
         right += text_utf8_cut(text, sizeof text - 1, most) == want[most];
-    T(right == sizeof want / sizeof *want, "characters of 1 to 4 bytes stay");
+    T(right == sizeof want / sizeof *want,
+      "characters of 1 to 4 bytes stay whole");
     T(text_utf8_cut("\x80\x80\x80\x80\x80", 5, 4) == 4,
-      "what is no character is cut anywhere");
+      "invalid bytes are cut anywhere");
 }
 
-/* The normal form of a text: its words folded, a space between them. */
+/* Returns the normal form of a text: its words folded, separated by spaces. */
 static const char *
 normal(const char *text, size_t len)
 {
@@ -92,7 +94,7 @@ texts_become_normal(void)
 {
     IS("  A  red\t\nShirt \r", "a red shirt", "blanks and case of ASCII");
     IS("", "", "an empty text stays empty");
-    IS(" \t ", "", "blanks alone are nothing");
+    IS(" \t ", "", "blanks become nothing");
     IS("E\xcc\x81T\xc3\x89", "\xc3\xa9t\xc3\xa9", "form C, then lower case");
     IS("a\xc2\xa0"
        "b\xc2\x85"
@@ -100,7 +102,7 @@ texts_become_normal(void)
        "d\xe3\x80\x80"
        "e\xe1\x9a\x80"
        "f\xe2\x80\xa8g",
-       "a b c d e f g", "White_Space beyond ASCII parts words");
+       "a b c d e f g", "White_Space beyond ASCII separates words");
     IS("a\x1c"
        "b\xe2\x80\x8b"
        "c\xef\xbb\xbf"
@@ -117,7 +119,7 @@ texts_become_normal(void)
        "B",
        "a\xef\xbf\xbd"
        "b",
-       "a byte that is no UTF-8 is U+FFFD");
+       "a byte of invalid UTF-8 is U+FFFD");
     IS("\xe2\x82 x", "\xef\xbf\xbd x", "a bad part ends at a blank");
 }
 
@@ -126,22 +128,22 @@ texts_become_normal(void)
 #define FINAL "\xcf\x82"
 
 static void
-sigma_looks_at_its_neighbours(void)
+sigma_depends_on_its_neighbours(void)
 {
     IS("A" SIGMA, "a" FINAL, "at the end of a word it is final");
     IS("A" SIGMA "A", "a" SMALL "a", "within one it is not");
     IS(SIGMA "A", SMALL "a", "nor at the start");
     IS(SIGMA, SMALL, "nor alone");
-    IS("A" SIGMA ".", "a" FINAL ".", "a full stop counts for nothing");
+    IS("A" SIGMA ".", "a" FINAL ".", "a full stop does not count");
     IS("A" SIGMA "'S", "a" SMALL "'s", "nor does an apostrophe");
     IS("T'" SIGMA "\xcc\x9c", "t'" FINAL "\xcc\x9c", "on either side");
     IS("A" SIGMA "\xcc\x81", "a" FINAL "\xcc\x81", "nor does an accent");
-    IS("\xca\xb7" SIGMA, "\xca\xb7" SMALL, "nor does a raised letter");
-    IS("A" SIGMA "-A", "a" FINAL "-a", "a hyphen parts");
+    IS("\xca\xb7" SIGMA, "\xca\xb7" SMALL, "nor does a modifier letter");
+    IS("A" SIGMA "-A", "a" FINAL "-a", "a hyphen separates");
     IS("A" SIGMA " A", "a" FINAL " a", "and so does a blank");
 }
 
-/* The pieces of a folded word, a bar between them. */
+/* Returns the pieces of a folded word, separated by bars. */
 static const char *
 pieces(const char *word)
 {
@@ -163,23 +165,24 @@ pieces(const char *word)
 }
 
 static void
-words_fall_into_pieces(void)
+words_have_pieces(void)
 {
     T(!strcmp(pieces("don't"), "don|'t"), "a contraction is a piece");
     T(!strcmp(pieces("we'll've'd'm's're"), "we|'ll|'ve|'d|'m|'s|'re"),
       "all seven of them");
-    T(!strcmp(pieces("'tis"), "'t|is"), "wherever it stands");
-    T(!strcmp(pieces("x''s"), "x|''|s"), "but within other characters");
-    T(!strcmp(pieces("l'x"), "l|'|x"), "other apostrophes are others");
+    T(!strcmp(pieces("'tis"), "'t|is"), "at any position");
+    T(!strcmp(pieces("x''s"), "x|''|s"), "but not within other characters");
+    T(!strcmp(pieces("l'x"), "l|'|x"), "other apostrophes are ordinary");
     T(!strcmp(pieces("a12b"), "a|1|2|b"), "each digit is a piece");
     T(!strcmp(pieces("--?!x"), "--?!|x"), "others are together");
     T(!strcmp(pieces("\xc3\xa4\xc2\xbd\xe2\x85\xa3\xe6\x9d\xb1-"),
               "\xc3\xa4|\xc2\xbd|\xe2\x85\xa3|\xe6\x9d\xb1|-"),
-      "letters and numbers are so in every script");
+      "letters and numbers of every script");
     T(!strcmp(pieces("n\xcc\x83o"), "n|\xcc\x83|o"), "a mark is no letter");
 }
 
-/* Normal forms are normal, and what is said of words is true of random text. */
+/* Random texts: folding twice is folding, and words have the documented
+ * properties. */
 static void
 folding_twice_is_folding(void)
 {
@@ -212,17 +215,17 @@ folding_twice_is_folding(void)
         strcpy(once, normal(text, strlen(text)));
         same += !strcmp(normal(once, strlen(once)), once);
     }
-    T(same == 500, "500 random texts are in normal form once they are folded");
+    T(same == 500, "500 folded random texts are in normal form");
 }
 
 int
 main(void)
 {
     characters_are_read();
-    a_cut_divides_no_character();
+    a_cut_splits_no_character();
     texts_become_normal();
-    sigma_looks_at_its_neighbours();
-    words_fall_into_pieces();
+    sigma_depends_on_its_neighbours();
+    words_have_pieces();
     folding_twice_is_folding();
     return t_done();
 }

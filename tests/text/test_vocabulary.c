@@ -29,7 +29,7 @@ encode(struct text_vocabulary *vocabulary, const char *text)
     return text_vocabulary_encode(vocabulary, text, strlen(text), MOST, token);
 }
 
-/* The tokens of a text as a line of numbers. */
+/* Returns the tokens of a text as a line of numbers. */
 static const char *
 ids(struct text_vocabulary *vocabulary, const char *text)
 {
@@ -44,8 +44,8 @@ ids(struct text_vocabulary *vocabulary, const char *text)
     return line;
 }
 
-/* Takes a cell of a table out of *line: \n, \t and \\ are what they stand for.
- */
+/* Takes a cell of a table out of *line, and replaces the escapes \n, \t and
+ * \\. */
 static char *
 cut_cell(char **line)
 {
@@ -63,9 +63,9 @@ cut_cell(char **line)
     return cell;
 }
 
-/* Strings in forty languages and of random characters, see tokens/make.mjs. */
+/* Strings in forty languages and of random characters, from tokens/make.mjs. */
 static void
-as_hugging_faces_tokenizers(void)
+agrees_with_hugging_face(void)
 {
     struct text_vocabulary *bpe =
         text_vocabulary_open("tests/text/tokens/merges.txt", &err);
@@ -93,7 +93,7 @@ as_hugging_faces_tokenizers(void)
     }
     T(n > 2000 && m > 2000, "%zu strings for merges, %zu for WordPiece", n, m);
     T(!unlike, "all have the same tokens");
-    T(again == n, "and a second time, from the words that are kept");
+    T(again == n, "and a second time, from the cache");
     free(text);
     text_vocabulary_free(bpe);
     text_vocabulary_free(wordpiece);
@@ -108,11 +108,12 @@ bytes_alone(void)
     T(text_vocabulary_start(v) == 512 && text_vocabulary_end(v) == 513,
       "the last two are start and end");
     T(!strcmp(ids(v, "!"), "256") && !strcmp(ids(v, "~~"), "93 349"),
-      "ASCII comes first, 256 further on at the end of a word");
+      "ASCII comes first, 256 higher at the end of a word");
     T(!strcmp(ids(v, "\xc2\xa1\xc3\xbf"), "126 350 127 379"),
       "then Latin-1, then the rest");
     T(encode(v, "<|endoftext|>") == 13, "names of special tokens are text");
-    T(encode(v, "") == 0 && encode(v, " \n ") == 0, "nothing has no token");
+    T(encode(v, "") == 0 && encode(v, " \n ") == 0,
+      "an empty text has no token");
     text_vocabulary_free(v);
 }
 
@@ -123,14 +124,14 @@ merges_apply_in_their_order(void)
 
     T(text_vocabulary_size(v) == 518, "a first line may be a merge");
     T(!strcmp(ids(v, "abc"), "513 322"),
-      "an end is another symbol than the same bytes within a word");
+      "bytes at the end of a word are a different symbol");
     T(!strcmp(ids(v, "abcx"), "64 512 343"), "the first merge goes first");
-    T(!strcmp(ids(v, "abcd"), "64 512 323"), "though others fit better");
+    T(!strcmp(ids(v, "abcd"), "64 512 323"), "although others match more");
     T(!strcmp(ids(v, "ab abx"), "64 321 513 343"), "then the second");
     text_vocabulary_free(v);
 }
 
-/* Naive encoding: the best merge, at all its places, until none fits. */
+/* Naive encoding: the best merge, everywhere, until none applies. */
 static size_t
 encode_naively(const struct bpe *bpe, const char *word, int32_t *symbol)
 {
@@ -193,8 +194,8 @@ any_merges_encode_naively(void)
         text_tokens_release(&tokens);
         text_bpe_release(&bpe);
     }
-    T(same == 300, "300 words by random merges are as merged one by one");
-    T(fewer > 250, "most of which have a merge (%zu)", fewer);
+    T(same == 300, "300 words by random merges equal the naive encoding");
+    T(fewer > 250, "and most have a merge (%zu)", fewer);
 }
 
 static int
@@ -220,17 +221,17 @@ bad_files_are_refused(void)
     T(refuses("ab c\na b\n", "line 1 has a symbol that no line above makes"),
       "a symbol before it is made");
     T(refuses(" b\n", "line 1 has a symbol"), "an empty symbol");
-    T(refuses("a \xff\n", "line 1 has a symbol"), "what is no symbol");
+    T(refuses("a \xff\n", "line 1 has a symbol"), "an invalid symbol");
     T(refuses("a b\na b\n", "line 2 makes a symbol that is there already"),
-      "a merge that comes twice");
+      "a repeated merge");
     T(refuses("a b\nb c\nab c\na bc\n", "line 4 makes a symbol"),
-      "a symbol that is made in two ways");
+      "a symbol of two merges");
     T(refuses("#version\na b\n#version\n", "line 3 wants"), "a second comment");
     T(refuses("[UNK]\n[CLS]\n", "no line is [SEP]"), "WordPiece without [SEP]");
     T(refuses("[UNK]\n[SEP]\na\n", "no line is [CLS]"), "without [CLS]");
     T(refuses("[UNK]\na\n\nb\n", "line 3 is empty"), "with an empty line");
     T(refuses("[UNK]\na\r\na\n", "line 3 has a token that is there already"),
-      "with a token that comes twice");
+      "with a repeated token");
 }
 
 static void
@@ -269,10 +270,10 @@ files_are_read(void)
           strstr(err.msg, "'bad' is no vocabulary: line 2 makes"),
       "a bad file is named: %s", err.msg);
     T(!text_vocabulary_open("none", &err) && strstr(err.msg, "'none'"),
-      "so is one that is not there");
+      "so is a missing one");
 }
 
-/* Adds a character as it is written: of the first 188 symbols. */
+/* Adds a character as in files, of the first 188 symbols. */
 static char *
 write_byte(char *at, int symbol)
 {
@@ -286,7 +287,7 @@ write_byte(char *at, int symbol)
     return at;
 }
 
-/* CLIP's own file has more lines than count. */
+/* CLIP's file has more lines than count. */
 static void
 more_merges_than_count(void)
 {
@@ -308,7 +309,7 @@ more_merges_than_count(void)
     T(v && !strcmp(ids(v, "~~!"), "18089 256"), "each makes its own symbol");
     free(text);
     text = text_vocabulary_text(v, &len);
-    T(len && text[len - 1] == '\n', "and those alone are its text");
+    T(len && text[len - 1] == '\n', "and only those are its text");
     free(text);
     text_vocabulary_free(v);
 }
@@ -325,11 +326,11 @@ rows_have_ends(void)
       "start, tokens, end, zeros");
     T(text_vocabulary_row(v, "abcdefgh", 8, 4, row) == 4 && row[2] == 65 &&
           row[3] == 513,
-      "what is too long is cut and ends all the same");
+      "a long text is cut and has an end");
     T(text_vocabulary_row(v, "", 0, 8, row) == 2 && row[1] == 513 && !row[2],
-      "nothing is two tokens");
+      "an empty text is two tokens");
     T(text_vocabulary_row(v, "abc", 3, 2, row) == 2 && row[1] == 513,
-      "a context of two has the ends alone");
+      "a context of two has only the ends");
     text_vocabulary_free(v);
 }
 
@@ -351,20 +352,20 @@ tokens_become_text(void)
     struct text_vocabulary *v = parse("a b\nab c</w>\n");
 
     T(!strcmp(decoded(v, encode(v, "ABC \xc3\xa4  abx")), "abc \xc3\xa4 abx"),
-      "words of bytes come back");
+      "words are restored");
     text_vocabulary_row(v, "abc", 3, 8, token);
     T(!strcmp(decoded(v, 3), "abc"), "without start and end");
-    T(!strcmp(decoded(v, 0), ""), "nothing becomes nothing");
+    T(!strcmp(decoded(v, 0), ""), "no tokens become an empty text");
     text_vocabulary_free(v);
     v = parse("[UNK]\n[CLS]\n[SEP]\nab\n##c\n,\n");
     T(!strcmp(decoded(v, encode(v, "abc, \xc3\xa4 ab")), "abc , [UNK] ab"),
-      "WordPiece joins what has ##");
+      "WordPiece joins tokens with ##");
     text_vocabulary_free(v);
 }
 
-/* More different words than are kept, and words too long to be. */
+/* More different words than in the cache, and words too long for it. */
 static void
-words_that_are_not_kept(void)
+words_that_are_not_cached(void)
 {
     struct text_vocabulary *v = parse("a b\nab ab\n");
     char word[16], *longest = mem_array(100001, 1);
@@ -375,7 +376,7 @@ words_that_are_not_kept(void)
         n = text_vocabulary_encode(v, word, strlen(word), MOST, token);
         right += n == strlen(word) && token[n - 1] == 256 - 33 + word[n - 1];
     }
-    T(right == 150000, "70,000 words, again and again, have their tokens");
+    T(right == 150000, "70,000 words, repeatedly, have their tokens");
     memset(longest, 'x', 100000);
     T(text_vocabulary_encode(v, longest, 100000, 5, token) == 5 &&
           token[4] == 87,
@@ -400,17 +401,17 @@ wordpiece(void)
     T(text_vocabulary_size(v) == 13 && text_vocabulary_start(v) == 2 &&
           text_vocabulary_end(v) == 3,
       "ids are lines, the ends are [CLS] and [SEP]");
-    T(!strcmp(ids(v, "UNABLE"), "4 5"), "the longest that fits goes first");
-    T(!strcmp(ids(v, "unab"), "1"), "a word that leaves a rest is [UNK]");
+    T(!strcmp(ids(v, "UNABLE"), "4 5"), "the longest match is first");
+    T(!strcmp(ids(v, "unab"), "1"), "a word with an unmatched rest is [UNK]");
     T(!strcmp(ids(v, "[UNK]"), "8 10 9"), "special names are text");
     T(!strcmp(ids(v, "un\xe6\x9d\xb1,un"), "4 11 7 4"),
       "Chinese characters and punctuation are words");
-    T(!strcmp(ids(v, "\xc3\x89 e\xcc\x81"), "12 12"), "accents go");
+    T(!strcmp(ids(v, "\xc3\x89 e\xcc\x81"), "12 12"), "accents are dropped");
     T(!strcmp(ids(v, "u\xe2\x80\x8bn\x01\xff"), "4"),
-      "and so do control characters and what is no UTF-8");
+      "and so are control characters and invalid UTF-8");
     T(!strcmp(ids(v, "u\xcd\xb8n"), "4"),
-      "and a code point that Unicode assigns to nothing, U+0378");
-    T(!strcmp(ids(v, "\x01"), ""), "a word of these has no token");
+      "and an unassigned code point, U+0378");
+    T(!strcmp(ids(v, "\x01"), ""), "a word of these characters has no token");
     memset(text, 'a', sizeof text);
     memcpy(text, "un", 2);
     text[100] = 0;
@@ -424,7 +425,7 @@ wordpiece(void)
 int
 main(void)
 {
-    as_hugging_faces_tokenizers();
+    agrees_with_hugging_face();
     if (enter_folder())
         return 1;
     bytes_alone();
@@ -435,7 +436,7 @@ main(void)
     more_merges_than_count();
     rows_have_ends();
     tokens_become_text();
-    words_that_are_not_kept();
+    words_that_are_not_cached();
     wordpiece();
     return leave_folder() ? 1 : t_done();
 }

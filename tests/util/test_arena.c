@@ -6,7 +6,7 @@
 
 enum { ARRAYS = 40 };
 
-/* Fills an array with a byte of its own. */
+/* Fills an array with its own byte. */
 static void
 fill(char *bytes, size_t n, size_t k)
 {
@@ -22,8 +22,8 @@ is_filled(const char *bytes, size_t n, size_t k)
     return 1;
 }
 
-/* Arrays of a turn keep what is in them while others are taken, in each turn
- * of other sizes. */
+/* Taking more arrays does not change earlier ones, in rounds of different
+ * sizes. */
 static void
 arrays_stay_apart(void)
 {
@@ -42,7 +42,7 @@ arrays_stay_apart(void)
         for (size_t k = 0; k < ARRAYS; k++)
             good &= is_filled(at[k], 8 * k * (turn % 3 + 1), k);
     }
-    T(good, "%d arrays keep what was written, also behind larger ones", ARRAYS);
+    T(good, "%d arrays keep their contents, also after larger ones", ARRAYS);
     arena_release(&arena);
     arena_release(&arena);
     T(!arena.n && !arena.room, "released twice is harmless");
@@ -57,8 +57,8 @@ memory_is_used_again(void)
     first = arena_take(&arena, 100, 4);
     arena_begin(&arena);
     again = arena_take(&arena, 50, 8);
-    T(first == again, "what was given back is taken again");
-    T(arena_take(&arena, 0, 8) != NULL, "an array of nothing is one");
+    T(first == again, "returned memory is reused");
+    T(arena_take(&arena, 0, 8) != NULL, "an empty array has an address");
     arena_release(&arena);
 }
 

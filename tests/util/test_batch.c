@@ -3,24 +3,24 @@
 #include "t.h"
 #include "util/batch.h"
 
-/* Image and captions of a sample are fixed views of it, and again are not. */
+/* Image and captions become fixed views; undo reverts that. */
 int
 main(void)
 {
     const int64_t ids[] = {7, 4}, texts[] = {9, 0, 4, 2, 9, 1};
     const int32_t captions[] = {2, 0};
     const float z[6] = {0};
-    const struct batch told = {
+    const struct batch original = {
         .b = 2,
         .v = 1,
         .ids = ids,
         .texts = 3,
         .captions = captions,
         .extra = {.n_texts = 3, .texts = texts, .most = 5}};
-    struct batch batch = told;
+    struct batch batch = original;
     int64_t memory[10];
 
-    T(batch_captions_size(&batch) == 10, "the size of what it makes");
+    T(batch_captions_size(&batch) == 10, "the size of its memory");
     batch_captions(&batch, memory);
     T(batch.v == 2 && batch.fixed == 4, "two of 1 + K views");
     T(!memcmp(batch.view_of, (int64_t[]){0, 0, 3, 1}, 4 * sizeof *memory),
@@ -33,9 +33,9 @@ main(void)
     batch_captions_undo(&batch);
     T(batch.v == 2 && !batch.fixed && !batch.view_of && !batch.extra.n &&
           !batch.extra.ids && !batch.extra.view && !batch.extra.z,
-      "none of it is left");
+      "undo removes them");
     T(batch.captions == captions && batch.extra.texts == texts &&
           batch.extra.n_texts == 3 && batch.extra.most == 5,
-      "but what it was made of");
+      "but keeps their sources");
     return t_done();
 }

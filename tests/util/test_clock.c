@@ -21,7 +21,7 @@ spans_are_short(void)
     }
 }
 
-/* Nobody signals. */
+/* Without a signal. */
 static void
 conditions_are_waited_for(void)
 {
@@ -32,12 +32,12 @@ conditions_are_waited_for(void)
 
     clock_cond_init(&cond);
     pthread_mutex_lock(&lock);
-    do // it may wake up for no reason
+    do // spurious wake-ups are possible
         over = !clock_cond_wait(&cond, &lock, 0.01);
     while (!over);
-    T(clock_now() - start >= 0.01, "a wait for 10 ms is no shorter");
+    T(clock_now() - start >= 0.01, "a wait of 10 ms is not shorter");
     T(!clock_cond_wait(&cond, &lock, 0) && !clock_cond_wait(&cond, &lock, -1),
-      "one for no time ends, too");
+      "a wait of 0 s ends, too");
     pthread_mutex_unlock(&lock);
     pthread_cond_destroy(&cond);
 }
@@ -60,8 +60,8 @@ main(void)
     T(clock_cpu() > cpu, "work takes processor time");
     T(clock_cpu_of(pthread_self()) > 0 &&
           clock_cpu_of(pthread_self()) <= clock_cpu(),
-      "that of the only thread is no more than that");
-    T(clock_cpu() < 3600, "our own, not the time of day");
+      "the only thread used no more than the process");
+    T(clock_cpu() < 3600, "of this process, not the time of day");
     T(wall > 1600000000ull * 1000000000 && clock_wall() >= wall,
       "the wall clock counts nanoseconds since 1970");
     spans_are_short();

@@ -17,7 +17,7 @@ int
 main(void)
 {
     T(becomes("", "") && becomes("loss 4.5 ~", "loss 4.5 ~"),
-      "plain text stays as it is");
+      "plain text is unchanged");
     T(becomes("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z",
               "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z"),
       "so do characters of two, three and four bytes");
@@ -30,13 +30,13 @@ main(void)
     T(becomes("\xff\x80"
               "a\xc0\xaf\xed\xa0\x80\xf5\x80\x80\x80",
               "??a?????????"),
-      "nor does what is no UTF-8");
+      "nor does invalid UTF-8");
     T(becomes("a\xe2\x80\xae"
               "b\xe2\x81\xa6"
               "c",
               "a???b???c") &&
           becomes("\xe2\x80\x8f\xe2\x80\xaf", "\xe2\x80\x8f\xe2\x80\xaf"),
-      "nor do those that turn text around, unlike their neighbours");
+      "nor do those that change the direction, unlike their neighbours");
     T(becomes("a\xe2\x82", "a??"), "nor does a character that is cut");
     return t_done();
 }

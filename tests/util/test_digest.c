@@ -68,7 +68,7 @@ shared_of_two(void)
     for (size_t i = 0; i < 4; i++)
         others[i] = digest_bytes(&"dacx"[i], 1);
     T(digest_shared(3, some, 4, others) == 2, "a twice is shared, b is not");
-    T(digest_shared(0, NULL, 4, others) == 0, "of none, none");
+    T(digest_shared(0, NULL, 4, others) == 0, "an empty set shares none");
     T(digest_shared(3, some, 2, (struct digest[]){some[1], some[2]}) == 3,
       "all of some are shared");
 }

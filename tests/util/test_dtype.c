@@ -17,7 +17,7 @@ main(void)
         // the last digits of NumPy's name, and of ours, are the bytes
         bytes += !a->npy || (size_t)(a->npy[2] - '0') == a->bytes;
     }
-    T(found == DTYPES, "each has a name of its own in safetensors");
+    T(found == DTYPES, "each has a different name in safetensors");
     T(sent == 7 && bytes == DTYPES, "seven are sent");
     T(dtype_by_wire("i16", 3) == DTYPES && dtype_by_wire("", 0) == DTYPES &&
           dtype_by_wire("BOOL", 4) == DTYPES,

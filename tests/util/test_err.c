@@ -63,10 +63,10 @@ main(void)
       "a long name and a long list are cut");
 
     c = child_run(broken_promise, &count);
-    T(c.signal == SIGABRT, "a broken promise aborts");
+    T(c.signal == SIGABRT, "a wrong assumption aborts");
     T(!strncmp(c.err, "BUG: tests/util/test_err.c:", 27) &&
           strstr(c.err, "broken_promise: count == 2"),
-      "and names the place and the promise");
+      "and prints the place and the assumption");
     T(!strcmp(plural(0), "s") && !strcmp(plural(1), "") &&
           !strcmp(plural(2), "s"),
       "no images, one image, two images");

@@ -37,7 +37,7 @@ write_then_read(void)
     T(!file_write("big", big, sizeof big, &err), "200 kB");
     data = file_read("big", sizeof big, &n, &err);
     T(data && n == sizeof big && !memcmp(data, big, n), "whole again");
-    T(data && data[n] == 0, "a zero behind the last byte");
+    T(data && data[n] == 0, "a zero follows the last byte");
     free(data);
 
     T(!file_read("big", sizeof big - 1, &n, &err) &&
@@ -63,7 +63,7 @@ write_to_a_small_disk(const void *arg)
         fprintf(stderr, "%s", err.msg);
 }
 
-/* What a link leads to that has the name of what we write is left alone. */
+/* A link with the name of the temporary file is not followed. */
 static void
 linked(void)
 {
@@ -75,12 +75,12 @@ linked(void)
     snprintf(name, sizeof name, "linked.%ld.new", (long)getpid());
     T(!file_write("precious", "gold", 4, &err) && !symlink("precious", name) &&
           !file_write("linked", "lead", 4, &err),
-      "a link in the place of what is written");
+      "a link at the path of the temporary file");
     text = file_read("precious", 64, &n, &err);
     T(text && n == 4 && !memcmp(text, "gold", 4), "is not followed");
     free(text);
     text = file_read("linked", 64, &n, &err);
-    T(text && n == 4 && !memcmp(text, "lead", 4), "and the file is there");
+    T(text && n == 4 && !memcmp(text, "lead", 4), "and the file is written");
     free(text);
 }
 
@@ -104,7 +104,7 @@ failing_leaves_the_old_file(const char *scratch)
       "removed");
     T(!chdir("..") && !rmdir(scratch) && !mkdir(scratch, 0700) &&
           !chdir(scratch),
-      "nothing else was left");
+      "no other file remains");
 }
 
 static void
@@ -116,7 +116,7 @@ folders(void)
     T(!file_mkdir("d", 0700, &err) && !stat("d", &st) &&
           (st.st_mode & 07777) == 0700,
       "made with its mode");
-    T(!file_mkdir("d", 0700, &err), "one that exists is fine");
+    T(!file_mkdir("d", 0700, &err), "an existing folder is no error");
     T(!file_write("d/f", "x", 1, &err), "a file in it");
     T(file_mkdir("d/f", 0700, &err) == -1 && strstr(err.msg, "File exists"),
       "%s", err.msg);
@@ -126,7 +126,8 @@ folders(void)
 
     file_mkdir("d/e", 0700, &err);
     T(!symlink("..", "d/e/up") && !file_write("keep", "x", 1, &err), "a link");
-    T(!file_remove("d", &err) && !file_exists("d"), "removed with its content");
+    T(!file_remove("d", &err) && !file_exists("d"),
+      "removed with its contents");
     T(file_exists("keep"), "links are not followed");
     T(file_remove("d", &err) == -1 && strstr(err.msg, "No such file"), "%s",
       err.msg);
@@ -134,10 +135,10 @@ folders(void)
       "a dangling link exists");
     T(file_same("keep", "./keep") && !file_same("keep", "dangling") &&
           !file_same("dangling", "dangling"),
-      "a file by two names is the same, what is not there is not");
+      "two names of a file are the same, missing files are not");
 }
 
-/* argv[0] says where a test is that was started by its path. */
+/* argv[0] has the folder of a test that was started by its path. */
 static void
 paths_are_resolved(void)
 {

@@ -6,7 +6,7 @@
 
 enum { N = 60, PAIRS = 40 };
 
-/* Labels that every member of a part has, written naively. */
+/* Labels of components, computed naively. */
 static void
 unite_labels(size_t *label, size_t a, size_t b)
 {
@@ -21,7 +21,7 @@ unite_labels(size_t *label, size_t a, size_t b)
 int
 main(void)
 {
-    size_t *up = forest_new(N), label[N], roots = 0, said = 0, seen = 0;
+    size_t *up = forest_new(N), label[N], roots = 0, wrong = 0, seen = 0;
     struct rng rng;
 
     rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
@@ -29,18 +29,18 @@ main(void)
         label[i] = i;
         roots += forest_root(up, i) != i;
     }
-    T(!roots, "at first each is a tree of its own");
+    T(!roots, "at first each thing is a tree");
     for (size_t k = 0; k < PAIRS; k++) {
         const size_t a = rng_below(&rng, N), b = rng_below(&rng, N);
         const int apart = label[a] != label[b];
 
         unite_labels(label, a, b);
-        said += forest_unite(up, a, b) != apart;
+        wrong += forest_unite(up, a, b) != apart;
         for (size_t i = 0; i < N; i++)
             seen += forest_root(up, i) != label[i];
     }
-    T(!seen, "the root is the first of those that belong together");
-    T(!said, "two trees become one, or were one before");
+    T(!seen, "the root is the first of its group");
+    T(!wrong, "forest_unite() returns whether the trees were different");
     free(up);
     return t_done();
 }

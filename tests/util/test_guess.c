@@ -1,4 +1,4 @@
-/* The word that was meant. */
+/* Suggestions for misspelt words. */
 #include <string.h>
 
 #include "t.h"
@@ -32,9 +32,9 @@ changes_are_counted(void)
     }
 }
 
-/* What is said about a word among these. */
+/* Returns the suggestion for a word among these. */
 static const char *
-said(const char *word)
+suggested(const char *word)
 {
     static const char *const words[] = {"epochs", "epoch", "batch", "k", "lr"};
     static struct guess guess;
@@ -51,12 +51,15 @@ main(void)
     char longest[200];
 
     changes_are_counted();
-    T(!strcmp(said("epohcs"), ": did you mean 'epochs'?"), "two swapped");
-    T(!strcmp(said("epoc"), ": did you mean 'epoch'?"), "the nearest wins");
-    T(!*said("x") && !*said("lx"), "a short word is not made of half of it");
-    T(!*said("nonsense") && !*said(""), "far words are not meant");
+    T(!strcmp(suggested("epohcs"), ": did you mean 'epochs'?"), "two swapped");
+    T(!strcmp(suggested("epoc"), ": did you mean 'epoch'?"),
+      "the nearest wins");
+    T(!*suggested("x") && !*suggested("lx"),
+      "fewer than half of the letters may change");
+    T(!*suggested("nonsense") && !*suggested(""),
+      "distant words are not suggested");
     memset(longest, 'e', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
-    T(!*said(longest), "a very long word is not compared");
+    T(!*suggested(longest), "a very long word is not compared");
     return t_done();
 }

@@ -3,7 +3,7 @@
 #include "t.h"
 #include "util/half.h"
 
-/* Naively: the value of a half, in double. */
+/* Computes the value of a half naively, in double. */
 static double
 value(unsigned half)
 {
@@ -32,7 +32,7 @@ main(void)
         back &= isnan(x) ? isnan(value(half)) : half == h;
     }
     T(exact, "every half has its value");
-    T(back, "and comes back");
+    T(back, "and rounds back to it");
     // between two neighbours: to the nearer one, halfway to the even one
     for (unsigned h = 0; h < 0x7bff; h++) {
         const double low = value(h), high = value(h + 1);
@@ -54,6 +54,6 @@ main(void)
     T(half == 0x7bff, "the largest");
     x = -65520;
     half_round(1, &x, &half);
-    T(half == 0xfc00, "what is larger is infinite");
+    T(half == 0xfc00, "larger numbers become infinite");
     return t_done();
 }

@@ -8,7 +8,7 @@
 #include "util/err.h"
 #include "util/isa.h"
 
-/* An instruction inside of the clone that runs. */
+/* Returns the address of an instruction in the clone that runs. */
 static UTIL_CLONES(size_t, place, (size_t n, float *x), (n, x))
 {
     size_t here = 0;
@@ -43,7 +43,7 @@ fill(float *x)
 }
 
 #ifdef UTIL_CLONED
-/* Whether `at` lies in the function at `of`, the others being elsewhere. */
+/* Returns 1 if `at` is in the function at `of`; the others are elsewhere. */
 static int
 inside(size_t at, size_t (*of)(size_t, float *))
 {
@@ -81,13 +81,13 @@ test_clones(void)
     float x[N];
 
     fill(x);
-    T(!place(N, x) && sum(N, x) > 0, "a function alone");
+    T(!place(N, x) && sum(N, x) > 0, "there is only the plain function");
 }
 #endif
 
-/* What a program says that began with two variables. */
+/* Runs a program with two variables and compares its output. */
 static int
-says(const char *self, const char *own, const char *dnn, const char *want)
+prints(const char *self, const char *own, const char *dnn, const char *want)
 {
     char command[512], line[256] = "";
     FILE *pipe;
@@ -115,21 +115,22 @@ test_binding(const char *self)
     const char *v3 = util_isa_name(most < UTIL_ISA_V3 ? most : UTIL_ISA_V3);
     char refusal[128];
 
-    T(says(self, "", "", all), "unbound it is what the processor has");
-    T(says(self, "x86-64", "", "x86-64"), "FOIL_ISA binds it");
-    T(says(self, all, "", all), "at each level");
-    T(says(self, "avx2", "",
-           "FOIL_ISA is 'avx2': want x86-64, x86-64-v3 or x86-64-v4"),
-      "a name that is no level is refused");
-    T(says(self, "", "AVX2", v3), "oneDNN's variable binds it, too");
-    T(says(self, "", "sse41", "x86-64"), "in small letters");
-    T(says(self, "", "avx512_core", all),
-      "and not above what oneDNN may use as well");
-    T(says(self, v3, "AVX", "x86-64"), "the lower of the two holds");
+    T(prints(self, "", "", all),
+      "without variables it is the processor's level");
+    T(prints(self, "x86-64", "", "x86-64"), "FOIL_ISA lowers it");
+    T(prints(self, all, "", all), "at each level");
+    T(prints(self, "avx2", "",
+             "FOIL_ISA is 'avx2': want x86-64, x86-64-v3 or x86-64-v4"),
+      "an unknown name is refused");
+    T(prints(self, "", "AVX2", v3), "oneDNN's variable lowers it, too");
+    T(prints(self, "", "sse41", "x86-64"), "in lower case");
+    T(prints(self, "", "avx512_core", all),
+      "and never above the level of oneDNN");
+    T(prints(self, v3, "AVX", "x86-64"), "the lower of the two counts");
     snprintf(refusal, sizeof refusal,
              "FOIL_ISA is 'x86-64-v4', and this processor has %s", all);
-    T(says(self, "x86-64-v4", "", most == UTIL_ISA_V4 ? all : refusal),
-      "more than the processor has is refused");
+    T(prints(self, "x86-64-v4", "", most == UTIL_ISA_V4 ? all : refusal),
+      "a level above the processor's is refused");
 }
 
 int
@@ -143,7 +144,7 @@ main(int argc, char **argv)
     }
     test_clones();
     if (t_emulated())
-        T_SKIP("binding", "an emulator starts no other program");
+        T_SKIP("variables", "an emulator starts no other program");
     else
         test_binding(argv[0]);
     return t_done();

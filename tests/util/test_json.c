@@ -106,7 +106,7 @@ spares_digits(void)
     }
 }
 
-/* The text of x has no more digits than it needs. */
+/* Checks that the text of x has the fewest digits. */
 static int
 is_shortest(double x)
 {
@@ -124,7 +124,7 @@ is_shortest(double x)
     return same;
 }
 
-/* Of numbers of all kinds between .001 and 10, where none needs a power. */
+/* Numbers of all kinds between .001 and 10, without powers. */
 static void
 writes_the_fewest_digits(void)
 {
@@ -158,7 +158,7 @@ names_are_utf8(void)
     json_t *name = json_name("r\377u\303\274n\n");
 
     T(name && !strcmp(json_string_value(name), "r?u\303\274n?"),
-      "what is no UTF-8 in a name is '?'");
+      "invalid UTF-8 in a name becomes '?'");
     json_decref(name);
 }
 

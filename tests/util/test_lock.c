@@ -9,7 +9,7 @@
 
 static struct err err;
 
-/* Holds the file until it is killed; says by a byte when it does. */
+/* Holds the file until it is killed; writes a byte once it does. */
 static pid_t
 hold(int stopping)
 {
@@ -56,18 +56,18 @@ one_that_is_held(int stopping)
 
     T(!lock_look("lock", &lock, &err) && lock.held && lock.here &&
           lock.pid == (long)pid,
-      "another one sees who has it");
+      "another process sees its holder");
     T(lock_held(".") && lock_holder(".") == (long)pid, "also by its folder");
-    T(lock.stopping == stopping, "and whether that was asked to end");
+    T(lock.stopping == stopping, "and whether the holder was asked to end");
     c = child_run(try_to_take, NULL);
-    T(c.code == 0, "and cannot have it");
+    T(c.code == 0, "and cannot take it");
     T(!lock_look("lock", &lock, &err) && lock.pid == (long)pid,
-      "nor does that change what is written there");
+      "which does not change its line");
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     T(!lock_look("lock", &lock, &err) && !lock.held && lock.here &&
           lock.pid == (long)pid,
-      "of one that was killed there is a line, and no lock");
+      "a killed process leaves a line, but no lock");
 }
 
 static void *
@@ -77,16 +77,16 @@ note(void *unused)
     return unused;
 }
 
-/* The thread that takes signals is there before a file is: for tsan. */
+/* The thread of signals starts before a file is taken: for tsan. */
 static void
-noted_meanwhile(void)
+noted_concurrently(void)
 {
     pthread_t thread;
     int taken;
 
     if (pthread_create(&thread, NULL, note, NULL))
         abort();
-    taken = lock_take("meanwhile", &err);
+    taken = lock_take("concurrent", &err);
     pthread_join(thread, NULL);
     T(taken == 1, "a file is taken while another thread notes the end");
 }
@@ -99,11 +99,11 @@ main(void)
 
     child_scratch(folder);
     T(!lock_look("lock", &lock, &err) && !lock.held && !lock.pid && lock.here,
-      "no file: nobody has it");
+      "a missing file is not held");
     T(!lock_held(".") && !lock_holder("."), "nor by its folder");
     one_that_is_held(0);
     one_that_is_held(1);
-    noted_meanwhile();
+    noted_concurrently();
     snprintf(line, sizeof line, "%ld elsewhere\n", (long)getpid());
     put(line);
     T(!lock_look("lock", &lock, &err) && !lock.held && !lock.here &&
@@ -114,9 +114,9 @@ main(void)
       "an empty file: of an older foil");
     T(lock_take("own", &err) == 1 && !lock_removed() && !unlink("own") &&
           lock_removed(),
-      "a file that is held is missed when it is removed");
-    T(lock_look(folder, &lock, &err) == -1, "a folder is no such file");
-    T(lock_take("none/lock", &err) == -1, "nor is one in no folder");
+      "removal of a held file is detected");
+    T(lock_look(folder, &lock, &err) == -1, "a folder is an error");
+    T(lock_take("none/lock", &err) == -1, "so is a file in a missing folder");
     if (chdir("/") || file_remove(folder, &err))
         return 1;
     return t_done();

@@ -57,7 +57,7 @@ arrays(void)
     free(p);
     p = mem_unset(100, 3);
     memset(p, 0, 300);
-    T((uintptr_t)p % 64 == 0 && all_zero(p, 300), "one to be written first");
+    T((uintptr_t)p % 64 == 0 && all_zero(p, 300), "one without initialisation");
     free(p);
 }
 
@@ -76,7 +76,7 @@ growth(void)
     }
     for (int i = 0; i < 10000; i++)
         wrong += p[i] != i;
-    T(!wrong, "old items are kept");
+    T(!wrong, "old items stay");
     T(room >= 10000 && moves < 30, "%zu moves for 10,000 items", moves);
     free(p);
 }

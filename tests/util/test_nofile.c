@@ -5,7 +5,7 @@
 #include "t.h"
 #include "util/nofile.h"
 
-/* 1 when so many descriptors can be open at once. */
+/* Returns 1 if so many descriptors can be open at once. */
 static int
 can_open(int n)
 {
@@ -27,7 +27,7 @@ main(void)
     files.rlim_cur = 100;
     T(!setrlimit(RLIMIT_NOFILE, &files) && !can_open(200),
       "the soft limit is below the hard one");
-    T(nofile_raise() == 200, "the limit that holds is the hard one");
+    T(nofile_raise() == 200, "the new limit is the hard one");
     T(can_open(200), "so many files can be open");
     T(nofile_raise() == 200, "a second time changes nothing");
     return t_done();

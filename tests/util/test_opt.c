@@ -29,7 +29,7 @@ static const struct opt_tool tool = {
     "foil-test", "try the options", "DATA [MORE]", 1, 2, opts,
 };
 
-/* Parse a command line that is written as one text, words apart by blanks. */
+/* Parses a command line of words separated by blanks. */
 static void
 parse(const void *line)
 {
@@ -55,7 +55,7 @@ parse(const void *line)
 }
 
 static void
-gives(const char *line, const char *want)
+prints(const char *line, const char *want)
 {
     struct child c = child_run(parse, line);
 
@@ -75,22 +75,22 @@ refuses(const char *line, const char *sentence)
 static void
 values(void)
 {
-    gives("d", "0 128 0.5 run none wait 0 <d>");
-    gives("-f -b 7 --tau 0.1 d", "1 7 0.1 run none wait 0 <d>");
-    gives("--no-fast d", "0 128 0.5 run none wait 0 <d>");
-    gives("-b7 --tau=1e1 d", "0 7 10 run none wait 0 <d>");
-    gives("d -b 7 e", "0 7 0.5 run none wait 0 <d> <e>");
-    gives("--name=a=b --path - d", "0 128 0.5 a=b - wait 0 <d>");
-    gives("--name= d", "0 128 0.5  none wait 0 <d>");
-    gives("--policy skip d", "0 128 0.5 run none skip 0 <d>");
-    gives("--pace run d", "0 128 0.5 run none wait 0 <d> run");
-    gives("--add x --add=y d", "0 128 0.5 run none wait 2 +x +y <d>");
-    gives("-- -f", "0 128 0.5 run none wait 0 <-f>");
-    gives("-", "0 128 0.5 run none wait 0 <->");
-    gives("-b 2 d", "0 2 0.5 run none wait 0 <d>");
-    gives("-t 0.001 d", "0 128 0.001 run none wait 0 <d>");
-    gives("-t 100 d", "0 128 100 run none wait 0 <d>");
-    gives("-b 65536 d", "0 65536 0.5 run none wait 0 <d>");
+    prints("d", "0 128 0.5 run none wait 0 <d>");
+    prints("-f -b 7 --tau 0.1 d", "1 7 0.1 run none wait 0 <d>");
+    prints("--no-fast d", "0 128 0.5 run none wait 0 <d>");
+    prints("-b7 --tau=1e1 d", "0 7 10 run none wait 0 <d>");
+    prints("d -b 7 e", "0 7 0.5 run none wait 0 <d> <e>");
+    prints("--name=a=b --path - d", "0 128 0.5 a=b - wait 0 <d>");
+    prints("--name= d", "0 128 0.5  none wait 0 <d>");
+    prints("--policy skip d", "0 128 0.5 run none skip 0 <d>");
+    prints("--pace run d", "0 128 0.5 run none wait 0 <d> run");
+    prints("--add x --add=y d", "0 128 0.5 run none wait 2 +x +y <d>");
+    prints("-- -f", "0 128 0.5 run none wait 0 <-f>");
+    prints("-", "0 128 0.5 run none wait 0 <->");
+    prints("-b 2 d", "0 2 0.5 run none wait 0 <d>");
+    prints("-t 0.001 d", "0 128 0.001 run none wait 0 <d>");
+    prints("-t 100 d", "0 128 100 run none wait 0 <d>");
+    prints("-b 65536 d", "0 65536 0.5 run none wait 0 <d>");
 }
 
 static void
@@ -166,7 +166,7 @@ prints_to_a_full_disk(const void *arg)
 }
 
 static void
-last_words(void)
+final_messages(void)
 {
     struct child c = child_run(dies, "luck");
 
@@ -273,12 +273,11 @@ two_go_together(void)
 }
 
 static void
-what_was_given_is_known(void)
+set_options_are_known(void)
 {
     struct child c = child_run(print_given, "d -b 128 --tau=0.5");
 
-    T(strstr(c.out, "given 0 1 1 0"), "given, though it is the default: %s",
-      c.out);
+    T(strstr(c.out, "given 0 1 1 0"), "set to its default: %s", c.out);
     c = child_run(print_given, "d -f --add x --add y");
     T(strstr(c.out, "given 1 0 0 1"), "a flag, a list: %s", c.out);
 }
@@ -300,11 +299,11 @@ options_from_a_file(void)
     child_scratch(scratch);
     put_file("good", "# of a run\n\nbatch 7\n tau\t0.25\r\nname a b\\nc\\\\\n"
                      "add x\nadd y\nfast");
-    gives("--config good d", "1 7 0.25 a b\nc\\ none wait 2 +x +y <d>");
-    gives("--config good --no-fast d",
-          "0 7 0.25 a b\nc\\ none wait 2 +x +y <d>");
-    gives("--config=good -b 9 d --add z",
-          "1 9 0.25 a b\nc\\ none wait 1 +z <d>");
+    prints("--config good d", "1 7 0.25 a b\nc\\ none wait 2 +x +y <d>");
+    prints("--config good --no-fast d",
+           "0 7 0.25 a b\nc\\ none wait 2 +x +y <d>");
+    prints("--config=good -b 9 d --add z",
+           "1 9 0.25 a b\nc\\ none wait 1 +z <d>");
     put_file("name", "# here\nbacth 7\n");
     refuses("--config name d", "foil-test: 'name', line 2: no option "
                                "'--bacth': did you mean '--batch'?");
@@ -317,7 +316,7 @@ options_from_a_file(void)
     put_file("twice", "batch 7\nbatch 7\n");
     refuses("--config twice d", "--batch is given twice");
     T(child_run(parse, "--config none d").code == EXIT_FAILED,
-      "a file that is not there: 1");
+      "a missing file: 1");
 }
 
 static void
@@ -344,17 +343,17 @@ groups_have_titles(void)
     c = child_run(help_in_groups, "--help all");
     T(strstr(c.out, "\n\nLists:\n  --add X                 many\n") &&
           strstr(c.out, "\n  --path FILE ") && !strstr(c.out, "[OPTION ...]"),
-      "all are told of: %s", c.out);
+      "all are described: %s", c.out);
     c = child_run(help_in_groups, "--help list");
     T(strstr(c.out, "\n\nLists:\n  --add X                 many\n") &&
           !strstr(c.out, "--path") && strstr(c.out, "[OPTION ...]"),
-      "or those of a group: %s", c.out);
+      "or only those of a group: %s", c.out);
     c = child_run(help_in_groups, "--help lost");
     T(c.code == EXIT_USAGE && strstr(c.err, "--help 'lost': want 'all' or"),
-      "and of no other: %s", c.err);
+      "an unknown title is refused: %s", c.err);
 }
 
-/* The objects that --list options prints, each in a line of its own. */
+/* Returns the objects of --list options, which must be one a line. */
 static json_t *
 list_options(void (*run)(const void *), const char *line)
 {
@@ -370,7 +369,7 @@ list_options(void (*run)(const void *), const char *line)
     return rows;
 }
 
-/* Checks that a row is that JSON, in that order. */
+/* Checks that a row is that JSON, with fields in that order. */
 static void
 check_row(const json_t *rows, size_t i, const char *want)
 {
@@ -385,7 +384,8 @@ options_as_data(void)
 {
     json_t *rows = list_options(help_in_groups, "--list options");
 
-    T(json_array_size(rows) == 1 + 9 + 4, "each row, and what all tools take");
+    T(json_array_size(rows) == 1 + 9 + 4,
+      "each row, and the options of all tools");
     check_row(rows, 0,
               "{\"operands\":\"DATA [MORE]\",\"sentence\":\"try the "
               "options\"}");
@@ -461,7 +461,8 @@ odd_texts_are_whole(void)
               "\"default\":0.5,\"sentence\":\"any\"}");
     T(json_array_size(rows) == 1 + 3 + 3, "--list once");
     json_decref(rows);
-    T(!strcmp(child_run(odd_texts, "other").out, "0"), "a --list of its own");
+    T(!strcmp(child_run(odd_texts, "other").out, "0"),
+      "a tool may have its own --list");
 }
 
 static void
@@ -494,11 +495,11 @@ main(void)
     options_from_a_file();
     groups_have_titles();
     two_go_together();
-    what_was_given_is_known();
+    set_options_are_known();
     values();
     misuse();
     help();
-    last_words();
+    final_messages();
     verbs_have_their_own_options();
     return t_done();
 }

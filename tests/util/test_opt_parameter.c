@@ -1,4 +1,4 @@
-/* Parameters behind options, and spellings of before. */
+/* Parameters of options, and deprecated spellings. */
 #include "child.h"
 #include "t.h"
 #include "util/opt.h"
@@ -29,7 +29,7 @@ static const struct opt_tool tool = {
     "foil-train", "try parameters", NULL, 0, 0, opts,
 };
 
-/* Parses words apart by blanks, prints the values. */
+/* Parses words separated by blanks, prints the values. */
 static void
 parse(const void *line)
 {
@@ -49,7 +49,7 @@ parse(const void *line)
 }
 
 static void
-gives(const char *line, const char *want)
+prints(const char *line, const char *want)
 {
     struct child c = child_run(parse, line);
 
@@ -57,9 +57,9 @@ gives(const char *line, const char *want)
       c.err);
 }
 
-/* The same, with such a line on stderr. */
+/* The same, with that line on stderr. */
 static void
-says(const char *line, const char *want, const char *sentence)
+warns(const char *line, const char *want, const char *sentence)
 {
     struct child c = child_run(parse, line);
 
@@ -76,22 +76,22 @@ refuses(const char *line, const char *sentence)
 }
 
 static void
-stand_behind_options(void)
+follow_options(void)
 {
-    gives("", "hcl 1 3 0 '' 0.1 service once fresh 000");
-    gives("--way dcl", "dcl 1 3 0 '' 0.1 service once fresh 100");
-    gives("--way dcl,weight=2,turbo,epochs=7",
-          "dcl 2 7 1 '' 0.1 service once fresh 110");
-    gives("--way=dcl --way ,weight=2 --way ,no-turbo --rate 1",
-          "dcl 2 3 0 '' 1 service once fresh 110");
-    gives("-w ,weight=2", "hcl 2 3 0 '' 0.1 service once fresh 010");
-    gives("--sampler trainer,epochs=7",
-          "hcl 1 7 0 '' 0.1 trainer once fresh 000");
-    gives("--way hcl,note=a,b=c,Weight=1,weight=2",
-          "hcl 2 3 0 'a,b=c,Weight=1' 0.1 service once fresh 110");
-    gives("--proposals 1,2", "hcl 1 3 0 '' 0.1 service 1,2 fresh 000");
-    gives("--proposals 1,2,scores=reset",
-          "hcl 1 3 0 '' 0.1 service 1,2 reset 001");
+    prints("", "hcl 1 3 0 '' 0.1 service once fresh 000");
+    prints("--way dcl", "dcl 1 3 0 '' 0.1 service once fresh 100");
+    prints("--way dcl,weight=2,turbo,epochs=7",
+           "dcl 2 7 1 '' 0.1 service once fresh 110");
+    prints("--way=dcl --way ,weight=2 --way ,no-turbo --rate 1",
+           "dcl 2 3 0 '' 1 service once fresh 110");
+    prints("-w ,weight=2", "hcl 2 3 0 '' 0.1 service once fresh 010");
+    prints("--sampler trainer,epochs=7",
+           "hcl 1 7 0 '' 0.1 trainer once fresh 000");
+    prints("--way hcl,note=a,b=c,Weight=1,weight=2",
+           "hcl 2 3 0 'a,b=c,Weight=1' 0.1 service once fresh 110");
+    prints("--proposals 1,2", "hcl 1 3 0 '' 0.1 service 1,2 fresh 000");
+    prints("--proposals 1,2,scores=reset",
+           "hcl 1 3 0 '' 0.1 service 1,2 reset 001");
     refuses("--way hcl,wieght=1",
             "--way has no parameter 'wieght': did you mean 'weight'?");
     refuses("--way hcl,rate=1", "--way has no parameter 'rate'");
@@ -108,24 +108,27 @@ stand_behind_options(void)
 }
 
 static void
-are_taken_as_options_of_before(void)
+work_as_deprecated_options(void)
 {
-    says("--weight 2 --way dcl", "dcl 2 3 0 '' 0.1 service once fresh 110",
-         "foil-train: --weight 2 is now --way dcl,weight=2; 1.1 drops the old "
-         "spelling\n");
-    says("--turbo --way-note=a,b", "hcl 1 3 1 'a,b' 0.1 service once fresh 000",
-         "foil-train: --turbo is now --way hcl,turbo; 1.1");
-    says("--turbo --way-note=a,b", "hcl 1 3 1 'a,b' 0.1 service once fresh 000",
-         "foil-train: --way-note a,b is now --way hcl,note=a,b; 1.1");
-    says("--no-turbo", "hcl 1 3 0 '' 0.1 service once fresh 000",
-         "--no-turbo is now --way hcl,no-turbo; 1.1");
-    says("--epochs 7", "hcl 1 7 0 '' 0.1 service once fresh 000",
-         "--epochs 7 is now --way hcl,epochs=7; 1.1");
-    says("--sampler stale --way dcl", "dcl 1 3 0 '' 0.1 trainer once stale 101",
-         "--sampler stale is now --sampler trainer --proposals ,scores=stale; "
-         "1.1 drops the old spelling\n");
-    says("--sampler=fresh", "hcl 1 3 0 '' 0.1 trainer once fresh 000",
-         "--sampler fresh is now --sampler trainer; 1.1");
+    warns("--weight 2 --way dcl", "dcl 2 3 0 '' 0.1 service once fresh 110",
+          "foil-train: --weight 2 is now --way dcl,weight=2; 1.1 drops the old "
+          "spelling\n");
+    warns("--turbo --way-note=a,b",
+          "hcl 1 3 1 'a,b' 0.1 service once fresh 000",
+          "foil-train: --turbo is now --way hcl,turbo; 1.1");
+    warns("--turbo --way-note=a,b",
+          "hcl 1 3 1 'a,b' 0.1 service once fresh 000",
+          "foil-train: --way-note a,b is now --way hcl,note=a,b; 1.1");
+    warns("--no-turbo", "hcl 1 3 0 '' 0.1 service once fresh 000",
+          "--no-turbo is now --way hcl,no-turbo; 1.1");
+    warns("--epochs 7", "hcl 1 7 0 '' 0.1 service once fresh 000",
+          "--epochs 7 is now --way hcl,epochs=7; 1.1");
+    warns("--sampler stale --way dcl",
+          "dcl 1 3 0 '' 0.1 trainer once stale 101",
+          "--sampler stale is now --sampler trainer --proposals ,scores=stale; "
+          "1.1 drops the old spelling\n");
+    warns("--sampler=fresh", "hcl 1 3 0 '' 0.1 trainer once fresh 000",
+          "--sampler fresh is now --sampler trainer; 1.1");
     refuses("--way hcl,weight=1 --weight 2",
             "--way: weight is given twice: as '1' and as '2'");
     refuses("--sampler stale --sampler trainer", "--sampler is given twice");
@@ -153,26 +156,27 @@ come_from_a_file(void)
 
     child_scratch(scratch);
     put_file("new", "way dcl,weight=2,epochs=7\n");
-    gives("--config new", "dcl 2 7 0 '' 0.1 service once fresh 110");
-    gives("--config new -w ,weight=3",
-          "dcl 3 7 0 '' 0.1 service once fresh 110");
-    gives("--config new -w dcl,weight=3",
-          "dcl 3 7 0 '' 0.1 service once fresh 110");
-    gives("--config new -w xcl", "xcl 1 3 0 '' 0.1 service once fresh 100");
+    prints("--config new", "dcl 2 7 0 '' 0.1 service once fresh 110");
+    prints("--config new -w ,weight=3",
+           "dcl 3 7 0 '' 0.1 service once fresh 110");
+    prints("--config new -w dcl,weight=3",
+           "dcl 3 7 0 '' 0.1 service once fresh 110");
+    prints("--config new -w xcl", "xcl 1 3 0 '' 0.1 service once fresh 100");
     put_file("old", "weight 2\nway dcl\nturbo\nsampler reset\n");
-    says("--config old", "dcl 2 3 1 '' 0.1 trainer once reset 111",
-         "--weight 2 is now --way dcl,weight=2; 1.1 drops");
-    says("--config old --way xcl,weight=3",
-         "xcl 3 3 1 '' 0.1 trainer once reset 111",
-         "foil-train: 'old', line 4: --sampler reset is now --sampler trainer");
+    warns("--config old", "dcl 2 3 1 '' 0.1 trainer once reset 111",
+          "--weight 2 is now --way dcl,weight=2; 1.1 drops");
+    warns(
+        "--config old --way xcl,weight=3",
+        "xcl 3 3 1 '' 0.1 trainer once reset 111",
+        "foil-train: 'old', line 4: --sampler reset is now --sampler trainer");
     T(!strstr(child_run(parse, "--config old -w ,weight=3").err, "--weight"),
-      "what the command line says is not said of the file");
+      "the command line overrides the file without a warning");
     put_file("bad", "way dcl,weight=10\n");
     refuses("--config bad", "'bad', line 1: --way: weight '10': want a number");
 }
 
 static void
-are_told_of(void)
+are_described(void)
 {
     struct child c = child_run(parse, "--help");
 
@@ -197,9 +201,9 @@ are_told_of(void)
 int
 main(void)
 {
-    stand_behind_options();
-    are_taken_as_options_of_before();
+    follow_options();
+    work_as_deprecated_options();
     come_from_a_file();
-    are_told_of();
+    are_described();
     return t_done();
 }

@@ -1,4 +1,4 @@
-/* Parameters that methods bring. */
+/* Parameters of methods. */
 #include "child.h"
 #include "t.h"
 #include "util/mem.h"
@@ -35,7 +35,7 @@ static const struct opt_tool tool = {
     "foil-test", "try parameters", NULL, 0, 0, opts,
 };
 
-/* Parses "METHOD OPTION...", prints what the method is set to. */
+/* Parses "METHOD OPTION...", prints the values of the method. */
 static void
 parse(const void *line)
 {
@@ -68,11 +68,11 @@ parse(const void *line)
 }
 
 static void
-gives(const char *line, const char *want)
+prints(const char *line, const char *want)
 {
     struct child c = child_run(parse, line);
 
-    T(c.code == 0 && strstr(c.out, want), "'%s' gives '%s'", line, want);
+    T(c.code == 0 && strstr(c.out, want), "'%s' prints '%s'", line, want);
 }
 
 static void
@@ -97,14 +97,14 @@ a_table_has_names_defaults_and_ranges(void)
     param_defaults(one, value);
     T(value[SHARE] == 0.5 && value[COUNT] == 3 && value[FAST] == 0 &&
           value[KIND] == 1 && value[4] == 0,
-      "defaults stand in the order of the table");
+      "defaults are in the order of the table");
     T(!param_check(one, value, &err), "defaults are within their ranges");
     value[COUNT] = 10;
     T(param_check(one, value, &err) && strstr(err.msg, "count 10") &&
           strstr(err.msg, "1 .. 9"),
       "a number beyond its range is refused: %s", err.msg);
     value[COUNT] = NAN;
-    T(param_check(one, value, &err), "no number is refused");
+    T(param_check(one, value, &err), "NaN is refused");
     list = param_list(one);
     text = json_line(list);
     T(!strcmp(text, "{\"share\":0.5,\"count\":3,\"fast\":false,"
@@ -114,7 +114,7 @@ a_table_has_names_defaults_and_ranges(void)
     json_decref(list);
 }
 
-/* 1 when these values come of a text. */
+/* Returns 1 if a text sets these values. */
 static int
 reads(const char *text, double share, double count, double fast, double kind)
 {
@@ -141,17 +141,18 @@ objects_are_read(void)
 {
     T(reads("", 0.5, 3, 0, 1) && reads(NULL, 0.5, 3, 0, 1) &&
           reads("{}", 0.5, 3, 0, 1),
-      "what names nothing changes nothing");
+      "an empty object changes nothing");
     T(reads("{\"share\": 1, \"count\": 7, \"fast\": true, \"kind\": \"d\"}", 1,
             7, 1, 2),
       "an object sets each in its kind");
-    T(does_not_read("{\"share\": 3}", "0 .. 1"), "a range is kept");
-    T(does_not_read("{\"count\": 1.5}", "whole"), "so is a kind: whole,");
+    T(does_not_read("{\"share\": 3}", "0 .. 1"), "ranges are checked");
+    T(does_not_read("{\"count\": 1.5}", "whole"), "so are kinds: whole,");
     T(does_not_read("{\"fast\": 1}", "true or false"), "flag,");
     T(does_not_read("{\"kind\": \"b\"}", "a|bc|d"), "choice");
-    T(does_not_read("{\"x\": 1}", "no parameter 'x'"), "names are known");
+    T(does_not_read("{\"x\": 1}", "no parameter 'x'"),
+      "an unknown name is refused");
     T(does_not_read("[1]", "object") && does_not_read("{", "JSON"),
-      "and it is an object");
+      "and anything but an object");
 }
 
 int
@@ -159,21 +160,23 @@ main(void)
 {
     objects_are_read();
     a_table_has_names_defaults_and_ranges();
-    gives("one", "0.5 3 0 1 constant");
-    gives("two", "0.25 constant");
-    gives("three", "3 constant");
-    gives("one --way ,share=0.7,count=5,fast,kind=d", "0.7 5 1 2");
-    gives("one --way ,share-schedule=linear,share-end=0.1", "0.5 3 0 1 linear");
-    gives("three --how ,count=20", "20 constant");
-    gives("two --share 2", "2 constant");
-    gives("one --help way",
-          "  share=X                 one, two: share, 0 .. 2\n");
-    gives("one --help way",
-          "  share-end=X             value of share at the end "
-          "of its schedule, 0");
-    gives("one --help how",
-          "count=N                 one: so many; three: how many, 1 .. 20 [3]");
-    gives("one --help way", "kind=a|bc|d             one: which kind [bc]");
+    prints("one", "0.5 3 0 1 constant");
+    prints("two", "0.25 constant");
+    prints("three", "3 constant");
+    prints("one --way ,share=0.7,count=5,fast,kind=d", "0.7 5 1 2");
+    prints("one --way ,share-schedule=linear,share-end=0.1",
+           "0.5 3 0 1 linear");
+    prints("three --how ,count=20", "20 constant");
+    prints("two --share 2", "2 constant");
+    prints("one --help way",
+           "  share=X                 one, two: share, 0 .. 2\n");
+    prints("one --help way",
+           "  share-end=X             value of share at the end "
+           "of its schedule, 0");
+    prints(
+        "one --help how",
+        "count=N                 one: so many; three: how many, 1 .. 20 [3]");
+    prints("one --help way", "kind=a|bc|d             one: which kind [bc]");
     refuses("two --way ,count=4", "two has no parameter 'count': it has share");
     refuses("three --way ,kind=a", "three has no parameter 'kind'");
     refuses("three --how ,kind=a", "--how has no parameter 'kind'");

@@ -16,7 +16,7 @@ texts_are_quoted(void)
     plot_text(out, "a \"b\" `c` \\d\ne");
     fclose(out);
     T(!strcmp(text, "\"a \\\"b\\\" \\`c\\` \\\\d e\""),
-      "a text of a stranger stays a text: %s", text);
+      "text from outside stays text: %s", text);
 }
 
 static void
@@ -28,7 +28,7 @@ hues_differ(void)
         for (size_t j = 0; j < i; j++)
             same += !strcmp(plot_hue(i), plot_hue(j));
     T(!same && !strcmp(plot_hue(0), plot_hue(PLOT_HUES)),
-      "five hues, and they come again");
+      "five hues, then they repeat");
 }
 
 static int
@@ -40,7 +40,7 @@ draw_script(const char *picture, struct err *err)
     return plot_draw(&script, picture, err);
 }
 
-/* Programs are looked for in that folder alone. */
+/* Programs are searched only in that folder. */
 static void
 without_gnuplot_the_script_is_kept(const char *folder)
 {
@@ -56,7 +56,7 @@ without_gnuplot_the_script_is_kept(const char *folder)
       err.msg);
     text = file_read(script, 1000, &len, &err);
     T(text && strstr(text, "set output \"x.png\"\nplot x\n"),
-      "its script is kept, and says where the picture goes");
+      "its script stays, with the name of the picture");
     free(text);
     unlink(script);
     snprintf(picture, sizeof picture, "%s/nowhere/x.png", folder);

@@ -11,11 +11,11 @@ main(void)
     priority_lower(PRIORITY_BESIDE);
     T(getpriority(PRIO_PROCESS, 0) ==
           (before > PRIORITY_BESIDE ? before : PRIORITY_BESIDE),
-      "beside the trainer");
+      "below the trainer");
     priority_lower(PRIORITY_SPARE);
-    T(getpriority(PRIO_PROCESS, 0) == 19, "as low as can be");
+    T(getpriority(PRIO_PROCESS, 0) == 19, "the lowest");
     priority_lower(PRIORITY_SPARE);
     priority_lower(PRIORITY_BESIDE);
-    T(getpriority(PRIO_PROCESS, 0) == 19, "what is low is not raised");
+    T(getpriority(PRIO_PROCESS, 0) == 19, "a low priority is not raised");
     return t_done();
 }

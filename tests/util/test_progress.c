@@ -29,7 +29,7 @@ draw(const void *arg)
     progress_show(&p, 2, "later");
 }
 
-/* As foil-train draws its second line, an hour after the beginning. */
+/* Draws a second line as foil-train, an hour after the start. */
 static void
 draw_training(const void *arg)
 {
@@ -42,7 +42,7 @@ draw_training(const void *arg)
     progress_show(&p, 9000, "epoch 24/100  loss 4.1082");
 }
 
-/* In a log, `seconds` after the beginning. */
+/* Writes to a log, `seconds` after the start. */
 static void
 log_after(const void *seconds)
 {
@@ -50,13 +50,13 @@ log_after(const void *seconds)
 
     progress_start(&p, "steps", 0, 39000);
     p.start -= *(const double *)seconds;
-    p.said = p.start;
+    p.logged = p.start;
     progress_show(&p, 9000, "epoch 24/100  loss 4.1082");
     progress_show(&p, 9001, "not so soon again");
     progress_clear(&p);
 }
 
-/* Draw with a pseudo-terminal as stderr; what came out goes to text. */
+/* Draws with a pseudo-terminal as stderr; the output goes to text. */
 static int
 on_a_terminal(int columns, void (*draw_it)(const void *), char *text,
               size_t room)
@@ -106,7 +106,7 @@ every_width_gets_whole_fields(void)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         on_a_terminal(lines[i].columns, draw_training, text, sizeof text);
         T(!strncmp(text, "\r\033[K", 4) && !strcmp(text + 4, lines[i].line),
-          "%d columns have room for '%s'", lines[i].columns, text + 4);
+          "%d columns fit '%s'", lines[i].columns, text + 4);
     }
 }
 
@@ -116,7 +116,7 @@ a_log_gets_a_line_a_minute(void)
     const double seconds[] = {59, 3600};
     struct child c = child_run(log_after, &seconds[0]);
 
-    T(c.code == 0 && !*c.out && !*c.err, "a log stays quiet for a minute");
+    T(c.code == 0 && !*c.out && !*c.err, "a log has no line for a minute");
     c = child_run(log_after, &seconds[1]);
     T(!strcmp(c.err, "foil: 9000/39000 steps, epoch 24/100, loss 4.1082, "
                      "3h20m left, 2.5/s, 23%\n"),
@@ -134,14 +134,14 @@ main(void)
         return t_done();
     }
     T(strstr(text, "50/200 steps  loss 4.51  25%"),
-      "count, what the tool adds, and share");
+      "count, fields of the tool, and percentage");
     T(!strstr(text, "too soon"), "at most five times a second");
     T(strstr(text, "200/200 steps  the last is shown"),
-      "but the end is always drawn");
+      "but the last count is always drawn");
     T(strstr(text, "100%\r\033[K\r\033[K20 images"), "cleared once");
-    T(strstr(text, "20 images  no total\r"), "without a total no share");
+    T(strstr(text, "20 images  no total\r"), "without a total no percentage");
     T(strstr(text, "\r\033[K1/100 items  1%\r\033[K2/100 items  later  "),
-      "no rate when there is one count alone");
+      "no rate for a single count");
     T(strstr(text, "s left  ") && strstr(text, "/s  2%"),
       "rate and time left from the second on");
     every_width_gets_whole_fields();

@@ -114,7 +114,7 @@ many_are_one_after_the_other(void)
                 same &= many[k] == rng_u32(&one);
             same &= rng_u32(&one) == rng_u32(&all);
         }
-    T(same, "many are those that come one after the other");
+    T(same, "rng_many() equals repeated rng_u32()");
 }
 
 int

@@ -4,9 +4,9 @@
 #include "t.h"
 #include "util/series.h"
 
-/* Whether n names, a, b, c and so on, are told so. */
+/* Returns 1 if n names, a, b, c and so on, make this text. */
 static int
-told(struct series *series, size_t n, const char *wanted)
+makes(struct series *series, size_t n, const char *wanted)
 {
     char *text;
     int same;
@@ -24,12 +24,12 @@ main(void)
 {
     struct series two = {.most = 2}, one = {.most = 1};
 
-    T(told(&two, 0, ""), "no name");
-    T(told(&two, 1, "a"), "one");
-    T(told(&two, 2, "a, b"), "as many as are told");
-    T(told(&two, 3, "a, b and 1 more"), "one more is counted");
-    T(told(&two, 12, "a, b and 10 more"), "so are ten");
-    T(told(&one, 2, "a and 1 more"), "one alone is told");
-    T(told(&two, 2, "a, b"), "the same series, again");
+    T(makes(&two, 0, ""), "no name");
+    T(makes(&two, 1, "a"), "one");
+    T(makes(&two, 2, "a, b"), "as many as are shown");
+    T(makes(&two, 3, "a, b and 1 more"), "one more is counted");
+    T(makes(&two, 12, "a, b and 10 more"), "so are ten");
+    T(makes(&one, 2, "a and 1 more"), "only one is shown");
+    T(makes(&two, 2, "a, b"), "the same series, again");
     return t_done();
 }

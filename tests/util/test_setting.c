@@ -1,4 +1,4 @@
-/* Settings and the file that keeps them. */
+/* Settings and their files. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,16 +20,16 @@ names_have_values(void)
     setting_set(&settings, "a", "3");
     T(settings.n == 2 && !strcmp(setting_get(&settings, "a"), "3") &&
           !strcmp(settings.item[0].name, "a"),
-      "a new value takes the place of the one before");
+      "a new value replaces the old one");
     setting_set(&settings, "b", setting_get(&settings, "a"));
     T(!strcmp(setting_get(&settings, "b"), "3"),
-      "a value may be that of another name");
+      "a value may point to that of another name");
     setting_release(&settings);
-    T(!settings.n && !setting_get(&settings, "a"), "then nothing is left");
+    T(!settings.n && !setting_get(&settings, "a"), "release empties them");
 }
 
 static void
-what_is_written_is_read(void)
+files_are_read_back(void)
 {
     static const char *const values[] = {
         "", "a b", "back\\slash", "two\nlines", "\\n", "# no comment", "end\\"};
@@ -58,7 +58,7 @@ what_is_written_is_read(void)
 }
 
 static void
-files_may_be_of_people(void)
+files_may_be_written_by_hand(void)
 {
     static const char text[] =
         "# options\n\n  lr \t 0.1 \r\nfast\nname a\\\\b\\n"
@@ -68,21 +68,21 @@ files_may_be_of_people(void)
 
     T(!file_write(path, text, sizeof text - 1, &err) &&
           !setting_read(&in, path, &err) && in.n == 4,
-      "comments and empty lines say nothing, and the last line may lack its "
+      "comments and empty lines are ignored, and the last line may lack its "
       "end");
     T(!strcmp(in.item[0].name, "lr") && !strcmp(in.item[0].value, "0.1 ") &&
           in.item[0].line == 3,
-      "blanks stand before the value, and none is taken from its end");
+      "blanks before the value are skipped, those at its end stay");
     T(!strcmp(in.item[1].name, "fast") && !*in.item[1].value,
       "a name alone has an empty value");
     T(!strcmp(in.item[2].value, "a\\b\nc\\t"),
-      "of a backslash and a letter n is the only one that means another");
+      "a backslash escapes only n and itself");
     T(!strcmp(setting_get(&in, "lr"), "0.1 ") && in.item[3].line == 6,
-      "a name may be there twice");
+      "a name may occur twice");
     setting_release(&in);
     unlink(path);
     T(setting_read(&in, path, &err) && strstr(err.msg, path) && !in.n,
-      "a file that is not there is named: %s", err.msg);
+      "a missing file is named: %s", err.msg);
 }
 
 int
@@ -90,7 +90,7 @@ main(void)
 {
     snprintf(path, sizeof path, "/tmp/foil-test-setting.%ld", (long)getpid());
     names_have_values();
-    what_is_written_is_read();
-    files_may_be_of_people();
+    files_are_read_back();
+    files_may_be_written_by_hand();
     return t_done();
 }

@@ -5,7 +5,7 @@
 #include "t.h"
 #include "util/spare.h"
 
-/* What a piece found. */
+/* Observations of a piece. */
 struct seen {
     int number, priority, interrupts;
     pthread_t thread;
@@ -18,13 +18,13 @@ look(void *data)
     sigset_t mask;
 
     seen->number *= 2;
-    seen->priority = getpriority(PRIO_PROCESS, 0); // of a thread, on Linux
+    seen->priority = getpriority(PRIO_PROCESS, 0); // of the thread, on Linux
     seen->thread = pthread_self();
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
     seen->interrupts = !sigismember(&mask, SIGINT);
 }
 
-/* Waits until the caller lets it go. */
+/* Waits for the caller. */
 static void
 stay(void *data)
 {
@@ -47,8 +47,8 @@ pieces_are_done(struct spare *spare)
     }
     T(!pthread_equal(seen.thread, pthread_self()), "by another thread");
     T(seen.priority == 19, "of the lowest priority: %d", seen.priority);
-    T(getpriority(PRIO_PROCESS, 0) < 19, "ours is what it was");
-    T(!seen.interrupts, "which takes no signals");
+    T(getpriority(PRIO_PROCESS, 0) < 19, "the caller's priority is unchanged");
+    T(!seen.interrupts, "which blocks all signals");
 }
 
 static void
@@ -56,11 +56,11 @@ a_wait_is_as_long_as_said(struct spare *spare)
 {
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
-    T(spare_wait(spare, 0), "nothing was started: nothing is waited for");
+    T(spare_wait(spare, 0), "without a piece there is no wait");
     pthread_mutex_lock(&gate);
     spare_start(spare, stay, &gate);
     T(!spare_wait(spare, 0) && !spare_wait(spare, 0.01),
-      "a piece that is not done is told");
+      "an unfinished piece returns 0");
     pthread_mutex_unlock(&gate);
     while (!spare_wait(spare, 1))
         ;

@@ -13,7 +13,7 @@ drawn(const struct spark *spark, size_t columns, int blocks)
     return text;
 }
 
-/* The characters of a text in UTF-8. */
+/* Counts the characters of a text in UTF-8. */
 static size_t
 characters(const char *utf8)
 {
@@ -39,13 +39,13 @@ few(void)
       "eight that rise have all levels");
     T(!strcmp(drawn(&spark, 40, 1), "▁▂▃▄▅▆▇█"), "as blocks, too");
     T(!strcmp(drawn(&spark, 4, 0), "_:+#"),
-      "where there is less room, a column is a mean");
+      "with fewer columns, a column is a mean");
     spark_add(&spark, NAN);
     spark_add(&spark, -INFINITY);
-    T(spark_size(&spark) == 8, "what is not finite is left out");
+    T(spark_size(&spark) == 8, "values that are not finite are ignored");
 }
 
-/* n values of a line from 0 to 1. */
+/* Adds n values of a line from 0 to 1. */
 static void
 many(size_t n)
 {
@@ -65,7 +65,7 @@ many(size_t n)
     T(characters(drawn(&spark, 200, 1)) == 200, "on 200 columns, too");
 }
 
-/* The mean of all points, each with its share, is that of all values. */
+/* The weighted mean of all points is the mean of all values. */
 static void
 mean(void)
 {

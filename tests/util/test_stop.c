@@ -25,7 +25,7 @@ two_signals(const void *arg)
     puts("still alive");
 }
 
-/* See lib/util/stop.c: what a handler's frame would do to the heap. */
+/* The effect of a handler's frame on the heap, see lib/util/stop.c. */
 static void
 no_handler_runs_here(const void *arg)
 {
@@ -69,7 +69,7 @@ call(const void *arg)
         exit(3);
     kill(getpid(), *(const int *)arg);
     for (;;)
-        ; // it computes, and looks at nothing
+        ; // it computes without polling
 }
 
 static void
@@ -91,7 +91,7 @@ main(void)
     static int signals[] = {SIGINT, SIGTERM, SIGHUP};
     struct child c;
 
-    T(!stop_asked(), "nobody asked");
+    T(!stop_asked(), "before any signal");
     for (int i = 0; i < 3; i++) {
         c = child_run(two_signals, &signals[i]);
         T(!strcmp(c.out, "alive\n"), "the first signal only asks");
@@ -99,12 +99,12 @@ main(void)
     }
     for (int i = 0; i < 3; i++) {
         c = child_run(call, &signals[i]);
-        T(c.code == 5, "what the first signal is to call is called");
+        T(c.code == 5, "the first signal runs the callback");
     }
     c = child_run(ignored_hangup, NULL);
-    T(c.code == 0, "a hang-up that is ignored stays ignored");
+    T(c.code == 0, "an ignored SIGHUP stays ignored");
     c = child_run(no_handler_runs_here, NULL);
-    T(c.code == 0, "the caller's thread takes no signal");
+    T(c.code == 0, "the caller's thread receives no signal");
     c = child_run(write_to_nobody, NULL);
     T(c.code == 0, "a closed pipe is an error, not a signal");
     return t_done();

@@ -1,11 +1,11 @@
-/* Tables for people. */
+/* Tables for people to read. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "t.h"
 #include "util/table.h"
 
-/* What a table prints. */
+/* Returns the text of a table. */
 static char *
 printed(const struct table *table, size_t keys, int width)
 {
@@ -52,7 +52,7 @@ columns_are_aligned(void)
 }
 
 static void
-what_has_no_room_goes_below(void)
+wide_columns_go_below(void)
 {
     struct table table = two_runs();
 
@@ -106,7 +106,7 @@ texts_are_as_wide_as_they_look(void)
     T(!strncmp(printed(&table, 2, 3), "nam\n猫\ne\u0301te\u0301\n", 15),
       "which are not cut: %s", printed(&table, 2, 3));
     table_release(&table);
-    T(!*printed(&table, 0, 80), "of nothing, nothing is printed");
+    T(!*printed(&table, 0, 80), "an empty table prints nothing");
     table_release(&table);
 }
 
@@ -114,7 +114,7 @@ int
 main(void)
 {
     columns_are_aligned();
-    what_has_no_room_goes_below();
+    wide_columns_go_below();
     texts_are_as_wide_as_they_look();
     return t_done();
 }

@@ -18,9 +18,8 @@ main(void)
     T(a.n == 3 && !strcmp(a.value[0].name, "loss") && !a.value[0].whole,
       "numbers stay in their order");
     T(value_find(a.value, a.n, "moved") == 12 && a.value[1].whole,
-      "a count is known as one");
+      "a count is marked as one");
     T(strlen(a.value[2].name) == VALUE_NAME - 1, "a long name is cut");
-    T(isnan(value_find(a.value, a.n, "tau")),
-      "a name that there is not gives NaN");
+    T(isnan(value_find(a.value, a.n, "tau")), "an unknown name returns NaN");
     return t_done();
 }

@@ -3,9 +3,9 @@
 
 Small random weights, one forward and one backward pass of L = sum z dz, in
 double precision, with torch's own layers put together as the published
-definitions say: CLIP's text tower (open_clip's names), DistilBERT (Hugging
-Face's), and torchvision's VisionTransformer itself.  Texts are padded here and
-masked as these programs mask them.  Wants Debian's python3-torchvision.
+definitions describe: CLIP's text tower (open_clip's names), DistilBERT (Hugging
+Face's), and torchvision's VisionTransformer.  Texts are padded here and
+masked as these programs mask them.  Needs Debian's python3-torchvision.
 """
 
 import json
