@@ -28,7 +28,7 @@ has_lines(struct bench *b, size_t n)
 
         wire_feed_status(b->feed, &status);
         wire_wait(b->watch.stage.wire, -1, .01, &err);
-        watch_hear(&b->watch);
+        watch_poll(&b->watch);
     }
     return json_array_size(b->watch.log) == n;
 }

@@ -17,19 +17,18 @@
 enum { STEPS = 350 };
 
 static const double report_s = 2;
-static const size_t most_bytes = (size_t)512 << 20; // of all embeddings
+static const size_t most_bytes = (size_t)512 << 20; // for all embeddings
 
 enum { NEAR = MAP_FRAMES_LOOKED * (1 + MAP_FRAMES_NEAR) };
 
 struct frame {
     int64_t epoch;
-    int within;  /* made in that epoch, not after it */
+    int within;  /* made during that epoch, not after it */
     int16_t *xy; /* [n,2] */
     int32_t near[NEAR];
 };
 
-/* What the child leaves, in memory of both: the neighbours, and behind them
- * the places. */
+/* What the child process computes, in shared memory. */
 struct made {
     int32_t near[NEAR];
     float y[]; /* [n,2] */
@@ -42,20 +41,20 @@ struct map_frames {
     float *table;   /* [size,d] */
     char *known;    /* [size] */
     size_t n_known; /* samples with an embedding */
-    int64_t now;    /* the epoch of the newest embeddings, from 0 */
-    size_t n; /* points; which samples they are is fixed by the first frame */
-    int64_t *ids; /* [n] */
-    float *y;     /* [n,2] the newest frame, or NULL */
+    int64_t now;    /* epoch of the newest embeddings, from 0 */
+    size_t n;       /* points, which are chosen for the first frame */
+    int64_t *ids;   /* [n] */
+    float *y;       /* [n,2] newest frame, or NULL */
     struct frame frame[MAP_FRAMES_MOST];
     size_t n_frames;
-    pid_t child; /* that makes a frame; 0: none */
+    pid_t child; /* makes a frame; 0: none */
     struct made *made;
-    int64_t epoch;
-    int within;    /* as in its frame */
-    int64_t after; /* the epoch that has ended since, of which a frame is due */
+    int64_t epoch; /* of the frame that is being made */
+    int within;    /* likewise */
+    int64_t after; /* epoch of the queued frame; 0: none */
     double sent_at;
-    size_t n_rows; /* that came, and .. */
-    size_t before; /* .. known samples, when points were last to be chosen */
+    size_t n_rows; /* embeddings received since `before` was counted */
+    size_t before; /* an earlier n_known (choose_points()) */
 };
 
 static size_t
@@ -116,16 +115,16 @@ map_frames_take(struct map_frames *maps, const struct batch_view *m,
         }
 }
 
-/* Samples that a map is to have. */
+/* Returns how many points a map shall have. */
 static size_t
 count_wanted(const struct map_frames *maps)
 {
     return maps->size < maps->most ? maps->size : maps->most;
 }
 
-/* Known samples, spread evenly, once there are enough of them: as many as are
- * wanted, or those to which as many rows as there are samples added nothing:
- * what was lost on the way to us comes in a later epoch. */
+/* Chooses known samples, spread evenly, if as many as wanted are known, or if a
+ * whole epoch of rows added no new one.  (Lost messages delay some samples to a
+ * later epoch.) */
 static void
 choose_points(struct map_frames *maps)
 {
@@ -167,7 +166,7 @@ find_near(const struct map_frames *maps, const float *x, int32_t *near)
     eval_knn_free(knn);
 }
 
-/* The child: leaves the map in the memory of both and ends. */
+/* The child process: writes a map to the shared memory and exits. */
 _Noreturn static void
 make_frame(const struct map_frames *maps)
 {
@@ -226,8 +225,8 @@ map_frames_epoch(struct map_frames *maps, int64_t epoch)
     begin_frame(maps, epoch, 0);
 }
 
-/* Places in whole numbers, all within +-32000 of the middle; of an epoch that
- * was done again, anew. */
+/* Adds a frame with places rounded to whole numbers within +-32000.  Frames of
+ * the same or a later epoch are dropped: the run was resumed. */
 static void
 add_frame(struct map_frames *maps)
 {
@@ -254,7 +253,7 @@ publish_maps(struct map_frames *maps)
     maps->sent_at = clock_now();
 }
 
-/* The first frame needs no end of an epoch, which may take hours. */
+/* Starts the first frame within an epoch, since an epoch may take hours. */
 static void
 begin_early(struct map_frames *maps)
 {

@@ -3,10 +3,9 @@
 import { find, makeSvg } from './dom.js';
 import { run } from './model.js';
 
-/* A dot takes so many milliseconds from box to box; no more than so many a second
- * start. They move so often a second: each time a browser without a graphics
- * processor takes time that a trainer beside it may want. */
-const TRAVEL = 900, MOST_DOTS = 8, MOVES = 15;
+/* Milliseconds of a dot from box to box, new dots and moves per second. Moves are few,
+ * since drawing takes CPU time that a trainer on the same machine may need. */
+const TRAVEL_MS = 900, MOST_DOTS = 8, MOVES = 15;
 
 /* dots: {dot, path, length, begun} */
 let edges = [], svg = null, sent = 0, dots = [];
@@ -21,8 +20,8 @@ export function drawEdges(box, boxes) {
     ...edges.filter(edge => edge.name).map(edge => makeName(box, boxes, edge)));
 }
 
-/* Data goes select, negatives if there, augmenters, train, saved; what comes
- * back goes in a bow: embeddings for weights, features for the next plan. */
+/* Data flows from select through negatives, if any, augmenters and train to saved.
+ * Bows lead back: embeddings for weights, features for the next plan. */
 function listEdges(stages) {
   const negatives = stages.find(stage => stage.startsWith('negatives'));
   const augmenters = stages.filter(stage => stage.startsWith('augment')),
@@ -74,13 +73,13 @@ function areaOf(element, box) {
   };
 }
 
-/* Boxes stand side by side, or on a narrow page one below the other. */
-const standsBelow = (a, b) => Math.abs(b.top - a.top) > Math.abs(b.left - a.left);
+/* Boxes are side by side, or on a narrow page one below the other. */
+const isBelow = (a, b) => Math.abs(b.top - a.top) > Math.abs(b.left - a.left);
 
 function makePath(box, boxes, { from, to, bow }) {
   const a = areaOf(boxes[from], box), b = areaOf(boxes[to], box);
-  if (standsBelow(a, b))
-    return bow ? bowBeside(a, b, bow, box.clientWidth) : goDown(a, b);
+  if (isBelow(a, b))
+    return bow ? bowAtSide(a, b, bow, box.clientWidth) : goDown(a, b);
   return bow ? bowOver(a, b, bow) : goRight(a, b);
 }
 
@@ -100,9 +99,8 @@ function bowOver(a, b, bow) {
   return `M${a.x} ${y0}C${a.x} ${y} ${b.x} ${y} ${b.x} ${y1}`;
 }
 
-/* So far out that the middle of the curve, where its name stands, is near the
- * edge: free of the boxes between. */
-function bowBeside(a, b, bow, width) {
+/* Bows out to the edge of the page, where its name covers no box. */
+function bowAtSide(a, b, bow, width) {
   const x0 = bow > 0 ? a.right : a.left,
     middle = bow > 0 ? width - 8 : 8,
     x = ((middle - x0 / 4) * 4) / 3;
@@ -111,12 +109,12 @@ function bowBeside(a, b, bow, width) {
 
 function makeName(box, boxes, { d, name, from, to }) {
   const path = makeSvg('path', { d }), middle = path.getPointAtLength(path.getTotalLength() / 2);
-  const upright = standsBelow(areaOf(boxes[from], box), areaOf(boxes[to], box));
+  const upright = isBelow(areaOf(boxes[from], box), areaOf(boxes[to], box));
   const turn = upright ? ` rotate(-90)` : '';
   return makeSvg('text', { transform: `translate(${middle.x} ${middle.y})${turn}`, dy: 4 }, name);
 }
 
-/* One batch was trained: a dot sets out on each line that batches take. */
+/* Starts a dot on each line of the dataflow, since a batch was trained. */
 export function sendDots() {
   const now = performance.now();
   if (document.hidden || now - sent < 1000 / MOST_DOTS) return;
@@ -135,7 +133,7 @@ function sendDot(d, kind) {
 function moveDots() {
   const now = performance.now();
   for (const { dot, path, length, begun } of dots) {
-    const share = Math.min(1, (now - begun) / TRAVEL),
+    const share = Math.min(1, (now - begun) / TRAVEL_MS),
       { x, y } = path.getPointAtLength(length * share);
     dot.setAttribute('transform', `translate(${x} ${y})`);
     if (share === 1) dot.remove();
