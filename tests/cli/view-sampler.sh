@@ -19,17 +19,17 @@ foil run emc2 set.tar -r run --augmenters 1 --threads 1 --batch 16 --epochs 1000
     --strategy spectral --arch linear --head 16-9 --size 16 --lr .01 --checkpoint-every 200 2>run.err &
 training=$!
 becomes_true test -s run/metrics.jsonl
-foil-tap -f -k drawn -r run events >drawn 2>/dev/null &
+foil-tap -f -k drawn -r run events >published 2>/dev/null &
 tap=$!
-foil-tap -k event -r run events >events 2>/dev/null &
+foil-tap -k event -r run events >results 2>/dev/null &
 taps=("$tap" "$!")
 foil-view --port 0 -r run >address 2>view.err &
 page=$!
-becomes_true test -s drawn
-becomes_true test -s events
+becomes_true test -s published
+becomes_true test -s results
 becomes_true test -s address
-pass_on /usr/bin/python3 "$here/view_sampler.py" "$PWD/run" "$(<address)" drawn
-ok 'the result is published as an event' becomes_true grep -q '"what":"result".*0\.375' events
+pass_on /usr/bin/python3 "$here/view_sampler.py" "$PWD/run" "$(<address)" published
+ok 'the result is published as an event' becomes_true grep -q '"what":"result".*0\.375' results
 kill "${taps[@]}" "$page"
 kill -TERM "$training"
 wait "$training"
