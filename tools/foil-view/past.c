@@ -50,7 +50,9 @@ add_checkpoints(struct past *past, const char *run)
 
         if (!strncmp(entry->d_name, "step-", 5) && !stat(path, &file))
             add_line(
-                past, (double)file.st_mtime,
+                past,
+                (double)file.st_mtim.tv_sec +
+                    1e-9 * (double)file.st_mtim.tv_nsec,
                 json_pack("{s:s s:s}", "what", "checkpoint", "path", path));
         free(path);
     }
