@@ -69,7 +69,8 @@ function drawName(anchor) {
   if (anchor.own != null)
     name.append(
       make('br'),
-      ...phrase`cosine of ${run.batch.texts ? 'image and text' : 'its two views'}: ${formatCosine(anchor.own)}`,
+      run.batch.texts ? 'cosine of image and text: ' : 'cosine of its two views: ',
+      ...phrase`${formatCosine(anchor.own)}`,
     );
   return name;
 }

@@ -45,10 +45,12 @@ export function formatNumber(x, digits = 3) {
   return x.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : digits);
 }
 
+export const formatWhole = x => x.toLocaleString('en');
+
 /* Never -0.00. */
 export const formatCosine = x => Number(x.toFixed(2)).toFixed(2);
 
-export const formatShare = x => x == null ? '–' : `${(100 * x).toFixed(x && x < .1 ? 1 : 0)} %`;
+export const formatShare = x => x == null ? '–' : `${(100 * x).toFixed(x && x < .1 ? 1 : 0)}\u00a0%`;
 
 export function formatSpan(seconds) {
   if (seconds < 90) return `${Math.round(seconds)} s`;

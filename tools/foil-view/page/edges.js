@@ -80,7 +80,7 @@ function makePath(box, boxes, { from, to, bow }) {
   const a = areaOf(boxes[from], box), b = areaOf(boxes[to], box);
   if (isBelow(a, b))
     return bow ? bowAtSide(a, b, bow, box.clientWidth) : goDown(a, b);
-  return bow ? bowOver(a, b, bow) : goRight(a, b);
+  return bow ? bowOver(a, b, bow, findRows(box, boxes)) : goRight(a, b);
 }
 
 function goRight(a, b) {
@@ -93,9 +93,22 @@ function goDown(a, b) {
   return `M${a.x} ${a.bottom}C${a.x} ${y} ${b.x} ${y} ${b.x} ${b.top}`;
 }
 
-function bowOver(a, b, bow) {
+/* The top and the bottom of all boxes. */
+function findRows(box, boxes) {
+  const areas = Object.values(boxes).map(element => areaOf(element, box));
+  return {
+    top: Math.min(...areas.map(area => area.top)),
+    bottom: Math.max(...areas.map(area => area.bottom)),
+  };
+}
+
+/* Bows over or under the boxes between. The middle of the curve, where its name is, is
+ * three quarters of the way from y0 to y. */
+function bowOver(a, b, bow, rows) {
   const y0 = bow > 0 ? a.bottom : a.top, y1 = bow > 0 ? b.bottom : b.top;
-  const y = bow > 0 ? Math.max(y0, y1) + 74 : Math.min(y0, y1) - 62;
+  const middle = bow > 0 ? Math.max(y0 + 46, rows.bottom + 18)
+    : Math.min(y0 - 46, rows.top - 18);
+  const y = y0 + (middle - y0) * 4 / 3;
   return `M${a.x} ${y0}C${a.x} ${y} ${b.x} ${y} ${b.x} ${y1}`;
 }
 
@@ -123,8 +136,9 @@ export function sendDots() {
 }
 
 function sendDot(d, kind) {
-  const dot = makeSvg('circle', { r: 3.2, class: `dot ${kind}` }),
-    path = makeSvg('path', { d });
+  const path = makeSvg('path', { d }), { x, y } = path.getPointAtLength(0);
+  const transform = `translate(${x} ${y})`,
+    dot = makeSvg('circle', { r: 3.2, class: `dot ${kind}`, transform });
   svg.insertBefore(dot, find('text', svg));    // names stay readable
   dots.push({ dot, path, length: path.getTotalLength(), begun: performance.now() });
   if (dots.length === 1) moveDots();

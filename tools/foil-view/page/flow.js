@@ -1,6 +1,6 @@
 /* The dataflow: a box for each stage of `status`, and lines on which batches move. */
 
-import { find, formatNumber, make, prefersStillness } from './dom.js';
+import { find, formatNumber, formatWhole, make, prefersStillness } from './dom.js';
 import { delay, lastStop, onChange, run, stepRate } from './model.js';
 import { drawEdges, sendDots } from './edges.js';
 import { nameMeasure } from './results.js';
@@ -189,7 +189,7 @@ function drawSaved() {
   // options are read from a checkpoint
   const any = checkpoint || Object.keys(run.all.options).length;
   const words = step
-    ? `checkpoint at step ${formatNumber(step)}`
+    ? `checkpoint at step ${formatWhole(step)}`
     : any
       ? 'a checkpoint'
       : 'no checkpoint yet';

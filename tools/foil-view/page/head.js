@@ -1,6 +1,6 @@
 /* The header: name, state, progress and speed of the run; and the footer. */
 
-import { find, formatNumber, formatShare, formatSpan } from './dom.js';
+import { find, formatNumber, formatShare, formatSpan, formatWhole } from './dom.js';
 import { delay, lastStop, onChange, run, stepRate } from './model.js';
 import { isFile } from './source.js';
 
@@ -64,10 +64,10 @@ function describeRates() {
     epochs = all.status['train 1']?.values.epochs;
   const images = run.batch?.ids.length;
   return [
-    epoch != null && `epoch ${epoch + 1}${epochs ? ` of ${epochs}` : ''}`,
-    `step ${formatNumber(done)}${all.steps ? ` of ${formatNumber(all.steps)}` : ''}`,
+    epoch != null && `epoch ${formatWhole(epoch + 1)}${epochs ? ` of ${formatWhole(epochs)}` : ''}`,
+    `step ${formatWhole(done)}${all.steps ? ` of ${formatWhole(all.steps)}` : ''}`,
     rate && `${formatNumber(rate, 2)} steps/s`,
-    rate && images && `${formatNumber(Math.round(rate * images))} images/s`,
+    rate && images && `${formatWhole(Math.round(rate * images))} images/s`,
     rate && describeWaiting(),
     rate && all.steps > done && `${formatSpan((all.steps - done) / rate)} left`,
   ].filter(Boolean);
@@ -86,7 +86,7 @@ function drawMissed() {
   const { all, missed } = run;
   const lost = isFile ? 'Saved page'
     : `Messages missed by this page: ${formatNumber(missed)}${missed ? ' (training is not affected)' : ''}`;
-  const words = `${all.folder} · ${formatNumber(all.size)} images · ${lost} · Views are regenerated from seed, image and epoch.`;
+  const words = `${all.folder} · ${formatWhole(all.size)} images · ${lost} · Views are regenerated from seed, image and epoch.`;
   const foot = find('#missed');
   if (foot.textContent !== words) foot.textContent = words;
 }

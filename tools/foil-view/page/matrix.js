@@ -71,7 +71,8 @@ function describeMatrix({ cosines, ids }) {
   cosines.forEach((cosine, i) => (i % (n + 1) ? others : own).push(cosine));
   const mean = values => formatCosine(values.reduce((a, b) => a + b, 0) / values.length);
   find('.text', section).replaceChildren(
-    ...phrase`Diagonal: positives, the ${run.batch.texts ? 'image and its text' : 'two views of an image'}, mean ${mean(own)}. `,
+    `Diagonal: positives, ${run.batch.texts ? 'an image and its text' : 'the two views of an image'}, `,
+    ...phrase`mean ${mean(own)}. `,
     ...phrase`Other cells: negatives, mean ${mean(others)}. `,
     'Bright cells off the diagonal are images that the encoder cannot distinguish yet.');
   canvas.ariaLabel = `Similarity matrix of ${n} images: mean cosine of positives ${mean(own)}, of negatives ${mean(others)}`;
@@ -121,7 +122,7 @@ function describeCell(i, j) {
   const cosine = formatCosine(cosines[i * ids.length + j]);
   const words =
     i === j
-      ? phrase`${name(i)} and its ${batch.texts ? 'text' : 'other view'}: cosine ${cosine}`
+      ? phrase`${name(i)}, ${batch.texts ? 'image and text' : 'both views'}: cosine ${cosine}`
       : phrase`${name(i)} and ${batch.texts ? 'the text of ' : ''}${name(j)}: cosine ${cosine}`;
   if (i !== j && labels[i] >= 0 && labels[i] === labels[j]) words.push(', same class');
   return [makeTile(batch, i, 0), makeTile(batch, j, 1), make('span', {}, ...words)];

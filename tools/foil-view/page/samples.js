@@ -36,7 +36,7 @@ function drawColumn({ name, n, each, mean, low, high, counts, smallest, largest 
     counts, [formatNumber(low), 'temperature', formatNumber(high)]);
   return make('figure', {},
     make('h3', {}, titleOf(name)),
-    make('p', { className: 'text' }, ...phrase`${formatNumber(n)} trained ${items}, mean ${formatNumber(mean)}. `,
+    make('p', { className: 'text' }, ...phrase`${formatNumber(n)}`, ` trained ${items}, mean `, ...phrase`${formatNumber(mean)}. `,
       'A high temperature spreads the weight over many negatives: typical of common images with many similar negatives. A low one puts it on the hardest negatives.'),
     histogram, drawRow('highest', largest, each), drawRow('lowest', smallest, each));
 }
