@@ -97,11 +97,11 @@ points_are_spread_over_the_samples(const struct map_frames *maps)
 static void
 neighbours_are_of_the_same_half(const int16_t *xy)
 {
-    int32_t near[MAP_FRAMES_LOOKED][1 + MAP_FRAMES_NEAR];
+    int32_t near[MAP_FRAMES_NEAR_ROWS][1 + MAP_FRAMES_NEAR];
     int fine = 1;
 
     memcpy(near, xy + 2 * MOST, sizeof near);
-    for (size_t row = 0; row < MAP_FRAMES_LOOKED; row++)
+    for (size_t row = 0; row < MAP_FRAMES_NEAR_ROWS; row++)
         for (size_t k = 0; k <= MAP_FRAMES_NEAR; k++) {
             fine &= near[row][k] >= 0 && near[row][k] < SIZE &&
                     near[row][k] % 2 == 0 &&
@@ -138,7 +138,7 @@ frames_have_similar_points_near(struct map_frames *maps)
     frames_are_made_at_the_lowest_priority();
     wait_for_frame(maps, 1);
     xy = map_frames_find(maps, 1, &bytes);
-    T(xy && bytes == 2 * MOST * sizeof *xy + MAP_FRAMES_LOOKED *
+    T(xy && bytes == 2 * MOST * sizeof *xy + MAP_FRAMES_NEAR_ROWS *
                                                  (1 + MAP_FRAMES_NEAR) *
                                                  sizeof(int32_t),
       "a frame has a place for each point, and neighbours");

@@ -76,7 +76,7 @@ add_near(struct image_list *list, const struct map_frames *maps,
          const json_t *map)
 {
     const json_t *epochs = json_object_get(map, "epochs");
-    int32_t near[MAP_FRAMES_LOOKED * (1 + MAP_FRAMES_NEAR)];
+    int32_t near[MAP_FRAMES_NEAR_ROWS * (1 + MAP_FRAMES_NEAR)];
     size_t bytes;
 
     for (size_t i = json_array_size(epochs); i--;) {

@@ -19,7 +19,7 @@ enum { STEPS = 350 };
 static const double report_s = 2;
 static const size_t most_bytes = (size_t)512 << 20; // for all embeddings
 
-enum { NEAR = MAP_FRAMES_LOOKED * (1 + MAP_FRAMES_NEAR) };
+enum { NEAR = MAP_FRAMES_NEAR_ROWS * (1 + MAP_FRAMES_NEAR) };
 
 struct frame {
     int64_t epoch;
@@ -29,7 +29,7 @@ struct frame {
 };
 
 /* What the child process computes, in shared memory. */
-struct made {
+struct result {
     int32_t near[NEAR];
     float y[]; /* [n,2] */
 };
@@ -47,20 +47,20 @@ struct map_frames {
     float *y;       /* [n,2] newest frame, or NULL */
     struct frame frame[MAP_FRAMES_MOST];
     size_t n_frames;
-    pid_t child; /* makes a frame; 0: none */
-    struct made *made;
-    int64_t epoch; /* of the frame that is being made */
-    int within;    /* likewise */
-    int64_t after; /* epoch of the queued frame; 0: none */
+    pid_t child;           /* makes a frame; 0: none */
+    struct result *result; /* shared with the child process */
+    int64_t epoch;         /* of the frame that is being made */
+    int within;            /* likewise */
+    int64_t after;         /* epoch of the queued frame; 0: none */
     double sent_at;
     size_t n_rows; /* embeddings received since `before` was counted */
     size_t before; /* an earlier n_known (choose_points()) */
 };
 
 static size_t
-size_of_made(const struct map_frames *maps)
+size_of_result(const struct map_frames *maps)
 {
-    return sizeof *maps->made + 2 * maps->n * sizeof(float);
+    return sizeof *maps->result + 2 * maps->n * sizeof(float);
 }
 
 struct map_frames *
@@ -80,8 +80,8 @@ map_frames_close(struct map_frames *maps)
         kill(maps->child, SIGKILL);
         waitpid(maps->child, NULL, 0);
     }
-    if (maps->made)
-        munmap(maps->made, size_of_made(maps));
+    if (maps->result)
+        munmap(maps->result, size_of_result(maps));
     for (size_t i = 0; i < maps->n_frames; i++)
         free(maps->frame[i].xy);
     free(maps->table);
@@ -153,8 +153,8 @@ find_near(const struct map_frames *maps, const float *x, int32_t *near)
 {
     struct eval_knn *knn = eval_knn_new(maps->n, maps->d, x, EVAL_COSINE);
 
-    for (size_t row = 0; row < MAP_FRAMES_LOOKED; row++) {
-        const size_t own = (2 * row + 1) * maps->n / (2 * MAP_FRAMES_LOOKED);
+    for (size_t row = 0; row < MAP_FRAMES_NEAR_ROWS; row++) {
+        const size_t own = (2 * row + 1) * maps->n / (2 * MAP_FRAMES_NEAR_ROWS);
         uint32_t point[MAP_FRAMES_NEAR];
 
         eval_knn_find(knn, 1, x + own * maps->d, MAP_FRAMES_NEAR, own, point,
@@ -177,24 +177,24 @@ make_frame(const struct map_frames *maps)
     for (size_t i = 0; i < maps->n; i++)
         memcpy(x + i * maps->d, maps->table + (size_t)maps->ids[i] * maps->d,
                maps->d * sizeof *x);
-    find_near(maps, x, maps->made->near);
+    find_near(maps, x, maps->result->near);
     map = eval_tsne_new(maps->n, maps->d, x,
                         fmin(30, ((double)maps->n - 1) / 3), maps->y);
     for (int step = 0; step < EVAL_TSNE_EARLY + STEPS; step++)
         eval_tsne_step(map);
-    memcpy(maps->made->y, eval_tsne_points(map), 2 * maps->n * sizeof(float));
+    memcpy(maps->result->y, eval_tsne_points(map), 2 * maps->n * sizeof(float));
     if (maps->y)
-        eval_tsne_turn(maps->n, maps->y, maps->made->y);
+        eval_tsne_turn(maps->n, maps->y, maps->result->y);
     _exit(0);
 }
 
 static void
 share_memory(struct map_frames *maps)
 {
-    void *memory = mmap(NULL, size_of_made(maps), PROT_READ | PROT_WRITE,
+    void *memory = mmap(NULL, size_of_result(maps), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-    maps->made = memory == MAP_FAILED ? NULL : memory;
+    maps->result = memory == MAP_FAILED ? NULL : memory;
 }
 
 static void
@@ -204,9 +204,9 @@ begin_frame(struct map_frames *maps, int64_t epoch, int within)
         return;
     if (!maps->ids)
         choose_points(maps);
-    if (maps->n && !maps->made)
+    if (maps->n && !maps->result)
         share_memory(maps);
-    if (!maps->made)
+    if (!maps->result)
         return;
     maps->epoch = epoch;
     maps->within = within;
@@ -242,8 +242,8 @@ add_frame(struct map_frames *maps)
         free(maps->frame[--maps->n_frames].xy);
     maps->frame[maps->n_frames] =
         (struct frame){.epoch = maps->epoch, .within = maps->within, .xy = xy};
-    memcpy(maps->frame[maps->n_frames++].near, maps->made->near,
-           sizeof maps->made->near);
+    memcpy(maps->frame[maps->n_frames++].near, maps->result->near,
+           sizeof maps->result->near);
 }
 
 static void
@@ -278,7 +278,7 @@ map_frames_poll(struct map_frames *maps)
         return;
     if (!maps->y)
         maps->y = mem_array(2 * maps->n, sizeof *maps->y);
-    memcpy(maps->y, maps->made->y, 2 * maps->n * sizeof *maps->y);
+    memcpy(maps->y, maps->result->y, 2 * maps->n * sizeof *maps->y);
     add_frame(maps);
     publish_maps(maps);
     if (maps->after)

@@ -17,7 +17,7 @@ struct map_frames;
 
 enum {
     MAP_FRAMES_MOST = 200,
-    MAP_FRAMES_LOOKED = 10,    /* points with neighbours in each frame */
+    MAP_FRAMES_NEAR_ROWS = 10, /* points with neighbours in each frame */
     MAP_FRAMES_NEAR = 8,       /* neighbours of each */
     MAP_FRAMES_POINTS = 10000, /* default number of points */
     MAP_FRAMES_POINTS_LEAST = 32,
@@ -65,7 +65,7 @@ const int64_t *map_frames_points(const struct map_frames *maps, size_t *n);
  * there is no frame, or none of this epoch.
  *   map_frames_labels()  i4 [n] the samples, i4 [n] their classes, -1: none
  *   map_frames_find()    i2 [n,2] places after an epoch, within +-32000; then
- *                        i4 [MAP_FRAMES_LOOKED,1+MAP_FRAMES_NEAR] samples: a
+ *                        i4 [MAP_FRAMES_NEAR_ROWS,1+MAP_FRAMES_NEAR] samples: a
  *                        point, the same in each frame, and its neighbours by
  *                        the cosine of embeddings, nearest first
  */

@@ -119,7 +119,7 @@ watch_close(struct watch *watch)
     wire_drawn_release(&watch->drawn);
     json_decref(watch->log);
     batch_view_release(&watch->newest);
-    batch_view_release(&watch->linked);
+    batch_view_release(&watch->stored);
     batch_cache_release(&watch->cache);
     hub_close(watch->hub);
 }
@@ -447,17 +447,17 @@ watch_batch(struct watch *watch, int64_t epoch, int64_t step)
 {
     const struct batch_view *cached =
         batch_cache_find(&watch->cache, epoch, step);
-    struct batch_view *linked = &watch->linked;
+    struct batch_view *stored = &watch->stored;
 
     if (cached)
         return cached;
-    if (linked->n && linked->epoch == epoch && linked->step == step)
-        return linked;
-    batch_view_release(linked);
+    if (stored->n && stored->epoch == epoch && stored->step == step)
+        return stored;
+    batch_view_release(stored);
     if (epoch < 0 || step < 0 ||
-        picture_step(&watch->pictures, epoch, step, linked))
+        picture_step(&watch->pictures, epoch, step, stored))
         return NULL;
-    return linked;
+    return stored;
 }
 
 json_t *

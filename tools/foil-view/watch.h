@@ -45,7 +45,7 @@ struct watch {
     struct batch_view newest;
     struct batch_cache cache;
     struct batch_view
-        linked; /* the last one that was read from the directory */
+        stored; /* the last one that was read from the directory */
     /* when a batch was added to the cache: published, or in an answer */
     double published_at, answered_at;
     double first_at; /* when the first embeddings came; 0: not yet */
