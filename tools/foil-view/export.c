@@ -69,8 +69,7 @@ add_named(struct image_list *list, json_t *value, const char *key)
     }
 }
 
-/* Adds the images of the panel of neighbours, those of the newest epoch first.
- */
+/* Adds the images of the panel of neighbours, newest epoch first. */
 static void
 add_near(struct image_list *list, const struct map_frames *maps,
          const json_t *map)

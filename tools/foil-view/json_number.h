@@ -8,7 +8,7 @@
 #include "util/json.h"
 
 /* json_number_show() returns a number with six digits, null if it is not
- * finite. Times and counts, from 1e6 on, are not rounded. */
+ * finite.  Times and counts, from 1e6 on, are not rounded. */
 static inline json_t *
 json_number_show(double x)
 {

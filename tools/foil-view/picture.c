@@ -82,9 +82,8 @@ make_view(struct run_views *views, const struct picture_name *name,
                                            name->view, out, err);
 }
 
-/* Searches a step of an epoch, from the newest step back.  0 with *shown, or
- * -1.
- */
+/* Searches a step of an epoch, from the newest step back.  0 with *shown; -1:
+ * not found. */
 static int
 find_step(struct run_views *views, int64_t epoch, int64_t step,
           struct run_shown *shown)

@@ -33,8 +33,7 @@ int picture_draw(struct pictures *pictures, const struct picture_name *name,
                  size_t n, size_t columns, struct data_bytes *jpeg,
                  struct err *err);
 
-/* picture_batch() draws all views of a batch, those of an image side by side.
- */
+/* picture_batch() draws all views of a batch, those of an image together. */
 int picture_batch(struct pictures *pictures, const struct batch_view *batch,
                   struct data_bytes *jpeg, struct err *err);
 

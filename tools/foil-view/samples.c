@@ -35,9 +35,7 @@ is_temperature(const char *name)
     return !strcmp(dot ? dot + 1 : name, "tau");
 }
 
-/* Returns the array "seen" that belongs to an array of the same prefix; or
- * NULL.
- */
+/* Returns the array "seen" with the prefix of another array; or NULL. */
 static const float *
 find_seen(const struct file *file, const struct nn_array *of)
 {
@@ -253,8 +251,7 @@ show_replaced(const struct file *file, struct pictures *pictures)
     return json_pack("{s:o s:o}", "n", n, "list", list);
 }
 
-/* Returns 1 if there is a new checkpoint, with its path in samples->checkpoint.
- */
+/* Returns 1 if there is a new checkpoint, and sets samples->checkpoint. */
 static int
 find_checkpoint(struct samples *samples, const char *run)
 {

@@ -15,8 +15,7 @@ struct samples {
 enum { SAMPLES_EXTREMES = 12, SAMPLES_REPLACED = 24, SAMPLES_BINS = 40 };
 
 /* samples_read() reads the newest checkpoint if it is a new one; 1 if it has
- * read one.  After a slow read it waits before the next.  O(bytes of the file).
- */
+ * read one.  A slow read delays the next one.  O(bytes of the file). */
 int samples_read(struct samples *samples, const char *run,
                  struct pictures *pictures);
 

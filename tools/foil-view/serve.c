@@ -57,8 +57,7 @@ refuse_request(unsigned code, const char *why)
                            strlen(text)};
 }
 
-/* There is none, or no longer.  A browser logs no error for it, as for a 404.
- */
+/* There is none, or no longer.  Not 404, which a browser logs as an error. */
 static struct answer
 answer_nothing(void)
 {

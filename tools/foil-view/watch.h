@@ -44,8 +44,7 @@ struct watch {
     struct wire_drawn drawn; /* of the newest step, until its embeddings come */
     struct batch_view newest;
     struct batch_cache cache;
-    struct batch_view
-        stored; /* the last one that was read from the directory */
+    struct batch_view stored; /* last one read from the directory */
     /* when a batch was added to the cache: published, or in an answer */
     double published_at, answered_at;
     double first_at; /* when the first embeddings came; 0: not yet */
@@ -56,9 +55,11 @@ struct watch {
     double tau;     /* the trainer's latest temperature; 0: unknown */
 };
 
-/* watch_open() reads the run directory and connects to the trainer; it exits
- * with an error if that fails.  Call it before other threads are started. where
- * must live as long as *watch */
+/*
+ * watch_open() reads the run directory and connects to the trainer; it exits
+ * with an error if that fails.  Call it before other threads are started.
+ *   where  must live as long as *watch
+ */
 void watch_open(struct watch *watch, const struct watch_where *where);
 void watch_close(struct watch *watch);
 
@@ -67,8 +68,8 @@ void watch_close(struct watch *watch);
  * times a second at most, though watch_show() has all. */
 void watch_poll(struct watch *watch);
 
-/* watch_is_incomplete() returns 1 while a trainer runs and its first batch, or
- * the status of its stages, has not come. */
+/* watch_is_incomplete() returns 1 while a trainer runs and its first batch, the
+ * status of its stages, or the first `drawn` of a sampler has not come. */
 int watch_is_incomplete(const struct watch *watch);
 
 /* watch_show() returns the data that a page starts with. */
