@@ -1,4 +1,4 @@
-"""A headless Chromium by its DevTools protocol, over a pipe: no other package.
+"""Drives a headless Chromium by its DevTools protocol, over a pipe; needs no package.
 
     with Browser(width=1400) as page:
         page.open("http://127.0.0.1:8765/")
@@ -19,7 +19,7 @@ import tap  # noqa: E402
 
 
 def ok(what, fine, more=""):
-    """Reports a check, and where it fails, what was seen."""
+    """Reports a check; `more` is printed if it fails."""
     if not tap.ok(fine, what):
         print(f"# {more}", flush=True)
 
@@ -35,7 +35,7 @@ class Browser:
         self.back, here = os.pipe()
         fds = os.dup(there), os.dup(here)
 
-        def place():  # where Chromium looks for them
+        def set_descriptors():  # Chromium reads 3 and writes 4
             os.dup2(fds[0], 3)
             os.dup2(fds[1], 4)
 
@@ -44,12 +44,12 @@ class Browser:
              "--hide-scrollbars", "--remote-debugging-pipe",
              f"--window-size={width},{height}",
              f"--user-data-dir={self.folder}", "about:blank"],
-            preexec_fn=place, pass_fds=(3, 4), stderr=subprocess.DEVNULL,
+            preexec_fn=set_descriptors, pass_fds=(3, 4), stderr=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, start_new_session=True)
         for fd in (there, here, *fds):
             os.close(fd)
         self.rest, self.number, self.session = b"", 0, None
-        self.said = []  # what the console says
+        self.errors = []  # errors and warnings in the console
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.send("Target.attachToTarget", targetId=target,
                                  flatten=True)["sessionId"]
@@ -75,17 +75,17 @@ class Browser:
         text, self.rest = self.rest.split(b"\0", 1)
         return json.loads(text)
 
-    def note(self, message):
-        """Errors and warnings of the page."""
+    def collect_errors(self, message):
+        """Adds an error or warning of the page to `errors`."""
         method, params = message.get("method"), message.get("params", {})
         if method == "Runtime.exceptionThrown":
             detail = params["exceptionDetails"]
-            self.said.append(detail.get("exception", {}).get("description",
+            self.errors.append(detail.get("exception", {}).get("description",
                                                              detail["text"]))
         elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning"):
-            self.said.append(str([a.get("value") for a in params["args"]]))
+            self.errors.append(str([a.get("value") for a in params["args"]]))
         elif method == "Log.entryAdded" and params["entry"]["level"] == "error":
-            self.said.append(params["entry"]["text"] + " " + params["entry"].get("url", ""))
+            self.errors.append(params["entry"]["text"] + " " + params["entry"].get("url", ""))
 
     def send(self, method, **params):
         self.number += 1
@@ -96,14 +96,14 @@ class Browser:
         while True:
             answer = self.receive()
             if answer.get("id") != self.number:
-                self.note(answer)
+                self.collect_errors(answer)
             elif "error" in answer:
                 raise RuntimeError(f"{method}: {answer['error']}")
             else:
                 return answer["result"]
 
     def resize(self, width, height):
-        """Of the page: a window is never narrower than 500 pixels."""
+        """Resizes the page; a window would be 500 pixels wide at least."""
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=1, mobile=False)
 
@@ -111,7 +111,7 @@ class Browser:
         self.send("Page.navigate", url=url)
 
     def value(self, script):
-        """What an expression, or a promise of it, comes to."""
+        """The value of an expression, or of its promise."""
         result = self.send("Runtime.evaluate", expression=script, awaitPromise=True,
                            returnByValue=True)
         if "exceptionDetails" in result:
@@ -119,14 +119,14 @@ class Browser:
         return result["result"].get("value")
 
     def until(self, script, seconds=150):
-        """Waits; says whether it came to be."""
+        """Waits until an expression is true; False after a time-out."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             try:
                 if self.value(script):
                     return True
             except RuntimeError:
-                pass  # not there yet
+                pass  # not yet
             time.sleep(.1)
         return False
 
@@ -134,7 +134,7 @@ class Browser:
         return self.value(f"document.querySelector({json.dumps(selector)})?.textContent")
 
     def click(self, selector, place=0):
-        """By the mouse, in the middle of it."""
+        """Clicks with the mouse in the middle of an element."""
         box = self.value(
             f"(e => {{ e.scrollIntoView({{block: 'center'}});"
             "const b = e.getBoundingClientRect();"

@@ -1,6 +1,6 @@
 /*
- * foil-view: a page of a run, as it goes or when it is over: which images are
- * contrasted with which, its dataflow and its curves.
+ * foil-view: shows a live or finished run as a web page: the images of a batch
+ * and their similarities, the dataflow and the curves.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,23 +27,23 @@ static long port = 8765, points = MAP_FRAMES_POINTS;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &where.stage.run, 0, 0, "RUN",
-     "run directory; must be given"},
+     "run directory (required)"},
     {"beside", 0, OPT_LIST, &compare, 0, 0, "RUN",
-     "show the curves of this run, too; up to 7 of them"},
+     "also show the curves of this run; up to 7 runs"},
     {"data", 0, OPT_TEXT, &where.data, 0, 0, "DATA",
-     "the data set, where it is not at its place any more"},
+     "the data set, if it has moved"},
     {"port", 0, OPT_WHOLE, &port, 0, 65535, "N",
-     "port of the page; 0: any that is free"},
+     "port of the page; 0: any free port"},
     {"address", 0, OPT_TEXT, &address, 0, 0, "ADDRESS",
-     "where to listen; 0.0.0.0: for other machines, too"},
+     "address to listen at; 0.0.0.0: reachable from other machines"},
     {"token", 0, OPT_TEXT, &token, 0, 0, "WORD",
-     "path of the page [random]; '': none, any user may read it"},
+     "secret path of the page [random]; '': none, any user may read it"},
     {"points", 0, OPT_WHOLE, &points, MAP_FRAMES_POINTS_LEAST,
      MAP_FRAMES_POINTS_MOST, "N", "images on the map"},
     {"export", 0, OPT_TEXT, &file, 0, 0, "FILE",
-     "write the page as one file, and end"},
+     "write the page to this file and exit"},
     {"events", 0, OPT_TEXT, &where.events, 0, 0, "ENDPOINT",
-     "where the trainer publishes [ipc://RUN/events]"},
+     "endpoint of the trainer's events [ipc://RUN/events]"},
     STAGE_KEYS_OPTS(where.stage),
     {0},
 };
@@ -52,30 +52,30 @@ static const struct opt_tool tool = {
     "foil-view", "show a run as a page in a browser", "[RUN]", 0, 1, opts,
 };
 
-enum { TOKEN = 16 }; // bytes
+enum { TOKEN_BYTES = 16 };
 
 static const char token_characters[] = "abcdefghijklmnopqrstuvwxyz"
                                        "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                        "0123456789-_";
 
-static const double export_s = 10; // for a trainer's first batch
+static const double export_s = 10; // to wait for a trainer's first batch
 
-/* A random word. */
+/* Returns a random token in hexadecimal. */
 static const char *
 make_token(void)
 {
-    static char word[2 * TOKEN + 1];
-    uint8_t byte[TOKEN];
+    static char word[2 * TOKEN_BYTES + 1];
+    uint8_t byte[TOKEN_BYTES];
 
     if (getrandom(byte, sizeof byte, 0) != sizeof byte)
         die("no random numbers: %s", strerror(errno));
-    for (size_t i = 0; i < TOKEN; i++)
+    for (size_t i = 0; i < TOKEN_BYTES; i++)
         snprintf(word + 2 * i, 3, "%02x", byte[i]);
     return word;
 }
 
-/* Writes the page of a run that is over at once; of one that goes on, when its
- * trainer has published a batch, or does not. */
+/* Writes the page of a finished run at once.  Of a live run it first waits for
+ * a batch of the trainer and for the status of its stages, up to export_s. */
 static void
 write_page(struct watch *watch)
 {
@@ -84,9 +84,9 @@ write_page(struct watch *watch)
     char *text;
     size_t size;
 
-    while (watch_waits(watch) && clock_now() < until &&
+    while (watch_is_incomplete(watch) && clock_now() < until &&
            stage_wait(&watch->stage, 1))
-        watch_hear(watch);
+        watch_poll(watch);
     text = export_page(watch, &size);
     if (file_write(file, text, size, &err))
         die("%s", err.msg);
@@ -124,7 +124,7 @@ main(int argc, char **argv)
     opt_together(&where.stage.keys, &where.stage.allow);
     check_runs();
     priority_lower(PRIORITY_BESIDE);
-    num_threads(1); // and a child may compute, too
+    num_threads(1); // a child process computes maps at the same time
     watch_open(&watch, &where);
     if (file)
         write_page(&watch);

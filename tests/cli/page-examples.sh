@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The examples of README.md and foil-python(7), from the text of these pages: with
-# fewer images and one epoch, on processors alone.
-# Not for sanitizers: pipelines, whose stages are in others.
+# Runs the examples in the text of README.md and foil-python(7), with fewer images, one
+# epoch and on the CPU.
+# Not for sanitizers: other tests run the stages of pipelines.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -25,7 +25,7 @@ for ((i = 0; i < 48; i++)); do
 done
 cp "$root"/pipelines/python/{encoder,curriculum}.py .
 
-# smaller : a block as it is run here
+# smaller : changes a block to a small run
 smaller() {
     sed -E ':a; /\\$/ { N; s/\\\n *//; ba }
         s/device="cuda"/device="cpu"/; s/batch=128/batch=16/; s/epochs=50/epochs=1/
@@ -34,13 +34,13 @@ smaller() {
         s/^foil run .*/& --augmenters 1 --threads 1/; s/ +#.*//'
 }
 
-# runs FILE : a block of commands
+# runs FILE : runs a block of commands
 runs() {
     rm -rf run/simclr run/spectral
     timeout -k 5 250 bash -eo pipefail "$1"
 }
 
-# program FILE : a block of Python, behind what the text around it has
+# program FILE : runs a block of Python after the definitions that the text assumes
 program() {
     {
         cat <<'end'
@@ -56,7 +56,7 @@ end
 }
 
 # ------------------------------------------------------------------- README.md
-# blocks of four blanks, each in a file
+# writes each indented block to a file
 awk '/^    / { if (!inside) n++; inside = 1; print substr($0, 5) > ("readme." n); next }
     { inside = 0 }' "$root/README.md"
 seen=0
@@ -65,14 +65,14 @@ for ((i = 1; ; i++)); do
     smaller <"readme.$i" >block
     first=$(head -n 1 "readme.$i")
     case $first in
-    'make demo'* | 'make check'* | 'foil-data  '* | 'floor '*) # demo.sh; no commands
+    'make demo'* | 'make check'* | 'foil-data  '* | 'floor '*) # run by demo.sh, or no commands
         continue
         ;;
-    'make install '*) # install.sh; the page is served until it is ended
+    'make install '*) # run by install.sh; foil view is killed when it has started
         sed -i '/^make install/d; s/^foil view .*/& --port 0 >page 2>\&1 \&/' block
         echo "until grep -q http page; do sleep 0.1; done; kill \$!; wait \$! || true" >>block
         ok "$first" runs block
-        ok 'with a sheet of neighbours' test -s near.png
+        ok 'writes a sheet of neighbours' test -s near.png
         ;;
     'import foil, torchvision'*)
         cp block mine.py
@@ -97,7 +97,7 @@ print("from", first, "to", loss)
 assert loss < first
 end
         foil-embed --raw --size 32 -o raw.npy photos/ 2>/dev/null
-        ok 'the exported encoder is fine-tuned, and learns' \
+        ok 'fine-tuning the exported encoder lowers the loss' \
             env PYTHONPATH="$root/pipelines/python" python3 program.py
         ;;
     'import foil, torch') ok "$first, for batch in foil.views()" program block ;;
@@ -108,10 +108,10 @@ foil.plan_batches(lambda o: range(o.samples) and __import__("numpy").arange(o.sa
 end
         ok "$first" runs block
         ;;
-    *SELECT*) # of the script by-hand, line by line
-        ok 'README has lines of by-hand' test "$(sed 's/ *#.*//' block |
+    *SELECT*) # lines of the script by-hand
+        ok 'the lines are those of by-hand' test "$(sed 's/ *#.*//' block |
             grep -cxFf <(sed 's/^ *//' "$root/pipelines/by-hand"))" -eq "$(wc -l <block)"
-        # shellcheck disable=SC2016 # of the block
+        # shellcheck disable=SC2016 # for the block
         {
             echo 'run=hand data=photos.foil resume= BATCH=16 EPOCHS=1; mkdir "$run"'
             echo 'trap "kill \$(jobs -p) 2>/dev/null || true; wait" EXIT'
@@ -120,11 +120,11 @@ end
         ok "$first" runs by-hand
         ;;
     'foil run '* | 'foil embed '*) ok "$first" runs block ;;
-    *) ok "$first: a block that this test does not know" false ;;
+    *) ok "$first: unknown block" false ;;
     esac
     seen=$((seen + 1))
 done
-ok 'README has its examples' test "$seen" -eq 7
+ok 'README has all examples' test "$seen" -eq 7
 
 # -------------------------------------------------------------- foil-python(7)
 awk '/^\.Bd -literal/ { n++; inside = 1; next } /^\.Ed/ { inside = 0 }
@@ -145,5 +145,5 @@ for ((i = 1; ; i++)); do
     *) ok "$first" program block ;;
     esac
 done
-ok 'foil-python(7) has its examples' test "$seen" -ge 6
+ok 'foil-python(7) has all examples' test "$seen" -ge 6
 done_testing

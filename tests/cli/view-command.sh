@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# foil-augment --view-command: views by a program of the user's, the same to the
-# bit with any number of augmenters, whatever is killed; what it does wrongly is
-# told.
+# foil-augment --view-command: views by a program of the user; bitwise the same with any
+# number of augmenters and after kills; errors of the program.
 # Mostly waits, 14 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -26,8 +25,8 @@ whole() {
     ends "$1"
 }
 
-# killed RUN COMMAND : two augmenters, of which one is killed, the program of the
-# other, selector, trainer and all
+# killed RUN COMMAND : kills one of two augmenters, the programs of both, the selector and
+# the trainer
 killed() {
     train "$1"
     augment "$1" --view-command "echo \$\$ >>'$work/$1.program'; exec $2"
@@ -38,7 +37,7 @@ killed() {
     augment "$1" --view-command "echo \$\$ >>'$work/$1.program'; exec $2"
     augment "$1" --view-command "echo \$\$ >>'$work/$1.program'; exec $2"
     expect 'at step 30' past "$1" 30
-    # of both, for one of them may not be asked again
+    # both, since one of them may not be called again
     xargs kill -9 <"$work/$1.program"
     expect 'at step 45' past "$1" 45
     kill_now "$selector" "$trainer"
@@ -50,7 +49,7 @@ killed() {
     ends "$1"
 }
 
-# the recipe has the command in it: both runs of a kind have the same
+# the command is part of the recipe: both runs of a kind have the same one
 with_pid() {
     echo "echo \$\$ >>'$work/killed-$1.program'; exec ${!1}"
 }
@@ -61,13 +60,12 @@ for kind in "${kinds[@]}"; do
     begun "killed-$kind" killed "killed-$kind" "${!kind}"
 done
 killed_as_calm views "${kinds[@]}"
-ok 'which nobody else can make again: 1' refuses 1 'program of the user' \
+ok 'foil-data cannot make these views: 1' refuses 1 'program of the user' \
     "$BIN/foil-data" views -o "$work/again.png" "$work/calm-perl"
 
-# ------------------------------------------------- what it sees, and answers
+# ----------------------------------------------------- requests and answers
 
-# It writes what it was asked, and mirrors nothing: a view of as many pixels as the
-# image is the image.
+# prints its requests, and copies the image to the view, which has the same size
 same="perl -e '\$| = 1; while (<STDIN>) { print STDERR \$_;
     %o = map { split /=/ } (split)[1 .. 4];
     open F, qq(+<:raw), \$ENV{FOIL_MEMORY}; sysread F, \$m, \$o{bytes}; sysseek F, 0, 0;
@@ -82,13 +80,12 @@ bare() {
     ends same && timeless same >"$work/same.$1"
     rm -r "$work/same"
 }
-ok 'a program that makes no views' bare --view-command "$same"
-ok 'is asked with rows and size' grep -q 'foil-augment: views: views rows=16 size=16' \
+ok 'a program that copies images' bare --view-command "$same"
+ok 'receives rows and size' grep -q 'foil-augment: views: views rows=16 size=16' \
     "$work/out"
-ok 'views of a recipe that does nothing' bare --recipe none
+ok 'views of the empty recipe' bare --recipe none
 ok 'are the same' cmp "$work"/same.--{recipe,view-command}
-# one augmenter, whose program fails in its own way
-# fails COMMAND OPTION... : what becomes of it
+# fails COMMAND OPTION... : the status of an augmenter with a program that fails
 fails() {
     mkdir -p "$work/fails"
     "$BIN/foil-train" -r "$work/fails" --arch linear --head 8-8 --threads 1 \
@@ -102,11 +99,11 @@ fails() {
     rm -rf "$work/fails"
     return "$code"
 }
-ok 'one that is not there: 1' refuses 1 'views: .* code 127.*no such command' \
+ok 'no such program: 1' refuses 1 'views: .* code 127.*no such command' \
     fails /none/such
-ok 'its own error: 1' refuses 1 'views: no images today' \
+ok 'an error of the program: 1' refuses 1 'views: no images today' \
     fails 'read x; echo error no images today'
-ok 'what is no answer: 1' refuses 1 "answered 'hello' where 'ok' or" \
+ok 'an unknown answer: 1' refuses 1 "answered 'hello' where 'ok' or" \
     fails 'read x; echo hello'
 ok 'lines without end: 1' refuses 1 "answered 'y' where 'ok' or" \
     fails 'read x; exec yes'
@@ -116,17 +113,17 @@ ok 'messages without end: 1' refuses 1 'did not answer in time' \
     fails 'read x; yes >&2; :' --command-limit 0.2
 ok 'no answer in time: 1' refuses 1 'did not answer in time' \
     fails 'read x; sleep 1000' --command-limit 0.2
-ok 'a recipe beside it: 2' refuses 2 'takes the place of --recipe' \
+ok 'with --recipe: 2' refuses 2 'takes the place of --recipe' \
     "$BIN/foil-augment" -r "$work/x" --view-command x --recipe cifar "$data"
-ok 'a sheet: 2' refuses 2 'sheet draws views of a recipe' \
+ok 'with --sheet: 2' refuses 2 'sheet draws views of a recipe' \
     "$BIN/foil-augment" --sheet x.png --view-command x "$data"
-ok 'a limit of no command: 2' refuses 2 'belongs to --view-command' \
+ok '--command-limit without a command: 2' refuses 2 'belongs to --view-command' \
     "$BIN/foil-augment" -r "$work/x" --command-limit 3 "$data"
 
-# ---------------------------------------------------------------- a busy one
+# ------------------------------------------------------------ a slow program
 
-# It takes longer for a batch than a peer may be silent, and is waited for; SIGTERM
-# ends the augmenter well meanwhile.
+# A batch takes longer than the time-out of a silent peer; SIGTERM during the second batch
+# ends the augmenter.
 slow() {
     mkdir -p "$work/slow"
     "$BIN/foil-train" -r "$work/slow" --arch linear --head 8-8 --threads 1 \
@@ -146,6 +143,6 @@ slow() {
     cat "$work"/slow.*
     return "$code"
 }
-ok 'a slow program is waited for, and SIGTERM ends the wait well: 0' slow
-ok 'nobody took its items away' bash -c "! grep 'is gone' '$work/slow.select'"
+ok 'foil-augment waits for a slow program, until SIGTERM: 0' slow
+ok 'the selector did not reassign its items' bash -c "! grep 'is gone' '$work/slow.select'"
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the page of foil-view computes from embeddings, in a browser: cosines, the most
-# alike pairs, weights of negatives.
+# similar pairs, weights of negatives.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 here=$(cd "${0%/*}" && pwd)

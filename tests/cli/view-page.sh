@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The page of foil-view in a browser: followed, clicked, held; a run that is killed and
-# resumed under it; a run that is over.
-# Not for sanitizers: pipelines, their stages are in others.
+# The page of foil-view in a browser: updates, clicks, a held batch; a run that is killed
+# and resumed while the page is open; a finished run.
+# Not for sanitizers: other tests run the stages of pipelines.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
@@ -20,7 +20,7 @@ train() {
         --checkpoint-every 20 "$@" 2>>run.err &
     training=$!
 }
-# The trainer first, then all that started it: it has the run until it is gone.
+# The trainer first, then its parents; it holds the lock until it has ended.
 kill_run() {
     local trainer
     read -r trainer _ <run/lock

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The page of foil-view of a run with a sampler and a plan: what was drawn beside the
-# softmax, as it was published; and results that come while the page is open.
-# Not for sanitizers: pipelines, their stages are in others.
+# The page of foil-view of a run with a sampler and a plan: published weights next to the
+# softmax; and results that come while the page is open.
+# Not for sanitizers: other tests run the stages of pipelines.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
@@ -19,17 +19,17 @@ foil run emc2 set.tar -r run --augmenters 1 --threads 1 --batch 16 --epochs 1000
     --strategy spectral --arch linear --head 16-9 --size 16 --lr .01 --checkpoint-every 200 2>run.err &
 training=$!
 becomes_true test -s run/metrics.jsonl
-foil-tap -f -k drawn -r run events >told 2>/dev/null &
+foil-tap -f -k drawn -r run events >published 2>/dev/null &
 tap=$!
-foil-tap -k event -r run events >heard 2>/dev/null &
+foil-tap -k event -r run events >results 2>/dev/null &
 taps=("$tap" "$!")
 foil-view --port 0 -r run >address 2>view.err &
 page=$!
-becomes_true test -s told
-becomes_true test -s heard
+becomes_true test -s published
+becomes_true test -s results
 becomes_true test -s address
-pass_on /usr/bin/python3 "$here/view_sampler.py" "$PWD/run" "$(<address)" told
-ok 'the result is published, too' becomes_true grep -q '"what":"result".*0\.375' heard
+pass_on /usr/bin/python3 "$here/view_sampler.py" "$PWD/run" "$(<address)" published
+ok 'the result is published as an event' becomes_true grep -q '"what":"result".*0\.375' results
 kill "${taps[@]}" "$page"
 kill -TERM "$training"
 wait "$training"

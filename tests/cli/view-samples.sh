@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The page of foil-view of a run whose objective learns temperatures, and of which one
-# image cannot be read: the images that stand out, in a browser and in a saved file.
-# Not for sanitizers: pipelines, their stages are in others.
+# The page of foil-view of a run that learns temperatures and has an unreadable image: the
+# panel of images that stand out, in a browser and in a saved file.
+# Not for sanitizers: other tests run the stages of pipelines.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
@@ -27,14 +27,14 @@ has_classes() {
     curl -s -m 20 -o all.json "$(<address)all" && jq -e .classes all.json
 }
 becomes_true has_classes
-ok 'a name of a class turns no text around' jq -e '.classes == ["a", "b???c"]' all.json
+ok 'a class name cannot reverse the direction of text' jq -e '.classes == ["a", "b???c"]' all.json
 # shellcheck disable=SC2016 # not this shell's
-ok 'the image that was replaced is told, and why' jq -e --arg name "$broken" '
+ok 'the replaced image and the reason' jq -e --arg name "$broken" '
     .samples.replaced | .n == 1 and (.list[0] | .id == 7 and .times == 3 and
     .epoch == 2 and .used != 7 and (.reason | contains($name)))' all.json
 ok 'temperatures of the other 39, all in the histogram' jq -e '.samples.columns[0] |
     .name == "tau" and .n == 39 and (.counts | add) == 39' all.json
-ok 'the greatest first' jq -e '.samples.columns[0] | (.largest | length) == 12 and
+ok 'extremes in the right order' jq -e '.samples.columns[0] | (.largest | length) == 12 and
     .largest[0].x == .high and .smallest[0].x == .low and
     (.largest | map(.x) | . == (sort | reverse))' all.json
 # shellcheck disable=SC2016 # not this shell's
@@ -43,12 +43,12 @@ ok 'as metrics.jsonl has them' jq -e --argjson line "$(tail -n 1 run/metrics.jso
     all.json
 mkdir other
 head -n 12 run/metrics.jsonl | jq -c '.total *= 2 | .loss += 1' >other/metrics.jsonl
-foil-view --port 0 -r run --beside other >beside 2>beside.err &
+foil-view --port 0 -r run --beside other >compared 2>compared.err &
 pages=("$page" "$!")
-becomes_true test -s beside
-curl -s -m 20 -o both.json "$(<beside)all"
+becomes_true test -s compared
+curl -s -m 20 -o both.json "$(<compared)all"
 # shellcheck disable=SC2016 # not this shell's
-ok 'a run beside it' jq -e --argjson last "$(tail -n 1 other/metrics.jsonl)" '.beside |
+ok 'the metrics of another run' jq -e --argjson last "$(tail -n 1 other/metrics.jsonl)" '.compared |
     length == 1 and (.[0] | .run == "other" and .living == false and
     .metrics.total[-1] == 24 and (.metrics.columns.loss[-1] - $last.loss | fabs) < 1e-4)' \
     both.json
@@ -57,7 +57,7 @@ if ! command -v chromium >/dev/null; then
     skip 'the page in a browser' 'no chromium'
 else
     pass_on /usr/bin/python3 "$here/view_samples.py" "$(<address)" "file://$PWD/saved.html" \
-        "$(<beside)" other
+        "$(<compared)" other
 fi
 kill -TERM "${pages[@]}"
 done_testing

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# The page of foil-view of a run with two towers: words beside images, each against the
-# other kind.
-# Not for sanitizers: pipelines, their stages are in others.
+# The page of foil-view of a run with two towers: images and their texts.
+# Not for sanitizers: other tests run the stages of pipelines.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
@@ -20,45 +19,45 @@ page=$!
 becomes_true test -s address
 at=$(<address)
 
-# asked PATH : what the page answers, in the file answer
-asked() {
+# request PATH : the answer is in the file `answer`
+request() {
     curl -sf -m 20 -o answer "$at$1"
 }
 is_known() {
-    asked all && jq -e '.batch.known and (.batch.texts | length) > 14' answer
+    request all && jq -e '.batch.known and (.batch.texts | length) > 14' answer
 }
 ok 'a batch with its texts' becomes_true is_known
-jq .batch answer >told
-ok 'one picture of each image' jq -e '.pictures == 1 and .views == 2' told
-# captions of an image, parted by "\n", of which one is told
+jq .batch answer >batch.json
+ok 'one picture of each image' jq -e '.pictures == 1 and .views == 2' batch.json
+# foil-data list separates the captions of an image by "\n"; the page has one of them
 ok 'each text is a caption of its image' bash -c "
-    paste <(jq -r '.ids[]' told) <(jq -r '.texts[]' told) |
+    paste <(jq -r '.ids[]' batch.json) <(jq -r '.texts[]' batch.json) |
         awk -F '\t' 'NR == FNR { caption[\$1] = \$8; next }
             { n++; if (index(\"\\\\n\" caption[\$1] \"\\\\n\", \"\\\\n\" \$2 \"\\\\n\") == 0) exit 1 }
             END { exit n < 15 }' listed -"
-read -r epoch step < <(jq -r '"\(.epoch) \(.step)"' told)
-ok 'embeddings of images and texts' asked "embeddings?epoch=$epoch&step=$step"
+read -r epoch step < <(jq -r '"\(.epoch) \(.step)"' batch.json)
+ok 'embeddings of images and texts' request "embeddings?epoch=$epoch&step=$step"
 # shellcheck disable=SC2016 # not this shell's
-ok 'of 8 floats each, in base64' jq -e --slurpfile told told '
-    (.z | length) == ((($told[0].ids | length) * 64 + 2) / 3 | floor) * 4' answer
-ok 'its pictures' asked "sprite?epoch=$epoch&step=$step"
+ok 'of 8 floats each, in base64' jq -e --slurpfile batch batch.json '
+    (.z | length) == ((($batch[0].ids | length) * 64 + 2) / 3 | floor) * 4' answer
+ok 'its pictures' request "sprite?epoch=$epoch&step=$step"
 kill "$page"
 kill -TERM "$training"
 wait "$training"
-foil-view --port 0 -r run >over 2>view.err &
+foil-view --port 0 -r run >finished 2>view.err &
 page=$!
-becomes_true test -s over
-at=$(<over)
-ok 'a run that is over' asked all
+becomes_true test -s finished
+at=$(<finished)
+ok 'a finished run' request all
 ok 'has the texts of its last batch' jq -e '.batch | .known == false and
     .pictures == 1 and (.texts | length) > 14 and all(.texts[]; length > 5)' answer
 kill "$page"
 wait "$page"
 
-# with another caption
+# with another rule for captions
 is_refused() {
     sed -i 's/"caption":"random"/"caption":"some"/' run/batches.jsonl
     refuses 1 "'caption' is 'some', want one of random|first|all" foil-data views -o x.png run
 }
-ok 'a caption that is none: 1' is_refused
+ok 'an unknown rule for captions: 1' is_refused
 done_testing

@@ -1,5 +1,6 @@
-"""view_page.py RUN URL OVER: the page of a run that goes, and of one that is over, in
-a browser; TAP on stdout.  Lines on stdin say that the run was killed, and resumed."""
+"""view_page.py RUN URL OVER: tests the page of a live run and of a finished run in a
+browser; TAP on stdout.  It prints requests to kill and resume the run, and waits for a
+line on stdin after each."""
 import base64
 import json
 import math
@@ -15,30 +16,31 @@ from curve import is_curve  # noqa: E402
 
 run, url, over = sys.argv[1:]
 
-# pixels of the map of the colour that lies around names in the dark
+# counts pixels of the map with the colour around names in the dark theme
 DARK = ("(data => { let n = 0; for (let i = 0; i < data.length; i += 4) "
         "n += data[i] === 25 && data[i + 1] === 33 && data[i + 2] === 44 && data[i + 3] === 255; "
         "return n; })((c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data)"
         "(document.querySelector('#map canvas')))")
 
 
-def wait_for(word):
+def request(word):
+    """Asks view-page.sh to do something, and waits until it is done."""
     print(f"# please {word}", flush=True)
     sys.stdin.readline()
 
 
-def chosen(page):
+def anchor_place(page):
     return page.value("[...document.querySelectorAll('#board .tile')]"
                       ".findIndex(tile => tile.matches('.chosen'))")
 
 
 def answer(page, what):
-    """A value of all that a page begins with, which is `a`."""
+    """An expression of `a`, the data that a page starts with."""
     return page.value(f"fetch('all').then(r => r.json()).then(a => {what})")
 
 
 def weigh(link, embeddings, ids):
-    """The 14 greatest weights of the softmax for the anchor of a link."""
+    """The 14 greatest softmax weights for the anchor of a link."""
     row, n = int(re.search(r"anchor=(\d+)", link)[1]), len(ids)
     z = struct.unpack(f"<{n * 2 * 9}f", base64.b64decode(embeddings["z"]))
     cosines = [sum(z[9 * row + k] * z[9 * c + k] for k in range(9)) for c in range(2 * n)]
@@ -48,8 +50,8 @@ def weigh(link, embeddings, ids):
 
 
 def becomes_curve(page):
-    """Steps that a killed run made are on the page until the resumed one has made
-    them again, and until then metrics.jsonl does not have them."""
+    """Waits until the curve is that of metrics.jsonl.  Until the resumed run has repeated
+    the steps of the killed run, only the page has them."""
     end = time.monotonic() + 120
     while not is_curve(*answer(page, "[a.metrics.total, a.metrics.columns.loss]"),
                        f"{run}/metrics.jsonl"):
@@ -59,7 +61,7 @@ def becomes_curve(page):
     return True
 
 
-# pairs of cards that lie over one another, at five places of the page
+# pairs of cards that overlap, at five scroll positions
 OVERLAPS = """(() => {
   const cards = [...document.querySelectorAll('main section')].filter(e => e.checkVisibility());
   const far = document.documentElement.scrollHeight - innerHeight, over = [];
@@ -76,12 +78,12 @@ OVERLAPS = """(() => {
   return over })()"""
 
 
-# elements of the dataflow whose words do not fit
+# elements of the dataflow with text that does not fit
 CUT = """[...document.querySelectorAll('#flow .stage, #flow .stage *')].filter(e =>
   e.scrollWidth > e.clientWidth + 1 && e.clientWidth).map(e => e.textContent)"""
 
-# before a page's own scripts: it knows its graphs and the names on its map, classes
-# have long names, and anchors wait for free()
+# runs before the page's scripts: records graphs and the names on the map, gives classes
+# long names, and delays anchors until free() is called
 HOOKS = """window.graphs = [];
 window.names = new Map();
 let real;
@@ -104,7 +106,7 @@ window.fetch = async (...what) => {
   return new Response(JSON.stringify(all));
 };"""
 
-# names on the map that lie over one another; and all of them
+# names on the map that overlap, and the number of all
 NAMES = """(names => [names.filter((a, i) => names.slice(0, i).some(b =>
   Math.abs(a.x - b.x) < (a.width + b.width) / 2 && Math.abs(a.y - b.y) < 12)), names.length])(
   window.names.get(document.querySelector('#map canvas')) ?? [])"""
@@ -124,9 +126,9 @@ def count_colour(page, figure, red, green, blue):
         "return n }, 0)")
 
 
-def see_curves(page):
-    page.value("document.querySelector('#curves').scrollIntoView()")  # who sees none, waits
-    ok("two lines that coincide are both seen", page.until(
+def check_curves(page):
+    page.value("document.querySelector('#curves').scrollIntoView()")  # hidden plots are not drawn
+    ok("two lines that coincide are both visible", page.until(
         "document.querySelectorAll('#curves figure:first-child canvas').length > 1") and
        count_colour(page, "#curves figure:first-child", 0, 114, 178) > 20 and
        count_colour(page, "#curves figure:first-child", 217, 130, 0) > 20,
@@ -135,182 +137,182 @@ def see_curves(page):
         "(g => Array.from({ length: g.numRows() }, (_, i) => [g.getValue(i, 1), g.getValue(i, 2)]))"
         "(window.graphs.findLast(g => g.graphDiv.closest('figure')?.textContent"
         ".startsWith('Learning rates')))")
-    ok("a schedule is drawn as it is", len(rows) > 1 and all(a == b for a, b in rows),
+    ok("a schedule is not smoothed", len(rows) > 1 and all(a == b for a, b in rows),
        [row for row in rows if row[0] != row[1]][:5])
     raw = page.value("[...document.querySelectorAll('#curves figcaption')].map(e => e.textContent)"
                      ".filter(words => /[a-z][_.][a-z]/.test(words))")
-    ok("each curve has a name for people", raw == [], raw)
+    ok("each curve has a readable name", raw == [], raw)
 
 
-def see_cards(page, what):
+def check_cards(page, what):
     for width in 1400, 1000, 400:
         page.resize(width, 800)
         over, cut = page.value(OVERLAPS), page.value(CUT)
-        ok(f"{what}: no card covers another, {width} pixels wide", over == [], over)
-        ok(f"{what}: no box cuts its words", cut == [], cut)
+        ok(f"{what}: no cards overlap, {width} pixels wide", over == [], over)
+        ok(f"{what}: the text of each box fits", cut == [], cut)
 
 
 with Browser(1400) as page:
     page.send("Page.addScriptToEvaluateOnNewDocument", source=HOOKS)
     page.open(url)
-    ok("the page comes up", page.until("document.querySelectorAll('#board .tile').length == 8"),
-       page.said)
-    ok("images without an anchor are one tab stop", page.value(
+    ok("the page loads", page.until("document.querySelectorAll('#board .tile').length == 8"),
+       page.errors)
+    ok("before there is an anchor, all tiles are one tab stop", page.value(
         f"{TAB_STOPS}.filter(e => e.matches('.tile')).length") == 1)
     page.value("sessionStorage.freed = 1, window.free()")
-    ok("it says which run", page.text("#run") == os.path.basename(run), page.text("#run"))
-    ok("an anchor is chosen", page.until("document.querySelectorAll('#anchor .bar').length == 14"))
-    ok("the newest batch is on it a moment later", page.until(
+    ok("it shows the name of the run", page.text("#run") == os.path.basename(run), page.text("#run"))
+    ok("it chooses an anchor", page.until("document.querySelectorAll('#anchor .bar').length == 14"))
+    ok("it shows newer batches", page.until(
         "(() => { const now = document.querySelector('#board .which').textContent;"
         "const was = window.was ??= now; return was != now })()"))
     page.press(" ")
-    ok("space holds it", page.until("document.querySelector('#hold').ariaPressed == 'true'"))
+    ok("space holds the batch", page.until("document.querySelector('#hold').ariaPressed == 'true'"))
     held = page.text("#board .which")
     page.click("#board .tile", 5)
-    ok("a click takes an anchor", page.until(
-        "document.querySelectorAll('#board .tile')[5].matches('.chosen')"), chosen(page))
+    ok("a click selects the anchor", page.until(
+        "document.querySelectorAll('#board .tile')[5].matches('.chosen')"), anchor_place(page))
     page.press("j")
-    ok("j takes the next", page.until(
-        "document.querySelectorAll('#board .tile')[6].matches('.chosen')"), chosen(page))
+    ok("j selects the next image", page.until(
+        "document.querySelectorAll('#board .tile')[6].matches('.chosen')"), anchor_place(page))
     page.press("k")
-    ok("k the one before", page.until(
-        "document.querySelectorAll('#board .tile')[5].matches('.chosen')"), chosen(page))
-    ok("the address is a link to it", page.until("location.hash.includes('anchor=')"))
+    ok("k selects the previous image", page.until(
+        "document.querySelectorAll('#board .tile')[5].matches('.chosen')"), anchor_place(page))
+    ok("the address becomes a link to it", page.until("location.hash.includes('anchor=')"))
     link = page.value("location.href")
     weights = weigh(page.value("location.hash"), page.value(
         "fetch('embeddings?' + location.hash.slice(1)).then(r => r.json())"), page.value(
             "fetch('batch?' + location.hash.slice(1)).then(r => r.json()).then(b => b.ids)"))
     shown = page.value("[...document.querySelectorAll('#anchor .bar + *, #anchor td:has(.bar) + td')]"
                        ".map(e => parseFloat(e.textContent))")
-    ok("the weights on it are those of the softmax",
+    ok("its weights are those of the softmax",
        len(weights) == 14 and len(shown) == 14 and
        all(abs(100 * w - s) < .6 for w, s in zip(weights, shown)), (weights, shown))
     ok("the held batch stays", page.text("#board .which") == held)
-    ok("no part is wider than the page",
+    ok("nothing is wider than the page",
        page.value("document.documentElement.scrollWidth <= innerWidth"))
-    see_cards(page, "a run that trains")
+    check_cards(page, "a live run")
     page.resize(1400, 1000)
     stops = page.value(f"{TAB_STOPS}.length")
-    ok("it has few tab stops", stops <= 60, stops)
-    see_curves(page)
+    ok("there are few tab stops", stops <= 60, stops)
+    check_curves(page)
     with open(f"{run}/results.jsonl", "a", encoding="ascii") as file:
         for k in 1, 10:
             file.write(json.dumps({"measure": "knn", "k": k, "accuracy": .5, "step": 20}) + "\n")
-    ok("evaluations by 1 and by 10 neighbours are told apart", page.until(
+    ok("evaluations with 1 and 10 neighbours have different names", page.until(
         "['knn, k = 1', 'knn, k = 10'].every(name => [...document.querySelectorAll('#results td')]"
         ".some(cell => cell.textContent == name))"), page.text("#results"))
 
-    wait_for("kill")
+    request("kill")
     before = answer(page, "a.metrics.total.at(-1)")
-    ok("the page of a killed run stays", page.text("#board .which") == held)
-    wait_for("resume")
-    ok("and goes on with the run that was resumed", page.until(
+    ok("when the run is killed, the page stays as it is", page.text("#board .which") == held)
+    request("resume")
+    ok("it continues with the resumed run", page.until(
         f"fetch('all').then(r => r.json()).then(a => a.metrics.total.at(-1) > {before})", 120))
     page.press(" ")
-    ok("another batch is on it", page.until(
+    ok("space releases the batch", page.until(
         f"document.querySelector('#board .which').textContent != {json.dumps(held)}", 60),
        [held, *map(page.text, ("#hold", "#state", "#board .which"))])
     ok("the curve is that of metrics.jsonl", becomes_curve(page))
     page.open("about:blank")
     page.open(link)
-    ok("the link opens the held batch again",
+    ok("the link opens the held batch",
        page.until(f"document.querySelector('#board .which').textContent == {json.dumps(held)}"))
-    ok("with the weights of its anchor, since it was pinned", page.until(
-        "document.querySelectorAll('#anchor .bar').length == 14", 10), page.text("#anchor .say"))
-    ok("a map of all images comes after an epoch", page.until(
+    ok("with the weights of its anchor, since the batch is pinned", page.until(
+        "document.querySelectorAll('#anchor .bar').length == 14", 10), page.text("#anchor .text"))
+    ok("there is a map of all images after an epoch", page.until(
         "!document.querySelector('#map').hidden && "
         "fetch('all').then(r => r.json()).then(a => a.map.n == 40)", 150))
-    ok("and a film of several", page.until(
+    ok("and several maps later", page.until(
         "document.querySelector('#map input').max >= 2", 300))
-    ok("images with their neighbours", page.until(
+    ok("images have neighbours", page.until(
         "document.querySelectorAll('#near .nearest li').length == 10 && "
         "document.querySelectorAll('#near .nearest .picture').length == 90") and
-       re.search(r"\d+ of 80 are of the class", page.text("#near .say")), page.text("#near"))
-    ok("and how many lie nearest to one of their class", page.until(
-        "/^after epoch \\d+ · \\d+ % lie nearest to one of their own class$/"
+       re.search(r"\d+ of 80 neighbours have the class", page.text("#near .text")), page.text("#near"))
+    ok("a map shows how many images have a nearest neighbour of their class", page.until(
+        "/^after epoch \\d+ · \\d+ % have a nearest neighbour of the same class$/"
         ".test(document.querySelector('#map output').textContent)"), page.text("#map output"))
-    ok("each class has its name on it, none over another", page.until(
+    ok("each class has its name on it, without overlaps", page.until(
         f"(([over, n]) => !over.length && n == 8)({NAMES})", 10), page.value(NAMES))
     page.press("p")
-    ok("p plays it", page.until(
+    ok("p plays the maps", page.until(
         "document.querySelector('#map button').ariaPressed == 'true'"))
     page.press("p")
-    ok("and holds it", page.until(
+    ok("p stops them", page.until(
         "document.querySelector('#map button').ariaPressed == 'false'"))
     page.press("t")
-    ok("t makes it dark, and the names of classes on the map, too", page.until(
+    ok("t switches to the dark theme, also for names on the map", page.until(
         "document.documentElement.style.colorScheme == 'dark'") and page.until(f"{DARK} > 9"))
-    ok("the console says nothing", not page.said, page.said)
+    ok("the console is empty", not page.errors, page.errors)
     if os.environ.get("SHOTS"):
         page.shot(f"{os.environ['SHOTS']}/page.png")
 
 
-def pictured(page, selector):
-    """How many pictures there are, and how many of them have none."""
+def count_pictures(page, selector):
+    """The number of pictures, and how many of them are blank."""
     return page.value(f"(tiles => [tiles.length, tiles.filter(tile => !/^url\\(.(data|blob|http)/"
                       f".test(getComputedStyle(tile).backgroundImage)"
                       f" || /image.gif/.test(tile.style.backgroundImage)).length])"
                       f"([...document.querySelectorAll('{selector}')])")
 
 
-def see_export(path, what, points=None):
+def check_export(path, what, points=None):
     with Browser(1400) as page:
         page.open(f"file://{path}")
         ok(f"{what} opens without a server",
-           page.until("document.querySelectorAll('#board .tile').length == 8"), page.said)
-        ok("it says what it is", page.until(
+           page.until("document.querySelectorAll('#board .tile').length == 8"), page.errors)
+        ok("it is marked as saved", page.until(
             "document.querySelector('#state').textContent == 'saved page'"), page.text("#state"))
-        ok("its stages were heard", page.until(
+        ok("it has the stages", page.until(
             "document.querySelector('#flow').textContent.includes('augment 1')"),
            page.text("#flow"))
-        ok("its anchor has its weights", page.until(
-            "document.querySelectorAll('#anchor .bar').length == 14"), page.text("#anchor .say"))
+        ok("its anchor has weights", page.until(
+            "document.querySelectorAll('#anchor .bar').length == 14"), page.text("#anchor .text"))
         page.click("#board .tile", 5)
         page.press("v")
-        ok("another one is clicked, and its view changed", page.until(
-            "document.querySelectorAll('#anchor .who button')[1].ariaPressed == 'true'"))
-        ok("every image has a picture", pictured(page, ".tile .picture, .who .picture") ==
-           [19, 0], pictured(page, ".tile .picture, .who .picture"))
-        ok("its curves", page.value("document.querySelectorAll('#curves canvas').length > 0"))
+        ok("another anchor is clicked and its view changed", page.until(
+            "document.querySelectorAll('#anchor .views button')[1].ariaPressed == 'true'"))
+        ok("every image has a picture", count_pictures(page, ".tile .picture, .views .picture") ==
+           [19, 0], count_pictures(page, ".tile .picture, .views .picture"))
+        ok("it has curves", page.value("document.querySelectorAll('#curves canvas').length > 0"))
         if points:
-            ok("neighbours, each with its picture", page.until(
+            ok("each neighbour has a picture", page.until(
                 "document.querySelectorAll('#near .picture').length == 90") and
-               pictured(page, "#near .picture") == [90, 0], pictured(page, "#near .picture"))
+               count_pictures(page, "#near .picture") == [90, 0], count_pictures(page, "#near .picture"))
             ok(f"its map has {points} points", page.value(
                 f"window.FOIL.all.map.n == {points}"))
             page.value("(slider => { slider.value = slider.max - 1;"
                        "slider.dispatchEvent(new Event('input')) })"
                        "(document.querySelector('#map input'))")
             page.press("p")
-            ok("its film ends with the last map", page.until(
+            ok("playing ends with the last map", page.until(
                 "document.querySelector('#map button').ariaPressed == 'false' && "
                 "document.querySelector('#map input').value == "
                 "document.querySelector('#map input').max", 20))
-        ok("it asks nobody for anything", page.value(
+        ok("it loads nothing from elsewhere", page.value(
             "performance.getEntriesByType('resource')"
             ".every(entry => entry.name.startsWith('data:'))"),
            page.value("performance.getEntriesByType('resource').map(e => e.name.slice(0, 90))"))
-        ok("the console says nothing", not page.said, page.said)
+        ok("the console is empty", not page.errors, page.errors)
         if os.environ.get("SHOTS"):
             page.shot(f"{os.environ['SHOTS']}/{os.path.basename(path)}.png")
 
 
-wait_for("save")
-see_export(f"{os.path.dirname(run)}/saved.html", "the page that was saved", 40)
-wait_for("export")
-see_export(f"{os.path.dirname(run)}/exported.html", "the page that was exported")
-wait_for("end")
+request("save")
+check_export(f"{os.path.dirname(run)}/saved.html", "the saved page", 40)
+request("export")
+check_export(f"{os.path.dirname(run)}/exported.html", "the exported page")
+request("end")
 with Browser(400, 800) as page:
     page.open(over)
-    ok("a run that is over, on 400 pixels",
-       page.until("document.querySelectorAll('#board .tile').length == 8"), page.said)
-    ok("its curves", page.until("document.querySelectorAll('#curves canvas').length > 0"))
+    ok("the page of a finished run loads, 400 pixels wide",
+       page.until("document.querySelectorAll('#board .tile').length == 8"), page.errors)
+    ok("it has curves", page.until("document.querySelectorAll('#curves canvas').length > 0"))
     flow = page.text("#flow")
-    ok("its stages as they were", "made batches for 1 augmenter" in flow and
+    ok("it has the stages of its last step", "made batches for 1 augmenter" in flow and
        re.search(r"made [\d,]+ batch", flow), flow)
-    ok("no part is wider than the page",
+    ok("nothing is wider than the page",
        page.value("document.documentElement.scrollWidth <= innerWidth"),
        page.value("document.documentElement.scrollWidth"))
-    see_cards(page, "a run that is over")
-    ok("the console says nothing", not page.said, page.said)
+    check_cards(page, "a finished run")
+    ok("the console is empty", not page.errors, page.errors)
 plan()

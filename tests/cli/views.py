@@ -1,7 +1,6 @@
-"""views.py TOOL RUN RECORDING OPTION...: the views that `foil-data views`, which is
-TOOL, makes again of each step of a run are those of the batches in a recording
-of the run, as `foil-tap -f -k batch show` prints it.  Prints how many images were
-compared."""
+"""views.py TOOL RUN RECORDING OPTION...: compares the views that `TOOL views` makes again
+with the batches in a recording, as printed by `foil-tap -f -k batch show`.  Prints the
+number of compared images."""
 import json
 import os
 import subprocess
@@ -15,7 +14,7 @@ tool, run, recording, *options = sys.argv[1:]
 
 
 def tensors(line):
-    """Of a batch: its tensors by name."""
+    """The tensors of a batch by name."""
     return {
         t["name"]: numpy.array(t["data"]).reshape(t["shape"])
         for t in line["tensors"]
@@ -34,7 +33,7 @@ def sheet(total):
 
 
 def cut(pixel, places, views, place, column, size):
-    """A view of the sheet, as it was before it was enlarged."""
+    """A view of the sheet, in its own size."""
     zoom = CELL // size if size < CELL else 1
     cell, columns = zoom * size, -(-places // ROWS)
     x = RIM + place % columns * ((views + 1) * (cell + GAP) - GAP + RIM)

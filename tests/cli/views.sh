@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The views of a step are made again from the folder of the run: to the byte those
-# that were on the wire, whatever made them, while it is under way and afterwards.
-# Not for sanitizers: its stages are in others, what makes views in tests/foil-view.
+# foil-data views makes the views of a step again from the run directory: byte for byte
+# those that were sent, during the run and afterwards.
+# Not for sanitizers: other tests run the stages and make views.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -10,7 +10,7 @@ export OMP_NUM_THREADS=1
 here=$(cd "${0%/*}" && pwd)
 
 if ! has_python numpy PIL; then
-    skip 'views again' 'no python3-numpy, python3-pil'
+    skip 'views' 'no python3-numpy, python3-pil'
     done_testing
     exit
 fi
@@ -22,14 +22,14 @@ mkdir folder
 tar -xf set.tar -C folder
 "$BIN/foil-data" index folder 2>/dev/null
 
-# train RUN OPTIONS... : a trainer in the background
+# train RUN OPTIONS... : starts a trainer
 train() {
     "$BIN/foil-train" -r "$1" --arch "${arch-linear}" --head 8 --lr 0.02 --warmup 0 \
         --threads 1 --deadline 60 "${@:2}" 2>>"$1.train" &
     trainer=$!
 }
 
-# feed RUN DATA OPTIONS... : the others, whose batches are recorded
+# feed RUN DATA OPTIONS... : starts the other stages and records their batches
 feed() {
     "$BIN/foil-tap" -q -w "$1.rec" proxy "ipc://$1/tap" "ipc://$1/batch" \
         2>>"$1.tap" &
@@ -39,7 +39,7 @@ feed() {
     "$BIN/foil-select" -r "$1" -b 8 -e "${epochs-2}" "$2" 2>>"$1.select" &
 }
 
-# ends RUN : the trainer ends well, and all is on record
+# ends RUN : waits for the trainer, and prints the logs if it failed
 ends() {
     local code=0
     wait "$trainer" || code=$?
@@ -47,7 +47,7 @@ ends() {
     return "$code"
 }
 
-# whole RUN DATA OPTIONS... : a run from its first step to its last
+# whole RUN DATA OPTIONS... : a complete run
 whole() {
     mkdir -m 700 "$1"
     train "$1" "${training[@]}"
@@ -55,35 +55,35 @@ whole() {
     ends "$1"
 }
 
-# again RUN OPTIONS... : all views of all steps are those of the recording
+# again RUN OPTIONS... : makes all views again and compares them with the recording
 again() {
     "$BIN/foil-tap" -f -k batch show "$1.rec" >"$1.shown" || return
     TMPDIR=$work "$python" "$here/views.py" "$BIN/foil-data" "$1" "$1.shown" \
         "${@:2}" >"$1.again" || return
-    seen=$(<"$1.again") given=$(jq -s 'map(.images) | max * 2' "$1/metrics.jsonl")
-    test "$seen" -ge "$given"
+    seen=$(<"$1.again") trained=$(jq -s 'map(.images) | max * 2' "$1/metrics.jsonl")
+    test "$seen" -ge "$trained"
 }
 
-# drawn FILE OPTIONS... : a sheet, and which step it is of
+# drawn FILE OPTIONS... : draws a sheet and prints its step
 drawn() {
     "$BIN/foil-data" views -o "$@" 2>said || { show said; return 1; }
     sed -nE 's/.*: step ([0-9]+): .*/\1/p' said
 }
 
 ok 'a run' whole cifar set.tar --recipe cifar,hue=0,scale-min=0.3 --seed 7
-ok 'its views are made again' again cifar
+ok 'its views are the same' again cifar
 
 files=(folder/*.jpg)
 rm "${files[5]}"
 training=(--nan skip)
-ok 'a run on fixed views, by a recipe that blurs, of a folder that lacks a file' \
+ok 'a run with fixed views, blur and a missing file' \
     whole fixed folder --recipe imagenet --size 17 --augmentations 3 --max-bad 1
-ok 'its views are made again' again fixed
-ok 'the file had a substitute' jq -se 'map(.substituted) | add > 0' \
+ok 'its views are the same' again fixed
+ok 'the missing file was replaced' jq -se 'map(.substituted) | add > 0' \
     fixed/metrics.jsonl
 training=()
 
-# A filter brings images from outside of the batch.
+# A filter adds images from outside the batch.
 mkdir -m 700 filtered
 "$BIN/foil-negatives" -r filtered --filter --proposals bank,moves=16 \
     2>>filtered.negatives &
@@ -92,37 +92,37 @@ train filtered --objective emc2
 feed filtered set.tar --filter --size 12
 ok 'a run with a filter' ends filtered
 kill "$filter"
-ok 'its views are made again' again filtered
-ok 'with those of the images that it added' test "$seen" -gt "$given"
+ok 'its views are the same' again filtered
+ok 'with the images that the filter added' test "$seen" -gt "$trained"
 
-# has_lines N : the killed run was started so often
+# has_lines N : the killed run was started N times
 has_lines() {
     test "$(wc -l <killed/batches.jsonl)" -eq "$1"
 }
 
-# A trainer is killed and goes on, twice: the second time from further back.
+# A trainer is killed and resumed twice, the second time from an older checkpoint.
 epochs=20 arch=resnet8
 mkdir -m 700 killed
 train killed --checkpoint-every 20
 feed killed set.tar --size 16
-ok 'a run is under way' past killed 45
-ok 'it has a newest step' drawn newest.png killed
+ok 'a live run' past killed 45
+ok 'a sheet of its newest step' drawn newest.png killed
 step=$(<"$work/out")
-ok 'of those so far' test "$step" -ge 45
+ok 'which is recent' test "$step" -ge 45
 kill_now "$trainer"
-ok 'it is killed: the steps of its folder are shown' drawn killed.png killed
-ok 'the newest of which is one behind its checkpoint' test "$(<"$work/out")" -ge 45
+ok 'a sheet after a kill' drawn killed.png killed
+ok 'which has steps after the checkpoint' test "$(<"$work/out")" -ge 45
 train killed --checkpoint-every 20 --resume
-ok 'it goes on' becomes_true has_lines 2
+ok 'the run is resumed' becomes_true has_lines 2
 kill_now "$trainer"
 saved=(killed/step-*)
 rm -r killed/latest "${saved[-1]}"
 train killed --resume
-ok 'it goes on from further back' ends killed
-ok 'its views are made again' again killed
+ok 'it is resumed from an older checkpoint' ends killed
+ok 'its views are the same' again killed
 ok 'each start has a line' has_lines 3
-ok 'what was shown meanwhile is the same now' drawn now.png --step "$step" killed
-ok 'byte by byte' cmp now.png newest.png
+ok 'the sheet of the earlier step' drawn now.png --step "$step" killed
+ok 'is the same' cmp now.png newest.png
 
 ok 'numpy reads the ids' "$python" -c 'import json, numpy
 lines = open("cifar/batches.jsonl").read().splitlines()
@@ -138,32 +138,32 @@ assert line["making"] == {"recipe": "cifar,hue=0,scale-min=0.3", "size": 32,
 first = ids[rows[:, 1] == 0]
 assert len(set(first[first >= 0])) == (first >= 0).sum() > 50'
 
-# The data set was named from here.
+# The path of the data set is relative to this folder.
 views=("$BIN/foil-data" views -o again.png)
 ok 'a sheet' drawn here.png cifar
-ok 'from another folder' env -C / "$BIN/foil-data" views -o "$work/there.png" \
+ok 'a sheet from another folder' env -C / "$BIN/foil-data" views -o "$work/there.png" \
     "$work/cifar"
 ok 'is the same' cmp here.png there.png
 mkdir moved
 mv set.tar set.tar.foil moved
 "$BIN/foil-data" generate --size 24 -o other.tar 61 --seed 2 2>/dev/null
 "$BIN/foil-data" index other.tar 2>/dev/null
-ok 'the data set has moved: 1' refuses 1 '--data DATA says where' "${views[@]}" cifar
-ok 'it is named' drawn again.png --data moved/set.tar cifar
-ok 'and is the same' cmp here.png again.png
+ok 'without the data set: 1' refuses 1 '--data DATA says where' "${views[@]}" cifar
+ok 'with its new path' drawn again.png --data moved/set.tar cifar
+ok 'it is the same' cmp here.png again.png
 rm again.png
-ok 'another one: 1' refuses 1 "'other.tar' is another data set than that of the run" \
+ok 'another data set: 1' refuses 1 "'other.tar' is another data set than that of the run" \
     "${views[@]}" --data other.tar cifar
-ok 'the data set as the picture: 2' refuses 2 'it would be lost' \
+ok 'the data set as output: 2' refuses 2 'it would be lost' \
     "$BIN/foil-data" views -o moved/set.tar --data moved/set.tar cifar
 ok 'no such step: 1' refuses 1 'no step 500: the newest is' \
     "${views[@]}" --step 500 --data moved/set.tar cifar
 ok 'no such run: 1' refuses 1 'batches.i32' "${views[@]}" nowhere
-ok 'no picture: 2' refuses 2 'name the picture' "$BIN/foil-data" views cifar
-ok 'one of too many pixels: 2' refuses 2 'the picture would have' \
+ok 'no output: 2' refuses 2 'name the picture' "$BIN/foil-data" views cifar
+ok 'too many pixels: 2' refuses 2 'the picture would have' \
     "${views[@]}" --data moved/set.tar --rows 1000 cifar
 
-# changed RUN FILTER : it said something else of its augmenter
+# changed RUN FILTER : changes what batches.jsonl has of the augmenter
 changed() {
     jq -c "$2" "$1/batches.jsonl" >changed && mv changed "$1/batches.jsonl"
 }
@@ -173,10 +173,10 @@ changed cifar '.making = {command: true}'
 ok 'views of a program: 1' refuses 1 'foil-augment --view-command' \
     "${views[@]}" cifar
 changed cifar 'del(.making)'
-ok 'views of an augmenter that said nothing: 1' \
+ok 'an augmenter without a recipe: 1' \
     refuses 1 'its augmenter said nothing' "${views[@]}" cifar
 rm cifar/batches.*
 ok 'a run of an older trainer: 1' refuses 1 'older trainers do not write it' \
     "${views[@]}" cifar
-ok 'nothing is written then' test ! -e again.png
+ok 'no output is written' test ! -e again.png
 done_testing

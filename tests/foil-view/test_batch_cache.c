@@ -11,23 +11,23 @@ add_step(struct batch_cache *cache, int64_t step)
 }
 
 static void
-the_newest_are_found(void)
+newest_batches_are_found(void)
 {
     struct batch_cache cache = {0};
     int64_t step = 0;
 
     T(!batch_cache_newest(&cache) && !batch_cache_find(&cache, 1, 0),
-      "none at first");
+      "an empty cache has no batch");
     while (step < BATCH_CACHE_PLACES)
         add_step(&cache, step++);
     T(batch_cache_find(&cache, 1, 0) && !batch_cache_find(&cache, 0, 0),
-      "as many as there are places");
+      "a full cache has the first batch");
     add_step(&cache, step);
     T(!batch_cache_find(&cache, 1, 0) && batch_cache_find(&cache, 1, 1),
-      "one more takes the place of the oldest");
+      "one more batch replaces the oldest");
     T(batch_cache_newest(&cache)->step == step, "and is the newest");
     batch_cache_release(&cache);
-    T(!batch_cache_newest(&cache), "released: none");
+    T(!batch_cache_newest(&cache), "a released cache is empty");
 }
 
 static void
@@ -39,7 +39,7 @@ a_pinned_batch_stays(void)
     batch_cache_pin(&cache, add_step(&cache, step++));
     while (step < 3 * BATCH_CACHE_PLACES)
         add_step(&cache, step++);
-    T(batch_cache_find(&cache, 1, 0), "a pinned batch, of three times as many");
+    T(batch_cache_find(&cache, 1, 0), "a pinned batch is not replaced");
     for (int i = 1; i < BATCH_CACHE_PINS; i++)
         batch_cache_pin(&cache, add_step(&cache, step++));
     batch_cache_pin(&cache, batch_cache_find(&cache, 1, 0));
@@ -47,18 +47,19 @@ a_pinned_batch_stays(void)
     while (step < 6 * BATCH_CACHE_PLACES)
         add_step(&cache, step++);
     T(!batch_cache_find(&cache, 1, 3 * BATCH_CACHE_PLACES),
-      "of one too many the one goes that was pinned first");
+      "one pin too many: the batch pinned first is replaced");
     T(batch_cache_find(&cache, 1, 0) &&
           batch_cache_find(&cache, 1, 3 * BATCH_CACHE_PLACES + 1),
-      "the others stay, one that was pinned again among them");
-    T(batch_cache_newest(&cache)->step == step - 1, "the newest is there");
+      "the others stay, also one that was pinned again");
+    T(batch_cache_newest(&cache)->step == step - 1,
+      "the newest batch is there");
     batch_cache_release(&cache);
 }
 
 int
 main(void)
 {
-    the_newest_are_found();
+    newest_batches_are_found();
     a_pinned_batch_stays();
     return t_done();
 }

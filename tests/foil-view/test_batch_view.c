@@ -16,14 +16,14 @@ member(const json_t *list, size_t i, const char *key)
 }
 
 static void
-a_page_gets_the_batch(void)
+batch_is_shown(void)
 {
     struct batch_view b = {
         .epoch = 3, .step = 5, .n = N, .views = VIEWS, .d = D, .ids = ids};
     json_t *shown = batch_view_show(&b, NULL);
 
     T(json_is_false(json_object_get(shown, "known")),
-      "a batch without embeddings says so");
+      "a batch without embeddings is not known");
     json_decref(shown);
     b.z = z;
     b.texts = 1;
@@ -31,10 +31,10 @@ a_page_gets_the_batch(void)
     T(json_is_true(json_object_get(shown, "known")) &&
           json_integer_value(json_object_get(shown, "views")) == VIEWS &&
           json_integer_value(json_object_get(shown, "pictures")) == 1,
-      "with texts there is one picture of an image");
+      "with texts an image has one picture");
     T(json_integer_value(json_array_get(json_object_get(shown, "labels"), 1)) ==
           -1,
-      "and without a data set no class");
+      "without a data set there are no classes");
     json_decref(shown);
 }
 
@@ -47,13 +47,14 @@ embeddings_are_base64(void)
     T(json_number_value(json_object_get(shown, "beta")) == 2.5 &&
           !strcmp(json_string_value(json_object_get(shown, "z")),
                   "AACAPwAAAAA="),
-      "1 and 0 as floats, the little end first");
+      "1 and 0 as little-endian floats");
     json_decref(shown);
 }
 
-/* Row 1 drew row 0, a sample from outside, and a feature of nobody. */
+/* Row 1 drew row 0, a sample outside the batch, and a feature without a sample.
+ */
 static void
-what_was_drawn_is_shown(void)
+drawn_negatives_are_shown(void)
 {
     int64_t sample[ROWS * K] = {[3] = 10, 77, -1}, of_epoch[ROWS * K] = {0};
     int32_t row[ROWS * K] = {[3] = 0, 9, -1}, view[ROWS * K] = {0};
@@ -74,24 +75,24 @@ what_was_drawn_is_shown(void)
     T(json_array_size(list) == 3 &&
           json_number_value(member(list, 1, "weight")) == .375 &&
           json_number_value(json_object_get(drawn, "outside")) == .5,
-      "with a sampler: what it drew");
+      "with a sampler: its negatives");
     T(json_integer_value(member(list, 0, "row")) == 0 &&
           json_is_integer(member(list, 0, "row")) &&
           json_is_null(member(list, 1, "row")) &&
           json_is_null(member(list, 2, "row")),
-      "with its row where that is in the batch");
+      "a negative in the batch has its row");
     json_decref(drawn);
     drawn = batch_view_drawn(&b, NULL, 2);
     T(!json_array_size(json_object_get(drawn, "negatives")),
-      "and nothing of a weight of 0");
+      "negatives of weight 0 are left out");
     json_decref(drawn);
 }
 
 int
 main(void)
 {
-    a_page_gets_the_batch();
+    batch_is_shown();
     embeddings_are_base64();
-    what_was_drawn_is_shown();
+    drawn_negatives_are_shown();
     return t_done();
 }

@@ -2,8 +2,8 @@
 
 #include "t.h"
 
-/* Two images with two views each; what is drawn for row r has the weight
- * 1 - r / 10, and in each epoch another image. */
+/* Two images with two views each.  Row r has one negative of weight 1 - r / 10,
+ * another image in each epoch. */
 static void
 draw_step(struct chain_trail *trail, int64_t epoch, int64_t step)
 {
@@ -54,13 +54,13 @@ state_at(const json_t *steps, size_t step, const char *key)
 }
 
 static void
-the_latest_steps_are_kept(void)
+latest_steps_are_shown(void)
 {
     struct chain_trail trail = {0};
     json_t *steps;
 
     steps = chain_trail_show(&trail, 3, 0, NULL);
-    T(!json_array_size(steps), "before anything is heard there are no steps");
+    T(!json_array_size(steps), "an empty trail has no steps");
     json_decref(steps);
     for (int64_t epoch = 0; epoch < CHAIN_TRAIL_STEPS + 3; epoch++)
         draw_step(&trail, epoch, 5);
@@ -69,14 +69,14 @@ the_latest_steps_are_kept(void)
           whole_at(steps, 0, "epoch") == 3 &&
           whole_at(steps, CHAIN_TRAIL_STEPS - 1, "epoch") ==
               CHAIN_TRAIL_STEPS + 2,
-      "of eleven steps the latest eight, the oldest first");
+      "the latest eight of eleven steps, oldest first");
     T(json_integer_value(state_at(steps, 0, "id")) == 3 &&
           json_integer_value(state_at(steps, 0, "view")) == 1 &&
           fabs(json_number_value(state_at(steps, 0, "weight")) - .7) < 1e-6,
-      "with what was drawn for that image and view, and no state without one");
+      "with the negatives of that image and view");
     json_decref(steps);
     steps = chain_trail_show(&trail, 4, 0, NULL);
-    T(!json_array_size(steps), "an image that was in no batch has none");
+    T(!json_array_size(steps), "an image in no batch has no steps");
     json_decref(steps);
     for (int bad = 0; bad < 3; bad++) {
         steps = chain_trail_show(&trail,
@@ -84,15 +84,15 @@ the_latest_steps_are_kept(void)
                                  : bad == 2 ? -1
                                             : 3,
                                  bad ? 0 : 2, NULL);
-        T(!json_array_size(steps), "nor one that there is not, %d", bad);
+        T(!json_array_size(steps), "nor has one outside the data set, %d", bad);
         json_decref(steps);
     }
     chain_trail_release(&trail);
 }
 
-/* A run that was resumed does steps again. */
+/* A resumed run repeats steps. */
 static void
-a_step_that_is_done_again_begins_anew(void)
+repeated_step_drops_earlier_ones(void)
 {
     struct chain_trail trail = {0};
     json_t *steps;
@@ -102,7 +102,7 @@ a_step_that_is_done_again_begins_anew(void)
     draw_step(&trail, 1, 3);
     steps = chain_trail_show(&trail, 3, 0, NULL);
     T(json_array_size(steps) == 1 && whole_at(steps, 0, "step") == 3,
-      "a step again: what was heard before is forgotten");
+      "a repeated step is the only one");
     json_decref(steps);
     chain_trail_release(&trail);
 }
@@ -110,7 +110,7 @@ a_step_that_is_done_again_begins_anew(void)
 int
 main(void)
 {
-    the_latest_steps_are_kept();
-    a_step_that_is_done_again_begins_anew();
+    latest_steps_are_shown();
+    repeated_step_drops_earlier_ones();
     return t_done();
 }

@@ -33,7 +33,7 @@ number_at(const json_t *all, const char *column, size_t i)
 }
 
 static void
-few_steps_are_all_there(void)
+few_steps_are_all_shown(void)
 {
     struct history history = {0};
     json_t *all;
@@ -46,7 +46,7 @@ few_steps_are_all_there(void)
       "five steps are five points");
     T(json_is_null(json_array_get(
           json_object_get(json_object_get(all, "columns"), "odd"), 1)),
-      "what is no number is null");
+      "a missing value is null");
     json_decref(all);
     history_release(&history);
 }
@@ -76,9 +76,8 @@ no_peak_is_lost(size_t steps, size_t most)
     history_release(&history);
 }
 
-/* What falls does not rise between two points of a bucket. */
 static void
-what_falls_does_not_rise(void)
+falling_column_does_not_rise(void)
 {
     struct history history = {0};
     int falls = 1;
@@ -94,7 +93,6 @@ what_falls_does_not_rise(void)
     history_release(&history);
 }
 
-/* A run of months. */
 static void
 memory_is_bounded(void)
 {
@@ -122,26 +120,26 @@ memory_is_bounded(void)
       "%jd steps are %zu rows", (intmax_t)steps, history.n);
     T(rises && known && highest == 1e3 && history.total[0] == 1 &&
           history.total[history.n - 1] == steps,
-      "from the first step to the last, with the peak of one step");
+      "from the first step to the last, with the peak");
     last = history_last(&history);
     T(json_integer_value(json_object_get(last, "total")) == steps &&
           fabs(json_number_value(
                    json_object_get(json_object_get(last, "values"), "loss")) *
                    (double)steps -
                1) < 1e-4,
-      "the last step is as it was");
+      "the last step has its values");
     json_decref(last);
     add_step(&history, 500000, 0);
     T(history.total[history.n - 1] == 500000 &&
           history.total[history.n - 3] < 500000 &&
           history.total[history.n - 3] >= 500000 - 2 * history.bucket,
-      "steps from 500,000 on again: those before it stay");
+      "a repeated step 500,000 drops the later ones");
     history_release(&history);
 }
 
-/* A run that was resumed does steps again. */
+/* A resumed run repeats steps. */
 static void
-steps_that_are_done_again_count_once(void)
+repeated_steps_count_once(void)
 {
     struct history history = {0};
 
@@ -149,7 +147,7 @@ steps_that_are_done_again_count_once(void)
         add_step(&history, total, 0);
     add_step(&history, 7, 7);
     T(history.n == 7 && history.total[6] == 7 && history.column[0].x[6] == 1e3,
-      "step 7 again: seven steps, the newer numbers");
+      "step 7 again: seven steps, with the newer values");
     T(!history_add(&history, NULL, 0) && history.n == 7, "no total: no step");
     history_release(&history);
 }
@@ -178,7 +176,7 @@ files_are_read(void)
     T(history.n == 2 && history.columns == 2 &&
           !strcmp(history.column[1].name, "plan.x") &&
           history.column[0].x[1] == 1.5,
-      "two whole lines of steps, of one number and one of a plan");
+      "two steps from complete lines, with a value of a plan");
     file = fopen(path, "a");
     if (file) {
         fputs(",\"loss\":1}\n{\"total\":4,\"loss\":0.5}\n", file);
@@ -186,14 +184,15 @@ files_are_read(void)
     }
     history_read(&history, folder);
     T(history.n == 4 && history.total[2] == 3 && history.column[0].x[3] == .5,
-      "and what is new of it");
+      "new lines are added");
     file = fopen(path, "w");
     if (file) {
         fputs("{\"total\":1,\"loss\":2.5}\n{\"total\":2,\"loss\":7}\n", file);
         fclose(file);
     }
     history_read(&history, folder);
-    T(history.n == 2 && history.column[0].x[1] == 7, "a run that was resumed");
+    T(history.n == 2 && history.column[0].x[1] == 7,
+      "a file that was cut is read again");
     unlink(path);
     rmdir(folder);
     history_release(&history);
@@ -202,13 +201,13 @@ files_are_read(void)
 int
 main(void)
 {
-    few_steps_are_all_there();
+    few_steps_are_all_shown();
     no_peak_is_lost(1000, 100);
     no_peak_is_lost(1001, 400);
     no_peak_is_lost(200000, 4000);
-    what_falls_does_not_rise();
+    falling_column_does_not_rise();
     memory_is_bounded();
-    steps_that_are_done_again_count_once();
+    repeated_steps_count_once();
     files_are_read();
     return t_done();
 }

@@ -13,8 +13,8 @@
 
 enum { SIZE = 120, MOST = 60, D = 4, BATCH = 40 };
 
-/* Three batches with each sample once: the first half of them lies in one
- * corner, the second in another. */
+/* Adds three batches with each sample once.  The two halves of the samples are
+ * in different corners. */
 static void
 take_epoch(struct map_frames *maps)
 {
@@ -53,8 +53,8 @@ wait_for_frame(struct map_frames *maps, int64_t epoch)
     free(frame);
 }
 
-/* How far the nearest point of the own half is, on average over all points, as
- * a share of the same of the other half. */
+/* Returns the mean distance to the nearest point of the same half, divided by
+ * that to the other half. */
 static double
 compare_halves(const int16_t *xy)
 {
@@ -89,19 +89,19 @@ points_are_spread_over_the_samples(const struct map_frames *maps)
         even &= ids[i] == (int64_t)(2 * i) && labels[i] == (int32_t)ids[i] &&
                 labels[n + i] == -1;
     T(n == MOST && bytes == 2 * MOST * sizeof *labels && even,
-      "of 120 samples each second is a point, and none has a class");
+      "every second of 120 samples is a point, without a class");
     free(labels);
 }
 
-/* Behind the places: points, with others of their half. */
+/* Neighbours are after the places. */
 static void
-neighbours_are_alike(const int16_t *xy)
+neighbours_are_of_the_same_half(const int16_t *xy)
 {
-    int32_t near[MAP_FRAMES_LOOKED][1 + MAP_FRAMES_NEAR];
+    int32_t near[MAP_FRAMES_NEAR_ROWS][1 + MAP_FRAMES_NEAR];
     int fine = 1;
 
     memcpy(near, xy + 2 * MOST, sizeof near);
-    for (size_t row = 0; row < MAP_FRAMES_LOOKED; row++)
+    for (size_t row = 0; row < MAP_FRAMES_NEAR_ROWS; row++)
         for (size_t k = 0; k <= MAP_FRAMES_NEAR; k++) {
             fine &= near[row][k] >= 0 && near[row][k] < SIZE &&
                     near[row][k] % 2 == 0 &&
@@ -110,61 +110,61 @@ neighbours_are_alike(const int16_t *xy)
                 fine &= near[row][k] != near[row][i];
         }
     T(fine, "neighbours are other points of the same half");
-    T(near[0][0] == 6 && near[9][0] == 114, "of points spread evenly");
-    T(near[0][1] == 26, "the nearest first: %d", near[0][1]);
+    T(near[0][0] == 6 && near[9][0] == 114, "the points are spread evenly");
+    T(near[0][1] == 26, "the nearest is first: %d", near[0][1]);
 }
 
-/* The process that makes a frame is there until it is taken in. */
+/* The child process of a frame exists until map_frames_poll(). */
 static void
-a_frame_is_made_with_the_lowest_priority(void)
+frames_are_made_at_the_lowest_priority(void)
 {
     siginfo_t info = {0};
 
     T(!waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) && info.si_status == 0,
-      "a process makes a frame");
+      "a child process makes a frame");
     errno = 0;
     T(getpriority(PRIO_PROCESS, (id_t)info.si_pid) == 19 && !errno,
-      "of the lowest priority");
+      "at the lowest priority");
 }
 
 static void
-frames_show_what_is_alike(struct map_frames *maps)
+frames_have_similar_points_near(struct map_frames *maps)
 {
     size_t bytes;
     int16_t *xy, most = 0;
     json_t *shown;
 
     map_frames_epoch(maps, 1);
-    a_frame_is_made_with_the_lowest_priority();
+    frames_are_made_at_the_lowest_priority();
     wait_for_frame(maps, 1);
     xy = map_frames_find(maps, 1, &bytes);
-    T(xy && bytes == 2 * MOST * sizeof *xy + MAP_FRAMES_LOOKED *
+    T(xy && bytes == 2 * MOST * sizeof *xy + MAP_FRAMES_NEAR_ROWS *
                                                  (1 + MAP_FRAMES_NEAR) *
                                                  sizeof(int32_t),
-      "a frame has a place of each, and neighbours");
-    neighbours_are_alike(xy);
+      "a frame has a place for each point, and neighbours");
+    neighbours_are_of_the_same_half(xy);
     for (size_t k = 0; xy && k < 2 * MOST; k++)
         most = abs(xy[k]) > most ? (int16_t)abs(xy[k]) : most;
-    T(most == 32000, "the farthest at 32000");
-    T(xy && compare_halves(xy) < .5, "near those that are alike");
+    T(most == 32000, "the farthest point is at 32000");
+    T(xy && compare_halves(xy) < .5, "points of the same half are near");
     free(xy);
     map_frames_epoch(maps, 2);
     wait_for_frame(maps, 2);
     shown = map_frames_show(maps);
     T(json_integer_value(json_object_get(shown, "n")) == MOST &&
           json_array_size(json_object_get(shown, "epochs")) == 2,
-      "another epoch, another frame");
+      "another epoch adds a frame");
     json_decref(shown);
     map_frames_epoch(maps, 3);
     map_frames_epoch(maps, 4);
     wait_for_frame(maps, 3);
     T(!map_frames_find(maps, 4, &bytes),
-      "none begins while one is in the making");
+      "no frame is started while another is being made");
 }
 
-/* A run that was resumed does epochs again. */
+/* A resumed run repeats epochs. */
 static void
-an_epoch_that_is_done_again_counts_once(struct map_frames *maps)
+repeated_epoch_counts_once(struct map_frames *maps)
 {
     size_t bytes;
     json_t *shown;
@@ -183,7 +183,7 @@ an_epoch_that_is_done_again_counts_once(struct map_frames *maps)
     }
     shown = map_frames_show(maps);
     T(json_array_size(json_object_get(shown, "epochs")) == 1,
-      "epoch 1 again: later frames are forgotten");
+      "epoch 1 again: later frames are dropped");
     json_decref(shown);
 }
 
@@ -208,7 +208,7 @@ becomes_whole(struct map_frames *maps)
 }
 
 static void
-a_few_samples_have_no_map(struct hub *hub)
+few_samples_have_no_map(struct hub *hub)
 {
     struct map_frames *maps = map_frames_open(hub, MOST);
     float z[D] = {1};
@@ -218,13 +218,12 @@ a_few_samples_have_no_map(struct hub *hub)
 
     map_frames_take(maps, &m, MAP_FRAMES_POINTS_LEAST - 1);
     T(!count_of(maps, "known") && !count_of(maps, "wanted"),
-      "of less than 32 samples none is waited for");
+      "fewer than 32 samples have no map");
     map_frames_close(maps);
 }
 
-/* Nobody waits for the end of a long epoch. */
 static void
-the_first_comes_within_its_epoch(struct hub *hub)
+first_frame_comes_within_its_epoch(struct hub *hub)
 {
     struct map_frames *maps = map_frames_open(hub, MOST);
 
@@ -233,9 +232,9 @@ the_first_comes_within_its_epoch(struct hub *hub)
     wait_for_frame(maps, 1);
     T(count_of(maps, "within") == 1 && count_of(maps, "known") == SIZE &&
           count_of(maps, "wanted") == MOST,
-      "a frame as soon as enough images are known");
+      "a frame as soon as enough samples are known");
     map_frames_epoch(maps, 1);
-    T(becomes_whole(maps), "one after that epoch takes its place");
+    T(becomes_whole(maps), "the frame after that epoch replaces it");
     map_frames_close(maps);
     maps = map_frames_open(hub, MOST);
     take_epoch(maps);
@@ -243,7 +242,7 @@ the_first_comes_within_its_epoch(struct hub *hub)
     map_frames_epoch(maps, 1);
     wait_for_frame(maps, 1);
     T(becomes_whole(maps),
-      "also where that epoch ends while the first is made");
+      "also if that epoch ends while the first is being made");
     map_frames_close(maps);
 }
 
@@ -257,19 +256,19 @@ main(void)
     num_threads(1); // as foil-view
     T(json_array_size(json_object_get(shown, "epochs")) == 0 &&
           json_integer_value(json_object_get(shown, "n")) == 0,
-      "before the first epoch there is none");
+      "before the first epoch there are no frames");
     json_decref(shown);
     map_frames_epoch(maps, 1);
     T(!map_frames_find(maps, 1, &(size_t){0}) &&
           !map_frames_labels(maps, NULL, &(size_t){0}),
-      "nor where nothing was heard");
+      "nor without embeddings");
     take_epoch(maps);
-    frames_show_what_is_alike(maps);
+    frames_have_similar_points_near(maps);
     points_are_spread_over_the_samples(maps);
-    an_epoch_that_is_done_again_counts_once(maps);
+    repeated_epoch_counts_once(maps);
     map_frames_close(maps);
-    the_first_comes_within_its_epoch(hub);
-    a_few_samples_have_no_map(hub);
+    first_frame_comes_within_its_epoch(hub);
+    few_samples_have_no_map(hub);
     hub_close(hub);
     return t_done();
 }

@@ -13,8 +13,8 @@
 
 enum { N = 100 };
 
-/* A checkpoint of a hundred samples, of which those from 90 on were not seen;
- * sample i has the temperature i / 100 + more. */
+/* Saves a checkpoint of a hundred samples; those from 90 on were not trained.
+ * Sample i has the temperature i / 100 + more. */
 static void
 save_checkpoint(const char *run, const char *name, float more)
 {
@@ -69,16 +69,16 @@ temperatures_of_seen_samples(const json_t *shown)
         sum += json_number_value(json_array_get(counts, b));
     T(json_array_size(columns) == 2 &&
           json_integer_value(json_object_get(column, "n")) == 90 && sum == 90,
-      "what was not seen does not count");
+      "only trained samples count");
     T(json_array_size(smallest) == SAMPLES_EXTREMES &&
           number_at(smallest, 0, "id") == 0 &&
           number_at(smallest, 11, "id") == 11,
-      "the least temperatures, the least first");
+      "the lowest temperatures, lowest first");
     T(json_array_size(largest) == SAMPLES_EXTREMES &&
           number_at(largest, 0, "id") == 89 &&
           fabs(number_at(largest, 0, "x") - .89) < 1e-6 &&
           number_at(largest, 11, "id") == 78,
-      "the greatest, the greatest first");
+      "the highest, highest first");
 }
 
 /* Two captions of each of fifty samples. */
@@ -94,9 +94,9 @@ temperatures_of_captions(const json_t *shown)
           number_at(largest, 0, "id") == 49 &&
           number_at(largest, 1, "id") == 49 &&
           number_at(largest, 2, "id") == 48,
-      "a number for each caption, with the sample that has it");
+      "a number for each caption, with its sample");
     T(json_is_null(json_object_get(json_array_get(largest, 0), "caption")),
-      "without a data set there are no words");
+      "without a data set there are no texts");
 }
 
 static void
@@ -107,11 +107,11 @@ samples_that_were_replaced(const json_t *shown)
 
     T(json_integer_value(json_object_get(replaced, "n")) == 2 &&
           json_array_size(list) == 2,
-      "four times two samples");
+      "four replacements of two samples");
     T(number_at(list, 0, "id") == 5 && number_at(list, 0, "times") == 3 &&
           number_at(list, 0, "used") == 6 && number_at(list, 0, "epoch") == 2 &&
           number_at(list, 1, "id") == 8 && number_at(list, 1, "times") == 1,
-      "each once, with how often and when it was last, the newest first");
+      "each once, with its count and last time, newest first");
     T(json_is_null(json_object_get(json_array_get(list, 0), "reason")),
       "without a data set there is no reason");
 }
@@ -128,9 +128,10 @@ main(void)
     if (!mkdtemp(run))
         return 1;
     pictures.views = run_views_open(run, NULL);
-    T(!samples_read(&samples, run, &pictures), "a run without a checkpoint");
+    T(!samples_read(&samples, run, &pictures),
+      "a run without a checkpoint has none to read");
     save_checkpoint(run, "step-1", 0);
-    T(samples_read(&samples, run, &pictures), "its first one is new");
+    T(samples_read(&samples, run, &pictures), "its first checkpoint is read");
     T(!samples_read(&samples, run, &pictures), "once");
     shown = samples_show(&samples);
     temperatures_of_seen_samples(shown);
@@ -138,15 +139,15 @@ main(void)
     samples_that_were_replaced(shown);
     json_decref(shown);
     save_checkpoint(run, "step-2", 7);
-    T(samples.due > 0, "the next one has its time");
+    T(samples.due > 0, "the next one is read after a pause");
     samples.due = INFINITY;
-    T(!samples_read(&samples, run, &pictures), "before it none comes");
+    T(!samples_read(&samples, run, &pictures), "not before");
     samples.due = 0;
-    T(samples_read(&samples, run, &pictures), "and comes then");
+    T(samples_read(&samples, run, &pictures), "and then");
     shown = samples_show(&samples);
     T(!strcmp(json_string_value(json_object_get(shown, "checkpoint")),
               "step-2"),
-      "by its name");
+      "it has its name");
     json_decref(shown);
     samples_release(&samples);
     run_views_close(pictures.views);

@@ -16,8 +16,8 @@ struct bench {
     struct watch watch;
 };
 
-/* Until the log has so many lines, a status is published again and again: the
- * first ones may come before the watch is connected. */
+/* Publishes a status until the log has n lines: the first ones may come before
+ * the watch is connected. */
 static int
 has_lines(struct bench *b, size_t n)
 {
@@ -28,7 +28,7 @@ has_lines(struct bench *b, size_t n)
 
         wire_feed_status(b->feed, &status);
         wire_wait(b->watch.stage.wire, -1, .01, &err);
-        watch_hear(&b->watch);
+        watch_poll(&b->watch);
     }
     return json_array_size(b->watch.log) == n;
 }
@@ -67,12 +67,12 @@ main(void)
                &(struct watch_where){.stage.run = b.run, .points = 100});
     T(b.feed && !json_array_size(b.watch.log), "a run without checkpoints");
     T(!mkdir(saved, 0700) && has_lines(&b, 1) && !strcmp(path_of(&b, 0), saved),
-      "one that was saved before the watch was connected is in the log");
+      "a checkpoint saved before the connection is in the log");
     publish_checkpoint(&b, "elsewhere/step-00000008");
     publish_checkpoint(&b, "elsewhere/step-00000007");
     publish_checkpoint(&b, "elsewhere/step-00000009");
     T(has_lines(&b, 3) && !strcmp(path_of(&b, 1), "elsewhere/step-00000007"),
-      "one that is in the folder and is published is there once");
+      "a checkpoint in the directory and an event is there once");
     watch_close(&b.watch);
     wire_feed_close(b.feed);
     wire_close(b.wire);

@@ -5,31 +5,29 @@
 
 enum { BATCH_CACHE_PLACES = 64, BATCH_CACHE_PINS = 32 };
 
-/* The newest batches with their embeddings, for pages that ask about them.
- * Zeros are an empty one. */
+/* The newest batches with their embeddings, for requests of pages.  A zeroed
+ * cache is empty. */
 struct batch_cache {
     struct batch_view place[BATCH_CACHE_PLACES];
-    uint64_t pinned[BATCH_CACHE_PLACES]; /* by which pin last; 0: none */
+    uint64_t pinned[BATCH_CACHE_PLACES]; /* number of its last pin; 0: none */
     uint64_t pins;
-    size_t n, last; /* how many were added; the place of the newest */
+    size_t n, last; /* batches added; place of the newest */
 };
 
-/* batch_cache_add() takes over a batch and returns its place, that of the
- * oldest that is not pinned. */
+/* batch_cache_add() takes ownership of a batch and returns its copy in the
+ * cache, which replaces the oldest batch that is not pinned. */
 const struct batch_view *batch_cache_add(struct batch_cache *cache,
                                          struct batch_view *batch);
 
-/* batch_cache_newest() returns the batch that was added last, NULL where there
- * is none. */
+/* batch_cache_newest() returns the batch that was added last, or NULL. */
 const struct batch_view *batch_cache_newest(const struct batch_cache *cache);
 
-/* batch_cache_find() returns the batch of a step, NULL where it is not there.
- */
+/* batch_cache_find() returns the batch of a step, or NULL. */
 const struct batch_view *batch_cache_find(const struct batch_cache *cache,
                                           int64_t epoch, int64_t step);
 
-/* batch_cache_pin() keeps a batch until BATCH_CACHE_PINS others were pinned
- * after it. */
+/* batch_cache_pin() protects a batch from replacement until BATCH_CACHE_PINS
+ * others have been pinned after it. */
 void batch_cache_pin(struct batch_cache *cache, const struct batch_view *batch);
 void batch_cache_release(struct batch_cache *cache);
 

@@ -82,11 +82,12 @@ batch_view_drawn(const struct batch_view *b, const struct data_set *set,
             json_t *negative =
                 batch_view_negative(set, h->sample[i], h->view[i], h->epoch[i],
                                     h->w[i], h->cosine[i]);
-            const int within =
+            const int in_batch =
                 h->row[i] >= 0 && (size_t)h->row[i] < b->views * b->n;
 
             json_object_set_new(negative, "row",
-                                within ? json_integer(h->row[i]) : json_null());
+                                in_batch ? json_integer(h->row[i])
+                                         : json_null());
             json_array_append_new(list, negative);
         }
     return json_pack("{s:s s:I s:o s:o s:o}", "sampler", b->drawn.sampler,

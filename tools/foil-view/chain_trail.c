@@ -6,7 +6,7 @@
 #include "json_number.h"
 #include "util/mem.h"
 
-enum { VIEWS = 64 }; /* more have no trail */
+enum { VIEWS_MOST = 64 }; /* a batch with more views has no trail */
 
 struct state {
     int64_t id, epoch;
@@ -21,13 +21,14 @@ struct step {
     struct state state[CHAIN_TRAIL_STATES];
 };
 
-/* The latest steps: step k is at k mod CHAIN_TRAIL_STEPS. */
+/* A ring: step k is at k mod CHAIN_TRAIL_STEPS. */
 struct chain_steps {
     uint64_t n;
     struct step step[CHAIN_TRAIL_STEPS];
 };
 
-/* The steps of a view of a sample, made where there is room; or NULL. */
+/* Returns the steps of a view of a sample, which it makes if there is room; or
+ * NULL. */
 static struct chain_steps *
 find_steps(struct chain_trail *trail, int64_t id, size_t view)
 {
@@ -76,7 +77,7 @@ chain_trail_add(struct chain_trail *trail, const struct wire_drawn *d,
 {
     const size_t views = d->batch.v, n = d->batch.b;
 
-    if (!size || views > VIEWS)
+    if (!size || views > VIEWS_MOST)
         return;
     if (trail->size != size || trail->views != views) {
         chain_trail_release(trail);

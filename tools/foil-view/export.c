@@ -9,16 +9,16 @@
 #include "util/base64.h"
 #include "util/mem.h"
 
-enum { IMAGE_COLUMNS = 64, PLACES = 4000000 /* of points, in all frames */ };
+enum { IMAGE_COLUMNS = 64, PLACES_MOST = 4000000 /* points, in all frames */ };
 
-/* Images of the page, each once, as they are stored. */
+/* The stored images of the page, each once. */
 struct image_list {
-    size_t size;               /* of the data set */
+    size_t size;               /* samples in the data set */
     struct picture_name *name; /* [n] */
     size_t n;
 };
 
-/* Bytes in base64 behind a prefix; gives the bytes up. */
+/* Returns a prefix and the bytes in base64.  Frees the bytes. */
 static json_t *
 encode_bytes(const char *prefix, void *bytes, size_t size)
 {
@@ -30,7 +30,7 @@ encode_bytes(const char *prefix, void *bytes, size_t size)
     return text;
 }
 
-/* A JPEG as an address, "" where it was not drawn; gives it up. */
+/* Returns a JPEG as a data URL, "" if rc says that there is none.  Frees it. */
 static json_t *
 encode_jpeg(int rc, struct data_bytes *jpeg)
 {
@@ -51,7 +51,7 @@ add_image(struct image_list *list, int64_t id)
     list->name[list->n++] = (struct picture_name){id, 0, -1};
 }
 
-/* Adds those that objects within a value name by a key. */
+/* Adds the ids that any object within a value has under a key. */
 static void
 add_named(struct image_list *list, json_t *value, const char *key)
 {
@@ -69,13 +69,13 @@ add_named(struct image_list *list, json_t *value, const char *key)
     }
 }
 
-/* Adds the neighbours after each epoch, the newest first. */
+/* Adds the images of the panel of neighbours, newest epoch first. */
 static void
 add_near(struct image_list *list, const struct map_frames *maps,
          const json_t *map)
 {
     const json_t *epochs = json_object_get(map, "epochs");
-    int32_t near[MAP_FRAMES_LOOKED * (1 + MAP_FRAMES_NEAR)];
+    int32_t near[MAP_FRAMES_NEAR_ROWS * (1 + MAP_FRAMES_NEAR)];
     size_t bytes;
 
     for (size_t i = json_array_size(epochs); i--;) {
@@ -89,8 +89,8 @@ add_near(struct image_list *list, const struct map_frames *maps,
     }
 }
 
-/* {columns, ids, sprite}: images as they are stored, of the batch, those that
- * stand out, and the map. */
+/* Returns {columns, ids, sprite}: the stored images of the batch, of the panels
+ * of extremes and neighbours, and of the map. */
 static json_t *
 show_images(struct watch *watch, const struct data_set *set,
             const struct batch_view *batch, const json_t *all)
@@ -147,8 +147,8 @@ add_batch(json_t *file, struct watch *watch, const struct batch_view *batch,
                         all));
 }
 
-/* map: {points, frames: {epoch}}, as map_frames.h has them, in base64.  Of very
- * many frames, the first ones are left out. */
+/* Adds map: {points, frames: {epoch}}, the bytes of map_frames.h in base64.
+ * Beyond PLACES_MOST the first frames are left out. */
 static void
 add_map(json_t *file, struct watch *watch, json_t *map)
 {
@@ -159,7 +159,8 @@ add_map(json_t *file, struct watch *watch, json_t *map)
     void *bytes;
 
     map_frames_points(watch->maps, &n);
-    while (json_array_size(epochs) > 1 && json_array_size(epochs) * n > PLACES)
+    while (json_array_size(epochs) > 1 &&
+           json_array_size(epochs) * n > PLACES_MOST)
         json_array_remove(epochs, 0);
     for (size_t i = 0; i < json_array_size(epochs); i++) {
         const int64_t epoch = json_integer_value(json_array_get(epochs, i));
@@ -177,7 +178,7 @@ add_map(json_t *file, struct watch *watch, json_t *map)
                                   "frames", frames));
 }
 
-/* The files of the page as they are served, by their names. */
+/* Returns the served files of the page by name. */
 static json_t *
 show_assets(void)
 {
@@ -203,7 +204,7 @@ show_file(struct watch *watch)
     return file;
 }
 
-/* Writes JSON within a script, which a "<" would end in "</script>". */
+/* Writes JSON within a script.  "<" is escaped: "</script>" would end it. */
 static void
 put_json(FILE *to, json_t *object)
 {

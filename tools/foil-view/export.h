@@ -4,14 +4,13 @@
 #include "watch.h"
 
 /*
- * export_page() returns the page as it is now as one file of HTML, with its
- * data as JSON in it, to be given to free(): a browser opens it without a
- * network, and asks nobody for anything.  *size bytes, with a zero behind the
- * last one.
+ * export_page() returns the present page as one HTML file with its data as
+ * JSON, which a browser opens without a network.  The file is *size bytes, some
+ * megabytes, with a zero after the last byte.  Free it with free().
  *
- * It has the newest batch with its pictures and embeddings, what a sampler drew
- * for its first EXPORT_ANCHORS rows, the map, and pictures of the images of
- * both.  Some megabytes.
+ * It contains the newest batch with its pictures and embeddings, the negatives
+ * that a sampler drew for its first EXPORT_ANCHORS rows, the map, and pictures
+ * of the images in the batch and on the map, up to EXPORT_IMAGES.
  */
 enum { EXPORT_ANCHORS = 1024, EXPORT_IMAGES = 4608 };
 

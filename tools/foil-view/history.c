@@ -12,7 +12,7 @@ int
 history_read(struct history *history, const char *run)
 {
     struct run_metrics *step = &history->step;
-    int again = 0;
+    int cut = 0;
 
     while (run_metrics_next(step, run))
         if (step->n) {
@@ -20,12 +20,12 @@ history_read(struct history *history, const char *run)
         } else {
             history->n = 0;
             history->bucket = history->filled = 0;
-            again = 1;
+            cut = 1;
         }
-    return again;
+    return cut;
 }
 
-/* The column of a name, which is made where it is new. */
+/* Returns the column of a name, which it adds if it is new. */
 static struct history_column *
 find_column(struct history *history, const char *name)
 {
@@ -77,8 +77,8 @@ make_room(struct history *history)
     }
 }
 
-/* Finds the least and the most of x[first] to x[end - 1] that are numbers, in
- * their order; NaN where none is. */
+/* Finds the minimum and the maximum of x[first .. end - 1], in the order of
+ * their places.  NaN is skipped, unless all are NaN. */
 static void
 find_bounds(const double *x, size_t first, size_t end, double bound[2])
 {
@@ -94,7 +94,7 @@ find_bounds(const double *x, size_t first, size_t end, double bound[2])
     bound[1] = x[least < most ? most : least];
 }
 
-/* Four rows become two. */
+/* Halves the rows: four become two. */
 static void
 thin_rows(struct history *history)
 {
@@ -117,7 +117,7 @@ thin_rows(struct history *history)
     history->filled = history->bucket;
 }
 
-/* Adds rows for the last step of a column: one, or a new bucket, or none. */
+/* Adds the last step as a row, or as the two rows of a new bucket. */
 static void
 add_rows(struct history *history, int64_t total)
 {
@@ -133,7 +133,7 @@ add_rows(struct history *history, int64_t total)
     }
 }
 
-/* Takes the last step into the last bucket. */
+/* Adds the last step to the last bucket. */
 static void
 fill_bucket(struct history *history, int64_t total)
 {
@@ -150,7 +150,7 @@ fill_bucket(struct history *history, int64_t total)
 }
 
 static void
-forget_steps(struct history *history, int64_t from)
+drop_steps(struct history *history, int64_t from)
 {
     while (history->n && history->total[history->n - 1] >= from) {
         history->n -= history->bucket ? 2 : 1;
@@ -166,7 +166,7 @@ history_add(struct history *history, const struct value *value, size_t n)
 
     if (!total)
         return 0;
-    forget_steps(history, total);
+    drop_steps(history, total);
     for (size_t i = 0; i < history->columns; i++)
         history->column[i].last = NAN;
     for (size_t i = 0; i < n; i++)
@@ -181,8 +181,8 @@ history_add(struct history *history, const struct value *value, size_t n)
     return 1;
 }
 
-/* A column, or where that is NULL the numbers of steps, in buckets of rows: two
- * points each, or one where there is one row a bucket. */
+/* Returns a column, or the numbers of the steps if x is NULL, in buckets of
+ * rows: two points for each, or one if a bucket is one row. */
 static json_t *
 show_column(const struct history *history, const double *x, size_t buckets)
 {

@@ -10,54 +10,51 @@
 enum { HISTORY_MOST = 32768 }; /* rows */
 
 /*
- * The numbers of each step of a run, as its file has them: what is published
- * may be lost.  Zeros are an empty one.
+ * The metrics of each step of a run, read from its file, since published
+ * messages may be lost.  A zeroed history is empty.
  *
- * A row is a step, until there are HISTORY_MOST.  From then on two rows stand
- * for the steps of a bucket: the least and the most of each column, in the
- * order of their steps.  Each time that the rows are full, buckets become twice
- * as long.
+ * Up to HISTORY_MOST steps, a row is a step.  Beyond that, two rows represent a
+ * bucket of steps: the minimum and the maximum of each column, in the order of
+ * their steps.  Whenever the rows are full, the length of a bucket doubles.
  */
 struct history {
-    struct run_metrics step; /* the last that was read */
+    struct run_metrics step; /* the last step that was read */
     size_t n, room;          /* rows */
-    int64_t bucket;          /* steps of a bucket; 0: a row is a step */
+    int64_t bucket;          /* steps in a bucket; 0: a row is a step */
     int64_t filled;          /* steps in the last bucket */
-    int64_t *total; /* [n] rising; of a bucket, its first and its last step */
+    int64_t *total; /* [n] rising; the first and the last step of a bucket */
     size_t columns, column_room;
     struct history_column {
         char name[64];
-        double *x;   /* [n] NaN: the step has no such number */
+        double *x;   /* [n] NaN: the step has no such value */
         double last; /* of the last step */
     } * column;
 };
 
-/* history_read() takes in what is new in RUN/metrics.jsonl.  It returns 1 where
- * steps are not in it any more that were there, for its run was resumed: they
- * are forgotten. */
+/* history_read() reads new lines of RUN/metrics.jsonl.  It returns 1 if the run
+ * was resumed and the file was cut: the history then has only what is in the
+ * file now. */
 int history_read(struct history *history, const char *run);
 
-/* history_add() takes in a step; 0 where it has no "total".  Steps from that
- * one on are forgotten, with the whole of its bucket: a run that was resumed
- * does them again. */
+/* history_add() adds a step and returns 1, or 0 if it has no "total".  It drops
+ * this and later steps, with their whole buckets, since a resumed run repeats
+ * them. */
 int history_add(struct history *history, const struct value *value, size_t n);
 
-/* history_total() returns the number of the last step, 0 where there is none.
- */
+/* history_total() returns the number of the last step, or 0. */
 int64_t history_total(const struct history *history);
 
-/* history_column() returns a column, [n], NULL where there is none. */
+/* history_column() returns a column, [n], or NULL. */
 const double *history_column(const struct history *history, const char *name);
 
 /*
  * history_show() returns {total: [], columns: {name: []}} of at most `most`
- * points.  Where there are more steps, two points stand for the steps of a
- * bucket, with the least and the most of each column in their order: no peak is
- * lost, and what falls does not rise.
+ * points.  If there are more steps, two points represent a bucket, as in the
+ * rows: no peak is lost, and a falling column does not rise.
  */
 json_t *history_show(const struct history *history, size_t most);
 
-/* history_last() returns the last step, {total, values: {name}}; n > 0. */
+/* history_last() returns the last step, {total, values: {name}}.  n > 0. */
 json_t *history_last(const struct history *history);
 void history_release(struct history *history);
 

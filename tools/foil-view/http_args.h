@@ -7,16 +7,16 @@
 #include <string.h>
 #include <strings.h>
 
-/* Reads arguments of HTTP requests, which anybody may have sent. */
+/* Reads arguments of HTTP requests.  They are untrusted. */
 
 enum { PICTURE_LIST = 64 };
 
-/* A view by its name. */
+/* The name of a view. */
 struct picture_name {
     int64_t id, epoch, view;
 };
 
-/* Reads a whole number of at most 15 digits; -1 where there is none. */
+/* Reads a whole number of at most 15 digits; -1 if there is none. */
 static inline int64_t
 http_args_digits(const char *text, const char **end)
 {
@@ -26,7 +26,7 @@ http_args_digits(const char *text, const char **end)
     return n && n < 16 ? strtoll(text, NULL, 10) : -1;
 }
 
-/* ID.EPOCH.VIEW at *text, which goes behind it; -1 where it is not so. */
+/* Reads ID.EPOCH.VIEW and moves *text to its end.  0, or -1 for other text. */
 static inline int
 http_args_name(const char **text, struct picture_name *name)
 {
@@ -40,7 +40,8 @@ http_args_name(const char **text, struct picture_name *name)
     return name->view < 0 ? -1 : 0;
 }
 
-/* Names with commas between: returns how many, 0 where they are not so. */
+/* Reads names with commas between them.  Returns their number, 0 for other text
+ * or more than PICTURE_LIST. */
 static inline size_t
 http_args_names(const char *text, struct picture_name name[PICTURE_LIST])
 {
@@ -55,7 +56,8 @@ http_args_names(const char *text, struct picture_name name[PICTURE_LIST])
     return 0;
 }
 
-/* A Host, without its port, is an address in numbers or one of our names. */
+/* Returns 1 if a Host, without its port, is a numeric address or one of our
+ * names. */
 static inline int
 http_args_host(const char *host, const char *const *names, size_t n_names)
 {
@@ -81,7 +83,7 @@ http_args_host(const char *host, const char *const *names, size_t n_names)
     return inet_pton(AF_INET6, name + 1, &address) == 1;
 }
 
-/* Compares all of it, in a time that depends on the length of `got` alone. */
+/* Compares in a time that depends on the length of `got` alone. */
 static inline int
 http_args_token(const char *want, const char *got, size_t n_got)
 {

@@ -13,10 +13,10 @@ enum { RING = 256, BLOCK = 16384 };
 struct page {
     struct hub *hub;
     struct MHD_Connection *connection;
-    uint64_t at;   /* the message that it is in */
-    size_t offset; /* of that one, what it has had */
+    uint64_t at;   /* number of the message that is being sent */
+    size_t offset; /* bytes of it that were sent */
     int used, asleep;
-    char gap[64]; /* what it is told in between, and what it has had of that */
+    char gap[64]; /* text between two messages, and how much of it was sent */
     size_t gap_size, gap_offset;
 };
 
@@ -24,8 +24,8 @@ struct hub {
     struct page page[HUB_PAGES];
     char *text[RING];
     size_t size[RING];
-    uint64_t said;
-    int over;
+    uint64_t published; /* messages */
+    int closed;
 };
 
 struct hub *
@@ -48,16 +48,16 @@ wake_pages(struct hub *hub)
         }
 }
 
-/* Takes over a text. */
+/* Takes ownership of the text. */
 static void
-keep_text(struct hub *hub, char *text)
+add_text(struct hub *hub, char *text)
 {
-    const size_t at = hub->said % RING;
+    const size_t at = hub->published % RING;
 
     free(hub->text[at]);
     hub->text[at] = text;
     hub->size[at] = strlen(text);
-    hub->said++;
+    hub->published++;
     wake_pages(hub);
 }
 
@@ -67,15 +67,15 @@ hub_publish(struct hub *hub, const char *event, json_t *object)
     char *data = json_number_text(object);
 
     if (data && hub_pages(hub))
-        keep_text(hub, mem_format("id: %ju\nevent: %s\ndata: %s\n\n",
-                                  (uintmax_t)hub->said + 1, event, data));
+        add_text(hub, mem_format("id: %ju\nevent: %s\ndata: %s\n\n",
+                                 (uintmax_t)hub->published + 1, event, data));
     free(data);
 }
 
-/* What a page is told between two messages: how many it has lost, of 0 only
- * that the connection lives. */
+/* Writes the text between two messages: the number of lost messages, or for 0 a
+ * comment that keeps the connection alive. */
 static void
-put_between(struct page *page, uint64_t lost)
+put_gap(struct page *page, uint64_t lost)
 {
     page->gap_size = (size_t)snprintf(
         page->gap, sizeof page->gap,
@@ -89,7 +89,7 @@ hub_beat(struct hub *hub)
 {
     for (struct page *page = hub->page; page < hub->page + HUB_PAGES; page++)
         if (page->asleep && page->gap_offset == page->gap_size)
-            put_between(page, 0);
+            put_gap(page, 0);
     wake_pages(hub);
 }
 
@@ -103,14 +103,14 @@ hub_pages(const struct hub *hub)
     return n;
 }
 
-/* A page between two messages, which the ring has lapped: it goes on with the
- * oldest that there is. */
+/* Continues with the oldest message of the ring, for a page between two
+ * messages that has lost some. */
 static void
-tell_gap(struct page *page)
+skip_lost(struct page *page)
 {
-    const uint64_t oldest = page->hub->said - RING;
+    const uint64_t oldest = page->hub->published - RING;
 
-    put_between(page, oldest - page->at);
+    put_gap(page, oldest - page->at);
     page->at = oldest;
 }
 
@@ -125,23 +125,23 @@ copy_part(char *to, size_t room, const char *text, size_t size, size_t *offset)
 }
 
 static ssize_t
-give_more(void *self, uint64_t position, char *to, size_t room)
+read_stream(void *self, uint64_t position, char *to, size_t room)
 {
     struct page *page = self;
     struct hub *hub = page->hub;
     const size_t at = page->at % RING;
-    const int lapped = hub->said - page->at > RING;
+    const int lapped = hub->published - page->at > RING;
     ssize_t n;
 
     (void)position;
-    if (hub->over || (lapped && page->offset)) // its message is gone
+    if (hub->closed || (lapped && page->offset)) // half a message is lost
         return MHD_CONTENT_READER_END_OF_STREAM;
     if (lapped)
-        tell_gap(page);
+        skip_lost(page);
     if (page->gap_offset < page->gap_size)
         return copy_part(to, room, page->gap, page->gap_size,
                          &page->gap_offset);
-    if (page->at == hub->said) {
+    if (page->at == hub->published) {
         page->asleep = 1;
         MHD_suspend_connection(page->connection);
         return 0;
@@ -155,7 +155,7 @@ give_more(void *self, uint64_t position, char *to, size_t room)
 }
 
 static void
-forget_page(void *self)
+close_page(void *self)
 {
     struct page *page = self;
 
@@ -173,19 +173,19 @@ hub_answer(struct hub *hub, struct MHD_Connection *connection)
     if (page == hub->page + HUB_PAGES)
         return NULL;
     *page = (struct page){
-        .hub = hub, .connection = connection, .at = hub->said, .used = 1};
-    put_between(page, 0);
+        .hub = hub, .connection = connection, .at = hub->published, .used = 1};
+    put_gap(page, 0);
     answer = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK,
-                                               give_more, page, forget_page);
+                                               read_stream, page, close_page);
     if (!answer)
         page->used = 0;
     return answer;
 }
 
 void
-hub_wake(struct hub *hub)
+hub_end(struct hub *hub)
 {
-    hub->over = 1;
+    hub->closed = 1;
     wake_pages(hub);
 }
 

@@ -6,35 +6,36 @@
 #include "util/json.h"
 
 /*
- * Server-sent events to all pages, from one ring with a place in it for each
- * page.  Nobody waits for a page: one that is too slow, or does not read, is
- * sent the number of messages that it has lost.
+ * Server-sent events to all pages, from one ring buffer.  foil-view never waits
+ * for a page: a page that reads too slowly loses messages and is sent their
+ * number.
  *
- * Not for two threads at once: the daemon is run by the thread that speaks.
+ * One thread: the one that runs the HTTP daemon also calls these functions.
  */
 struct hub;
 
-enum { HUB_PAGES = 64 }; /* that listen at a time */
+enum { HUB_PAGES = 64 }; /* open at a time */
 
 struct hub *hub_open(void);
 
-/* hub_publish() sends all pages an event of that name, and gives up the object.
- * It takes a few microseconds, whatever the pages do. */
+/* hub_publish() sends an event of this name to all pages and frees the object.
+ * It takes a few microseconds and never blocks. */
 void hub_publish(struct hub *hub, const char *event, json_t *object);
 
-/* hub_beat() keeps connections alive; to be called every few seconds. */
+/* hub_beat() keeps connections alive.  Call it every few seconds. */
 void hub_beat(struct hub *hub);
 
-/* hub_pages() returns how many listen. */
+/* hub_pages() returns the number of open pages. */
 size_t hub_pages(const struct hub *hub);
 
-/* hub_answer() returns a response that goes on for as long as the page is
- * there; NULL where there are too many. */
+/* hub_answer() returns a response that lasts as long as the page is open; NULL
+ * if HUB_PAGES are open. */
 struct MHD_Response *hub_answer(struct hub *hub,
                                 struct MHD_Connection *connection);
 
-/* hub_wake() lets all pages end; before the daemon is stopped. */
-void hub_wake(struct hub *hub);
+/* hub_end() ends the responses of all pages.  Call it before the daemon is
+ * stopped. */
+void hub_end(struct hub *hub);
 void hub_close(struct hub *hub);
 
 #endif

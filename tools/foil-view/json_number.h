@@ -7,8 +7,8 @@
 
 #include "util/json.h"
 
-/* json_number_show() returns a number to six digits, null where it is not
- * finite; a time or a count, from 1e6 on, stays as it is. */
+/* json_number_show() returns a number with six digits, null if it is not
+ * finite.  Times and counts, from 1e6 on, are not rounded. */
 static inline json_t *
 json_number_show(double x)
 {
@@ -20,8 +20,9 @@ json_number_show(double x)
     return json_real(fabs(x) < 1e6 ? strtod(text, NULL) : x);
 }
 
-/* json_number_text() returns an object as text, to be given to free(), and
- * gives it up; NULL where it is none.  13 digits are enough for a time. */
+/* json_number_text() returns an object as text, which the caller frees with
+ * free(); NULL if that fails.  Frees the object.  Numbers have 13 digits,
+ * enough for a time. */
 static inline char *
 json_number_text(json_t *object)
 {

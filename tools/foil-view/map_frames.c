@@ -17,20 +17,19 @@
 enum { STEPS = 350 };
 
 static const double report_s = 2;
-static const size_t most_bytes = (size_t)512 << 20; // of all embeddings
+static const size_t most_bytes = (size_t)512 << 20; // for all embeddings
 
-enum { NEAR = MAP_FRAMES_LOOKED * (1 + MAP_FRAMES_NEAR) };
+enum { NEAR = MAP_FRAMES_NEAR_ROWS * (1 + MAP_FRAMES_NEAR) };
 
 struct frame {
     int64_t epoch;
-    int within;  /* made in that epoch, not after it */
+    int within;  /* made during that epoch, not after it */
     int16_t *xy; /* [n,2] */
     int32_t near[NEAR];
 };
 
-/* What the child leaves, in memory of both: the neighbours, and behind them
- * the places. */
-struct made {
+/* What the child process computes, in shared memory. */
+struct result {
     int32_t near[NEAR];
     float y[]; /* [n,2] */
 };
@@ -42,26 +41,26 @@ struct map_frames {
     float *table;   /* [size,d] */
     char *known;    /* [size] */
     size_t n_known; /* samples with an embedding */
-    int64_t now;    /* the epoch of the newest embeddings, from 0 */
-    size_t n; /* points; which samples they are is fixed by the first frame */
-    int64_t *ids; /* [n] */
-    float *y;     /* [n,2] the newest frame, or NULL */
+    int64_t now;    /* epoch of the newest embeddings, from 0 */
+    size_t n;       /* points, which are chosen for the first frame */
+    int64_t *ids;   /* [n] */
+    float *y;       /* [n,2] newest frame, or NULL */
     struct frame frame[MAP_FRAMES_MOST];
     size_t n_frames;
-    pid_t child; /* that makes a frame; 0: none */
-    struct made *made;
-    int64_t epoch;
-    int within;    /* as in its frame */
-    int64_t after; /* the epoch that has ended since, of which a frame is due */
+    pid_t child;           /* makes a frame; 0: none */
+    struct result *result; /* shared with the child process */
+    int64_t epoch;         /* of the frame that is being made */
+    int within;            /* likewise */
+    int64_t after;         /* epoch of the queued frame; 0: none */
     double sent_at;
-    size_t n_rows; /* that came, and .. */
-    size_t before; /* .. known samples, when points were last to be chosen */
+    size_t n_rows; /* embeddings received since `before` was counted */
+    size_t before; /* an earlier n_known (choose_points()) */
 };
 
 static size_t
-size_of_made(const struct map_frames *maps)
+size_of_result(const struct map_frames *maps)
 {
-    return sizeof *maps->made + 2 * maps->n * sizeof(float);
+    return sizeof *maps->result + 2 * maps->n * sizeof(float);
 }
 
 struct map_frames *
@@ -81,8 +80,8 @@ map_frames_close(struct map_frames *maps)
         kill(maps->child, SIGKILL);
         waitpid(maps->child, NULL, 0);
     }
-    if (maps->made)
-        munmap(maps->made, size_of_made(maps));
+    if (maps->result)
+        munmap(maps->result, size_of_result(maps));
     for (size_t i = 0; i < maps->n_frames; i++)
         free(maps->frame[i].xy);
     free(maps->table);
@@ -116,16 +115,16 @@ map_frames_take(struct map_frames *maps, const struct batch_view *m,
         }
 }
 
-/* Samples that a map is to have. */
+/* Returns how many points a map shall have. */
 static size_t
 count_wanted(const struct map_frames *maps)
 {
     return maps->size < maps->most ? maps->size : maps->most;
 }
 
-/* Known samples, spread evenly, once there are enough of them: as many as are
- * wanted, or those to which as many rows as there are samples added nothing:
- * what was lost on the way to us comes in a later epoch. */
+/* Chooses known samples, spread evenly, if as many as wanted are known, or if a
+ * whole epoch of rows added no new one.  (Lost messages delay some samples to a
+ * later epoch.) */
 static void
 choose_points(struct map_frames *maps)
 {
@@ -154,8 +153,8 @@ find_near(const struct map_frames *maps, const float *x, int32_t *near)
 {
     struct eval_knn *knn = eval_knn_new(maps->n, maps->d, x, EVAL_COSINE);
 
-    for (size_t row = 0; row < MAP_FRAMES_LOOKED; row++) {
-        const size_t own = (2 * row + 1) * maps->n / (2 * MAP_FRAMES_LOOKED);
+    for (size_t row = 0; row < MAP_FRAMES_NEAR_ROWS; row++) {
+        const size_t own = (2 * row + 1) * maps->n / (2 * MAP_FRAMES_NEAR_ROWS);
         uint32_t point[MAP_FRAMES_NEAR];
 
         eval_knn_find(knn, 1, x + own * maps->d, MAP_FRAMES_NEAR, own, point,
@@ -167,7 +166,7 @@ find_near(const struct map_frames *maps, const float *x, int32_t *near)
     eval_knn_free(knn);
 }
 
-/* The child: leaves the map in the memory of both and ends. */
+/* The child process: writes a map to the shared memory and exits. */
 _Noreturn static void
 make_frame(const struct map_frames *maps)
 {
@@ -178,24 +177,24 @@ make_frame(const struct map_frames *maps)
     for (size_t i = 0; i < maps->n; i++)
         memcpy(x + i * maps->d, maps->table + (size_t)maps->ids[i] * maps->d,
                maps->d * sizeof *x);
-    find_near(maps, x, maps->made->near);
+    find_near(maps, x, maps->result->near);
     map = eval_tsne_new(maps->n, maps->d, x,
                         fmin(30, ((double)maps->n - 1) / 3), maps->y);
     for (int step = 0; step < EVAL_TSNE_EARLY + STEPS; step++)
         eval_tsne_step(map);
-    memcpy(maps->made->y, eval_tsne_points(map), 2 * maps->n * sizeof(float));
+    memcpy(maps->result->y, eval_tsne_points(map), 2 * maps->n * sizeof(float));
     if (maps->y)
-        eval_tsne_turn(maps->n, maps->y, maps->made->y);
+        eval_tsne_turn(maps->n, maps->y, maps->result->y);
     _exit(0);
 }
 
 static void
 share_memory(struct map_frames *maps)
 {
-    void *memory = mmap(NULL, size_of_made(maps), PROT_READ | PROT_WRITE,
+    void *memory = mmap(NULL, size_of_result(maps), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-    maps->made = memory == MAP_FAILED ? NULL : memory;
+    maps->result = memory == MAP_FAILED ? NULL : memory;
 }
 
 static void
@@ -205,9 +204,9 @@ begin_frame(struct map_frames *maps, int64_t epoch, int within)
         return;
     if (!maps->ids)
         choose_points(maps);
-    if (maps->n && !maps->made)
+    if (maps->n && !maps->result)
         share_memory(maps);
-    if (!maps->made)
+    if (!maps->result)
         return;
     maps->epoch = epoch;
     maps->within = within;
@@ -226,8 +225,8 @@ map_frames_epoch(struct map_frames *maps, int64_t epoch)
     begin_frame(maps, epoch, 0);
 }
 
-/* Places in whole numbers, all within +-32000 of the middle; of an epoch that
- * was done again, anew. */
+/* Adds a frame with places rounded to whole numbers within +-32000.  Frames of
+ * the same or a later epoch are dropped: the run was resumed. */
 static void
 add_frame(struct map_frames *maps)
 {
@@ -243,8 +242,8 @@ add_frame(struct map_frames *maps)
         free(maps->frame[--maps->n_frames].xy);
     maps->frame[maps->n_frames] =
         (struct frame){.epoch = maps->epoch, .within = maps->within, .xy = xy};
-    memcpy(maps->frame[maps->n_frames++].near, maps->made->near,
-           sizeof maps->made->near);
+    memcpy(maps->frame[maps->n_frames++].near, maps->result->near,
+           sizeof maps->result->near);
 }
 
 static void
@@ -254,7 +253,7 @@ publish_maps(struct map_frames *maps)
     maps->sent_at = clock_now();
 }
 
-/* The first frame needs no end of an epoch, which may take hours. */
+/* Starts the first frame within an epoch, since an epoch may take hours. */
 static void
 begin_early(struct map_frames *maps)
 {
@@ -279,7 +278,7 @@ map_frames_poll(struct map_frames *maps)
         return;
     if (!maps->y)
         maps->y = mem_array(2 * maps->n, sizeof *maps->y);
-    memcpy(maps->y, maps->made->y, 2 * maps->n * sizeof *maps->y);
+    memcpy(maps->y, maps->result->y, 2 * maps->n * sizeof *maps->y);
     add_frame(maps);
     publish_maps(maps);
     if (maps->after)

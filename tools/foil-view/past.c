@@ -18,7 +18,7 @@ struct past {
 };
 
 static void
-note_line(struct past *past, double time, json_t *object)
+add_line(struct past *past, double time, json_t *object)
 {
     json_object_set_new(object, "time", json_integer((json_int_t)time));
     mem_grow(&past->line, &past->room, past->n + 1, sizeof *past->line);
@@ -33,9 +33,9 @@ add_epochs(struct past *past, const struct history *history)
 
     for (size_t i = 1; epoch && time && i < history->n; i++)
         if (epoch[i] > epoch[i - 1] && isfinite(time[i - 1]))
-            note_line(past, time[i - 1],
-                      json_pack("{s:s s:I s:i}", "what", "epoch", "epoch",
-                                (json_int_t)epoch[i], "step", 0));
+            add_line(past, time[i - 1],
+                     json_pack("{s:s s:I s:i}", "what", "epoch", "epoch",
+                               (json_int_t)epoch[i], "step", 0));
 }
 
 static void
@@ -49,8 +49,10 @@ add_checkpoints(struct past *past, const char *run)
         struct stat file;
 
         if (!strncmp(entry->d_name, "step-", 5) && !stat(path, &file))
-            note_line(
-                past, (double)file.st_mtime,
+            add_line(
+                past,
+                (double)file.st_mtim.tv_sec +
+                    1e-9 * (double)file.st_mtim.tv_nsec,
                 json_pack("{s:s s:s}", "what", "checkpoint", "path", path));
         free(path);
     }
@@ -58,7 +60,7 @@ add_checkpoints(struct past *past, const char *run)
         closedir(folder);
 }
 
-/* When the last step was, or the last line where that is later. */
+/* At the time of the last step, or of the last line if that is later. */
 static void
 add_stop(struct past *past, const struct history *history, int64_t steps)
 {
@@ -67,9 +69,9 @@ add_stop(struct past *past, const struct history *history, int64_t steps)
     const double line = past->n ? past->line[past->n - 1].time : 0;
 
     if (history->n && time && isfinite(time[history->n - 1]))
-        note_line(past, fmax(time[history->n - 1], line),
-                  json_pack("{s:s s:s}", "what", "stop", "reason",
-                            done ? "done" : "no trainer has the run now"));
+        add_line(past, fmax(time[history->n - 1], line),
+                 json_pack("{s:s s:s}", "what", "stop", "reason",
+                           done ? "done" : "no trainer runs"));
 }
 
 static int
@@ -91,7 +93,7 @@ past_log(const char *run, const struct history *history, int living,
     add_checkpoints(&past, run);
     if (past.n)
         qsort(past.line, past.n, sizeof *past.line, compare_lines);
-    if (!living) // whatever the clocks of files say
+    if (!living) // last, even if a file has a later time
         add_stop(&past, history, steps);
     for (size_t i = 0; i < past.n; i++)
         if (past.n - i <= most)

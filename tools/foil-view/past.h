@@ -5,13 +5,13 @@
 #include "util/json.h"
 
 /*
- * past_log() returns what a folder says of what happened before anybody
- * listened, as lines of the log in the order of time: the last epochs that
- * were done, of the metrics; the checkpoints that there are; and, where no
- * trainer has the run, that it stopped.
+ * past_log() returns the log up to now as the run directory has it, in the
+ * order of time: the epochs in the metrics, the checkpoints that exist and, if
+ * no trainer runs, a line "stop".
  *
- *   most   lines
- *   steps  of the whole run; 0: not known
+ *   living  1: a trainer runs
+ *   steps   of the whole run; 0: unknown
+ *   most    lines: the last ones
  */
 json_t *past_log(const char *run, const struct history *history, int living,
                  int64_t steps, size_t most);

@@ -9,10 +9,11 @@
 
 enum { TILE = 64, QUALITY = 90 };
 
-/* What is drawn: tiles in rows, and what a view is before it is shrunk. */
+/* A picture of tiles. */
 struct sheet {
-    size_t columns, rows, tile;
-    uint8_t *pixel, *view;
+    size_t columns, rows, tile; /* pixels in a tile's side */
+    uint8_t *pixel;             /* [rows tile, columns tile, 3] */
+    uint8_t *view;              /* a view in its full size */
 };
 
 const struct data_set *
@@ -21,28 +22,28 @@ pictures_set(struct pictures *pictures, struct err *err)
     struct run_shown shown;
     const double now = clock_now();
 
-    if (!pictures->ready && pictures->missed > 0 &&
-        now - pictures->missed < 1) {
-        *err = pictures->why;
+    if (!pictures->ready && pictures->failed_at > 0 &&
+        now - pictures->failed_at < 1) {
+        *err = pictures->error;
         return NULL;
     }
     if (!pictures->ready && run_views_step(pictures->views, 0, &shown, err)) {
-        pictures->missed = now;
-        pictures->why = *err;
+        pictures->failed_at = now;
+        pictures->error = *err;
         return NULL;
     }
     pictures->ready = 1;
     return run_views_set(pictures->views);
 }
 
-/* How many pixels of a view become one, in each direction. */
+/* Returns how many pixels of a view become one, in each direction. */
 static size_t
 shrink_by(const struct pictures *pictures)
 {
     return (run_views_size(pictures->views) + TILE - 1) / TILE;
 }
 
-/* The mean of a square of by x by pixels. */
+/* Returns the mean of by x by pixels. */
 static uint8_t
 average_square(const uint8_t *at, size_t side, size_t by)
 {
@@ -54,7 +55,7 @@ average_square(const uint8_t *at, size_t side, size_t by)
     return (uint8_t)(sum / (by * by));
 }
 
-/* Puts the view onto its place, shrunk. */
+/* Shrinks the view into its place. */
 static void
 put_tile(struct sheet *sheet, const struct pictures *pictures, size_t place)
 {
@@ -81,8 +82,8 @@ make_view(struct run_views *views, const struct picture_name *name,
                                            name->view, out, err);
 }
 
-/* Goes back from the newest step to that of an epoch and its step; 0 with it in
- * *shown. */
+/* Searches a step of an epoch, from the newest step back.  0 with *shown; -1:
+ * not found. */
 static int
 find_step(struct run_views *views, int64_t epoch, int64_t step,
           struct run_shown *shown)
@@ -193,7 +194,7 @@ picture_texts(struct pictures *pictures, const struct batch_view *m)
         char *text = run_views_text(pictures->views, m->ids[i], m->epoch);
         json_t *value = json_string(text ? text : "");
 
-        // what is no UTF-8 is not shown
+        // other text than UTF-8 is not shown
         json_array_append_new(list, value ? value : json_string(""));
         free(text);
     }

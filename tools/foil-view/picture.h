@@ -8,41 +8,42 @@
 #include "http_args.h"
 
 /*
- * Pictures of the views of a run, which are made again from its folder: the
- * trainer is asked for nothing.  Not for two threads at once.
+ * Pictures of the views of a run, made again from its directory without the
+ * trainer.  Not for two threads at once.
  */
 struct pictures {
     struct run_views *views;
-    int ready;     /* the data set is open */
-    double missed; /* when it was looked for in vain */
-    struct err why;
+    int ready;        /* the data set is open */
+    double failed_at; /* when the last attempt to open it failed */
+    struct err error; /* of that attempt */
 };
 
 enum { PICTURE_COLUMNS = 32, PICTURE_LIST_COLUMNS = 16 };
 
-/* pictures_set() returns the data set; NULL with a sentence where it is not
- * found yet: it is looked for once a second. */
+/* pictures_set() returns the data set; NULL with a sentence if it cannot be
+ * opened yet.  It tries once a second. */
 const struct data_set *pictures_set(struct pictures *pictures, struct err *err);
 
-/* picture_draw() draws n > 0 views as JPEG, so many in a row; one that cannot
- * be made stays black.  -1 with a sentence where none can. name  of a view;
- * with a view of -1, of the image as it is stored */
+/*
+ * picture_draw() draws n > 0 views as one JPEG, with `columns` in a row.  A
+ * view that cannot be made is black.  -1 with a sentence if none can be made.
+ *   name  view -1: the stored image
+ */
 int picture_draw(struct pictures *pictures, const struct picture_name *name,
                  size_t n, size_t columns, struct data_bytes *jpeg,
                  struct err *err);
 
-/* picture_batch() draws all views of a batch, those of an image beside each
- * other. */
+/* picture_batch() draws all views of a batch, those of an image together. */
 int picture_batch(struct pictures *pictures, const struct batch_view *batch,
                   struct data_bytes *jpeg, struct err *err);
 
-/* picture_texts() returns the captions of a batch with texts, in its order;
- * empty ones where there are none. */
+/* picture_texts() returns the captions of a batch with texts, in its order, ""
+ * for none. */
 json_t *picture_texts(struct pictures *pictures,
                       const struct batch_view *batch);
 
-/* picture_step() fills in the batch of a step as the folder of the run has it,
- * without embeddings; of the newest with epoch -1.  -1: it does not know it. */
+/* picture_step() fills in the batch of a step, without embeddings, from the run
+ * directory; epoch -1: the newest step.  -1 if the step is unknown. */
 int picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
                  struct batch_view *batch);
 

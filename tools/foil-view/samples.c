@@ -11,23 +11,22 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-/* The next checkpoint is read when so many times the time has gone by that this
- * one took. */
-static const double rest = 20;
+/* Pause between reads, as a multiple of the time that a read takes. */
+static const double pause_per_read = 20;
 
 struct file {
     struct nn_array *array;
     size_t n;
 };
 
-/* Numbers of the samples that were seen, and whose they are. */
+/* Numbers of the samples that were trained. */
 struct column {
     size_t n, each;
     double *x;
     size_t *item; /* id each + caption */
 };
 
-/* What stands before ".tau" says whose they are. */
+/* The name is "tau", or "tau" after a prefix and a dot. */
 static int
 is_temperature(const char *name)
 {
@@ -36,7 +35,7 @@ is_temperature(const char *name)
     return !strcmp(dot ? dot + 1 : name, "tau");
 }
 
-/* The array of the samples that were seen, beside that of a name; or NULL. */
+/* Returns the array "seen" with the prefix of another array; or NULL. */
 static const float *
 find_seen(const struct file *file, const struct nn_array *of)
 {
@@ -75,7 +74,8 @@ show_label(struct pictures *pictures, int64_t id)
     return json_integer(batch_view_label(pictures_set(pictures, &ignored), id));
 }
 
-/* The places of the m least of sign x, the least first. */
+/* Finds the places of the least sign * x, in rising order, and returns their
+ * number. */
 static size_t
 find_extremes(const struct column *c, double sign,
               size_t place[SAMPLES_EXTREMES])
@@ -96,7 +96,7 @@ find_extremes(const struct column *c, double sign,
     return m;
 }
 
-/* Caption k of a sample; null where there is none, or it is no UTF-8. */
+/* Returns caption k of a sample; null if there is none or it is not UTF-8. */
 static json_t *
 show_caption(struct pictures *pictures, int64_t id, size_t k)
 {
@@ -137,7 +137,7 @@ show_extremes(const struct column *c, double sign, struct pictures *pictures)
     return list;
 }
 
-/* NULL where no sample was seen. */
+/* NULL if no sample was trained. */
 static json_t *
 show_column(const struct file *file, const struct nn_array *of,
             struct pictures *pictures)
@@ -190,7 +190,7 @@ show_columns(const struct file *file, struct pictures *pictures)
     return list;
 }
 
-/* Why a sample cannot be used; null where it can. */
+/* Returns why a sample cannot be read; null if it can. */
 static json_t *
 find_reason(struct pictures *pictures, int64_t id)
 {
@@ -218,7 +218,7 @@ show_entry(const int64_t entry[4], struct pictures *pictures)
         "reason", find_reason(pictures, entry[0]));
 }
 
-/* The newest entry of each sample that was replaced, the newest first. */
+/* Returns the newest entry of each replaced sample, newest first. */
 static json_t *
 show_replaced(const struct file *file, struct pictures *pictures)
 {
@@ -251,17 +251,17 @@ show_replaced(const struct file *file, struct pictures *pictures)
     return json_pack("{s:o s:o}", "n", n, "list", list);
 }
 
-/* 1 where the newest checkpoint is another one than was read. */
+/* Returns 1 if there is a new checkpoint, and sets samples->checkpoint. */
 static int
 find_checkpoint(struct samples *samples, const char *run)
 {
     char *latest = mem_format("%s/latest", run);
     char *path = realpath(latest, NULL);
-    const int other = path && (!samples->checkpoint ||
-                               strcmp(path, samples->checkpoint) != 0);
+    const int is_new = path && (!samples->checkpoint ||
+                                strcmp(path, samples->checkpoint) != 0);
 
     free(latest);
-    if (!other) {
+    if (!is_new) {
         free(path);
         return 0;
     }
@@ -284,7 +284,7 @@ samples_read(struct samples *samples, const char *run,
     path = mem_format("%s/samples.safetensors", samples->checkpoint);
     json_decref(samples->shown);
     samples->shown = NULL;
-    // a checkpoint may go while it is read: the next one is
+    // a checkpoint may be deleted during this: then the next one is read
     if (!nn_arrays_read(path, &file.array, &file.n, NULL, &ignored)) {
         samples->shown = json_pack("{s:s s:o s:o}", "checkpoint",
                                    strrchr(samples->checkpoint, '/') + 1,
@@ -293,7 +293,7 @@ samples_read(struct samples *samples, const char *run,
         nn_arrays_free(file.array, file.n);
     }
     free(path);
-    samples->due = clock_now() + rest * (clock_now() - begin);
+    samples->due = clock_now() + pause_per_read * (clock_now() - begin);
     return samples->shown != NULL;
 }
 

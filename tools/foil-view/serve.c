@@ -21,27 +21,26 @@
 
 enum {
     CONNECTIONS = 256,
-    OF_ADDRESS = 192, /* connections of one address */
-    STRANGERS = 64,   /* connections without a request that is answered */
-    IDLE = 120,       /* seconds */
-    MEMORY = 32768,   /* of a request's header, and of an answer's */
+    PER_ADDRESS = 192, /* connections */
+    PENDING = 64,      /* connections without a valid request yet */
+    IDLE_S = 120,
+    MEMORY = 32768, /* bytes for the header of a request and its answer */
     NAMES = 2
 };
 
-static const double look_every_s = 1, // at the run, at most
-    beat_every_s = 5;
+static const double poll_every_s = 1, beat_every_s = 5;
 
 struct serve {
     struct MHD_Daemon *daemon;
     struct watch *watch;
     const char *token;
-    const char *name[NAMES]; /* of this host, besides its addresses; or NULL */
-    int stranger[STRANGERS]; /* sockets; -1: none */
-    size_t oldest;           /* of them, which the next one replaces */
+    const char *name[NAMES]; /* of this host; or NULL */
+    int pending[PENDING];    /* sockets; -1: none */
+    size_t oldest;           /* in pending, which the next one replaces */
     double beat_at;          /* when hub_beat() was called last */
 };
 
-/* What is answered: a code, and a body of that type, which is given away. */
+/* A status code, and a body of a media type, which the response frees. */
 struct answer {
     unsigned code;
     const char *type;
@@ -58,7 +57,7 @@ refuse_request(unsigned code, const char *why)
                            strlen(text)};
 }
 
-/* There is none, or none any more; a browser tells nobody of an error. */
+/* There is none, or no longer.  Not 404, which a browser logs as an error. */
 static struct answer
 answer_nothing(void)
 {
@@ -119,7 +118,7 @@ answer_anchor(struct serve *serve, struct MHD_Connection *connection,
     return answer_json(watch_anchor(serve->watch, batch, (size_t)row));
 }
 
-/* Answers about a batch; of one without embeddings, batch and sprite alone. */
+/* Answers requests about a batch.  One without embeddings has no anchors. */
 static struct answer
 answer_batch(struct serve *serve, struct MHD_Connection *connection,
              const char *path)
@@ -129,7 +128,7 @@ answer_batch(struct serve *serve, struct MHD_Connection *connection,
                     find_argument(connection, "step"));
 
     if (!batch)
-        return refuse_request(MHD_HTTP_NOT_FOUND, "no such batch is kept");
+        return refuse_request(MHD_HTTP_NOT_FOUND, "there is no such batch");
     if (!strcmp(path, "batch"))
         return answer_json(watch_show_batch(serve->watch, batch));
     if (!strcmp(path, "sprite"))
@@ -261,7 +260,7 @@ answer_path(struct serve *serve, struct MHD_Connection *connection,
                                   : answer_export(serve->watch);
 }
 
-/* What is asked behind the token, or NULL. */
+/* Returns the path after the token, or NULL. */
 static const char *
 find_path(const struct serve *serve, const char *url)
 {
@@ -274,7 +273,7 @@ find_path(const struct serve *serve, const char *url)
                                                              : NULL;
 }
 
-/* A code for what is not answered, or 0. */
+/* Returns the status code of a refused request, or 0. */
 static unsigned
 check_request(struct serve *serve, struct MHD_Connection *connection,
               const char *method, const char *path, const char **why)
@@ -282,13 +281,13 @@ check_request(struct serve *serve, struct MHD_Connection *connection,
     const char *host =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
 
-    *why = "a request names its host";
+    *why = "the request has no Host header";
     if (!host)
         return MHD_HTTP_BAD_REQUEST;
-    *why = "only GET is answered";
+    *why = "the method must be GET";
     if (strcmp(method, "GET"))
         return MHD_HTTP_METHOD_NOT_ALLOWED;
-    *why = "this is not the host of that name";
+    *why = "Host must be localhost, this host's name or a numeric address";
     if (!http_args_host(host, serve->name, NAMES))
         return MHD_HTTP_FORBIDDEN;
     *why = "the address is http://HOST:PORT/TOKEN/, as foil view printed it";
@@ -297,7 +296,7 @@ check_request(struct serve *serve, struct MHD_Connection *connection,
     return 0;
 }
 
-/* Answers with a response, which is given up; NULL: there is no memory. */
+/* Sends a response and frees it; NULL: there was no memory for it. */
 static enum MHD_Result
 send_response(struct MHD_Connection *connection, struct MHD_Response *response,
               unsigned code, const char *type)
@@ -346,33 +345,34 @@ find_socket(struct MHD_Connection *connection)
 }
 
 static void
-forget_stranger(struct serve *serve, struct MHD_Connection *connection)
+remove_pending(struct serve *serve, struct MHD_Connection *connection)
 {
     const int fd = find_socket(connection);
 
-    for (int i = 0; i < STRANGERS; i++)
-        if (serve->stranger[i] == fd)
-            serve->stranger[i] = -1;
+    for (int i = 0; i < PENDING; i++)
+        if (serve->pending[i] == fd)
+            serve->pending[i] = -1;
 }
 
-/* Replaces the oldest stranger by a new one, so that half requests lock out no
- * whole one.  MHD closes a connection when its socket was shut down. */
+/* Adds a new connection to the pending ones, and shuts down the oldest of them
+ * beyond PENDING: unfinished requests cannot use up all connections.  MHD
+ * closes a connection after its socket was shut down. */
 static void
 note_connection(void *self, struct MHD_Connection *connection, void **ours,
                 enum MHD_ConnectionNotificationCode code)
 {
     struct serve *serve = self;
-    int *at = serve->stranger + serve->oldest;
+    int *at = serve->pending + serve->oldest;
 
     (void)ours;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        forget_stranger(serve, connection);
+        remove_pending(serve, connection);
         return;
     }
     if (*at >= 0)
         shutdown(*at, SHUT_RDWR);
     *at = find_socket(connection);
-    serve->oldest = (serve->oldest + 1) % STRANGERS;
+    serve->oldest = (serve->oldest + 1) % PENDING;
 }
 
 static enum MHD_Result
@@ -389,41 +389,42 @@ answer_request(void *self, struct MHD_Connection *connection, const char *url,
     (void)version;
     (void)upload;
     (void)state;
-    if (*upload_size) { // what comes with a request is thrown away
+    if (*upload_size) { // the body of a request is ignored
         *upload_size = 0;
         return MHD_YES;
     }
     if (!code)
-        forget_stranger(serve, connection);
+        remove_pending(serve, connection);
     if (!code && !strcmp(path, "events")) {
         response = hub_answer(serve->watch->hub, connection);
         if (response)
             return send_response(connection, response, MHD_HTTP_OK,
                                  "text/event-stream");
         code = MHD_HTTP_SERVICE_UNAVAILABLE;
-        why = "too many pages listen";
+        why = "too many pages are open";
     }
     answer =
         code ? refuse_request(code, why) : answer_path(serve, connection, path);
     return send_answer(connection, &answer);
 }
 
-/* Starts the daemon at an address, and has the stage wait for it, too. */
+/* Starts the daemon at an address.  The stage's loop then also waits for it. */
 static void
 listen_at(struct serve *serve, const char *address, uint16_t port)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
 
     if (inet_pton(AF_INET, address, &to.sin_addr) != 1)
-        die("'%s' is no address: want one as 127.0.0.1 or 0.0.0.0", address);
+        die("'%s' is no address: want a number, as 127.0.0.1 or 0.0.0.0",
+            address);
     errno = 0;
     serve->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL,
         answer_request, serve, MHD_OPTION_SOCK_ADDR, &to,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)OF_ADDRESS,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)PER_ADDRESS,
         MHD_OPTION_NOTIFY_CONNECTION, note_connection, serve,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_END);
     if (!serve->daemon)
         die("cannot listen at %s, port %d: %s; --port takes another", address,
@@ -440,8 +441,8 @@ choose_pause(void *self)
     MHD_UNSIGNED_LONG_LONG ms;
 
     return MHD_get_timeout(serve->daemon, &ms) == MHD_YES
-               ? fmin(look_every_s, (double)ms / 1000)
-               : look_every_s;
+               ? fmin(poll_every_s, (double)ms / 1000)
+               : poll_every_s;
 }
 
 static int
@@ -449,7 +450,7 @@ take_turn(void *self)
 {
     struct serve *serve = self;
 
-    watch_hear(serve->watch);
+    watch_poll(serve->watch);
     if (clock_now() - serve->beat_at > beat_every_s) {
         serve->beat_at = clock_now();
         hub_beat(serve->watch->hub);
@@ -468,8 +469,8 @@ serve_page(struct watch *watch, const char *address, uint16_t port,
     struct serve serve = {
         .watch = watch, .token = token, .name = {"localhost"}};
 
-    for (int i = 0; i < STRANGERS; i++)
-        serve.stranger[i] = -1;
+    for (int i = 0; i < PENDING; i++)
+        serve.pending[i] = -1;
     if (strncmp(address, "127.", 4) && !gethostname(host, sizeof host - 1))
         serve.name[1] = host;
     listen_at(&serve, address, port);
@@ -478,7 +479,7 @@ serve_page(struct watch *watch, const char *address, uint16_t port,
            token, *token ? "/" : "");
     fflush(stdout);
     stage_run(&watch->stage, &handlers, &serve);
-    hub_wake(watch->hub);
+    hub_end(watch->hub);
     MHD_run(serve.daemon);
     MHD_stop_daemon(serve.daemon);
 }

@@ -18,21 +18,21 @@
 #include "util/opt.h"
 
 enum {
-    LOG = 200,
-    RESULTS = 500,
-    POINTS = 4000,
-    STAGES = 3 /* a run has, or more */
+    LOG = 200,     /* lines */
+    RESULTS = 500, /* evaluations */
+    POINTS = 4000, /* of a curve */
+    STAGES = 3     /* a run has at least: select, augment, train */
 };
 
 static const int64_t any_size = (int64_t)1 << 48; // of a data set
-/* Seconds from one batch to the next, and from one line of metrics; and how
- * long messages are read before pages are answered. */
+/* The least seconds between two published batches and between two lines of
+ * metrics; and for how long watch_poll() reads messages. */
 static const double batch_s = 1, metrics_s = .05, read_s = .05;
 /* How long to wait for the first `drawn`, and for later ones. */
 static const double first_drawn_s = .6, next_drawn_s = 2;
 
-/* What is rare has a queue of its own: what comes with each step may fill the
- * other one. */
+/* Rare messages have a queue of their own: the messages of each step may fill
+ * the other one. */
 static const char *const kinds[RUN_LISTENERS] = {"event status",
                                                  "metrics features drawn"};
 enum { QUEUE = 64 }; // messages
@@ -49,23 +49,23 @@ read_config(const char *run, const char *member)
     return found ? found : json_object();
 }
 
-/* Steps of the whole run: as the trainer says, or as its last checkpoint does.
- */
+/* Returns the steps of the whole run, from the trainer's status or else from
+ * the newest checkpoint. */
 static json_int_t
 count_steps(const struct watch *watch)
 {
     const struct run_stage *train =
         run_stages_find(&watch->live.stages, "train", 1);
-    const double said = train ? run_stage_value(train, "steps") : 0;
+    const double planned = train ? run_stage_value(train, "steps") : 0;
     json_t *state = read_config(watch->where.stage.run, "state");
-    const double known = json_number_value(json_object_get(state, "steps")) *
+    const double saved = json_number_value(json_object_get(state, "steps")) *
                          json_number_value(json_object_get(state, "epochs"));
 
     json_decref(state);
-    return (json_int_t)(said > 0 ? said : known);
+    return (json_int_t)(planned > 0 ? planned : saved);
 }
 
-/* What happened so far, as the folder has it. */
+/* Reads the log up to now from the run directory. */
 static void
 read_log(struct watch *watch)
 {
@@ -119,7 +119,7 @@ watch_close(struct watch *watch)
     wire_drawn_release(&watch->drawn);
     json_decref(watch->log);
     batch_view_release(&watch->newest);
-    batch_view_release(&watch->linked);
+    batch_view_release(&watch->stored);
     batch_cache_release(&watch->cache);
     hub_close(watch->hub);
 }
@@ -141,8 +141,8 @@ has_plan(const struct wire_metrics *m)
     return !isnan(value_find(m->values, m->n, "plan.mean"));
 }
 
-/* The newest line waits, or one with figures of a plan, which an epoch has
- * once: pages are told of one every so often. */
+/* Holds the newest metrics for publish_metrics(), or older ones with figures of
+ * a plan, which come once an epoch. */
 static void
 take_metrics(struct watch *watch)
 {
@@ -157,7 +157,7 @@ take_metrics(struct watch *watch)
 }
 
 static void
-tell_metrics(struct watch *watch, double now)
+publish_metrics(struct watch *watch, double now)
 {
     const struct wire_metrics *m = &watch->pending;
     double total;
@@ -190,8 +190,8 @@ find_name(const json_t *line)
     return slash ? slash + 1 : path ? path : "";
 }
 
-/* Whether two lines of the log are of one epoch, or of one checkpoint, whose
- * path may be written in two ways. */
+/* Returns 1 if two lines of the log are about the same epoch or the same
+ * checkpoint, which may have different paths to it. */
 static int
 is_same_line(const json_t *a, const json_t *b)
 {
@@ -205,7 +205,7 @@ is_same_line(const json_t *a, const json_t *b)
                                               json_object_get(b, "epoch"));
 }
 
-/* Adds a line, which may be in the log from the folder already. */
+/* Adds a line.  A line that was read from the directory is replaced. */
 static void
 log_line(struct watch *watch, json_t *line)
 {
@@ -224,7 +224,7 @@ take_event(struct watch *watch)
     json_t *line;
 
     if (!strcmp(event->what, "step") ||
-        !strcmp(event->what, "result")) // of which the folder has all
+        !strcmp(event->what, "result")) // read from files
         return;
     line = json_pack("{s:I s:s s:I s:I s:s s:s}", "time",
                      (json_int_t)time(NULL), "what", event->what, "epoch",
@@ -236,7 +236,7 @@ take_event(struct watch *watch)
         map_frames_epoch(watch->maps, event->epoch);
 }
 
-/* It comes before the embeddings of its step, and waits for them. */
+/* Holds `drawn` until the embeddings of its step come. */
 static void
 take_drawn(struct watch *watch, struct wire_msg *msg, double now)
 {
@@ -252,7 +252,7 @@ take_drawn(struct watch *watch, struct wire_msg *msg, double now)
     chain_trail_add(&watch->trail, &d, set ? data_size(set) : 0);
 }
 
-/* Gives a batch what was drawn in its step. */
+/* Moves `drawn` of the same step into a batch. */
 static void
 join_drawn(struct watch *watch, struct batch_view *b)
 {
@@ -265,16 +265,16 @@ join_drawn(struct watch *watch, struct batch_view *b)
     *d = (struct wire_drawn){0};
 }
 
-/* Whether a step is to come soon of which it is known what was drawn. */
+/* Returns 1 if a `drawn` may come soon. */
 static int
 is_sampled(const struct watch *watch, double now)
 {
     return watch->drawn_at > 0 ? now - watch->drawn_at < next_drawn_s
-                               : now - watch->heard_at < first_drawn_s;
+                               : now - watch->first_at < first_drawn_s;
 }
 
-/* Takes over a batch.  Of a run with a sampler, those of which it is known what
- * was drawn are shown. */
+/* Shows a batch and takes ownership of it.  In a run with a sampler, batches
+ * without `drawn` are skipped. */
 static void
 show_newer(struct watch *watch, struct batch_view *b, double now)
 {
@@ -285,8 +285,8 @@ show_newer(struct watch *watch, struct batch_view *b, double now)
     }
     batch_view_release(&watch->newest);
     watch->newest = *b;
-    if (now - watch->cached_at >= batch_s && hub_pages(watch->hub)) {
-        watch->cached_at = now;
+    if (now - watch->published_at >= batch_s && hub_pages(watch->hub)) {
+        watch->published_at = now;
         hub_publish(watch->hub, "batch",
                     watch_show_batch(
                         watch, batch_cache_add(&watch->cache, &watch->newest)));
@@ -306,8 +306,8 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
                           set ? (int64_t)data_size(set) : any_size, &ignored))
         return;
     if (f->z && f->b && !features.id) {
-        if (watch->heard_at <= 0)
-            watch->heard_at = now;
+        if (watch->first_at <= 0)
+            watch->first_at = now;
         b = (struct batch_view){
             .epoch = f->epoch,
             .step = f->step,
@@ -326,8 +326,8 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
     wire_features_release(&features);
 }
 
-/* With the first message, nothing is lost from now on; what happened until now
- * is in the folder, and may have been published before we were connected. */
+/* At the first message, reads the log again, for events that were published
+ * before we were connected. */
 static void
 note_connection(struct watch *watch)
 {
@@ -335,7 +335,7 @@ note_connection(struct watch *watch)
         return;
     watch->connected = 1;
     read_log(watch);
-    hub_publish(watch->hub, "again", json_object());
+    hub_publish(watch->hub, "reload", json_object());
 }
 
 static void
@@ -356,8 +356,8 @@ take_message(struct watch *watch, int was_past)
         break;
     case WIRE_STATUS:
         note_connection(watch);
-        if (was_past) // the run goes on
-            hub_publish(watch->hub, "again", json_object());
+        if (was_past) // the run was resumed
+            hub_publish(watch->hub, "reload", json_object());
         hub_publish(watch->hub, "status", show_stage(&live->status));
         break;
     case WIRE_EVENT:
@@ -388,43 +388,44 @@ publish_results(struct watch *watch)
     }
 }
 
-/* Reads new steps of the other runs and publishes the last of each; 1 where
- * steps of one are not there any more. */
+/* Reads new steps of the other runs and publishes the last step of each; 1 if
+ * the metrics of one were cut. */
 static int
 read_compared(struct watch *watch)
 {
-    int again = 0;
+    int cut = 0;
 
     for (size_t i = 0; i < watch->where.n_compare; i++) {
         struct history *history = &watch->compared[i];
         const int64_t before = history_total(history);
 
-        again |= history_read(history, watch->where.compare[i]);
+        cut |= history_read(history, watch->where.compare[i]);
         if (history_total(history) > before)
-            hub_publish(watch->hub, "beside",
+            hub_publish(watch->hub, "compared",
                         json_pack("{s:I s:o}", "run", (json_int_t)i, "step",
                                   history_last(history)));
     }
-    return again;
+    return cut;
 }
 
-/* Pages that show steps which are not true any more read all again. */
+/* Reads new lines of the run directories.  If metrics were cut, pages reload
+ * all data. */
 static void
 read_folder(struct watch *watch)
 {
-    int again = history_read(&watch->history, watch->where.stage.run);
+    int cut = history_read(&watch->history, watch->where.stage.run);
 
-    watch->looked_at = clock_now();
+    watch->read_at = clock_now();
     publish_results(watch);
-    again |= read_compared(watch);
-    if (again)
-        hub_publish(watch->hub, "again", json_object());
+    cut |= read_compared(watch);
+    if (cut)
+        hub_publish(watch->hub, "reload", json_object());
     if (samples_read(&watch->samples, watch->where.stage.run, &watch->pictures))
         hub_publish(watch->hub, "samples", samples_show(&watch->samples));
 }
 
 void
-watch_hear(struct watch *watch)
+watch_poll(struct watch *watch)
 {
     const double end = clock_now() + read_s;
 
@@ -435,8 +436,8 @@ watch_hear(struct watch *watch)
             break;
         take_message(watch, was_past);
     }
-    tell_metrics(watch, clock_now());
-    if (clock_now() - watch->looked_at >= batch_s)
+    publish_metrics(watch, clock_now());
+    if (clock_now() - watch->read_at >= batch_s)
         read_folder(watch);
     map_frames_poll(watch->maps);
 }
@@ -446,17 +447,17 @@ watch_batch(struct watch *watch, int64_t epoch, int64_t step)
 {
     const struct batch_view *cached =
         batch_cache_find(&watch->cache, epoch, step);
-    struct batch_view *linked = &watch->linked;
+    struct batch_view *stored = &watch->stored;
 
     if (cached)
         return cached;
-    if (linked->n && linked->epoch == epoch && linked->step == step)
-        return linked;
-    batch_view_release(linked);
+    if (stored->n && stored->epoch == epoch && stored->step == step)
+        return stored;
+    batch_view_release(stored);
     if (epoch < 0 || step < 0 ||
-        picture_step(&watch->pictures, epoch, step, linked))
+        picture_step(&watch->pictures, epoch, step, stored))
         return NULL;
-    return linked;
+    return stored;
 }
 
 json_t *
@@ -471,7 +472,8 @@ watch_show_batch(struct watch *watch, const struct batch_view *b)
     return batch;
 }
 
-/* As the trainer says it, which may learn it, else as the checkpoint has it. */
+/* Returns the trainer's latest temperature, which may be learnt; else that of
+ * the checkpoint. */
 static double
 find_tau(const struct watch *watch)
 {
@@ -500,7 +502,7 @@ watch_anchor(struct watch *watch, const struct batch_view *b, size_t row)
 }
 
 int
-watch_waits(const struct watch *watch)
+watch_is_incomplete(const struct watch *watch)
 {
     const double now = clock_now();
 
@@ -509,7 +511,7 @@ watch_waits(const struct watch *watch)
             (!watch->newest.drawn.heaviest.k && is_sampled(watch, now)));
 }
 
-/* Stages with the seconds since each was heard. */
+/* Returns the stages with the seconds since the last status of each. */
 static json_t *
 show_status(const struct watch *watch)
 {
@@ -522,14 +524,14 @@ show_status(const struct watch *watch)
             mem_format("%s %jd", s->status.stage, (intmax_t)s->status.number);
         json_t *stage = show_stage(&s->status);
 
-        json_object_set_new(stage, "heard", json_real(clock_now() - s->heard));
+        json_object_set_new(stage, "age", json_real(clock_now() - s->heard));
         json_object_set_new(all, name, stage);
         free(name);
     }
     return all;
 }
 
-/* As its trainer said it, else as the folder has it. */
+/* The trainer's last batch, or else that of the run directory. */
 const struct batch_view *
 watch_newest(struct watch *watch)
 {
@@ -537,10 +539,10 @@ watch_newest(struct watch *watch)
 
     if (!watch->newest.n && !watch->cache.n)
         picture_step(&watch->pictures, -1, 0, &watch->newest);
-    // pages that ask again and again leave others what those ask about
+    // a page that reloads often must not replace the batches of other pages
     if (watch->newest.n &&
-        (!watch->cache.n || now - watch->shown_at >= batch_s)) {
-        watch->shown_at = now;
+        (!watch->cache.n || now - watch->answered_at >= batch_s)) {
+        watch->answered_at = now;
         batch_cache_add(&watch->cache, &watch->newest);
     }
     return batch_cache_newest(&watch->cache);
@@ -593,7 +595,7 @@ watch_show(struct watch *watch)
         history_show(&watch->history, POINTS), "status", show_status(watch),
         "log", watch->log, "results", watch->results, "map",
         map_frames_show(watch->maps), "samples", samples_show(&watch->samples),
-        "beside", show_compared(watch), "batch", batch);
+        "compared", show_compared(watch), "batch", batch);
     free(copy);
     free(folder);
     return all;

@@ -16,22 +16,21 @@
 
 enum { COMPARE_MOST = 7 };
 
-/* Where a run is. */
+/* Where a run is, and what to show of it. */
 struct watch_where {
     struct stage_options stage;
     const char *events, *data;
-    const char *const *compare; /* [n_compare] other runs, whose curves are
-                                 * shown */
+    const char *const *compare; /* [n_compare] other runs: only their curves */
     size_t n_compare;           /* up to COMPARE_MOST */
-    size_t points;              /* of a map */
+    size_t points;              /* on a map */
 };
 
-/* What is known of a run: from its folder, and from what its trainer says. */
+/* The state of a run, from its directory and from its trainer's messages. */
 struct watch {
     struct watch_where where;
     struct stage stage;
     struct run_live live;
-    struct hub *hub; /* to which it publishes */
+    struct hub *hub; /* pages */
     struct history history;
     struct pictures pictures;
     struct map_frames *maps;
@@ -40,52 +39,54 @@ struct watch {
     struct history compared[COMPARE_MOST]; /* of the other runs */
     struct samples samples;
     struct chain_trail trail;
-    int connected;           /* events come, or a status */
-    double looked_at;        /* when the folder was looked into */
-    struct wire_drawn drawn; /* in the newest step, until its embeddings come */
+    int connected;           /* an event or a status was received */
+    double read_at;          /* when the directory was read last */
+    struct wire_drawn drawn; /* of the newest step, until its embeddings come */
     struct batch_view newest;
     struct batch_cache cache;
-    struct batch_view linked;    /* one that was asked for, of the folder */
-    double cached_at, shown_at;  /* when a batch was cached last for pages that
-                                  hear of it, and for one that asked for all */
-    double heard_at, drawn_at;   /* when embeddings were heard first, and what
-                                    was drawn last; 0: not yet */
-    struct wire_metrics pending; /* the newest line, .. */
-    int is_pending;              /* .. where it is not yet sent */
-    double sent_at;
-    double tau; /* as the trainer said it last; 0: not heard */
+    struct batch_view stored; /* last one read from the directory */
+    /* when a batch was added to the cache: published, or in an answer */
+    double published_at, answered_at;
+    double first_at; /* when the first embeddings came; 0: not yet */
+    double drawn_at; /* when the last `drawn` came; 0: not yet */
+    struct wire_metrics pending; /* metrics to publish next */
+    int is_pending;
+    double sent_at; /* when metrics were published last */
+    double tau;     /* the trainer's latest temperature; 0: unknown */
 };
 
-/* watch_open() reads what is there and connects to the trainer; it dies where
- * that fails.  `where` must stay.  Before other threads are started. */
+/*
+ * watch_open() reads the run directory and connects to the trainer; it exits
+ * with an error if that fails.  Call it before other threads are started.
+ *   where  must live as long as *watch
+ */
 void watch_open(struct watch *watch, const struct watch_where *where);
 void watch_close(struct watch *watch);
 
-/* watch_hear() takes in what came and tells pages, for a moment at most: a
- * trainer of a thousand steps a second does not keep pages from being served.
- * They are told of 20 lines of metrics a second, then; watch_show() has them
- * all. */
-void watch_hear(struct watch *watch);
+/* watch_poll() reads the trainer's messages for 50 ms at most, so that HTTP
+ * requests are answered in between, and publishes them to pages: metrics 20
+ * times a second at most, though watch_show() has all. */
+void watch_poll(struct watch *watch);
 
-/* watch_waits() returns 1 while a trainer is at work of which no batch, or not
- * how its stages are, was heard yet. */
-int watch_waits(const struct watch *watch);
+/* watch_is_incomplete() returns 1 while a trainer runs and its first batch, the
+ * status of its stages, or the first `drawn` of a sampler has not come. */
+int watch_is_incomplete(const struct watch *watch);
 
-/* watch_show() returns all that a page begins with. */
+/* watch_show() returns the data that a page starts with. */
 json_t *watch_show(struct watch *watch);
 
-/* watch_newest() returns the batch that a page would begin with, or NULL. */
+/* watch_newest() returns the batch that a page starts with, or NULL. */
 const struct batch_view *watch_newest(struct watch *watch);
 
-/* watch_batch() returns the batch of a step, with its embeddings while they are
- * cached; NULL where the run has no such step.  Good until the next call. */
+/* watch_batch() returns the batch of a step, with embeddings if it is cached;
+ * NULL if the run has no such step.  It is valid until the next call. */
 const struct batch_view *watch_batch(struct watch *watch, int64_t epoch,
                                      int64_t step);
 json_t *watch_show_batch(struct watch *watch, const struct batch_view *batch);
 
-/* Of a batch with embeddings: watch_embeddings() returns these with the
- * temperature of now (batch_view_embeddings()); watch_anchor() returns {drawn,
- * trail} of a row, as batch_view_drawn() and chain_trail_show() have them. */
+/* For a batch with embeddings, watch_embeddings() returns these with the
+ * present temperature (batch_view_embeddings()), and watch_anchor() {drawn,
+ * trail} of a row (batch_view_drawn(), chain_trail_show()). */
 json_t *watch_embeddings(struct watch *watch, const struct batch_view *batch);
 json_t *watch_anchor(struct watch *watch, const struct batch_view *batch,
                      size_t row);

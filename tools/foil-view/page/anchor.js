@@ -1,4 +1,4 @@
-/* One anchor: its views, its heaviest negatives, and how its weight is spread. */
+/* The anchor: its views, its heaviest negatives, and a histogram of its cosines. */
 
 import { pickAnchor, placeOf, viewOf } from './batch.js';
 import { addDownloads } from './download.js';
@@ -9,15 +9,15 @@ import {
   formatShare,
   make,
   makeTable,
-  say,
+  phrase,
 } from './dom.js';
 import { nameOf, onChange, run } from './model.js';
 import { isText, makeImage, makeName, makeText, makeTile, makeView } from './picture.js';
-import { clearSpread, drawSpread } from './spread.js';
+import { clearHistogram, drawHistogram } from './histogram.js';
 import { drawTrail } from './trail.js';
 
 const section = find('#anchor');
-let shown = null;     // the anchor on the panel, also while another one is on its way
+let shown = null;     // the anchor on the panel, until the next one is loaded
 
 export function startAnchor() {
   addDownloads(section, listNegatives, () => shown);
@@ -27,12 +27,12 @@ export function startAnchor() {
 function drawAnchor() {
   const anchor = shown = run.anchor;
   section.hidden = false;
-  find('.who', section).replaceChildren(...drawViews(anchor), drawName(anchor));
+  find('.views', section).replaceChildren(...drawViews(anchor), drawName(anchor));
   find('.downloads', section).hidden = !anchor.negatives;
-  find('.say', section).ariaLive = run.held ? 'polite' : 'off';    // not each second
-  find('.say', section).replaceChildren(...describeWeights(anchor));
+  find('.text', section).ariaLive = run.held ? 'polite' : 'off';    // not once a second
+  find('.text', section).replaceChildren(...describeWeights(anchor));
   find('.table', section).replaceChildren();
-  clearSpread(section);
+  clearHistogram(section);
   drawTrail(find('.trail', section), anchor);
   if (!anchor.negatives) return;
   if (anchor.drawn?.negatives.length) drawDrawn(anchor);
@@ -51,12 +51,12 @@ function drawViews(anchor) {
       {
         ariaPressed: view === anchor.view,
         onclick: () => setView(view),
-        title: 'Take this view as the anchor',
+        title: 'Make this view the anchor',
       },
       figure(makeTile(batch, placeOf(anchor.row), view), nameView(view)),
     ),
   );
-  return [figure(makeImage(anchor.id), 'as stored'), ...views];
+  return [figure(makeImage(anchor.id), 'original'), ...views];
 }
 
 function drawName(anchor) {
@@ -69,7 +69,8 @@ function drawName(anchor) {
   if (anchor.own != null)
     name.append(
       make('br'),
-      ...say`${run.batch.texts ? 'image and text' : 'its two views'}: cosine ${formatCosine(anchor.own)}`,
+      run.batch.texts ? 'cosine of image and text: ' : 'cosine of its two views: ',
+      ...phrase`${formatCosine(anchor.own)}`,
     );
   return name;
 }
@@ -78,23 +79,23 @@ function describeWeights({ mass, beta, reason, drawn }) {
   if (!mass) return [reason];
   if (drawn) return describeDrawn(drawn, mass, beta);
   return [
-    ...say`A negative weighs as in the softmax of cosine / ${formatNumber(1 / beta)} (the temperature). `,
-    ...say`The weight is spread as if over ${formatNumber(mass.effective, 1)} negatives`,
-    ...mass.same == null ? ['.'] : say`; ${formatShare(mass.same)} of it is on the anchor’s own class: false negatives.`,
+    ...phrase`Weight: softmax of cosine / ${formatNumber(1 / beta)} (temperature). `,
+    ...phrase`Effective number of negatives: ${formatNumber(mass.effective, 1)}. `,
+    ...mass.same == null ? [] : phrase`${formatShare(mass.same)} of the weight is on the anchor’s class: false negatives.`,
   ];
 }
 
-/* What a sampler drew, beside what the softmax over the batch would say. */
+/* The sampler's weights, compared with the softmax over the batch. */
 function describeDrawn({ sampler, columns, outside, effective, negatives }, mass, beta) {
   const same = negatives
     .filter(negative => negative.same)
     .reduce((sum, { weight }) => sum + weight, 0);
   return [
-    ...say`The sampler${sampler ? ` ${sampler}` : ''} weighed ${columns} rows: the weight is spread as if over ${formatNumber(effective, 1)} of them, `,
-    ...say`${formatShare(outside)} of it outside of the batch`,
-    ...mass.same == null ? ['. '] : say`, ${formatShare(same)} of it on the anchor’s own class: false negatives. `,
-    ...say`The line in a bar is the softmax of cosine / ${formatNumber(1 / beta)} (the temperature) over the batch, as if over ${formatNumber(mass.effective, 1)}`,
-    ...mass.same == null ? ['.'] : say`, ${formatShare(mass.same)} of it on the own class.`,
+    ...phrase`Weight by the sampler${sampler ? ` ${sampler}` : ''}, over ${columns} rows. Effective number: ${formatNumber(effective, 1)}. `,
+    ...phrase`${formatShare(outside)} of the weight is outside the batch`,
+    ...mass.same == null ? ['. '] : phrase`, ${formatShare(same)} on the anchor’s class (false negatives). `,
+    ...phrase`Line in a bar: softmax of cosine / ${formatNumber(1 / beta)} (temperature) over the batch, effective number ${formatNumber(mass.effective, 1)}`,
+    ...mass.same == null ? ['.'] : phrase`, ${formatShare(mass.same)} on the anchor’s class.`,
   ];
 }
 
@@ -117,11 +118,11 @@ function drawDrawn({ drawn: { negatives } }) {
   ]);
   find('.table', section).replaceChildren(
     makeTable(
-      `The ${negatives.length} negatives to which the sampler gave the most weight`,
+      `The sampler’s ${negatives.length} heaviest negatives`,
       [
-        makeUnseen('view'),
+        makeHidden('view'),
         'negative',
-        makeUnseen('weight as a bar'),
+        makeHidden('weight as a bar'),
         'weight',
         'softmax',
         'cosine',
@@ -141,14 +142,13 @@ function drawDrawnView({ id, row, view, epoch }) {
 
 function nameDrawn(negative) {
   const { id, row } = negative;
-  if (id < 0) return 'a feature of the bank';
-  const worded = row != null && isText(run.batch, viewOf(row));
-  return worded
+  if (id < 0) return 'feature of the bank';
+  return row != null && isText(run.batch, viewOf(row))
     ? drawNegativeText({ ...negative, column: placeOf(row) })
     : drawNegativeName(negative);
 }
 
-const makeUnseen = words => make('span', { className: 'unseen' }, words);
+const makeHidden = words => make('span', { className: 'visually-hidden' }, words);
 
 function drawNegatives({ negatives, mass, epoch }) {
   const most = negatives[0]?.weight || 1;
@@ -166,13 +166,13 @@ function drawNegatives({ negatives, mass, epoch }) {
   find('.table', section).replaceChildren(
     makeTable(
       `The ${negatives.length} heaviest negatives have ${formatShare(mass.shown)} of the weight`,
-      [makeUnseen('view'), 'negative', makeUnseen('weight as a bar'), 'weight', 'cosine'],
+      [makeHidden('view'), 'negative', makeHidden('weight as a bar'), 'weight', 'cosine'],
       rows,
     ),
   );
 }
 
-/* The share as a bar; the mark is another share, a line over it, or null. */
+/* A share as a bar; mark is another share, drawn as a line, or null. */
 function makeBar(share, same, mark = null) {
   const bar = make(
     'span',
@@ -189,31 +189,31 @@ function drawNegativeName({ label, id, same, view }) {
     { title: view < 0 ? `image ${id}` : `image ${id}, view ${view + 1}` },
     makeName(label, id),
   );
-  if (same) name.append(' ', make('span', { className: 'tag' }, 'own class'));
+  if (same) name.append(' ', make('span', { className: 'tag' }, 'same class'));
   return name;
 }
 
-/* A text, beside the picture of its image. */
+/* A text, next to the picture of its image. */
 function drawNegativeText({ column, same }) {
   const name = make('span', {}, makeText(run.batch, column));
-  if (same) name.append(' ', make('span', { className: 'tag' }, 'own class'));
+  if (same) name.append(' ', make('span', { className: 'tag' }, 'same class'));
   return name;
 }
 
 function drawCosines({ histogram, own, view }) {
   if (!histogram) return;
   const others = run.batch.texts ? ['texts', 'images'][view] : 'images';
-  drawSpread(find('.spread', section),
-    `Cosines of the anchor to all other ${others}; its own has ${formatCosine(own)}`,
-    [{ name: `all other ${others}`, counts: histogram, colour: 'var(--soft)' }],
-    { name: run.batch.texts ? 'own' : 'own other view', cosine: own });
+  drawHistogram(find('.histogram', section),
+    `Cosines of the anchor with other ${others}; with its own: ${formatCosine(own)}`,
+    [{ name: `other ${others}`, counts: histogram, colour: 'var(--soft)' }],
+    { name: run.batch.texts ? 'own' : 'other view', cosine: own });
 }
 
 function listNegatives() {
   const { negatives = [], drawn } = shown;
   if (drawn)
     return [
-      ['image', 'class', 'view', 'weight', 'softmax', 'cosine', 'own class'],
+      ['image', 'class', 'view', 'weight', 'softmax', 'cosine', 'same class'],
       ...drawn.negatives.map(n => [
         n.id,
         nameOf(n.label, n.id),
@@ -225,7 +225,7 @@ function listNegatives() {
       ]),
     ];
   return [
-    ['image', 'class', 'view', 'weight', 'cosine', 'own class'],
+    ['image', 'class', 'view', 'weight', 'cosine', 'same class'],
     ...negatives.map(n => [
       n.id,
       nameOf(n.label, n.id),

@@ -1,5 +1,5 @@
-/* The board: all images of the batch with their views, and the pairs of
- * different images that the encoder finds most alike. */
+/* The board: all images of the batch with their views, and the most similar pairs of
+ * different images. */
 
 import { addDownloads } from './download.js';
 import {
@@ -13,20 +13,20 @@ import {
   make,
   makeSvg,
   makeTable,
-  say,
+  phrase,
 } from './dom.js';
 import { pickAnchor, placeOf, viewOf } from './batch.js';
 import { nameOf, onChange, run } from './model.js';
 import { orderBatch } from './order.js';
 import { cutTile, makeName, makeText } from './picture.js';
 
-/* More would neither fit a screen nor be seen. */
+/* More tiles would not fit on a screen. */
 const MOST_TILES = 512;
 
 const section = find('#board'),
   box = find('.tiles', section),
   arcs = find('.arcs', section);
-let by = 'likeness', tiles = [];
+let by = 'similarity', tiles = [];
 
 export function startBoard() {
   for (const button of findAll('[data-order]', section))
@@ -41,13 +41,13 @@ export function startBoard() {
   onChange('batch', drawBoard);
   onChange('anchor', markAnchor);
   new ResizeObserver(drawArcs).observe(box);
-  find('.say', section).textContent = describeNothing();
+  find('.text', section).textContent = describeNothing();
 }
 
 function describeNothing() {
-  if (run.all.batch) return 'The pictures of the batch are on their way.';
-  return run.all.living ? 'There is no batch yet: the first comes with the first step.'
-    : 'There is no batch to show: the run is not training now, and has no step.';
+  if (run.all.batch) return 'Loading the batch.';
+  return run.all.living ? 'No batch yet.'
+    : 'No batch: the run has no steps, or its data set was not found.';
 }
 
 function setOrder(order) {
@@ -55,17 +55,17 @@ function setOrder(order) {
   drawBoard();
 }
 
-/* Likeness wants embeddings, classes want labels. */
+/* Ordering by similarity needs embeddings, by class labels. */
 function markOrder(order, { known, labels }) {
   for (const button of findAll('[data-order]', section))
     button.ariaPressed = button.dataset.order === order;
-  find('[data-order=likeness]', section).hidden = !known;
+  find('[data-order=similarity]', section).hidden = !known;
   find('[data-order=class]', section).hidden = labels.every(label => label < 0);
 }
 
 function drawBoard() {
   const { batch } = run;
-  const order = by === 'likeness' && !batch.known ? 'plan' : by;
+  const order = by === 'similarity' && !batch.known ? 'plan' : by;
   section.classList.remove('empty');
   batch.order = orderBatch(batch, order);
   markOrder(order, batch);
@@ -73,7 +73,7 @@ function drawBoard() {
   const shown = batch.order.slice(0, MOST_TILES);
   makeTiles(batch);
   box.style.setProperty('--views', batch.pictures);
-  box.classList.toggle('worded', Boolean(batch.texts));
+  box.classList.toggle('with-texts', Boolean(batch.texts));
   box.style.setProperty(
     '--side',
     shown.length > 256 ? '20px' : shown.length > 160 ? '26px' : '',
@@ -91,38 +91,37 @@ function drawBoard() {
 function describeBatch(batch) {
   const { epoch, step, ids, views, known, texts } = batch;
   find('.which', section).textContent =
-    `epoch ${epoch + 1}, step ${step + 1}: ${ids.length} images, ${texts ? 'each with a text' : `${views} views of each`}` +
-    (ids.length > MOST_TILES ? `; ${MOST_TILES} are shown` : '');
-  find('.say', section).replaceChildren(...known ? describePairs(batch) : [
-    'The run is not training now, and a run does not store its embeddings: these are the views of its last batch, made again, without similarities, pairs and weights.']);
+    `epoch ${epoch + 1}, step ${step + 1}: ${ids.length} images, ${texts ? 'with a text each' : `${views} views each`}` +
+    (ids.length > MOST_TILES ? `; ${MOST_TILES} shown` : '');
+  find('.text', section).replaceChildren(...known ? describePairs(batch) : [
+    'The embeddings of this batch are not stored: the page shows its views, without similarities and weights.']);
 }
 
 function describePairs({ pairs, same, texts, cosines }) {
   const words = texts
-    ? ['An image and its text are pulled together, images and texts of others pushed apart. ',
-      ...say`Of the texts of the batch, ${formatShare(countFirst(cosines))} of the images are nearest to their own. `]
-    : ['The two views of an image are pulled together, views of different images pushed apart. '];
+    ? ['Training pulls an image and its text together and pushes other images and texts away. ',
+      ...phrase`${formatShare(countFirst(cosines))} of the images are nearest to their own text. `]
+    : ['Training pulls the two views of an image together and pushes other images away. '];
   if (same != null)
-    words.push(...say`${pairs.filter(pair => pair[3]).length} of the ${pairs.length} hardest pairs, and `,
-      ...say`${formatShare(same)} of all pairs, are of one class: false negatives, which training is not told. `);
-  return [...words, ...describePlan(), 'Click an image: it becomes the anchor.'];
+    words.push(...phrase`${pairs.filter(pair => pair[3]).length} of the ${pairs.length} hardest pairs and `,
+      ...phrase`${formatShare(same)} of all pairs are of the same class: false negatives. Training never sees labels. `);
+  return [...words, ...describePlan(), 'Click an image to make it the anchor.'];
 }
 
-/* How hard the selector made the batches of this epoch, where it planned them from
- * embeddings. */
+/* The mean loss of this epoch's batches, if the selector planned them from embeddings. */
 function describePlan() {
   const { columns } = run.all.metrics, planned = columns['plan.mean'] ?? [];
   const i = planned.findLastIndex(
     (loss, i) => loss != null && columns.epoch[i] === run.batch.epoch,
   );
   if (i < 0) return [];
-  return say`By the embeddings after epoch ${columns['plan.from'][i] + 1}, batches of this epoch have a mean loss of ${formatNumber(
+  return phrase`Mean batch loss by the embeddings after epoch ${columns['plan.from'][i] + 1}: ${formatNumber(
     planned[i],
     2,
-  )} as planned, and of ${formatNumber(columns['plan.random_mean'][i], 2)} shuffled. `;
+  )} as planned, ${formatNumber(columns['plan.random_mean'][i], 2)} shuffled. `;
 }
 
-/* The share of images whose own text is the nearest of all. */
+/* The share of images that are nearest to their own text. */
 function countFirst(cosines) {
   const n = Math.sqrt(cosines.length);
   let first = 0;
@@ -152,7 +151,7 @@ function fillTile(tile, batch, place) {
   const id = batch.ids[place], label = batch.labels[place], name = nameOf(label, id);
   tile.className = `tile ${formOf(label)}`;
   tile.style.setProperty('--hue', hueOf(label));
-  tile.title = `${name} · image ${id}` + (batch.known ? ` · ${batch.texts ? 'with its text' : 'its two views'}: cosine ${formatCosine(batch.own[place])}` : '');
+  tile.title = `${name} · image ${id}` + (batch.known ? ` · cosine of ${batch.texts ? 'image and text' : 'its two views'}: ${formatCosine(batch.own[place])}` : '');
   tile.ariaLabel = tile.title;
   findAll('.picture', tile).forEach((picture, view) =>
     cutTile(picture, batch, place, view),
@@ -173,18 +172,18 @@ function drawArcs() {
   );
 }
 
-/* A number that would lie over one of a more alike pair is left to the table. */
+/* Whether a number does not cover that of a more similar pair. */
 const isFree = ({ at: [x, y] }, i, all) =>
   all.slice(0, i).every(({ at }) => Math.abs(at[0] - x) > 24 || Math.abs(at[1] - y) > 11);
 
-/* Words stay readable: then arcs end at pictures. */
+/* Where an arc ends; with texts in the middle of the picture, so that it crosses no text. */
 const middleOf = tile => [
   tile.offsetLeft + (run.batch.texts ? tile.offsetHeight : tile.offsetWidth) / 2,
   tile.offsetTop + tile.offsetHeight / 2,
 ];
 
-/* A curve over two tiles, with a halo, so that it is seen on any picture; its number
- * stands in its middle, or where words would lie there, on its first picture. */
+/* A curve between two tiles, with a halo to be visible on any picture. Its number is in
+ * its middle, or with texts on its first picture. */
 function makeArc([i, j, cosine, same]) {
   const [x0, y0] = middleOf(tiles[i]), [x1, y1] = middleOf(tiles[j]);
   const length = Math.hypot(x1 - x0, y1 - y0) || 1,
@@ -204,7 +203,7 @@ function makeArc([i, j, cosine, same]) {
   };
 }
 
-/* ---- the same as text ---- */
+/* ---- pairs as a table ---- */
 
 function listPairs() {
   const { ids, labels, pairs = [] } = run.batch;
@@ -224,11 +223,11 @@ function listPairs() {
 function drawPairs(batch) {
   if (!batch.known) return;
   const [head, ...rows] = listPairs();
-  find('.table', section).replaceChildren(makeTable('Hardest pairs of different images, the most alike first', head, rows));
+  find('.table', section).replaceChildren(makeTable('Hardest pairs of different images, most similar first', head, rows));
 }
 
-/* What the colours under the tiles mean; beyond ten classes they repeat, and
- * the name of each tile tells more than they do. */
+/* The legend of the colours under the tiles. Beyond ten classes colours repeat, and
+ * there is none. */
 function drawClasses({ labels }) {
   const classes = [...new Set(labels)].filter(label => label >= 0).sort((a, b) => a - b);
   find('.classes', section).replaceChildren(
@@ -249,11 +248,11 @@ function markAnchor() {
     tile.classList.toggle('near', near.has(i));
     tile.classList.toggle('false', Boolean(near.get(i)));
     tile.ariaCurrent = i === place;
-    tile.tabIndex = i === tabbed ? 0 : -1;    // arrows go to the others
+    tile.tabIndex = i === tabbed ? 0 : -1;    // arrow keys reach the others
   });
 }
 
-/* Moves the anchor by so many places in the order on the board. */
+/* Moves the anchor by a number of places in the order on the board. */
 export function moveAnchor(by) {
   const { anchor, batch } = run;
   if (!anchor) return;
@@ -265,7 +264,7 @@ export function moveAnchor(by) {
   if (focused) tiles[place].focus();
 }
 
-/* How many tiles stand in a row. */
+/* The number of tiles in a row. */
 export function countAcross() {
   const shown = findAll('.tile', box), top = shown[0]?.offsetTop;
   return shown.filter(tile => tile.offsetTop === top).length || 1;

@@ -1,15 +1,15 @@
-/* What the page computes from the embeddings of a batch: cosines, the most alike
- * pairs, and the weights of an anchor's negatives. A row is view * n + place. */
+/* Computes from the embeddings of a batch: cosines, the most similar pairs, and the
+ * weights of an anchor's negatives. A row is view * n + place. */
 
 /** n images with their classes, -1: none, and unit vectors z, [views, n, d]. With texts,
- * view 0 are the images and view 1 their texts.
+ * view 0 is the images and view 1 their texts.
  * @typedef {{ids: number[], labels: number[], views: number, texts?: string[],
  *   z: Float32Array}} Batch */
 
-/** Two places, the greater cosine of their views, and whether they are of one class.
+/** Two places, the greater cosine of their views, and whether they have the same class.
  * @typedef {[number, number, number, boolean]} Pair */
 
-/** A negative that a sampler drew; row: null where it is not in the batch.
+/** A negative that a sampler drew; row: null if it is outside the batch.
  * @typedef {{id: number, label: number, view: number, epoch: number, weight: number,
  *   cosine: number, row: number | null}} Drawn */
 
@@ -20,13 +20,13 @@ const round = x => Number(x.toPrecision(6));
 
 const isSame = (label, other) => label >= 0 && label === other;
 
-/** The cosines of views 0 with views 1, or where there are none, with views 0: [n, n].
+/** The cosines of views 0 with views 1, or with views 0 if there is one view: [n, n].
  * @param {Batch} batch */
 export function compareViews({ ids, views, z }) {
   const n = ids.length, d = z.length / views / n, cosines = new Float32Array(n * n);
   const a = Float64Array.from(z.subarray(0, n * d)),
     b = views > 1 ? Float64Array.from(z.subarray(n * d, 2 * n * d)) : a;
-  // two by two, which takes a fifth of the time; of an odd number, the last one twice
+  // two by two rows take a fifth of the time; for an odd n the last row is done twice
   for (let i = 0; i < n; i += 2)
     for (let j = 0; j < n; j += 2) {
       const i1 = Math.min(i + 1, n - 1), j1 = Math.min(j + 1, n - 1);
@@ -47,7 +47,7 @@ export function compareViews({ ids, views, z }) {
   return cosines;
 }
 
-/** The most alike pairs of different images, the most alike first.
+/** The most similar pairs of different images, most similar first.
  * @param {Batch} batch
  * @param {Float32Array} cosines
  * @returns {Pair[]} */
@@ -66,7 +66,7 @@ export function findPairs({ ids, labels }, cosines) {
     [i, j, round(cosine), isSame(labels[i], labels[j])]);
 }
 
-/** The share of pairs of places that are of one class; null where nothing has a class.
+/** The share of pairs of places with the same class; null if there are no classes.
  * @param {number[]} labels */
 export function shareClasses(labels) {
   const n = labels.length, counts = new Map();
@@ -89,7 +89,7 @@ export function describeBatch(batch) {
   };
 }
 
-/** How many cosines are in each of so many bins from -1 to 1.
+/** The number of cosines in each bin from -1 to 1.
  * @param {Iterable<number>} cosines */
 export function countBins(cosines, bins = 40) {
   const counts = Array(bins).fill(0);
@@ -98,9 +98,9 @@ export function countBins(cosines, bins = 40) {
   return counts;
 }
 
-/** The negatives of a row, which are all rows of other images, or with texts, those of
- * the other kind; its cosines with all rows; and weights: exp(beta cosine) over the sum
- * of all negatives, or 0.
+/** The negatives of a row, which are all rows of other images, or with texts only those
+ * of the other kind; its cosines with all rows; and the weights of all rows:
+ * exp(beta cosine) over the sum for all negatives, 0 for other rows.
  * @param {Batch} batch
  * @param {number} row
  * @param {number} beta */
@@ -120,8 +120,8 @@ function weighRow({ ids, views, texts, z }, row, beta) {
   return { cosines, negatives, weights: weights.map(weight => weight / (sum || 1)) };
 }
 
-/** An anchor with its heaviest negatives; and with the softmax beside what a sampler
- * drew for it.
+/** An anchor with its heaviest negatives by the softmax, and with the negatives that a
+ * sampler drew, each with its softmax.
  * @param {Batch & {epoch: number, step: number}} batch
  * @param {number} row
  * @param {number} beta

@@ -1,16 +1,15 @@
-/* Curves of all numbers of the steps: raw values faint, and their moving mean;
- * what is exact, such as a schedule, as it is.
- * All share one window of steps and one step that is pointed at. */
+/* Curves of all metrics: raw values faint, and their moving mean; exact values, such as
+ * a schedule, without a mean. All plots share the zoom and the step at the mouse. */
 
 import { addDownloads } from './download.js';
 import { find, formatNumber, make } from './dom.js';
-import { groupColumns, wordOf } from './groups.js';
+import { groupColumns, nameColumn } from './groups.js';
 import { delay, onChange, run } from './model.js';
 import { makeGraph, makeKey, styleOf } from './plot.js';
 
 const section = find('#curves'), box = find('.plots', section);
 let plots = [];
-let zoomed = null; // the first and last step that are seen, null: all
+let zoomed = null; // the first and last visible step, null: all
 
 export function startCurves() {
   addDownloads(section, listMetrics, () =>
@@ -24,7 +23,7 @@ export function startCurves() {
 }
 
 /* All runs of the page, its own first. */
-const listRuns = () => [run.all, ...run.all.beside ?? []];
+const listRuns = () => [run.all, ...run.all.compared ?? []];
 const isCompared = () => listRuns().length > 1;
 
 function makePlots() {
@@ -34,19 +33,19 @@ function makePlots() {
   box.replaceChildren();
   plots = groups.map(makePlot);
   if (!plots.length)
-    box.append(make('p', { className: 'say' }, 'Curves begin with the second step.'));
+    box.append(make('p', { className: 'text' }, 'Curves start at the second step.'));
 }
 
-/* One run has a plot for names of a kind, several have one for each name: then
- * hues tell runs apart. */
+/* For one run a plot shows the columns of a group; for several runs it shows one column,
+ * with a colour for each run. */
 function listGroups() {
   const groups = groupColumns(run.all.metrics.columns);
   return !isCompared() ? groups : groups.flatMap(group =>
     group.names.map(name => ({ ...group, names: [name], title: group.title +
-      (group.names.length > 1 ? `: ${wordOf(name)}` : '') })));
+      (group.names.length > 1 ? `: ${nameColumn(name)}` : '') })));
 }
 
-/* Plots that nobody sees wait until the page is scrolled to them. */
+/* Draws only plots in the window. */
 function drawPlots() {
   if (document.hidden) return;
   if (!plots.length) makePlots();
@@ -62,7 +61,7 @@ function isSeen({ canvas }) {
   return bottom > 0 && top < innerHeight;
 }
 
-/* ---- the axis: steps that any run has, and where those of a run are on it ---- */
+/* ---- the axis: the steps of all runs, and the place of each step on it ---- */
 
 let axis = { steps: [], places: new Map() };
 
@@ -84,7 +83,7 @@ function makeAxis() {
 }
 
 /* A column of a run, at the steps of the axis. */
-function spreadOut(metrics, column) {
+function alignColumn(metrics, column) {
   const places = axis.places.get(metrics);
   if (!places) return column;
   const spread = Array(axis.steps.length).fill(null);
@@ -96,13 +95,13 @@ const lastRow = () => axis.steps.length - 1;
 
 /* ---- one plot ---- */
 
-/* The lines of a plot: names of one run, or runs that have the name. */
+/* The lines of a plot: columns of one run, or one column of several runs. */
 const listLines = ({ names }) =>
   isCompared()
     ? listRuns()
         .filter(({ metrics }) => metrics.columns[names[0]])
         .map(({ run: word, metrics }) => ({ word, metrics, name: names[0] }))
-    : names.map(name => ({ word: wordOf(name), metrics: run.all.metrics, name }));
+    : names.map(name => ({ word: nameColumn(name), metrics: run.all.metrics, name }));
 
 const columnOf = ({ metrics, name }) => metrics.columns[name] ?? [];
 
@@ -136,8 +135,8 @@ function makePlot(group) {
   return plot;
 }
 
-/* Two series for each line, the raw ones below: Dygraph wants different names
- * for them. */
+/* Two series for each line, first the raw ones, which are drawn below. Dygraph requires
+ * different names. */
 function nameSeries(hues) {
   const series = {}, opacity = lastRow() > 1000 ? .1 : .25;    // many points make a band
   hues.forEach((hue, i) => {
@@ -153,14 +152,14 @@ function nameSeries(hues) {
 /* Rows of Dygraph: [step, raw, raw, ..., mean, mean, ...]. */
 function makeRows({ group, lines }) {
   const draw = work => lines.map(line =>
-    spreadOut(line.metrics, work(columnOf(line))));
+    alignColumn(line.metrics, work(columnOf(line))));
   const change = group.exact ? raw => raw : smooth;
   const series = [...draw(raw => raw), ...draw(change)];
   return axis.steps.map((step, i) => [step, ...series.map(column => column[i])]);
 }
 
-/* The moving mean over about 2.5 % of all values, 16 at least. What is told
- * once an epoch stays as it is until the next epoch. */
+/* The moving mean over about 2.5 % of all values, 16 at least. A value that comes once
+ * an epoch is constant until the next one. */
 function smooth(column) {
   const known = column.filter(value => value != null).length;
   const weight = known < column.length / 2 ? 1 : Math.min(1 / 16, 40 / known);
@@ -170,7 +169,7 @@ function smooth(column) {
   );
 }
 
-/* The number of a line at a step of the axis, or the last one where it has none there. */
+/* The value of a line at a step of the axis, or else its last value. */
 function findValue({ metrics, name }, row) {
   const places = axis.places.get(metrics), column = metrics.columns[name] ?? [];
   const at = places ? places.indexOf(row) : row;

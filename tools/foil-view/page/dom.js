@@ -1,9 +1,9 @@
-/* Small help with elements, numbers and colours. */
+/* Helpers for elements, numbers and colours. */
 
 export const find = (query, inside = document) => inside.querySelector(query);
 export const findAll = (query, inside = document) => [...inside.querySelectorAll(query)];
 
-/* An HTML element; properties that it does not have become attributes. */
+/* Makes an HTML element; unknown properties become attributes. */
 export function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties))
@@ -21,8 +21,8 @@ export function makeSvg(tag, attributes = {}, ...children) {
   return element;
 }
 
-/* Sentences with numbers in bold: say`${3} of ${4} pairs` gives nodes for append(). */
-export function say(words, ...values) {
+/* Text with bold numbers: phrase`${3} of ${4} pairs` returns nodes for append(). */
+export function phrase(words, ...values) {
   return words.flatMap((text, i) =>
     i < values.length ? [text, make('b', {}, String(values[i]))] : [text]);
 }
@@ -45,10 +45,12 @@ export function formatNumber(x, digits = 3) {
   return x.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : digits);
 }
 
-/* Not -0.00. */
+export const formatWhole = x => x.toLocaleString('en');
+
+/* Never -0.00. */
 export const formatCosine = x => Number(x.toFixed(2)).toFixed(2);
 
-export const formatShare = x => x == null ? '–' : `${(100 * x).toFixed(x && x < .1 ? 1 : 0)} %`;
+export const formatShare = x => x == null ? '–' : `${(100 * x).toFixed(x && x < .1 ? 1 : 0)}\u00a0%`;
 
 export function formatSpan(seconds) {
   if (seconds < 90) return `${Math.round(seconds)} s`;
@@ -56,7 +58,7 @@ export function formatSpan(seconds) {
   return `${(seconds / 3600).toFixed(1)} h`;
 }
 
-/* A variable of view.css as the colour that it is in the present theme. */
+/* The colour of a variable of view.css in the present theme. */
 export function colourOf(name) {
   const probe = document.body.appendChild(make('i', { style: `color: var(--${name})` }));
   const colour = getComputedStyle(probe).color;
@@ -64,8 +66,8 @@ export function colourOf(name) {
   return colour;
 }
 
-/* Classes have five hues in two forms, so that no two of ten look alike to
- * the colour-blind: the form tells them apart where the hue does not. */
+/* Classes have five hues in two forms: ten classes look different even to colour-blind
+ * readers. */
 export const hueOf = label => label < 0 ? 'var(--soft)' : `var(--hue-${label % 5})`;
 export const formOf = label =>
   Math.floor(Math.max(label, 0) / 5) % 2 ? 'striped' : 'plain';

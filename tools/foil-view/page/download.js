@@ -1,10 +1,10 @@
-/* Buttons that give the numbers behind a picture as a file. */
+/* Buttons that download the numbers of a panel. */
 
 import { find, make } from './dom.js';
 import { run } from './model.js';
 
-/* Puts a button CSV, and one JSON where `readWhole` is given, into the title of
- * a section. `readRows` returns rows of cells, the names of the columns first. */
+/* Adds a button CSV to the title of a section, and a button JSON if there is `readWhole`.
+ * `readRows` returns rows of cells, the names of the columns first. */
 export function addDownloads(section, readRows, readWhole) {
   const name = () => `${run.all.run}-${section.id}`;
   const title = find('h2', section);

@@ -3,10 +3,9 @@
 import { find, makeSvg } from './dom.js';
 import { run } from './model.js';
 
-/* A dot takes so many milliseconds from box to box; no more than so many a second
- * start. They move so often a second: each time a browser without a graphics
- * processor takes time that a trainer beside it may want. */
-const TRAVEL = 900, MOST_DOTS = 8, MOVES = 15;
+/* Milliseconds of a dot from box to box, new dots and moves per second. Moves are few,
+ * since drawing takes CPU time that a trainer on the same machine may need. */
+const TRAVEL_MS = 900, MOST_DOTS = 8, MOVES = 15;
 
 /* dots: {dot, path, length, begun} */
 let edges = [], svg = null, sent = 0, dots = [];
@@ -21,8 +20,8 @@ export function drawEdges(box, boxes) {
     ...edges.filter(edge => edge.name).map(edge => makeName(box, boxes, edge)));
 }
 
-/* Data goes select, negatives if there, augmenters, train, saved; what comes
- * back goes in a bow: embeddings for weights, features for the next plan. */
+/* Data flows from select through negatives, if any, augmenters and train to saved.
+ * Bows lead back: embeddings for weights, features for the next plan. */
 function listEdges(stages) {
   const negatives = stages.find(stage => stage.startsWith('negatives'));
   const augmenters = stages.filter(stage => stage.startsWith('augment')),
@@ -74,14 +73,14 @@ function areaOf(element, box) {
   };
 }
 
-/* Boxes stand side by side, or on a narrow page one below the other. */
-const standsBelow = (a, b) => Math.abs(b.top - a.top) > Math.abs(b.left - a.left);
+/* Boxes are side by side, or on a narrow page one below the other. */
+const isBelow = (a, b) => Math.abs(b.top - a.top) > Math.abs(b.left - a.left);
 
 function makePath(box, boxes, { from, to, bow }) {
   const a = areaOf(boxes[from], box), b = areaOf(boxes[to], box);
-  if (standsBelow(a, b))
-    return bow ? bowBeside(a, b, bow, box.clientWidth) : goDown(a, b);
-  return bow ? bowOver(a, b, bow) : goRight(a, b);
+  if (isBelow(a, b))
+    return bow ? bowAtSide(a, b, bow, box.clientWidth) : goDown(a, b);
+  return bow ? bowOver(a, b, bow, findRows(box, boxes)) : goRight(a, b);
 }
 
 function goRight(a, b) {
@@ -94,15 +93,27 @@ function goDown(a, b) {
   return `M${a.x} ${a.bottom}C${a.x} ${y} ${b.x} ${y} ${b.x} ${b.top}`;
 }
 
-function bowOver(a, b, bow) {
+/* The top and the bottom of all boxes. */
+function findRows(box, boxes) {
+  const areas = Object.values(boxes).map(element => areaOf(element, box));
+  return {
+    top: Math.min(...areas.map(area => area.top)),
+    bottom: Math.max(...areas.map(area => area.bottom)),
+  };
+}
+
+/* Bows over or under the boxes between. The middle of the curve, where its name is, is
+ * three quarters of the way from y0 to y. */
+function bowOver(a, b, bow, rows) {
   const y0 = bow > 0 ? a.bottom : a.top, y1 = bow > 0 ? b.bottom : b.top;
-  const y = bow > 0 ? Math.max(y0, y1) + 74 : Math.min(y0, y1) - 62;
+  const middle = bow > 0 ? Math.max(y0 + 46, rows.bottom + 18)
+    : Math.min(y0 - 46, rows.top - 18);
+  const y = y0 + (middle - y0) * 4 / 3;
   return `M${a.x} ${y0}C${a.x} ${y} ${b.x} ${y} ${b.x} ${y1}`;
 }
 
-/* So far out that the middle of the curve, where its name stands, is near the
- * edge: free of the boxes between. */
-function bowBeside(a, b, bow, width) {
+/* Bows out to the edge of the page, where its name covers no box. */
+function bowAtSide(a, b, bow, width) {
   const x0 = bow > 0 ? a.right : a.left,
     middle = bow > 0 ? width - 8 : 8,
     x = ((middle - x0 / 4) * 4) / 3;
@@ -111,12 +122,12 @@ function bowBeside(a, b, bow, width) {
 
 function makeName(box, boxes, { d, name, from, to }) {
   const path = makeSvg('path', { d }), middle = path.getPointAtLength(path.getTotalLength() / 2);
-  const upright = standsBelow(areaOf(boxes[from], box), areaOf(boxes[to], box));
+  const upright = isBelow(areaOf(boxes[from], box), areaOf(boxes[to], box));
   const turn = upright ? ` rotate(-90)` : '';
   return makeSvg('text', { transform: `translate(${middle.x} ${middle.y})${turn}`, dy: 4 }, name);
 }
 
-/* One batch was trained: a dot sets out on each line that batches take. */
+/* Starts a dot on each line of the dataflow, since a batch was trained. */
 export function sendDots() {
   const now = performance.now();
   if (document.hidden || now - sent < 1000 / MOST_DOTS) return;
@@ -125,8 +136,9 @@ export function sendDots() {
 }
 
 function sendDot(d, kind) {
-  const dot = makeSvg('circle', { r: 3.2, class: `dot ${kind}` }),
-    path = makeSvg('path', { d });
+  const path = makeSvg('path', { d }), { x, y } = path.getPointAtLength(0);
+  const transform = `translate(${x} ${y})`,
+    dot = makeSvg('circle', { r: 3.2, class: `dot ${kind}`, transform });
   svg.insertBefore(dot, find('text', svg));    // names stay readable
   dots.push({ dot, path, length: path.getTotalLength(), begun: performance.now() });
   if (dots.length === 1) moveDots();
@@ -135,7 +147,7 @@ function sendDot(d, kind) {
 function moveDots() {
   const now = performance.now();
   for (const { dot, path, length, begun } of dots) {
-    const share = Math.min(1, (now - begun) / TRAVEL),
+    const share = Math.min(1, (now - begun) / TRAVEL_MS),
       { x, y } = path.getPointAtLength(length * share);
     dot.setAttribute('transform', `translate(${x} ${y})`);
     if (share === 1) dot.remove();

@@ -1,60 +1,60 @@
-/* What foil view tells while the run goes on, put into the model. */
+/* Puts the events of foil view into the model. */
 
 import { showBatch } from './batch.js';
-import { delay, load, run, tell } from './model.js';
+import { delay, load, run, notify } from './model.js';
 import { isFile, listen, source } from './source.js';
 
-/* What comes while all is read waits for it, so that nothing is lost between. */
+/* Events that come while all data is loading; they are applied afterwards. */
 let early = [];
 
-const afterAll = take => body =>
-  early ? early.push(() => afterAll(take)(body)) : take(body);
+const whenLoaded = apply => body =>
+  early ? early.push(() => whenLoaded(apply)(body)) : apply(body);
 
-/* Resolves when foil view has answered, well or not. */
+/* Resolves when foil view is connected, or that has failed. */
 export function connect() {
   return new Promise(resolve => {
     listen({
-      metrics: afterAll(addMetrics),
-      status: afterAll(addStatus),
-      event: afterAll(addEvent),
-      batch: afterAll(addBatch),
-      map: afterAll(setMap),
-      result: afterAll(addResult),
-      samples: afterAll(addSamples),
-      beside: afterAll(addBeside),
-      again: afterAll(readAgain),
-      gap: afterAll(({ lost }) => countMissed(lost)),
-      missed: afterAll(countMissed),
-      connected: connected => { resolve(); afterAll(setConnected)(connected); },
+      metrics: whenLoaded(addMetrics),
+      status: whenLoaded(addStatus),
+      event: whenLoaded(addEvent),
+      batch: whenLoaded(addBatch),
+      map: whenLoaded(setMap),
+      result: whenLoaded(addResult),
+      samples: whenLoaded(addSamples),
+      compared: whenLoaded(addCompared),
+      reload: whenLoaded(reload),
+      gap: whenLoaded(({ lost }) => countMissed(lost)),
+      missed: whenLoaded(countMissed),
+      connected: connected => { resolve(); whenLoaded(setConnected)(connected); },
     });
     if (isFile) resolve();
   });
 }
 
-export function takeEarly() {
+export function applyEarly() {
   const waiting = early;
   early = null;
-  for (const take of waiting) take();
+  for (const apply of waiting) apply();
 }
 
-/* Foil view thins what it sends to 4,000 steps. When as many more have come
- * one by one, the page asks for the thinned ones again. */
+/* foil view sends at most 4,000 points. When as many more have come one by one, the page
+ * reloads them. */
 const MOST_POINTS = 8000;
 
 function addMetrics(step) {
   const { metrics } = run.all;
-  run.all.living = true;    // a run that had stopped goes on
+  run.all.living = true;    // a stopped run was resumed
   const fresh = addStep(metrics, step);
-  tell(fresh ? 'columns' : 'metrics');
-  if (metrics.total.length > MOST_POINTS) readAgain();
+  notify(fresh ? 'columns' : 'metrics');
+  if (metrics.total.length > MOST_POINTS) reload();
 }
 
-/* Of another run. */
-function addBeside({ run: number, step }) {
-  tell(addStep(run.all.beside[number].metrics, step) ? 'columns' : 'metrics');
+/* A step of another run. */
+function addCompared({ run: number, step }) {
+  notify(addStep(run.all.compared[number].metrics, step) ? 'columns' : 'metrics');
 }
 
-/* Puts a step behind the others; returns whether it has a number of a new name. */
+/* Appends a step; returns whether it has a new column. */
 function addStep(metrics, { total, values }) {
   dropSteps(metrics, total);
   const fresh = Object.keys(values).filter(name => !metrics.columns[name]);
@@ -66,7 +66,7 @@ function addStep(metrics, { total, values }) {
   return fresh.length > 0;
 }
 
-/* A run that goes on from a checkpoint does steps again. */
+/* Drops steps that a resumed run repeats. */
 function dropSteps({ total, columns }, first) {
   while (total.length && total.at(-1) >= first)
     for (const column of [total, ...Object.values(columns)]) column.pop();
@@ -75,38 +75,38 @@ function dropSteps({ total, columns }, first) {
 function addStatus(status) {
   const stage = `${status.stage} ${status.number}`;
   run.all.status[stage] = status;
-  run.heard[stage] = Date.now() / 1000;
-  tell('status');
+  run.lastSeen[stage] = Date.now() / 1000;
+  notify('status');
 }
 
-/* An early one may be in the log already. */
+/* An event during loading may be in the log already. */
 function addEvent(event) {
   const { log } = run.all;
   if (log.some(({ time, what }) => time === event.time && what === event.what)) return;
   log.push(event);
   if (event.what === 'stop') run.all.living = false;
-  tell('log');
+  notify('log');
 }
 
-/* An early one may be among the results already. */
+/* A result during loading may be there already. */
 function addResult(result) {
   const { results } = run.all, text = JSON.stringify(result);
   if (results.some(known => JSON.stringify(known) === text)) return;
   results.push(result);
-  tell('results');
+  notify('results');
 }
 
 function addSamples(samples) {
   run.all.samples = samples;
-  tell('samples');
+  notify('samples');
 }
 
 function setMap(map) {
   run.all.map = map;
-  tell('frame');
+  notify('frame');
 }
 
-/* A page that nobody sees asks for no pictures. */
+/* A hidden page loads no pictures. */
 function addBatch(batch) {
   if (!run.held && !document.hidden) showBatch(batch);
 }
@@ -115,28 +115,28 @@ async function setConnected(connected) {
   const returned = connected && run.lost && !run.connected;
   run.connected = connected;
   if (!connected) run.lost = true;
-  if (returned) await readAgain();
-  tell('state');
+  if (returned) await reload();
+  notify('state');
 }
 
-/* A page that missed messages, or whose connection was lost, may have missed
- * anything; of a run that was resumed some steps are not true any more. */
-async function readAgain() {
-  if (early) return;    // all is being read
+/* Loads all data again, since messages may be lost, or the run was resumed and steps
+ * are no longer valid. */
+async function reload() {
+  if (early) return;    // it is being loaded
   early = [];
-  const fine = await load().then(() => true, () => false);
-  takeEarly();
-  if (fine)
+  const loaded = await load().then(() => true, () => false);
+  applyEarly();
+  if (loaded)
     for (const subject of ['columns', 'status', 'log', 'results', 'samples', 'frame'])
-      tell(subject);
-  else if (run.connected) readSoon();
+      notify(subject);
+  else if (run.connected) reloadSoon();
 }
 
-/* A page that is too slow for its run is not made slower. */
-const readSoon = delay(3000, readAgain);
+/* Later, so that a slow page is not made slower. */
+const reloadSoon = delay(3000, reload);
 
 function countMissed(messages) {
   run.missed += messages;
-  tell('state');
-  readSoon();
+  notify('state');
+  reloadSoon();
 }

@@ -1,6 +1,6 @@
-/* Starts the page of an exported file, whose JSON has all files of the page: each name
- * of one becomes an address with the file in it. Modules import one another by an import
- * map, since an address of "data:" has no neighbours. */
+/* Starts the page of an exported file. Its JSON contains all files of the page: each name
+ * is replaced by a data URL of the file. Modules import one another by an import map,
+ * since a data URL has no relative addresses. */
 {
   const file = JSON.parse(document.querySelector('#file').textContent), { files } = file;
   const types = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' };

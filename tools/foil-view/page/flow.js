@@ -1,13 +1,12 @@
-/* The stages of the run as boxes, in the order of the data, with lines between
- * them on which batches move. Stages are what `status` tells of. */
+/* The dataflow: a box for each stage of `status`, and lines on which batches move. */
 
-import { find, formatNumber, make, prefersStillness } from './dom.js';
+import { find, formatNumber, formatWhole, make, prefersStillness } from './dom.js';
 import { delay, lastStop, onChange, run, stepRate } from './model.js';
 import { drawEdges, sendDots } from './edges.js';
 import { nameMeasure } from './results.js';
 import { isFile } from './source.js';
 
-/* More augmenters than this are counted in the box of the last. */
+/* Further augmenters are counted in the box of the last. */
 const MOST_AUGMENTERS = 4;
 
 const box = find('#flow .stages'), boxes = {};
@@ -36,8 +35,7 @@ const stagesNamed = name =>
     .filter(stage => stage.startsWith(`${name} `))
     .sort((a, b) => numberOf(a) - numberOf(b));
 
-/* The columns of boxes. A run that says nothing of its stages has those that
- * every run has. */
+/* The columns of boxes. Without any status these are the stages of every run. */
 function listColumns() {
   const augmenters = stagesNamed('augment').slice(0, MOST_AUGMENTERS);
   const negatives = stagesNamed('negatives').slice(0, 1);
@@ -56,7 +54,7 @@ function placeStages(columns) {
   drawEdges(box, boxes);
 }
 
-/* Fills a box: {name, kind: on, wait or gone, right, words, slots, full, made}. */
+/* Fills a box.  kind: on, wait or gone; of `slots` batches some are full or ready. */
 function fillStage(
   stage,
   { name, kind, right = '', words, slots = 0, full = 0, ready = 0 },
@@ -73,15 +71,15 @@ function fillStage(
 
 function makeSlots(slots, full, ready) {
   const form = i => i < full ? 'full' : i < full + ready ? 'ready' : '';
-  return make('div', { className: 'slots', role: 'img', ariaLabel: `${full + ready} of ${slots} places are taken` },
+  return make('div', { className: 'slots', role: 'img', ariaLabel: `${full + ready} of ${slots} slots taken` },
     ...Array.from({ length: slots }, (_, i) => make('i', { className: form(i) })));
 }
 
 const isOver = () => !run.all.living || Boolean(lastStop());
-const isSilent = stage => !isFile && Date.now() / 1000 - (run.heard[stage] ?? 0) > 10;
+const isSilent = stage => !isFile && Date.now() / 1000 - (run.lastSeen[stage] ?? 0) > 10;
 const valuesOf = stage => run.all.status[stage]?.values ?? {};
-const tellCount = (n, one, more = `${one}s`) => `${formatNumber(n)} ${n === 1 ? one : more}`;
-const tellRate = rate => rate && !isOver() ? `${formatNumber(rate, 1)}/s` : '';
+const formatCount = (n, one, more = `${one}s`) => `${formatNumber(n)} ${n === 1 ? one : more}`;
+const formatRate = rate => rate && !isOver() ? `${formatNumber(rate, 1)}/s` : '';
 
 function drawTrain() {
   const { window: slots, held = 0, waits = 0 } = valuesOf('train 1');
@@ -89,17 +87,17 @@ function drawTrain() {
   const words = isOver()
     ? (stop?.reason ?? 'not running')
     : isSilent('train 1')
-      ? 'a long step, or it is gone'
+      ? 'no status: a long step, or stopped'
       : waits > 0.5
-        ? `waits ${formatNumber(waits, 1)} s for a batch`
+        ? `waiting for a batch, ${formatNumber(waits, 1)} s`
         : slots
-          ? `${held} of ${slots} batches are here`
-          : 'trains';
+          ? `${held} of ${slots} batches ready`
+          : 'training';
   const kind = isOver() ? 'gone' : waits > .5 || isSilent('train 1') ? 'wait' : 'on';
   fillStage('train', {
     name: 'train',
     kind,
-    right: tellRate(stepRate()),
+    right: formatRate(stepRate()),
     words,
     slots: isOver() ? 0 : slots,
     full: held,
@@ -109,9 +107,9 @@ function drawTrain() {
 function drawSelect() {
   const there = stagesNamed('select').length || stagesNamed('augment').length;
   const { augmenters = 0 } = { ...valuesOf('negatives 1'), ...valuesOf('select 1') };
-  const words = isOver() ? augmenters ? `made batches for ${tellCount(augmenters, 'augmenter')}` : 'not running'
-    : there ? 'makes batches' : 'not heard of yet';
-  fillStage('select', { name: 'select', kind: isOver() || !there ? 'gone' : 'on', right: tellRate(stepRate()), words });
+  const words = isOver() ? augmenters ? `made batches for ${formatCount(augmenters, 'augmenter')}` : 'not running'
+    : there ? 'making batches' : 'no status yet';
+  fillStage('select', { name: 'select', kind: isOver() || !there ? 'gone' : 'on', right: formatRate(stepRate()), words });
 }
 
 function drawNegatives() {
@@ -121,10 +119,10 @@ function drawNegatives() {
   const words = isOver()
     ? joined
       ? 'weighed negatives'
-      : 'had not joined the run'
+      : 'did not join the run'
     : joined
-      ? 'weighs negatives'
-      : 'has not joined the run';
+      ? 'weighing negatives'
+      : 'not in the run yet';
   fillStage(stage, {
     name: 'negatives',
     kind: isOver() ? 'gone' : joined ? 'on' : 'wait',
@@ -138,34 +136,34 @@ function drawAugmenters() {
     fillStage('augment', {
       name: 'augment',
       kind: 'gone',
-      words: isOver() ? 'not running' : 'none is here yet',
+      words: isOver() ? 'not running' : 'none connected yet',
     });
   for (const stage of all.slice(0, MOST_AUGMENTERS)) drawAugmenter(stage);
   const more = all.length - MOST_AUGMENTERS;
   if (more > 0)
-    boxes[all[MOST_AUGMENTERS - 1]].append(make('em', {}, `and ${more} more like it`));
+    boxes[all[MOST_AUGMENTERS - 1]].append(make('em', {}, `and ${more} more`));
 }
 
 function drawAugmenter(stage) {
   const { room, items = 0, ready = 0, made = 0, source } = valuesOf(stage);
   const words = isOver()
     ? made
-      ? `made ${tellCount(made, 'batch', 'batches')}`
+      ? `made ${formatCount(made, 'batch', 'batches')}`
       : 'not running'
     : isSilent(stage)
-      ? 'not heard of any more'
+      ? 'no status for 10 s'
       : source === 0
-        ? 'waits for a selector'
+        ? 'waiting for a selector'
         : ready
-          ? 'waits for the trainer'
+          ? 'waiting for the trainer'
           : items
-            ? 'makes views'
-            : 'waits for images';
+            ? 'making views'
+            : 'waiting for images';
   const kind = isOver() ? 'gone' : source === 0 || isSilent(stage) ? 'wait' : 'on';
   fillStage(stage, {
     name: stage,
     kind,
-    right: tellRate(rateOf(stage)),
+    right: formatRate(rateOf(stage)),
     words,
     slots: isOver() ? 0 : room,
     full: items,
@@ -173,10 +171,10 @@ function drawAugmenter(stage) {
   });
 }
 
-/* Batches a second that an augmenter made, over its latest six reports. */
+/* An augmenter's batches per second, over its latest six reports. */
 function rateOf(stage) {
   const count = valuesOf(stage).made,
-    now = run.heard[stage],
+    now = run.lastSeen[stage],
     reports = (made[stage] ||= []);
   if (count != null && reports.at(-1)?.now !== now) reports.push({ now, count });
   while (reports.length > 6) reports.shift();
@@ -188,10 +186,10 @@ function drawSaved() {
   const checkpoint = run.all.log.findLast(line => line.what === 'checkpoint');
   const result = run.all.results.findLast(line => line.accuracy != null);
   const step = Number(checkpoint?.path?.split('-').pop());
-  // options are those of a checkpoint
+  // options are read from a checkpoint
   const any = checkpoint || Object.keys(run.all.options).length;
   const words = step
-    ? `checkpoint of step ${formatNumber(step)}`
+    ? `checkpoint at step ${formatWhole(step)}`
     : any
       ? 'a checkpoint'
       : 'no checkpoint yet';

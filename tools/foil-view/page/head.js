@@ -1,6 +1,6 @@
-/* The bar at the top: which run, how it is, how far, how fast; and the foot. */
+/* The header: name, state, progress and speed of the run; and the footer. */
 
-import { find, formatNumber, formatShare, formatSpan } from './dom.js';
+import { find, formatNumber, formatShare, formatSpan, formatWhole } from './dom.js';
 import { delay, lastStop, onChange, run, stepRate } from './model.js';
 import { isFile } from './source.js';
 
@@ -20,7 +20,7 @@ function drawHead() {
   drawProgress();
   drawMissed();
   find('#rates').textContent = describeRates().join(' · ');
-  find('#hold').textContent = run.held ? 'held' : 'hold';
+  find('#hold').textContent = run.held ? 'batch held' : 'hold batch';
   find('#hold').ariaPressed = run.held;
   find('#hold').hidden = isFile || !run.all.living;
 }
@@ -33,17 +33,17 @@ function drawState() {
 }
 
 function describeState() {
-  const { all, heard } = run;
+  const { all, lastSeen } = run;
   if (isFile) return ['', 'saved page'];
   if (!run.connected)
     return run.lost ? ['warn', 'foil view does not answer'] : ['', 'connecting'];
   const stop = lastStop();
   if (stop) return ['', stop.reason === 'done' ? 'finished' : 'stopped'];
-  if (!all.living) return ['', 'not training now'];
+  if (!all.living) return ['', 'not training'];
   const waits = all.status['train 1']?.values.waits ?? 0;
-  const silent = Date.now() / 1000 - (heard['train 1'] ?? Infinity);
+  const silent = Date.now() / 1000 - (lastSeen['train 1'] ?? Infinity);
   if (silent > 10) return ['warn', `trainer silent for ${formatSpan(silent)}`];
-  if (waits > 1) return ['warn', `waits for a batch, ${formatSpan(waits)} so far`];
+  if (waits > 1) return ['warn', `waiting for a batch, ${formatSpan(waits)}`];
   return ['on', 'training'];
 }
 
@@ -64,29 +64,29 @@ function describeRates() {
     epochs = all.status['train 1']?.values.epochs;
   const images = run.batch?.ids.length;
   return [
-    epoch != null && `epoch ${epoch + 1}${epochs ? ` of ${epochs}` : ''}`,
-    `step ${formatNumber(done)}${all.steps ? ` of ${formatNumber(all.steps)}` : ''}`,
+    epoch != null && `epoch ${formatWhole(epoch + 1)}${epochs ? ` of ${formatWhole(epochs)}` : ''}`,
+    `step ${formatWhole(done)}${all.steps ? ` of ${formatWhole(all.steps)}` : ''}`,
     rate && `${formatNumber(rate, 2)} steps/s`,
-    rate && images && `${formatNumber(Math.round(rate * images))} images/s`,
+    rate && images && `${formatWhole(Math.round(rate * images))} images/s`,
     rate && describeWaiting(),
     rate && all.steps > done && `${formatSpan((all.steps - done) / rate)} left`,
   ].filter(Boolean);
 }
 
-/* The share of time in which the trainer waited for batches, of 200 steps. */
+/* The trainer's share of time waiting for batches, over 200 steps. */
 function describeWaiting() {
   const { waited, seconds } = run.all.metrics.columns;
   if (!waited || !seconds) return null;
   const sum = column => column.slice(-200).reduce((a, b) => a + (b ?? 0), 0);
   const idle = sum(waited), busy = sum(seconds);
-  return idle + busy > 0 && `${formatShare(idle / (idle + busy))} of the time waiting for batches`;
+  return idle + busy > 0 && `${formatShare(idle / (idle + busy))} of time waiting for batches`;
 }
 
 function drawMissed() {
   const { all, missed } = run;
-  const lost = isFile ? 'Saved from the live page'
-    : `Messages missed by this page: ${formatNumber(missed)}${missed ? ' (the run did not notice)' : ''}`;
-  const words = `${all.folder} · ${formatNumber(all.size)} images · ${lost} · Views are made again from seed, image and epoch: the run sends no pixels.`;
+  const lost = isFile ? 'Saved page'
+    : `Messages missed by this page: ${formatNumber(missed)}${missed ? ' (training is not affected)' : ''}`;
+  const words = `${all.folder} · ${formatWhole(all.size)} images · ${lost} · Views are regenerated from seed, image and epoch.`;
   const foot = find('#missed');
   if (foot.textContent !== words) foot.textContent = words;
 }

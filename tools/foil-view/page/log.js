@@ -1,4 +1,4 @@
-/* What happened in the run, and the options that it has. */
+/* The events of the run, and its options. */
 
 import { addDownloads } from './download.js';
 import { find, make, makeTable } from './dom.js';
@@ -14,13 +14,13 @@ export function startLog() {
   drawOptions();
 }
 
-/* Steps are too many to tell one by one. */
+/* All events but steps, which are too many. */
 function drawLog() {
   const lines = run.all.log
     .filter(line => line.what !== 'step')
     .slice(-MOST_LINES)
     .reverse();
-  find('ol', section).replaceChildren(...lines.length ? lines.map(makeLine) : [make('li', {}, 'Nothing has happened yet.')]);
+  find('ol', section).replaceChildren(...lines.length ? lines.map(makeLine) : [make('li', {}, 'No events yet.')]);
 }
 
 function makeLine(line) {
@@ -41,7 +41,7 @@ function makeLine(line) {
 function describeLine({ what, epoch, step, path, reason }) {
   if (reason) return reason;
   if (what === 'checkpoint' && path) return path.split('/').pop();
-  if (what === 'epoch') return `${epoch} ${epoch === 1 ? 'epoch is' : 'epochs are'} done`;
+  if (what === 'epoch') return `${epoch} ${epoch === 1 ? 'epoch' : 'epochs'} done`;
   return epoch == null ? '' : `epoch ${epoch + 1}, step ${(step ?? 0) + 1}`;
 }
 
@@ -63,5 +63,5 @@ function drawOptions() {
     name,
     typeof value === 'object' ? JSON.stringify(value) : String(value),
   ]);
-  find('.table', section).replaceChildren(makeTable('Options of foil train, as the last checkpoint has them', ['option', 'value'], rows));
+  find('.table', section).replaceChildren(makeTable('Options of foil train in the newest checkpoint', ['option', 'value'], rows));
 }

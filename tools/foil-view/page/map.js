@@ -1,31 +1,29 @@
-/* The embedding as a film: where images lie after each epoch, near those that
- * the encoder finds alike. */
+/* The map of embeddings after each epoch, as an animation. */
 
 import { find, formOf, hueOf, make, colourOf, prefersStillness } from './dom.js';
 import { pickImage } from './batch.js';
-import { nameEpoch, nameOf, onChange, run, tell } from './model.js';
+import { nameEpoch, nameOf, onChange, run, notify } from './model.js';
 import { makeImage } from './picture.js';
 import { isFile, source } from './source.js';
 
-/* Of more points each is a few pixels, not a path. */
+/* More points than MANY are drawn as pixels, not as paths. */
 const MANY = 8000, MANY_CLASSES = 12, LINE = 17;
 
 const section = find('#map'),
   canvas = find('canvas', section),
   pins = find('.pins', section),
-  waits = find('.waits', section),
+  pending = find('.pending', section),
   tip = find('.tip', section),
   slider = find('input', section);
-const FRAME = 700;      // milliseconds from one frame of the film to the next
+const FRAME_MS = 700;
 
-/* What was read of a run: {all, epochs, points, frames}, replaced as a whole when
- * the run is read again; and what is on the canvas: {points, places, hues}, with xy
- * in its pixels. */
-let film = null, shown = null, xy = new Float32Array(), at = 0, playing = false;
+/* The loaded frames, {all, epochs, points, frames}, which are replaced when all data is
+ * reloaded; and what is on the canvas, {points, places, hues}, with xy in its pixels. */
+let animation = null, shown = null, xy = new Float32Array(), at = 0, playing = false;
 
 export function startMap() {
-  slider.oninput = () => { stopFilm(); showFrame(Number(slider.value)); };
-  find('button', section).onclick = () => playing ? stopFilm() : playFilm();
+  slider.oninput = () => { stop(); showFrame(Number(slider.value)); };
+  find('button', section).onclick = () => playing ? stop() : play();
   canvas.onmousemove = event => showTip(findNearest(event));
   canvas.onmouseleave = () => tip.hidden = true;
   canvas.onclick = event => pickNearest(findNearest(event));
@@ -35,34 +33,34 @@ export function startMap() {
   takeFrames();
 }
 
-/* ---- points and frames, which are asked for when they are to be seen ---- */
+/* ---- points and frames, which are loaded when they are needed ---- */
 
-const listEpochs = () => film?.epochs ?? [];
+const listEpochs = () => animation?.epochs ?? [];
 
-/* A reader who looks at the newest frame sees the next one when it comes. */
+/* Shows a new frame if the newest one was on the page. */
 async function takeFrames() {
   const { all } = run,
     { known, wanted, epochs } = all.map,
     newest = at >= Number(slider.max);
   section.hidden = !epochs.length && !(all.living && known && !isFile);
-  waits.hidden = epochs.length > 0;
-  waits.textContent = known < wanted ? `${known} of ${wanted} images were heard of; then a map is made.` : 'The first map is being made.';
+  pending.hidden = epochs.length > 0;
+  pending.textContent = known < wanted ? `Collecting embeddings for the first map: ${known} of ${wanted} images` : 'Computing the first map';
   if (!epochs.length) return;
-  if (film?.all !== all) await readPoints(all).catch(() => {});
-  if (film?.all !== all) return;           // the next frame asks for them again
-  film.epochs = all.map.epochs;
-  delete film.frames[film.epochs.at(-1)];  // it may be one that was made again
-  slider.max = film.epochs.length - 1;
+  if (animation?.all !== all) await readPoints(all).catch(() => {});
+  if (animation?.all !== all) return;           // the next frame tries again
+  animation.epochs = all.map.epochs;
+  delete animation.frames[animation.epochs.at(-1)];  // it may have been replaced
+  slider.max = animation.epochs.length - 1;
   if (newest && !playing) showFrame(Number(slider.max));
 }
 
-/* The film of before serves until the points of this one are here. */
+/* The old animation stays until the new points are loaded. */
 async function readPoints(all) {
   const points = splitPoints(await source.readPoints());
-  if (all === run.all) film = { all, epochs: [], points, frames: {} };
+  if (all === run.all) animation = { all, epochs: [], points, frames: {} };
 }
 
-/* Samples and classes; and the points of each class. */
+/* Returns the samples, their classes, and the points of each class. */
 function splitPoints(bytes) {
   const both = new Int32Array(bytes),
     n = both.length / 2,
@@ -75,15 +73,15 @@ function splitPoints(bytes) {
   return { ids, labels, classes, placeOf: new Map(Array.from(ids, (id, i) => [id, i])) };
 }
 
-/* Places of n points, and the images of which neighbours are told with these. */
+/* Returns the places of n points, and some images with their neighbours. */
 const splitFrame = (bytes, n) => ({
   places: new Int16Array(bytes, 0, 2 * n),
   near: new Int32Array(bytes, 4 * n),
 });
 
-/* A frame of the film; null while it is on its way, and where there is none. */
+/* Returns a frame; null if there is none, or while it is being loaded. */
 function findFrame(number) {
-  const { epochs, points, frames } = film, epoch = epochs[number];
+  const { epochs, points, frames } = animation, epoch = epochs[number];
   if (epoch != null && !(epoch in frames)) {
     frames[epoch] = null;
     source.readFrame(epoch).then(bytes => {
@@ -94,31 +92,31 @@ function findFrame(number) {
   return frames[epoch] ?? null;
 }
 
-/* Between two frames the points are on their way. */
+/* A place between two frames shows a mix of both. */
 function showFrame(place) {
   if (!listEpochs().length) return;
-  at = Math.max(0, Math.min(film.epochs.length - 1, place));
+  at = Math.max(0, Math.min(animation.epochs.length - 1, place));
   slider.value = at;
   const first = findFrame(Math.floor(at)),
     second = findFrame(Math.ceil(at)),
     near = Math.round(at);
   if (!first || !second) return;
   mixFrames(first.places, second.places, at - Math.floor(at));
-  find('output', section).textContent = nameEpoch(film.epochs[near]);
+  find('output', section).textContent = nameEpoch(animation.epochs[near]);
   drawPoints();
   if (playing) return;
-  describeFrame(film.epochs[near]);
-  tellNear(near);
+  describeFrame(animation.epochs[near]);
+  updateNear(near);
 }
 
-/* The neighbours after an epoch, and for comparison after the first. */
-function tellNear(number) {
+/* Publishes the neighbours of a frame and, for comparison, of the first frame. */
+function updateNear(number) {
   const now = findFrame(number),
     first = findFrame(0),
     {
       epochs,
       points: { labels, placeOf },
-    } = film;
+    } = animation;
   if (!now || !first) return;
   const labelOf = id => labels[placeOf.get(id)] ?? -1;
   run.near = {
@@ -128,18 +126,18 @@ function tellNear(number) {
     before: first.near,
     labelOf,
   };
-  tell('near');
+  notify('near');
 }
 
 function mixFrames(first, second, share) {
-  const { points } = film, isKnown = shown?.points === points;
+  const { points } = animation, isKnown = shown?.points === points;
   const places = isKnown ? shown.places : new Float32Array(first.length);
   for (let k = 0; k < places.length; k++)
     places[k] = (first[k] + (second[k] - first[k]) * share) / 32000;
   shown = { points, places, hues: isKnown ? shown.hues : findHues(points) };
 }
 
-/* xy: where the points are on the canvas. */
+/* Sets xy, the places of the points on the canvas. */
 function placePoints() {
   const side = (Math.min(canvas.clientWidth, canvas.clientHeight) / 2) * 0.96,
     x = canvas.clientWidth / 2,
@@ -163,7 +161,7 @@ function drawPoints() {
     Object.assign(canvas, { width, height });
   const pen = canvas.getContext('2d');
   placePoints();
-  // while the film plays, the theme stays
+  // not while it plays: that is slow
   if (!playing) shown.hues = findHues(shown.points);
   pen.resetTransform();
   pen.clearRect(0, 0, width, height);
@@ -195,7 +193,7 @@ function addPoint(pen, i, radius) {
   pen.arc(xy[2 * i], xy[2 * i + 1], radius, 0, 2 * Math.PI);
 }
 
-/* Discs, and rings for the second five classes, pixel by pixel. */
+/* Draws discs, or rings for the second five classes, pixel by pixel. */
 function stampPoints(pen, scale) {
   const { points, hues } = shown;
   const { width, height } = canvas,
@@ -213,8 +211,8 @@ function stampPoints(pen, scale) {
   pen.putImageData(image, 0, 0);
 }
 
-/* Pixels around a point, a disc of which the inner share is left out, as so many
- * behind it. */
+/* Returns the pixels of a disc, or of a ring if `inner` > 0, as offsets from its centre.
+ */
 function listStamp(radius, inner, width) {
   const most = Math.min(7, Math.floor(radius)), stamp = [];
   for (let dy = -most; dy <= most; dy++)
@@ -236,8 +234,8 @@ function packColour(text) {
   return new Uint32Array(bytes.buffer)[0];
 }
 
-/* The names of a few classes, each in the middle of its points, or a few lines
- * above or below, so that none lies on another. */
+/* Writes the names of up to MANY_CLASSES classes in the middle of their points, or some
+ * lines above or below where they would overlap. */
 function nameClasses(pen) {
   const { points, hues } = shown;
   if (playing || points.classes.size > MANY_CLASSES) return;
@@ -264,8 +262,8 @@ function nameClasses(pen) {
   }
 }
 
-/* The nearest place for a name so wide that touches neither another one nor the
- * edges; undefined where all is full. */
+/* Returns the nearest place for a name of this width that touches neither another name
+ * nor an edge; undefined if there is none. */
 function findSpace(x, y, width, taken) {
   const half = width / 2 + 4;
   const inside = (at, rim, size) => Math.max(rim, Math.min(size - rim, at));
@@ -278,7 +276,7 @@ function findSpace(x, y, width, taken) {
     .find(place => !touches(place));
 }
 
-/* The anchor, and where its heaviest negatives are, with their pictures. */
+/* Draws the anchor and its heaviest negatives, with pictures. */
 function markAnchor(pen) {
   const { placeOf } = shown.points,
     i = run.anchor ? placeOf.get(run.anchor.id) : undefined;
@@ -289,22 +287,22 @@ function markAnchor(pen) {
           .filter(({ id }) => placeOf.has(id) && id !== run.anchor.id)
           .slice(0, 6);
   for (const negative of list) drawLine(pen, i, negative, list[0].weight);
-  pinImages(i === undefined ? [] : [...list.map(({ id, label }) => ({ id, kind: isOwn(label) ? 'own' : '' })).reverse(), { id: run.anchor.id, kind: 'anchor' }]);
+  pinImages(i === undefined ? [] : [...list.map(({ id, label }) => ({ id, kind: isSameClass(label) ? 'own' : '' })).reverse(), { id: run.anchor.id, kind: 'anchor' }]);
 }
 
-const isOwn = label => label >= 0 && label === run.anchor.label;
+const isSameClass = label => label >= 0 && label === run.anchor.label;
 
 function listNegatives() {
   const { negatives = [], drawn } = run.anchor;
   return drawn?.negatives.length ? drawn.negatives : negatives;
 }
 
-/* The wider, the more weight; dashed to one of the anchor's own class. */
+/* The width of a line is the weight; it is dashed for a negative of the same class. */
 function drawLine(pen, i, { id, label, weight }, most) {
   const j = shown.points.placeOf.get(id);
-  pen.strokeStyle = colourOf(isOwn(label) ? 'false' : 'near');
+  pen.strokeStyle = colourOf(isSameClass(label) ? 'false' : 'near');
   pen.lineWidth = .6 + 2.4 * weight / most;
-  pen.setLineDash(isOwn(label) ? [5, 3] : []);
+  pen.setLineDash(isSameClass(label) ? [5, 3] : []);
   pen.beginPath();
   pen.moveTo(xy[2 * i], xy[2 * i + 1]);
   pen.lineTo(xy[2 * j], xy[2 * j + 1]);
@@ -312,7 +310,7 @@ function drawLine(pen, i, { id, label, weight }, most) {
   pen.setLineDash([]);
 }
 
-/* Pictures at their points, the last one on top. */
+/* Puts pictures on their points, the last one on top. */
 function pinImages(list) {
   const { placeOf } = shown.points, key = list.map(({ id, kind }) => id + kind).join();
   if (pins.dataset.key !== key)
@@ -326,7 +324,7 @@ function pinImages(list) {
   });
 }
 
-/* ---- looking closer ---- */
+/* ---- mouse ---- */
 
 function findNearest({ offsetX, offsetY }) {
   let best = -1, least = 14 ** 2;
@@ -351,21 +349,21 @@ function showTip(i) {
   tip.style.top = `${xy[2 * i + 1]}px`;
 }
 
-/* An image of the batch becomes the anchor. */
+/* Makes an image of the batch the anchor. */
 function pickNearest(i) {
   if (i >= 0) pickImage(shown.points.ids[i]);
 }
 
-/* The same as words; how many lie nearest to one of their class beside the slider, too. */
+/* Describes the frame, for screen readers and next to the slider. */
 function describeFrame(epoch) {
   const { ids, classes } = shown.points;
-  const alike = classes.has(-1) ? '' : `${countAlike()} % lie nearest to one of their own class`;
+  const alike = classes.has(-1) ? '' : `${countAlike()} % have a nearest neighbour of the same class`;
   canvas.ariaLabel = [`Map of ${ids.length} images ${nameEpoch(epoch)}`, alike].filter(Boolean).join(', ');
   find('output', section).textContent = [nameEpoch(epoch), alike].filter(Boolean).join(' · ');
 }
 
-/* How many points lie nearest to one of their class; of some hundred points, as
- * each looks at all. */
+/* The percentage of points with a nearest neighbour of the same class, from about 300
+ * points, since each is compared with all. */
 function countAlike() {
   const {
       points: { labels },
@@ -387,9 +385,9 @@ function countAlike() {
   return Math.round(100 * alike / looked);
 }
 
-/* ---- film ---- */
+/* ---- playing ---- */
 
-function playFilm() {
+function play() {
   if (listEpochs().length < 2) return;
   playing = true;
   find('button', section).ariaPressed = true;
@@ -397,22 +395,22 @@ function playFilm() {
   const step = now => {
     const last = listEpochs().length - 1;
     if (!playing) return;
-    place = Math.min(place, last);    // epochs may be done again
-    // it waits for frames that are on their way
+    place = Math.min(place, last);    // a resumed run repeats epochs
+    // wait for frames that are being loaded
     if (findFrame(Math.floor(place)) && findFrame(Math.ceil(place)))
-      place = Math.min(last, place + Math.max(0, now - before) / FRAME);
+      place = Math.min(last, place + Math.max(0, now - before) / FRAME_MS);
     before = now;
     showFrame(prefersStillness() ? Math.floor(place) : place);
-    if (place >= last) stopFilm(); else requestAnimationFrame(step);
+    if (place >= last) stop(); else requestAnimationFrame(step);
   };
   requestAnimationFrame(step);
 }
 
-function stopFilm() {
+function stop() {
   if (!playing) return;
   playing = false;
   find('button', section).ariaPressed = false;
   showFrame(at);
 }
 
-export const changeFilm = () => playing ? stopFilm() : playFilm();
+export const togglePlay = () => playing ? stop() : play();

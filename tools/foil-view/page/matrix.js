@@ -1,14 +1,14 @@
-/* The matrix of cosines of all first views with all second views. */
+/* The matrix of cosines between all first views and all second views. */
 
 import { pickAnchor } from './batch.js';
 import { countBins } from './contrast.js';
 import { addDownloads } from './download.js';
-import { find, findAll, formatCosine, make, say } from './dom.js';
+import { find, findAll, formatCosine, make, phrase } from './dom.js';
 import { nameOf, onChange, run } from './model.js';
 import { makeTile } from './picture.js';
-import { drawSpread } from './spread.js';
+import { drawHistogram } from './histogram.js';
 
-/* Cividis, which reads alike for the colour-blind: -1 dark blue, 1 yellow. */
+/* Cividis, a colour map for colour-blind readers: -1 dark blue, 1 yellow. */
 const STOPS = [
   [0, 32, 76],
   [49, 68, 107],
@@ -26,7 +26,7 @@ function mixStops(at) {
   return STOPS[k].map((from, c) => from + (STOPS[k + 1][c] - from) * (at - k));
 }
 
-/* As a canvas has it in memory: red first, opaque. */
+/* The pixel of a canvas: red first, opaque. */
 function packColour(channels) {
   const bytes = Uint8ClampedArray.of(...channels, 255);
   return new Uint32Array(bytes.buffer)[0];
@@ -43,12 +43,12 @@ export function startMatrix() {
   section.hidden = !run.batch?.known;
 }
 
-/* The board has set the order by now: it started first. */
+/* The board, which started first, has set the order. */
 function drawMatrix() {
   const { batch } = run;
   section.hidden = !batch.known;
   if (!batch.known) return;
-  find('h2 small', section).textContent = batch.texts ? 'each image against each text' : 'view 1 of each image against view 2 of each image';
+  find('h2 small', section).textContent = batch.texts ? 'cosines of images (rows) and texts (columns)' : 'cosines of first views (rows) and second views (columns)';
   paintCells(batch);
   describeMatrix(batch);
   showCell(null);
@@ -70,17 +70,18 @@ function describeMatrix({ cosines, ids }) {
   const n = ids.length, own = [], others = [];
   cosines.forEach((cosine, i) => (i % (n + 1) ? others : own).push(cosine));
   const mean = values => formatCosine(values.reduce((a, b) => a + b, 0) / values.length);
-  find('.say', section).replaceChildren(
-    ...say`On the diagonal is each image with its own ${run.batch.texts ? 'text' : 'other view'}: ${mean(own)} on average. `,
-    ...say`All other cells are negatives: ${mean(others)} on average. `,
-    'Bright cells off the diagonal are images that the encoder cannot tell apart yet.');
-  canvas.ariaLabel = `Similarities of ${n} images: ${mean(own)} on average with the own ${run.batch.texts ? 'text' : 'other view'}, ${mean(others)} with others`;
-  drawSpread(find('.spread', section), `Cosines of negatives and of own pairs. ${canvas.ariaLabel}`, [
+  find('.text', section).replaceChildren(
+    `Diagonal: positives, ${run.batch.texts ? 'an image and its text' : 'the two views of an image'}, `,
+    ...phrase`mean ${mean(own)}. `,
+    ...phrase`Other cells: negatives, mean ${mean(others)}. `,
+    'Bright cells off the diagonal are images that the encoder cannot distinguish yet.');
+  canvas.ariaLabel = `Similarity matrix of ${n} images: mean cosine of positives ${mean(own)}, of negatives ${mean(others)}`;
+  drawHistogram(find('.histogram', section), `Cosines of negatives and positives. ${canvas.ariaLabel}`, [
     { name: 'negatives', counts: countBins(others), colour: 'var(--soft)' },
-    { name: 'own pairs', counts: countBins(own), colour: 'var(--near)' }]);
+    { name: 'positives', counts: countBins(own), colour: 'var(--near)' }]);
 }
 
-/* ---- the cell that is pointed at ---- */
+/* ---- the cell at the mouse ---- */
 
 function cellAt(event) {
   const area = canvas.getBoundingClientRect(), n = canvas.width;
@@ -98,7 +99,7 @@ function showCell(cell) {
   find('.cell', section).replaceChildren(
     ...(cell
       ? describeCell(placeAt(cell.row), placeAt(cell.column))
-      : ['Point at a cell to see its two views; click it to make its image the anchor.']),
+      : ['Point at a cell to see its pair; click it to make its image the anchor.']),
   );
 }
 
@@ -121,9 +122,9 @@ function describeCell(i, j) {
   const cosine = formatCosine(cosines[i * ids.length + j]);
   const words =
     i === j
-      ? say`${name(i)} and its own ${batch.texts ? 'text' : 'other view'}: cosine ${cosine}`
-      : say`${name(i)} and ${batch.texts ? 'the text of ' : ''}${name(j)}: cosine ${cosine}`;
-  if (i !== j && labels[i] >= 0 && labels[i] === labels[j]) words.push(', one class');
+      ? phrase`${name(i)}, ${batch.texts ? 'image and text' : 'both views'}: cosine ${cosine}`
+      : phrase`${name(i)} and ${batch.texts ? 'the text of ' : ''}${name(j)}: cosine ${cosine}`;
+  if (i !== j && labels[i] >= 0 && labels[i] === labels[j]) words.push(', same class');
   return [makeTile(batch, i, 0), makeTile(batch, j, 1), make('span', {}, ...words)];
 }
 

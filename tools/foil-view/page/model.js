@@ -1,36 +1,36 @@
-/* What the page knows of the run, and who wants to hear of changes: panels
- * read `run` and draw themselves again when they are told. */
+/* The state of the page, and its listeners: a panel reads `run` and registers a function
+ * that redraws it, by onChange(). */
 
 import { isFile, source } from './source.js';
 
 export const run = {
-  all: null,          // as in the answer to `all`
+  all: null,          // the answer to `all`
   batch: null,        // the batch on the page
   anchor: null,       // the anchor on the page, with its negatives
-  near: null,         // neighbours after the epoch that the map shows
-  row: null,          // its row: view * images + place; null: the page chooses
-  held: false,        // the batch stays, whatever comes
+  row: null,          // row of the picked anchor, view * images + place; or null
+  near: null,         // neighbours in the frame that the map shows
+  held: false,        // the batch on the page is not replaced
   connected: isFile,
   lost: false,        // the connection was lost at least once
-  missed: 0,          // messages that this page did not get
-  heard: {},          // of a stage, when it was heard last, by the page's clock
+  missed: 0,          // messages that this page did not receive
+  lastSeen: {},       // when the last status of each stage came, by the page's clock
 };
 
-/* Subjects: metrics, columns (there is a new one, or all are new), status, log,
- * batch, anchor, frame (of the map), near, samples, results, state (held, connected,
- * lost, missed), theme (for canvases, which do not know view.css). */
+/* Subjects: metrics, columns (a new one, or all data was reloaded), status, log, batch,
+ * anchor, frame (of the map), near, samples, results, state (held, connected, lost,
+ * missed), theme (for canvases, which cannot use view.css). */
 const listeners = {};
 
 export function onChange(subjects, listener) {
   for (const subject of subjects.split(' ')) (listeners[subject] ||= []).push(listener);
 }
 
-export function tell(subject) {
+export function notify(subject) {
   for (const listener of listeners[subject] || []) listener();
 }
 
-/* Events may come by the hundred a second: calls a function once after a while
- * of so many milliseconds, however often it is asked to. */
+/* Returns a function that calls `work` once within some milliseconds, however often it is
+ * called, since hundreds of events may come in a second. */
 export function delay(milliseconds, work) {
   let due = null;
   return () => due ??= setTimeout(() => { due = null; work(); }, milliseconds);
@@ -39,20 +39,20 @@ export function delay(milliseconds, work) {
 export async function load() {
   run.all = await source.readAll();
   for (const [stage, status] of Object.entries(run.all.status))
-    run.heard[stage] = Date.now() / 1000 - (status.heard ?? 0);
+    run.lastSeen[stage] = Date.now() / 1000 - (status.age ?? 0);
 }
 
-/* ---- words and numbers that several panels need ---- */
+/* ---- names and numbers for several panels ---- */
 
 export const nameOf = (label, id) =>
   run.all.classes[label] ?? (label >= 0 ? `class ${label}` : `image ${id}`);
 
-/* When a frame of the film was made: the first may have come before its epoch's end. */
+/* The time of a frame: the first one may have been made before its epoch's end. */
 export const nameEpoch = epoch =>
-  `${epoch === run.all.map.within ? 'within' : 'after'} epoch ${epoch}`;
+  `${epoch === run.all.map.within ? 'during' : 'after'} epoch ${epoch}`;
 
-/* Steps a second by the trainer's own clock, over the latest 25 steps; 0 when
- * the last one is long ago. */
+/* Steps per second by the trainer's clock, over the latest 25 steps; 0 if the last step
+ * is long ago. */
 export function stepRate() {
   const { total, columns: { time } } = run.all.metrics;
   if (!time || time.length < 3) return 0;
@@ -65,6 +65,6 @@ export function stepRate() {
     : 0;
 }
 
-/* The event that ended the run; null while it trains. */
+/* The event that ended the run; null while a trainer runs. */
 export const lastStop = () =>
   run.all.living ? null : run.all.log.findLast(line => line.what === 'stop');

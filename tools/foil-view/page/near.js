@@ -1,9 +1,8 @@
-/* Some images, always the same, and those that the encoder finds most like each,
- * after the epoch that the map shows. */
+/* Some fixed images, each with its nearest neighbours in the frame that the map shows. */
 
 import { pickImage } from './batch.js';
 import { addDownloads } from './download.js';
-import { find, make, say } from './dom.js';
+import { find, make, phrase } from './dom.js';
 import { delay, nameEpoch, nameOf, onChange, run } from './model.js';
 import { makeImage } from './picture.js';
 
@@ -22,12 +21,12 @@ const splitRows = images =>
     ...images.subarray(i * WIDTH, (i + 1) * WIDTH),
   ]);
 
-const isAlike = (id, other) =>
+const isSameClass = (id, other) =>
   run.near.labelOf(id) >= 0 && run.near.labelOf(id) === run.near.labelOf(other);
 
-const countAlike = images =>
+const countSameClass = images =>
   splitRows(images).reduce(
-    (sum, [id, ...others]) => sum + others.filter(other => isAlike(id, other)).length,
+    (sum, [id, ...others]) => sum + others.filter(other => isSameClass(id, other)).length,
     0,
   );
 
@@ -40,29 +39,29 @@ function drawNear() {
   section.hidden = false;
   if (key === shown) return;
   shown = key;
-  find('small', section).textContent = `by the embeddings ${nameEpoch(epoch)}`;
-  find('.say', section).replaceChildren(...describeNear(rows));
+  find('small', section).textContent = `of ${rows.length} images, ${nameEpoch(epoch)}`;
+  find('.text', section).replaceChildren(...describeNear(rows));
   find('.nearest', section).replaceChildren(...rows.map(drawRow));
 }
 
 function describeNear(rows) {
   const { epoch, from, images, before, labelOf } = run.near,
     all = images.length - rows.length;
-  if (!rows.some(([id]) => labelOf(id) >= 0)) return ['Each image at the left with those that are nearest to it, the nearest first.'];
+  if (!rows.some(([id]) => labelOf(id) >= 0)) return ['First in each row is the image, then its neighbours, nearest first.'];
   return [
-    ...say`${countAlike(images)} of ${all} are of the class of the image at the left, in a solid frame`,
+    ...phrase`${countSameClass(images)} of ${all} neighbours have the class of their image (solid frame)`,
     ...(epoch === from
       ? ['. ']
-      : [`; ${nameEpoch(from)} it was `, ...say`${countAlike(before)}. `]),
-    'Labels are for looking: training has none.',
+      : [`; ${nameEpoch(from)}: `, ...phrase`${countSameClass(before)}. `]),
+    'Training never sees labels.',
   ];
 }
 
 const nameImage = id => `${nameOf(run.near.labelOf(id), id)}, image ${id}`;
 
 function drawRow([id, ...others]) {
-  const same = others.filter(other => isAlike(id, other)).length;
-  const words = `${nameImage(id)}: nearest to it are ${others.map(nameImage).join('; ')}. ${same} of them are of its class.`;
+  const same = others.filter(other => isSameClass(id, other)).length;
+  const words = `${nameImage(id)}: neighbours ${others.map(nameImage).join('; ')}. ${same} have its class.`;
   return make(
     'li',
     { ariaLabel: words },
@@ -70,7 +69,7 @@ function drawRow([id, ...others]) {
     ...others.map(other =>
       drawImage(
         other,
-        run.near.labelOf(id) < 0 ? '' : isAlike(id, other) ? 'alike' : 'other',
+        run.near.labelOf(id) < 0 ? '' : isSameClass(id, other) ? 'alike' : 'other',
       ),
     ),
   );
@@ -86,7 +85,7 @@ const drawImage = (id, kind) =>
 function listNear() {
   const rows = run.near ? splitRows(run.near.images) : [];
   return [
-    ['image', 'class', 'place', 'neighbour', 'class of it'],
+    ['image', 'class', 'place', 'neighbour', 'its class'],
     ...rows.flatMap(([id, ...others]) =>
       others.map((other, k) => [
         id,

@@ -4,14 +4,13 @@ export function orderBatch(batch, by) {
   const places = batch.ids.map((_, place) => place);
   if (by === 'class')
     return places.sort((i, j) => batch.labels[i] - batch.labels[j] || i - j);
-  if (by === 'likeness') return orderByLikeness(batch.cosines, places);
+  if (by === 'similarity') return orderBySimilarity(batch.cosines, places);
   return places;
 }
 
-/* Images that are alike come to stand side by side: sorted by the second
- * eigenvector of the random walk over the graph whose edges weigh
- * exp(6 cosine), found by power iteration. */
-function orderByLikeness(cosines, places) {
+/* Puts similar images next to each other: sorts them by the second eigenvector of the
+ * random walk over a graph with edges exp(6 cosine), by power iteration. */
+function orderBySimilarity(cosines, places) {
   const n = places.length,
     weights = weighEdges(cosines, n),
     degrees = sumRows(weights, n);
@@ -40,8 +39,8 @@ function sumRows(weights, n) {
   return sums;
 }
 
-/* One step of the lazy walk, to length 1: half stays, so that no negative
- * eigenvalue wins. */
+/* One step of the lazy walk, scaled to length 1. Half of x stays, so that negative
+ * eigenvalues do not dominate. */
 function walkOnce(weights, degrees, x) {
   const n = x.length, y = new Float64Array(n);
   for (let i = 0; i < n; i++) {

@@ -4,7 +4,7 @@ import { hueOf, formOf, make } from './dom.js';
 import { nameOf, run } from './model.js';
 import { source } from './source.js';
 
-/* A view of an image of the batch, cut out of the batch's sprite; or its text. */
+/* A view of an image of the batch, cut from the batch's sprite; or its text. */
 export const makeTile = (batch, place, view) =>
   isText(batch, view) ? makeText(batch, place) : makePicture(tileOf(batch, place, view));
 
@@ -22,14 +22,14 @@ const tileOf = ({ sprite, ids, pictures }, place, view) => ({
   number: place * pictures + view,
 });
 
-/* A view by its image: from the batch's sprite where the image is in it. */
+/* A view of any image, from the batch's sprite if it is in it. */
 export function makeView(id, epoch, view) {
   const { batch } = run, place = batch.ids.indexOf(id);
   if (place >= 0 && epoch === batch.epoch) return makeTile(batch, place, view);
   return makeViews([{ id, epoch, view }])[0];
 }
 
-/* At most 64 views, by one picture. */
+/* At most 64 views, by one request. */
 export const makeViews = views => source.viewsOf(views).map(makePicture);
 
 export const makeImage = id => makePicture(source.imageOf(id));
@@ -47,7 +47,7 @@ function cutPicture({ style }, { sprite, columns, number }) {
     `calc(${-(number % columns)} * var(--side)) calc(${-Math.floor(number / columns)} * var(--side))`;
 }
 
-/* The mark of a class: a disc of its hue, striped in the second five. */
+/* The name of a class with its mark: a disc, or a ring for the second five classes. */
 export function makeName(label, id) {
   if (label < 0) return make('span', {}, nameOf(label, id));
   return make(

@@ -1,8 +1,8 @@
-/* What all plots by Dygraph have in common. */
+/* What all plots of Dygraph share. */
 
 import { colourOf, make, makeSvg } from './dom.js';
 
-/* Five hues, and dashes: where lines coincide, those below show in the gaps. */
+/* Five hues, and dashes: where lines coincide, the lower one is visible in the gaps. */
 const DASHES = [null, [9, 7], [3, 5], [12, 4, 3, 4]];
 
 const dashesOf = i => DASHES[i % DASHES.length];
@@ -11,8 +11,8 @@ export const styleOf = i => ({
   color: colourOf(`hue-${i % 5}`), strokePattern: dashesOf(i), strokeWidth: 2,
 });
 
-/* A line of the key: how it is drawn, the name, the value in an element of the
- * caller. */
+/* An entry of the legend: a sample of the line, its name, and the caller's element for
+ * the value. */
 export function makeKey(name, i, value) {
   const style = `stroke: var(--hue-${i % 5})`;
   const dashes = dashesOf(i)?.join(' ') ?? 'none';
@@ -42,7 +42,7 @@ export function makeGraph(element, rows, options) {
   });
 }
 
-/* A finger scrolls the page over a plot; Dygraph would take it for itself. */
+/* On a touch screen a drag scrolls the page; Dygraph would zoom. */
 const hasFinger = () => matchMedia('(pointer: coarse)').matches;
 
 function shortenNumber(value) {

@@ -1,15 +1,14 @@
-/* What evaluations found in the checkpoints of the run: foil eval adds a line
- * to RUN/results.jsonl for each. */
+/* Evaluations of checkpoints: foil eval adds lines to RUN/results.jsonl. */
 
 import { addDownloads } from './download.js';
 import { find, formatNumber, make, makeTable } from './dom.js';
 import { onChange, run } from './model.js';
 import { makeGraph, makeKey, styleOf } from './plot.js';
 
-/* Figures of a line; its other keys are the protocol. */
+/* The figures of a line; its other keys describe the protocol. */
 const FIGURES = ['accuracy', 'weighted', 'top1', 'top3', 'top5', 'map', 'recall', 'loss'];
 
-/* More rows are in the downloads. */
+/* The downloads have all rows. */
 const MOST_ROWS = 30;
 
 const section = find('#results');
@@ -25,7 +24,7 @@ export function startResults() {
   drawResults();
 }
 
-/* Of a line of results.jsonl. */
+/* The name of the measure of a line. */
 export const nameMeasure = ({ measure, protocol, k }) =>
   (measure ?? protocol ?? '') + (typeof k === 'number' ? `, k = ${k}` : '');
 
@@ -51,11 +50,11 @@ function drawTable(figures) {
   const rows = figures.slice(-MOST_ROWS).reverse().map(([step, measure, key, value]) =>
     [formatNumber(step), measure, key, formatNumber(value)]);
   find('.table', section).replaceChildren(rows.length
-    ? makeTable('What foil eval found in the checkpoints, the newest first', ['step', 'measure', 'figure', 'value'], rows)
-    : make('p', { className: 'say' }, 'No checkpoint has been evaluated yet: foil eval adds its results here.'));
+    ? makeTable('Results of foil eval, newest first', ['step', 'measure', 'figure', 'value'], rows)
+    : make('p', { className: 'text' }, 'No evaluations yet. Results of foil eval appear here.'));
 }
 
-/* Accuracies over the steps, a curve for each measure. */
+/* Draws accuracies over the steps, a curve for each measure. */
 function drawCurves(figures) {
   const box = find('.plot', section), keys = find('.keys', section);
   const steps = [...new Set(figures.map(([step]) => step))].sort((a, b) => a - b);
@@ -71,7 +70,7 @@ function drawCurves(figures) {
     ...names.map(name => findValue(step, name) ?? null),
   ]);
   keys.replaceChildren(...names.map((name, i) => makeKey(name, i, '')));
-  box.ariaLabel = `Accuracies over the steps: ${names.join(', ')}; their numbers are in the table below`;
+  box.ariaLabel = `Accuracies over the steps: ${names.join(', ')}; values in the table below`;
   graph = makeGraph(box, rows, {
     labels: ['step', ...names],
     series: Object.fromEntries(names.map((name, i) => [name, styleOf(i)])),

@@ -1,9 +1,9 @@
-/* What the newest checkpoint keeps of each sample: the temperatures that were
- * learnt, and the images that could not be used. */
+/* The state of samples in the newest checkpoint: learnt temperatures, and images that
+ * could not be used. */
 
 import { addDownloads } from './download.js';
-import { find, formatNumber, make, makeTable, say } from './dom.js';
-import { drawCounts } from './spread.js';
+import { find, formatNumber, make, makeTable, phrase } from './dom.js';
+import { drawCounts } from './histogram.js';
 import { nameOf, onChange, run } from './model.js';
 import { makeImage, makeName } from './picture.js';
 
@@ -19,7 +19,7 @@ function drawSamples() {
   const { columns = [], replaced = { n: 0 }, checkpoint } = run.all.samples ?? {};
   section.hidden = !columns.length && !replaced.n;
   if (section.hidden) return;
-  find('small', section).textContent = `as ${checkpoint} has them`;
+  find('small', section).textContent = `in checkpoint ${checkpoint}`;
   find('.columns', section).replaceChildren(...columns.map(drawColumn));
   find('.replaced', section).replaceChildren(...replaced.n ? drawReplaced(replaced) : []);
 }
@@ -30,22 +30,22 @@ const KINDS = { 'view0.tau': 'of the images', 'view1.tau': 'of the texts' };
 const titleOf = name => `Temperatures ${KINDS[name] ?? 'of the images'}`;
 
 function drawColumn({ name, n, each, mean, low, high, counts, smallest, largest }) {
-  const spread = make('div', { className: 'spread' }),
+  const histogram = make('div', { className: 'histogram' }),
     items = each > 1 ? 'captions' : 'images';
-  drawCounts(spread, `${titleOf(name)}: ${formatNumber(low)} to ${formatNumber(high)}, ${formatNumber(mean)} on average`,
+  drawCounts(histogram, `${titleOf(name)}: ${formatNumber(low)} to ${formatNumber(high)}, mean ${formatNumber(mean)}`,
     counts, [formatNumber(low), 'temperature', formatNumber(high)]);
   return make('figure', {},
     make('h3', {}, titleOf(name)),
-    make('p', { className: 'say' }, ...say`Of ${formatNumber(n)} ${items} that were trained, ${formatNumber(mean)} on average. `,
-      'A high temperature spreads the weight over many negatives: common images, whose negatives are often of their own kind. A low one puts it on the hardest.'),
-    spread, drawRow('highest', largest, each), drawRow('lowest', smallest, each));
+    make('p', { className: 'text' }, ...phrase`${formatNumber(n)}`, ` trained ${items}, mean `, ...phrase`${formatNumber(mean)}. `,
+      'A high temperature spreads the weight over many negatives: typical of common images with many similar negatives. A low one puts it on the hardest negatives.'),
+    histogram, drawRow('highest', largest, each), drawRow('lowest', smallest, each));
 }
 
-/* Images with their numbers; captions with their words, too. */
+/* A row of images with their values, and with the text of captions. */
 const drawRow = (word, list, each) =>
   make(
     'div',
-    { className: each > 1 ? 'extremes worded' : 'extremes' },
+    { className: each > 1 ? 'extremes with-texts' : 'extremes' },
     make('b', {}, word),
     ...list.map(({ id, caption, label, x }) =>
       make(
@@ -72,7 +72,7 @@ function listExtremes() {
     ]),
   );
   return [
-    ['what', 'image', 'class', 'caption', 'value', 'replaced by', 'reason'],
+    ['kind', 'image', 'class', 'caption', 'value', 'replaced by', 'reason'],
     ...rows,
     ...replaced.list.map(({ id, label, times, used, reason }) => [
       'replaced',
@@ -93,9 +93,9 @@ function drawReplaced({ n, list }) {
     makeName(label, id), make('span', {}, `image ${id}`),
     make('span', { className: 'substitute' }, makeImage(used), `image ${used}`),
     make('span', {}, `epoch ${epoch + 1}, step ${step + 1}${times > 1 ? `; ${times} times` : ''}`),
-    make('span', { className: 'reason' }, reason ?? 'it can be read now')]);
+    make('span', { className: 'reason' }, reason ?? 'readable now')]);
   return [
-    make('h3', {}, n === 1 ? 'One image could not be used' : `${formatNumber(n)} images could not be used`),
-    makeTable(`Another image took the place of each${n > list.length ? `; the latest ${list.length} are shown` : ''}`,
-      ['image', '', 'replaced by', 'when, last', 'why'], rows)];
+    make('h3', {}, n === 1 ? '1 image could not be used' : `${formatNumber(n)} images could not be used`),
+    makeTable(`Another image was used instead${n > list.length ? `; latest ${list.length} shown` : ''}`,
+      ['image', '', 'replaced by', 'last time', 'reason'], rows)];
 }

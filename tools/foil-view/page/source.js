@@ -1,12 +1,12 @@
-/* Where everything on the page comes from: foil view, or window.FOIL, which an
- * exported file carries: {all, embeddings, anchors, sprite, images: {ids, columns,
- * sprite}, map: {points, frames: {epoch}}, files}. */
+/* The data source of the page: foil view, or in an exported file window.FOIL, which is
+ * {all, embeddings, anchors, sprite, images: {ids, columns, sprite},
+ * map: {points, frames: {epoch}}, files}. */
 
 const file = /** @type {any} */ (window).FOIL;
 
 export const isFile = Boolean(file);
 
-/* Nothing to show in the place of a picture that an exported file leaves out. */
+/* A blank picture for those that an exported file does not have. */
 export const BLANK = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=';
 
 async function fetchGood(address) {
@@ -18,14 +18,14 @@ async function fetchGood(address) {
 
 const fetchJson = async address => (await fetchGood(address)).json();
 
-/* null: foil view does not have it any more. */
-async function fetchKept(address, read) {
+/* null: foil view no longer has it. */
+async function fetchOrNull(address, read) {
   const answer = await fetchGood(address);
   return answer.status === 204 ? null : read(answer);
 }
 
-/* Address of a picture with all views of a batch. Hundreds of tiles show it: as
- * a blob it is asked for once, whatever may be cached. */
+/* Returns the URL of a picture with all views of a batch. It is a blob, so that it is
+ * requested once for hundreds of tiles, also without a cache. */
 async function readSprite({ epoch, step }) {
   const answer = await fetchGood(`sprite?epoch=${epoch}&step=${step}`);
   return URL.createObjectURL(await answer.blob());
@@ -35,27 +35,27 @@ const fetchBytes = async address => (await fetchGood(address)).arrayBuffer();
 
 const readBase64 = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
 
-/* The inverse temperature, and embeddings. */
+/* Decodes the inverse temperature and embeddings. */
 const readVectors = ({ beta, z }) => ({ beta, z: new Float32Array(readBase64(z)) });
 
 const nameView = ({ id, epoch, view }) => `${id}.${epoch}.${view}`;
 
-/* Pictures are tiles of sprites: {sprite, columns, number}, the number counted
- * from the left, row by row. */
+/* A picture is a tile of a sprite, {sprite, columns, number}, counted from the left, row
+ * by row. */
 const fromServer = {
   readAll: () => fetchJson('all'),
   readBatch: (epoch, step) => fetchJson(`batch?epoch=${epoch}&step=${step}`),
   readEmbeddings: ({ epoch, step }) =>
-    fetchKept(`embeddings?epoch=${epoch}&step=${step}`,
+    fetchOrNull(`embeddings?epoch=${epoch}&step=${step}`,
       async answer => readVectors(await answer.json())),
   readAnchor: ({ epoch, step }, row, pin) =>
-    fetchKept(
+    fetchOrNull(
       `anchor?epoch=${epoch}&step=${step}&row=${row}&pin=${Number(pin)}`,
       answer => answer.json(),
     ),
   readSprite,
   readPoints: () => fetchBytes('map'),
-  readFrame: epoch => fetchKept(`frame?epoch=${epoch}`, answer => answer.arrayBuffer()),
+  readFrame: epoch => fetchOrNull(`frame?epoch=${epoch}`, answer => answer.arrayBuffer()),
   viewsOf: views =>
     views.map((_, number) => ({
       sprite: `view?v=${views.map(nameView)}`,
@@ -65,7 +65,7 @@ const fromServer = {
   imageOf: id => ({ sprite: `image/${id}`, columns: 1, number: 0 }),
 };
 
-/* An image as it is stored; also in the place of a view that is not in the batch. */
+/* The stored image; also used for views that are not in the batch. */
 function findImage(id) {
   const { ids = [], columns = 1, sprite = '' } = file.images ?? {},
     number = ids.indexOf(id);
@@ -88,8 +88,8 @@ const fromFile = file && {
 
 export const source = fromFile || fromServer;
 
-/* Calls reader[kind](body) for each event, reader.missed(n) where the ids have
- * a gap, and reader.connected(yes or no). An exported file has no events. */
+/* Calls reader[kind](body) for each event, reader.missed(n) if n ids are missing, and
+ * reader.connected(true or false). An exported file has no events. */
 export function listen(reader) {
   if (isFile) return;
   const events = new EventSource('events');
@@ -104,8 +104,8 @@ export function listen(reader) {
     'map',
     'result',
     'samples',
-    'beside',
-    'again',
+    'compared',
+    'reload',
     'gap',
   ])
     events.addEventListener(kind, message => {

@@ -1,6 +1,6 @@
-/* The trail of an anchor's chain: the states that it recorded, visit by visit. */
+/* The latest states of the anchor's chain, visit by visit. */
 
-import { formatCosine, formatNumber, formatShare, make, say } from './dom.js';
+import { formatCosine, formatNumber, formatShare, make, phrase } from './dom.js';
 import { nameOf, run } from './model.js';
 import { makeImage, makeViews } from './picture.js';
 
@@ -10,28 +10,27 @@ export function drawTrail(box, { trail = [], drawn }) {
   const chain = /^emc2/.test(drawn?.sampler ?? 'emc2');
   const picture = drawStates(trail.flatMap(visit => visit.states));
   box.replaceChildren(
-    make('h3', {}, chain ? 'Where its chain has been' : 'What was drawn for it before'),
-    make('p', { className: 'say' }, ...describeTrail(trail, chain)),
-    make('ol', { tabindex: 0, ariaLabel: 'Visits, the oldest first' }, ...trail.map(visit => drawVisit(visit, picture))));
+    make('h3', {}, chain ? 'Chain of the anchor' : 'Earlier draws for the anchor'),
+    make('p', { className: 'text' }, ...describeTrail(trail, chain)),
+    make('ol', { tabindex: 0, ariaLabel: 'Visits, oldest first' }, ...trail.map(visit => drawVisit(visit, picture))));
 }
 
 function describeTrail(trail, chain) {
   const accepted = run.all.metrics.columns.accepted?.findLast(value => value != null);
-  const kept = trail.filter(
+  const repeated = trail.filter(
     (visit, i) =>
       i &&
       visit.states.some(state => trail[i - 1].states.some(({ id }) => id === state.id)),
   ).length;
   return [
-    ...trail.length > 1 ? say`The ${trail.length} latest visits that were heard of, the newest on the right, each` : ['The one visit that was heard of so far,'],
-    ' with the states that had the most weight, and the cosine of the first. ',
-    ...trail.length > 1 ? say`In ${kept} of ${trail.length - 1} it came back to an image of the visit before. ` : [],
-    ...chain && accepted != null ? say`Of the proposals to all chains, ${formatShare(accepted)} were accepted in the last step.` : [],
+    ...trail.length > 1 ? phrase`The ${trail.length} latest visits received, newest on the right: ` : ['The first visit received: '],
+    'the heaviest states, and the cosine of the first. ',
+    ...trail.length > 1 ? phrase`${repeated} of ${trail.length - 1} visits share an image with the visit before. ` : [],
+    ...chain && accepted != null ? phrase`Acceptance over all chains in the last step: ${formatShare(accepted)}.` : [],
   ];
 }
 
-/* All pictures are one, asked for once; of a text, or of a view that is not
- * known, the image stands there. */
+/* Draws all views with one request. A text or an unknown view is drawn as its image. */
 function drawStates(states) {
   const known = states.filter(({ view }) => view >= 0 && !run.batch.texts);
   const pictures = makeViews(known);
@@ -50,15 +49,15 @@ function drawVisit({ epoch, step, states, effective }, picture) {
   );
   return make(
     'li',
-    { title: `as if over ${formatNumber(effective, 1)} states` },
+    { title: `effective number of states: ${formatNumber(effective, 1)}` },
     make('small', {}, `${epoch + 1}·${step + 1}`),
     ...(figures.length
       ? [...figures, drawCosine(states[0])]
-      : [make('small', {}, 'none is known')]),
+      : [make('small', {}, 'no states')]),
   );
 }
 
-/* The further to the right, the nearer to the anchor. */
+/* The bar is longer for a greater cosine. */
 const drawCosine = ({ cosine }) =>
   make(
     'small',
@@ -67,4 +66,4 @@ const drawCosine = ({ cosine }) =>
   );
 
 const nameState = ({ id, label, view, epoch, weight, same }) =>
-  `${nameOf(label, id)}, image ${id}${view >= 0 ? `, view ${view + 1} of epoch ${epoch + 1}` : ''}: ${formatShare(weight)}${same ? ', own class' : ''}`;
+  `${nameOf(label, id)}, image ${id}${view >= 0 ? `, view ${view + 1} of epoch ${epoch + 1}` : ''}: ${formatShare(weight)}${same ? ', same class' : ''}`;

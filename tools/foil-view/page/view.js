@@ -1,24 +1,24 @@
-/* The page of foil view: starts the panels, takes keys, and keeps the address
- * a link to what is held. */
+/* The page of foil view: starts the panels, handles keys, and writes the held batch and
+ * anchor into the page's address. */
 
 import { nextView, startAnchor } from './anchor.js';
 import { setHeld, showBatch } from './batch.js';
 import { countAcross, moveAnchor, startBoard } from './board.js';
 import { startCurves } from './curves.js';
 import { find } from './dom.js';
-import { connect, takeEarly } from './events.js';
+import { connect, applyEarly } from './events.js';
 import { startFlow } from './flow.js';
 import { startHead } from './head.js';
 import { startLog } from './log.js';
-import { changeFilm, startMap } from './map.js';
+import { togglePlay, startMap } from './map.js';
 import { startMatrix } from './matrix.js';
-import { load, onChange, run, tell } from './model.js';
+import { load, onChange, run, notify } from './model.js';
 import { startNear } from './near.js';
 import { startResults } from './results.js';
 import { startSamples } from './samples.js';
 import { isFile, source } from './source.js';
 
-/* ---- theme: view.css has both in each colour, by light-dark() ---- */
+/* ---- theme: view.css has both colours, by light-dark() ---- */
 
 function isDark() {
   const chosen = document.documentElement.style.colorScheme;
@@ -31,7 +31,7 @@ function setTheme(theme) {
 
 function changeTheme() {
   setTheme(isDark() ? 'light' : 'dark');
-  tell('theme');
+  notify('theme');
 }
 
 /* ---- keys ---- */
@@ -45,13 +45,13 @@ const KEYS = {
   ArrowDown: () => moveAnchor(countAcross()),
   ArrowUp: () => moveAnchor(-countAcross()),
   v: nextView,
-  p: changeFilm,
+  p: togglePlay,
   t: changeTheme,
 };
 
 /* Arrows scroll the page and space presses a button, unless the focus is on
  * the board. */
-function takeKey(event) {
+function handleKey(event) {
   const { key, target } = event, onTile = target.matches('.tile');
   if (event.ctrlKey || event.metaKey || event.altKey || !KEYS[key]) return;
   if (target.matches('input, select, textarea')) return;
@@ -61,11 +61,11 @@ function takeKey(event) {
   KEYS[key]();
 }
 
-/* ---- links: #epoch=3&step=17&anchor=12, counted from 0, anchor is a row ---- */
+/* ---- links: #epoch=3&step=17&anchor=12; all from 0, the anchor is a row ---- */
 
 function writeLink() {
-  const { all, batch, anchor, held } = run, stays = held || !all.living;
-  const hash = stays && !isFile && batch && anchor ? `#epoch=${batch.epoch}&step=${batch.step}&anchor=${anchor.row}` : '';
+  const { all, batch, anchor, held } = run, isFixed = held || !all.living;
+  const hash = isFixed && !isFile && batch && anchor ? `#epoch=${batch.epoch}&step=${batch.step}&anchor=${anchor.row}` : '';
   if (hash !== location.hash)
     history.replaceState(null, '', hash || location.pathname + location.search);
 }
@@ -89,7 +89,7 @@ async function followLink() {
 
 /* ---- start ---- */
 
-/* The board orders a batch before the matrix draws it. */
+/* The board comes before the matrix: it orders the batch. */
 const PANELS = [
   startHead,
   startFlow,
@@ -112,12 +112,12 @@ async function start() {
   for (const startPanel of PANELS) startPanel();
   find('#hold').onclick = () => setHeld(!run.held);
   find('#theme').onclick = changeTheme;
-  matchMedia('(prefers-color-scheme: dark)').onchange = () => tell('theme');
-  addEventListener('keydown', takeKey);
+  matchMedia('(prefers-color-scheme: dark)').onchange = () => notify('theme');
+  addEventListener('keydown', handleKey);
   addEventListener('hashchange', followLink);
   onChange('anchor state', writeLink);
   if (!await followLink() && run.all.batch) showBatch(run.all.batch);
-  takeEarly();
+  applyEarly();
 }
 
 start().catch(error => {

@@ -2,11 +2,12 @@
 
 import { find, makeSvg } from './dom.js';
 
-/* Words stand above the highest bin, the axis below. */
+/* Text is above TOP, the axis below BASE. */
 const WIDTH = 320, TOP = 30, BASE = 86, HEIGHT = 102;
 
-/* Series: {name, counts, colour}, each scaled to its own highest bin. Mark: {name, cosine}, a line with a word, or nothing. */
-export function drawSpread(box, label, series, mark) {
+/* series: {name, counts, colour}, each scaled to its own highest bin.
+ * mark: {name, cosine}, a line with its name, or undefined. */
+export function drawHistogram(box, label, series, mark) {
   const svg = drawAreas(box, label, series, ['−1', 'cosine', '1']);
   if (mark) svg.append(...makeMark(mark));
   series.forEach((one, i) =>
@@ -14,7 +15,7 @@ export function drawSpread(box, label, series, mark) {
   );
 }
 
-/* One series of any number; words stand left, in the middle and right. */
+/* A histogram of other numbers than cosines; words: left, middle and right label. */
 export const drawCounts = (box, label, counts, words) =>
   drawAreas(box, label, [{ counts, colour: 'var(--near)' }], words);
 
@@ -55,4 +56,4 @@ function makeText(x, y, text, anchor, colour = 'var(--soft)') {
   return makeSvg('text', { x, y, 'text-anchor': anchor, style: `fill: ${colour}` }, text);
 }
 
-export const clearSpread = section => find('.spread', section).replaceChildren();
+export const clearHistogram = section => find('.histogram', section).replaceChildren();
