@@ -12,7 +12,7 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-enum { MANIFEST_BYTES = 1 << 24 }; // nobody has a larger one
+enum { MANIFEST_BYTES = 1 << 24 }; // far above any real one
 
 int
 run_results_manifest(const char *run, long step, char hex[33], struct err *err)
@@ -69,7 +69,7 @@ run_results_origin(const json_t *about, char **run, long *step, struct err *err)
         *step = find_step_of_manifest(*run, manifest);
         rc = *step >= 0
                  ? 1
-                 : err_set(err, "'%s' has no such checkpoint any more", *run);
+                 : err_set(err, "'%s' no longer has that checkpoint", *run);
     }
     if (rc <= 0)
         free(*run);

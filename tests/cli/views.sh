@@ -148,11 +148,11 @@ mkdir moved
 mv set.tar set.tar.foil moved
 "$BIN/foil-data" generate --size 24 -o other.tar 61 --seed 2 2>/dev/null
 "$BIN/foil-data" index other.tar 2>/dev/null
-ok 'the data set has moved: 1' refuses 1 '--data DATA says where' "${views[@]}" cifar
+ok 'the data set has moved: 1' refuses 1 'if the data set has moved, add --data DATA' "${views[@]}" cifar
 ok 'it is named' drawn again.png --data moved/set.tar cifar
 ok 'and is the same' cmp here.png again.png
 rm again.png
-ok 'another one: 1' refuses 1 "'other.tar' is another data set than that of the run" \
+ok 'another one: 1' refuses 1 "'other.tar' is not the data set of the run" \
     "${views[@]}" --data other.tar cifar
 ok 'the data set as the picture: 2' refuses 2 'it would be lost' \
     "$BIN/foil-data" views -o moved/set.tar --data moved/set.tar cifar
@@ -174,7 +174,7 @@ ok 'views of a program: 1' refuses 1 'foil-augment --view-command' \
     "${views[@]}" cifar
 changed cifar 'del(.making)'
 ok 'views of an augmenter that said nothing: 1' \
-    refuses 1 'its augmenter said nothing' "${views[@]}" cifar
+    refuses 1 'its augmenter did not send it' "${views[@]}" cifar
 rm cifar/batches.*
 ok 'a run of an older trainer: 1' refuses 1 'older trainers do not write it' \
     "${views[@]}" cifar

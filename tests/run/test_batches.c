@@ -242,7 +242,7 @@ a_step_may_be_left_out(void)
     run_batches_close(&batches);
     T(is_known(3, &err) && is_known(1, &err) && newest_step() == 3,
       "at its place");
-    T(!is_known(2, &err) && strstr(err.msg, "nothing says"), "%s", err.msg);
+    T(!is_known(2, &err) && strstr(err.msg, "is not recorded"), "%s", err.msg);
 }
 
 /* A step of fixed views with further images, and a smaller one. */

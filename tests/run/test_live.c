@@ -31,14 +31,14 @@ connect_ends(struct run_live *live, struct wire_feed *feed)
 {
     struct wire_status status = {.stage = "augment", .number = 2};
 
-    for (int i = 0; i < 600 && live->heard <= 0; i++) {
+    for (int i = 0; i < 600 && live->received_at <= 0; i++) {
         struct err err;
 
         wire_feed_status(feed, &status);
         wire_wait(wire, -1, .01, &err);
         run_live_next(live);
     }
-    return live->heard > 0;
+    return live->received_at > 0;
 }
 
 static void
@@ -62,7 +62,8 @@ messages_are_taken(struct run_live *live, struct wire_feed *feed)
     live->past = 1;
     T(connect_ends(live, feed), "a status comes");
     T(live->stages.n == 1 && !live->past &&
-          run_stages_find(&live->stages, "augment", 2)->heard == live->heard,
+          run_stages_find(&live->stages, "augment", 2)->received_at ==
+              live->received_at,
       "stages of an earlier run make room for those of this one");
     wire_feed_metrics(feed, &metrics);
     snprintf(metrics.stage, sizeof metrics.stage, "train");

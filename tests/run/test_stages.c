@@ -37,7 +37,7 @@ the_last_status_counts(void)
     put(&stages, "augment", 2, 0, 100);
     put(&stages, "augment", 1, 30, 104);
     one = run_stages_find(&stages, "augment", 1);
-    T(stages.n == 2 && one == stages.stage && one->heard == 104 &&
+    T(stages.n == 2 && one == stages.stage && one->received_at == 104 &&
           run_stage_value(one, "made") == 30 &&
           isnan(run_stage_value(one, "room")),
       "a stage has its last status");
@@ -69,7 +69,7 @@ a_file_keeps_them(void)
                   sizeof stages.stage->status) &&
           run_stage_value(again.stage, "made") == 2.5,
       "those of the step are as they were");
-    T(again.stage[0].heard == 0, "and were heard long ago");
+    T(again.stage[0].received_at == 0, "and were heard long ago");
     run_stages_release(&stages);
     run_stages_release(&again);
     unlink("stages.json");

@@ -228,8 +228,8 @@ what_cannot_be_made_is_refused(void)
 {
     static const char at[] = "{\"recipe\":\"cifar\",\"size\":9,\"seed\":1}";
 
-    refuse_step("", NULL, "said nothing");
-    refuse_step("nonsense", NULL, "said nothing");
+    refuse_step("", NULL, "did not send it");
+    refuse_step("nonsense", NULL, "did not send it");
     refuse_step("{\"command\":true,\"size\":9}", NULL, "--view-command");
     refuse_step("{\"size\":9,\"seed\":1}", NULL, "'recipe' is missing");
     refuse_step("{\"recipe\":\"x\",\"size\":9,\"seed\":1}", NULL,
@@ -237,9 +237,9 @@ what_cannot_be_made_is_refused(void)
     refuse_step("{\"recipe\":\"cifar\",\"size\":9}", NULL, "'seed' is missing");
     refuse_step("{\"recipe\":\"cifar\",\"size\":5000,\"seed\":1}", NULL,
                 "'size' is 5000");
-    refuse_step(at, NULL, "does not say where its data set is");
+    refuse_step(at, NULL, "does not record where its data set is");
     refuse_step(at, "none", "none");
-    refuse_step(at, "other", "'other' is another data set");
+    refuse_step(at, "other", "'other' is not the data set");
 }
 
 int
