@@ -30,7 +30,7 @@ for_nobody(void *self, struct stage_waiting *waiting, double now,
     struct bench *b = self;
 
     (void)who;
-    b->asked += waiting->said <= now;
+    b->asked += waiting->reported <= now;
     return 0;
 }
 
@@ -80,7 +80,7 @@ test_outlet(struct bench *b)
 
     T(outlet && !stage_outlet_next(outlet, &news), "there is no news");
     T(stage_outlet_waits(outlet, clock_now(), &err) &&
-          !strcmp(err.msg, "augmenters: none is there"),
+          !strcmp(err.msg, "augmenters: none is connected"),
       "an outlet without peers waits for augmenters");
     flow_outlet_close(outlet);
 }
