@@ -163,7 +163,7 @@ without_features() {
     augment "$1"
     plan "$1" --strategy swap
     expect 'a selector that says so' \
-        becomes_true grep -q 'started with --keep-features' "$work/$1/log"
+        becomes_true grep -q 'start the trainer with --keep-features' "$work/$1/log"
     kill -TERM "$selector"
     expect 'a good end of a selector that waits for them' wait "$selector"
 }

@@ -114,7 +114,7 @@ static void
 close_late(const void *arg)
 {
     int64_t *group = mem_array(SIZE, sizeof *group);
-    struct planned planned;
+    struct planner_plan planned;
     struct planner *planner;
 
     (void)arg;
@@ -133,9 +133,9 @@ close_late(const void *arg)
 static int
 made_at(struct planner *planner, int64_t epoch, int hurry)
 {
-    struct planned planned;
+    struct planner_plan planned;
 
-    planner_hurry(planner, hurry);
+    planner_set_urgent(planner, hurry);
     if (!planner_ask(planner, epoch, -1))
         exit(5);
     while (!planner_take(planner, &planned))
@@ -171,13 +171,13 @@ static void
 take_over(const void *arg)
 {
     struct planner *planner = open_planner(&waits, NULL);
-    struct planned planned;
+    struct planner_plan planned;
 
     (void)arg;
     planner_ask(planner, 0, -1);
     while (!calls)
         sleep(0);
-    planner_hurry(planner, 1);
+    planner_set_urgent(planner, 1);
     while (!planner_take(planner, &planned))
         sleep(0);
     free(planned.ids);
