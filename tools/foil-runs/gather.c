@@ -11,9 +11,9 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-/* The number behind the last such key of a line, which we have written; 0 where
- * there is none.  To read all numbers of a line (run_metrics_next()) takes 17
- * times as long. */
+/* The number after the last occurrence of a key in a line, which foil wrote; 0
+ * if there is none.  run_metrics_next(), which parses the line, takes 17 times
+ * as long. */
 static double
 number_of(const char *line, const char *key)
 {
@@ -24,8 +24,8 @@ number_of(const char *line, const char *key)
     return last ? strtod(last + strlen(key), NULL) : 0;
 }
 
-/* Of each rank, how much longer than the mean it computed, in the steps in
- * which it did so for longest: seconds. */
+/* For each rank, the sum over the steps in which it was slowest of its time
+ * above the mean, in seconds. */
 struct delays {
     double *behind;
     size_t n, room;
@@ -62,7 +62,7 @@ put_slowest(json_t *object, struct delays *delays)
     free(delays->behind);
 }
 
-/* What the steps say: how many, how long, the last loss. */
+/* Adds the number of steps, their time, and the last loss. */
 static void
 add_metrics(json_t *object, const char *run)
 {
@@ -129,7 +129,7 @@ runs_label(const json_t *result, char label[64], double *figure)
     const char *rule = json_string_value(json_object_get(result, "rule"));
 
     if (!measure || (rule && strcmp(rule, "equal")))
-        return 0; // of captions, those in which equal ones count as one
+        return 0; // of retrieval, use the rule that equal captions are one
     if (!value)
         value = json_object_get(json_object_get(result, "forward"), "r1");
     if (!value)
