@@ -47,11 +47,11 @@ judge_start(struct judge *judge)
     };
 
     if (strchr(judge->run, '\n')) // a request is a line
-        die("the name of '%s' has a line end in it", judge->run);
+        die("the name of '%s' contains a line end: rename the run", judge->run);
     judge->program = stage_command_open(&config);
 }
 
-/* Its answer, with what makes it a result; ours takes the place of its own. */
+/* Adds the answer as a result; fields set here replace those of the answer. */
 static void
 add_judgement(const struct judge *judge, long step, json_t *answer)
 {
