@@ -141,7 +141,7 @@ ok 'where he says so' grep -q '^train .* --optim sgd,nesterov --keep-features 5$
 
 mkdir -p "$work/run/latest"
 ok 'a run is not overwritten: 1' \
-    refuses 1 "holds a run: --resume goes on with it" try DATA
+    refuses 1 "holds a run: add --resume to continue it" try DATA
 touch "$work/DATA" # a run that is resumed looks for its data
 ok 'but resumed' try DATA --resume
 ok 'as the trainer is told' grep -q '^train .*--resume' "$work/started"
@@ -347,7 +347,7 @@ touch "$work/own/here"
 ok 'that goes on' script "$loop"
 more=(nosuch)
 ok 'data that are not there: how the whole script goes on with others' refuses 1 \
-    "'foil run ./steps PLACE --resume -r $work/run --override DATA' takes the new place" \
+    "give the new place by 'foil run ./steps PLACE --resume -r $work/run --override DATA'" \
     script "$loop"
 
 old=('#: train --momentum 0.9' 'learn "$DATA"')
@@ -386,8 +386,8 @@ done <<'END'
 1|./steps:8: --way 'up': want one of in.out|#: default way up
 1|./steps:8: --shots 'few': want a whole number|#: option shots N few 'of it'
 1|./steps:8: --kind 'c': want one of a.b|#: option kind a|b c 'of it'
-1|./steps:8: --seed is there already: '#: default seed VALUE' sets it|#: option seed N 3 'of it'
-1|./steps:8: --size is there already: '#: default size VALUE' sets it|#: option size N 3 'of it'
+1|./steps:8: --seed is an option already: '#: default seed VALUE' sets it|#: option seed N 3 'of it'
+1|./steps:8: --size is an option already: '#: default size VALUE' sets it|#: option size N 3 'of it'
 1|./steps:8: --threads is an option of every pipeline: '#: default threads VALUE' sets it|#: train --lr 0.1 --threads 1
 1|./steps:8: --seed is an option of every pipeline|#: tuned --seed=3
 1|./steps:8: --epochs is an option of every pipeline|#: select --epochs 3

@@ -111,20 +111,20 @@ errors_have_their_line(void)
                                      "restart policy and command"),
       "a line that goes on to nothing is refused");
     T(refused("\n-a main never b",
-              "l:2: a stage is not called '-a': want "
-              "letters, digits and - _ . behind them, 64 at most"),
+              "l:2: '-a' is no name for a stage: want a letter or digit, "
+              "then letters, digits and - _ ., at most 64"),
       "a name that looks like an option is refused");
     T(refused("a/b main never b",
-              "l:1: a stage is not called 'a/b': want "
-              "letters, digits and - _ . behind them, 64 at most"),
+              "l:1: 'a/b' is no name for a stage: want a letter or "
+              "digit, then letters, digits and - _ ., at most 64"),
       "a name that is a path is refused");
     T(refused("a 0 never b",
               "l:1: no number of copies '0': want 1 .. 1000, or "
-              "'main' or 'main,USR1' for the stage whose end ends the run"),
+              "'main' or 'main,USR1' for the stage that ends the run"),
       "no copies are refused");
     T(refused("a 2x never b",
               "l:1: no number of copies '2x': want 1 .. 1000, "
-              "or 'main' or 'main,USR1' for the stage whose end ends the run"),
+              "or 'main' or 'main,USR1' for the stage that ends the run"),
       "half a number is refused");
 }
 
@@ -151,11 +151,11 @@ restart_policies_and_words_have_their_line(void)
     T(refused("a main never $FOIL_B", "l:1: '$FOIL_B' is not in the "
                                       "environment"),
       "a variable that is not there is refused");
-    T(refused("a main never a$", "l:1: a '$' wants a name behind it, or "
-                                 "quotes"),
+    T(refused("a main never a$", "l:1: '$' without a name: add one, or "
+                                 "quote it"),
       "a bare dollar is refused");
-    T(refused("a main never ${FOIL_A", "l:1: a '$' wants a name behind it, or "
-                                       "quotes"),
+    T(refused("a main never ${FOIL_A", "l:1: '$' without a name: add one, or "
+                                       "quote it"),
       "a brace that is not closed is refused");
 }
 
@@ -166,10 +166,10 @@ one_main_stage_and_no_name_twice(void)
       "two main stages are refused");
     T(refused("a 1 never b\nc 1 never d",
               "'l' has no main stage: write 'main' "
-              "in place of the copies of that whose end ends the run"),
+              "instead of the copies for the stage that ends the run"),
       "no main stage is refused");
-    T(refused("a 2 never b", "'l' has no main stage: write 'main' in place of "
-                             "the copies of that whose end ends the run"),
+    T(refused("a 2 never b", "'l' has no main stage: write 'main' instead of "
+                             "the copies for the stage that ends the run"),
       "two copies are none, for one of them");
     T(refused("a main never b\na 1 never d", "l:2: a second stage 'a'"),
       "a name is refused the second time");

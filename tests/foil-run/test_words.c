@@ -35,7 +35,7 @@ variables_are_replaced(void)
       "not in single quotes");
     T(are("$nobody b", "l:1: '$nobody' is not in the environment"),
       "one that is not there is named");
-    T(are("${FOIL_A", "l:1: a '$' wants a name behind it, or quotes"),
+    T(are("${FOIL_A", "l:1: '$' without a name: add one, or quote it"),
       "a brace that stays open is refused");
 }
 
