@@ -12,7 +12,7 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-enum { MANIFEST_BYTES = 1 << 24 }; // far above any real one
+enum { MANIFEST_BYTES = 1 << 24 }; // nobody has a larger one
 
 int
 run_results_manifest(const char *run, long step, char hex[33], struct err *err)
