@@ -52,7 +52,7 @@ take_message(struct run_live *live)
     case WIRE_EVENT:
         if (wire_event_get(&live->event, live->msg, &ignored))
             return 0;
-        // // a later event comes from a restarted trainer
+        // a later event comes from a restarted trainer
         live->over = !strcmp(live->event.what, "stop");
         memcpy(live->reason, live->event.reason, sizeof live->reason);
         return 1;

@@ -176,8 +176,11 @@ take_line(struct pipeline *p, struct word_list *line)
         if (strcmp(lines[i].name, name))
             continue;
         if (rest.n < lines[i].least || rest.n > lines[i].most)
-            pipeline_misuse(p, "'%s' wants %zu to %zu words after it", name,
-                            lines[i].least, lines[i].most);
+            pipeline_misuse(
+                p, "'%s' wants %s words after it", name,
+                lines[i].least == lines[i].most
+                    ? keep("%zu", lines[i].least)
+                    : keep("%zu to %zu", lines[i].least, lines[i].most));
         lines[i].take(p, &rest);
         return;
     }
