@@ -105,7 +105,7 @@ pipeline=$!
 ok 'a run of a pipeline trains' becomes_true has_steps piped 3
 ok 'foil stop ends it: 0' foil stop piped
 ok 'with the pipeline, which says how to go on: 143' exits 143 wait "$pipeline"
-ok 'in a sentence' has_line "stopped; 'foil run --resume -r piped' goes on" piped.err
+ok 'in a sentence' has_line "stopped; 'foil run --resume -r piped' continues" piped.err
 ok 'and evaluates nothing' test ! -e piped/results.jsonl
 ok 'all its steps are saved' all_kept piped
 done_testing

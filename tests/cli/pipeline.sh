@@ -245,7 +245,7 @@ ok 'the trainer saved, nothing is left' nothing_left
 begin "train=$saves kill -INT \$(ps -o ppid= \$(ps -o ppid= \$PPID))"
 ok 'SIGINT: 130' exits 130 try DATA
 ok 'and how to go on' grep -qF \
-    "foil run try: stopped; 'foil run --resume -r $work/run' goes on" \
+    "foil run try: stopped; 'foil run --resume -r $work/run' continues" \
     "$work/said"
 ok 'the trainer saved' grep -q saved "$work/do/saved"
 ok 'the trainer saved, nothing is left' nothing_left
@@ -395,7 +395,7 @@ done <<'END'
 1|^foil run ./steps: my word$|fail 'my word'
 2|^foil run ./steps: my word$|misuse 'my word'
 1|learn wants the data set|learn
-1|what is 'b' for|learn a b
+1|unexpected 'b' after 'a'|learn a b
 2|no option '--nonsense'|learn --nonsense a
 END
 printf '%s\n' '# Steps.' 'pipeline DATA' 'learn $DATA' >"$work/own/old.list"

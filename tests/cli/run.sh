@@ -126,7 +126,7 @@ same_bits() {
     test "$(wc -l <"$1/metrics.jsonl")" -eq "$(wc -l <"$2/metrics.jsonl")"
 }
 ok 'SIGTERM in its middle: 143' exits 143 stopped parts
-ok 'and how to go on' grep -q "'foil run --resume -r parts' goes on" parts.said
+ok 'and how to go on' grep -q "'foil run --resume -r parts' continues" parts.said
 ok 'a run remembers its command' grep -qx 'epochs 150' parts/command
 # shellcheck disable=SC2016 # of bash
 ok '--resume needs nothing else, from anywhere' bash -c \
@@ -389,13 +389,13 @@ ok 'go to the one that has them, in place of the defaults' eval \
     "listed train | grep -q 'objective simclr,tau=.3 .* 500 --warmup 5 --lr .1\
  --max-batch 64 --optim ,no-nesterov --window 4$' && listed augment | grep -q -- '1 --size 20 --plan .ipc://a b. '"
 ok 'none of several stages: 2' refuses 2 \
-    'several stages have --tau: say which by one of --select.tau --train.tau' \
+    'several stages have --tau: use one of --select.tau --train.tau' \
     foil run simclr train.foil -r new --tau .1
 ok 'none that the stage has: 2' refuses 2 "no option '--train.block'" \
     foil run simclr train.foil -r new --train.block 3
 ok 'a word that is mistyped: 2' refuses 2 "no option '--wimdow': did you mean '--window'" \
     foil run simclr train.foil -r new --wimdow 3
-ok 'a value for what has none: 2' refuses 2 '--partial has no value' \
+ok 'a value for what has none: 2' refuses 2 '--partial takes no value' \
     foil run simclr train.foil -r new --partial=3
 ok 'without its value: 2' refuses 2 '--lr wants a value' \
     foil run simclr train.foil -r new --lr
