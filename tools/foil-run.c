@@ -25,7 +25,7 @@ static struct opt_list commands;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &run, 0, 0, "RUN",
-     "run directory, with logs in RUN/log [run/ and the name of LIST]"},
+     "run directory, with logs in RUN/log; run/NAME for NAME.list by default"},
     {"command", 0, OPT_LIST, &commands, 0, 0, "STAGE=COMMAND",
      "replace the first word of that stage's command"},
     {"grace", 0, OPT_REAL, &grace, 0, 86400, "S",

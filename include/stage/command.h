@@ -12,8 +12,8 @@ struct stage_program *
 stage_command_open(const struct stage_program_config *config);
 
 /*
- * stage_command_ask() is stage_program_insist(): 0 with an answer, or -1 with
- * the reason.  Ends the tool with EXIT_OK when `stop` is readable.
+ * stage_command_ask() is stage_program_ask_retry(): 0 with an answer, or -1
+ * with the reason.  Ends the tool with EXIT_OK when `stop` is readable.
  */
 int stage_command_ask(struct stage_program *program, const char *line, int stop,
                       struct stage_answer *answer, struct err *err);

@@ -92,9 +92,9 @@ struct stage_answer {
     void *of;
     char *ok; /* the words after "ok", freed by the caller; or NULL */
 
-    /* For stage_program_insist(): the program was lost, so drop its lines.
+    /* For stage_program_ask_retry(): the program was lost, so drop its lines.
      * Returns 1 to retry, else 0.  NULL: retry. */
-    int (*again)(void *of);
+    int (*retry)(void *of);
 };
 
 enum stage_outcome {
@@ -129,13 +129,13 @@ enum stage_outcome stage_program_ask(struct stage_program *program,
                                      struct stage_answer *answer,
                                      struct err *err);
 
-/* stage_program_insist() is stage_program_ask(); if the program is lost, it
+/* stage_program_ask_retry() is stage_program_ask(); if the program is lost, it
  * prints that, restarts the program and asks once more.  No other answer may be
  * pending. */
-enum stage_outcome stage_program_insist(struct stage_program *program,
-                                        const char *line, int stop,
-                                        struct stage_answer *answer,
-                                        struct err *err);
+enum stage_outcome stage_program_ask_retry(struct stage_program *program,
+                                           const char *line, int stop,
+                                           struct stage_answer *answer,
+                                           struct err *err);
 
 /*
  * stage_program_value() parses the next NAME=NUMBER of the words after "ok".

@@ -544,14 +544,14 @@ stage_program_ask(struct stage_program *p, const char *line, int stop,
 }
 
 enum stage_outcome
-stage_program_insist(struct stage_program *p, const char *line, int stop,
-                     struct stage_answer *answer, struct err *err)
+stage_program_ask_retry(struct stage_program *p, const char *line, int stop,
+                        struct stage_answer *answer, struct err *err)
 {
     const enum stage_outcome outcome =
         stage_program_ask(p, line, stop, answer, err);
     char *text;
 
-    if (outcome != STAGE_LOST || (answer->again && !answer->again(answer->of)))
+    if (outcome != STAGE_LOST || (answer->retry && !answer->retry(answer->of)))
         return outcome;
     text = mem_format("%s: it is started again", err->msg);
     if (p->config.print)

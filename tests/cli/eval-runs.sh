@@ -111,7 +111,7 @@ ok '--no-record' says '"measure":"geometry"' geometry --no-record trained.npy
 ok 'keeps one out' test "$(wc -l <conv/results.jsonl)" -eq "$kept"
 mv conv/step-00000004 gone
 ok 'a checkpoint that is gone is named, and the result printed' bash -c \
-    "'$eval' geometry trained.npy 2>&1 >line | grep \"'conv' has no such check\""
+    "'$eval' geometry trained.npy 2>&1 >line | grep \"'conv' no longer has that check\""
 ok 'whole' grep -q '"measure":"geometry"' line
 mv gone conv/step-00000004
 

@@ -169,7 +169,7 @@ a_lost_program_is_restarted(void)
     int again = 0;
 
     stage_program_memory(c, 64, &err);
-    T(stage_program_insist(c, "x", -1, &answer, &err) == STAGE_ANSWERED,
+    T(stage_program_ask_retry(c, "x", -1, &answer, &err) == STAGE_ANSWERED,
       "a lost program gets the request once more");
     free(answer.ok);
     T(strstr(printed.at, "ended with code 3") &&
@@ -177,13 +177,13 @@ a_lost_program_is_restarted(void)
       "which is printed: %s", printed.at);
     stage_program_close(c);
     c = start("read x; exit 3", &printed, 60);
-    answer = (struct stage_answer){.again = count_again, .of = &again};
-    T(stage_program_insist(c, "x", -1, &answer, &err) == STAGE_LOST &&
+    answer = (struct stage_answer){.retry = count_again, .of = &again};
+    T(stage_program_ask_retry(c, "x", -1, &answer, &err) == STAGE_LOST &&
           again == 1,
       "not twice");
     stage_program_close(c);
     c = start("read x; exit 3", NULL, 60);
-    T(stage_program_insist(c, "x", -1, &answer, &err) == STAGE_LOST &&
+    T(stage_program_ask_retry(c, "x", -1, &answer, &err) == STAGE_LOST &&
           again == 2,
       "and not if the caller declines");
     stage_program_close(c);

@@ -17,7 +17,8 @@ static int decode, skip_bad;
 static long max_pixels = IMAGE_MAX_PIXELS;
 
 const struct opt index_opts[] = {
-    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "the index [PATH.foil]"},
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
+     "the index; PATH.foil by default"},
     {"bad", 0, OPT_CHOICE, &skip_bad, 0, 0, "refuse|skip",
      "what to do with a damaged image"},
     {"captions", 0, OPT_TEXT, &captions, 0, 0, "FILE",

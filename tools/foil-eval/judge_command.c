@@ -72,11 +72,11 @@ judge_ask(const struct judge *judge, const char *checkpoint, long step)
     enum stage_outcome outcome;
     json_t *result = NULL;
     struct stage_answer answer = {
-        .take = take_judgement, .again = forget_judgement, .of = &result};
+        .take = take_judgement, .retry = forget_judgement, .of = &result};
     struct err err;
 
-    outcome =
-        stage_program_insist(judge->program, line, judge->stop, &answer, &err);
+    outcome = stage_program_ask_retry(judge->program, line, judge->stop,
+                                      &answer, &err);
     free(answer.ok);
     if (outcome == STAGE_LOST || outcome == STAGE_REFUSED)
         die("%s", err.msg);

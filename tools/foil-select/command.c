@@ -199,11 +199,11 @@ ask_command(struct select_command *c, const char *line, struct plan_reader *t,
             struct err *err)
 {
     struct stage_answer answer = {
-        .take = take_batch, .again = retry_plan, .of = t};
+        .take = take_batch, .retry = retry_plan, .of = t};
     enum stage_outcome outcome;
 
     begin_plan(t);
-    outcome = stage_program_insist(c->program, line, -1, &answer, err);
+    outcome = stage_program_ask_retry(c->program, line, -1, &answer, err);
     free(answer.ok);
     if (outcome == STAGE_ANSWERED && t->step < t->layout->steps)
         return err_set(err, "strategy: '%.100s' answered %zu batches, want %zu",
