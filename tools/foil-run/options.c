@@ -229,7 +229,7 @@ static void
 take_back(struct pipeline *p, int stage, const char *one, const char *other)
 {
     const char *option = pipeline_stages[stage];
-    struct word_list all = {0}, kept = {0};
+    struct word_list all = {0}, rest = {0};
 
     pipeline_split(p, &all, option, var(p, option));
     if (runs_ours(p, stage))
@@ -248,7 +248,7 @@ take_back(struct pipeline *p, int stage, const char *one, const char *other)
                                : NULL;
         if (!name || !value || *value == ',') {
             for (; i < end; i++)
-                word_list_add(&kept, all.word[i]);
+                word_list_add(&rest, all.word[i]);
             continue;
         }
         if (setting_get(&p->said, name))
@@ -256,7 +256,7 @@ take_back(struct pipeline *p, int stage, const char *one, const char *other)
                             name, option);
         pipeline_take(p, name, value);
     }
-    set_var(p, option, word_list_text(kept.word, kept.n));
+    set_var(p, option, word_list_text(rest.word, rest.n));
 }
 
 /* Refuses unknown methods. */

@@ -76,7 +76,7 @@ add_trainer(const struct pipeline *p, struct word_list *own)
     const struct word_list *tuned =
         same_method(var(p, "objective"), p->usual) ? &p->tuned : own;
     const int without_net = has_own_net(p);
-    struct word_list kept = {0};
+    struct word_list rest = {0};
 
     for (size_t i = 0, end; i < all->n; i = end) {
         const int of_net =
@@ -84,11 +84,11 @@ add_trainer(const struct pipeline *p, struct word_list *own)
 
         end = item_end(all, i);
         if (of_net && !strcmp(all->word[i], "--text"))
-            word_list_put(&kept, "--text", "program", (char *)NULL);
+            word_list_put(&rest, "--text", "program", (char *)NULL);
         for (; i < end && !of_net; i++)
-            word_list_add(&kept, all->word[i]);
+            word_list_add(&rest, all->word[i]);
     }
-    merge_items(TRAIN, own, &kept, tuned);
+    merge_items(TRAIN, own, &rest, tuned);
 }
 
 /* Removes --objective from both lists of the trainer's options; returns the
@@ -329,7 +329,7 @@ stages_text(struct pipeline *p, const char *data)
 {
     struct word_list train = {0}, negatives = {0}, augment = {0}, select = {0};
     char *ours = keep("%s", ""), *there = keep("%s", var(p, "at-run"));
-    char *text = NULL, *kept;
+    char *text = NULL, *copy;
     size_t n;
     FILE *list = open_memstream(&text, &n);
 
@@ -347,9 +347,9 @@ stages_text(struct pipeline *p, const char *data)
     words_of_select(p, data, &select);
     put_stage(p, list, SELECT, "1", there, &select);
     REQUIRE(!fclose(list));
-    kept = keep("%s", text);
+    copy = keep("%s", text);
     free(text);
-    return kept;
+    return copy;
 }
 
 /* ------------------------------------------------------ checks of options */

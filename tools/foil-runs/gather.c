@@ -27,7 +27,7 @@ number_of(const char *line, const char *key)
 /* For each rank, the sum over the steps in which it was slowest of its time
  * above the mean, in seconds. */
 struct delays {
-    double *behind;
+    double *excess;
     size_t n, room;
 };
 
@@ -35,14 +35,14 @@ static void
 add_delay(struct delays *delays, const char *line)
 {
     const size_t rank = (size_t)number_of(line, ",\"slowest\":");
-    const double behind = number_of(line, ",\"behind\":");
+    const double excess = number_of(line, ",\"behind\":");
 
-    if (!(behind > 0) || rank >= TRAIN_SHARDS_MOST)
+    if (!(excess > 0) || rank >= TRAIN_SHARDS_MOST)
         return;
-    mem_grow(&delays->behind, &delays->room, rank + 1, sizeof *delays->behind);
+    mem_grow(&delays->excess, &delays->room, rank + 1, sizeof *delays->excess);
     while (delays->n <= rank)
-        delays->behind[delays->n++] = 0;
-    delays->behind[rank] += behind;
+        delays->excess[delays->n++] = 0;
+    delays->excess[rank] += excess;
 }
 
 static void
@@ -51,15 +51,15 @@ put_slowest(json_t *object, struct delays *delays)
     size_t slowest = 0;
 
     for (size_t r = 1; r < delays->n; r++)
-        if (delays->behind[r] > delays->behind[slowest])
+        if (delays->excess[r] > delays->excess[slowest])
             slowest = r;
     if (delays->n) {
         json_object_set_new(object, "slowest",
                             json_integer((json_int_t)slowest));
         json_object_set_new(object, "behind",
-                            json_real(delays->behind[slowest]));
+                            json_real(delays->excess[slowest]));
     }
-    free(delays->behind);
+    free(delays->excess);
 }
 
 /* Adds the number of steps, their time, and the last loss. */

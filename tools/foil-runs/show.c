@@ -82,14 +82,14 @@ static void
 put_slowest(struct table *table, const json_t *run, double seconds)
 {
     const json_t *rank = json_object_get(run, "slowest"),
-                 *behind = json_object_get(run, "behind");
+                 *excess = json_object_get(run, "behind");
     char text[64];
 
     if (!rank)
         return;
     snprintf(text, sizeof text, "%jd, %.0f%%",
              (intmax_t)json_integer_value(rank),
-             100 * json_number_value(behind) / seconds);
+             100 * json_number_value(excess) / seconds);
     table_put(table, "slowest", text);
 }
 

@@ -65,7 +65,7 @@ add_step(struct top *top, const struct value *value, size_t n)
                  images = value_find(value, n, "images"),
                  waited = value_find(value, n, "waited"),
                  exchanged = value_find(value, n, "exchanged"),
-                 lead = value_find(value, n, "behind"),
+                 excess = value_find(value, n, "behind"),
                  took = value_find(value, n, "seconds") + waited;
 
     if (isnan(total) || total <= (double)top->total)
@@ -75,8 +75,8 @@ add_step(struct top *top, const struct value *value, size_t n)
         top->waited = (1 - newest) * top->waited + newest * waited;
         if (!isnan(exchanged))
             move_mean(&top->exchanged, exchanged);
-        if (!isnan(lead)) {
-            move_mean(&top->lead, lead);
+        if (!isnan(excess)) {
+            move_mean(&top->excess, excess);
             top->slowest = value_find(value, n, "slowest");
         }
     }

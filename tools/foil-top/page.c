@@ -249,10 +249,10 @@ top_page(const struct top *top, double now, size_t columns, size_t rows,
 
     put_head(&page, top, train);
     put_sentence(&page, top, train, now);
-    if (top->lead > 0 && !top->live.over)
+    if (top->excess > 0 && !top->live.over)
         put_line(&page,
                  "rank %.0f computes longest, %.0f%% of a step above the mean",
-                 top->slowest, 100 * top->lead / top->seconds);
+                 top->slowest, 100 * top->excess / top->seconds);
     if (top->live.stages.n) {
         put_line(&page, "%s", "");
         put_line(&page, "%-12s%9s  %-14s  %s", "stage", "rate", "queue",

@@ -33,7 +33,7 @@ struct top {
     double waited;        /* only that wait: means of recent steps */
     double exchanged;     /* with other ranks; 0: no ranks */
     double slowest;       /* the rank that computed longest, .. */
-    double lead;          /* .. by this much above the mean of all */
+    double excess;        /* .. by this much above the mean of all */
 
     size_t curves, curve_room;
     struct top_curve *curve; /* in the order of display */
