@@ -281,7 +281,7 @@ check_augment(struct check *check, const char *plan, const char *batch_at)
     wire_msg_free(check_await(&s.plan, WIRE_END, 5));
     check_count(&s.batch, WIRE_BEAT, 1);
     check_rule(check, check_count(&s.batch, WIRE_BEAT, 4) == 0,
-               "it ends when the trainer sends that the run is over");
+               "it ends with the run of the trainer");
     check_close(&s.plan);
     check_close(&s.batch);
 }

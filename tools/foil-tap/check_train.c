@@ -279,7 +279,7 @@ check_train(struct check *check, const char *endpoint, const char *none)
     check_send(&s.a, batch_of(check->session, STEPS - 2, SIDE));
     msg = check_await(&s.a, WIRE_END, 60);
     check_rule(check, msg != NULL,
-               "it sends that the run is over after the last step");
+               "it sends the end of the run after the last step");
     wire_msg_free(msg);
     check_close(&s.a);
 }
