@@ -7,7 +7,7 @@
 #include "util/opt.h"
 #include "util/stop.h"
 
-/* What a dry run prints. */
+/* Prints how views are made, for --dry-run. */
 static void
 print_making(void)
 {

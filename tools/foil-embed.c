@@ -24,49 +24,51 @@ static long max_pixels = IMAGE_MAX_PIXELS;
 
 static const struct opt opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "features, .npy, .npz, .parquet or .csv; must be given"},
+     "features, .npy, .npz, .parquet or .csv; required"},
     {"projector", 0, OPT_TEXT, &projector, 0, 0, "DIR",
-     "also the files of TensorBoard's projector, of images"},
+     "also write files for TensorBoard's projector, for images"},
     {"export", 0, OPT_TEXT, &export, 0, 0, "FILE",
-     "no features: the encoder alone, .safetensors, or DIR/ for timm and "
-     "others; with --captions that of texts"},
+     "write the encoder, .safetensors, or DIR/ for timm and others, instead "
+     "of features; with --captions the text encoder"},
     {"licence", 0, OPT_TEXT, &licence, 0, 0, "TEXT",
-     "with --export DIR/: what its card says"},
-    {"onnx", 0, OPT_TEXT, &onnx, 0, 0, "FILE", "the same as an ONNX model"},
+     "with --export DIR/: the licence on its card"},
+    {"onnx", 0, OPT_TEXT, &onnx, 0, 0, "FILE",
+     "write the encoder as an ONNX "
+     "model, instead of features"},
     {"layer", 0, OPT_CHOICE, &head, 0, 0, "h|z",
      "the encoder's features or the head's embeddings"},
     {"untrained", 0, OPT_FLAG, &untrained, 0, 0, NULL,
-     "with initial weights instead of the checkpoint's"},
+     "use initial weights instead of the checkpoint's"},
     {"average", 0, OPT_FLAG, &average, 0, 0, NULL,
-     "with the mean of the weights, see foil-train --average"},
+     "use the averaged weights, see foil-train --average"},
     {"raw", 0, OPT_FLAG, &raw, 0, 0, NULL,
-     "no encoder: the pixels are the features, or the tokens"},
+     "no encoder: features are pixels, or tokens"},
     {"descriptor", 0, OPT_FLAG, &descriptor, 0, 0, NULL,
-     "no encoder: colours and edges are the features"},
+     "no encoder: features are colours and edges"},
     {"size", 0, OPT_WHOLE, &size, 0, 1024, "N",
      "images are N x N; 0: as in training; without encoder 32 or 64"},
     {"recipe", 0, OPT_TEXT, &recipe_spec, 0, 0, "SPEC",
-     "augmented views, by NAME[,FIELD=X]...; else plain ones"},
+     "use augmented views, by NAME[,FIELD=X]...; else plain images"},
     {"view", 0, OPT_WHOLE, &view, 0, 65535, "N",
      "number of the augmented view"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N",
      "seed of augmented views and initial weights"},
     {"captions", 0, OPT_FLAG, &captions, 0, 0, NULL,
-     "the captions of the data set, not its images"},
+     "embed the captions of the data set, not its images"},
     {"lines", 0, OPT_TEXT, &lines, 0, 0, "FILE",
-     "a text a line, in place of a data set"},
+     "embed the lines of a text file, instead of a data set"},
     {"classes", 0, OPT_TEXT, &classes, 0, 0, "FILE",
-     "names of classes, a line each: a row for each"},
+     "embed names of classes, a line each: a row for each"},
     {"templates", 0, OPT_TEXT, &templates, 0, 0, "FILE",
      "texts with {} for the name of a class, a line each"},
     {"vocabulary", 0, OPT_TEXT, &vocabulary, 0, 0, "FILE",
-     "with --raw --captions: whose tokens are the features"},
+     "with --raw --captions: vocabulary of the tokens"},
     {"shard", 0, OPT_TEXT, &shard, 0, 0, "I/N",
-     "the I-th of N parts of the images alone"},
+     "only the I-th of N parts of the images"},
     {"batch", 'b', OPT_WHOLE, &batch, 1, 65536, "N",
      "images or texts at a time"},
     {"bad", 0, OPT_CHOICE, &skip, 0, 0, "refuse|skip",
-     "what to do with an image that is damaged"},
+     "what to do with a damaged image"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
      "an image with more pixels is bad"},
     {"threads", 0, OPT_WHOLE, &threads, 0, 1024, "N",
@@ -85,11 +87,11 @@ static const struct opt_tool tool = {
     opts,
 };
 
-/* Texts in place of images: 1 where the options say so, and it is done. */
+/* Embeds texts if the options ask for it: 1, else 0. */
 static int
 embed_texts(char **operand)
 {
-    const int whole = !raw || !captions; // a checkpoint, too
+    const int whole = !raw || !captions; // needs a checkpoint
     const struct embed_text_job job = {
         .checkpoint = whole ? operand[0] : NULL,
         .output = output,
@@ -136,7 +138,7 @@ is_checkpoint(const char *path)
     return found;
 }
 
-/* What is no mistake of one word only. */
+/* Checks operands and -o together. */
 static void
 check_files(char **operand)
 {
@@ -150,7 +152,7 @@ check_files(char **operand)
         strcasecmp(dot, ".npy") && strcasecmp(dot, ".npz") &&
         strcasecmp(dot, ".parquet") && strcasecmp(dot, ".csv"))
         opt_misuse("option '-o': '%s' does not end in .npy, .npz, .parquet or "
-                   ".csv, in which features are written",
+                   ".csv, the formats of features",
                    output);
 }
 
@@ -170,7 +172,7 @@ read_shard(long *part, long *parts)
 static void
 embed_images(char **operand)
 {
-    const int whole = !raw && !descriptor; // a checkpoint, too
+    const int whole = !raw && !descriptor; // needs a checkpoint
     struct image_recipe recipe;
     long part = 1, parts = 1;
     struct err err;
@@ -206,8 +208,7 @@ embed_images(char **operand)
     });
 }
 
-/* The encoder as files of other programs: 1 where that is asked for, and done.
- */
+/* Exports the encoder if the options ask for it: 1, else 0. */
 static int
 export_encoder(char **operand)
 {

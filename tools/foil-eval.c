@@ -17,7 +17,7 @@ static const struct {
      "TRAIN [TEST]", 1, 2, neighbours_opts, run_neighbours},
     {"foil-eval probe", "classify by a linear classifier", "TRAIN TEST", 2, 2,
      probe_opts, run_probe},
-    {"foil-eval zero-shot", "classify by the texts of classes",
+    {"foil-eval zero-shot", "classify by texts that describe classes",
      "IMAGES CLASSES", 2, 2, zero_shot_opts, run_zero_shot},
     {"foil-eval geometry", "measure how features are distributed on the sphere",
      "VIEW [VIEW]", 1, 2, geometry_opts, run_geometry},
@@ -30,7 +30,7 @@ static const struct {
      "CHECKPOINT DATA", 2, 2, loss_opts, run_loss},
     {"foil-eval pca", "find the directions along which rows differ most",
      "FEATURES ...", 1, 1 << 20, pca_opts, run_pca},
-    {"foil-eval map", "lay rows out on a plane, near ones together",
+    {"foil-eval map", "place rows on a plane, neighbours together",
      "FEATURES ...", 1, 1000, map_opts, run_map},
     {"foil-eval temperature",
      "analyse a number learned for each sample, by class", "CHECKPOINT DATA", 2,
@@ -42,13 +42,14 @@ static const struct {
      "compare the expected gradient of a method with the exact one",
      INSTRUMENT_OPERANDS, 1, INSTRUMENT_MOST, bias_opts, run_bias},
     {"foil-eval false-negatives",
-     "measure the weight on negatives of the own class", INSTRUMENT_OPERANDS, 1,
-     INSTRUMENT_MOST, false_negatives_opts, run_false_negatives},
-    {"foil-eval plan", "measure which pairs the batches of a plan show",
+     "measure the weight of negatives in the anchor's class",
+     INSTRUMENT_OPERANDS, 1, INSTRUMENT_MOST, false_negatives_opts,
+     run_false_negatives},
+    {"foil-eval plan", "measure which pairs share a batch of a plan",
      INSTRUMENT_OPERANDS, 1, INSTRUMENT_MOST, plan_opts, run_plan},
     {"foil-eval chains", "measure how Markov chains of negatives mix",
      INSTRUMENT_OPERANDS, 1, INSTRUMENT_MOST, chains_opts, run_chains},
-    {"foil-eval follow", "judge each checkpoint of a run as it comes",
+    {"foil-eval follow", "evaluate each checkpoint of a run as it appears",
      "[TRAIN] [TEST]", 0, 2, follow_opts, run_follow},
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
@@ -73,11 +74,11 @@ main(int argc, char **argv)
     }
     num_threads_sleep(argv);
     run = verbs[opt_verb(&tool, tools, argc, argv, &operand) - tools].run;
-    if (run == run_follow) { // has checkpoints judged, and computes nothing
+    if (run == run_follow) { // other processes compute
         priority_lower(PRIORITY_SPARE);
     } else {
         end_when_stopped();
-        given.threads = num_threads((int)given.threads);
+        common_options.threads = num_threads((int)common_options.threads);
     }
     print_begin();
     run(operand);

@@ -1,7 +1,7 @@
 /*
- * foil-run: starts the stages of a list, keeps a log of each, starts them
- * again, and ends them all when the run is over, however it ends; or runs the
- * script of a pipeline.
+ * foil-run: starts the stages of a list, writes a log for each, restarts them,
+ * and ends them all when the run ends, in whatever way; or runs the script of a
+ * pipeline.
  */
 #include <errno.h>
 #include <libgen.h>
@@ -25,7 +25,7 @@ static struct opt_list commands;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &run, 0, 0, "RUN",
-     "run directory, with logs in RUN/log; else run/ and the name of LIST"},
+     "run directory, with logs in RUN/log; run/NAME for NAME.list by default"},
     {"command", 0, OPT_LIST, &commands, 0, 0, "STAGE=COMMAND",
      "replace the first word of that stage's command"},
     {"grace", 0, OPT_REAL, &grace, 0, 86400, "S",
@@ -63,7 +63,7 @@ read_list(struct list *list, const char *path)
             die("%s", err.msg);
 }
 
-/* Runs a pipeline, by `foil run` where that has not set what is around one. */
+/* Runs a pipeline, by `foil run` unless that has set its environment. */
 _Noreturn static void
 run_pipeline(int argc, char **argv)
 {
@@ -103,10 +103,10 @@ main(int argc, char **argv)
     read_list(&list, path);
     alone = list.n == 1 && list.stage[0].is_main;
     if (!run && !alone)
-        opt_misuse("more than one process wants -r, for their logs");
+        opt_misuse("more than one process needs -r, for logs");
     if (!alone && !dry_run) {
         hold_make(run);
-        hold_folder(run); // as long as we live
+        hold_folder(run); // until this process ends
         logs = keep("%s/log", run);
         hold_make(logs);
         hold_logs(logs);

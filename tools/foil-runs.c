@@ -1,6 +1,6 @@
 /*
- * foil-runs: which runs there are, how far they are, what they differ in and
- * what was measured of them.
+ * foil-runs: lists runs, with their progress, the options in which they
+ * differ, and their results.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -17,16 +17,16 @@ static enum runs_axis by = RUNS_BY_STEPS;
 
 static const struct opt opts[] = {
     {"all", 'a', OPT_FLAG, &all, 0, 0, NULL,
-     "show options that are the same in all runs, too"},
+     "also show options that are equal in all runs"},
     {"json", 0, OPT_FLAG, &as_json, 0, 0, NULL,
-     "print a line of JSON for each run on a terminal, too"},
+     "print a line of JSON for each run, also on a terminal"},
     {"tensorboard", 0, OPT_TEXT, &board, 0, 0, "DIR",
-     "write DIR for TensorBoard instead: numbers, results, temperatures"},
+     "write metrics, results and temperatures for TensorBoard into DIR"},
     {"plot", 0, OPT_TEXT, &picture, 0, 0, "FILE",
-     "draw curves of all runs instead, as PNG by gnuplot"},
+     "draw curves of all runs as PNG, by gnuplot"},
     {"of", 0, OPT_LIST, &names, 0, 0, "NAME",
-     "of such a number or measure, as 'knn 10' [loss]"},
-    {"by", 0, OPT_CHOICE, &by, 0, 0, "steps|images|time", "over these"},
+     "metric or measure to draw, such as 'knn 10' [loss]"},
+    {"by", 0, OPT_CHOICE, &by, 0, 0, "steps|images|time", "the x axis"},
     {0},
 };
 
@@ -71,7 +71,7 @@ print_runs(const json_t *paths)
     json_decref(runs);
 }
 
-/* Instead of a table. */
+/* --plot and --tensorboard, instead of a table. */
 static void
 write_files(const json_t *paths)
 {

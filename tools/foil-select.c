@@ -1,7 +1,7 @@
 /*
- * foil-select decides which samples share a mini-batch, and hands the batches
- * to the peers that ask: a plan, leases, one loop; and beside it, where plans
- * are made from features, a thread that makes them.
+ * foil-select decides which samples share a mini-batch, and sends the batches
+ * to the peers that request them: a plan, leases, one loop.  If plans are made
+ * from features, threads make them.
  */
 #include <stdlib.h>
 
@@ -16,22 +16,22 @@
 
 NUM_ROOM_FIRST
 
-enum { FEW = 100 }; // images, that no encoder learns much from
+enum { FEW = 100 }; // images: too few to train an encoder
 
 static void
 open_data(struct selector *s)
 {
     struct err err;
 
-    // no file of it is read here
+    // image files are not read here
     s->set = data_open_parts_or_die(s->options->operand[0]);
     s->task = select_options_task(s->options, data_size(s->set));
     s->plan = select_plan_new(s->options->strategy, &s->task);
-    select_options_say(s->options, s->said);
+    select_options_print(s->options, s->plan_options);
     if (s->options->features != FEATURES_EVAL)
         return;
     if (select_layout_make(data_size(s->set), (size_t)s->options->batch,
-                           SELECT_KEEP, &s->looks, &err))
+                           SELECT_KEEP, &s->eval_pass, &err))
         die("%s", err.msg);
     s->all = mem_array(data_size(s->set), sizeof *s->all);
     for (size_t i = 0; i < data_size(s->set); i++)
@@ -39,7 +39,7 @@ open_data(struct selector *s)
 }
 
 static struct wire_hello
-our_hello(const struct selector *s)
+make_hello(const struct selector *s)
 {
     const struct digest digest = data_digest(s->set);
     char hex[DIGEST_HEX];
@@ -55,9 +55,9 @@ open_outlet(struct selector *s)
     const struct flow_outlet_config config = {
         .server = {.endpoint =
                        stage_endpoint(&s->stage, s->options->plan, "plan"),
-                   .hello = our_hello(s)},
+                   .hello = make_hello(s)},
         .lease = s->options->lease,
-        .believe = select_believe,
+        .believe = select_check_place,
         .tool = s,
     };
     struct err err;
@@ -74,7 +74,7 @@ open_outlet(struct selector *s)
 static void
 open_command(struct selector *s)
 {
-    const struct wire_hello hello = our_hello(s);
+    const struct wire_hello hello = make_hello(s);
     struct err err;
 
     s->command = select_command_open(s->options, hello.digest, &err);
@@ -91,7 +91,7 @@ open_planner(struct selector *s)
         .task = s->task,
         .endpoint = stage_endpoint(&s->stage, s->options->trainer, "features"),
         .keys = s->options->stage.keys ? &s->stage.keys : NULL,
-        .hello = our_hello(s),
+        .hello = make_hello(s),
         .threads = (int)s->options->threads,
         .half = s->options->half,
     };
@@ -106,7 +106,7 @@ open_planner(struct selector *s)
         die("%s", err.msg);
 }
 
-/* Returns 1 when the planner is still at work. */
+/* Returns 1 if a planner thread still works. */
 static int
 release_selector(struct selector *s)
 {
@@ -134,31 +134,31 @@ run_selector(struct selector *s)
     stage_open(&s->stage, &o->stage);
     open_data(s);
     if (data_size(s->set) < FEW)
-        say("%zu image%s: too few to learn an encoder from, below some 500 a "
+        say("%zu image%s: too few to train an encoder; below about 500 a "
             "pretrained one is better",
             data_size(s->set), plural(data_size(s->set)));
     open_outlet(s);
     if (o->command)
         open_command(s);
-    if (o->command || select_options_wants(o, o->strategy))
+    if (o->command || select_options_use_features(o, o->strategy))
         open_planner(s);
     select_serve(s);
     select_report(&s->bad, s->set, o->quarantine);
     planning = release_selector(s);
     stage_close(&s->stage);
-    if (planning) // nothing may be taken from under it by an exit handler
+    if (planning) // exit handlers would free memory that the thread uses
         _Exit(EXIT_OK);
 }
 
-/* All that is done without a trainer. */
+/* --list and --dry-run. */
 static int
-tell_only(struct selector *s)
+print_only(struct selector *s)
 {
     if (s->options->list >= 0) {
-        select_tell_list(s->options);
+        select_print_list(s->options);
     } else {
         open_data(s);
-        select_tell_needs(s->options, &s->task);
+        select_print_needs(s->options, &s->task);
         release_selector(s);
     }
     close_stdout();
@@ -173,7 +173,7 @@ main(int argc, char **argv)
     num_threads_sleep(argv);
     s.options = select_options_get(argc, argv);
     if (s.options->list >= 0 || s.options->dry)
-        return tell_only(&s);
+        return print_only(&s);
     if (s.options->score) {
         end_when_stopped();
         select_score_files(s.options);

@@ -1,9 +1,9 @@
 /*
- * foil-stop: has a run end after its step, from any terminal.
+ * foil-stop: ends a run after its current step, from any terminal.
  *
- * The stage that trains holds RUN/lock, and foil-run, where it started the
- * stages, RUN/log/lock.  The kernel says whether somebody does and who it is,
- * so that a process number that is of another process by now is never asked.
+ * The training stage holds RUN/lock; foil-run, if it started the stages, holds
+ * RUN/log/lock.  The kernel reports whether a process holds a lock, and which,
+ * so a reused process number never gets the signal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,16 +20,16 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-enum { NOBODY = 3 }; // exit code: nobody trains there
+enum { EXIT_NO_TRAINER = 3 }; // exit code: no trainer runs there
 
 static const char *folder; // of the run
 static int no_wait;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &folder, 0, 0, "RUN",
-     "run directory, in place of the operand"},
+     "run directory, instead of the operand"},
     {"no-wait", 0, OPT_FLAG, &no_wait, 0, 0, NULL,
-     "ask, and end without waiting for the end of the run"},
+     "send the request, but do not wait for the end of the run"},
     {0},
 };
 
@@ -37,9 +37,9 @@ static const struct opt_tool tool = {
     "foil-stop", "end a run after its step, saved", "[RUN]", 0, 1, opts,
 };
 
-/* How a lock of the run stands; dies where that cannot be seen. */
+/* The state of a lock of the run; dies if that cannot be read. */
 static struct lock
-see_lock(const char *run, const char *name)
+read_lock(const char *run, const char *name)
 {
     char *path = mem_format("%s/%s", run, name);
     struct lock lock;
@@ -51,31 +51,30 @@ see_lock(const char *run, const char *name)
     return lock;
 }
 
-/* Nobody holds a lock of the run: how that is said depends on who was the last
- * to hold one. */
+/* No process here holds a lock of the run; on another host one may. */
 _Noreturn static void
-say_nobody(const char *run, const struct lock *last)
+end_without_trainer(const char *run, const struct lock *last)
 {
     if (!last->here)
-        die("'%s' was trained last on the host '%s', by process %ld: whether "
-            "it is still, 'foil stop' can see there alone",
+        die("'%s' was last trained on the host '%s', by process %ld: run "
+            "'foil stop' there to see whether it still is",
             run, last->host, last->pid);
-    say("nobody trains in '%s'", run);
-    exit(NOBODY);
+    say("no trainer runs in '%s'", run);
+    exit(EXIT_NO_TRAINER);
 }
 
-/* Ask a process to end, but one that was asked already: a second signal would
- * end it without saving. */
+/* Asks a process to end, unless it was asked before: a second signal would end
+ * it without saving. */
 static void
 ask_trainer(const char *run, const struct lock *lock)
 {
     if (!lock->here)
-        die("process %ld of the host '%s' trains in '%s': 'foil stop' ends it "
+        die("process %ld on the host '%s' trains in '%s': run 'foil stop' "
             "there",
             lock->pid, lock->host, run);
     if (lock->pid <= 0)
-        die("a process that cannot be seen from here, as of another container, "
-            "trains in '%s'",
+        die("a process that is not visible here, such as one in another "
+            "container, trains in '%s'",
             run);
     if (lock->stopping)
         say("process %ld was asked to end before; 'kill %ld' ends it at once, "
@@ -86,7 +85,7 @@ ask_trainer(const char *run, const struct lock *lock)
             lock->pid, run, strerror(errno));
 }
 
-/* A pipeline holds the folder itself until all of it has ended. */
+/* A pipeline locks the folder itself until all of its processes have ended. */
 static int
 folder_is_free(const char *run)
 {
@@ -98,8 +97,7 @@ folder_is_free(const char *run)
     return is_free;
 }
 
-/* Wait until a process holds the lock no more, and a pipeline around it has
- * ended, too. */
+/* Waits until the process has released the lock, and its pipeline has ended. */
 static void
 wait_for_end(const char *run, const char *name, long pid)
 {
@@ -107,7 +105,7 @@ wait_for_end(const char *run, const char *name, long pid)
     struct lock lock;
 
     for (;;) {
-        lock = see_lock(run, name);
+        lock = read_lock(run, name);
         if (lock.held && lock.pid != pid)
             return;
         if (!lock.held && (!strcmp(name, "lock") || folder_is_free(run)))
@@ -116,7 +114,7 @@ wait_for_end(const char *run, const char *name, long pid)
     }
 }
 
-/* Say what is left of the run. */
+/* Prints which checkpoint the run has left. */
 static void
 say_end(const char *run)
 {
@@ -143,7 +141,7 @@ main(int argc, char **argv)
     if (!file_exists(run))
         die("no run '%s': there is no such folder", run);
     for (int i = 0; i < 2; i++) {
-        lock = see_lock(run, locks[i]);
+        lock = read_lock(run, locks[i]);
         if (!lock.held)
             continue;
         ask_trainer(run, &lock);
@@ -153,5 +151,5 @@ main(int argc, char **argv)
         }
         return EXIT_OK;
     }
-    say_nobody(run, &lock);
+    end_without_trainer(run, &lock);
 }

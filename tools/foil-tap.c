@@ -23,24 +23,24 @@ static const struct opt opts[] = {
      "print all numbers of the tensors instead of a digest"},
     {"quiet", 'q', OPT_FLAG, &tap.quiet, 0, 0, NULL, "print nothing"},
     {"kinds", 'k', OPT_TEXT, &tap.kinds, 0, 0, "LIST",
-     "only these kinds, \"batch end\"; else all"},
+     "only these kinds, such as \"batch end\"; else all"},
     {"count", 'n', OPT_WHOLE, &tap.count, 0, 1e15, "N",
-     "end after N messages, or broken rules; 0: never"},
+     "end after N messages, or N broken rules; 0: never"},
     {"vocabulary", 0, OPT_TEXT, &tap.vocabulary, 0, 0, "FILE",
-     "print what tokens say, too"},
+     "also print tokens as text"},
     {"follow", 0, OPT_FLAG, &tap.follow, 0, 0, NULL,
-     "events: wait for the next run when one is over"},
+     "events: after the end of a run, wait for the next"},
     {"record", 'w', OPT_TEXT, &tap.record, 0, 0, "FILE",
-     "write the messages to FILE too"},
+     "also write the messages to FILE"},
     {"tensorboard", 0, OPT_TEXT, &tap.tensorboard, 0, 0, "DIR",
-     "events, show: write numbers and histograms for TensorBoard too"},
+     "events, show: also write metrics and histograms for TensorBoard"},
     {"to", 0, OPT_CHOICE, &to, 0, 0, "select|train|negatives",
-     "proxy, replay: role in the key of the stage that binds"},
+     "proxy, replay: role in the key of the binding stage"},
     {"lease", 0, OPT_WHOLE, &tap.lease, 1, 86400, "SECONDS",
-     "check: the lease of a stage that hands out items"},
+     "check: lease of the stage that sends items"},
     STAGE_KEYS_OPTS(tap.options),
     {"role", 0, OPT_CHOICE, &role, 0, 0,
-     "select|augment|train|negatives|tap|any", "keys: role of the holder"},
+     "select|augment|train|negatives|tap|any", "keys: role of the key's owner"},
     {0},
 };
 
@@ -62,8 +62,10 @@ struct verb {
 static const struct verb verbs[] = {
     {"events", " [ENDPOINT]", "print what a trainer publishes", 0, 1,
      tap_events},
-    {"proxy", " HERE THERE", "stand between two stages and print", 2, 2,
-     tap_proxy},
+    {"proxy", " HERE THERE",
+     "forward messages between two stages, and print "
+     "them",
+     2, 2, tap_proxy},
     {"show", " FILE", "print a recording", 1, 1, tap_show},
     {"replay", " FILE [ENDPOINT]", "play a recording to a stage", 1, 2,
      tap_replay},
@@ -87,7 +89,7 @@ list_verbs(void)
     exit(EXIT_USAGE);
 }
 
-/* A run directory where a verb is meant. */
+/* Whether the first operand is a run directory instead of a verb. */
 static int
 is_run(const char *path)
 {

@@ -1,6 +1,6 @@
 /*
- * foil-top: a run as it goes: its stages, how fast they are, who waits for
- * whom, and its numbers as curves.
+ * foil-top: watch a run: its stages, their speed, which waits for which, and
+ * its metrics as curves.
  */
 #include <langinfo.h>
 #include <locale.h>
@@ -23,11 +23,11 @@ static int once;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &options.run, 0, 0, "DIR",
-     "run directory: its events, and the steps so far"},
+     "run directory, with its events and the steps so far"},
     {"events", 0, OPT_TEXT, &events, 0, 0, "ENDPOINT",
      "where the trainer publishes [ipc://DIR/events]"},
     {"once", 0, OPT_FLAG, &once, 0, 0, NULL,
-     "print how it is now, and end; so without a terminal"},
+     "print the present state and end; default without a terminal"},
     STAGE_KEYS_OPTS(options),
     {0},
 };
@@ -37,11 +37,12 @@ static const struct opt_tool tool = {
     opts,
 };
 
-enum { PLAIN = 80 }; // columns where there is no terminal
+enum { PLAIN = 80 }; // columns without a terminal
 
-static const double look_every_s = 0.1,  /* at keys */
-    redraw_every_s = 0.5, print_s = 2.5; /* for the state of a trainer, which it
-                                          * publishes each second */
+static const double poll_s = 0.1; // for keys and messages
+static const double redraw_every_s = 0.5;
+static const double print_s = 2.5; // to wait for a trainer's status, which is
+                                   // published each second
 
 /* Whether the terminal's characters are UTF-8. */
 static int
@@ -50,15 +51,15 @@ has_blocks(void)
     return setlocale(LC_CTYPE, "") && !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
 
-/* The trainer that has the run, whether its messages come or not. */
+/* Finds the trainer that holds the run's lock, even if it is silent. */
 static void
-look_for_trainer(struct top *top)
+find_trainer(struct top *top)
 {
     if (options.run)
         top->trainer = lock_holder(options.run);
 }
 
-/* Prints how it is as soon as the trainer has published it, or does not. */
+/* Prints the state once the trainer has published it, or after print_s. */
 static void
 print_once(struct stage *stage, struct top *top)
 {
@@ -68,15 +69,15 @@ print_once(struct stage *stage, struct top *top)
 
     while (clock_now() < until && !top->live.over &&
            !top_stage(top, "train", clock_now())) {
-        if (!stage_wait(stage, look_every_s))
+        if (!stage_wait(stage, poll_s))
             return;
         top_read(top);
     }
-    look_for_trainer(top);
-    if (top->live.heard <= 0 && !top->total && !top->trainer)
-        die("no trainer is heard, and there are no steps of before");
-    // what is published at the same time is there a moment later
-    stage_wait(stage, look_every_s);
+    find_trainer(top);
+    if (top->live.received_at <= 0 && !top->total && !top->trainer)
+        die("no trainer sends messages, and there are no earlier steps");
+    // messages published at the same time arrive a moment later
+    stage_wait(stage, poll_s);
     top_read(top);
     text = top_page(top, clock_now(), width ? (size_t)width : PLAIN, 0,
                     has_blocks());
@@ -91,31 +92,31 @@ draw_screen(struct top *top, int blocks)
     const int columns = terminal_size(STDOUT_FILENO, &rows);
     char *text;
 
-    look_for_trainer(top);
+    find_trainer(top);
     text = top_page(top, clock_now(), (size_t)columns, (size_t)rows, blocks);
     top_screen_show(text);
     free(text);
 }
 
-/* Until q is typed, or we are asked to stop. */
+/* Until q is typed, or SIGINT or SIGTERM arrives. */
 static void
 watch_run(struct stage *stage, struct top *top)
 {
     const int blocks = has_blocks();
-    int columns = 0, key = 0, goes_on = 1;
-    double drawn = 0;
+    int columns = 0, key = 0, going = 1;
+    double drawn_at = 0;
 
     top_screen_open();
-    while (goes_on && key != 'q' && key != 'Q') {
+    while (going && key != 'q' && key != 'Q') {
         const double now = clock_now();
         const int width = terminal_size(STDOUT_FILENO, NULL);
 
-        if (now - drawn >= redraw_every_s || width != columns) {
+        if (now - drawn_at >= redraw_every_s || width != columns) {
             draw_screen(top, blocks);
-            drawn = now;
+            drawn_at = now;
             columns = width;
         }
-        goes_on = stage_wait(stage, look_every_s);
+        going = stage_wait(stage, poll_s);
         top_read(top);
         key = top_screen_key();
     }

@@ -1,9 +1,9 @@
 /*
  * foil: the dispatcher.  `foil train` runs foil-train, `foil run NAME` runs
- * pipelines/NAME, `foil run ./SCRIPT` a script of the user's and `foil run
- * ./LIST` gives foil-run a list of stages, each with the folder of this program
- * first on PATH, so that a checkout, an installation and a copy never mix, and
- * with that of foil.py last on PYTHONPATH.
+ * pipelines/NAME, `foil run ./SCRIPT` runs a user's script and `foil run
+ * ./LIST` passes a list of stages to foil-run.  The folder of this program
+ * comes first on PATH, so a checkout, an installation and a copy never mix;
+ * that of foil.py comes last on PYTHONPATH.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -48,9 +48,9 @@ static const struct opt_tool tool = {
     opts,
 };
 
-/* Put the folder before all others, where execvp() and scripts look. */
+/* Puts the folder first on PATH, for execvp() and scripts. */
 static void
-lead_path(const char *folder)
+prepend_to_path(const char *folder)
 {
     const char *path = getenv("PATH");
     char *longer = mem_format("%s:%s", folder, path ? path : "/usr/bin:/bin");
@@ -85,7 +85,7 @@ is_command(const char *name)
     return 0;
 }
 
-/* Compares a word with all commands. */
+/* Returns a hint for a wrong command, ": ..." */
 static const char *
 guess_command(struct guess *guess)
 {
@@ -96,10 +96,10 @@ guess_command(struct guess *guess)
     return *guess_words(guess) ? guess_words(guess) : ": 'foil' lists them";
 }
 
-/* Become man(1) with the page of a topic, or a pipeline with --help, also one
- * of the user's own by its path; does not return. */
+/* Executes man(1) with the page of a topic, or a pipeline with --help, also a
+ * user's pipeline by its path; does not return. */
 _Noreturn static void
-become_help(const char *folder, char *topic)
+exec_help(const char *folder, char *topic)
 {
     struct guess guess = {.word = topic};
     char *asked[] = {mem_text("run"), topic, mem_text("--help"), NULL};
@@ -117,7 +117,7 @@ become_help(const char *folder, char *topic)
             topic);
     if (!page)
         opt_misuse("no page about '%s'%s", topic, guess_command(&guess));
-    setenv("MANROFFOPT", "-Wbreak", 0); // an option's choices are a long word
+    setenv("MANROFFOPT", "-Wbreak", 0); // for long lists of choices
     execlp("man", "man", "-l", page, (char *)NULL);
     execlp("mandoc", "mandoc", "-a", page, (char *)NULL);
     die("no 'man' is here to show '%s': as root, 'apt-get install man-db' "
@@ -125,7 +125,7 @@ become_help(const char *folder, char *topic)
         page);
 }
 
-/* Become foil-COMMAND; does not return. */
+/* Executes foil-COMMAND; does not return. */
 _Noreturn static void
 run_command(char **argv)
 {
@@ -158,10 +158,10 @@ main(int argc, char **argv)
         free(folder);
         return EXIT_OK;
     }
-    lead_path(folder);
-    pipelines_offer_python(folder);
+    prepend_to_path(folder);
+    pipelines_export_python(folder);
     if (!strcmp(argv[1], "help"))
-        become_help(folder, argv[2] ? argv[2] : mem_text("foil"));
+        exec_help(folder, argv[2] ? argv[2] : mem_text("foil"));
     if (!strcmp(argv[1], "run"))
         run_pipeline(folder, argv + 1);
     run_command(argv + 1);

@@ -6,101 +6,100 @@
 #include "util/json.h"
 
 /*
- * What was in the batch of each step of a run, so that its images can be made
- * again (run/views.h): two files in the run directory, written by its
- * trainer.
+ * The batch of each step of a run, from which its images can be made again
+ * (run/views.h).  The trainer writes two files in the run directory.
  *
- * batches.i32 has a row for each step, of whole numbers of four bytes, their
- * little end first:
+ * batches.i32 has a row of 32-bit little-endian integers for each step:
  *
- *     total, epoch, step                its place; a row of zeros is none
+ *     total, epoch, step                the place of the step; all 0: no row
  *     ids      [images]                 the samples
- *     variant  [views,images]           where they are fixed: which of these
+ *     variant  [views,images]           fixed views only: number of the view
  *     extra    [extra], [extra], [extra]  further images: ids, epochs, views
  *
- * Places that a smaller batch leaves are -1.  View v of sample i is the view of
- * number v in that epoch, or of number variant[v,i] in epoch 0; an extra image
- * is the view of the number and the epoch beside it.  In place of a sample that
- * could not be used stands its substitute.
+ * Unused places in a smaller batch are -1.  View v of sample i is view number
+ * v of that epoch, or view number variant[v,i] of epoch 0 where views are
+ * fixed; an extra image has its own epoch and view number.  A sample that could
+ * not be used is replaced by the id of its substitute.
  *
- * batches.jsonl says where rows are, by what plan, and how views are made, a
- * line for each start of the trainer and each change of the plan:
+ * batches.jsonl has a line for each start of the trainer and for each change
+ * of the plan: where rows are, which plan chose them, and how views are made:
  *
  *     version        1
- *     first, offset  the row of step `first` is so many bytes from the start;
- *                    those of the next steps follow
- *     width          numbers of a row
- *     images, views, fixed, extra   the sizes; fixed: there are variants
+ *     first, offset  the row of step `first` is at this offset in bytes; the
+ *                    rows of later steps follow
+ *     width          numbers in a row
+ *     images, views, fixed, extra   sizes; fixed: rows have `variant`
  *     digest         of the data set
- *     making         what an augmenter said of itself (foil-wire(5)); or none
- *     plan           the options of the selector (foil-wire(5)); or none
+ *     making         how an augmenter makes views (foil-wire(5)); may be
+ *                    absent
+ *     plan           options of the selector (foil-wire(5)); may be absent
  *
- * The last line whose `first` is at most N is that of step N.
+ * The line of step N is the last line with `first` <= N.
  */
-enum { RUN_IMAGES_MAX = 65536 }; /* images of a batch at most */
+enum { RUN_IMAGES_MAX = 65536 }; /* images in a batch */
 
 struct run_shown {
-    int64_t total;      /* steps done, with this one: >= 1 */
-    const char *plan;   /* written only; NULL or "": as before */
+    int64_t total;      /* steps done, including this one: >= 1 */
+    const char *plan;   /* for writing only; NULL or "": unchanged */
     struct batch batch; /* epoch, step, b, v, ids, view_of, and extra's n, ids,
-                         * view and epoch: a new view is that of number v in
-                         * this epoch */
+                         * view and epoch: a new view has number v in this
+                         * epoch */
 };
 
-/* Where rows are: members of a line of batches.jsonl. */
+/* Where rows are, from a line of batches.jsonl. */
 struct run_rows {
     int64_t first, offset;
     int64_t images, views, extra;
     int fixed;
 };
 
-/* The writer's end; {.rows = -1, .lines = -1} is closed. */
+/* The writer; {.rows = -1, .lines = -1} is closed. */
 struct run_batches {
     int rows, lines; /* descriptors, or -1 */
     struct run_rows at;
-    int known; /* 1: `at` and `plan` are written down */
+    int known; /* 1: `at` and `plan` are in batches.jsonl */
     char plan[256];
-    int64_t newest; /* the last step that came, of `at` */
-    int64_t end;    /* of the rows, in bytes; -1: not known */
+    int64_t newest; /* the last step written with `at` */
+    int64_t end;    /* bytes of rows; -1: unknown */
     int32_t *row;
     size_t room;
 };
 
 /*
- * run_batches_open() opens both files of a run of which `total` steps are
- * done, and cuts off the rows of all later steps, which will be done again.
- * After an error it has to be closed, too.
+ * run_batches_open() opens both files of a run with `total` steps done, and
+ * truncates the rows of later steps, which will run again.  Call
+ * run_batches_close() after an error, too.
  */
 int run_batches_open(struct run_batches *batches, const char *run,
                      int64_t total, struct err *err);
 void run_batches_close(struct run_batches *batches);
 
 /*
- * run_batches_put() writes the row of a step.  A line comes before it where
- * the row is the first one since the files were opened, does not fit the form
- * of the last line, is of another plan, or of a step before that line's.  Each
- * is one write, so that a reader sees whole ones; a row that a full disk has no
- * room for is cut off.
- *   most    further images that a batch may have, where this one has some
+ * run_batches_put() writes the row of a step.  It first writes a line to
+ * batches.jsonl if the row is the first since the files were opened, does not
+ * fit the sizes of the last line, has another plan, or precedes the step of
+ * that line.  Each row and line is one write, so readers see whole ones; a row
+ * that does not fit on a full disk is cut off.
+ *   most    most extra images of a batch; used if this batch has some
  *   digest  of the data set
- *   making  a JSON object, as augmenters say it; any other text counts as none
- * Returns 0; -1 where it could not be written, or has numbers above 2^31 - 1.
+ *   making  a JSON object from an augmenter; other text counts as none
+ * Returns 0, or -1 where the write failed or a number exceeds 2^31 - 1.
  */
 int run_batches_put(struct run_batches *batches, const struct run_shown *shown,
                     size_t most, const char *digest, const char *making,
                     struct err *err);
 
-/* run_batches_sync() has the kernel write all rows to the disk, as before a
- * checkpoint of their steps is committed: 0 or -1.
- *   batches  a struct run_batches; the type is that of a checkpoint's part */
+/* run_batches_sync() calls fsync() on both files, as before a checkpoint of
+ * these steps is committed: 0 or -1.
+ *   batches  a struct run_batches; void * suits a checkpoint's part */
 int run_batches_sync(void *batches, struct err *err);
 
 /*
- * run_batches_get() reads what was in the batch of a step, total > 0, or of
- * the newest one, total 0; the run may be under way.  *line, the object that
- * the step's line has, is to be given to json_decref(); *memory, to which
- * `shown` points, to free().  -1 with a sentence, and nothing to free, where
- * nothing is known of that step.
+ * run_batches_get() reads the batch of step `total`, or of the newest step if
+ * `total` is 0; the run may be active.  The caller releases *line, the object
+ * from batches.jsonl, with json_decref(), and *memory, which `shown` points
+ * into, with free().  Returns -1 with a sentence, and nothing to release, if
+ * that step is not recorded.
  */
 int run_batches_get(const char *run, int64_t total, struct run_shown *shown,
                     json_t **line, int64_t **memory, struct err *err);

@@ -8,8 +8,8 @@
 #include "util/json.h"
 
 /*
- * The lines of a file of a run directory, such as metrics.jsonl, one after the
- * other, as they come: once, or again and again while a program appends.
+ * Reads the lines of a file in a run directory, such as metrics.jsonl, also
+ * while a program appends to it:
  *
  *     struct run_lines lines = {0};
  *
@@ -17,46 +17,45 @@
  *         if (line)
  *             ...; // a line
  *         else
- *             ...; // begin anew
+ *             ...; // start over
  *     ...
  *     run_lines_release(&lines);
  *
- * A trainer that goes on from a checkpoint cuts off the lines of steps that it
- * does again, and may have written further ones before the next look.  So each
- * time the last line that was returned is looked for at its offset: where it is
- * not there any more (each line has its own time), all lines are returned
- * again.  A pipe or a device is no file, and a line of 1 MiB or more has no
- * end. Not for two threads at once.
+ * A trainer that resumes from a checkpoint truncates the lines of steps that
+ * it repeats, and may append others before the next read.  So each call first
+ * checks that the last returned line is still at its offset (each line has its
+ * own time); if not, all lines are returned again.  Only regular files are
+ * read; a line of 1 MiB or more counts as incomplete.  Not thread-safe.
  */
 struct run_lines {
     FILE *file;  /* open between two lines, or NULL */
-    long offset; /* behind the last line that was returned */
+    long offset; /* just after the last returned line */
     char *last;  /* that line */
-    char *next;  /* room for the one behind it */
-    size_t len;  /* bytes of the last one, with its end; 0: there is none */
+    char *next;  /* buffer for the next line */
+    size_t len;  /* bytes of `last`, including '\n'; 0: none */
 };
 
 /*
- * run_lines_next() returns 1 with a line, without its end, which lasts until
- * the next call; 1 with NULL, where the lines returned so far are not all in
- * the file any more: the next call begins with the first line; 0 where there is
- * no further whole line yet, or no file.  O(line).
- *   name  of the file in RUN; the same in all calls
+ * run_lines_next() returns 1 with a line, without '\n', valid until the next
+ * call; 1 with NULL if lines returned so far are no longer all in the file, and
+ * the next call returns the first line; 0 if there is no complete line yet, or
+ * no file.  O(line).
+ *   name  of the file in `run`; the same in all calls
  */
 int run_lines_next(struct run_lines *lines, const char *run, const char *name,
                    const char **line);
 
-/* run_lines_skip(), before the first call, passes over all but the last `most`
- * bytes that the file has now; the first line may be the end of one, then. */
+/* run_lines_skip(), called before run_lines_next(), skips all but the last
+ * `most` bytes of the file; the first line may then lack its beginning. */
 void run_lines_skip(struct run_lines *lines, const char *run, const char *name,
                     long most);
 void run_lines_release(struct run_lines *lines);
 
 /*
- * run_lines_append() writes an object as the last line of RUN/NAME, which is
- * made where it is not there: 0 or -1.  It is one write, so that lines of
- * several writers do not mix; an empty line comes before it where a writer died
- * within its own.
+ * run_lines_append() appends an object as a line to RUN/NAME, and creates the
+ * file if needed: 0 or -1.  It is one write, so lines of several writers do not
+ * mix; a '\n' comes first if the last line is incomplete because its writer
+ * died.
  */
 int run_lines_append(const char *run, const char *name, const json_t *object,
                      struct err *err);

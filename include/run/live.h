@@ -7,7 +7,7 @@
 #include "wire/feed.h"
 
 /*
- * A run while it goes, from what its trainer publishes:
+ * A live run, from the messages that its trainer publishes:
  *
  *     static const char *const kinds[RUN_LISTENERS] = {"event status"};
  *     struct run_live live;
@@ -19,34 +19,34 @@
  *                 ...; // live.event
  *     run_live_close(&live);
  *
- * Not for two threads at once.
+ * Not thread-safe.
  */
 enum { RUN_LISTENERS = 2 };
 
 struct run_live {
     struct wire_listener *listener[RUN_LISTENERS];
 
-    double heard;     /* when its last message came, as clock_now(); 0: never */
-    int over;         /* 1: its last event was that it stops, */
-    char reason[256]; /* because of this */
+    double received_at; /* of the last message, as clock_now(); 0: none yet */
+    int over;           /* 1: its last event was "stop", */
+    char reason[256];   /* for this reason */
     struct run_stages stages;
-    int past; /* 1: stages are as run_stages_load() found them */
+    int past; /* 1: `stages` is what run_stages_load() read */
 
-    struct wire_msg *msg;    /* the newest, of any kind, until the next call */
-    uint64_t missed;         /* how many of its kind were lost just before it */
-    struct wire_event event; /* what an event says */
-    struct wire_metrics metrics; /* what metrics say, of the trainer's steps */
-    struct wire_status status;   /* what a status says */
+    struct wire_msg *msg;        /* the newest message, until the next call */
+    uint64_t missed;             /* messages of its kind lost just before it */
+    struct wire_event event;     /* of an event message */
+    struct wire_metrics metrics; /* of a metrics message of the trainer */
+    struct wire_status status;   /* of a status message */
 };
 
 /*
- * run_live_open() connects to the trainer, which may start later, at the
- * endpoint of its events.  -1 with a sentence; run_live_close() is called in
- * any case.
- *   kinds  of messages, as wire_listener_open() has them, for each listener,
- *          which has a queue of its own: what comes often does not push out
- *          what is rare.  NULL: no listener
- *   queue  messages that wait
+ * run_live_open() connects to the endpoint of the trainer's events; the
+ * trainer may start later.  0, or -1 with a sentence; call run_live_close() in
+ * either case.
+ *   kinds  of messages for each listener, as in wire_listener_open(). Each
+ *          listener has its own queue, so frequent messages do not push out
+ *          rare ones.  NULL: no listener
+ *   queue  most messages that wait
  */
 int run_live_open(struct run_live *live, struct wire *wire,
                   const char *endpoint, const char *const kinds[RUN_LISTENERS],
@@ -54,9 +54,9 @@ int run_live_open(struct run_live *live, struct wire *wire,
 void run_live_close(struct run_live *live);
 
 /*
- * run_live_next() returns 1 with a message, which is taken into what is known;
- * 0 where there is none now.  Those of the first listener come first.  Ones
- * that cannot be read, and metrics of other stages, are passed over.
+ * run_live_next() returns 1 with a message and updates the fields above; 0 if
+ * there is none now.  Messages of the first listener come first.  Malformed
+ * messages, and metrics of other stages, are skipped.
  */
 int run_live_next(struct run_live *live);
 

@@ -7,10 +7,10 @@
 
 /*
  * results.jsonl of a run directory: measures of its checkpoints, an object a
- * line, in the order in which they were made:
+ * line, oldest first:
  *
  *     measure     "knn", "probe", ...
- *     step        of the checkpoint: steps that were done
+ *     step        of the checkpoint: steps done
  *     manifest    digest of the checkpoint's manifest
  *     time        of the measurement, in seconds since 1970
  *
@@ -21,33 +21,33 @@
 #define RUN_RESULTS "results.jsonl"
 
 /*
- * run_results_origin() finds the checkpoint that an encoder was opened from:
- * 1 with its run directory in *run, to be given to free(), and its step; 0 when
- * it is not of a run, or has its initial weights; -1 when the run has no such
- * checkpoint any more, with a sentence.
+ * run_results_origin() finds the checkpoint that an encoder was opened from.
+ * Returns 1 with its run directory in *run, which the caller frees, and its
+ * step; 0 if it is not of a run, or has its initial weights; -1 with a sentence
+ * if the run no longer has that checkpoint.
  *
  *     about   the encoder, as nn_model_open() describes it; may be NULL
  */
 int run_results_origin(const json_t *about, char **run, long *step,
                        struct err *err);
 
-/* run_results_add() appends a line to those of the run, 0 or -1: a copy of
- * `result`, which has the measure, with step, manifest and time. */
+/* run_results_add() appends `result`, which has the measure, with step,
+ * manifest and time as a line: 0 or -1. */
 int run_results_add(const char *run, long step, const char *manifest,
                     const json_t *result, struct err *err);
 
 /*
- * run_results_next() returns results as they come (run/lines.h): 1 with an
- * object, to be given to json_decref(); 1 with NULL, where the ones before are
- * not all in the file any more, and the next call begins with the first; 0
- * where there is none now.  A line that is no object with measure and step,
- * such as the last one of a writer that died, is passed over.
+ * run_results_next() returns the next result (run/lines.h): 1 with an object,
+ * which the caller releases with json_decref(); 1 with NULL if earlier results
+ * are no longer all in the file, and the next call returns the first; 0 if
+ * there is none now.  A line that is no object with measure and step, such as
+ * the incomplete line of a writer that died, is skipped.
  */
 int run_results_next(struct run_lines *lines, const char *run, json_t **result);
 
-/* run_results_read() returns all of them as an array, to be given to
- * json_decref(); an empty one where there are none; NULL where the file cannot
- * be read. */
+/* run_results_read() returns all results as an array, empty if there are none,
+ * which the caller releases with json_decref(); NULL if the file cannot be
+ * read. */
 json_t *run_results_read(const char *run, struct err *err);
 
 /*

@@ -9,49 +9,47 @@
 #include "util/setting.h"
 
 /*
- * The options that were given, as a checkpoint remembers them: options of the
- * command line (util/opt.h), by name.  A run that goes on takes the remembered
- * values; an option that is given with another value is refused, unless an
- * override names it.  An override may also name some facts that are no options,
- * such as the data set; their owners check these.
+ * The options of a run, as its checkpoint stores them: options of the command
+ * line (util/opt.h), by name.  A resumed run takes the stored values; another
+ * value on the command line is refused, unless an override names the option.
+ * An override may also name facts that are no options, such as the data set;
+ * the caller checks those.
  *
- * For one thread, at the beginning of a process.
+ * Not thread-safe; for the start of a process.
  */
 struct run_settings {
-    const struct opt *opt; /* [n] that are remembered; lent */
+    const struct opt *opt; /* [n] stored options; not owned */
     size_t n;
-    const char *const *others; /* [n_others] names of these facts; lent */
+    const char *const *others; /* [n_others] names of the facts; not owned */
     size_t n_others;
-    const struct opt_list *override; /* names that may differ; lent */
-    json_t *defaults;                /* the values before opt_parse() */
+    const struct opt_list *override; /* names that may differ; not owned */
+    json_t *defaults;                /* values before opt_parse() */
 };
 
-/* run_settings_init() notes the defaults: call it before opt_parse(). */
+/* run_settings_init() saves the defaults: call it before opt_parse(). */
 void run_settings_init(struct run_settings *settings, const struct opt *opt,
                        size_t n, const char *const *others, size_t n_others,
                        const struct opt_list *override);
 void run_settings_release(struct run_settings *settings);
 
-/* run_settings_put() returns the current values as an object, to be given to
- * json_decref(); null where an option has no default and was not given. */
+/* run_settings_put() returns the current values as an object, which the caller
+ * releases with json_decref(); null for an option without value. */
 json_t *run_settings_put(const struct run_settings *settings);
 
 /*
- * run_settings_take() sets options to the values of such an object, which
- * must stay: texts are not copied.  An option that is not in it (newer than the
- * checkpoint), or for which counts() returns 0, counts as saved with its
- * default.  -1 with a sentence about an option that differs, or is of another
- * type.
+ * run_settings_take() sets options to the values of such an object, which must
+ * outlive them: texts are not copied.  An option that is missing (newer than
+ * the checkpoint), or for which counts() returns 0, counts as saved with its
+ * default.  -1 with a sentence about an option with another value or type.
  *
- *     counts   returns 1 where the saved value of that name counts; NULL: all
- * do
+ *     counts   returns 1 if the saved value of that name counts; NULL: all do
  */
 int run_settings_take(const struct run_settings *settings, const json_t *saved,
                       int (*counts)(const char *name, const void *data),
                       const void *data, struct err *err);
 
-/* run_settings_knows() returns 1 when an override may name `key`,
- * run_settings_overridden() when one does. */
+/* run_settings_knows() returns 1 if an override may name `key`,
+ * run_settings_overridden() if one does. */
 int run_settings_knows(const struct run_settings *settings, const char *key);
 int run_settings_overridden(const struct run_settings *settings,
                             const char *key);
@@ -62,21 +60,21 @@ int run_settings_overridden(const struct run_settings *settings,
  * none. */
 json_t *run_config_newest(const char *run, struct err *err);
 
-/* run_config_done() returns 1 where all epochs of the run are done.
- *   config  of its checkpoint, or NULL: 0 */
+/* run_config_done() returns 1 if all epochs of the run are done.
+ *   config  of its checkpoint; NULL: returns 0 */
 int run_config_done(const json_t *config);
 
 /*
- * run_settings_read() returns what a run was told, by name, to be given to
- * json_decref(): the options that its newest checkpoint remembers, and those of
- * RUN/command (run_command_read()) that the former has not, as texts.  {} where
- * nothing is known.
+ * run_settings_read() returns the settings of a run, by name, which the caller
+ * releases with json_decref(): the options in its newest checkpoint, and as
+ * texts those of RUN/command (run_command_read()) that are not in it; {} if it
+ * has none.
  *   config  of its newest checkpoint, or NULL
  */
 json_t *run_settings_read(const char *run, const json_t *config);
 
 /* run_command_read() adds RUN/command, which foil run writes, to settings
- * (util/setting.h): 0, or -1 where there is none. */
+ * (util/setting.h): 0, or -1 with a sentence if there is none. */
 int run_command_read(struct settings *settings, const char *run,
                      struct err *err);
 

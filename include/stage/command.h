@@ -6,14 +6,14 @@
 /* The program behind an option such as --view-command.  These functions print
  * and end the process: they are for the main thread of a tool alone. */
 
-/* stage_command_open() is stage_program_open() with say_line(); ends the tool
- * where that fails. */
+/* stage_command_open() is stage_program_open() that prints with say_line(),
+ * and ends the tool if it fails. */
 struct stage_program *
 stage_command_open(const struct stage_program_config *config);
 
 /*
- * stage_command_ask() is stage_program_insist(): 0 when it was answered, or -1
- * with the reason.  Where the tool is asked to stop it ends with EXIT_OK.
+ * stage_command_ask() is stage_program_ask_retry(): 0 with an answer, or -1
+ * with the reason.  Ends the tool with EXIT_OK when `stop` is readable.
  */
 int stage_command_ask(struct stage_program *program, const char *line, int stop,
                       struct stage_answer *answer, struct err *err);

@@ -11,9 +11,9 @@
 
 enum {
     PLACE = 3,         /* numbers before the ids */
-    TRIPLE = 3,        /* of a further image */
+    TRIPLE = 3,        /* numbers of an extra image */
     VIEWS_MAX = 65535, /* of a sample */
-    LINES = 1 << 28    /* bytes of batches.jsonl at most */
+    LINES = 1 << 28    /* most bytes of batches.jsonl */
 };
 
 static int64_t
@@ -29,7 +29,7 @@ offset_of(const struct run_rows *at, int64_t total)
     return at->offset + (total - at->first) * row_width(at) * 4;
 }
 
-/* Reads a line; offsets stay far below 2^63. */
+/* Reads a line; the limits keep offsets far below 2^63. */
 static int
 read_line(const json_t *line, const char *path, struct run_rows *at,
           struct err *err)
@@ -52,7 +52,8 @@ read_line(const json_t *line, const char *path, struct run_rows *at,
     return 0;
 }
 
-/* The line of a step, 0: the last one, or NULL, and what it says. */
+/* Returns the line of a step, or the last line if `total` is 0, and fills in
+ * *at; NULL with a sentence if there is none. */
 static json_t *
 find_line(const char *path, int64_t total, struct run_rows *at, struct err *err)
 {
@@ -80,9 +81,9 @@ find_line(const char *path, int64_t total, struct run_rows *at, struct err *err)
         return NULL;
     }
     if (!found && total)
-        err_set(err, "'%s' says nothing of step %jd", path, (intmax_t)total);
+        err_set(err, "'%s' has no line for step %jd", path, (intmax_t)total);
     else if (!found)
-        err_set(err, "'%s' says nothing of any step yet", path);
+        err_set(err, "'%s' has no steps yet", path);
     return found;
 }
 
@@ -93,7 +94,7 @@ open_file(const char *path, int *file, struct err *err)
     return *file < 0 ? err_sys(err, "cannot open '%s'", path) : 0;
 }
 
-/* Cuts a line that is not whole, of a run without a step all. */
+/* Truncates an incomplete last line, or all lines if the run has no step. */
 static int
 cut_lines(int file, const char *path, int64_t total, struct err *err)
 {
@@ -109,8 +110,8 @@ cut_lines(int file, const char *path, int64_t total, struct err *err)
                                        : 0;
 }
 
-/* Cuts the rows behind those of `total` steps.  Where nothing says where they
- * are, all stay, and the next ones come behind them. */
+/* Truncates the rows after step `total`.  Without a line for that step all
+ * stay, and new ones are appended. */
 static int
 cut_rows(struct run_batches *b, const char *lines, int64_t total,
          struct err *err)
@@ -167,7 +168,7 @@ larger_of(int64_t a, size_t b)
     return a > (int64_t)b ? a : (int64_t)b;
 }
 
-/* Whether a step names a plan other than that of the last line. */
+/* Whether a step has another plan than the last line. */
 static int
 has_other_plan(const struct run_batches *b, const struct run_shown *shown)
 {
@@ -183,7 +184,7 @@ has_room(const struct run_rows *at, const struct run_shown *shown)
            (int64_t)shown->batch.extra.n <= at->extra;
 }
 
-/* Writes the line of rows from a step on. */
+/* Writes the line for rows from this step on. */
 static int
 begin_rows(struct run_batches *b, const struct run_shown *shown, size_t most,
            const char *digest, const char *making, struct err *err)
@@ -223,7 +224,7 @@ begin_rows(struct run_batches *b, const struct run_shown *shown, size_t most,
     return b->known ? 0 : -1;
 }
 
-/* Writes n numbers and fills up to `most`; returns the end. */
+/* Writes n numbers, and -1 up to `most`; returns the end. */
 static int32_t *
 pack_numbers(int32_t *to, const int64_t *from, size_t n, size_t most,
              int *large)
@@ -235,7 +236,7 @@ pack_numbers(int32_t *to, const int64_t *from, size_t n, size_t most,
     return to + most;
 }
 
-/* Writes the epochs and numbers of the views that further images show. */
+/* Writes the epochs and view numbers of the extra images. */
 static void
 pack_extra(int32_t *to, const struct run_shown *shown, size_t most, int *large)
 {
@@ -257,7 +258,7 @@ pack_extra(int32_t *to, const struct run_shown *shown, size_t most, int *large)
                  most - shown->batch.extra.n, large);
 }
 
-/* Fills the row; 1 where all numbers have room in it. */
+/* Fills the row; 1 if all numbers fit in 32 bits. */
 static int
 pack_row(struct run_batches *b, const struct run_shown *shown)
 {
@@ -291,7 +292,7 @@ run_batches_put(struct run_batches *b, const struct run_shown *shown,
         return -1;
     b->newest = shown->total;
     if (!pack_row(b, shown))
-        return err_set(err, "batches.i32 has no room for numbers above %d",
+        return err_set(err, "batches.i32 cannot hold numbers above %d",
                        INT32_MAX);
     at = offset_of(&b->at, shown->total);
     bytes = row_width(&b->at) * 4;
@@ -316,8 +317,7 @@ run_batches_sync(void *batches, struct err *err)
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* The last step that has a row behind a line, `first` - 1 where there is none
- * yet. */
+/* The last step with a row since this line; `first` - 1: none yet. */
 static int64_t
 newest_of(const struct run_rows *at, int64_t size)
 {
@@ -326,8 +326,7 @@ newest_of(const struct run_rows *at, int64_t size)
                : at->first - 1 + (size - at->offset) / (row_width(at) * 4);
 }
 
-/* Finds the line of a step, of 0 that of the newest, whose number goes to
- * *total. */
+/* Finds the line of step *total; if that is 0, sets it to the newest step. */
 static json_t *
 find_rows(const char *run, int64_t size, int64_t *total, struct run_rows *at,
           struct err *err)
@@ -355,7 +354,7 @@ find_rows(const char *run, int64_t size, int64_t *total, struct run_rows *at,
     return line;
 }
 
-/* How many of n numbers are there. */
+/* Counts the numbers before the first -1. */
 static size_t
 count_filled(const int64_t *from, int64_t n)
 {
@@ -366,7 +365,6 @@ count_filled(const int64_t *from, int64_t n)
     return filled;
 }
 
-/* What a row says. */
 static void
 unpack_row(const struct run_rows *at, int64_t *row, struct run_shown *shown)
 {
@@ -405,7 +403,7 @@ read_row(int file, const struct run_rows *at, int64_t total, int64_t *row,
         row[i] = packed[i];
     free(packed);
     if (got != (ssize_t)(width * 4) || row[0] != total)
-        return err_set(err, "nothing says what was in the batch of step %jd",
+        return err_set(err, "the batch of step %jd is not recorded",
                        (intmax_t)total);
     return 0;
 }
@@ -423,8 +421,8 @@ run_batches_get(const char *run, int64_t total, struct run_shown *shown,
     *memory = NULL;
     if (file < 0 || fstat(file, &st))
         err_set(err,
-                "there is no '%s', which says what was in the batches: %s; "
-                "older trainers do not write it",
+                "cannot read '%s', which records the batches: %s; older "
+                "trainers do not write it",
                 path, strerror(errno));
     else
         *line = find_rows(run, (int64_t)st.st_size, &total, &at, err);

@@ -8,9 +8,9 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-enum { LINE_MOST = 1 << 20 }; // bytes; a file with a longer one is none of ours
+enum { LINE_MOST = 1 << 20 }; // bytes; foil writes no longer line
 
-/* Whether the last line that was returned is at its offset. */
+/* Whether the last returned line is still at its offset. */
 static int
 holds_last(const struct run_lines *lines)
 {
@@ -23,7 +23,7 @@ holds_last(const struct run_lines *lines)
             lines->next[n - 1] == '\n');
 }
 
-/* Opens the file; 1 where its lines are to be returned from the first on. */
+/* Opens the file; 1 if its lines must be returned from the first on. */
 static int
 open_again(struct run_lines *lines, const char *run, const char *name)
 {
@@ -61,8 +61,8 @@ run_lines_next(struct run_lines *lines, const char *run, const char *name,
         return 1;
     next = lines->next;
     if (lines->file && fgets(next, LINE_MOST, lines->file))
-        n = (size_t)(ftell(lines->file) - lines->offset); // it may have zeros
-    if (!n || next[n - 1] != '\n') {                      // it has no end yet
+        n = (size_t)(ftell(lines->file) - lines->offset); // may contain zeros
+    if (!n || next[n - 1] != '\n') {                      // not complete yet
         if (lines->file)
             fclose(lines->file);
         lines->file = NULL;

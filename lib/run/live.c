@@ -12,7 +12,7 @@ run_live_open(struct run_live *live, struct wire *wire, const char *endpoint,
 {
     const struct wire_limits limits = {.queue = queue};
 
-    *live = (struct run_live){.heard = 0};
+    *live = (struct run_live){.received_at = 0};
     for (int i = 0; i < RUN_LISTENERS && kinds[i]; i++) {
         live->listener[i] =
             wire_listener_open(wire, endpoint, kinds[i], &limits, err);
@@ -31,7 +31,7 @@ run_live_close(struct run_live *live)
     run_stages_release(&live->stages);
 }
 
-/* Takes the newest message: 1 where it is to be returned. */
+/* Handles the newest message: 1 if the caller gets it. */
 static int
 take_message(struct run_live *live)
 {
@@ -44,15 +44,15 @@ take_message(struct run_live *live)
     case WIRE_STATUS:
         if (wire_status_get(&live->status, live->msg, &ignored))
             return 0;
-        if (live->past) // the run goes on: these are others
+        if (live->past) // the run was resumed: drop the old stages
             run_stages_release(&live->stages);
         live->past = 0;
-        run_stages_put(&live->stages, &live->status, live->heard);
+        run_stages_put(&live->stages, &live->status, live->received_at);
         return 1;
     case WIRE_EVENT:
         if (wire_event_get(&live->event, live->msg, &ignored))
             return 0;
-        // a trainer that goes on after all is another one
+        // a later event comes from a restarted trainer
         live->over = !strcmp(live->event.what, "stop");
         memcpy(live->reason, live->event.reason, sizeof live->reason);
         return 1;
@@ -77,7 +77,7 @@ run_live_next(struct run_live *live)
                                           &live->missed, &ignored)
                      : 0;
             if (rc > 0)
-                live->heard = clock_now();
+                live->received_at = clock_now();
         } while (rc && (rc < 0 || !take_message(live)));
         if (rc)
             return 1;

@@ -7,7 +7,7 @@
 #include "util/json.h"
 #include "util/mem.h"
 
-/* Numbers of an object, which has that name in the line, or none. */
+/* Adds the numbers of an object, under the name `of` unless that is "". */
 static void
 add_numbers(json_t *object, const char *of, struct value *values, size_t *n)
 {
@@ -52,10 +52,10 @@ run_metrics_release(struct run_metrics *metrics)
     run_lines_release(&metrics->lines);
 }
 
-enum { LINE_MAX_BYTES = 1 << 15 }; // many times the longest line of a step
+enum { LINE_MAX_BYTES = 1 << 15 }; // many times the longest line
 
-/* The step of the last line before `end`, 0 where that is none, and where the
- * line begins.  Of a line that no step has, `start` is within it. */
+/* Reads the step of the last line before `end`, 0 if it has none, and where
+ * the line begins; for an overlong line `start` is within it. */
 static int
 read_last_line(int file, off_t end, off_t *start, int64_t *step)
 {
@@ -76,8 +76,8 @@ read_last_line(int file, off_t end, off_t *start, int64_t *step)
     return 0;
 }
 
-/* Cuts the lines behind that of step `total`.  They are read from the end on,
- * for the file of a long run is larger than the memory. */
+/* Truncates the lines after step `total`.  Reads from the end, as the file of
+ * a long run may exceed memory. */
 static int
 cut_lines(int file, int64_t total)
 {

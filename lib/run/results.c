@@ -59,7 +59,7 @@ run_results_origin(const json_t *about, char **run, long *step, struct err *err)
         *step = find_step_of_manifest(*run, manifest);
         rc = *step >= 0
                  ? 1
-                 : err_set(err, "'%s' has no such checkpoint any more", *run);
+                 : err_set(err, "'%s' no longer has that checkpoint", *run);
     }
     if (rc <= 0)
         free(*run);

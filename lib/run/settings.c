@@ -67,7 +67,7 @@ set_list(struct opt_list *list, const json_t *array)
         list->item[i] = json_string_value(json_array_get(array, i));
 }
 
-/* Sets an option to a value that has its type. */
+/* Sets an option to a value of its type. */
 static void
 set_value(const struct opt *opt, const json_t *value)
 {
@@ -106,7 +106,7 @@ same_type(const json_t *a, const json_t *b)
            json_is_null(b);
 }
 
-/* Whether a list is one of texts, and not too long. */
+/* Whether a list has only texts, and is not too long. */
 static int
 is_list(const json_t *value)
 {
@@ -119,7 +119,7 @@ is_list(const json_t *value)
     return texts;
 }
 
-/* Whether an option can have the value: a choice has the word. */
+/* Whether an option can have the value. */
 static int
 can_have(const struct opt *opt, const json_t *value)
 {
@@ -130,7 +130,8 @@ can_have(const struct opt *opt, const json_t *value)
             opt_index(opt->arg, json_string_value(value)) >= 0);
 }
 
-/* An option takes the value of the checkpoint, unless another one was given. */
+/* Sets an option to the checkpoint's value; refuses another one on the command
+ * line. */
 static int
 take_setting(const struct opt *opt, const json_t *value, struct err *err)
 {
@@ -229,7 +230,7 @@ run_settings_read(const char *run, const json_t *config)
         if (!json_is_null(value))
             json_object_set(all, name, value);
     }
-    trained = json_object_size(all) > 0; // its options of foil-train are known
+    trained = json_object_size(all) > 0; // has the options of foil-train
     if (!run_command_read(&command, run, &ignored))
         for (size_t i = 0; i < command.n; i++) {
             name = command.item[i].name;

@@ -14,9 +14,9 @@ run_stage_value(const struct run_stage *stage, const char *name)
     return value_find(stage->status.values, stage->status.n, name);
 }
 
-/* Batches a second, over some seconds. */
+/* Updates the smoothed rate of batches a second. */
 static void
-count_batches(struct run_stage *stage, double now)
+update_rate(struct run_stage *stage, double now)
 {
     const double made = run_stage_value(stage, "made");
 
@@ -43,7 +43,7 @@ run_stages_find(const struct run_stages *stages, const char *name,
 
 void
 run_stages_put(struct run_stages *stages, const struct wire_status *status,
-               double heard)
+               double received_at)
 {
     struct run_stage *s =
         run_stages_find(stages, status->stage, status->number);
@@ -56,8 +56,8 @@ run_stages_put(struct run_stages *stages, const struct wire_status *status,
         *s = (struct run_stage){.rate = NAN};
     }
     s->status = *status;
-    s->heard = heard;
-    count_batches(s, heard);
+    s->received_at = received_at;
+    update_rate(s, received_at);
 }
 
 void

@@ -9,22 +9,22 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-enum { MAX_PIXELS = 1000000000, KEPT = 64 << 20 };
+enum { MAX_PIXELS = 1000000000, CACHE_BYTES = 64 << 20 };
 
 static const int64_t most_seed = INT64_MAX, most_epoch = UINT32_MAX,
                      most_view = UINT16_MAX;
 
 struct run_views {
-    char *run, *data; /* data: as it was given, or NULL */
-    json_t *line;     /* of the step that was asked for */
-    int64_t *memory;  /* of what is shown of it */
+    char *run, *data; /* data: of run_views_open(), or NULL */
+    json_t *line;     /* of the current step */
+    int64_t *memory;  /* of the current struct run_shown */
 
-    char *path; /* of the set */
+    char *path; /* of `set` */
     struct data_set *set;
     struct data_pool *pool;
     struct image_recipe recipe;
     uint64_t seed;
-    int texts; /* captions were shown, too, and which */
+    int texts; /* 1: captions were used, chosen by `caption` */
     enum text_caption caption;
     struct image_scratch *scratch;
 };
@@ -72,35 +72,34 @@ run_views_close(struct run_views *views)
     free(views);
 }
 
-/* Opens the data set, where it is not open. */
+/* Opens the data set unless it is open. */
 static int
 open_data(struct run_views *views, const json_t *making, struct err *err)
 {
-    const struct data_pool_how how = {
-        .policy = IMAGE_ACCEPT, .max_pixels = MAX_PIXELS, .keep_bytes = KEPT};
+    const struct data_pool_how how = {.policy = IMAGE_ACCEPT,
+                                      .max_pixels = MAX_PIXELS,
+                                      .keep_bytes = CACHE_BYTES};
     const char *path = views->data;
     struct err why;
 
     if (!path && json_get_text(making, "data", &path, &why))
-        return err_set(err,
-                       "'%s' does not say where its data set is: --data DATA "
-                       "does",
-                       views->run);
+        return err_set(
+            err, "'%s' does not record where its data set is; add --data DATA",
+            views->run);
     if (views->set && !strcmp(views->path, path))
         return 0;
     close_data(views);
     views->set = data_open(path, &why);
     if (!views->set)
-        return err_set(err, "%s%s", why.msg,
-                       views->data ? ""
-                                   : "; --data DATA says where the data set "
-                                     "of the run is now");
+        return err_set(
+            err, "%s%s", why.msg,
+            views->data ? "" : "; if the data set has moved, add --data DATA");
     views->path = mem_text(path);
     views->pool = data_pool_new(views->set, &how);
     return 0;
 }
 
-/* Whether it is the data set that the step was trained on. */
+/* Checks that it is the data set that the step was trained on. */
 static int
 check_digest(const struct run_views *views, struct err *err)
 {
@@ -111,14 +110,14 @@ check_digest(const struct run_views *views, struct err *err)
     if (json_get_text(views->line, "digest", &was, err))
         return -1;
     if (strcmp(digest_hex(&digest, is), was))
-        return err_set(err,
-                       "'%s' is another data set than that of the run: its "
-                       "digest is %.8s, not %.8s",
-                       views->path, is, was);
+        return err_set(
+            err,
+            "'%s' is not the data set of the run: its digest is %.8s, not %.8s",
+            views->path, is, was);
     return 0;
 }
 
-/* Which caption was shown; without the member there were none. */
+/* Reads which caption was used; no member: none were. */
 static int
 read_caption(struct run_views *views, const json_t *making, struct err *err)
 {
@@ -147,14 +146,13 @@ read_making(struct run_views *views, const json_t *making, int64_t total,
 
     if (!making)
         return err_set(err,
-                       "'%s' does not say how the views of step %jd were made: "
-                       "its augmenter said nothing of it",
+                       "'%s' does not record how the views of step %jd were "
+                       "made: its augmenter did not send it",
                        views->run, (intmax_t)total);
     if (json_is_true(json_object_get(making, "command")))
         return err_set(err,
-                       "the views of step %jd were made by a program of the "
-                       "user's (foil-augment --view-command): only that could "
-                       "make them again",
+                       "the views of step %jd were made by a user's program "
+                       "(foil-augment --view-command) and cannot be made here",
                        (intmax_t)total);
     if (json_get_text(making, "recipe", &recipe, err) ||
         json_get_whole(making, "size", 1, IMAGE_SIZE_MAX, &size, err) ||

@@ -6,21 +6,21 @@
 
 #include "bytes.h"
 
-enum { PIECE = 65536 }; // bytes that are read at once
+enum { PIECE = 65536 }; // bytes of one read()
 
 void
 stage_bytes_clear(struct stage_bytes *bytes)
 {
-    bytes->from = bytes->n = bytes->looked = 0;
+    bytes->from = bytes->n = bytes->scanned = 0;
 }
 
 void
 stage_bytes_add(struct stage_bytes *bytes, const char *text, size_t n)
 {
-    // what is used up makes room when it is half of all
+    // drop the consumed bytes once they are half of all
     if (bytes->from > bytes->n / 2 || bytes->from == bytes->n) {
         bytes->n -= bytes->from;
-        bytes->looked -= bytes->from;
+        bytes->scanned -= bytes->from;
         if (bytes->n)
             memmove(bytes->at, bytes->at + bytes->from, bytes->n);
         bytes->from = 0;
@@ -35,16 +35,17 @@ stage_bytes_line(struct stage_bytes *bytes, size_t *n)
 {
     char *line, *end = NULL;
 
-    if (bytes->looked < bytes->n)
-        end = memchr(bytes->at + bytes->looked, '\n', bytes->n - bytes->looked);
+    if (bytes->scanned < bytes->n)
+        end =
+            memchr(bytes->at + bytes->scanned, '\n', bytes->n - bytes->scanned);
     if (!end) {
-        bytes->looked = bytes->n;
+        bytes->scanned = bytes->n;
         return NULL;
     }
     line = bytes->at + bytes->from;
     *n = (size_t)(end - line);
     *end = 0;
-    bytes->from = bytes->looked = (size_t)(end - bytes->at) + 1;
+    bytes->from = bytes->scanned = (size_t)(end - bytes->at) + 1;
     return line;
 }
 

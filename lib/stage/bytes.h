@@ -3,24 +3,24 @@
 
 #include <stddef.h>
 
-/* Bytes in the order they came, as of a pipe; the first `from` of them are used
- * up.  All zero is empty; `at` is to be freed. */
+/* A queue of bytes, as from a pipe; the first `from` of them are consumed.
+ * All zero is empty; the caller frees `at`. */
 struct stage_bytes {
     char *at;
     size_t from, n, room;
-    size_t looked; /* no line ends between `from` and it */
+    size_t scanned; /* no '\n' from `from` up to here */
 };
 
 void stage_bytes_clear(struct stage_bytes *bytes);
 void stage_bytes_add(struct stage_bytes *bytes, const char *text, size_t n);
 
-/* stage_bytes_line() returns the next whole line, its end a 0, or NULL; it
- * stays until more is added.  Its length, which another 0 in it does not
- * change, goes to *n. */
+/* stage_bytes_line() returns the next complete line, with 0 for its '\n', or
+ * NULL; it is valid until more is added.  *n is its length, which may include
+ * further 0 bytes. */
 char *stage_bytes_line(struct stage_bytes *bytes, size_t *n);
 
-/* stage_bytes_read() adds some that a descriptor has which does not block: 1
- * when it may have more, 0 when it has none for now, -1 when it will have none.
+/* stage_bytes_read() reads from a non-blocking descriptor: 1 if there may be
+ * more, 0 if there is nothing now, -1 at the end or on error.
  */
 int stage_bytes_read(int fd, struct stage_bytes *bytes);
 

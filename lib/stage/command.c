@@ -22,7 +22,7 @@ stage_command_ask(struct stage_program *program, const char *line, int stop,
                   struct stage_answer *answer, struct err *err)
 {
     const enum stage_outcome outcome =
-        stage_program_insist(program, line, stop, answer, err);
+        stage_program_ask_retry(program, line, stop, answer, err);
 
     if (outcome == STAGE_STOPPED) {
         say_stopped();

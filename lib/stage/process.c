@@ -23,16 +23,16 @@
 enum { PAUSE_MS = 20 };
 
 /*
- * The guard.  Its input has a line for each group that runs, "MARK TARGET
- * SIGNAL TICKS": when we end it sends the signal to TARGET, the number of the
- * command or "-" and that of its group, and kills the group when the target is
- * gone or after so many tenths of a second.  TARGET is "-" before the command
- * runs. MARK alone: the group has ended, and processes that have left it are
- * killed. A point: all have ended.
+ * The guard.  It reads a line for each running group, "MARK TARGET SIGNAL
+ * TICKS".  When the parent ends, it sends the signal to TARGET, a process
+ * number or "-" and a group number, and kills the group when the target has
+ * ended or after TICKS tenths of a second.  TARGET is "-" before the command
+ * runs.  A line with MARK alone: the group has ended; the guard kills the
+ * processes that left it.  "." alone: all groups have ended.
  *
- * A process that starts another between the search of kill_marked and its end
- * makes another search necessary; their number is limited, as one that waits
- * for a disk is killed late.
+ * kill_marked searches again because a process may start another between the
+ * search and its own end; the limit is for processes blocked on a disk, which
+ * end late.
  */
 static char guard_script[] =
     "trap '' HUP INT TERM\n"
@@ -69,15 +69,16 @@ static char guard_script[] =
     "}\n";
 
 static struct {
-    pthread_mutex_t lock; // of all this
+    pthread_mutex_t lock; // protects the fields below
     pid_t pid;
-    int fd; // of its input
+    int fd; // its standard input
     struct stage_process *first;
 } guard = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 /* ------------------------------------------------------------------- start */
 
-/* Our environment with another entry FOIL_GROUP, or none; to be freed. */
+/* Returns a copy of the environment with this FOIL_GROUP entry, or none; to be
+ * freed. */
 static char **
 make_environment(char *group)
 {
@@ -110,8 +111,8 @@ set_files(posix_spawn_file_actions_t *files,
     return rc;
 }
 
-/* Starts a program in a session of its own: 0, or the number of the error.  One
- * without a group inherits nothing. */
+/* Starts a program in its own session: 0, or an errno value.  Without a group
+ * it inherits no other descriptors. */
 static int
 spawn_words(pid_t *pid, char *const *argv,
             const struct stage_process_config *config, char *group)
@@ -144,7 +145,7 @@ spawn_words(pid_t *pid, char *const *argv,
     return rc;
 }
 
-/* As execvp() does, has a shell run a script without "#!". */
+/* A script without "#!" runs by a shell, as with execvp(). */
 static int
 spawn_command(pid_t *pid, const struct stage_process_config *config,
               const char *mark)
@@ -171,7 +172,8 @@ spawn_command(pid_t *pid, const struct stage_process_config *config,
 
 /* --------------------------------------------------------------- the guard */
 
-/* A guard that was killed does not read it; none is torn: a line is short. */
+/* Ignores errors, as of a killed guard; a line is short enough for one
+ * write. */
 static void
 write_guard(const char *line)
 {
@@ -193,7 +195,7 @@ watch_process(const struct stage_process *p)
     write_guard(line);
 }
 
-/* It has nothing of ours but its input: no terminal, no descriptor, no mark. */
+/* The guard inherits only its input: no terminal, other descriptors or mark. */
 static int
 open_guard(void)
 {
@@ -216,9 +218,9 @@ open_guard(void)
     return rc;
 }
 
-/* Starts another where it was killed. */
+/* Starts another guard if it was killed. */
 static void
-keep_guard(void)
+restart_guard(void)
 {
     pthread_mutex_lock(&guard.lock);
     if (guard.pid && waitpid(guard.pid, NULL, WNOHANG)) {
@@ -230,7 +232,7 @@ keep_guard(void)
     pthread_mutex_unlock(&guard.lock);
 }
 
-/* Has the guard know the mark before there is a process. */
+/* Sends the mark to the guard before the process exists. */
 static int
 add_process(struct stage_process *p)
 {
@@ -303,7 +305,7 @@ stage_process_start(struct stage_process *p,
     return 0;
 }
 
-/* It is not waited for yet: its number stays that of the group. */
+/* WNOWAIT keeps the process number, which is also the group's, in use. */
 int
 stage_process_ended(struct stage_process *p)
 {
@@ -311,7 +313,7 @@ stage_process_ended(struct stage_process *p)
 
     if (!p->pid)
         return 1;
-    keep_guard();
+    restart_guard();
     return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
            info.si_pid;
 }

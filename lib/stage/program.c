@@ -21,33 +21,33 @@
 
 enum {
     LONGEST = 4096,  // default of the config's `longest`
-    HELD = 65536,    // bytes of standard error that wait for a line's end
-    SHOWN = 1024,    // bytes of a line of its standard error that are printed
-    BURST = 200,     // such lines that are printed in a period
-    LATEST = 10,     // and of those above, the latest ones
-    READS = 2,       // of its standard error at once: all that a pipe holds
-    LOOK_MS = 100,   // between two looks whether the program still lives
-    DESCRIPTOR = 10, // ours have at least this number: 0 to 3 are the program's
+    HELD = 65536,    // most bytes of standard error buffered for a line's end
+    SHOWN = 1024,    // most bytes printed of a line of standard error
+    BURST = 200,     // most such lines printed in a period
+    LATEST = 10,     // of further lines, print the last ones
+    READS = 2,       // reads of standard error at once: a full pipe
+    LOOK_MS = 100,   // between checks that the program is alive
+    DESCRIPTOR = 10, // the stage's least descriptor: the program has 0 to 3
 };
 
-static const double close_s = 3;   // to end after its input has
+static const double close_s = 3;   // to end after its input was closed
 static const double ask_s = 1;     // to end after SIGTERM or its output's end
-static const double killed_s = 1;  // to end after we were killed
+static const double killed_s = 1;  // to end after the stage was killed
 static const double period_s = 10; // over which lines are counted
 
 struct stage_program {
-    struct stage_program_config config; // but for its line
+    struct stage_program_config config; // without its line
     char *line;
     struct stage_process process;
-    int in, out, errors; // our ends of its descriptors 0, 1, 2; -1: closed
+    int in, out, errors; // pipes to its descriptors 0, 1, 2; -1: closed
     struct stage_bytes to, answer, error_text;
     double since;         // when the period began
-    size_t shown;         // lines of its standard error in it,
-    size_t left_out;      // and those above BURST,
-    char *latest[LATEST]; // line i of which is [i % LATEST]
-    size_t pending;       // answers
-    size_t lines;         // of the answer that comes
-    int late; // the time is over: only what the pipe has now is read
+    size_t shown;         // lines of standard error printed in it,
+    size_t left_out;      // and further lines
+    char *latest[LATEST]; // line i of `left_out` is at [i % LATEST]
+    size_t pending;       // unanswered requests
+    size_t lines;         // of the current answer so far
+    int late;             // 1: time is over; read only what is in the pipe
     int lost, answered_early;
     int memory;
     void *map;
@@ -72,13 +72,13 @@ print_line(const struct stage_program *p, char *line)
     free(line);
 }
 
-/* Prints the count of lines that were left out, and the latest of them, which
- * say why a program ended. */
+/* Prints the number of lines left out, and the last of them, which may show
+ * why the program ended. */
 static void
 end_period(struct stage_program *p)
 {
     const size_t n = p->left_out,
-                 first = n > LATEST ? n - LATEST : 0; // that is still there
+                 first = n > LATEST ? n - LATEST : 0; // first one still stored
 
     p->left_out = p->shown = 0;
     p->since = clock_now();
@@ -124,7 +124,7 @@ print_last_state(struct stage_program *p, char *text)
     print_or_leave_out(p, line);
 }
 
-/* Prints its standard error so far; a line without end when it is long. */
+/* Prints its standard error so far; also an incomplete line if it is long. */
 static void
 pass_on_messages(struct stage_program *p)
 {
@@ -150,7 +150,8 @@ pass_on_messages(struct stage_program *p)
 
 /* ---------------------------------------------------------- start and end */
 
-/* Opens a pipe, of which our end does not block: 0 to read, 1 to write. */
+/* Opens a pipe; *ours is its end 0 to read or 1 to write, and does not
+ * block. */
 static int
 open_pipe(int ours[1], int theirs[1], int end)
 {
@@ -209,7 +210,7 @@ start_program(struct stage_program *p, struct err *err)
     return rc;
 }
 
-/* Waits until it has ended, prints its standard error and drops its output. */
+/* Waits until it has ended, prints its standard error, discards its output. */
 static int
 ends_within(struct stage_program *p, double seconds)
 {
@@ -228,7 +229,7 @@ ends_within(struct stage_program *p, double seconds)
     return stage_process_ended(&p->process);
 }
 
-/* Ends it with all that it has started. */
+/* Ends the program with all its descendants. */
 static void
 end_program(struct stage_program *p)
 {
@@ -323,7 +324,7 @@ stage_program_memory(struct stage_program *p, size_t bytes, struct err *err)
 
 /* --------------------------------------------------- requests and answers */
 
-/* Makes a sentence of a text that the program wrote; frees it. */
+/* Sets err to a text from the program, made safe to print; frees the text. */
 static void
 set_harmless(struct err *err, char *text)
 {
@@ -332,7 +333,7 @@ set_harmless(struct err *err, char *text)
     free(text);
 }
 
-/* Ends it; the sentence is its name, its line and `why`. */
+/* Ends the program; the sentence has its name, its line and `why`. */
 static enum stage_outcome
 lose_program(struct stage_program *p, struct err *err, const char *why)
 {
@@ -344,7 +345,7 @@ lose_program(struct stage_program *p, struct err *err, const char *why)
     return STAGE_LOST;
 }
 
-/* How it ended, or that it has closed its output. */
+/* Reports how it ended, or that it closed its output. */
 static enum stage_outcome
 lose_ended(struct stage_program *p, struct err *err)
 {
@@ -381,7 +382,7 @@ write_some(struct stage_program *p)
         else if (errno == EAGAIN)
             return;
         else if (errno != EINTR)
-            close_end(&p->in); // its output shows whether it has ended
+            close_end(&p->in); // the end of its output will show if it ended
     }
 }
 
@@ -401,7 +402,7 @@ stage_program_send(struct stage_program *p, const char *line)
     pass_on_messages(p);
 }
 
-/* Waits for anything to happen.  1 when `stop` has. */
+/* Waits for an event; 1 if `stop` is readable. */
 static int
 wait_for_event(struct stage_program *p, int stop, double until)
 {
@@ -416,13 +417,13 @@ wait_for_event(struct stage_program *p, int stop, double until)
     poll(fd, 4, left < 0 ? 0 : left < LOOK_MS ? (int)left + 1 : LOOK_MS);
     write_some(p);
     pass_on_messages(p);
-    if (p->config.waits)
-        p->config.waits(p->config.tool);
+    if (p->config.on_wait)
+        p->config.on_wait(p->config.tool);
     return fd[0].revents != 0;
 }
 
-/* Looks for a line of the answer in what was read: 1 with one, 0 without, -1
- * with the reason why it is no line. */
+/* Finds a line of the answer in the bytes read: 1 with a line, 0 without, -1
+ * with the reason if it is malformed. */
 static int
 find_line(struct stage_program *p, char **line, struct err *why)
 {
@@ -439,8 +440,8 @@ find_line(struct stage_program *p, char **line, struct err *why)
     return *line != NULL;
 }
 
-/* Waits for one, STAGE_ANSWERED when *line is it.  Clock and stop are asked
- * before each read, whatever comes: a program may write for ever. */
+/* Waits for a line: STAGE_ANSWERED with *line.  Checks the clock and `stop`
+ * before each read, as a program may write for ever. */
 static enum stage_outcome
 wait_line(struct stage_program *p, int stop, double until, char **line,
           struct err *err)
@@ -449,7 +450,7 @@ wait_line(struct stage_program *p, int stop, double until, char **line,
     int found;
 
     while (!(found = find_line(p, line, &why))) {
-        // before its output is read: nothing comes later when it has ended
+        // before the read: an ended program writes no more
         const int ended = stage_process_ended(&p->process);
         int more;
 
@@ -465,9 +466,9 @@ wait_line(struct stage_program *p, int stop, double until, char **line,
     return found > 0 ? STAGE_ANSWERED : lose_program(p, err, why.msg);
 }
 
-/* Returns the text behind a word that begins a line, or NULL. */
+/* Returns the text after a line's first word, or NULL if that is not `word`. */
 static const char *
-text_behind(const char *line, const char *word)
+text_after(const char *line, const char *word)
 {
     const size_t n = strlen(word);
 
@@ -480,12 +481,12 @@ static enum stage_outcome
 take_last(struct stage_program *p, const char *line,
           struct stage_answer *answer, struct err *err)
 {
-    const char *sentence = text_behind(line, "error");
+    const char *sentence = text_after(line, "error");
 
     p->lines = 0;
     p->pending--;
     if (!sentence) {
-        answer->ok = mem_text(text_behind(line, "ok"));
+        answer->ok = mem_text(text_after(line, "ok"));
         return STAGE_ANSWERED;
     }
     set_harmless(err, mem_format("%s: %.300s", p->config.name, sentence));
@@ -527,7 +528,7 @@ stage_program_take(struct stage_program *p, int stop,
 
         if (outcome != STAGE_ANSWERED)
             return outcome;
-        if (text_behind(line, "ok") || text_behind(line, "error"))
+        if (text_after(line, "ok") || text_after(line, "error"))
             return take_last(p, line, answer, err);
         if (take_answer_line(p, line, answer, &why))
             return lose_program(p, err, why.msg);
@@ -543,14 +544,14 @@ stage_program_ask(struct stage_program *p, const char *line, int stop,
 }
 
 enum stage_outcome
-stage_program_insist(struct stage_program *p, const char *line, int stop,
-                     struct stage_answer *answer, struct err *err)
+stage_program_ask_retry(struct stage_program *p, const char *line, int stop,
+                        struct stage_answer *answer, struct err *err)
 {
     const enum stage_outcome outcome =
         stage_program_ask(p, line, stop, answer, err);
     char *text;
 
-    if (outcome != STAGE_LOST || (answer->again && !answer->again(answer->of)))
+    if (outcome != STAGE_LOST || (answer->retry && !answer->retry(answer->of)))
         return outcome;
     text = mem_format("%s: it is started again", err->msg);
     if (p->config.print)

@@ -45,12 +45,12 @@ stage_close(struct stage *stage)
 }
 
 const char *
-stage_endpoint(struct stage *stage, const char *given, const char *edge)
+stage_endpoint(struct stage *stage, const char *endpoint, const char *edge)
 {
-    char *endpoint = wire_endpoint(given, stage->options->run, edge);
+    char *made = wire_endpoint(endpoint, stage->options->run, edge);
 
     REQUIRE(stage->endpoints < STAGE_ENDPOINTS);
-    return endpoint ? stage->endpoint[stage->endpoints++] = endpoint : NULL;
+    return made ? stage->endpoint[stage->endpoints++] = made : NULL;
 }
 
 struct wire_hello
@@ -211,10 +211,10 @@ stage_outlet_waits(const struct flow_outlet *outlet, double now,
     const struct wire_hello *hello;
 
     if (!flow_server_peers(outlet->server))
-        return err_set(who, "augmenters: none is there") != 0;
+        return err_set(who, "augmenters: none is connected") != 0;
     if (at.session < 0)
-        return err_set(who, "a trainer: augmenters are there, and know of "
-                            "none") != 0;
+        return err_set(who, "a trainer: augmenters are connected, but none of "
+                            "them has one") != 0;
     hello = peer ? flow_server_who(outlet->server, peer) : NULL;
     return hello && err_set(who, "foil-%s '%s', which has epoch %jd, step %jd",
                             hello->stage, hello->peer, (intmax_t)at.epoch,

@@ -6,7 +6,7 @@ void
 stage_waiting_begin(struct stage_waiting *waiting, double now)
 {
     *waiting =
-        (struct stage_waiting){.at.session = -1, .since = now, .said = now};
+        (struct stage_waiting){.at.session = -1, .since = now, .reported = now};
 }
 
 int
@@ -25,8 +25,8 @@ stage_waiting_moved(struct stage_waiting *waiting, const struct wire_place *at,
 int
 stage_waiting_due(struct stage_waiting *waiting, int waits, double now)
 {
-    if (waits < 0 || (waits && now - waiting->said < STAGE_SAY_EVERY_S))
+    if (waits < 0 || (waits && now - waiting->reported < STAGE_REPORT_EVERY_S))
         return 0;
-    waiting->said = now;
+    waiting->reported = now;
     return waits;
 }

@@ -96,20 +96,20 @@ while IFS='|' read -r role fault rule; do
     [[ ${FAULTS-} != all && $((n++ % 6)) != 4 ]] ||
         faults+=("$role|$fault|$rule")
 done <<'end'
-select|hides hello|answers hello with its own
-select|sets hello stage "tap"|its hello says select
+select|hides hello|answers a hello with its own
+select|sets hello stage "tap"|has the stage select
 select|hides hello 4|second hello is answered
 select|hurries|sends no item before one is wanted
 select|sets item step +1|lowest wanted places first
 select|since item 2 repeats item 2|no more items than the peer has room
-select|since next 3 echoes next item|repeated changes nothing
+select|since next 3 echoes next item|a repeated snapshot changes nothing
 select|since next 22 echoes next item|nor does an older one
 select|misled next|what the consumer holds makes room
-select|mishears next step 0|so do steps that are trained
+select|mishears next step 0|so do trained steps
 select|shuns peer 2|second peer is greeted
 select|since item 7 sets item step 4|one peer at a time
-select|lives beat|a peer that is gone
-select|patient|longer than the lease
+select|lives beat|items of a lost peer
+select|patient|older than the lease
 select|keeps next session|newer session begins
 select|since item 13 spoils item ids|same ids in every session
 select|hides error 1|without its window is answered
@@ -120,11 +120,11 @@ select|shuns peer 3|third peer is greeted
 select|since next 60 echoes next item|200 snapshots at once
 select|deafens end|ends within 10 s
 select|garbles item|every message is well-formed
-augment|on plan hides hello|says hello to the selector
+augment|on plan hides hello|sends a hello to the selector
 augment|on batch hides hello|and to the trainer
 augment|on batch sets hello recipe null|a recipe
 augment|sets hello dataset.size 2|data set has 2 images, too few
-augment|hides beat|sign of life on
+augment|hides beat|sends a beat on
 augment|hides next|relays the trainer's snapshot
 augment|sets next room null|adds its room
 augment|spoils batch ids|becomes a batch
@@ -135,21 +135,21 @@ augment|hides error 1|an id twice
 augment|hides error 2|outside of the data set
 augment|hides error 3|one without
 augment|repeats error 9|no busy loop
-augment|since error 3 hides batch|and all goes on
-augment|since batch 3 hides hello|says hello again to a selector
+augment|since error 3 hides batch|next item is made as before
+augment|since batch 3 hides hello|sends a new hello to a restarted selector
 augment|since batch 3 hides next|relays the newest snapshot again
 augment|since hello 6 sets next serial +1|relays the newest snapshot again
 augment|since batch 4 spoils batch views|same views in every session
 augment|since batch 4 hides next|of 200 snapshots at once
 augment|hides batch 12|32 items at once
-augment|on batch since end 1 lives beat|ends when the trainer says
-train|hides hello|answers hello with its own
-train|sets hello stage "tap"|its hello says train
-train|hides next|says what it wants
+augment|on batch since end 1 lives beat|ends with the run of the trainer
+train|hides hello|answers a hello with its own
+train|sets hello stage "tap"|has the stage train
+train|hides next|sends a snapshot within
 train|sets next session 9000000000000000000|time of its start
-train|sets next step +1|in a fresh run directory
+train|sets next step +1|in a new run directory
 train|sets next serial 1|new snapshot each second
-train|bare next|held, and said to be
+train|bare next|held, and reported as held
 train|since batch 1 sets next step 1|not trained yet
 train|since batch 2 sets next step 1|changes nothing
 train|since batch 4 sets next step 1|both are trained in order
@@ -158,27 +158,27 @@ train|hides error 2|one with an id twice
 train|hides error 3|one without
 train|since error 3 sets next step 3|none of them is trained
 train|since error 4 hides error|images of another size
-train|since error 4 hides hello|comes again is greeted
-train|since error 4 hides next|told what is wanted
-train|hides error 5|makes other views
+train|since error 4 hides hello|reconnects is greeted
+train|since error 4 hides next|and gets a snapshot
+train|hides error 5|with another recipe is refused
 train|since batch 9 bare next|64 times at once
-train|hides end|the run is over when
-negatives|hides hello|answers hello with its own
+train|hides end|the end of the run after
+negatives|hides hello|answers a hello with its own
 negatives|sets hello sampler null|that of its sampler
 negatives|hides error 1|before a state
-negatives|hides state.ok|that is empty is taken
-negatives|hides weights|pairs are answered
-negatives|spoils weights w|pairs are answered
-negatives|swaps weights w|rows of them sum to 1
+negatives|hides state.ok|an empty state is accepted
+negatives|hides weights|pairs are answered with weights
+negatives|spoils weights w|pairs are answered with weights
+negatives|swaps weights w|their rows sum to 1
 negatives|since weights 2 spoils weights w|gets the same answer
 negatives|since weights 9 hides weights|19 further steps
 negatives|hides error 2|an id outside
 negatives|hides error 3|not of unit length
-negatives|since error 3 hides weights|and all goes on
-negatives|hides error 4|lacks its tables
+negatives|since error 3 hides weights|next pairs are answered as before
+negatives|hides error 4|without its tables
 negatives|hides error 5|state of another sampler
-negatives|hides error 6|while the first is there
-negatives|since error 6 hides weights|answered as before
+negatives|hides error 6|while the first is connected
+negatives|since error 6 hides weights|is answered as before
 negatives|hides weights 40|64 requests at once
 negatives|hides error 7|below that of the last answer
 end
@@ -191,7 +191,7 @@ short() {
     becomes_true test -S "$work/short/plan"
     exits 1 "$tap" check select -r "$work/short" >"$work/short.out" 2>&1
     grep '^not ok' "$work/short.out" && return 1
-    grep '^Bail out!  its epochs have 2 steps, too few to check it by' \
+    grep '^Bail out!  its epochs have 2 steps, too few for the checks' \
         "$work/short.out"
 }
 ok 'a short plan breaks no rule: the kit bails out, and says what to do' short

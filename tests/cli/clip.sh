@@ -71,7 +71,7 @@ ok 'the pairs that the run has shown' foil-eval plan --threads 1 -r run run trai
 ok 'two batches of 24 images in each of two epochs' jq -es '
     map([.epochs, .batch, .unseen]) == [[1, 12, 0], [2, 12, 0]] and
     (.[0].coverage - 11 / 23 | fabs < 1e-6) and .[1].coverage > .[0].coverage' "$work/out"
-ok 'random views of captions: 2' refuses 2 'are of random views' \
+ok 'random views of captions: 2' refuses 2 'are for random views' \
     foil-eval anchors --views 3 run train.foil
 ok 'nothing is left behind' rmdir files
 

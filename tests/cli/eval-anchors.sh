@@ -47,12 +47,12 @@ ok 'temperatures of others: 1' refuses 1 "'rows.npy' has 6 numbers" \
 ok 'no such sample: 1' refuses 1 'no sample 7' "$eval" anchors --anchor 7 rows.npy
 ok 'a sheet of unknown images: 2' refuses 2 'wants --images' \
     "$eval" anchors --sheet s.png rows.npy
-ok 'views of features: 2' refuses 2 'not of features' \
+ok 'views of features: 2' refuses 2 'not for features' \
     "$eval" anchors --views 3 rows.npy
 ok 'a checkpoint without data: 2' refuses 2 'wants CHECKPOINT DATA' \
     "$eval" anchors run
 npy row.npy '<f4' '1, 2' $one $zero
-ok 'one row: 1' refuses 1 'contrast wants two' "$eval" anchors row.npy
+ok 'one row: 1' refuses 1 'want two or more' "$eval" anchors row.npy
 ok 'views of other samples: 1' refuses 1 'has 3 rows and .row.npy. has 1' \
     "$eval" anchors rows.npy row.npy
 npy pairs.npy '<f4' '2, 2' $one $zero $zero $one

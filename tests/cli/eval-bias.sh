@@ -59,7 +59,7 @@ else
     skip 'a picture' 'no gnuplot'
 fi
 
-ok 'one view: 2' refuses 2 'wants two views' "$eval" bias -b 4 0.npy
+ok 'one view: 2' refuses 2 'two views' "$eval" bias -b 4 0.npy
 ok 'parameters of features: 2' refuses 2 'features have no parameters' \
     "$eval" bias --space parameters 0.npy 1.npy
 ok 'larger batches than there are samples: 1' refuses 1 'a batch of 32 of 24' \

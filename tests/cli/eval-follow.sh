@@ -142,7 +142,7 @@ ok 'with labels, by these, too' test "$("$eval" follow -r said --once -k 1 half.
     '"best captions knn probe step"'
 ok 'foil runs shows the mean' bash -c \
     "'$BIN/foil-runs' said | jq -e '.results.captions.r_mean | numbers'"
-ok 'no labels, no best by them: 1' refuses 1 'nothing for --best knn' \
+ok 'no labels, no best by them: 1' refuses 1 'do not suffice for --best knn' \
     "$eval" follow -r said --best knn set.tar
 
 done_testing

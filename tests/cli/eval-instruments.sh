@@ -61,7 +61,7 @@ ok 'chains have one' says '"proposals":"exact".*"warmup":3' false-negatives --wa
 ok 'in small batches, too' jq -e '.share.value > .3 and .share.value < 1' line
 ok 'an objective without weights: 1' refuses 1 'has no weights of negatives' \
     "$eval" false-negatives -b 4 --objective barlow_twins u.npy v.npy
-ok 'no labels: 1' refuses 1 'nothing says which negatives are false' \
+ok 'no labels: 1' refuses 1 'false negatives are unknown' \
     "$eval" false-negatives -b 4 v.npy u.npy
 npy v.same.npy '<i8' '8,' "${groups[@]}"
 ok 'equal captions serve' says '"measure":"false-negatives"' \

@@ -83,8 +83,8 @@ ok 'fills its side' pixels board.png 1200
 refuses_map() {
     refuses "$1" "$2" "$eval" map "${@:3}"
 }
-ok 'nothing to make: 2' refuses_map 2 'wants something to make' one.npy
-ok 'thumbnails of nothing: 2' refuses_map 2 'wants --images' --thumbnails x.png one.npy
+ok 'nothing to make: 2' refuses_map 2 'wants an output' one.npy
+ok 'thumbnails of nothing: 2' refuses_map 2 'need each other' --thumbnails x.png one.npy
 ok 'its input as its output: 2' refuses_map 2 'would be lost' -o one.npy one.npy
 ok 'a board of two files: 2' refuses_map 2 'draws one file' --thumbnails x.png \
     --images set.tar one.npy two.npy

@@ -77,7 +77,7 @@ ok 'are what an encoder is trained on' trained given --arch rows,hidden=4 \
     --head none --arch ,rows=rows.npy
 ok 'and measured on' says '"square_gradient":[0-9].*"basis":5' \
     loss --threads 1 given set.tar
-ok 'views of other images: 1' refuses 1 'as many rows in each file' \
+ok 'views of other images: 1' refuses 1 'same number of rows in each file' \
     "$eval" pca -k 2 -o b.npy --coordinates r.npy raw.npy few.npy
 ok 'more directions than rows: 1' refuses 1 'have no 25 components' \
     "$eval" pca -k 25 -o b.npy raw.npy
@@ -111,7 +111,7 @@ ok '--no-record' says '"measure":"geometry"' geometry --no-record trained.npy
 ok 'keeps one out' test "$(wc -l <conv/results.jsonl)" -eq "$kept"
 mv conv/step-00000004 gone
 ok 'a checkpoint that is gone is named, and the result printed' bash -c \
-    "'$eval' geometry trained.npy 2>&1 >line | grep \"'conv' has no such check\""
+    "'$eval' geometry trained.npy 2>&1 >line | grep \"'conv' no longer has that check\""
 ok 'whole' grep -q '"measure":"geometry"' line
 mv gone conv/step-00000004
 
@@ -129,7 +129,7 @@ ok 'no such column: 1' refuses 1 "has no 'heat' for each sample" \
     "$eval" temperature --column heat warm set.tar
 ok 'an objective without: 1' refuses 1 "has no 'tau'" \
     "$eval" temperature conv set.tar
-ok 'other data: 1' refuses 1 'is not what the encoder was trained on' \
+ok 'other data: 1' refuses 1 'is not the data set that the encoder was trained on' \
     "$eval" temperature warm five.foil
 mkdir -p pictures
 if command -v gnuplot >/dev/null; then

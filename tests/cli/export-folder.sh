@@ -127,7 +127,7 @@ ok 'another encoder in the place of a pair' foil-embed --export pairs.d/ resnet
 ok 'leaves nothing of the pair' test ! -e pairs.d/open_clip_config.json
 ok 'and is whole' cmp pairs.d/model.safetensors resnet.d/model.safetensors
 mkdir own.d && echo mine >own.d/README.md
-ok 'a folder with a README of another: 1' refuses 1 'README.md that no --export wrote' \
+ok 'a folder with a README of another: 1' refuses 1 'README.md that --export did not write' \
     foil-embed --export own.d/ resnet
 ok 'which stays alone' test "$(ls own.d)" = README.md
 ok 'captions alone: 2' refuses 2 'are for encoders of images' \

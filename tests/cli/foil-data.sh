@@ -186,7 +186,7 @@ echo '{' >odd/000001.json
 head -c 100000 /dev/zero | tr '\0' x >odd/000002.txt
 ok 'captions with faults' bash -c "'$data' index odd 2>said"
 ok 'one is cut' grep -q 'longer than 65536 bytes: 1 cut' said
-ok 'one is no UTF-8' grep -q 'that are no UTF-8: 1, with U+FFFD' said
+ok 'one is no UTF-8' grep -q 'that are no UTF-8: 1, replaced by U+FFFD' said
 ok 'one is no JSON' grep -q 'no JSON objects: 1 not used' said
 ok 'one image has none' grep -q 'samples without a caption: 1 of 3' said
 ok 'all images are there' is 3 samples odd
@@ -237,7 +237,7 @@ ok 'one file for both: 2' refuses 2 "PART and REST are both 'x'" \
 
 # what is read is not written over
 sum=$(cat a.tar a.tar.foil | cksum)
-ok 'no index in place of its data: 2' refuses 2 "'a.tar' is there, and is no in" \
+ok 'no index in place of its data: 2' refuses 2 "'a.tar' exists and is no index" \
     "$data" index -o a.tar a.tar
 ok 'of a part of them: 2' refuses 2 "'./a.tar' is read from: it would be lost" \
     "$data" split -n 1 a.tar ./a.tar /dev/null
@@ -452,7 +452,7 @@ ok 'images of other forms are counted' grep -F \
 ok 'other files are counted apart' grep -F \
     "2 files are no images: skipped (without an ending 1, .txt 1; such as 'readme" skipped
 ok 'and all files add up' grep -F \
-    '6 files: 1 image, 0 with captions or labels beside them, 5 skipped, 0 left' skipped
+    '6 files: 1 image, 0 with captions or labels, 5 skipped, 0 left' skipped
 ok 'a class that lost all its images is named' grep -F \
     "class 'b' has no sound image: left out" skipped
 ok 'a folder of other images says what is there and wanted: 1' \

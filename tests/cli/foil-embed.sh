@@ -70,7 +70,7 @@ ok 'a checkpoint of raw pixels: 2' refuses 2 'wants CHECKPOINT' \
     "$embed" --raw -o z.npy run set.tar
 ok 'no such checkpoint: 1' refuses 1 nowhere "$embed" -o z.npy nowhere set.tar
 ok 'no such data: 1' refuses 1 "no.tar" "$embed" --raw -o z.npy no.tar
-ok 'a view of no recipe: 2' refuses 2 '--view 1 is a random view: --recipe' \
+ok 'a view of no recipe: 2' refuses 2 '--view 1 is a random view: add --recipe' \
     "$embed" --raw --size 8 --view 1 -o z.npy set.tar
 ok 'no such recipe: 2' refuses 2 "no recipe 'soup': there are cifar" \
     "$embed" --raw --recipe soup -o z.npy set.tar

@@ -188,7 +188,7 @@ printf 'a main never true\0' >list
 ok 'a zero byte in it: 1' refuses 1 "'list' is no list of stages" \
     "$foil_run" list
 list 'a main never true' 'b 1 never true'
-ok 'several stages from standard input without -r: 2' refuses 2 'wants -r' \
+ok 'several stages from standard input without -r: 2' refuses 2 'needs -r' \
     bash -c "exec '$foil_run' <list"
 ok 'two lists: 2' refuses 2 'list' "$foil_run" list list
 

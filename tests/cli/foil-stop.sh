@@ -18,16 +18,16 @@ ok 'no RUN: 2' refuses 2 'RUN' foil-stop
 ok 'no such folder: 1' refuses 1 "no run 'nope': there is no such folder" \
     foil stop nope
 mkdir -m 700 idle
-ok 'nobody trains there: 3' refuses 3 "nobody trains in 'idle'" foil stop idle
+ok 'nobody trains there: 3' refuses 3 "no trainer runs in 'idle'" foil stop idle
 sleep 600 &
 other=$!
 echo "$other $(uname -n)" >idle/lock
 ok 'the number of a trainer is of another process by now: 3' \
-    refuses 3 "nobody trains in 'idle'" foil stop idle
+    refuses 3 "no trainer runs in 'idle'" foil stop idle
 ok 'which is left in peace' kill -0 "$other"
 echo '7 elsewhere' >idle/lock
 ok 'it was trained on another host, and may be still: 1' refuses 1 \
-    "trained last on the host 'elsewhere', by process 7" foil stop idle
+    "last trained on the host 'elsewhere', by process 7" foil stop idle
 kill "$other"
 
 # held LINE : as if a trainer had idle, whose lock has that line
@@ -44,7 +44,7 @@ time.sleep(600)' "$1" &
 }
 held '7 elsewhere'
 ok 'one trains it on another host now: 1' refuses 1 \
-    "process 7 of the host 'elsewhere' trains in 'idle'" foil stop idle
+    "process 7 on the host 'elsewhere' trains in 'idle'" foil stop idle
 kill_now "$holder"
 
 # A folder of somebody who lets nobody ask.
@@ -105,7 +105,7 @@ pipeline=$!
 ok 'a run of a pipeline trains' becomes_true has_steps piped 3
 ok 'foil stop ends it: 0' foil stop piped
 ok 'with the pipeline, which says how to go on: 143' exits 143 wait "$pipeline"
-ok 'in a sentence' has_line "stopped; 'foil run --resume -r piped' goes on" piped.err
+ok 'in a sentence' has_line "stopped; 'foil run --resume -r piped' continues" piped.err
 ok 'and evaluates nothing' test ! -e piped/results.jsonl
 ok 'all its steps are saved' all_kept piped
 done_testing

@@ -224,7 +224,7 @@ ok 'events of a publisher in Python' timeout "$patience" bash -c \
     "'$tap' -r '$work' -k metrics -n 3 events >'$work/lines' 2>'$work/err'"
 ok 'with their numbers' bash -c "jq -c .header.values.loss <'$work/lines' |
     paste -sd' ' | grep -x '4.5 3.5 0.5'"
-ok 'a gap is noticed' grep -q 'messages lost on the way to us: 2' "$work/err"
+ok 'a gap is noticed' grep -q 'messages lost on the way here: 2' "$work/err"
 
 # a listener ends with the run, and --follow hears the next one too
 hears() (
@@ -256,7 +256,7 @@ ok 'a recording on a full disk: 1' refuses 1 \
     "cannot write '/dev/full': No space left on device" \
     "$tap" -q -w /dev/full show "$work/batches"
 ok 'where nothing comes from is said' waits_for "$work/silence"
-ok 'by its name' grep -qx "foil-tap: nothing has come from \
+ok 'by its name' grep -qx "foil-tap: no message from \
 'ipc://$work/quiet/events' in 10 seconds: does a trainer run there?" "$work/silence"
 kill "$listener"
 done_testing

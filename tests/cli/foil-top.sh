@@ -15,7 +15,7 @@ ok 'no run is named: 2' refuses 2 'which run\?' "$top"
 ok 'no such run: 1' refuses 1 "there is no run 'nowhere'" "$top" -r nowhere
 mkdir empty
 ok 'nobody is there, and nobody was: 1' \
-    refuses 1 'no trainer is heard' "$top" -r empty
+    refuses 1 'no trainer sends messages' "$top" -r empty
 
 # one that is at work, and says nothing within a long step
 /usr/bin/python3 -c 'import fcntl, os, time
@@ -27,7 +27,7 @@ silent=$!
 waits_for empty/lock
 ok 'a trainer that says nothing yet is there: 0' "$top" --once -r empty
 ok 'in a long step' grep -qx \
-    "process $silent trains here, and said nothing yet: a long step" "$work/out"
+    "process $silent trains here, and has not sent anything yet: a long step" "$work/out"
 kill "$silent"
 # as somebody else may have written it
 mkdir rogue
@@ -68,7 +68,7 @@ ok 'without a selector, the augmenter waits for one' becomes_true \
     shows '^augment 1 +(0/s)? +0 of 2 +waits for a selector'
 ok 'and the trainer for a batch' grep -q '^train .*waits for augmenters' once
 stage select --batch 12 --epochs 1000000 set.tar
-ok 'with one, it trains' becomes_true shows 'steps/s, of which waits'
+ok 'with one, it trains' becomes_true shows 'steps/s; waits'
 ok 'at this step of so many' becomes_true shows \
     '^run  epoch [0-9]+/1000000  step [0-9]+/2000000'
 ok 'the selector is there, as the augmenter says' becomes_true shows \
@@ -124,5 +124,5 @@ wait "$slow"
 kill "$train"
 wait "$train"
 ok 'after the run, its steps are there' "$top" -r run
-ok 'but no trainer' grep -q '^no trainer is heard' "$work/out"
+ok 'but no trainer' grep -q '^no trainer sends messages' "$work/out"
 done_testing

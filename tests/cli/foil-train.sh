@@ -351,7 +351,7 @@ ok 'and what the encoder of texts is' jq -e '.text.arch == "clip:16x1x2" and
     .text.vocabulary == 514 and .text.context == 12 and
     .text.head == "project:8" and .encoder.head == "project:8"' \
     "$work/pair/latest/config.json"
-ok 'their loss is not that of two views' refuses 1 'has an encoder of texts' \
+ok 'their loss is not that of two views' refuses 1 'has a text encoder' \
     "$BIN/foil-eval" loss "$work/pair" "$work/set.tar"
 ok 'the encoder of images is used like any other' "$BIN/foil-embed" \
     -o "$work/pair.npy" "$work/pair" "$work/set.tar"

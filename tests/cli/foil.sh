@@ -182,7 +182,7 @@ chmod a-x mine
 ok 'one that may not be run: 1' refuses 1 "'chmod \+x ./mine' allows it" \
     "$foil" run ./mine
 mv mine gone
-ok 'one that has gone: 1' refuses 1 "pipeline, '$work/own/mine', is not there" \
+ok 'one that has gone: 1' refuses 1 "pipeline, '$work/own/mine', does not exist any more" \
     "$foil" run --resume -r "$work/run"
 ok 'no other path as a pipeline: 2' refuses 2 "no pipeline 'a/\.\./try'" \
     "$foil" run a/../try

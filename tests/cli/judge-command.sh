@@ -46,7 +46,7 @@ ok 'one that has no accuracy' follow --judge-command 'while read -r x; do
     echo "{\"lengths\": 1}"; echo ok; done'
 ok 'names no best' jq -se 'length == 4 and all(has("best") | not)' "$work/out"
 ok 'and links none' test ! -e curve/best
-ok 'where that is asked for: 1' refuses 1 "no number 'accuracy', by which --best command" \
+ok 'where that is asked for: 1' refuses 1 "no number 'accuracy', which --best command" \
     follow --best command --judge-command 'while read -r x; do
     echo "{\"length\": 1}"; echo ok; done'
 ok 'features by a shell script' follow --judge-command \
@@ -103,6 +103,6 @@ ok 'nothing to judge by: 2' refuses 2 'wants TEST or --judge-command' \
     "$eval" follow -r curve
 ok 'a limit of no command: 2' refuses 2 'belongs to --judge-command' \
     "$eval" follow -r curve --command-limit 3 set.tar
-ok 'nothing for --best: 1' refuses 1 'nothing for --best command' \
+ok 'nothing for --best: 1' refuses 1 'do not suffice for --best command' \
     "$eval" follow -r curve --best command half.foil other.foil
 done_testing

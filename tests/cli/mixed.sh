@@ -26,7 +26,7 @@ ok 'with a word on how to go on' grep -q 'bad skip' "$work/out"
 ok 'or left out' bash -c "'$data' index --bad skip mixed 2>said"
 tail -n 5 said
 ok 'every file is accounted for' grep -F "$(made files) files: \
-$(made samples) images, $(made beside) with captions or labels beside them, \
+$(made samples) images, $(made beside) with captions or labels, \
 $(made skipped) skipped, $(made bad) left out as bad" said
 ok 'images of other forms by kind' grep -qE 'skipped \(.gif [0-9]+;' said
 ok 'other files, too' grep -qE 'skipped \(.(md|csv) [0-9]+, .(md|csv) ' said

@@ -141,7 +141,7 @@ ok 'where he says so' grep -q '^train .* --optim sgd,nesterov --keep-features 5$
 
 mkdir -p "$work/run/latest"
 ok 'a run is not overwritten: 1' \
-    refuses 1 "holds a run: --resume goes on with it" try DATA
+    refuses 1 "holds a run: add --resume to continue it" try DATA
 touch "$work/DATA" # a run that is resumed looks for its data
 ok 'but resumed' try DATA --resume
 ok 'as the trainer is told' grep -q '^train .*--resume' "$work/started"
@@ -245,7 +245,7 @@ ok 'the trainer saved, nothing is left' nothing_left
 begin "train=$saves kill -INT \$(ps -o ppid= \$(ps -o ppid= \$PPID))"
 ok 'SIGINT: 130' exits 130 try DATA
 ok 'and how to go on' grep -qF \
-    "foil run try: stopped; 'foil run --resume -r $work/run' goes on" \
+    "foil run try: stopped; 'foil run --resume -r $work/run' continues" \
     "$work/said"
 ok 'the trainer saved' grep -q saved "$work/do/saved"
 ok 'the trainer saved, nothing is left' nothing_left
@@ -347,7 +347,7 @@ touch "$work/own/here"
 ok 'that goes on' script "$loop"
 more=(nosuch)
 ok 'data that are not there: how the whole script goes on with others' refuses 1 \
-    "'foil run ./steps PLACE --resume -r $work/run --override DATA' takes the new place" \
+    "give the new place by 'foil run ./steps PLACE --resume -r $work/run --override DATA'" \
     script "$loop"
 
 old=('#: train --momentum 0.9' 'learn "$DATA"')
@@ -386,8 +386,8 @@ done <<'END'
 1|./steps:8: --way 'up': want one of in.out|#: default way up
 1|./steps:8: --shots 'few': want a whole number|#: option shots N few 'of it'
 1|./steps:8: --kind 'c': want one of a.b|#: option kind a|b c 'of it'
-1|./steps:8: --seed is there already: '#: default seed VALUE' sets it|#: option seed N 3 'of it'
-1|./steps:8: --size is there already: '#: default size VALUE' sets it|#: option size N 3 'of it'
+1|./steps:8: --seed is an option already: '#: default seed VALUE' sets it|#: option seed N 3 'of it'
+1|./steps:8: --size is an option already: '#: default size VALUE' sets it|#: option size N 3 'of it'
 1|./steps:8: --threads is an option of every pipeline: '#: default threads VALUE' sets it|#: train --lr 0.1 --threads 1
 1|./steps:8: --seed is an option of every pipeline|#: tuned --seed=3
 1|./steps:8: --epochs is an option of every pipeline|#: select --epochs 3
@@ -395,7 +395,7 @@ done <<'END'
 1|^foil run ./steps: my word$|fail 'my word'
 2|^foil run ./steps: my word$|misuse 'my word'
 1|learn wants the data set|learn
-1|what is 'b' for|learn a b
+1|unexpected 'b' after 'a'|learn a b
 2|no option '--nonsense'|learn --nonsense a
 END
 printf '%s\n' '# Steps.' 'pipeline DATA' 'learn $DATA' >"$work/own/old.list"

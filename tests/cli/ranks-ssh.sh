@@ -66,6 +66,6 @@ for file in model head optim; do
 done
 printf 'nowhere slots=2\n' >hosts
 ok 'a host that there is not ends the run: 1' exits 1 piped none --ranks 2 --hosts hosts
-ok 'in a sentence' grep -q "mpirun starts no processes: '.*' says why" out
+ok 'in a sentence' grep -q "mpirun starts no processes: run '.*' to see why" out
 ok 'before a stage is started' test ! -e none
 done_testing

@@ -126,7 +126,7 @@ same_bits() {
     test "$(wc -l <"$1/metrics.jsonl")" -eq "$(wc -l <"$2/metrics.jsonl")"
 }
 ok 'SIGTERM in its middle: 143' exits 143 stopped parts
-ok 'and how to go on' grep -q "'foil run --resume -r parts' goes on" parts.said
+ok 'and how to go on' grep -q "'foil run --resume -r parts' continues" parts.said
 ok 'a run remembers its command' grep -qx 'epochs 150' parts/command
 # shellcheck disable=SC2016 # of bash
 ok '--resume needs nothing else, from anywhere' bash -c \
@@ -342,7 +342,7 @@ ok 'an option given twice is said with both values' refuses 2 \
 ok 'also where one is within --train' refuses 2 "given twice: as '1' and as '2'" \
     foil run simclr train.foil -r new --lr 1 --train '--lr 2'
 mkdir -p photos
-ok 'a folder that is no run' refuses 1 "'photos' is no run of 'foil run'.*starts one" \
+ok 'a folder that is no run' refuses 1 "'photos' is no run of 'foil run'.*or start a run" \
     foil run --resume -r photos
 ok 'nor for a pipeline' refuses 1 "'photos' is no run: .*without --resume" \
     timeout 60 foil run simclr train.foil --resume -r photos
@@ -368,14 +368,14 @@ ok 'nothing is made' exits 1 test -e new
 ok 'foil top RUN' foil top whole --once
 ok 'is as with -r' cmp out <(foil top -r whole --once)
 ok 'foil view RUN' foil view whole --export whole.html
-ok 'foil stop RUN' refuses 3 "nobody trains in 'whole'" foil stop whole
-ok 'and with -r' refuses 3 "nobody trains in 'whole'" foil stop -r whole
+ok 'foil stop RUN' refuses 3 "no trainer runs in 'whole'" foil stop whole
+ok 'and with -r' refuses 3 "no trainer runs in 'whole'" foil stop -r whole
 ok 'one that is named both ways is refused' refuses 2 \
     "run is given twice: as 'whole' and as 'parts'" foil view -r whole parts
 foil tap whole 2>tapped &
 tap=$!
 ok 'foil tap RUN waits for its events' becomes_true \
-    grep -q "nothing has come from 'ipc://whole/events'" tapped
+    grep -q "no message from 'ipc://whole/events'" tapped
 kill "$tap"
 wait "$tap"
 
@@ -389,17 +389,17 @@ ok 'go to the one that has them, in place of the defaults' eval \
     "listed train | grep -q 'objective simclr,tau=.3 .* 500 --warmup 5 --lr .1\
  --max-batch 64 --optim ,no-nesterov --window 4$' && listed augment | grep -q -- '1 --size 20 --plan .ipc://a b. '"
 ok 'none of several stages: 2' refuses 2 \
-    'several stages have --tau: say which by one of --select.tau --train.tau' \
+    'several stages have --tau: use one of --select.tau --train.tau' \
     foil run simclr train.foil -r new --tau .1
 ok 'none that the stage has: 2' refuses 2 "no option '--train.block'" \
     foil run simclr train.foil -r new --train.block 3
 ok 'a word that is mistyped: 2' refuses 2 "no option '--wimdow': did you mean '--window'" \
     foil run simclr train.foil -r new --wimdow 3
-ok 'a value for what has none: 2' refuses 2 '--partial has no value' \
+ok 'a value for what has none: 2' refuses 2 '--partial takes no value' \
     foil run simclr train.foil -r new --partial=3
 ok 'without its value: 2' refuses 2 '--lr wants a value' \
     foil run simclr train.foil -r new --lr
-ok '--stages of a pipeline that makes its data: 2' refuses 2 'given its data' \
+ok '--stages of a pipeline that makes its data: 2' refuses 2 "wants the pipeline's data" \
     foil run quickstart -r new --stages
 ok 'quickstart' timeout 200 foil run quickstart -r quick --epochs 1 --augmenters 1 --threads 1
 ok 'ends on a pipe in a sentence' grep -qxE \

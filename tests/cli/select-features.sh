@@ -163,7 +163,7 @@ without_features() {
     augment "$1"
     plan "$1" --strategy swap
     expect 'a selector that says so' \
-        becomes_true grep -q 'started with --keep-features' "$work/$1/log"
+        becomes_true grep -q 'start the trainer with --keep-features' "$work/$1/log"
     kill -TERM "$selector"
     expect 'a good end of a selector that waits for them' wait "$selector"
 }
@@ -243,7 +243,7 @@ ok 'are nearly the same' jq -en "$(plans calm-steps '.[2].random_mean') -
     $(plans half '.[2].random_mean') | fabs < 0.01 and . != 0"
 for policy in shuffle previous; do
     ok "--policy $policy: the run goes on" ended "$policy"
-    ok 'it says so' grep -q 'plan of epoch 2 is late: it is shuffled' \
+    ok 'it says so' grep -q 'plan of epoch 2 is late: ' \
         "$work/$policy/log"
 done
 ok 'plans that are there are taken' whole found --strategy swap \

@@ -69,7 +69,7 @@ ok 'one below zero: 1' says 'answered sample -1' "-1${good[0]:1}" ok
 ok 'one twice in a batch: 1' \
     says 'answered sample 1 twice in batch 0' "1${good[0]:1}" ok
 ok 'one twice in an epoch: 1' \
-    says 'sample 0 a second time, in batch 1: --partial' "${good[0]}" "${good[0]}" ok
+    says 'sample 0 a second time, in batch 1; --partial allows it' "${good[0]}" "${good[0]}" ok
 ok 'what is no id: 1' says "answered 'loading' where the ids of batch 0" loading ok
 ok 'an error of its own: 1' says 'no such epoch' 'error no such epoch'
 ok 'an end: it is started again, then 1' refuses 1 'with code 3.*started again' \

@@ -60,7 +60,7 @@ for kind in "${kinds[@]}"; do
     begun "killed-$kind" killed "killed-$kind" "${!kind}"
 done
 killed_as_calm views "${kinds[@]}"
-ok 'foil-data cannot make these views: 1' refuses 1 'program of the user' \
+ok 'foil-data cannot make these views: 1' refuses 1 "made by a user's program" \
     "$BIN/foil-data" views -o "$work/again.png" "$work/calm-perl"
 
 # ----------------------------------------------------- requests and answers
@@ -113,7 +113,7 @@ ok 'messages without end: 1' refuses 1 'did not answer in time' \
     fails 'read x; yes >&2; :' --command-limit 0.2
 ok 'no answer in time: 1' refuses 1 'did not answer in time' \
     fails 'read x; sleep 1000' --command-limit 0.2
-ok 'with --recipe: 2' refuses 2 'takes the place of --recipe' \
+ok 'with --recipe: 2' refuses 2 '--recipe exclude each other' \
     "$BIN/foil-augment" -r "$work/x" --view-command x --recipe cifar "$data"
 ok 'with --sheet: 2' refuses 2 'sheet draws views of a recipe' \
     "$BIN/foil-augment" --sheet x.png --view-command x "$data"

@@ -148,11 +148,12 @@ mkdir moved
 mv set.tar set.tar.foil moved
 "$BIN/foil-data" generate --size 24 -o other.tar 61 --seed 2 2>/dev/null
 "$BIN/foil-data" index other.tar 2>/dev/null
-ok 'without the data set: 1' refuses 1 '--data DATA says where' "${views[@]}" cifar
+ok 'without the data set: 1' refuses 1 'if the data set has moved, add --data DATA' \
+    "${views[@]}" cifar
 ok 'with its new path' drawn again.png --data moved/set.tar cifar
 ok 'it is the same' cmp here.png again.png
 rm again.png
-ok 'another data set: 1' refuses 1 "'other.tar' is another data set than that of the run" \
+ok 'another data set: 1' refuses 1 "'other.tar' is not the data set of the run" \
     "${views[@]}" --data other.tar cifar
 ok 'the data set as output: 2' refuses 2 'it would be lost' \
     "$BIN/foil-data" views -o moved/set.tar --data moved/set.tar cifar
@@ -174,7 +175,7 @@ ok 'views of a program: 1' refuses 1 'foil-augment --view-command' \
     "${views[@]}" cifar
 changed cifar 'del(.making)'
 ok 'an augmenter without a recipe: 1' \
-    refuses 1 'its augmenter said nothing' "${views[@]}" cifar
+    refuses 1 'its augmenter did not send it' "${views[@]}" cifar
 rm cifar/batches.*
 ok 'a run of an older trainer: 1' refuses 1 'older trainers do not write it' \
     "${views[@]}" cifar

@@ -77,14 +77,14 @@ one() {
     expect 'the augmenter names the trainer' says "$1" augment \
         "waiting for trainer 'train-.*': it is connected and sends nothing"
     $2 || expect 'so does the selector' says "$1" select \
-        'waiting for the trainer, which says nothing new'
+        'waiting for the trainer, which reports no progress'
     expect 'it goes on after that' goes_on "$1" train
 
     expect 'and on again' stopped "$1" augment
     expect 'the trainer lacks augmenters' says "$1" train \
         'still waiting for augmenters: none is there'
     expect 'who hands out does' says "$1" "$source" \
-        'waiting for augmenters: none is there'
+        'waiting for augmenters: none is connected'
     expect 'it goes on with them' goes_on "$1" augment
 }
 

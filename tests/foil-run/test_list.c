@@ -4,7 +4,7 @@
 #include "foil-run/list.h"
 #include "t.h"
 
-/* Returns 1 when the text is refused with exactly this sentence. */
+/* Returns 1 if the text is refused with exactly this sentence. */
 static int
 refused(const char *text, const char *sentence)
 {
@@ -19,7 +19,7 @@ refused(const char *text, const char *sentence)
     return 0;
 }
 
-/* Returns 1 when the command of the text is of these words, by commas. */
+/* Returns 1 if the command has these words, each followed by a comma. */
 static int
 words_are(const char *text, const char *want)
 {
@@ -57,16 +57,16 @@ a_line_is_a_stage(void)
       "a list has as many stages as lines that are not empty");
     T(list.stage[0].is_main && !list.stage[1].is_main,
       "the stage with 'main' is the main one");
-    T(list.stage[1].copies == 3, "a stage has as many copies as it says");
+    T(list.stage[1].copies == 3, "a stage has its number of copies");
     T(list.stage[1].restart == LIST_KILLED && list.stage[1].restarts == 2,
-      "a bound stands behind the restart policy");
+      "a limit follows the restart policy");
     T(list.stage[2].restart == LIST_FAILED && list.stage[2].restarts == -1,
-      "without a bound there is none");
+      "restarts are unlimited by default");
     T(list.stage[3].restart == LIST_ALWAYS && !list.stage[3].restarts,
-      "a bound may be 0");
+      "a limit may be 0");
     T(!strcmp(list.stage[1].argv[0], "c") && !list.stage[1].argv[1],
       "a comment ends a line");
-    T(list.stage[1].line == 4, "a stage knows its line");
+    T(list.stage[1].line == 4, "a stage has its line number");
     name = list_process_name(&list.stage[1], 2);
     T(!strcmp(name, "augment-3"), "copies are numbered from 1");
     name = list_process_name(&list.stage[2], 0);
@@ -81,50 +81,49 @@ words_are_quoted(void)
     setenv("FOIL_A", "x  y", 1);
     unsetenv("FOIL_B");
     T(words_are("a main never a 'b c' \"d 'e'\" f\\ g ''", "a,b c,d 'e',f g,,"),
-      "quotes and backslashes keep blanks in a word");
+      "quotes and backslashes protect blanks in a word");
     T(words_are("a main never 'it'\\''s' a'b'c", "it's,abc,"),
-      "what stands side by side is one word");
+      "adjacent parts are one word");
     T(words_are("a main never 'b\nc' d", "b\nc,d,"),
-      "a new line may stand in quotes");
+      "quotes may contain a new line");
     T(words_are("a main never b \\\n  c", "b,c,"),
-      "a backslash at its end goes on with the next line");
+      "a backslash at its end continues a line");
     T(words_are("a main never b#c #d", "b#c,"),
-      "a comment begins where a word may");
+      "a comment begins at the start of a word");
     T(words_are(
           "a main never $FOIL_A ${FOIL_A}z '$FOIL_A' \\$FOIL_A \"$FOIL_A\"",
           "x  y,x  yz,$FOIL_A,$FOIL_A,x  y,"),
-      "a variable is one word, and none in single quotes");
-    T(words_are("a main never b\r\n", "b,"),
-      "lines may end as those of other systems");
+      "a variable is one word, and not replaced in single quotes");
+    T(words_are("a main never b\r\n", "b,"), "lines may end with CR LF");
 }
 
 static void
 errors_have_their_line(void)
 {
     T(refused("", "'l' has no stage"), "an empty list is refused");
-    T(refused("\n#\n", "'l' has no stage"), "so is one of comments");
+    T(refused("\n#\n", "'l' has no stage"), "so is a list of comments");
     T(refused("a main never b\nc 2 never",
               "l:2: a stage is a line of name, "
               "copies, restart policy and command"),
       "a line without a command is refused");
     T(refused("a main never \\\n\n", "l:1: a stage is a line of name, copies, "
                                      "restart policy and command"),
-      "a line that goes on to nothing is refused");
+      "a line continued by an empty one is refused");
     T(refused("\n-a main never b",
-              "l:2: a stage is not called '-a': want "
-              "letters, digits and - _ . behind them, 64 at most"),
+              "l:2: '-a' is no name for a stage: want a letter or digit, "
+              "then letters, digits and - _ ., at most 64"),
       "a name that looks like an option is refused");
     T(refused("a/b main never b",
-              "l:1: a stage is not called 'a/b': want "
-              "letters, digits and - _ . behind them, 64 at most"),
+              "l:1: 'a/b' is no name for a stage: want a letter or "
+              "digit, then letters, digits and - _ ., at most 64"),
       "a name that is a path is refused");
     T(refused("a 0 never b",
               "l:1: no number of copies '0': want 1 .. 1000, or "
-              "'main' or 'main,USR1' for the stage whose end ends the run"),
+              "'main' or 'main,USR1' for the stage that ends the run"),
       "no copies are refused");
     T(refused("a 2x never b",
               "l:1: no number of copies '2x': want 1 .. 1000, "
-              "or 'main' or 'main,USR1' for the stage whose end ends the run"),
+              "or 'main' or 'main,USR1' for the stage that ends the run"),
       "half a number is refused");
 }
 
@@ -140,23 +139,23 @@ restart_policies_and_words_have_their_line(void)
               "l:1: no restart policy 'never,3': want "
               "never, killed, failed or always, the last three with a bound "
               "as in killed,3"),
-      "'never' has no bound");
+      "'never' has no limit");
     T(refused("a main killed, b",
               "l:1: no restart policy 'killed,': want "
               "never, killed, failed or always, the last three with a bound "
               "as in killed,3"),
-      "a bound is a number");
+      "a limit is a number");
     T(refused("a main never b\nc 1 never 'd\ne", "l:2: a quote is not closed"),
-      "a quote that is not closed is refused where it begins");
+      "an open quote is refused at its line");
     T(refused("a main never $FOIL_B", "l:1: '$FOIL_B' is not in the "
                                       "environment"),
-      "a variable that is not there is refused");
-    T(refused("a main never a$", "l:1: a '$' wants a name behind it, or "
-                                 "quotes"),
+      "an unknown variable is refused");
+    T(refused("a main never a$", "l:1: '$' without a name: add one, or "
+                                 "quote it"),
       "a bare dollar is refused");
-    T(refused("a main never ${FOIL_A", "l:1: a '$' wants a name behind it, or "
-                                       "quotes"),
-      "a brace that is not closed is refused");
+    T(refused("a main never ${FOIL_A", "l:1: '$' without a name: add one, or "
+                                       "quote it"),
+      "an open brace is refused");
 }
 
 static void
@@ -166,20 +165,20 @@ one_main_stage_and_no_name_twice(void)
       "two main stages are refused");
     T(refused("a 1 never b\nc 1 never d",
               "'l' has no main stage: write 'main' "
-              "in place of the copies of that whose end ends the run"),
+              "instead of the copies for the stage that ends the run"),
       "no main stage is refused");
-    T(refused("a 2 never b", "'l' has no main stage: write 'main' in place of "
-                             "the copies of that whose end ends the run"),
-      "two copies are none, for one of them");
+    T(refused("a 2 never b", "'l' has no main stage: write 'main' instead of "
+                             "the copies for the stage that ends the run"),
+      "a stage with two copies is no main stage");
     T(refused("a main never b\na 1 never d", "l:2: a second stage 'a'"),
       "a name is refused the second time");
     T(refused("a-2 main never b\na 2 never d", "l:2: a second stage 'a'"),
-      "also where a copy has it");
+      "also of a copy");
     T(refused("a 2 never b\na-1 main never d", "l:2: a second stage 'a-1'"),
-      "and where it is that of a copy");
+      "and that of another stage's copy");
 }
 
-/* Returns 1 when STAGE=COMMAND for 'a b c' is refused with this sentence. */
+/* Returns 1 if STAGE=COMMAND for 'a b c' is refused with this sentence. */
 static int
 not_replaced(const char *text, const char *sentence)
 {
@@ -205,22 +204,22 @@ a_command_is_replaced(void)
          list_replace(&list, "f=h", &err);
     T(!rc && !strcmp(list.stage[0].argv[0], "x") &&
           !strcmp(list.stage[0].argv[1], "y z"),
-      "a command gets other first words");
+      "the first word of a command is replaced");
     T(!rc && !strcmp(list.stage[0].argv[2], "c") &&
           !strcmp(list.stage[0].argv[3], "d e") && !list.stage[0].argv[4],
       "its arguments stay");
     T(!rc && !strcmp(list.stage[1].argv[0], "h") && !list.stage[1].argv[1],
-      "so it is where there are none");
+      "also without arguments");
     T(not_replaced("b=x", "--command 'b=x': want STAGE=COMMAND, of a stage of "
                           "the list"),
-      "a stage that is not there is refused");
+      "an unknown stage is refused");
     T(not_replaced("a", "--command 'a': want STAGE=COMMAND, of a stage of the "
                         "list"),
       "a stage alone is refused");
     T(not_replaced("a=", "--command 'a=': want a command in one line"),
       "no command is refused");
     T(not_replaced("a='x", "--command:1: a quote is not closed"),
-      "a quote that is not closed is refused");
+      "an open quote is refused");
 }
 
 int

@@ -1,11 +1,11 @@
-/* Words with variables of the environment, and as a list reads them again. */
+/* Words with variables, and words quoted for a list. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "foil-run/words.h"
 #include "t.h"
 
-/* Returns 1 when these are the words of a text, as a list reads them. */
+/* Returns 1 if the words of a text are `want`, or the error is. */
 static int
 are(const char *text, const char *want)
 {
@@ -33,10 +33,10 @@ variables_are_replaced(void)
     T(are("$FOIL_B a-${FOIL_A}", "'' 'a-x  y'"), "a variable is one word");
     T(are("'$FOIL_A' \"$FOIL_A\" # c", "'$FOIL_A' 'x  y'"),
       "not in single quotes");
-    T(are("$nobody b", "l:1: '$nobody' is not in the environment"),
-      "one that is not there is named");
-    T(are("${FOIL_A", "l:1: a '$' wants a name behind it, or quotes"),
-      "a brace that stays open is refused");
+    T(are("$unknown b", "l:1: '$unknown' is not in the environment"),
+      "an unknown variable is named");
+    T(are("${FOIL_A", "l:1: '$' without a name: add one, or quote it"),
+      "an open brace is refused");
 }
 
 static void
@@ -50,9 +50,8 @@ texts_are_split_and_quoted(void)
           !strcmp(list.word[2], "$d") && !list.word[4],
       "a text is split over its lines");
     text = word_list_text(list.word, list.n);
-    T(!strcmp(text, "--a 'b c' '$d' 'e#f'"), "and quoted where it has to be");
-    T(word_list_split(&list, "a 'b", &err),
-      "a quote that stays open is refused");
+    T(!strcmp(text, "--a 'b c' '$d' 'e#f'"), "and quoted as needed");
+    T(word_list_split(&list, "a 'b", &err), "an open quote is refused");
     text = word_list_text(NULL, 0);
     T(!*text, "no words are an empty text");
 }

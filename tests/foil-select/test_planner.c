@@ -12,7 +12,7 @@ enum { SIZE = 1 << 16, BATCH = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int stage; /* 1: it computes, 2: it may go on, 3: it has read all */
+static int stage; /* 1: it computes, 2: it may continue, 3: it has read all */
 static int64_t sum;
 
 static void
@@ -33,7 +33,7 @@ await(int want)
     pthread_mutex_unlock(&lock);
 }
 
-/* A strategy that takes its time, and then looks at every group. */
+/* A strategy that waits for stage 2, and then reads every group. */
 static void
 slow(const struct select_task *task, int64_t *ids)
 {
@@ -48,7 +48,7 @@ slow(const struct select_task *task, int64_t *ids)
 
 static int calls, priority;
 
-/* One that is made at once, but for the first time where `stage` is 0. */
+/* A strategy that only waits for stage 2 in its first call. */
 static void
 first_waits(const struct select_task *task, int64_t *ids)
 {
@@ -88,7 +88,7 @@ open_planner(const struct select_strategy *strategy, const int64_t *group)
     return planner;
 }
 
-/* It is closed while it computes, and what was lent to it goes. */
+/* Closes a planner while it computes, and frees the caller's groups. */
 static void
 close_early(const void *arg)
 {
@@ -114,7 +114,7 @@ static void
 close_late(const void *arg)
 {
     int64_t *group = mem_array(SIZE, sizeof *group);
-    struct planned planned;
+    struct planner_plan planned;
     struct planner *planner;
 
     (void)arg;
@@ -129,13 +129,13 @@ close_late(const void *arg)
     free(group);
 }
 
-/* Makes the plan of an epoch; the priority of the thread that did. */
+/* Makes the plan of an epoch; returns the priority of its thread. */
 static int
-made_at(struct planner *planner, int64_t epoch, int hurry)
+made_at(struct planner *planner, int64_t epoch, int urgent)
 {
-    struct planned planned;
+    struct planner_plan planned;
 
-    planner_hurry(planner, hurry);
+    planner_set_urgent(planner, urgent);
     if (!planner_ask(planner, epoch, -1))
         exit(5);
     while (!planner_take(planner, &planned))
@@ -157,7 +157,7 @@ plan_ahead(const void *arg)
 }
 
 static void
-plan_in_a_hurry(const void *arg)
+plan_urgently(const void *arg)
 {
     struct planner *planner = open_planner(&waits, NULL);
 
@@ -166,22 +166,22 @@ plan_in_a_hurry(const void *arg)
     exit(made_at(planner, 0, 1));
 }
 
-/* The thread of low priority stands still, as on a machine that is busy. */
+/* The low-priority thread makes no progress, as on a busy machine. */
 static void
 take_over(const void *arg)
 {
     struct planner *planner = open_planner(&waits, NULL);
-    struct planned planned;
+    struct planner_plan planned;
 
     (void)arg;
     planner_ask(planner, 0, -1);
     while (!calls)
         sleep(0);
-    planner_hurry(planner, 1);
+    planner_set_urgent(planner, 1);
     while (!planner_take(planner, &planned))
         sleep(0);
     free(planned.ids);
-    // it still stands: the next plan is not left to it either
+    // still none: it does not get the next plan either
     if (made_at(planner, 1, 0) == 19 && getpriority(PRIO_PROCESS, 0) != 19)
         exit(4);
     if (planner_close(planner) != 1)
@@ -197,17 +197,17 @@ main(void)
 
     child_scratch(scratch);
     c = child_run(close_early, NULL);
-    T(c.code == 0, "a plan in the making has its own groups: %d %s", c.code,
-      c.err);
+    T(c.code == 0, "a running plan has its own groups: %d %s", c.code, c.err);
     c = child_run(close_late, NULL);
-    T(c.code == 0, "one at rest is released: %d %s", c.code, c.err);
+    T(c.code == 0, "an idle planner is released: %d %s", c.code, c.err);
     c = child_run(plan_ahead, NULL);
-    T(c.code == 19, "nobody waits: at the lowest priority: %d", c.code);
-    c = child_run(plan_in_a_hurry, NULL);
+    T(c.code == 19, "the trainer does not wait: at the lowest priority: %d",
+      c.code);
+    c = child_run(plan_urgently, NULL);
     T(c.code == getpriority(PRIO_PROCESS, 0),
-      "the trainer waits: at our own: %d", c.code);
+      "the trainer waits: at normal priority: %d", c.code);
     c = child_run(take_over, NULL);
-    T(c.code == 0, "where that one does not get on, another makes it: %d",
+    T(c.code == 0, "if that thread is too slow, the other makes it: %d",
       c.code);
     T(!chdir("/") && !rmdir(scratch), "tidied up");
     return t_done();

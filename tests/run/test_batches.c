@@ -16,7 +16,7 @@ enum { IMAGES = 4, VIEWS = 2, EXTRA = 3, MOST = 6 };
 static const char digest[] = "0123456789abcdef0123456789abcdef",
                   making[] = "{\"recipe\":\"cifar\",\"size\":32}";
 
-/* The batch of a step: ids that say which, fewer in each third step. */
+/* The batch of a step: ids depend on the step; each third batch is smaller. */
 static struct run_shown
 batch_of(int64_t total, int64_t *ids)
 {
@@ -41,7 +41,7 @@ put_shown(struct run_batches *batches, const struct run_shown *shown)
     return rc;
 }
 
-/* Steps first .. last of a run of which first - 1 are done. */
+/* Writes steps first .. last of a run with first - 1 steps done. */
 static void
 write_steps(int64_t first, int64_t last)
 {
@@ -59,9 +59,9 @@ write_steps(int64_t first, int64_t last)
     run_batches_close(&batches);
 }
 
-/* What was in a step, as it was written: 1, or 0 and the sentence. */
+/* Whether a step is read as it was written; else 0 with a sentence. */
 static int
-is_known(int64_t total, struct err *err)
+is_recorded(int64_t total, struct err *err)
 {
     struct run_shown is, was;
     int64_t ids[IMAGES], *memory;
@@ -107,52 +107,54 @@ size_of(const char *path)
 }
 
 static void
-all_steps_are_known(void)
+all_steps_are_read(void)
 {
     struct run_batches none = {.rows = -1, .lines = -1};
     struct err err;
     int known = 1;
 
-    T(!is_known(1, &err) && strstr(err.msg, "older trainers"), "%s", err.msg);
+    T(!is_recorded(1, &err) && strstr(err.msg, "older trainers"), "%s",
+      err.msg);
     run_batches_open(&none, ".", 0, &err);
     run_batches_close(&none);
-    T(!is_known(0, &err), "none of a run that began: %s", err.msg);
+    T(!is_recorded(0, &err), "no step of a new run: %s", err.msg);
     write_steps(1, 12);
     for (int64_t total = 1; total <= 12; total++)
-        known &= is_known(total, &err);
-    T(known, "of each step is known what was in its batch");
-    T(newest_step() == 12 && is_known(0, &err), "and which is the newest");
-    T(!is_known(13, &err) && strstr(err.msg, "newest is 12"), "%s", err.msg);
+        known &= is_recorded(total, &err);
+    T(known, "each step's batch is read");
+    T(newest_step() == 12 && is_recorded(0, &err), "and the newest step is "
+                                                   "found");
+    T(!is_recorded(13, &err) && strstr(err.msg, "newest is 12"), "%s", err.msg);
     T(size_of("batches.i32") == 12 * 4 * (3 + IMAGES),
-      "a row has its place and the most ids, four bytes each");
+      "a row has its place and room for all ids, four bytes each");
 }
 
 static void
-steps_that_are_done_again_are_cut(void)
+repeated_steps_are_truncated(void)
 {
     struct run_batches batches = {.rows = -1, .lines = -1};
     struct err err;
 
     run_batches_open(&batches, ".", 8, &err);
     run_batches_close(&batches);
-    T(newest_step() == 8, "of twelve steps eight stay");
+    T(newest_step() == 8, "eight of twelve steps are left");
     write_steps(9, 10);
     write_steps(6, 7);
-    T(newest_step() == 7 && is_known(5, &err) && is_known(6, &err) &&
-          !is_known(8, &err),
-      "a run that went back further has its own");
+    T(newest_step() == 7 && is_recorded(5, &err) && is_recorded(6, &err) &&
+          !is_recorded(8, &err),
+      "a run that resumes earlier writes its own steps");
     write_steps(8, 30);
-    T(newest_step() == 30 && is_known(1, &err) && is_known(6, &err) &&
-          is_known(30, &err),
-      "all of it is known");
+    T(newest_step() == 30 && is_recorded(1, &err) && is_recorded(6, &err) &&
+          is_recorded(30, &err),
+      "all its steps are read");
     T(size_of("batches.i32") == 30 * 4 * (3 + IMAGES), "in as many rows");
     write_steps(1, 3);
     T(newest_step() == 3 && size_of("batches.i32") == 3 * 4 * (3 + IMAGES) &&
-          is_known(3, &err),
-      "a run that begins anew begins anew");
+          is_recorded(3, &err),
+      "a run that restarts from step 1 has no old rows");
 }
 
-/* The plan that the line of a step names, "" for none. */
+/* The plan in the line of a step, "" for none. */
 static const char *
 plan_of(int64_t total)
 {
@@ -173,7 +175,7 @@ plan_of(int64_t total)
     return plan;
 }
 
-/* How many lines the file has. */
+/* The number of lines in a file. */
 static size_t
 count_lines(const char *path)
 {
@@ -203,26 +205,27 @@ each_step_has_its_plan(void)
         put_shown(&batches, &shown);
     }
     run_batches_close(&batches);
-    T(!*plan_of(1), "no plan is named");
+    T(!*plan_of(1), "a step without a plan");
     T(!strcmp(plan_of(2), "a") && !strcmp(plan_of(3), "a"), "the first plan");
     T(!strcmp(plan_of(4), "b") && !strcmp(plan_of(5), "b") &&
           !strcmp(plan_of(6), "b"),
-      "the second, a step that names none included");
+      "the second plan, also for a step without one");
     T(count_lines("batches.jsonl") == 3, "a line for each");
-    T(is_known(1, &err) && is_known(3, &err) && is_known(6, &err),
-      "of each step is known what was in its batch");
+    T(is_recorded(1, &err) && is_recorded(3, &err) && is_recorded(6, &err),
+      "each step's batch is read");
 }
 
-/* Zeros are no step. */
+/* Rows of zeros are no steps. */
 static void
-a_run_may_have_begun_without(void)
+a_run_may_have_steps_without_rows(void)
 {
     struct err err;
 
     write_steps(1, 0);
     write_steps(501, 504);
-    T(newest_step() == 504 && is_known(501, &err), "steps from now on");
-    T(!is_known(500, &err), "none before: %s", err.msg);
+    T(newest_step() == 504 && is_recorded(501, &err), "steps after the first "
+                                                      "write");
+    T(!is_recorded(500, &err), "no earlier ones: %s", err.msg);
 }
 
 static void
@@ -240,12 +243,13 @@ a_step_may_be_left_out(void)
     shown = batch_of(3, ids);
     T(!put_shown(&batches, &shown), "the next step is written");
     run_batches_close(&batches);
-    T(is_known(3, &err) && is_known(1, &err) && newest_step() == 3,
+    T(is_recorded(3, &err) && is_recorded(1, &err) && newest_step() == 3,
       "at its place");
-    T(!is_known(2, &err) && strstr(err.msg, "nothing says"), "%s", err.msg);
+    T(!is_recorded(2, &err) && strstr(err.msg, "is not recorded"), "%s",
+      err.msg);
 }
 
-/* A step of fixed views with further images, and a smaller one. */
+/* Writes a step with fixed views and extra images, and a smaller one. */
 static void
 write_images(const int64_t *ids, const int64_t *variant, const int64_t *extra,
              const int64_t *view, const int64_t *epoch)
@@ -274,7 +278,7 @@ write_images(const int64_t *ids, const int64_t *variant, const int64_t *extra,
 }
 
 static void
-all_is_as_it_was(void)
+all_fields_are_restored(void)
 {
     static const int64_t ids[] = {5, 6, 7}, variant[] = {1, 2, 3, 4, 5, 6},
                          extra[] = {8, 9, 10}, view[] = {-1, 0, 4},
@@ -292,13 +296,13 @@ all_is_as_it_was(void)
     T(shown.batch.extra.n == EXTRA &&
           !memcmp(shown.batch.extra.ids, extra, sizeof extra) &&
           shown.batch.extra.view[2] == 4 && shown.batch.extra.epoch[2] == 3,
-      "further images and theirs");
+      "extra images and their views");
     T(shown.batch.extra.view[0] == VIEWS && shown.batch.extra.epoch[0] == 7,
-      "a fresh one is that behind the others, of this epoch");
+      "a new view has the next number, of this epoch");
     T(json_integer_value(json_object_get(line, "extra")) == MOST &&
           !strcmp(json_string_value(json_object_get(line, "digest")), digest) &&
           json_is_object(json_object_get(line, "making")),
-      "the line says how many may come, of which data, how made");
+      "the line has the most extra images, the data set and the recipe");
     json_decref(line);
     free(memory);
     T(!run_batches_get(".", 2, &shown, &line, &memory, &err) &&
@@ -310,9 +314,9 @@ all_is_as_it_was(void)
     free(memory);
 }
 
-/* A batch that is larger than its forerunners, and a step back. */
+/* A batch larger than the ones before, and an earlier step. */
 static void
-lines_say_what_changes(void)
+lines_record_changes(void)
 {
     struct run_batches batches = {.rows = -1, .lines = -1};
     int64_t ids[IMAGES], many[2 * IMAGES] = {0};
@@ -329,20 +333,20 @@ lines_say_what_changes(void)
         }
         put_shown(&batches, &shown);
     }
-    T(is_known(4, &err) && is_known(6, &err) && is_known(8, &err) &&
+    T(is_recorded(4, &err) && is_recorded(6, &err) && is_recorded(8, &err) &&
           newest_step() == 8,
-      "the steps before and behind a larger one are known");
+      "steps before and after a larger one are read");
     shown = batch_of(7, ids);
     put_shown(&batches, &shown);
-    T(newest_step() == 7 && is_known(7, &err), "one that is done again, too");
+    T(newest_step() == 7 && is_recorded(7, &err), "also a repeated step");
     shown = batch_of(3, ids);
     put_shown(&batches, &shown);
-    T(newest_step() == 3 && is_known(2, &err) && is_known(3, &err),
-      "and one from before the start");
+    T(newest_step() == 3 && is_recorded(2, &err) && is_recorded(3, &err),
+      "and one before the first step of this start");
     run_batches_close(&batches);
 }
 
-/* In a process that may not make a file longer than so many bytes. */
+/* Writes steps with a limit on the size of files. */
 static void
 on_a_full_disk(const void *arg)
 {
@@ -364,19 +368,20 @@ a_full_disk_breaks_no_row(void)
     write_steps(1, 30);
     c = child_run(on_a_full_disk, &bytes[0]);
     T(strstr(c.err, "cannot write to batches.jsonl: "), "no room for a line");
-    T(newest_step() == 30 && is_known(30, &err), "which breaks none");
+    T(newest_step() == 30 && is_recorded(30, &err),
+      "earlier rows are unharmed");
     c = child_run(on_a_full_disk, &bytes[1]);
     T(strstr(c.err, "cannot write to batches.i32: disk full\n"),
       "no room for a row");
-    T(newest_step() == 31 && is_known(31, &err) &&
+    T(newest_step() == 31 && is_recorded(31, &err) &&
           size_of("batches.i32") == (int64_t)(31 * row),
-      "the file ends with the last whole one");
+      "the file ends with the last complete row");
     write_steps(32, 34);
-    T(is_known(30, &err) && is_known(31, &err) && is_known(34, &err),
-      "a run that goes on has all");
+    T(is_recorded(30, &err) && is_recorded(31, &err) && is_recorded(34, &err),
+      "a resumed run has all steps");
 }
 
-/* Text behind the lines, such as a write that a crash cut. */
+/* Appends text to the lines, such as a write cut by a crash. */
 static void
 append_text(const char *text)
 {
@@ -395,14 +400,14 @@ damage_is_refused(void)
 
     write_steps(1, 4);
     append_text("{\"version\":1,\"fir");
-    T(is_known(4, &err), "a line that is not whole is none");
+    T(is_recorded(4, &err), "an incomplete line is ignored");
     write_steps(5, 6);
-    T(is_known(4, &err) && is_known(6, &err), "and is cut off");
+    T(is_recorded(4, &err) && is_recorded(6, &err), "and is cut off");
     append_text("{\"version\":1,\"first\":1,\"offset\":0,\"width\":9,"
                 "\"images\":4,\"views\":2,\"fixed\":false,\"extra\":0}\n");
-    T(!is_known(4, &err) && strstr(err.msg, "width"), "%s", err.msg);
+    T(!is_recorded(4, &err) && strstr(err.msg, "width"), "%s", err.msg);
     append_text("nonsense\n");
-    T(!is_known(4, &err), "%s", err.msg);
+    T(!is_recorded(4, &err), "%s", err.msg);
 }
 
 int
@@ -411,13 +416,13 @@ main(void)
     char scratch[256];
 
     child_scratch(scratch);
-    all_steps_are_known();
-    steps_that_are_done_again_are_cut();
-    a_run_may_have_begun_without();
+    all_steps_are_read();
+    repeated_steps_are_truncated();
+    a_run_may_have_steps_without_rows();
     a_step_may_be_left_out();
     each_step_has_its_plan();
-    all_is_as_it_was();
-    lines_say_what_changes();
+    all_fields_are_restored();
+    lines_record_changes();
     a_full_disk_breaks_no_row();
     damage_is_refused();
     T(!unlink("batches.i32") && !unlink("batches.jsonl") && !chdir("/") &&

@@ -20,88 +20,90 @@ write_text(const char *how, const char *text)
     }
 }
 
-/* All that is told, with '|' behind each line, and '!' where it begins anew. */
+/* All lines returned, with '|' after each, and '!' where it starts over. */
 static const char *
-tell(struct run_lines *lines)
+read_all(struct run_lines *lines)
 {
-    static char told[256];
+    static char text[256];
     const char *line;
 
-    told[0] = 0;
+    text[0] = 0;
     while (run_lines_next(lines, folder, "metrics.jsonl", &line)) {
-        strncat(told, line ? line : "!", 100);
+        strncat(text, line ? line : "!", 100);
         if (line)
-            strcat(told, "|");
+            strcat(text, "|");
     }
-    return told;
+    return text;
 }
 
 static void
-tells_what_is_new(void)
+returns_new_lines(void)
 {
     struct run_lines lines = {0};
 
-    T(!strcmp(tell(&lines), ""), "no file: no line");
+    T(!strcmp(read_all(&lines), ""), "no file: no line");
     write_text("w", "one\ntwo\nthr");
-    T(!strcmp(tell(&lines), "one|two|"), "two lines that are whole");
+    T(!strcmp(read_all(&lines), "one|two|"), "two complete lines");
     write_text("a", "ee\n\nfour\n");
-    T(!strcmp(tell(&lines), "three||four|"), "the others when they are");
-    T(!strcmp(tell(&lines), ""), "each of them once");
+    T(!strcmp(read_all(&lines), "three||four|"), "the others once they are "
+                                                 "complete");
+    T(!strcmp(read_all(&lines), ""), "each of them once");
     run_lines_release(&lines);
-    T(!strcmp(tell(&lines), "one|two|three||four|"),
-      "all of them to another reader");
+    T(!strcmp(read_all(&lines), "one|two|three||four|"),
+      "all of them for another reader");
     run_lines_release(&lines);
     lines.offset = 5;
-    T(!strcmp(tell(&lines), "wo|three||four|"), "those from an offset on");
+    T(!strcmp(read_all(&lines), "wo|three||four|"), "those from an offset on");
     run_lines_release(&lines);
 }
 
 static void
-begins_anew_where_lines_are_cut_off(void)
+starts_over_if_lines_are_truncated(void)
 {
     struct run_lines lines = {0};
 
     write_text("w", "one\ntwo\nthree\n");
-    tell(&lines);
+    read_all(&lines);
     write_text("w", "one\n");
-    T(!strcmp(tell(&lines), "!one|"), "a file that is shorter");
-    tell(&lines);
+    T(!strcmp(read_all(&lines), "!one|"), "a file that is shorter");
+    read_all(&lines);
     write_text("w", "one\nTWO\nTHREE\nFOUR\n");
-    T(!strcmp(tell(&lines), "TWO|THREE|FOUR|"), "what was told is there still");
+    T(!strcmp(read_all(&lines), "TWO|THREE|FOUR|"), "the returned line is "
+                                                    "still there");
     write_text("w", "one\nTWO\nanother and longer\nfive\n");
-    T(!strcmp(tell(&lines), "!one|TWO|another and longer|five|"),
-      "one that has grown beyond");
+    T(!strcmp(read_all(&lines), "!one|TWO|another and longer|five|"),
+      "a file with other lines, now longer");
     write_text("w", "");
-    T(!strcmp(tell(&lines), "!"), "one that is empty");
+    T(!strcmp(read_all(&lines), "!"), "an empty file");
     write_text("w", "one\ntwo\n");
-    tell(&lines);
+    read_all(&lines);
     write_text("w", "one\ntwo and more\n");
-    T(!strcmp(tell(&lines), "!one|two and more|"),
-      "one of which the last line goes on");
+    T(!strcmp(read_all(&lines), "!one|two and more|"),
+      "a file with a longer last line");
     unlink(path);
-    T(!strcmp(tell(&lines), "!") && !strcmp(tell(&lines), ""),
-      "one that is away, once");
+    T(!strcmp(read_all(&lines), "!") && !strcmp(read_all(&lines), ""),
+      "a removed file, once");
     run_lines_release(&lines);
 }
 
 static void
-reads_files_alone(void)
+reads_only_files(void)
 {
     enum { LONG = 1 << 20 };
     struct run_lines lines = {0};
     char *text = malloc(LONG + 6);
 
-    T(!mkfifo(path, 0600) && !strcmp(tell(&lines), ""),
-      "a pipe has no line, and is not waited for");
+    T(!mkfifo(path, 0600) && !strcmp(read_all(&lines), ""),
+      "a pipe has no lines, and does not block");
     unlink(path);
-    T(!symlink("/dev/zero", path) && !strcmp(tell(&lines), ""),
+    T(!symlink("/dev/zero", path) && !strcmp(read_all(&lines), ""),
       "nor has a device");
     unlink(path);
     memset(text, 'x', LONG);
     strcpy(text + LONG, "\ntwo\n");
     write_text("w", "one\n");
     write_text("a", text);
-    T(!strcmp(tell(&lines), "one|"), "a line of 1 MiB has no end");
+    T(!strcmp(read_all(&lines), "one|"), "a line of 1 MiB has no end");
     unlink(path);
     run_lines_release(&lines);
     free(text);
@@ -113,9 +115,9 @@ main(void)
     if (!mkdtemp(folder))
         return 1;
     snprintf(path, sizeof path, "%s/metrics.jsonl", folder);
-    tells_what_is_new();
-    begins_anew_where_lines_are_cut_off();
-    reads_files_alone();
+    returns_new_lines();
+    starts_over_if_lines_are_truncated();
+    reads_only_files();
     rmdir(folder);
     return t_done();
 }

@@ -1,4 +1,4 @@
-/* A trainer's messages, as a run_live takes them. */
+/* A trainer's messages, read by a run_live. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 
 static struct wire *wire; // of both ends
 
-/* Waits for a message of a kind, and passes over others: 1 when it came. */
+/* Waits for a message of a kind, and skips others: 1, or 0 after 6 s. */
 static int
-comes(struct run_live *live, enum wire_kind kind)
+arrives(struct run_live *live, enum wire_kind kind)
 {
     struct err err;
 
@@ -25,20 +25,20 @@ comes(struct run_live *live, enum wire_kind kind)
     return 0;
 }
 
-/* Publishes statuses until one has come: both ends are connected then. */
+/* Publishes statuses until one arrives: then both ends are connected. */
 static int
 connect_ends(struct run_live *live, struct wire_feed *feed)
 {
     struct wire_status status = {.stage = "augment", .number = 2};
 
-    for (int i = 0; i < 600 && live->heard <= 0; i++) {
+    for (int i = 0; i < 600 && live->received_at <= 0; i++) {
         struct err err;
 
         wire_feed_status(feed, &status);
         wire_wait(wire, -1, .01, &err);
         run_live_next(live);
     }
-    return live->heard > 0;
+    return live->received_at > 0;
 }
 
 static void
@@ -60,22 +60,23 @@ messages_are_taken(struct run_live *live, struct wire_feed *feed)
 
     run_stages_put(&live->stages, &past, 0);
     live->past = 1;
-    T(connect_ends(live, feed), "a status comes");
+    T(connect_ends(live, feed), "a status arrives");
     T(live->stages.n == 1 && !live->past &&
-          run_stages_find(&live->stages, "augment", 2)->heard == live->heard,
-      "stages of an earlier run make room for those of this one");
+          run_stages_find(&live->stages, "augment", 2)->received_at ==
+              live->received_at,
+      "stages of an earlier run are replaced");
     wire_feed_metrics(feed, &metrics);
     snprintf(metrics.stage, sizeof metrics.stage, "train");
     metrics.values[0].value = 2;
     wire_feed_metrics(feed, &metrics);
-    T(comes(live, WIRE_METRICS) && live->metrics.values[0].value == 2,
-      "metrics of the trainer come, others do not");
+    T(arrives(live, WIRE_METRICS) && live->metrics.values[0].value == 2,
+      "metrics of the trainer arrive, others do not");
     publish_event(feed, "stop", "done");
-    T(comes(live, WIRE_EVENT) && live->over && live->event.epoch == 3 &&
+    T(arrives(live, WIRE_EVENT) && live->over && live->event.epoch == 3 &&
           !strcmp(live->reason, "done"),
       "a stop ends the run, with its reason");
     publish_event(feed, "step", "");
-    T(comes(live, WIRE_EVENT) && !live->over, "a further step goes on with it");
+    T(arrives(live, WIRE_EVENT) && !live->over, "a later event continues it");
 }
 
 int
@@ -101,7 +102,7 @@ main(void)
     run_live_close(&live);
     T(run_live_open(&live, wire, "odd:", kinds, 64, &err) == -1 &&
           strstr(err.msg, "odd:"),
-      "an endpoint that is none is refused: %s", err.msg);
+      "an invalid endpoint is refused: %s", err.msg);
     run_live_close(&live);
     wire_feed_close(feed);
     wire_close(wire);

@@ -36,16 +36,16 @@ main(void)
           step.n == 2 && !strcmp(step.value[0].name, "total") &&
           step.value[0].value == 7 && !strcmp(step.value[1].name, "loss") &&
           step.value[1].value == 0.5,
-      "numbers in their order, without texts, null and a name of 64 bytes");
+      "numbers in order, without texts, null and a name of 64 bytes");
     T(read_text(&step, "otal\":7,\"loss\":0.5}\n[1]\n\n{}\n{\"total\":8}\n") &&
           step.n == 1 && step.value[0].value == 8 &&
           !run_metrics_next(&step, "."),
-      "lines without numbers are passed over");
+      "lines without numbers are skipped");
     T(read_text(&step, "{\"total\":7,\"plan\":{\"strategy\":\"swap\","
                        "\"mean\":2,\"in\":{\"it\":3}},\"loss\":1}\n") &&
           step.n == 3 && !strcmp(step.value[1].name, "plan.mean") &&
           step.value[1].value == 2 && !strcmp(step.value[2].name, "loss"),
-      "those of an object in it, by both names");
+      "numbers of a nested object have both names");
     for (int i = 1; i < WIRE_METRICS_MAX + 5; i++)
         snprintf(many + strlen(many), 32, ",\"%d\":%d", i, i);
     strcat(many, "}\n");
@@ -54,7 +54,7 @@ main(void)
       "no more than fit");
     T(!truncate(RUN_METRICS, 0) && run_metrics_next(&step, ".") && !step.n &&
           !run_metrics_next(&step, "."),
-      "what was read is not there any more: once");
+      "returned steps are gone: reported once");
     run_metrics_release(&step);
     unlink(RUN_METRICS);
     if (!chdir("/"))

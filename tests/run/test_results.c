@@ -1,4 +1,4 @@
-/* Results of a run, kept in it. */
+/* Results in a run directory. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,10 +62,10 @@ an_encoder_is_found_in_its_run(void)
     about = encoder("run/latest", "0123");
     T(run_results_origin(about, &run, &step, &err) == -1 &&
           strstr(err.msg, "'run'"),
-      "a checkpoint that is gone is said: %s", err.msg);
+      "a removed checkpoint is an error: %s", err.msg);
     json_decref(about);
     T(run_results_origin(NULL, &run, &step, &err) == 0,
-      "no encoder is of no run");
+      "no encoder belongs to no run");
 }
 
 static void
@@ -78,16 +78,17 @@ results_are_added(void)
 
     T(all && json_array_size(all) == 0, "a run begins without results");
     json_decref(all);
-    T(!run_results_add("run", 7, "ab", result, &err), "one is added %s",
+    T(!run_results_add("run", 7, "ab", result, &err), "a result is added %s",
       err.msg);
     file = open("run/results.jsonl", O_WRONLY | O_APPEND);
     T(write(file, "{\"measure\":\"kn", 14) == 14,
-      "a writer dies within its line");
+      "a writer dies in the middle of a line");
     close(file);
     T(!run_results_add("run", 9, "cd", result, &err), "another is added %s",
       err.msg);
     all = run_results_read("run", &err);
-    T(all && json_array_size(all) == 2, "both are there, the half line not");
+    T(all && json_array_size(all) == 2, "both are read, without the "
+                                        "incomplete line");
     T(json_integer_value(json_object_get(json_array_get(all, 1), "step")) ==
               9 &&
           json_number_value(
@@ -99,7 +100,7 @@ results_are_added(void)
     json_decref(result);
     T(run_results_add("none", 1, "", json_null(), &err) == -1 &&
           strstr(err.msg, "none/results.jsonl"),
-      "what cannot be written is said: %s", err.msg);
+      "a failed write is an error: %s", err.msg);
 }
 
 /* Adds 100 results. */

@@ -8,7 +8,7 @@
 #include "t.h"
 #include "util/file.h"
 
-/* What a tool has. */
+/* The options of a tool. */
 static long width = 64;
 static double lr = 0.1, tau = NAN;
 static const char *arch = "resnet18", *head;
@@ -27,7 +27,7 @@ static const struct opt opts[] = {
     {"override", 0, OPT_LIST, &override, 0, 0, "KEY", "differ"},
     {0},
 };
-enum { REMEMBERED = 8 };
+enum { STORED = 8 };
 
 static const struct opt_tool tool = {
     "tool", "a tool", NULL, 0, 0, opts,
@@ -47,7 +47,7 @@ parse(void)
 
     for (int i = 0; i < WORDS; i++)
         argv[i] = words[i];
-    run_settings_init(&settings, opts, REMEMBERED, others, 1, &override);
+    run_settings_init(&settings, opts, STORED, others, 1, &override);
     opt_parse(&tool, WORDS, argv);
 }
 
@@ -62,9 +62,9 @@ values_are_put_by_name(void)
 {
     json_t *object = run_settings_put(&settings);
 
-    T(json_object_size(object) == REMEMBERED &&
+    T(json_object_size(object) == STORED &&
           !json_object_get(object, "override"),
-      "what is not remembered is not put");
+      "only stored options are put");
     T(json_real_value(json_object_get(object, "lr")) == 0.2 &&
           json_integer_value(json_object_get(object, "width")) == 32 &&
           !strcmp(json_string_value(json_object_get(object, "arch")),
@@ -79,7 +79,7 @@ values_are_put_by_name(void)
 }
 
 static void
-remembered_values_are_taken(void)
+stored_values_are_taken(void)
 {
     json_t *saved = json_pack("{s:f, s:f, s:s, s:s, s:b, s:s, s:i}", "lr", 0.2,
                               "tau", 0.5, "arch", "mlp", "head", "16-8",
@@ -87,17 +87,17 @@ remembered_values_are_taken(void)
     struct err err = {""};
 
     T(!run_settings_take(&settings, saved, NULL, NULL, &err),
-      "the same value as given is no difference %s", err.msg);
+      "the same value is accepted %s", err.msg);
     T(tau == 0.5 && !strcmp(arch, "mlp") && !strcmp(head, "16-8") && nesterov &&
           choice == 1,
-      "what was not given takes the saved value");
-    T(width == 32, "what is overridden stays as given");
+      "other options take the saved value");
+    T(width == 32, "an overridden option has the command line's value");
     T(!run_settings_take(&settings, saved, not_arch, "arch", &err) &&
           !strcmp(arch, "resnet18"),
-      "a value that does not count leaves the default");
+      "a value that does not count: the default stays");
     json_object_del(saved, "nesterov");
     T(!run_settings_take(&settings, saved, NULL, NULL, &err) && !nesterov,
-      "so does an option that is younger than the checkpoint");
+      "also for an option newer than the checkpoint");
     json_object_set_new(saved, "lr", json_real(0.3));
     T(run_settings_take(&settings, saved, NULL, NULL, &err) &&
           !strcmp(err.msg, "--lr is 0.2, but 0.3 in the checkpoint: leave it "
@@ -119,7 +119,7 @@ lists_are_taken(void)
     struct err err = {""};
 
     T(json_is_array(list) && json_array_size(list) == 0,
-      "a list that was not given is empty");
+      "a list without items is empty");
     json_array_append_new(list, json_string("a"));
     json_array_append_new(list, json_string("b"));
     T(!run_settings_take(&settings, saved, NULL, NULL, &err) && files.n == 2 &&
@@ -128,7 +128,7 @@ lists_are_taken(void)
     json_array_append_new(list, json_integer(3));
     T(run_settings_take(&settings, saved, NULL, NULL, &err) &&
           strstr(err.msg, "does not say --init"),
-      "but no others than texts: %s", err.msg);
+      "but only texts: %s", err.msg);
     files.n = 0;
     json_decref(saved);
 }
@@ -140,11 +140,11 @@ overrides_are_known_by_name(void)
           run_settings_knows(&settings, "dataset") &&
           !run_settings_knows(&settings, "override") &&
           !run_settings_knows(&settings, "colour"),
-      "what is remembered, and facts besides, can be overridden");
+      "stored options and other facts can be overridden");
     T(run_settings_overridden(&settings, "dataset") &&
           run_settings_overridden(&settings, "width") &&
           !run_settings_overridden(&settings, "tau"),
-      "what is named is");
+      "the named ones are overridden");
 }
 
 static int
@@ -156,7 +156,7 @@ write_text(const char *path, const char *text)
 }
 
 static void
-a_run_says_what_it_was_told(void)
+settings_of_a_run_are_read(void)
 {
     static const char config[] = "{\"options\":{\"lr\":0.5,\"tau\":null},"
                                  "\"state\":{\"epoch\":3,\"epochs\":3}}";
@@ -167,7 +167,7 @@ a_run_says_what_it_was_told(void)
     if (!mkdtemp(folder) || chdir(folder))
         return;
     all = run_settings_read(".", NULL);
-    T(!json_object_size(all), "a run that knows nothing says nothing");
+    T(!json_object_size(all), "a run without files has no settings");
     json_decref(all);
     T(!run_config_newest(".", &err) && strstr(err.msg, "config.json"),
       "it has no checkpoint: %s", err.msg);
@@ -181,11 +181,11 @@ a_run_says_what_it_was_told(void)
     T(json_object_size(all) == 2 &&
           json_real_value(json_object_get(all, "lr")) == 0.5 &&
           !strcmp(json_string_value(json_object_get(all, "seed")), "7"),
-      "the checkpoint's values count, and what the command has besides");
+      "the checkpoint's values, and others of the command");
     json_decref(all);
     all = run_settings_read(".", NULL);
     T(json_object_size(all) == 3 && json_object_get(all, "train"),
-      "without a checkpoint all of the command counts");
+      "without a checkpoint, all of the command");
     json_decref(all);
     json_decref(newest);
     T(!file_remove("latest", &err) && !unlink("command") && !chdir("/") &&
@@ -198,10 +198,10 @@ main(void)
 {
     parse();
     values_are_put_by_name();
-    remembered_values_are_taken();
+    stored_values_are_taken();
     lists_are_taken();
     overrides_are_known_by_name();
     run_settings_release(&settings);
-    a_run_says_what_it_was_told();
+    settings_of_a_run_are_read();
     return t_done();
 }

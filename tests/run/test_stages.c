@@ -37,23 +37,23 @@ the_last_status_counts(void)
     put(&stages, "augment", 2, 0, 100);
     put(&stages, "augment", 1, 30, 104);
     one = run_stages_find(&stages, "augment", 1);
-    T(stages.n == 2 && one == stages.stage && one->heard == 104 &&
+    T(stages.n == 2 && one == stages.stage && one->received_at == 104 &&
           run_stage_value(one, "made") == 30 &&
           isnan(run_stage_value(one, "room")),
       "a stage has its last status");
     T(one->rate == 5 && isnan(stages.stage[1].rate),
-      "a rate is known from the second one on");
+      "a rate needs two statuses");
     T(!run_stages_find(&stages, "augment", 3) &&
           !run_stages_find(&stages, "train", 1),
-      "no other stage is there");
+      "other stages are not found");
     for (int i = 0; i < RUN_STAGES_MAX + 5; i++)
         put(&stages, "augment", 10 + i, 0, 1);
-    T(stages.n == RUN_STAGES_MAX, "there is an end to their number");
+    T(stages.n == RUN_STAGES_MAX, "their number is limited");
     run_stages_release(&stages);
 }
 
 static void
-a_file_keeps_them(void)
+a_file_stores_them(void)
 {
     struct run_stages stages = {0}, again = {0};
 
@@ -62,14 +62,14 @@ a_file_keeps_them(void)
     run_stages_save(&stages, ".", 12);
     run_stages_load(&again, ".", 13);
     run_stages_load(&again, "none", 12);
-    T(!again.n, "none are loaded of another step, or another run");
+    T(!again.n, "stages of another step or run are not loaded");
     run_stages_load(&again, ".", 12);
     T(again.n == 2 &&
           !memcmp(&again.stage[1].status, &stages.stage[1].status,
                   sizeof stages.stage->status) &&
           run_stage_value(again.stage, "made") == 2.5,
-      "those of the step are as they were");
-    T(again.stage[0].heard == 0, "and were heard long ago");
+      "stages of the step are restored");
+    T(again.stage[0].received_at == 0, "without a time of receipt");
     run_stages_release(&stages);
     run_stages_release(&again);
     unlink("stages.json");
@@ -83,7 +83,7 @@ main(void)
     if (!mkdtemp(folder) || chdir(folder))
         return 1;
     the_last_status_counts();
-    a_file_keeps_them();
+    a_file_stores_them();
     if (!chdir("/"))
         rmdir(folder);
     return t_done();

@@ -13,7 +13,7 @@
 #include "util/mem.h"
 
 enum { N = 6, SIDE = 20, SIZE = 9, B = 3, VIEWS = 2, EXTRA = 3, SEED = 11 };
-enum { LARGE = 50000 }; // the index of which has several parts
+enum { LARGE = 50000 }; // samples: the index has several parts
 
 static const char recipe[] = "imagenet,hue=0.1";
 static const int64_t ids[] = {4, 0, 5}, variant[] = {0, 2, 1, 1, 0, 2},
@@ -37,7 +37,7 @@ index_input(const char *input)
     return rc;
 }
 
-/* A folder of pictures of a seed, with its index. */
+/* Makes a folder of pictures from a seed, and its index. */
 static int
 make_set(const char *folder, uint64_t seed)
 {
@@ -55,7 +55,7 @@ make_set(const char *folder, uint64_t seed)
     return rc || index_input(folder);
 }
 
-/* A list of these pictures again and again, with labels. */
+/* Makes a long list that repeats these pictures, with labels. */
 static int
 make_large_set(const char *list)
 {
@@ -82,8 +82,8 @@ batch_of(int64_t total, int fixed)
                               .batch.extra.epoch = extra_epoch};
 }
 
-/* Steps 1, with fresh views, and 2, with fixed ones, of a run whose augmenter
- * said that. */
+/* Writes step 1, with new views, and step 2, with fixed ones, of a run with
+ * `making` from its augmenter. */
 static void
 write_run(const char *data, const char *making)
 {
@@ -108,7 +108,7 @@ write_run(const char *data, const char *making)
     data_close(set);
 }
 
-/* What an augmenter makes of such a batch. */
+/* Makes the views of a batch as an augmenter does. */
 static void
 gather_batch(const struct run_shown *shown, struct data_gather *gather)
 {
@@ -164,7 +164,7 @@ check_views(struct run_views *views, int64_t total, const char *what)
 }
 
 static void
-they_are_those_of_the_augmenter(void)
+views_equal_the_augmenters(void)
 {
     struct run_views *views = run_views_open(".", NULL);
     char *making = mem_format(
@@ -174,13 +174,13 @@ they_are_those_of_the_augmenter(void)
     struct err err;
 
     write_run("set", making);
-    check_views(views, 1, "fresh views, and further images of any epoch");
+    check_views(views, 1, "new views, and extra images of any epoch");
     check_views(views, 2, "fixed views");
     T(!run_views_plain(views, 4, pixel, &err) &&
           !run_views_make(views, 4, 3, 0, other, &err) &&
           memcmp(pixel, other, sizeof pixel),
-      "the image as it is, is another");
-    T(data_size(run_views_set(views)) == N, "the data set is to be had");
+      "the plain image differs");
+    T(data_size(run_views_set(views)) == N, "the data set is available");
     T(run_views_make(views, N, 0, 0, pixel, &err) < 0 &&
           strstr(err.msg, "'set' has no sample 6"),
       "%s", err.msg);
@@ -192,7 +192,7 @@ they_are_those_of_the_augmenter(void)
 }
 
 static void
-all_samples_of_a_large_set_may_be_asked_about(void)
+all_samples_of_a_large_set_can_be_read(void)
 {
     struct run_views *views = run_views_open(".", NULL);
     const struct data_set *set;
@@ -228,8 +228,8 @@ what_cannot_be_made_is_refused(void)
 {
     static const char at[] = "{\"recipe\":\"cifar\",\"size\":9,\"seed\":1}";
 
-    refuse_step("", NULL, "said nothing");
-    refuse_step("nonsense", NULL, "said nothing");
+    refuse_step("", NULL, "did not send it");
+    refuse_step("nonsense", NULL, "did not send it");
     refuse_step("{\"command\":true,\"size\":9}", NULL, "--view-command");
     refuse_step("{\"size\":9,\"seed\":1}", NULL, "'recipe' is missing");
     refuse_step("{\"recipe\":\"x\",\"size\":9,\"seed\":1}", NULL,
@@ -237,9 +237,9 @@ what_cannot_be_made_is_refused(void)
     refuse_step("{\"recipe\":\"cifar\",\"size\":9}", NULL, "'seed' is missing");
     refuse_step("{\"recipe\":\"cifar\",\"size\":5000,\"seed\":1}", NULL,
                 "'size' is 5000");
-    refuse_step(at, NULL, "does not say where its data set is");
+    refuse_step(at, NULL, "does not record where its data set is");
     refuse_step(at, "none", "none");
-    refuse_step(at, "other", "'other' is another data set");
+    refuse_step(at, "other", "'other' is not the data set");
 }
 
 int
@@ -251,8 +251,8 @@ main(void)
     child_scratch(scratch);
     T(!make_set("set", 1) && !make_set("other", 2), "two data sets");
     T(!make_large_set("large"), "a large one");
-    they_are_those_of_the_augmenter();
-    all_samples_of_a_large_set_may_be_asked_about();
+    views_equal_the_augmenters();
+    all_samples_of_a_large_set_can_be_read();
     what_cannot_be_made_is_refused();
     T(!chdir("/") && !file_remove(scratch, &err), "cleaned up");
     return t_done();

@@ -1,7 +1,7 @@
 #ifndef TESTS_STAGE_ASKED_H
 #define TESTS_STAGE_ASKED_H
 
-/* A program of the user's that a test starts and asks. */
+/* A user's program that a test starts and sends requests. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,27 +10,27 @@
 
 static struct err err;
 
-/* What was printed, or taken as lines, one behind the other. */
+/* Lines that were printed or taken, joined by '|'. */
 struct text {
     char at[4096];
     size_t lines;
 };
 
 static inline int
-keep(void *of, const char *line, struct err *why)
+add_line(void *of, const char *line, struct err *why)
 {
     struct text *text = of;
     const size_t n = strlen(text->at);
 
     text->lines++;
     snprintf(text->at + n, sizeof text->at - n, "%s|", line);
-    return strcmp(line, "no") ? 0 : err_set(why, "said 'no' of all things");
+    return strcmp(line, "no") ? 0 : err_set(why, "answered 'no' of all things");
 }
 
 static inline void
 print(void *tool, const char *line)
 {
-    keep(tool, line, &err);
+    add_line(tool, line, &err);
 }
 
 static inline struct stage_program *
@@ -51,11 +51,11 @@ start(const char *line, struct text *printed, double limit_s)
     return c;
 }
 
-/* Asks a program that is there, and takes its lines. */
+/* Sends a request to a running program, and takes its lines. */
 static inline enum stage_outcome
 ask(struct stage_program *c, const char *line, struct text *text, char ok[64])
 {
-    struct stage_answer answer = {.take = keep, .of = text};
+    struct stage_answer answer = {.take = add_line, .of = text};
     const enum stage_outcome outcome =
         stage_program_ask(c, line, -1, &answer, &err);
 

@@ -62,13 +62,13 @@ a_command_is_found(void)
     struct stage_process process;
 
     T(stage_process_start(&process, &config) == ENOTDIR && !process.pid,
-      "a command that is not there");
+      "a missing command");
     put_text(path, "exit 7\n");
     REQUIRE(!chmod(path, 0700));
     argv[0] = path;
     T(!stage_process_start(&process, &config) &&
           stage_process_code(stage_process_wait(&process, -1)) == 7,
-      "a script needs no first line");
+      "a script needs no '#!'");
 }
 
 static void
@@ -89,15 +89,15 @@ a_stop_asks(void)
     REQUIRE(read(ready[0], &byte, 1) == 1);
     stage_process_end(&process, 0.1);
     T(stage_process_code(process.status) == 137,
-      "one that does not listen is killed in time");
+      "a command that ignores the signal is killed in time");
     for (int i = 0; i < 2; i++) {
         close(fd[i]);
         close(ready[i]);
     }
 }
 
-/* A process of ours that has a command, and looks after it until it is killed.
- * All that is started has the other end of `out` but the guard. */
+/* Starts a process that owns a command and checks it until killed.  All its
+ * descendants have the other end of `out`, except the guard. */
 static pid_t
 start_owner(const char *line, enum stage_ask ask, double grace_s, int *out)
 {
@@ -124,7 +124,7 @@ start_owner(const char *line, enum stage_ask ask, double grace_s, int *out)
     return pid;
 }
 
-/* Waits until the command says "up" and its owner a point, in any order. */
+/* Waits until the command prints "up" and its owner ".", in any order. */
 static void
 wait_until_up(int out)
 {
@@ -138,7 +138,7 @@ wait_until_up(int out)
     }
 }
 
-/* Kills an owner and reads what its command says until all processes have
+/* Kills an owner and reads the output of its command until all processes have
  * ended. */
 static void
 kill_owner(pid_t owner, int out, char text[64])
@@ -155,7 +155,7 @@ kill_owner(pid_t owner, int out, char text[64])
 }
 
 static const char *
-said_by(const char *line, enum stage_ask ask, double grace_s)
+output_of(const char *line, enum stage_ask ask, double grace_s)
 {
     static char text[64];
     int out;
@@ -170,29 +170,31 @@ said_by(const char *line, enum stage_ask ask, double grace_s)
 #define DEAF "trap '' TERM HUP; echo up; " WAITS
 
 static void
-nothing_outlives_us(void)
+nothing_outlives_the_parent(void)
 {
-    T(!strcmp(said_by("trap 'echo asked; exit' TERM; (trap 'echo wrong' TERM; "
-                      "echo up; " WAITS ") & wait",
-                      STAGE_ASK_LEADER, 60),
+    T(!strcmp(output_of("trap 'echo asked; exit' TERM; (trap 'echo wrong' "
+                        "TERM; "
+                        "echo up; " WAITS ") & wait",
+                        STAGE_ASK_LEADER, 60),
               "asked\n"),
-      "the leader is asked to end, and the others end with it");
-    T(!strcmp(said_by("trap 'echo asked; exit' TERM; (trap 'echo asked; exit' "
-                      "TERM; echo up; " WAITS ") & wait",
-                      STAGE_ASK_GROUP, 60),
+      "the leader gets the signal, and the others end with it");
+    T(!strcmp(output_of("trap 'echo asked; exit' TERM; (trap 'echo asked; "
+                        "exit' "
+                        "TERM; echo up; " WAITS ") & wait",
+                        STAGE_ASK_GROUP, 60),
               "asked\nasked\n"),
-      "all commands of a script are asked");
-    T(!strcmp(said_by("trap 'echo wrong' TERM; echo up; " WAITS,
-                      STAGE_ASK_INPUT, 0.3),
+      "all commands of a script get the signal");
+    T(!strcmp(output_of("trap 'echo wrong' TERM; echo up; " WAITS,
+                        STAGE_ASK_INPUT, 0.3),
               ""),
-      "one that has an input is not asked, but killed in time");
-    T(!strcmp(said_by(DEAF, STAGE_ASK_LEADER, 0.3), ""),
-      "so is one that does not listen");
-    T(!strcmp(said_by("setsid sh -c \"trap '' TERM HUP; echo up; " WAITS
-                      "\" & wait",
-                      STAGE_ASK_LEADER, 60),
+      "a command with an input gets no signal, but is killed in time");
+    T(!strcmp(output_of(DEAF, STAGE_ASK_LEADER, 0.3), ""),
+      "so is one that ignores signals");
+    T(!strcmp(output_of("setsid sh -c \"trap '' TERM HUP; echo up; " WAITS
+                        "\" & wait",
+                        STAGE_ASK_LEADER, 60),
               ""),
-      "and one with a session of its own");
+      "and one with its own session");
 }
 
 /* The guard of an owner: the child that is not the command; or 0. */
@@ -241,7 +243,7 @@ a_guard_is_replaced(void)
     T(next && next != first, "a guard that was killed is replaced");
     poll(NULL, 0, 100);
     kill_owner(owner, out, text);
-    T(!*text, "the next one knows what runs");
+    T(!*text, "the next one ends what runs");
 }
 
 int
@@ -255,7 +257,7 @@ main(void)
     a_command_ends();
     a_command_is_found();
     a_stop_asks();
-    nothing_outlives_us();
+    nothing_outlives_the_parent();
     a_guard_is_replaced();
     REQUIRE(!leave_folder());
     return t_done();

@@ -10,7 +10,7 @@
 #include "t.h"
 #include "util/mem.h"
 
-/* A program that answers one request: how does that end? */
+/* Starts a program, sends one request and returns the outcome. */
 static enum stage_outcome
 once(const char *line, double limit_s)
 {
@@ -27,25 +27,25 @@ static void
 answers_come_in_lines(void)
 {
     struct text text = {{0}, 0}, printed = {{0}, 0};
-    struct stage_program *c = start("while read n; do echo \"hears $n\" >&2; "
+    struct stage_program *c = start("while read n; do echo \"got $n\" >&2; "
                                     "seq $n; echo ok $n lines; done",
                                     &printed, 60);
     char ok[64];
 
     T(ask(c, "3", &text, ok) == STAGE_ANSWERED && !strcmp(text.at, "1|2|3|") &&
           !strcmp(ok, "3 lines"),
-      "an answer is lines, and a last one");
+      "an answer is lines and a last one");
     text = (struct text){{0}, 0};
     T(ask(c, "0", &text, ok) == STAGE_ANSWERED && !text.lines &&
           !strcmp(ok, "0 lines"),
-      "or the last one alone");
+      "or only the last one");
     stage_program_close(c);
-    T(!strcmp(printed.at, "mine: hears 3|mine: hears 0|"),
-      "what it says is printed, with its name");
+    T(!strcmp(printed.at, "mine: got 3|mine: got 0|"),
+      "its standard error is printed after its name");
     T(once("read x; echo ok", 60) == STAGE_ANSWERED, "'ok' is enough");
     T(once("read x; echo 'error so it is'", 60) == STAGE_REFUSED &&
           !strcmp(err.msg, "mine: so it is"),
-      "an error is a sentence, with its name");
+      "an error is a sentence after its name");
 }
 
 static void
@@ -74,7 +74,7 @@ values_are_words(void)
 }
 
 static void
-what_is_said_is_harmless(void)
+messages_are_harmless(void)
 {
     struct text printed = {{0}, 0}, text = {{0}, 0};
     struct stage_program *c =
@@ -86,69 +86,69 @@ what_is_said_is_harmless(void)
     T(ask(c, "go", &text, ok) == STAGE_ANSWERED, "it answers");
     stage_program_close(c);
     T(!strcmp(printed.at, "mine: 2%|mine: ?[2J?|mine: no end|"),
-      "what it says moves no cursor, and its last line needs no end");
+      "its messages move no cursor, and the last one needs no line end");
     T(once("read x; i=0; while [ $i -lt 3000 ]; do "
            "echo 'a line of its standard error, which is long enough'; "
            "i=$((i + 1)); done >&2; echo ok",
            60) == STAGE_ANSWERED,
-      "it may say more than a pipe holds");
+      "it may print more than a pipe holds");
     T(once("read x; printf 'error \\033[31m'", 60) == STAGE_LOST,
-      "an error without an end is none");
+      "an error without a line end is no answer");
     T(once("read x; printf 'error \\033[31m\\n'", 60) == STAGE_REFUSED &&
           !strcmp(err.msg, "mine: ?[31m"),
-      "nor does its sentence");
+      "its sentence moves no cursor");
 }
 
 static void
-what_ends_is_told(void)
+an_end_is_reported(void)
 {
     T(once("exit 3", 60) == STAGE_LOST &&
           !strcmp(err.msg,
                   "mine: 'exit 3' ended with code 3 before it answered"),
-      "one that ends is told with its code");
+      "the end of a program is reported with its code");
     T(once("read x; kill -9 $$", 60) == STAGE_LOST &&
           !strcmp(err.msg,
                   "mine: 'read x; kill -9 $$' was ended by signal 9 (Killed)"),
-      "one that is killed, with the signal");
+      "or with the signal that killed it");
     T(once("/none/such", 60) == STAGE_LOST &&
           !strcmp(err.msg, "mine: '/none/such' ended with code 127 before it "
                            "answered: there is no such command"),
-      "one that is not there");
+      "a missing program");
     T(once("exec >&-; sleep 100", 60) == STAGE_LOST &&
           strstr(err.msg, "has closed its output without an answer"),
-      "one that closes its output");
+      "a program that closes its output");
     T(once("sleep 100 & exit 0", 60) == STAGE_LOST &&
           strstr(err.msg, "ended with code 0 before it answered"),
-      "one that leaves a child with its output");
+      "a program that leaves a child with its output");
     T(once("sleep 100 & read x; echo ok", 60) == STAGE_ANSWERED,
-      "which does not keep it from answering");
+      "a child does not stop it from answering");
 }
 
 static void
-what_is_no_answer_is_told(void)
+malformed_answers_are_reported(void)
 {
     T(once("read x; echo no; echo ok", 60) == STAGE_LOST &&
-          strstr(err.msg, " said 'no' of all things"),
-      "a line that is not taken is the end");
+          strstr(err.msg, " answered 'no' of all things"),
+      "a refused line ends the program");
     T(once("read x; yes", 60) == STAGE_LOST &&
           strstr(err.msg, "answered more than 50 lines and no 'ok'"),
-      "so are too many");
+      "so do too many lines");
     T(once("read x; head -c 100000 /dev/zero | tr '\\0' x; echo; echo ok",
            60) == STAGE_LOST &&
           strstr(err.msg, "answered a line of over 1000 bytes"),
-      "and a long one");
+      "and a long line");
     T(once("read x; head -c 1100 /dev/zero | tr '\\0' x; sleep 100", 60) ==
               STAGE_LOST &&
           strstr(err.msg, "answered a line of over 1000 bytes"),
-      "with or without an end");
+      "with or without a line end");
     T(once("read x; printf 'o\\0k\\nok\\n'", 60) == STAGE_LOST &&
           strstr(err.msg, "a byte of zero"),
-      "and one with a zero in it");
+      "and a line with a zero in it");
     T(once("sleep 100", 0.2) == STAGE_LOST &&
           strstr(err.msg, "did not answer in time"),
-      "and none in time");
+      "and no answer in time");
     T(once("trap '' TERM; while :; do sleep 1; done", 0.2) == STAGE_LOST,
-      "whatever it does about SIGTERM");
+      "also if it ignores SIGTERM");
 }
 
 static int
@@ -158,7 +158,7 @@ count_again(void *of)
 }
 
 static void
-a_lost_one_is_started_again(void)
+a_lost_program_is_restarted(void)
 {
     struct text printed = {{0}, 0};
     struct stage_program *c =
@@ -169,23 +169,23 @@ a_lost_one_is_started_again(void)
     int again = 0;
 
     stage_program_memory(c, 64, &err);
-    T(stage_program_insist(c, "x", -1, &answer, &err) == STAGE_ANSWERED,
-      "a program that is lost is asked once more");
+    T(stage_program_ask_retry(c, "x", -1, &answer, &err) == STAGE_ANSWERED,
+      "a lost program gets the request once more");
     free(answer.ok);
     T(strstr(printed.at, "ended with code 3") &&
           strstr(printed.at, ": it is started again|"),
       "which is printed: %s", printed.at);
     stage_program_close(c);
     c = start("read x; exit 3", &printed, 60);
-    answer = (struct stage_answer){.again = count_again, .of = &again};
-    T(stage_program_insist(c, "x", -1, &answer, &err) == STAGE_LOST &&
+    answer = (struct stage_answer){.retry = count_again, .of = &again};
+    T(stage_program_ask_retry(c, "x", -1, &answer, &err) == STAGE_LOST &&
           again == 1,
       "not twice");
     stage_program_close(c);
     c = start("read x; exit 3", NULL, 60);
-    T(stage_program_insist(c, "x", -1, &answer, &err) == STAGE_LOST &&
+    T(stage_program_ask_retry(c, "x", -1, &answer, &err) == STAGE_LOST &&
           again == 2,
-      "and not where its caller does not want it");
+      "and not if the caller declines");
     stage_program_close(c);
 }
 
@@ -198,15 +198,15 @@ a_line_needs_a_taker(void)
     T(stage_program_ask(c, "go", -1, &answer, &err) == STAGE_LOST &&
           strstr(err.msg,
                  "answered 'surprise' where 'ok' or 'error' is wanted"),
-      "lines that nobody takes are no answer");
+      "lines without a taker are no answer");
     T(stage_program_ask(c, "go", -1, &answer, &err) == STAGE_LOST,
-      "what was lost stays so");
+      "a lost program stays lost");
     stage_program_close(c);
 }
 
-/* It has said "ok" twice when we hear of its second request. */
+/* The program has answered twice before its second request. */
 static void
-unasked_is_told(void)
+early_answers_are_reported(void)
 {
     struct text text = {{0}, 0};
     struct stage_program *c = start(
@@ -221,7 +221,7 @@ unasked_is_told(void)
         nanosleep(&soon, NULL);
     T(ask(c, "two", &text, ok) == STAGE_LOST &&
           strstr(err.msg, "answered what it was not asked"),
-      "an answer to nothing is told");
+      "an answer without a request is an error");
     stage_program_close(c);
 }
 
@@ -231,7 +231,7 @@ requests_may_be_ahead(void)
     struct text text = {{0}, 0};
     struct stage_program *c =
         start("while read n; do echo $n; echo ok; done", NULL, 60);
-    struct stage_answer answer = {.take = keep, .of = &text};
+    struct stage_answer answer = {.take = add_line, .of = &text};
     char line[16];
     int all = 1;
 
@@ -245,7 +245,7 @@ requests_may_be_ahead(void)
     }
     T(all && !strncmp(text.at, "0|1|2|3|4|5|", 12) &&
           text.lines == STAGE_PENDING,
-      "requests may be sent ahead, and answers come in their order");
+      "several requests may be pending; answers keep their order");
     stage_program_close(c);
 }
 
@@ -259,11 +259,11 @@ long_requests_need_no_reader(void)
 
     memset(line, 'x', 300000);
     T(ask(c, line, &text, ok) == STAGE_ANSWERED && !strcmp(text.at, "300000|"),
-      "a request is longer than a pipe");
+      "a request may be longer than a pipe holds");
     stage_program_close(c);
     c = start("sleep 100", NULL, 0.2);
     T(ask(c, line, &text, ok) == STAGE_LOST,
-      "nobody waits for a program that never reads");
+      "a program that never reads is lost in time");
     stage_program_close(c);
     free(line);
 }
@@ -303,20 +303,20 @@ memory_is_shared(void)
     memcpy(memory, "text", 4);
     T(ask(c, "6", &text, ok) == STAGE_ANSWERED && !strcmp(text.at, "TEXT  |") &&
           !memcmp(memory, "hello", 5),
-      "memory is read and written by both");
+      "both read and write the memory");
     memory = stage_program_memory(c, 1 << 22, &err);
     REQUIRE(memory);
     memory[(1 << 22) - 1] = 'z';
     text = (struct text){{0}, 0};
     T(!memcmp(memory, "hello", 5) && ask(c, "7", &text, ok) == STAGE_ANSWERED &&
           !strcmp(text.at, "HELLO  |"),
-      "it grows, and what is in it stays");
+      "it grows, and its contents stay");
     memcpy(memory, "again", 5);
     T(!stage_program_restart(c, &err) &&
           stage_program_memory(c, 5, &err) == memory &&
           ask(c, "5", memset(&text, 0, sizeof text), ok) == STAGE_ANSWERED &&
           !strcmp(text.at, "AGAIN|"),
-      "a program that was started again finds it");
+      "a restarted program finds it");
     stage_program_close(c);
     c = start("read x; (: >$FOIL_MEMORY) 2>/dev/null; truncate -s 1 "
               "$FOIL_MEMORY 2>/dev/null; echo ok",
@@ -324,7 +324,7 @@ memory_is_shared(void)
     memory = stage_program_memory(c, 8192, &err);
     memory[8191] = 'z';
     T(ask(c, "go", &text, ok) == STAGE_ANSWERED && memory[8191] == 'z',
-      "no program makes it smaller");
+      "no program can make it smaller");
     stage_program_close(c);
 }
 
@@ -343,7 +343,7 @@ it_starts_again(void)
     T(!stage_program_restart(c, &err) &&
           ask(c, "three", &text, ok) == STAGE_ANSWERED &&
           !strcmp(text.at, "three|"),
-      "and answers when it was started again");
+      "and answers after a restart");
     stage_program_close(c);
 }
 
@@ -382,7 +382,7 @@ an_endless_answer_ends(void)
       "messages without end do not delay it");
 }
 
-/* What was printed: how many lines, some of them. */
+/* The number of printed lines, and some of them. */
 struct ends {
     size_t lines;
     char first[80], count[80], last[80];
@@ -426,8 +426,8 @@ messages_are_limited(void)
       "the others are counted: %s", ends.count);
 }
 
-/* Starts a program that leaves a process with a session of its own: its
- * number. */
+/* Starts a program that leaves a process in its own session; returns the
+ * process's number. */
 static pid_t
 leave_session(struct stage_program **c)
 {
@@ -441,7 +441,7 @@ leave_session(struct stage_program **c)
     return (pid_t)strtol(text.at, NULL, 10);
 }
 
-/* It may be a process that has ended and that nobody has waited for yet. */
+/* Waits until a process, possibly a zombie, has disappeared. */
 static int
 becomes_gone(pid_t pid)
 {
@@ -459,8 +459,7 @@ sessions_end(void)
     pid_t pid = leave_session(&c), stage;
     int fd[2];
 
-    T(getsid(pid) == pid && !kill(pid, 0),
-      "a process with a session of its own");
+    T(getsid(pid) == pid && !kill(pid, 0), "a process in its own session");
     stage_program_close(c);
     T(becomes_gone(pid), "ends with the program");
     REQUIRE(!pipe(fd));
@@ -487,12 +486,12 @@ main(void)
     }
     answers_come_in_lines();
     values_are_words();
-    what_is_said_is_harmless();
-    what_ends_is_told();
-    what_is_no_answer_is_told();
+    messages_are_harmless();
+    an_end_is_reported();
+    malformed_answers_are_reported();
     a_line_needs_a_taker();
-    a_lost_one_is_started_again();
-    unasked_is_told();
+    a_lost_program_is_restarted();
+    early_answers_are_reported();
     requests_may_be_ahead();
     long_requests_need_no_reader();
     a_stop_ends_the_wait();

@@ -12,7 +12,7 @@
 #include "asked.h"
 #include "t.h"
 
-/* Descriptors that this process has. */
+/* The number of descriptors of this process. */
 static size_t
 descriptors(void)
 {
@@ -43,7 +43,7 @@ nothing_is_inherited(void)
     T(ask(c, "go", &text, ok) == STAGE_ANSWERED &&
           !strncmp(text.at, "0 1 2 3 4|", 10),
       "a program has four descriptors");
-    T(!strstr(text.at, group), "and a group of its own");
+    T(!strstr(text.at, group), "and its own group");
     stage_program_close(c);
     stage_program_close(other);
 }
@@ -66,7 +66,7 @@ work(void *arg)
         .most = 1};
     struct stage_program *c = stage_program_open(&config, &why);
     struct text text = {{0}, 0};
-    struct stage_answer answer = {.take = keep, .of = &text};
+    struct stage_answer answer = {.take = add_line, .of = &text};
     char line[16], want[16];
 
     worker->good = c != NULL;
@@ -97,10 +97,10 @@ eight_at_once(void)
         pthread_join(worker[i].thread, NULL);
         good &= worker[i].good;
     }
-    T(good, "eight threads have one each");
+    T(good, "eight threads have a program each");
 }
 
-/* Whether any process is in that group. */
+/* Waits until no process is in the group: 1, or 0 after 20 s. */
 static int
 gone(pid_t group)
 {
@@ -116,10 +116,10 @@ gone(pid_t group)
     return 0;
 }
 
-/* The thread that starts a program may end, and does not take it along; our
- * end does, though it reads nothing and ignores signals. */
+/* A program that reads nothing and ignores signals ends with the process that
+ * started it. */
 static void
-nothing_outlives_us(void)
+nothing_outlives_the_parent(void)
 {
     static const char busy[] = "trap '' TERM HUP; read x; "
                                "ps -o pgid= -p $$ | tr -d ' '; echo ok; "
@@ -146,7 +146,7 @@ nothing_outlives_us(void)
     T(atoi(group) > 1, "a program works for another process");
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    T(gone(atoi(group)), "which is killed, and nothing is left of either");
+    T(gone(atoi(group)), "if that is killed, no process is left of either");
     close(fd[0]);
 }
 
@@ -163,8 +163,8 @@ a_close_ends_all(void)
     REQUIRE(ask(c, "go", &text, ok) == STAGE_ANSWERED);
     stage_program_close(c);
     T(strstr(printed.at, "mine: bye|") != NULL,
-      "the end of its input ends a program, which may still say something");
-    T(gone(atoi(text.at)), "what it has left behind is killed");
+      "a program ends at the end of its input, and may still print");
+    T(gone(atoi(text.at)), "its remaining processes are killed");
     stage_program_close(NULL);
 }
 
@@ -179,7 +179,7 @@ main(void)
     }
     nothing_is_inherited();
     eight_at_once();
-    nothing_outlives_us();
+    nothing_outlives_the_parent();
     a_close_ends_all();
     T(descriptors() == before, "no descriptor is left");
     return t_done();

@@ -34,13 +34,13 @@ failing_turn(void *self)
 }
 
 static int
-for_nobody(void *self, struct stage_waiting *waiting, double now,
-           struct err who[STAGE_WAITS])
+waits_for_none(void *self, struct stage_waiting *waiting, double now,
+               struct err who[STAGE_WAITS])
 {
     struct bench *b = self;
 
     (void)who;
-    b->asked += waiting->said <= now;
+    b->asked += waiting->reported <= now;
     return 0;
 }
 
@@ -48,11 +48,11 @@ static void
 test_endpoints(struct bench *b)
 {
     const char *in_run = stage_endpoint(&b->stage, NULL, "plan");
-    const char *given = stage_endpoint(&b->stage, "tcp://host:1", "plan");
+    const char *own = stage_endpoint(&b->stage, "tcp://host:1", "plan");
 
     T(!strcmp(in_run, at("plan")), "an endpoint is in the run directory");
-    T(!strcmp(given, "tcp://host:1"), "or where it is given");
-    T(!strcmp(in_run, at("plan")), "the first one stays");
+    T(!strcmp(own, "tcp://host:1"), "or that of the option");
+    T(!strcmp(in_run, at("plan")), "the first one stays valid");
 }
 
 static void
@@ -62,27 +62,27 @@ test_hello(void)
 
     T(!strcmp(hello.stage, "augment") && !strcmp(hello.digest, digest_a) &&
           hello.size == 7 && !*hello.peer,
-      "a hello says stage and data set");
+      "a hello has stage and data set");
 }
 
 static void
 test_run(struct bench *b)
 {
     const struct stage_handlers handlers = {short_pause, three_turns,
-                                            for_nobody};
+                                            waits_for_none};
 
     const struct stage_handlers failing = {.turn = failing_turn,
                                            .pause_s = short_pause};
     struct err err = {""};
 
     stage_run(&b->stage, &handlers, b);
-    T(b->turns == 3, "turns are taken until one says that it is the last");
-    T(b->asked == 2, "it is asked for whom the stage waits after the others");
+    T(b->turns == 3, "turn() is called until it returns 0");
+    T(b->asked == 2, "waits_for() is called after each turn but the last");
     b->turns = 0;
     T(!stage_loop(&b->stage, &handlers, b, &err) && b->turns == 3,
-      "a loop ends well with the last turn");
+      "stage_loop() returns 0 when turn() does");
     T(stage_loop(&b->stage, &failing, b, &err) == -1,
-      "and fails with one that fails");
+      "stage_loop() returns -1 when turn() does");
 }
 
 static void
@@ -99,7 +99,7 @@ test_outlet(struct bench *b)
 
     T(outlet && !stage_outlet_next(outlet, &news), "there is no news");
     T(stage_outlet_waits(outlet, clock_now(), &err) &&
-          !strcmp(err.msg, "augmenters: none is there"),
+          !strcmp(err.msg, "augmenters: none is connected"),
       "an outlet without peers waits for augmenters");
     flow_outlet_close(outlet);
 }

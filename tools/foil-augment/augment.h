@@ -8,15 +8,14 @@
 #include "util/digest.h"
 #include "util/err.h"
 
-/* What the command line of foil-augment says; tools/foil-augment.1. */
+/* The command line of foil-augment, see tools/foil-augment.1. */
 struct augment_options {
     struct stage_options stage;
     const char *data, *plan, *batches, *sheet, *vocabulary;
-    const char
-        *command; /* that makes the views in place of the recipe; or NULL */
-    double limit; /* seconds that it has for a batch */
+    const char *command; /* --view-command, or NULL: by the recipe */
+    double limit;        /* seconds of the command for a batch */
     struct image_recipe recipe;
-    const char *spec; /* of it, as it was given */
+    const char *spec; /* of the recipe, as text */
     struct text_captions_how text;
     enum image_policy policy;
     long views, augmentations, seed, max_pixels, cache, room, max_items, rows,
@@ -27,29 +26,29 @@ struct augment_options {
 
 struct wire_place;
 
-/* The observer of a batch while it is made, which knows whether anybody waits
- * for it. */
+/* Callbacks while a batch is made. */
 struct augment_watcher {
-    /* The bad sample pair[0] was replaced by its substitute pair[1];
-     * why says what is wrong.  first: this sample was not known to be bad. */
+    /* The bad sample pair[0] was replaced by pair[1] because of `why`. first:
+     * it was not known to be bad before. */
     void (*substituted)(void *data, const struct wire_place *at,
                         const int64_t pair[2], int first,
                         const struct err *why);
-    void (*lives)(void *data); /* again and again: to show life */
-    int (*waits)(void *data);  /* somebody waits for a batch of ours: 1 */
+    void (*progress)(void *data); /* called often: the work goes on */
+    int (*is_wanted)(void *data); /* 1: the trainer waits for this batch */
     void *data;
 };
 
 const struct augment_options *augment_options_get(int argc, char **argv);
 
-/* augment_recipe() names what decides views and choice of captions, besides
- * the data set and the vocabulary. */
+/* augment_recipe() writes a digest of all settings that decide the views and
+ * the choice of captions, except the data set and the vocabulary. */
 void augment_recipe(char hex[DIGEST_HEX]);
 
-/* augment_making() says for a hello how the views are made, as JSON
- * (foil-wire(5)); without the path of the data set where that has no room. */
+/* augment_making() writes how views are made as JSON for a hello
+ * (foil-wire(5)), without the path of the data set if that does not fit in
+ * `room` bytes. */
 void augment_making(char *making, size_t room);
 
-enum { AUGMENT_RECIPE = 64 }; /* room of a recipe in a hello */
+enum { AUGMENT_RECIPE = 64 }; /* bytes of a recipe in a hello */
 
 #endif

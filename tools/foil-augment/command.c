@@ -12,13 +12,13 @@ enum { COLUMNS = 5, ALIGN = 64, REQUEST = 128 };
 
 struct augment_command {
     struct stage_program *program;
-    const struct augment_watcher *watcher; // while an answer is waited for
+    const struct augment_watcher *watcher; // only while waiting for an answer
     uint64_t seed;
     size_t rows, side, area; // of the batch; of a view, in pixels and bytes
-    size_t table, end;       // where it begins, and where free memory does
+    size_t table, end;       // offsets of the table and of free memory
     size_t size;             // of the memory
     uint8_t *memory;
-    int64_t id;   // of the image that came last, or -1
+    int64_t id;   // of the last image, or -1
     size_t place; // of its pixels
 };
 
@@ -29,7 +29,7 @@ on_wait(void *tool)
     const struct augment_command *c = tool;
 
     if (c->watcher)
-        c->watcher->lives(c->watcher->data);
+        c->watcher->progress(c->watcher->data);
 }
 
 struct augment_command *
@@ -40,7 +40,7 @@ augment_command_open(const struct augment_options *options, uint64_t seed)
         .name = "views",
         .line = options->command,
         .limit_s = options->limit,
-        .waits = on_wait,
+        .on_wait = on_wait,
         .tool = c,
     };
 
@@ -58,7 +58,7 @@ augment_command_close(struct augment_command *c)
     free(c);
 }
 
-/* There are so many bytes from ->end on. */
+/* Makes room for `bytes` from c->end on. */
 static void
 reserve_bytes(struct augment_command *c, size_t bytes)
 {

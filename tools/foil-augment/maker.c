@@ -15,8 +15,8 @@
 
 #include "maker.h"
 
-/* Reads the vocabulary; ends the tool where that fails, or where no sample has
- * a caption. */
+/* Reads the vocabulary; ends the tool on error, or if no sample has a
+ * caption. */
 static void
 open_text(struct augment_text *text, const struct augment_options *options,
           const struct data_set *set)
@@ -47,7 +47,7 @@ close_text(struct augment_text *text)
     free(text->extra_lengths);
 }
 
-/* Puts what decides the tokens behind the name of a recipe. */
+/* Appends the settings that decide the tokens to a recipe. */
 static void
 append_text_recipe(const struct augment_text *text, char recipe[AUGMENT_RECIPE])
 {
@@ -62,7 +62,7 @@ append_text_recipe(const struct augment_text *text, char recipe[AUGMENT_RECIPE])
              digest_hex(&digest, hex), text->options->text.context);
 }
 
-/* Takes the columns that no row uses from rows of `context` tokens. */
+/* Removes unused columns: rows of `context` tokens get `len`. */
 static void
 drop_columns(int32_t *tokens, size_t n, size_t context, size_t len)
 {
@@ -79,7 +79,7 @@ longest_of(size_t n, const int32_t *lengths, size_t least)
     return least;
 }
 
-/* One caption of each sample. */
+/* Chooses and encodes one caption of each sample. */
 static void
 make_captions(struct augment_text *text, const struct batch *batch,
               uint64_t seed)
@@ -106,7 +106,7 @@ make_captions(struct augment_text *text, const struct batch *batch,
     }
 }
 
-/* Captions that the item names. */
+/* Encodes the captions that the item names. */
 static void
 make_extra(struct augment_text *text, const struct batch *batch, uint64_t seed)
 {
@@ -132,9 +132,9 @@ make_extra(struct augment_text *text, const struct batch *batch, uint64_t seed)
     }
 }
 
-/* Gives a batch one caption of each sample, and the further ones of its item,
- * as tokens.  They last until the next batch.  Ends the tool where the item
- * wants a caption that its sample does not have. */
+/* Adds one caption of each sample, and the extra ones of the item, to the
+ * batch as tokens, valid until the next batch.  Ends the tool if the item names
+ * a caption that its sample does not have. */
 static void
 make_text(struct augment_text *text, uint64_t seed, struct wire_batch *made)
 {
@@ -164,9 +164,9 @@ make_text(struct augment_text *text, uint64_t seed, struct wire_batch *made)
     made->extra_lengths = s ? text->extra_lengths : NULL;
 }
 
-/* Seconds that a piece of the work takes at most, but for a large image;
- * between two signs of life while the spare thread has one. */
-static const double piece_time = 0.001, glance = 0.01;
+/* Most seconds of a piece of work, unless an image is large; seconds between
+ * calls of progress() while the spare thread works. */
+static const double piece_s = 0.001, progress_s = 0.01;
 
 /* A part of a batch: the views of its next samples. */
 struct piece {
@@ -272,8 +272,8 @@ augment_maker_fits(const struct augment_maker *maker,
 }
 
 void
-augment_maker_tell(const struct augment_maker *maker,
-                   const struct wire_item *item, size_t room)
+augment_maker_report(const struct augment_maker *maker,
+                     const struct wire_item *item, size_t room)
 {
     const struct augment_options *options = maker->options;
     const size_t size = options->recipe.size;
@@ -282,7 +282,7 @@ augment_maker_tell(const struct augment_maker *maker,
 
     augment_maker_recipe(maker, recipe);
     say("up to %zu batches at once of %ld x %zu views of %zu x %zu: %.1f "
-        "MiB; up to %ld MiB of decoded pixels are kept; recipe %s",
+        "MiB; up to %ld MiB of decoded pixels are cached; recipe %s",
         room, options->views, item->batch.b, size, size, mib, options->cache,
         recipe);
 }
@@ -298,14 +298,14 @@ report_substitute(struct augment_maker *maker, const struct wire_place *at,
 
     maker->bad = bad;
     maker->watcher.substituted(maker->watcher.data, at, pair, first, why);
-    if ((double)bad > ceil(most * (double)size)) // one of a few is no share
+    if ((double)bad > ceil(most * (double)size)) // a small set may have one
         die("bad samples: %zu of %zu, more than --max-bad %g allows "
             "(foil-data index --decode --bad skip leaves them out); the last: "
             "%s",
             bad, size, most, why->msg);
 }
 
-/* Which of the fixed views these are: as the item says, else drawn by us. */
+/* Sets which of the fixed views to make: those of the item, else drawn here. */
 static void
 choose_variants(struct augment_maker *maker, struct batch *batch)
 {
@@ -328,7 +328,7 @@ choose_variants(struct augment_maker *maker, struct batch *batch)
     batch->view_of = maker->variant;
 }
 
-/* Makes views until it is time to look around, or a sample has a substitute. */
+/* Makes views for piece_s seconds, or until a sample gets a substitute. */
 static void
 make_piece(void *data)
 {
@@ -336,7 +336,7 @@ make_piece(void *data)
     struct augment_maker *maker = piece->maker;
     struct data_gather *g = &maker->gather;
     const size_t substituted = g->batch.n_substituted;
-    const double until = clock_now() + piece_time;
+    const double until = clock_now() + piece_s;
 
     do
         piece->rc = data_gather_next(g, maker->pool, &maker->options->recipe,
@@ -345,20 +345,21 @@ make_piece(void *data)
            clock_now() < until);
 }
 
-/* Has a piece made, at the lowest priority where nobody waits. */
+/* Makes a piece: at the lowest priority, if the trainer does not wait for
+ * it. */
 static void
 do_piece(struct augment_maker *maker, struct piece *piece)
 {
     struct augment_watcher *watcher = &maker->watcher;
 
-    if (!maker->spare || watcher->waits(watcher->data)) {
+    if (!maker->spare || watcher->is_wanted(watcher->data)) {
         make_piece(piece);
     } else {
         spare_start(maker->spare, make_piece, piece);
-        while (!spare_wait(maker->spare, glance))
-            watcher->lives(watcher->data);
+        while (!spare_wait(maker->spare, progress_s))
+            watcher->progress(watcher->data);
     }
-    watcher->lives(watcher->data);
+    watcher->progress(watcher->data);
 }
 
 static void

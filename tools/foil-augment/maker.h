@@ -10,7 +10,7 @@
 #include "augment.h"
 #include "command.h"
 
-/* Captions of a batch as tokens; all zeros where no vocabulary was given. */
+/* Captions of a batch as tokens; all zeros without a vocabulary. */
 struct augment_text {
     const struct augment_options *options;
     const struct data_set *set;
@@ -24,53 +24,54 @@ struct augment_text {
 
 /*
  * A maker turns a plan item into a batch: the images of its ids, decoded, and
- * their augmented views.  It speaks with nobody: what others should hear of
- * goes through the functions of its watcher.
+ * their augmented views.  It uses no sockets: it reports through the callbacks
+ * of its watcher.
  *
- * While nobody waits, images are decoded and views made by a thread of the
- * lowest priority, so that a trainer on the same machine keeps its processor
- * time; as soon as somebody waits, by the caller's.
+ * While the trainer does not wait, a thread of the lowest priority decodes
+ * images and makes views, to leave processor time to a trainer on the same
+ * machine; once it waits, the caller's thread does.
  */
 struct augment_maker {
     const struct augment_options *options;
     struct augment_watcher watcher;
     struct data_set *set;
     struct data_pool *pool;
-    uint64_t seed; /* of the views: ours, mixed with the data set's digest */
-    size_t bad;    /* samples that turned out bad so far */
+    uint64_t seed; /* of the views: --seed mixed with the data set's digest */
+    size_t bad;    /* bad samples so far */
     struct data_gather gather;
-    int64_t *variant; /* [views,b] which of the fixed views, drawn by us */
+    int64_t *variant; /* [views,b] fixed views drawn here */
     size_t variant_room;
     struct augment_text text;
     struct augment_command *command; /* or NULL */
-    int stop;                        /* descriptor that ends a wait for it */
-    struct spare *spare; /* that thread; NULL: all by the caller's */
+    int stop;                        /* descriptor that ends a wait */
+    struct spare *spare;             /* the low-priority thread; NULL: none */
 };
 
-/* Opens the data set; ends the tool where that fails. */
+/* Opens the data set; ends the tool on error. */
 void augment_maker_open(struct augment_maker *maker,
                         const struct augment_options *options);
 void augment_maker_close(struct augment_maker *maker);
 
-/* 0 where the views of an item's batch and its extra images have no more than
- * so many bytes; else -1 with a sentence. */
+/* 0 if the views of an item's batch and its extra images have at most `most`
+ * bytes; else -1 with a sentence. */
 int augment_maker_fits(const struct augment_maker *maker,
                        const struct wire_item *item, size_t most,
                        struct err *err);
 
-/* Says once, before the first batch, what memory `room` of them take. */
-void augment_maker_tell(const struct augment_maker *maker,
-                        const struct wire_item *item, size_t room);
+/* Prints, before the first batch, how much memory `room` batches take. */
+void augment_maker_report(const struct augment_maker *maker,
+                          const struct wire_item *item, size_t room);
 
 /*
- * The batch of an item, as a message.  Ends the tool where too many samples are
- * bad, where the item is for other fixed views than ours, and where a command
- * fails, or is waited for and we are asked to stop.
+ * Returns the batch of an item, as a message.  Ends the tool if too many
+ * samples are bad, the item is for other fixed views, or a command fails; also
+ * at a stop while waiting for the command.
  */
 struct wire_msg *augment_maker_make(struct augment_maker *maker,
                                     const struct wire_item *item);
 
-/* Names what all augmenters of a run must have in common besides the data. */
+/* Writes the recipe: what all augmenters of a run must share besides the
+ * data. */
 void augment_maker_recipe(const struct augment_maker *maker,
                           char recipe[AUGMENT_RECIPE]);
 
@@ -78,9 +79,9 @@ void augment_maker_recipe(const struct augment_maker *maker,
 void augment_maker_sheet(struct augment_maker *maker);
 
 /*
- * serve.c: augment_serve() gets items from a selector and brings their batches
+ * serve.c: augment_serve() gets items from a selector and sends their batches
  * to a trainer (flow/relay.h), until the run is over, --max-items are sent, or
- * a signal comes; it ends the tool where that cannot be.
+ * a signal arrives; ends the tool on error.
  */
 void augment_serve(struct augment_maker *maker, struct stage *stage);
 

@@ -9,7 +9,7 @@
 #include "wire/item.h"
 
 enum {
-    SMALL = 64,    /* up to so many pixels a view is a small one */
+    SMALL = 64,    /* most pixels of a small view's side */
     VIEWS_MAX = 64 /* views of a sample */
 };
 
@@ -47,40 +47,40 @@ static const struct opt opts[] = {
     {"size", 0, OPT_WHOLE, &side, 0, IMAGE_SIZE_MAX, "N",
      "width and height of views; 0: of the recipe"},
     {"view-command", 0, OPT_TEXT, &options.command, 0, 0, "COMMAND",
-     "a program of yours that makes the views, in place of --recipe"},
+     "your program that makes the views, instead of --recipe"},
     {"command-limit", 0, OPT_REAL, &options.limit, 0.1, 1e6, "SECONDS",
-     "time it has for a batch"},
+     "time limit of the command for a batch"},
     {"bad", 0, OPT_CHOICE, &options.policy, 0, 0, "refuse|accept",
      "what to do with a JPEG that decodes with a warning"},
     {"max-bad", 0, OPT_REAL, &options.max_bad, 0, 1, "X",
-     "fail when a larger share of the data set, rounded up, is bad"},
+     "fail if a larger share of the data set, rounded up, is bad"},
     {"max-pixels", 0, OPT_WHOLE, &options.max_pixels, 1, 1e9, "N",
      "refuse images with more pixels"},
     {"cache", 0, OPT_WHOLE, &options.cache, 0, 1e6, "MIB",
      "memory for decoded images"},
     {"room", 0, OPT_WHOLE, &options.room, 1, WIRE_WINDOW_MAX, "N",
-     "items at once, the one in the making included"},
+     "items at once, including the one in work"},
     {"max-items", 0, OPT_WHOLE, &options.max_items, 0, 1e15, "N",
-     "end after so many items; 0: when the run ends"},
+     "end after N items; 0: when the run ends"},
     {"vocabulary", 0, OPT_TEXT, &options.vocabulary, 0, 0, "FILE",
-     "captions, too, as tokens of this vocabulary"},
+     "also send captions, as tokens of this vocabulary"},
     {"context", 0, OPT_WHOLE, &context, 2, WIRE_TOKENS_MAX, "N",
-     "tokens of a caption at most, start and end included"},
+     "most tokens of a caption, including start and end"},
     {"caption", 0, OPT_CHOICE, &options.text.caption, 0, 0, TEXT_CAPTION_WORDS,
-     "which of the captions of a sample"},
+     "which of a sample's captions"},
     {"drop-tokens", 0, OPT_REAL, &options.text.drop, 0, 1, "X",
-     "share of the tokens that is left out at random"},
+     "share of the tokens to drop at random"},
     {"sheet", 0, OPT_TEXT, &options.sheet, 0, 0, "FILE",
      "draw a contact sheet as PNG, and end"},
     {"rows", 0, OPT_WHOLE, &options.rows, 1, 100, "N",
-     "samples down the sheet"},
+     "rows of samples on the sheet"},
     {"columns", 0, OPT_WHOLE, &options.columns, 1, 100, "N",
-     "samples across it"},
+     "columns of samples on the sheet"},
     {"list", 0, OPT_CHOICE, &list, 0, 0, "recipes|fields|options",
      "print all recipes, their fields or the options as JSON, one a line, and "
      "end"},
     {"dry-run", 0, OPT_FLAG, &options.dry, 0, 0, NULL,
-     "check options and DATA, print what views are made, and end"},
+     "check options and DATA, print how views are made, and end"},
     STAGE_KEYS_OPTS(options.stage),
     {0},
 };
@@ -94,7 +94,7 @@ static const struct opt_tool tool = {
     opts,
 };
 
-/* What a recipe has of each field, in the order of the table. */
+/* A recipe's value of each field, in order of the table. */
 static json_t *
 list_fields(const struct image_recipe *recipe)
 {
@@ -145,14 +145,14 @@ choose_recipe(struct image_recipe *recipe)
         recipe->size = (size_t)side;
 }
 
-/* What belongs to the command, and what it takes the place of. */
+/* Checks options that need, or exclude, --view-command. */
 static void
 check_command(void)
 {
     if (!options.command && opt_given(&options.limit))
         opt_misuse("--command-limit belongs to --view-command");
     if (options.command && recipe_spec)
-        opt_misuse("--view-command takes the place of --recipe");
+        opt_misuse("--view-command and --recipe exclude each other");
     if (options.command && options.sheet)
         opt_misuse("--sheet draws views of a recipe");
 }
@@ -210,8 +210,8 @@ augment_recipe(char hex[DIGEST_HEX])
     digest_hex(&digest, hex);
 }
 
-/* The path of the data set from any folder, to be given to free(); links stay,
- * for an index lies beside what was named. */
+/* The absolute path of the data set, which the caller frees.  Links are not
+ * resolved: the index is next to the path on the command line. */
 static char *
 data_path(void)
 {
@@ -234,7 +234,7 @@ augment_making(char *making, size_t room)
                   (json_int_t)options.seed, "views", (json_int_t)options.views,
                   "augmentations", (json_int_t)options.augmentations);
 
-    json_object_set_new(object, "data", json_string(path)); // if it is UTF-8
+    json_object_set_new(object, "data", json_string(path)); // if UTF-8
     if (options.vocabulary)
         json_object_set_new(object, "caption",
                             json_string(opt_choice(&options.text.caption)));

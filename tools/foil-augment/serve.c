@@ -16,13 +16,13 @@
 #include "maker.h"
 
 enum {
-    NAMED_BAD = 10, /* so many bad samples are named on stderr */
+    NAMED_BAD = 10, /* most bad samples named on stderr */
 };
 
-/* Seconds between two looks at what the trainer sent while a batch is made; for
- * which a lost selector is waited for at the end, to send it that the run is
+/* Seconds between checks for the trainer's messages while a batch is made;
+ * seconds to wait for a lost selector at the end, to send it that the run is
  * over. */
-static const double look_every_s = 0.01, part_s = 10;
+static const double poll_s = 0.01, send_over_s = 10;
 
 struct augmenter {
     const struct augment_options *options;
@@ -32,19 +32,19 @@ struct augmenter {
     struct flow_client *plan, *batches;
     struct progress progress;
     long sent;
-    double looked;      /* when we looked last */
-    double beaten;      /* when our state was last put into signs of life */
-    double received;    /* when the trainer sent something last */
-    int busy;           /* there may be another batch to make */
-    int64_t refused;    /* batches, by the trainer */
-    struct tally older; /* snapshots of an older session */
-    int over;           /* the run is, says the trainer, */
-    int dismissed;      /* or the selector */
+    double polled;      /* when keep_contact() last read messages */
+    double beat_at;     /* when the heartbeat's state was last updated */
+    double received;    /* when the trainer last sent a message */
+    int busy;           /* 1: there may be another batch to make */
+    int64_t refused;    /* batches that the trainer refused */
+    struct tally older; /* counts snapshots of an older session */
+    int over;           /* 1: the trainer has sent that the run is over */
+    int dismissed;      /* 1: the selector has */
 };
 
 /*
- * A bad sample got a substitute: tell the selector always,
- * the user the first few times.
+ * Reports a substitute: to the selector always, to the user the first few
+ * times.
  */
 static void
 report_substitute(void *data, const struct wire_place *at,
@@ -61,7 +61,7 @@ report_substitute(void *data, const struct wire_place *at,
             data_name(a->maker->set, (size_t)pair[1]));
 }
 
-/* ---- the relay and its two neighbours ---------------------------------- */
+/* ---- the relay, the trainer and the selector --------------------------- */
 
 static void
 release_item(struct wire_item *item, struct wire_msg *batch)
@@ -106,8 +106,8 @@ forward_next(struct augmenter *a)
                         now);
 }
 
-/* The trainer refuses a batch because of its item: the stage that handed that
- * out takes it back. */
+/* The trainer refuses a batch because of its item: returns the item to the
+ * stage that sent it. */
 static void
 forward_refusal(struct augmenter *a, const struct flow_news *news)
 {
@@ -122,9 +122,9 @@ forward_refusal(struct augmenter *a, const struct flow_news *news)
         say("%s", news->why.msg);
 }
 
-/* The trainer's snapshot.  Nothing restarts a trainer into the past but a clock
- * that was set back: the session before was true by the clock of that time, and
- * is forgotten where it cannot be by ours. */
+/* Handles the trainer's snapshot.  A restarted trainer has an older session
+ * only if its clock was set back.  If the newest session is invalid by this
+ * machine's clock, it is forgotten. */
 static void
 take_snapshot(struct augmenter *a)
 {
@@ -139,15 +139,15 @@ take_snapshot(struct augmenter *a)
     if (next->at.session >= flow_relay_place(a->relay).session)
         return;
     err_set(&why,
-            "the trainer is of an older session, %jd, than one before it, %jd, "
-            "and gets nothing: set the clock of its machine, which is behind, "
-            "or start us and the selector again",
+            "the trainer has an older session, %jd, than an earlier trainer, "
+            "%jd, and gets no batches: set the clock of its machine, which is "
+            "slow, or restart this augmenter and the selector",
             (intmax_t)next->at.session, (intmax_t)newest.session);
     if (tally_add(&a->older, &why))
         say("%s", why.msg);
 }
 
-/* Puts our state into the next sign of life to the trainer. */
+/* Puts this augmenter's state into the next heartbeat to the trainer. */
 static void
 update_beat(struct augmenter *a)
 {
@@ -159,9 +159,9 @@ update_beat(struct augmenter *a)
         .made = a->sent,
     };
 
-    if (now - a->beaten < WIRE_BEAT_EVERY / 2)
+    if (now - a->beat_at < WIRE_BEAT_EVERY / 2)
         return;
-    a->beaten = now;
+    a->beat_at = now;
     if (flow_client_joined(a->plan))
         memcpy(beat.source, flow_client_who(a->plan)->stage,
                sizeof beat.source);
@@ -189,29 +189,29 @@ read_trainer(struct augmenter *a)
     update_beat(a);
 }
 
-/* While a batch is made: reads what the trainer sent, sends signs of life. */
+/* While a batch is made: reads the trainer's messages, sends heartbeats. */
 static void
-show_life(void *data)
+keep_contact(void *data)
 {
     struct augmenter *a = data;
     const double now = clock_now();
 
     wire_beat(a->stage->wire);
-    if (now - a->looked < look_every_s)
+    if (now - a->polled < poll_s)
         return;
-    a->looked = now;
+    a->polled = now;
     read_trainer(a);
 }
 
 static int
-somebody_waits(void *data)
+is_wanted(void *data)
 {
     const struct augmenter *a = data;
 
     return flow_relay_waits(a->relay);
 }
 
-/* Refuses an item whose batch the trainer would not receive: 1. */
+/* Refuses an item if its batch is too large for the trainer: 1. */
 static int
 is_too_large(struct augmenter *a, const struct wire_item *item)
 {
@@ -260,8 +260,7 @@ read_selector(struct augmenter *a)
     forward_next(a);
 }
 
-/* Makes the batch of the lowest item that is wanted: 1, or 0 when there is
- * none. */
+/* Makes the batch of the first wanted item: 1, or 0 if there is none. */
 static int
 make_batch(struct augmenter *a)
 {
@@ -271,7 +270,7 @@ make_batch(struct augmenter *a)
     if (!item)
         return 0;
     if (!a->sent)
-        augment_maker_tell(a->maker, item, (size_t)a->options->room);
+        augment_maker_report(a->maker, item, (size_t)a->options->room);
     snprintf(where, sizeof where, "epoch %" PRId64 " step %" PRId64,
              item->batch.epoch, item->batch.step);
     flow_relay_made(a->relay, augment_maker_make(a->maker, item));
@@ -291,12 +290,12 @@ has_enough(const struct augmenter *a)
 
 static struct flow_client *
 connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
-           const char *given, const char *name)
+           const char *endpoint, const char *name)
 {
     const struct digest digest = data_digest(a->maker->set);
     char hex[DIGEST_HEX];
     struct flow_client_config config = {
-        .endpoint = stage_endpoint(a->stage, given, name),
+        .endpoint = stage_endpoint(a->stage, endpoint, name),
         .role = role,
         .edge = edge,
         .hello = stage_hello("augment", digest_hex(&digest, hex),
@@ -313,8 +312,8 @@ connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
     return client;
 }
 
-/* Whether the trainer waits for an item that the selector does not hand out:
- * to nobody, as the trainer stays where it is. */
+/* Whether the trainer waits for an item that the selector has sent to no
+ * augmenter: the trainer's place does not change. */
 static int
 lacks_item(struct augmenter *a, struct stage_waiting *waiting, double now)
 {
@@ -323,10 +322,10 @@ lacks_item(struct augmenter *a, struct stage_waiting *waiting, double now)
     if (stage_waiting_moved(waiting, &at, now) || flow_relay_items(a->relay) ||
         !flow_relay_waits(a->relay))
         waiting->since = now;
-    return now - waiting->since >= STAGE_SAY_EVERY_S;
+    return now - waiting->since >= STAGE_REPORT_EVERY_S;
 }
 
-/* See stage/stage.h: a peer is not there, or does nothing. */
+/* See stage/stage.h: a peer is missing, or sends nothing. */
 static int
 describe_waits(void *self, struct stage_waiting *waiting, double now,
                struct err who[STAGE_WAITS])
@@ -335,7 +334,8 @@ describe_waits(void *self, struct stage_waiting *waiting, double now,
     struct err plan, batches;
     const int no_plan = flow_client_trouble(a->plan, &plan),
               no_batches = flow_client_trouble(a->batches, &batches),
-              is_silent = !no_batches && now - a->received >= STAGE_SAY_EVERY_S;
+              is_silent =
+                  !no_batches && now - a->received >= STAGE_REPORT_EVERY_S;
     const struct wire_hello *selector = flow_client_who(a->plan);
     int n = 0;
 
@@ -353,13 +353,13 @@ describe_waits(void *self, struct stage_waiting *waiting, double now,
     return n;
 }
 
-/* Sends the selector that the run is over: a lost one as soon as it is back, if
- * that is soon. */
+/* Sends the selector that the run is over; waits for a lost selector for
+ * send_over_s seconds. */
 static void
 send_over(struct augmenter *a)
 {
     const struct wire_end end = {flow_relay_place(a->relay), 1};
-    const double until = clock_now() + part_s;
+    const double until = clock_now() + send_over_s;
 
     if (end.at.session < 0)
         return;
@@ -402,8 +402,8 @@ augment_serve(struct augment_maker *maker, struct stage *stage)
     void *item, *batch;
     struct err err;
 
-    maker->watcher = (struct augment_watcher){report_substitute, show_life,
-                                              somebody_waits, &a};
+    maker->watcher = (struct augment_watcher){report_substitute, keep_contact,
+                                              is_wanted, &a};
     maker->stop = stage->stop;
     a.plan = connect_to(&a, WIRE_EDGE_PLAN, o->filter ? "negatives" : "select",
                         o->plan, o->filter ? "items" : "plan");

@@ -6,7 +6,7 @@
 #include "image/png.h"
 
 const char *
-wanted_output(const char *output, const char *what)
+require_output(const char *output, const char *what)
 {
     if (!output)
         opt_misuse("name the %s with -o FILE", what);
@@ -33,20 +33,22 @@ write_subset(const struct data_set *set, const uint8_t *in_part, uint8_t which,
     struct err err;
 
     data_spare_or_die(set, path);
-    spare_others(path);
+    refuse_overwriting(path);
     if (data_subset(set, in_part, which, path, &err))
         die("%s", err.msg);
 }
 
 void
-spare_others(const char *index)
+refuse_overwriting(const char *index)
 {
     struct stat st;
     struct err err;
 
     if (!stat(index, &st) && S_ISREG(st.st_mode) && st.st_size &&
         data_is_index(index, &err) != 1)
-        opt_misuse("'%s' is there, and is no index: it would be lost", index);
+        opt_misuse("'%s' exists and is no index; choose another name, or "
+                   "remove it",
+                   index);
 }
 
 void

@@ -12,9 +12,9 @@ static long severity = 1, quality = 95, seed = 1;
 static long max_pixels = IMAGE_MAX_PIXELS;
 
 const struct opt corrupt_opts[] = {
-    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "the tar; must be given"},
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "the tar; required"},
     {"kind", 'k', OPT_TEXT, &kind_name, 0, 0, "NAME",
-     "kind of corruption, or all; must be given"},
+     "kind of corruption, or all; required"},
     {"severity", 0, OPT_WHOLE, &severity, 0, IMAGE_SEVERITIES, "N",
      "1 weak to 5 strong; 0: all five"},
     {"quality", 'q', OPT_WHOLE, &quality, 1, 100, "Q", "quality of the JPEGs"},
@@ -26,7 +26,7 @@ const struct opt corrupt_opts[] = {
     {0},
 };
 
-/* What is asked for, as half-open ranges. */
+/* A half-open range of kinds or severities. */
 struct range {
     size_t from, to;
 };
@@ -77,7 +77,7 @@ draw_sheet(const struct data_set *set, struct data_pool *pool)
     free(pixel);
 }
 
-/* What belongs to an image, as files beside it. */
+/* Adds a text of an image as STEM.END. */
 static void
 add_text(struct making *making, const char *stem, const char *end,
          const char *text)
@@ -121,7 +121,7 @@ damage_images(const struct data_set *set, struct data_pool *pool,
     const size_t n = data_size(set);
     struct making making;
 
-    data_spare_or_die(set, wanted_output(output, "tar"));
+    data_spare_or_die(set, require_output(output, "tar"));
     making_start(&making, output, quality,
                  n * (kind.to - kind.from) * (strength.to - strength.from));
     for (size_t k = kind.from; k < kind.to; k++)

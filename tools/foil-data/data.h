@@ -7,8 +7,8 @@
 #include "util/opt.h"
 #include "util/progress.h"
 
-/* The verbs of foil-data: options and what they do with their operands.
- * common.c and the first part of making.c are what they share. */
+/* The verbs of foil-data: a table of options and a function each.  common.c
+ * and the first part of making.c are shared. */
 
 extern const struct opt index_opts[], import_opts[], generate_opts[];
 extern const struct opt split_opts[], longtail_opts[], corrupt_opts[],
@@ -29,19 +29,20 @@ void run_cat(char **operand);
 void run_sheet(char **operand);
 void run_views(char **operand);
 
-/* wanted_output() returns the path of -o, which must be given. */
-const char *wanted_output(const char *output, const char *what);
+/* require_output() returns the path of -o, or ends with misuse if that is
+ * NULL. */
+const char *require_output(const char *output, const char *what);
 
-/* spare_others() ends the process where an index would be written over what is
- * none. */
-void spare_others(const char *index);
+/* refuse_overwriting() ends the process if writing an index would overwrite a
+ * file that is no index. */
+void refuse_overwriting(const char *index);
 
-/* print_cell() prints a tab and a text as one cell of a table, its line ends,
- * tabs and backslashes as \n, \t and \\. */
+/* print_cell() prints a tab and a text as one cell of a table; line ends, tabs
+ * and backslashes become \n, \t and \\. */
 void print_cell(const char *text);
 
-/* write_sheet() writes a picture; where images in it stay white (data/sheet.h)
- * it says how many, and why. */
+/* write_sheet() writes a picture; if images in it stay white (data/sheet.h),
+ * prints how many, and why. */
 void write_sheet(const char *path, const uint8_t *pixel, size_t width,
                  size_t height, size_t white, const struct err *why);
 
@@ -49,7 +50,7 @@ void write_sheet(const char *path, const uint8_t *pixel, size_t width,
 void write_subset(const struct data_set *set, const uint8_t *in_part,
                   uint8_t which, const char *path);
 
-/* A tar in the making, and what it needs at each image. */
+/* A tar that is being written. */
 
 struct making {
     const char *path;
@@ -60,7 +61,7 @@ struct making {
     size_t done;
 };
 
-/* making_start() begins with a tar of about `total` images, -o given. */
+/* making_start() begins a tar of about `total` images. */
 void making_start(struct making *making, const char *path, long quality,
                   size_t total);
 
@@ -71,7 +72,7 @@ void making_add_jpeg(struct making *making, const char *name,
                      const uint8_t *pixel, size_t width, size_t height,
                      size_t channels);
 
-/* making_finish() keeps it; making_give_up() leaves nothing and dies. */
+/* making_finish() completes the tar; making_give_up() removes it and dies. */
 void making_finish(struct making *making);
 _Noreturn void making_give_up(struct making *making, const char *why);
 

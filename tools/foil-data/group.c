@@ -16,9 +16,9 @@ static double levels = 12;
 
 const struct opt group_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "group of each sample, .npy; must be given"},
+     "group of each sample, .npy; required"},
     {"by", 0, OPT_CHOICE, &by, 0, 0, "duplicate|caption|label|file",
-     "what samples have in common; must be given"},
+     "what samples of a group have in common; required"},
     {"bits", 0, OPT_WHOLE, &bits, 0, 15, "N",
      "duplicate: most bits of 64 that differ between hashes"},
     {"levels", 0, OPT_REAL, &levels, 0, 255, "X",
@@ -60,7 +60,7 @@ group_duplicates(struct data_set *set, int64_t *group)
     return groups;
 }
 
-/* How many samples are not alone in their group. */
+/* Counts the samples in groups of two or more. */
 static size_t
 count_grouped(size_t n, const int64_t *group, size_t groups)
 {
@@ -77,7 +77,7 @@ count_grouped(size_t n, const int64_t *group, size_t groups)
 void
 run_group(char **operand)
 {
-    const char *path = wanted_output(output, "list of groups");
+    const char *path = require_output(output, "list of groups");
     struct data_set *set;
     struct data_npy npy = {.type = DATA_I8, .rank = 1, .shape = {0, 1}};
     size_t n, groups;

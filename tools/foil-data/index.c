@@ -10,7 +10,7 @@
 #include "util/progress.h"
 #include "util/series.h"
 
-enum { LOST = 10, NAMED = 8 }; // classes that are named
+enum { LOST = 10, NAMED = 8 }; // most classes in messages
 
 static const char *output, *captions, *columns;
 static int decode, skip_bad;
@@ -18,13 +18,13 @@ static long max_pixels = IMAGE_MAX_PIXELS;
 
 const struct opt index_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "the index; else PATH.foil beside the data"},
+     "the index; PATH.foil by default"},
     {"bad", 0, OPT_CHOICE, &skip_bad, 0, 0, "refuse|skip",
-     "what to do with a file that is no sound image"},
+     "what to do with a damaged image"},
     {"captions", 0, OPT_TEXT, &captions, 0, 0, "FILE",
-     "a table of names and captions, in place of those beside images"},
+     "a table of names and captions, instead of caption files"},
     {"columns", 0, OPT_TEXT, &columns, 0, 0, "SPEC",
-     "what they hold, of the table or else of file lists: name=A,label=B"},
+     "columns of the table, or of file lists: name=A,label=B"},
     {"decode", 0, OPT_FLAG, &decode, 0, 0, NULL,
      "decode each image in full, not only its header: finds cut-off files"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
@@ -32,9 +32,9 @@ const struct opt index_opts[] = {
     {0},
 };
 
-/* PATH.foil, without the slashes behind the name of a folder */
+/* PATH.foil, without trailing slashes of PATH */
 static char *
-path_beside(const char *path)
+index_path(const char *path)
 {
     size_t n = strlen(path);
 
@@ -44,7 +44,7 @@ path_beside(const char *path)
 }
 
 static void
-take_in(struct data_index *index, const char *path)
+add_path(struct data_index *index, const char *path)
 {
     struct progress progress;
     struct err err;
@@ -62,11 +62,11 @@ take_in(struct data_index *index, const char *path)
     progress_clear(&progress);
     if (got < 0)
         die("%s%s", err.msg,
-            added && got != DATA_UNREAD ? " (--bad skip leaves out what is bad)"
+            added && got != DATA_UNREAD ? " (--bad skip leaves out bad files)"
                                         : "");
 }
 
-/* Files of that sort that are skipped. */
+/* Reports the skipped images, or other files. */
 static void
 report_kinds(const struct data_index *index, int pictures, const char *one,
              const char *more)
@@ -81,7 +81,7 @@ report_kinds(const struct data_index *index, int pictures, const char *one,
     free(kinds);
 }
 
-/* Files that are not in the index, though they are not bad. */
+/* Reports files that are not in the index, though they are not bad. */
 static void
 report_skipped(const struct data_index *index)
 {
@@ -116,22 +116,22 @@ name_classes(const struct data_index *index, size_t n)
     return text;
 }
 
-/* What became of all files, where they are not all samples. */
+/* Reports the files, if not all of them are samples. */
 static void
 report_files(const struct data_index_sum *sum)
 {
     if (sum->beside + sum->skipped)
-        say("%zu file%s: %zu image%s, %zu with captions or labels beside them, "
-            "%zu skipped, %zu left out as bad",
+        say("%zu file%s: %zu image%s, %zu with captions or labels, %zu "
+            "skipped, %zu left out as bad",
             sum->files, plural(sum->files), sum->images, plural(sum->images),
             sum->beside, sum->skipped, sum->bad);
     else if (sum->bad)
         say("%zu left out as bad", sum->bad);
     if (sum->hidden)
-        say("%zu hidden, by a dot before the name: not looked at", sum->hidden);
+        say("%zu hidden, with a dot before the name: ignored", sum->hidden);
 }
 
-/* What the index holds. */
+/* Reports the size and the classes of the index. */
 static void
 report_index(const struct data_index *index, const char *to)
 {
@@ -149,7 +149,7 @@ report_index(const struct data_index *index, const char *to)
     free(classes);
 }
 
-/* Says in how many rows of the table something is wrong, and where first. */
+/* Reports how many rows of the table are not used, and the first of them. */
 static void
 report_rows(size_t n, const char *wrong, size_t line)
 {
@@ -159,7 +159,7 @@ report_rows(size_t n, const char *wrong, size_t line)
 }
 
 static void
-say_columns(struct data_index *index)
+set_columns(struct data_index *index)
 {
     struct err err;
 
@@ -173,7 +173,7 @@ read_captions(struct data_index *index)
     struct data_index_rows rows;
     struct err err;
 
-    say_columns(index);
+    set_columns(index);
     if (data_index_table(index, captions, &rows, &err))
         die("%s", err.msg);
     report_rows(rows.empty, "without a caption", rows.empty_line);
@@ -200,7 +200,7 @@ report_captions(const struct data_index *index)
         say("captions beyond the first %d of a sample: %zu left out",
             TEXT_CAPTIONS_MAX, done.many);
     if (done.mended)
-        say("captions with bytes that are no UTF-8: %zu, with U+FFFD for them",
+        say("captions with bytes that are no UTF-8: %zu, replaced by U+FFFD",
             done.mended);
     if (done.broken)
         say("files .json that are no JSON objects: %zu not used", done.broken);
@@ -213,19 +213,19 @@ run_index(char **path)
                                  .decode = decode,
                                  .max_pixels = (size_t)max_pixels};
     struct data_index *index = data_index_new(&how);
-    char *to = output ? mem_text(output) : path_beside(path[0]);
+    char *to = output ? mem_text(output) : index_path(path[0]);
     struct err err;
 
     if (path[1] && !output)
         opt_misuse("several paths make one set: name its index with -o FILE");
     if (!strcmp(path[0], "-") && !output)
-        opt_misuse("a list on standard input has nothing beside it: name its "
-                   "index with -o FILE");
-    spare_others(to);
+        opt_misuse("a list on standard input has no path: name its index with "
+                   "-o FILE");
+    refuse_overwriting(to);
     if (!captions)
-        say_columns(index);
+        set_columns(index);
     for (char **at = path; *at; at++)
-        take_in(index, *at);
+        add_path(index, *at);
     if (captions)
         read_captions(index);
     for (size_t i = 0; data_index_complaint(index, i); i++)
@@ -242,9 +242,9 @@ run_index(char **path)
     for (size_t i = 0; data_index_note(index, i); i++)
         say("%s", data_index_note(index, i));
     if (path[1] && !data_index_sum(index).classes)
-        say("no sample has a label: the folders inside of each PATH are its "
-            "classes, not the PATHs; for these give the folder that they are "
-            "in");
+        say("no sample has a label: classes are the folders inside of each "
+            "PATH, not the PATHs; to make these the classes, give the folder "
+            "that contains them");
     report_index(index, to);
     data_index_free(index);
     free(to);

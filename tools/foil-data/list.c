@@ -97,7 +97,7 @@ static int where;
 
 const struct opt list_opts[] = {
     {"where", 0, OPT_FLAG, &where, 0, 0, NULL,
-     "and in which file the image is, from which byte on"},
+     "also print the file of each image, and its offset in bytes"},
     {0},
 };
 

@@ -15,7 +15,7 @@ making_start(struct making *making, const char *path, long quality,
 {
     struct err err;
 
-    *making = (struct making){.path = wanted_output(path, "tar"),
+    *making = (struct making){.path = require_output(path, "tar"),
                               .quality = (int)quality};
     making->pack = data_pack_open(path, &err);
     if (!making->pack)
@@ -72,7 +72,7 @@ static long quality = 95, size = 32, seed = 1, limit, from;
 static int coarse;
 
 const struct opt generate_opts[] = {
-    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "the tar; must be given"},
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "the tar; required"},
     {"quality", 'q', OPT_WHOLE, &quality, 1, 100, "Q", "quality of the JPEGs"},
     {"size", 0, OPT_WHOLE, &size, 8, 4096, "N", "images are N x N"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of the random numbers"},
@@ -105,9 +105,9 @@ run_generate(char **operand)
 }
 
 const struct opt import_opts[] = {
-    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "the tar; must be given"},
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "the tar; required"},
     {"quality", 'q', OPT_WHOLE, &quality, 1, 100, "Q", "quality of the JPEGs"},
-    {"limit", 'n', OPT_WHOLE, &limit, 0, 1e14, "N", "take N images; 0 is all"},
+    {"limit", 'n', OPT_WHOLE, &limit, 0, 1e14, "N", "take N images; 0: all"},
     {"from", 0, OPT_WHOLE, &from, 0, 1e14, "N", "leave out the first N"},
     {"classes", 0, OPT_TEXT, &classes, 0, 0, "FILE",
      "names of the classes, one a line"},
@@ -127,7 +127,7 @@ form_of(const char *name)
     return form;
 }
 
-/* The next image that is wanted: 0 at the end. */
+/* Reads the next image after the first `from`: 0 at the end. */
 static int
 next_image(struct data_import *import, struct making *making,
            struct data_picture *picture)
@@ -157,7 +157,7 @@ run_import(char **operand)
 
     while (operand[1 + how.files])
         how.files++;
-    wanted_output(output, "tar");
+    require_output(output, "tar");
     import = data_import_open(&how, &err);
     if (!import)
         die("%s", err.msg);

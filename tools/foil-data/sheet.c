@@ -17,11 +17,11 @@ static long max_pixels = IMAGE_MAX_PIXELS;
 
 const struct opt sheet_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "the picture, PNG; must be given"},
+     "the picture, PNG; required"},
     {"rows", 0, OPT_WHOLE, &rows, 1, 1000, "N",
-     "most lists; of more, N spread evenly are drawn"},
+     "most lists; of more, draws N at even distances"},
     {"columns", 0, OPT_WHOLE, &columns, 1, 100, "N",
-     "most images beside the first of each list"},
+     "most images after the first of each list"},
     {"size", 0, OPT_WHOLE, &size, 8, 512, "N", "width and height of an image"},
     {"names", 0, OPT_CHOICE, &files, 0, 0, "class|file",
      "what is written below an image"},
@@ -30,12 +30,12 @@ const struct opt sheet_opts[] = {
     {0},
 };
 
-/* The set of the first image of each list, and that of the others. */
+/* The data sets of the first image of each list, and of the others. */
 struct sets {
     struct data_set *first, *rest;
 };
 
-/* The class of an image, NULL where it has none. */
+/* The class of an image, or NULL. */
 static const char *
 class_of(const struct data_set *set, int64_t id)
 {
@@ -54,8 +54,8 @@ file_of(const struct data_set *set, int64_t id)
     return slash ? slash + 1 : name;
 }
 
-/* How an image is framed: green where it is of the class of the first one, by
- * name, red where of another, and not where either has none. */
+/* The frame of an image: 1 green, it has the same class name as the first; 2
+ * red, another class; 0 none, one of them has no class. */
 static char
 frame_of(const char *first, const char *class)
 {
@@ -64,7 +64,7 @@ frame_of(const char *first, const char *class)
     return strcmp(first, class) ? 2 : 1;
 }
 
-/* Reads the numbers of a line, which ends with a zero. */
+/* Reads the sample numbers of a line. */
 static void
 read_list(const struct sets *sets, char *line, size_t number,
           struct data_sheet_list *list)
@@ -99,7 +99,7 @@ read_list(const struct sets *sets, char *line, size_t number,
         die("line %zu of the lists is empty", number);
 }
 
-/* The lines of a text, each ended by a zero; to be given to free(). */
+/* Splits a text into lines; the caller frees the array. */
 static char **
 lines_of(char *text, size_t *n)
 {
@@ -153,7 +153,7 @@ measure_list(const struct data_sheet_list *list, struct data_sheet *sheet)
         sheet->letters = letters;
 }
 
-/* Reads those lists that are drawn, and draws them. */
+/* Reads and draws at most --rows lists. */
 static void
 draw_lines(const struct sets *sets, char **line, size_t n)
 {
@@ -184,20 +184,20 @@ run_sheet(char **operand)
     struct err err;
     char *text, **line;
 
-    wanted_output(output, "picture");
+    require_output(output, "picture");
     sets.rest = data_open_or_die(operand[0], 0);
     sets.first = operand[1] ? data_open_or_die(operand[1], 0) : sets.rest;
     data_spare_or_die(sets.rest, output);
     data_spare_or_die(sets.first, output);
     if (isatty(STDIN_FILENO))
-        say("reads lists of numbers of samples from the terminal, up to "
-            "Ctrl-D; 'foil eval neighbours' prints such");
+        say("reading lists of sample numbers from the terminal, up to Ctrl-D, "
+            "such as 'foil eval neighbours' prints");
     text = file_read("/dev/stdin", MAX_BYTES, &len, &err);
     if (!text)
         die("%s", err.msg);
     line = lines_of(text, &n);
     if (!n)
-        die("there are no lists: want lines of numbers of samples, such as "
+        die("there are no lists: want lines of sample numbers, such as "
             "'foil-eval neighbours' prints");
     draw_lines(&sets, line, n);
     free(line);

@@ -47,9 +47,9 @@ static double factor = .01;
 
 const struct opt longtail_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "the index of the subset; must be given"},
+     "the index of the subset; required"},
     {"factor", 0, OPT_REAL, &factor, 1e-6, 1e6, "X",
-     "size of the last class over that of the first; above 1 they rise"},
+     "size of the last class over the first's; above 1: sizes increase"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of the random numbers"},
     {0},
 };
@@ -57,13 +57,13 @@ const struct opt longtail_opts[] = {
 void
 run_longtail(char **operand)
 {
-    const char *path = wanted_output(output, "index");
+    const char *path = require_output(output, "index");
     struct data_set *set = data_open_or_die(operand[0], 0);
     uint8_t *in_part = mem_array(data_size(set), 1);
     size_t kept;
 
     if (!data_classes(set))
-        die("'%s' has no labels, so no class to thin out", operand[0]);
+        die("'%s' has no labels; longtail needs classes", operand[0]);
     kept = data_longtail(set, factor, (uint64_t)seed, in_part);
     write_subset(set, in_part, 1, path);
     say("'%s': %zu of %zu sample%s", path, kept, data_size(set),

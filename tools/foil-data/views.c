@@ -12,17 +12,17 @@ static long step, rows;
 
 const struct opt views_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "the picture, PNG; must be given"},
+     "the picture, PNG; required"},
     {"step", 0, OPT_WHOLE, &step, 0, 1e12, "N",
-     "which step of the run, from 1; 0: the newest"},
+     "step of the run, from 1; 0: the newest"},
     {"data", 0, OPT_TEXT, &data, 0, 0, "DATA",
-     "the data set, if it is not where the augmenters had it"},
+     "the data set, if it has moved since the run"},
     {"rows", 0, OPT_WHOLE, &rows, 0, 1e5, "N",
-     "images down the picture; 0: as many as make it about square"},
+     "rows of images; 0: so many that the picture is about square"},
     {0},
 };
 
-/* Chooses rows and columns for so many images. */
+/* Chooses rows and columns for `images` images. */
 static void
 lay_out(struct data_sheet *sheet, size_t images,
         const struct image_recipe *recipe)
@@ -39,8 +39,8 @@ lay_out(struct data_sheet *sheet, size_t images,
         opt_misuse("the picture would have %zu x %zu pixels", width, height);
 }
 
-/* Draws an image of the batch and so many rows of it, `stride` apart, as place
- * `place`: 0, or -1 where it stays white. */
+/* Draws image `place` of the batch, and its views, at that place of the sheet:
+ * 0, or -1 if it stays white. */
 static int
 draw_image(struct run_views *views, const struct run_shown *shown,
            const struct data_sheet *sheet, size_t place, uint8_t *view,
@@ -93,7 +93,7 @@ run_views(char **operand)
     struct run_shown shown;
     struct err err;
 
-    wanted_output(output, "picture");
+    require_output(output, "picture");
     if (run_views_step(views, step, &shown, &err))
         die("%s", err.msg);
     data_spare_or_die(run_views_set(views), output);
@@ -101,6 +101,6 @@ run_views(char **operand)
     say("step %jd: step %jd of epoch %jd, %zu images%s", (intmax_t)shown.total,
         (intmax_t)shown.batch.step, (intmax_t)shown.batch.epoch,
         shown.batch.b + shown.batch.extra.n,
-        shown.batch.extra.n ? ", further ones among them" : "");
+        shown.batch.extra.n ? ", including extra ones" : "");
     run_views_close(views);
 }

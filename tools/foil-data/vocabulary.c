@@ -13,14 +13,15 @@ static long size = 8192, min = 2;
 
 const struct opt vocabulary_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "the vocabulary; must be given"},
-    {"size", 0, OPT_WHOLE, &size, BYTES, CLIP, "N", "tokens at most"},
+     "the vocabulary; required"},
+    {"size", 0, OPT_WHOLE, &size, BYTES, CLIP, "N", "most tokens"},
     {"min", 0, OPT_WHOLE, &min, 1, 1e15, "N",
      "merge no pair that occurs less often"},
     {0},
 };
 
-/* Counts the words of all captions; how many samples have some. */
+/* Counts the words of all captions; returns the number of samples with
+ * captions. */
 static size_t
 count_captions(struct text_merges *merges, const char *path)
 {
@@ -41,7 +42,7 @@ count_captions(struct text_merges *merges, const char *path)
 void
 run_vocabulary(char **data)
 {
-    const char *path = wanted_output(output, "vocabulary");
+    const char *path = require_output(output, "vocabulary");
     struct text_merges *merges = text_merges_new();
     struct text_vocabulary *vocabulary;
     size_t captioned = 0, len;

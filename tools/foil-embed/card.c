@@ -130,8 +130,8 @@ put_lines(FILE *to, const struct embed_card *card)
     fprintf(to, "```\n\n");
 }
 
-/* What trained it, as the run remembers it; a line KEY VALUE each, of an
- * absolute path, which is the author's, the last part alone. */
+/* Writes the command of the run, a line KEY VALUE each.  Of an absolute path,
+ * which is only valid for the author, writes the last part. */
 static void
 put_command(FILE *to, const char *run)
 {
@@ -152,7 +152,8 @@ put_command(FILE *to, const char *run)
     setting_release(&command);
 }
 
-/* The numbers of an object, and of objects in it, a row of a table each. */
+/* Writes the numbers of an object, and of nested objects, as rows of a
+ * table. */
 static void
 put_numbers(FILE *to, const char *before, json_t *object)
 {
@@ -171,7 +172,7 @@ put_numbers(FILE *to, const char *before, json_t *object)
     }
 }
 
-/* The last result. */
+/* Writes the last result. */
 static void
 put_results(FILE *to, const char *run)
 {

@@ -14,16 +14,16 @@
 
 enum { FILE_MOST = 1 << 26 }; // bytes of a vocabulary
 
-/* The files that only a pair's folder has. */
+/* Files that only exist for a pair of image and text encoder. */
 enum { PAIR_CONFIG, PAIR_MODEL, PAIR_VOCABULARY, N_OF_PAIRS };
 static const char *const of_pairs[N_OF_PAIRS] = {
     "open_clip_config.json", "open_clip_model.safetensors", "vocabulary.txt"};
 
-/* A job on its way. */
+/* The state of a job. */
 struct work {
     const struct embed_folder_job *job;
-    struct nn_model image, text; /* text.net: NULL where there is none */
-    const char *timm;            /* timm's name of such an encoder; or NULL */
+    struct nn_model image, text; /* text.net NULL: no text encoder */
+    const char *timm;            /* timm's name of the encoder; or NULL */
     struct embed_sizes sizes;    /* of a vit */
 };
 
@@ -52,7 +52,7 @@ write_object(const struct work *work, const char *name, json_t *object)
 
 /* ---------------------------------------------------------------- tensors */
 
-/* What is called otherwise in timm than in torchvision. */
+/* Names in torchvision that differ in timm. */
 static const char *const in_timm[][2] = {
     {"conv_proj", "patch_embed.proj"},
     {"class_token", "cls_token"},
@@ -66,7 +66,7 @@ static const char *const in_timm[][2] = {
     {".mlp.3", ".mlp.fc2"},
 };
 
-/* To be given to free(). */
+/* Returns timm's name of a tensor, which the caller frees. */
 static char *
 name_in_timm(const char *name)
 {
@@ -85,7 +85,7 @@ name_in_timm(const char *name)
     return text;
 }
 
-/* Tensors on their way to a file. */
+/* Tensors to write to a file. */
 struct tensors {
     struct nn_array *array;
     size_t n, room;
@@ -99,8 +99,8 @@ add_tensor(struct tensors *to, const char *name, size_t rank,
     nn_array_init(&to->array[to->n++], name, "F32", rank, shape, data);
 }
 
-/* Those of a net, those of images by timm's names behind a prefix; of its head
- * only where that has a prefix. */
+/* Adds the tensors of a net; with a prefix, under timm's names after the
+ * prefix; those of its head only if `head`, their prefix, is not NULL. */
 static void
 add_tensors(struct tensors *to, const struct nn_model *model,
             const char *prefix, const char *head)
@@ -151,7 +151,7 @@ list_three(const float *x)
     return json_pack("[f,f,f]", (double)x[0], (double)x[1], (double)x[2]);
 }
 
-/* What timm's function that makes such an encoder is to be told. */
+/* The arguments of timm's function that makes the encoder. */
 static json_t *
 list_arguments(const struct work *work)
 {
@@ -185,7 +185,7 @@ describe_pretrained(const struct work *work)
                      licence ? licence : "unknown");
 }
 
-/* config.json: what hubconf.py reads, and timm where it has such an encoder. */
+/* config.json, for hubconf.py, and for timm if it has such an encoder. */
 static json_t *
 describe_config(const struct work *work)
 {
@@ -228,7 +228,7 @@ find_timm(struct work *work)
 
 /* -------------------------------------------------------------- open_clip */
 
-/* log(1/tau): what was learnt, or what was given. */
+/* log(1/tau): learned, or of the option. */
 static float
 find_scale(const struct work *work)
 {
@@ -293,7 +293,7 @@ copy_vocabulary(const struct work *work)
     free(path);
 }
 
-/* Writes both encoders for open_clip: 1 where it has such ones. */
+/* Writes both encoders for open_clip: 1, or 0 if it has no such encoders. */
 static int
 write_pair(struct work *work)
 {
@@ -324,7 +324,7 @@ open_models(struct work *work)
         (job->average && nn_average_use(&work->image, &err)))
         die("%s", err.msg);
     if (nn_net_kind(work->image.net) != NN_IMAGES)
-        die("'%s' reads no images: its %s has no use in a folder",
+        die("'%s' reads no images: its %s cannot be exported as a folder",
             job->checkpoint, work->image.spec.arch);
     if (!json_is_object(json_object_get(work->image.config, "text")))
         return;
@@ -333,10 +333,11 @@ open_models(struct work *work)
         die("%s", err.msg);
 }
 
-/* Makes the folder, or takes that of an earlier export, of which the files that
- * only pairs have must not stay; never one with a card of somebody else's. */
+/* Makes the folder, or reuses that of an earlier export and removes the files
+ * that only pairs have.  Refuses a folder with a README.md of another
+ * origin. */
 static void
-take_folder(const struct work *work)
+prepare_folder(const struct work *work)
 {
     const char *folder = work->job->folder;
     char *card = mem_format("%s/README.md", folder);
@@ -344,8 +345,8 @@ take_folder(const struct work *work)
     struct err err;
 
     if (file_exists(card) && !file_exists(ours))
-        die("'%s' has a README.md that no --export wrote: name a folder of its "
-            "own",
+        die("'%s' has a README.md that --export did not write: name another "
+            "folder",
             folder);
     if (file_mkdir(folder, 0777, &err))
         die("%s", err.msg);
@@ -370,7 +371,7 @@ embed_folder_job(const struct embed_folder_job *job)
 
     open_models(&work);
     find_timm(&work);
-    take_folder(&work);
+    prepare_folder(&work);
     add_tensors(&tensors, &work.image, "", NULL);
     write_tensors(&work, "model.safetensors", &tensors);
     write_object(&work, "config.json", describe_config(&work));
@@ -387,12 +388,12 @@ embed_folder_job(const struct embed_folder_job *job)
     write_text(&work, "README.md", card);
     free(card);
     if (!work.timm)
-        say("timm has no such encoder: '%s' opens in PyTorch, as its README.md "
-            "says",
+        say("timm has no such encoder: '%s' opens in PyTorch, see its "
+            "README.md",
             job->folder);
     if (work.text.net && !pair)
         say("open_clip has no such pair of encoders: --captions --export FILE "
-            "writes that of texts");
+            "writes the text encoder");
     nn_model_release(&work.image);
     if (work.text.net)
         nn_model_release(&work.text);

@@ -4,7 +4,7 @@
     features = net(prepare(image)[None])    # prepare: of the same call, "prepare"
 
 It is an ordinary module with trained weights, in evaluation mode: net.train() and an
-optimiser train it on.  It needs PyTorch alone; prepare() needs torchvision.
+optimiser continue its training.  It needs only PyTorch; prepare() needs torchvision.
 """
 import json
 import os
@@ -66,7 +66,7 @@ class _Block(nn.Module):
 
 
 class _ResNet(nn.Module):
-    """As torchvision names it, without fc; of any width, and with either stem."""
+    """With torchvision's names, without fc; of any width, with either stem."""
 
     def __init__(self, o):
         super().__init__()
@@ -111,7 +111,7 @@ class _Layer(nn.Module):
 
 
 class _ViT(nn.Module):
-    """As timm names it."""
+    """With timm's names."""
 
     def __init__(self, o):
         super().__init__()
@@ -161,7 +161,7 @@ def encoder():
 
 
 def prepare():
-    """What makes the encoder's input of an image of PIL."""
+    """Returns a transform from a PIL image to the encoder's input."""
     from torchvision import transforms as t
     o = _about()
     size = [o["height"], o["image_width"]]

@@ -63,9 +63,9 @@ write_names(FILE *to, const struct data_features *f, const struct data_set *set)
 }
 
 /*
- * Writes features for the projector of TensorBoard, which shows them as points,
- * or ends the tool: in a folder, made where it is not there, tensors.tsv, a row
- * a line; metadata.tsv, of each its id, class and file; and
+ * Writes features for TensorBoard's projector, which shows them as points, or
+ * ends the tool.  Creates the folder if needed, with tensors.tsv, a row a line;
+ * metadata.tsv, with id, class and file of each row; and
  * projector_config.pbtxt, which names both.
  */
 static void
@@ -97,11 +97,11 @@ write_projector(const char *folder, const struct data_features *features,
     }
 }
 
-/* A job on its way. */
+/* The state of a job. */
 struct work {
     const struct embed_image_job *job;
     struct data_set *set;
-    struct image_recipe recipe; /* of random views, if job->recipe is given */
+    struct image_recipe recipe; /* of random views, if job->recipe is set */
     uint64_t seed;              /* mixed with the data set's digest */
     struct data_bytes bytes;
     struct image_decoder *decoder;
@@ -109,8 +109,7 @@ struct work {
     struct image_scratch *scratch;
     struct nn_model model;
     size_t size;  /* of an image */
-    int32_t *ids; /* [batch] rows of a table that the images at a time are; or
-                     NULL */
+    int32_t *ids; /* [batch] rows of an embedding table; or NULL */
 };
 
 static void
@@ -125,11 +124,10 @@ open_images(struct work *work)
     work->seed = data_seed(work->set, (uint64_t)job->seed);
 }
 
-/* Makes the view of a sample, [size,size,3], or puts its id in a table in place
- * i: 0, -1 for an image that is bad, or DATA_UNREAD. */
+/* Makes the view of a sample, [size,size,3], or sets ids[i] for a table: 0, -1
+ * for a bad image, or DATA_UNREAD. */
 static int
-bring_view(struct work *work, size_t id, size_t i, uint8_t *out,
-           struct err *err)
+load_view(struct work *work, size_t id, size_t i, uint8_t *out, struct err *err)
 {
     struct err why;
     int rc;
@@ -155,7 +153,7 @@ bring_view(struct work *work, size_t id, size_t i, uint8_t *out,
     return 0;
 }
 
-/* Puts the size, where it is given, into the spec of an encoder. */
+/* Sets the size in the spec of an encoder, if the job has one. */
 static void
 set_size(struct nn_spec *spec, void *data)
 {
@@ -191,14 +189,14 @@ open_model(struct work *work)
         die("%s", err.msg);
 }
 
-/* Numbers of an image. */
+/* Numbers in an image. */
 static size_t
 pixels_of(const struct work *work)
 {
     return work->size * work->size * 3;
 }
 
-/* The features of n images, [n,size,size,3], go to x [n,d]. */
+/* Writes the features of n images, [n,size,size,3], to x [n,d]. */
 static void
 embed_batch(const struct work *work, size_t n, const uint8_t *images, float *x)
 {
@@ -226,19 +224,19 @@ width_of(const struct work *work)
                            : nn_net_features(work->model.net);
 }
 
-/* Leaves out an image that is bad, if that is allowed. */
+/* Reports a bad image; dies unless --bad skip allows it. */
 static void
 skip_image(const struct embed_image_job *job, int rc, const struct err *err)
 {
     if (rc == DATA_UNREAD)
         die("%s", err->msg);
     if (!job->skip)
-        die("%s (--bad skip leaves out what is bad)", err->msg);
+        die("%s (--bad skip leaves out bad images)", err->msg);
     say("%s", err->msg);
 }
 
-/* Where the part of the samples begins that this job is about, or the one that
- * so many parts later. */
+/* The first sample of this job's part, or of the part `later` parts after
+ * it. */
 static size_t
 begin_of(const struct work *work, size_t later)
 {
@@ -249,7 +247,7 @@ begin_of(const struct work *work, size_t later)
     return all / parts * part + (part < all % parts ? part : all % parts);
 }
 
-/* Embeds all samples; returns how many were skipped. */
+/* Embeds all samples; returns the number of skipped ones. */
 static size_t
 embed_all(struct work *work, struct data_features *f)
 {
@@ -266,7 +264,7 @@ embed_all(struct work *work, struct data_features *f)
     progress_start(&progress, "images", 0, (double)all);
     for (size_t id = first; id < end; id++) {
         const int rc =
-            bring_view(work, id, waiting, pixels + waiting * each, &err);
+            load_view(work, id, waiting, pixels + waiting * each, &err);
 
         if (rc) {
             progress_clear(&progress);
@@ -300,7 +298,7 @@ layer_of(const struct embed_image_job *job)
     return job->head ? "z" : "h";
 }
 
-/* How the features were made: x.json. */
+/* Describes how the features were made, for x.json. */
 static json_t *
 describe_job(const struct work *work, size_t skipped)
 {
@@ -335,8 +333,7 @@ static void
 check_view(const struct work *work)
 {
     if (work->job->view && !work->job->recipe && !work->ids)
-        opt_misuse("--view %ld is a random view: --recipe says by what it is "
-                   "made",
+        opt_misuse("--view %ld is a random view: add --recipe, which makes it",
                    work->job->view);
 }
 

@@ -22,21 +22,21 @@ static const char vocabulary_name[] = "vocabulary.txt";
 enum { TOKENS_MOST = 1 << 16 }; // of a text
 
 /*
- * Texts, embedded by the encoder of texts of a checkpoint, or without one: 1
- * for each token of the vocabulary that a text has, 0 for the others.  Texts
- * that are equal after normalisation are one group; texts whose rows of tokens
- * are equal are encoded once, so that their embeddings are equal to the bit.
+ * Texts, embedded by the text encoder of a checkpoint; without one, features
+ * are 1 for each token of the vocabulary in a text, 0 for others.  Texts that
+ * are equal after normalisation form one group.  Texts with equal rows of
+ * tokens are encoded once, so their embeddings are bitwise equal.
  */
 struct texts {
     struct nn_model model;
     struct text_vocabulary *vocabulary;
-    size_t context, batch; /* tokens of a row at most; rows at a time */
+    size_t context, batch; /* most tokens in a row; rows at a time */
     int head; /* 1: embeddings, 0: features before the projection */
 
     size_t n, rooms[4];
-    int64_t *owner;  /* [n] what each text belongs to, as the caller says */
+    int64_t *owner;  /* [n] the caller's id of each text */
     size_t *offset;  /* [n + 1] of its tokens */
-    int32_t *token;  /* all of them, whole, without start and end */
+    int32_t *token;  /* of all texts, uncut, without start and end */
     int32_t *buffer; /* of one text */
 };
 
@@ -48,8 +48,8 @@ grow_texts(struct texts *texts)
     texts->offset[0] = 0;
 }
 
-/* Reads encoder and vocabulary of a checkpoint, with average that of the mean
- * of its weights (nn/average.h); ends the tool where that fails. */
+/* Reads encoder and vocabulary of a checkpoint; average: with averaged weights
+ * (nn/average.h).  Ends the tool on error. */
 static void
 open_texts(struct texts *texts, const char *checkpoint, size_t batch, int head,
            int average)
@@ -126,10 +126,10 @@ collect_text(struct texts *texts, const char *text, size_t len, int64_t owner)
 
 /* ------------------------------------------------------------ equal texts */
 
-/* The tokens of a text; of a row no more than fit between start and end. */
+/* The tokens of a text, possibly cut to the length of a row. */
 struct text {
     const int32_t *token;
-    size_t n, i; /* i: which text it is */
+    size_t n, i; /* i: index of the text */
 };
 
 static int
@@ -154,8 +154,8 @@ by_tokens_then_number(const void *a, const void *b)
     return differ ? differ : (x->i > y->i) - (x->i < y->i);
 }
 
-/* Which text is the first that is equal, for each, by its first `most` tokens:
- * [n], to be freed. */
+/* For each text, the index of the first text with the same first `most`
+ * tokens: [n], to be freed. */
 static int64_t *
 first_equal(const struct texts *texts, size_t most)
 {
@@ -179,7 +179,7 @@ first_equal(const struct texts *texts, size_t most)
 
 /* --------------------------------------------------------------- encoding */
 
-/* Rows on their way through the encoder. */
+/* Rows to encode together. */
 struct packed {
     size_t n;
     size_t *offset, *which; /* [batch + 1]; [batch] the text of each row */
@@ -217,7 +217,8 @@ encode_texts(const struct texts *texts, struct packed *p,
     p->n = 0;
 }
 
-/* Encodes the first of those whose rows are equal, and copies it to them. */
+/* Encodes the first text of each group with equal rows, and copies its
+ * embedding to the others. */
 static void
 encode_all(const struct texts *texts, struct data_features *f)
 {
@@ -268,8 +269,8 @@ width_of(const struct texts *texts)
     return texts->head ? nn_net_dim(net) : nn_net_features(net);
 }
 
-/* Embeds all that were added: x, ids (the owners) and same of the features, to
- * be released. */
+/* Embeds all collected texts: sets x, ids (the owners) and same of the
+ * features, which the caller releases. */
 static void
 embed_texts(const struct texts *texts, struct data_features *features)
 {
@@ -312,7 +313,7 @@ add_all_captions(struct texts *texts, const struct data_set *set)
     return without;
 }
 
-/* Calls add() with each line of a file, without its end. */
+/* Calls add() with each line of a file, without '\n'. */
 static void
 each_line(const char *path,
           void (*add)(void *self, const char *line, size_t len, size_t i),
@@ -347,17 +348,18 @@ add_line(void *self, const char *line, size_t len, size_t i)
 
 /* ---------------------------------------------------------------- classes */
 
-/* A class on its way through the templates. */
+/* Arguments of add_template(). */
 struct naming {
     struct texts *texts;
     const struct data_classes *classes;
-    char **words; /* [classes] in place of the name; NULL: the name */
+    char **words; /* [classes] used instead of the name; NULL: the name */
     const char *path;
 };
 
 /*
- * Takes what stands behind the tabs of `len` bytes of lines out of them: the
- * words of each line, NULL where it has no tab; to be freed, n lines of them.
+ * Removes the text after the first tab of each line from `len` bytes of lines.
+ * Returns these texts, [n], NULL for a line without a tab; the caller frees
+ * all.
  */
 static char **
 take_words(char *text, size_t *len, size_t *n)
@@ -391,7 +393,7 @@ take_words(char *text, size_t *len, size_t *n)
     return words;
 }
 
-/* Adds a template with each of the names in it. */
+/* Adds a template with the name of each class in it. */
 static void
 add_template(void *self, const char *line, size_t len, size_t i)
 {
@@ -415,7 +417,7 @@ add_template(void *self, const char *line, size_t len, size_t i)
     }
 }
 
-/* The mean of the unit rows of each class, of unit length. */
+/* Computes the mean of the unit rows of each class, scaled to unit length. */
 static void
 gather_classes(const struct data_features *texts, size_t classes,
                struct data_features *f)
@@ -471,7 +473,7 @@ make_classes(struct texts *texts, const char *path, const char *templates,
 
 /* -------------------------------------------------------------------- job */
 
-/* How the features were made: x.json. */
+/* Describes how the features were made, for x.json. */
 static json_t *
 describe_job(const struct embed_text_job *job, const struct texts *texts,
              size_t without)
@@ -510,8 +512,7 @@ add_captions(struct texts *texts, const char *path, const char *output)
     if (without)
         say("samples without a caption: %zu of %zu", without, data_size(set));
     if (!texts->n)
-        die("'%s' has no caption: foil-data(1) says how captions get into an "
-            "index",
+        die("'%s' has no caption: see foil-data(1) on captions in an index",
             path);
     data_close(set);
     return without;

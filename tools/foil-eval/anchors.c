@@ -7,7 +7,7 @@
 #include "eval/column.h"
 #include "util/mem.h"
 
-enum { TOGETHER = 64 }; // anchors, between two looks at the progress
+enum { TOGETHER = 64 }; // anchors between two updates of the progress line
 
 static const double usual_tau = 0.2;
 
@@ -17,36 +17,36 @@ static const char *column = "tau", *learnt_file, *output, *sheet, *images;
 
 static const struct opt anchors_own[] = {
     {"tau", 0, OPT_REAL, &tau, 1e-4, 1e4, "X",
-     "temperature of the softmax; else the learnt one, else 0.2"},
+     "temperature of the softmax [the learned one, else 0.2]"},
     {"rho", 0, OPT_REAL, &rho, 1e-6, 100, "X",
-     "KL divergence from uniform that the exact temperature has"},
+     "KL divergence from uniform at the exact temperature"},
     {"anchors", 0, OPT_WHOLE, &most, 0, 1e9, "N",
-     "rows that are measured, drawn by the seed; 0: all"},
+     "rows to measure, drawn by the seed; 0: all"},
     {"neighbours", 'k', OPT_WHOLE, &nearest, 1, EVAL_NEAREST_MAX, "K",
-     "nearest negatives, by which density goes and which are shown"},
+     "nearest negatives, for the density and for pictures"},
     {"column", 0, OPT_TEXT, &column, 0, 0, "NAME",
      "name of the temperature in the checkpoint"},
     {"learnt", 0, OPT_TEXT, &learnt_file, 0, 0, "FILE",
      "temperatures of the samples, .npy, instead of those"},
     {"anchor", 0, OPT_WHOLE, &one, 0, 1e15, "SAMPLE",
-     "print and draw the softmax of this sample's first view alone"},
+     "print and draw only the softmax of this sample's first view"},
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "write all that was measured of each anchor, as .csv"},
-    {"plot", 0, OPT_TEXT, &given.plot, 0, 0, "FILE",
-     "draw it as PNG, and keep the script"},
+     "write all measures of each anchor, as .csv"},
+    {"plot", 0, OPT_TEXT, &common_options.plot, 0, 0, "FILE",
+     "draw as PNG, and save the script"},
     {"sheet", 0, OPT_TEXT, &sheet, 0, 0, "FILE",
      "draw the anchors of extreme temperature and their negatives, PNG"},
     {"extreme", 0, OPT_WHOLE, &extreme, 1, 100, "N",
-     "how many of each end are listed and drawn"},
+     "anchors to list and draw at each end"},
     {"images", 0, OPT_TEXT, &images, 0, 0, "DATA",
-     "the data set that features are of, to draw and quote it"},
+     "the data set of the features, for images and captions"},
     {0},
 };
 verb_opts anchors_opts = {anchors_own, INSTRUMENT_GROUPS};
 
 /* ---------------------------------------------------------------- anchors */
 
-/* The numbers of a file, one for each sample; to be given to free(). */
+/* Reads a number for each sample from a file; the caller frees them. */
 static float *
 read_numbers(const char *path, size_t n)
 {
@@ -66,8 +66,8 @@ read_numbers(const char *path, size_t n)
     return x;
 }
 
-/* The temperatures of the rows of a view in a checkpoint, one for each sample,
- * or for each caption, of which the first is measured; NULL: there are none. */
+/* The temperatures of a view's rows in a checkpoint: *each for every sample,
+ * of which the first is used; NULL if there are none. */
 static const float *
 find_learnt(const struct instrument *in, const struct tables *tables,
             size_t view, size_t *each)
@@ -81,7 +81,7 @@ find_learnt(const struct instrument *in, const struct tables *tables,
     return x && (*each == 1 || in->towers.checkpoint) ? x : NULL;
 }
 
-/* What training has learnt, by row; NULL where there is nothing. */
+/* The learned temperatures, by row; NULL if there are none. */
 static double *
 read_learnt(const struct instrument *in)
 {
@@ -111,7 +111,7 @@ read_learnt(const struct instrument *in)
     return NULL;
 }
 
-/* The rows that are measured, rising. */
+/* Draws the rows to measure, in ascending order. */
 static size_t *
 draw_anchors(const struct eval_views *rows, size_t *m)
 {
@@ -198,7 +198,8 @@ add_rank(json_t *ranks, const struct anchors *a, const char *name,
         json_real(eval_spearman(a->m, a->of[which], a->of[EXACT])));
 }
 
-/* What exact temperatures can be at most, and how near one comes to that. */
+/* Adds the upper bound of exact temperatures, and the closest approach to
+ * it. */
 static void
 add_bound(json_t *line, const struct anchors *a)
 {
@@ -211,7 +212,7 @@ add_bound(json_t *line, const struct anchors *a)
     json_object_set_new(line, "closest_to_bound", json_real(closest));
 }
 
-/* How far what was learnt is from the exact temperature. */
+/* Adds the ratio of learned to exact temperatures. */
 static void
 add_learnt(json_t *line, json_t *ranks, const struct anchors *a)
 {
@@ -247,7 +248,7 @@ by_number(const void *x, const void *y)
     return (a->sample > b->sample) - (a->sample < b->sample);
 }
 
-/* The groups of more than one sample, and where each sample has its own. */
+/* Lists all groups; own[sample] is the index of its group. */
 static struct group *
 list_groups(const struct instrument *in, size_t *n, size_t *own)
 {
@@ -270,12 +271,12 @@ list_groups(const struct instrument *in, size_t *n, size_t *own)
     return group;
 }
 
-/* Adds classes, and how their sizes and temperatures go together. */
+/* Adds classes, and the correlation of their sizes with temperatures. */
 static void
 add_groups(json_t *line, json_t *ranks, const struct anchors *a)
 {
     const size_t samples = a->in->rows.samples;
-    size_t *own = mem_array(samples, sizeof *own), n, kept = 0;
+    size_t *own = mem_array(samples, sizeof *own), n, used = 0;
     struct group *group = list_groups(a->in, &n, own);
     double *size = mem_array(n, sizeof *size),
            *exact = mem_array(n, sizeof *exact);
@@ -295,18 +296,18 @@ add_groups(json_t *line, json_t *ranks, const struct anchors *a)
 
         if (!g->anchors || !name)
             continue;
-        size[kept] = (double)g->size;
-        exact[kept] = g->exact / (double)g->anchors;
+        size[used] = (double)g->size;
+        exact[used] = g->exact / (double)g->anchors;
         if (a->in->classes.n)
             json_array_append_new(
                 list, json_pack("{s:s s:I s:I s:f s:f}", "class", name, "size",
                                 (json_int_t)g->size, "anchors",
-                                (json_int_t)g->anchors, "exact", exact[kept],
+                                (json_int_t)g->anchors, "exact", exact[used],
                                 "own", g->own / (double)g->anchors));
-        kept++;
+        used++;
     }
     json_object_set_new(ranks, "group_size_exact",
-                        json_real(eval_spearman(kept, size, exact)));
+                        json_real(eval_spearman(used, size, exact)));
     json_object_set_new(line, "classes", list);
     free(exact);
     free(size);
@@ -349,7 +350,7 @@ report_anchors(const struct anchors *a)
     print(line, instrument_protocol(a->in));
 }
 
-/* The row of the sample that --anchor names. */
+/* Finds the row of --anchor. */
 static size_t *
 find_one(const struct instrument *in, size_t *m)
 {
@@ -363,14 +364,14 @@ find_one(const struct instrument *in, size_t *m)
     return row;
 }
 
-/* The data set that the rows are of, if it is known. */
+/* Opens the data set of the rows, if it is known. */
 static struct data_set *
 open_images(const struct instrument *in)
 {
     struct data_set *set = NULL;
 
     if (images && in->encoder)
-        opt_misuse("--images is of features: a checkpoint has its DATA");
+        opt_misuse("--images is for features: with a checkpoint, DATA is used");
     if (sheet && !images && !in->encoder)
         opt_misuse("--sheet wants --images: the data set of the features");
     if (images)
@@ -410,7 +411,7 @@ run_anchors(char **path)
     } else {
         if (output)
             anchors_csv(&a, output);
-        if (given.plot)
+        if (common_options.plot)
             anchors_plot(&a);
         if (sheet)
             anchors_sheet(&a, sheet);

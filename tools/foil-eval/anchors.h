@@ -4,7 +4,7 @@
 #include "eval/anchors.h"
 #include "instrument.h"
 
-/* What is measured of an anchor. */
+/* Measures of an anchor. */
 enum measure {
     EXACT,
     BOUND,
@@ -18,34 +18,34 @@ enum measure {
     MEASURES
 };
 
-/* Anchors that were measured, and how they are shown (anchors_show.c). */
+/* Measured anchors, and how to show them (anchors_show.c). */
 struct anchors {
     const struct instrument *in;
-    const struct data_set *set; /* that the samples are of, or NULL */
+    const struct data_set *set; /* of the samples, or NULL */
     double rho;
     size_t m, nearest, extreme;
-    size_t *row;             /* [m] rising */
+    size_t *row;             /* [m] ascending */
     struct eval_anchor *out; /* [m] */
     double *learnt;          /* [rows], or NULL */
     double *of[MEASURES];    /* [m] each */
 };
 
-/* anchors_csv() writes a line for each. */
+/* anchors_csv() writes a line for each anchor. */
 void anchors_csv(const struct anchors *a, const char *path);
 
-/* anchors_plot() draws how they are distributed and what goes with what. */
+/* anchors_plot() draws distributions and correlations. */
 void anchors_plot(const struct anchors *a);
 
 /* anchors_ends() lists the anchors with the lowest or the highest exact
  * temperature. */
 json_t *anchors_ends(const struct anchors *a, int highest);
 
-/* anchors_sheet() draws these: their images, each with those of its nearest
+/* anchors_sheet() draws their images, each with those of its nearest
  * negatives. */
 void anchors_sheet(const struct anchors *a, const char *path);
 
-/* anchors_one() prints the softmax of the first anchor, and draws it where
- * --plot was given. */
+/* anchors_one() prints the softmax of the first anchor, and draws it with
+ * --plot. */
 void anchors_one(const struct anchors *a);
 
 #endif

@@ -12,7 +12,7 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-enum { SIZE = 96, MOST_BESIDE = 12, BINS = 40 };
+enum { SIZE = 96, MOST_NEIGHBOURS = 12, BINS = 40 };
 
 static size_t
 sample_at(const struct anchors *a, size_t row)
@@ -133,12 +133,12 @@ anchors_plot(const struct anchors *a)
             a->in->group ? "share of the weight on the own group"
                          : "mean cosine of the nearest negatives",
             a->in->group ? 5 : 4);
-    plot(&script, given.plot);
+    plot(&script, common_options.plot);
 }
 
 /* ---------------------------------------------------------------- extremes */
 
-/* The anchors of one end, the most extreme first; *n of them. */
+/* The *n most extreme anchors of one end, the most extreme first. */
 static size_t *
 find_ends(const struct anchors *a, int highest, size_t *n)
 {
@@ -180,7 +180,7 @@ anchors_ends(const struct anchors *a, int highest)
     return list;
 }
 
-/* The cosines of one row, to be given to free(). */
+/* The cosines of one row with all others, which the caller frees. */
 static float *
 compare_row(const struct anchors *a, size_t row)
 {
@@ -193,22 +193,22 @@ compare_row(const struct anchors *a, size_t row)
 }
 
 /* A list of a sheet: an anchor and its nearest negatives, with the names of
- * their classes; a number says nothing, and their cosines stand there instead.
+ * their classes, or their cosines if classes have no names.
  */
 static void
-fill_list(const struct anchors *a, size_t at, size_t beside,
+fill_list(const struct anchors *a, size_t at, size_t neighbours,
           struct data_sheet_list *list)
 {
     const size_t row = a->row[at];
-    size_t near[MOST_BESIDE];
+    size_t near[MOST_NEIGHBOURS];
     float *s = compare_row(a, row);
 
-    list->n = beside + 1;
+    list->n = neighbours + 1;
     list->id = mem_array(list->n, sizeof *list->id);
     list->framed = mem_array(list->n, 1);
     list->name = mem_array(list->n, sizeof *list->name);
-    eval_views_nearest(eval_views_count(&a->in->rows), s, beside, near);
-    for (size_t k = 0; k <= beside; k++) {
+    eval_views_nearest(eval_views_count(&a->in->rows), s, neighbours, near);
+    for (size_t k = 0; k <= neighbours; k++) {
         const size_t c = k ? near[k - 1] : row;
         char number[24];
         const char *name =
@@ -268,13 +268,13 @@ void
 anchors_sheet(const struct anchors *a, const char *path)
 {
     const size_t negatives = eval_views_negatives(&a->in->rows);
-    size_t beside = a->nearest, n, many;
+    size_t neighbours = a->nearest, n, many;
     size_t *low = find_ends(a, 0, &n), *high = find_ends(a, 1, &many);
     struct data_sheet_list *list = mem_array(2 * n, sizeof *list);
     struct data_sheet show = {.rows = 2 * n, .columns = 1};
 
-    beside = beside < MOST_BESIDE ? beside : MOST_BESIDE;
-    show.views = beside < negatives ? beside : negatives;
+    neighbours = neighbours < MOST_NEIGHBOURS ? neighbours : MOST_NEIGHBOURS;
+    show.views = neighbours < negatives ? neighbours : negatives;
     for (size_t k = 0; k < n; k++) {
         fill_list(a, low[k], show.views, &list[k]);
         fill_list(a, high[n - 1 - k], show.views, &list[n + k]);
@@ -289,7 +289,7 @@ anchors_sheet(const struct anchors *a, const char *path)
 
 /* -------------------------------------------------------------- one anchor */
 
-/* All p of a row, the heaviest first, against their rank. */
+/* Draws all p of a row, in descending order, against their rank. */
 static void
 plot_softmax(const struct anchors *a, const float *p, const size_t *near)
 {
@@ -316,14 +316,14 @@ plot_softmax(const struct anchors *a, const float *p, const size_t *near)
             "set format y \"10^{%%T}\"\n"
             "set xlabel \"negatives of sample %jd, the heaviest first\"\n"
             "set ylabel \"weight in the softmax\"\n"
-            "plot $softmax with lines lw 2 title \"temperature %.3g: as %.4g "
-            "that count alike\", $own with points pt 7 lc rgb \"#009e73\" "
+            "plot $softmax with lines lw 2 title \"temperature %.3g: %.4g "
+            "effective\", $own with points pt 7 lc rgb \"#009e73\" "
             "title \"of the own group, among the first %zu\", %g with lines "
             "dt 2 lc rgb \"#999999\" title \"uniform\"\n",
             m < 2 ? 2 : m, fmax(-sorted[m - 1], 1e-12) / 2,
             number_at(a, *a->row), a->out->tau, a->out->effective, k,
             1 / (double)m);
-    plot(&script, given.plot);
+    plot(&script, common_options.plot);
     free(sorted);
 }
 
@@ -358,7 +358,7 @@ anchors_one(const struct anchors *a)
                         instrument_group(a->in, sample_at(a, row), group)),
               json_object());
     }
-    if (given.plot)
+    if (common_options.plot)
         plot_softmax(a, p, near);
     free(near);
     free(p);

@@ -19,11 +19,11 @@ static const struct opt bias_own[] = {
     {"space", 0, OPT_CHOICE, &space, 0, 0, "embedding|parameters|both",
      "gradient of embeddings, or of the encoder's parameters"},
     {"inside", 0, OPT_FLAG, &inside, 0, 0, NULL,
-     "the exact loss has the partner in its denominator"},
+     "the exact loss includes the positive in its denominator"},
     {"replicas", 0, OPT_WHOLE, &replicas, EVAL_BIAS_LEAST, EVAL_BIAS_MOST, "N",
-     "independent epochs that are measured"},
+     "independent epochs to measure"},
     {"warmup", 0, OPT_WHOLE, &warm_up, 0, 1e6, "N",
-     "epochs before each, where objective or sampler remember samples"},
+     "epochs before each, if objective or sampler have state by sample"},
     {0},
 };
 verb_opts bias_opts = {method_opts, batches_opts, bias_own, plot_opts,
@@ -45,8 +45,8 @@ struct gradients {
 
 struct meter {
     struct instrument in;
-    struct gradients of[2]; /* by space; of size 0: not wanted */
-    double tau;             /* that the exact ones are of; 0: of none yet */
+    struct gradients of[2]; /* by space; size 0: not measured */
+    double tau;             /* of the exact gradients; 0: none yet */
     struct progress progress;
     struct curves curves;
 };
@@ -71,9 +71,10 @@ make_gradients(struct meter *m, enum space which, const char *name, size_t size)
     g->step = mem_array(r, sizeof *g->step);
 }
 
-/* Takes dL/dz of some rows back to the parameters, into the net's gradients. */
+/* Backpropagates dL/dz of some rows to the parameters' gradients. */
 static const float *
-go_back(struct measured *e, size_t n, const size_t *row, const float *dz)
+backpropagate_rows(struct measured *e, size_t n, const size_t *row,
+                   const float *dz)
 {
     float *z = mem_array(e->batch * e->dim, sizeof *z);
 
@@ -106,7 +107,8 @@ find_exact(struct meter *m, double tau)
 
         for (size_t i = 0; i < n; i++)
             row[i] = i;
-        memcpy(g[PARAMETERS].exact, go_back(&m->in.measured, n, row, dz),
+        memcpy(g[PARAMETERS].exact,
+               backpropagate_rows(&m->in.measured, n, row, dz),
                g[PARAMETERS].size * sizeof *dz);
         free(row);
     }
@@ -134,7 +136,8 @@ take_step(struct meter *m, size_t replica, double share,
     }
     if (g[PARAMETERS].size) {
         const size_t size = g[PARAMETERS].size;
-        const float *dw = go_back(&m->in.measured, batch->rows, batch->row, dz);
+        const float *dw =
+            backpropagate_rows(&m->in.measured, batch->rows, batch->row, dz);
 
         num_axpy(size, (float)share, dw,
                  g[PARAMETERS].estimate + replica * size);
@@ -142,14 +145,14 @@ take_step(struct meter *m, size_t replica, double share,
     }
 }
 
-/* One trainer: some epochs of which it remembers, and one that counts. */
+/* Runs one trainer: warm-up epochs if it has state, and one measured epoch. */
 static void
 run_replica(struct meter *m, const struct method *of, size_t replica)
 {
     struct method method = *of;
     struct eval_frozen *frozen;
     struct eval_batch batch;
-    size_t steps, before = method_remembers(of) ? (size_t)warm_up : 0;
+    size_t steps, before = method_has_state(of) ? (size_t)warm_up : 0;
 
     method.how.seed += replica;
     method.how.sampler = of->how.sampler ? &method.sampler : NULL;
@@ -184,11 +187,11 @@ report_bias(struct meter *m, const struct method *method, enum space which)
     if (!(num_dot(g->size, g->exact, g->exact) > 0))
         die("the exact gradient is zero: there is nothing to compare with");
     bias = eval_bias((size_t)replicas, g->size, g->estimate, g->step, g->exact);
-    method_says(how, method);
+    method_describe(how, method);
     json_object_update_new(
         how,
         json_pack("{s:I s:I s:b}", "replicas", (json_int_t)replicas, "warmup",
-                  method_remembers(method) ? (json_int_t)warm_up : 0,
+                  method_has_state(method) ? (json_int_t)warm_up : 0,
                   "positive_inside", inside));
     print(json_pack(
               "{s:s s:s s:I s:s s:o s:o s:o s:o s:f}", "measure", "bias",

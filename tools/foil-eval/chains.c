@@ -16,24 +16,26 @@ static long visits = 100, warm_up = 20, replicas = 4, most = 32;
 
 static const struct opt chains_own[] = {
     {"visits", 0, OPT_WHOLE, &visits, 8, 1e6, "N",
-     "epochs that are measured, in each of which a chain is visited"},
-    {"warmup", 0, OPT_WHOLE, &warm_up, 0, 1e6, "N", "epochs before"},
+     "epochs to measure; each visits every chain once"},
+    {"warmup", 0, OPT_WHOLE, &warm_up, 0, 1e6, "N",
+     "epochs before the "
+     "measurement"},
     {"replicas", 0, OPT_WHOLE, &replicas, 2, 1000, "N",
      "independent runs of all chains"},
     {"anchors", 0, OPT_WHOLE, &most, 1, 1e6, "N",
-     "chains that are measured, drawn by the seed"},
+     "chains to measure, drawn by the seed"},
     {0},
 };
 verb_opts chains_opts = {method_opts, batches_opts, chains_own, plot_opts,
                          INSTRUMENT_GROUPS};
 
-/* What was seen of some chains. */
+/* Records of the measured chains. */
 struct watch {
     const struct instrument *in;
     const struct method *method;
     size_t m;        /* chains */
-    size_t *row;     /* [m] whose they are */
-    size_t *at;      /* [n] which of them is that row's; m: none */
+    size_t *row;     /* [m] the row of each chain */
+    size_t *at;      /* [n] the chain of each row; m: none */
     double *x;       /* [m,replicas,visits] cosine of the state */
     size_t *times;   /* [m,replicas] visits so far */
     float *weight;   /* [m,n] sum of the recorded weights */
@@ -86,7 +88,7 @@ cosine_of(const struct eval_views *rows, size_t r, size_t c)
     return sum;
 }
 
-/* Takes in what a step did to a chain: where it stands, what it recorded. */
+/* Records a step of a chain: its state and its weights. */
 static void
 watch_chain(struct watch *w, size_t replica, const struct eval_batch *batch,
             size_t r, struct sample_state state)
@@ -138,13 +140,13 @@ watch_replica(struct watch *w, size_t replica)
 
 /* ----------------------------------------------------------------- results */
 
-/* What is said of each chain, and of all at each lag. */
+/* Measures of each chain, and means of all chains at each lag. */
 struct mixing {
     double *ess, *rhat, *distance, *noise, *lean; /* [m] */
     double lagged[LAGS];
 };
 
-/* How much higher the mean cosine is by the recorded weights than by p, in
+/* The mean cosine by the recorded weights, less that by p, in standard
  * deviations of p. */
 static double
 lean_of(size_t n, const float *s, const float *p, const float *weight)
@@ -210,7 +212,7 @@ draw_chains(const struct watch *w, const struct mixing *mix)
           "set multiplot layout 1,3\nset grid\nunset key\n"
           "set xlabel \"visits between\"\nset ylabel \"autocorrelation\"\n"
           "plot $lags with linespoints pt 7 lw 2, 0 lc rgb \"#999999\"\n"
-          "set xlabel \"distance that independent draws have\"\n"
+          "set xlabel \"distance of independent draws\"\n"
           "set xtics font \",10\"\n"
           "set ylabel \"distance to the softmax\"\n"
           "set key outside top center horizontal\n"
@@ -221,7 +223,7 @@ draw_chains(const struct watch *w, const struct mixing *mix)
           "set ylabel \"R-hat\"\n"
           "plot $chains using 3:4 with points pt 7\n",
           out);
-    plot(&script, given.plot);
+    plot(&script, common_options.plot);
 }
 
 static void
@@ -251,13 +253,13 @@ report_chains(const struct watch *w)
         spread(w->m, mix.ess), "rhat", spread(w->m, mix.rhat), "distance",
         spread(w->m, mix.distance), "noise", spread(w->m, mix.noise), "lean",
         spread(w->m, mix.lean), "autocorrelation", lags);
-    method_says(how, w->method);
+    method_describe(how, w->method);
     json_object_update_new(
         how, json_pack("{s:I s:I s:I s:I}", "chains", (json_int_t)w->m,
                        "visits", (json_int_t)visits, "warmup",
                        (json_int_t)warm_up, "replicas", (json_int_t)replicas));
     print(line, how);
-    if (given.plot)
+    if (common_options.plot)
         draw_chains(w, &mix);
     free(of);
 }
@@ -274,15 +276,16 @@ run_chains(char **path)
 
     method_read(&method, objective);
     if (!method.how.sampler)
-        opt_misuse("%s has no chains: emc2 and emc2_bimodal have", objective);
+        opt_misuse("%s has no chains: only emc2 and emc2_bimodal have",
+                   objective);
     if (objectives->n > 1)
-        opt_misuse("--objective is one here");
+        opt_misuse("want one --objective");
     method_open(&in, path, 0);
     if (in.rows.views != 2)
         die("chains are measured on two views of each sample");
     batches = method_batches(in.rows.samples, batch);
-    if (given.plot && batches > 1)
-        opt_misuse("--plot draws one size of batches: name it with --batch");
+    if (common_options.plot && batches > 1)
+        opt_misuse("--plot draws one size of batches: choose it with --batch");
     for (size_t k = 0; k < batches; k++) {
         struct progress progress;
 

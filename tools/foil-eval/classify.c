@@ -18,19 +18,18 @@ static const char *picture;
 
 enum {
     MOST_CLASSES = 1000, // of a picture
-    NAMED = 40,          // of one with their names
-    WRITTEN = 20         // of one with all shares as numbers
+    NAMED = 40,          // of a picture with names
+    WRITTEN = 20         // of a picture with all shares as numbers
 };
 
 /*
- * How often each class was taken for each: count [classes,classes], a row for
- * the class that a query has, a column for the one that it was given; of no
- * classes where no picture is wanted.
+ * A confusion matrix: count [classes,classes], a row for the class of a query,
+ * a column for the predicted class; without a picture it has no classes.
  */
 struct confusion {
     size_t classes;
     size_t *count;
-    const struct data_classes *names; /* n = 0: they are numbers */
+    const struct data_classes *names; /* n = 0: classes are numbers */
 };
 
 static struct confusion
@@ -48,7 +47,7 @@ confusion_new(const struct pair *pair)
     return c;
 }
 
-/* Of a class. */
+/* The number of queries of a class. */
 static size_t
 count_queries(const struct confusion *c, size_t row)
 {
@@ -59,7 +58,7 @@ count_queries(const struct confusion *c, size_t row)
     return sum;
 }
 
-/* Its name, or number in the room. */
+/* The name of a class, or its number, written to `room`. */
 static const char *
 name_class(const struct confusion *c, size_t k, char room[24])
 {
@@ -99,7 +98,7 @@ write_shares(FILE *out, const struct confusion *c)
     fputs("END\n", out);
 }
 
-/* Draws it, and adds the share of each class that is right to a protocol. */
+/* Draws the matrix, and adds the accuracy of each class to a protocol. */
 static void
 confusion_show(const struct confusion *c, json_t *how)
 {
@@ -143,7 +142,7 @@ confusion_show(const struct confusion *c, json_t *how)
 
 /* ----------------------------------------------------- nearest neighbours */
 
-enum { QUERIES = 1024 }; // at a time, between two looks at the progress
+enum { QUERIES = 1024 }; // at a time, between two updates of the progress
 
 static enum eval_metric metric;
 static const char *k_list = "1,10";
@@ -152,18 +151,18 @@ static long nearest = 10;
 
 static const struct opt knn_own[] = {
     {"neighbours", 'k', OPT_TEXT, &k_list, 0, 0, "K,...",
-     "how many neighbours vote"},
+     "numbers of neighbours that vote"},
     {"metric", 0, OPT_CHOICE, &metric, 0, 0, "cosine|euclidean",
      "measure of distance"},
     {"temperature", 0, OPT_REAL, &temperature, 1e-3, 1e3, "X",
      "a weighted vote counts exp(cosine / X)"},
     {"confusion", 0, OPT_TEXT, &picture, 0, 0, "FILE",
-     "which class is taken for which by the first K, as PNG"},
+     "draw the confusion matrix for the first K, as PNG"},
     {0},
 };
 static const struct opt neighbours_own[] = {
     {"neighbours", 'k', OPT_WHOLE, &nearest, 1, 65536, "K",
-     "how many of each row"},
+     "neighbours of each row"},
     {"metric", 0, OPT_CHOICE, &metric, 0, 0, "cosine|euclidean",
      "measure of distance"},
     {0},
@@ -171,8 +170,8 @@ static const struct opt neighbours_own[] = {
 verb_opts knn_opts = {knn_own, labels_opts, threads_opts, output_opts, NULL};
 verb_opts neighbours_opts = {neighbours_own, threads_opts, NULL};
 
-/* The votes of the first k[0], k[1] ... neighbours, and how many queries each
- * names right, by counts and by weighted votes. */
+/* Votes of the first k[0], k[1] ... neighbours, and the number of correct
+ * queries for each, by plain and by weighted votes. */
 struct votes {
     const struct pair *pair;
     size_t k[LIST_MOST], n, plain[LIST_MOST], weighted[LIST_MOST];
@@ -200,8 +199,8 @@ count_votes(struct votes *votes, size_t first, size_t m, size_t most,
     free(room);
 }
 
-/* A line for each of m rows from `first` on: its sample, and its neighbours'.
- * Samples are numbered by their rows where there are no ids. */
+/* Prints a line for each of m rows from `first` on: its sample, and those of
+ * its neighbours.  Without ids, samples are row numbers. */
 static void
 print_lists(const struct data_features *from, const struct data_features *to,
             size_t first, size_t m, size_t k, const uint32_t *ids)
@@ -219,8 +218,8 @@ print_lists(const struct data_features *from, const struct data_features *to,
     }
 }
 
-/* Finds the k nearest rows of each row of a file among those of another, or
- * among all others of the same; they vote, or are printed.
+/* Finds the k nearest rows of each row of a file in another, or among the
+ * other rows of the same; they vote, or are printed.
  *   votes  NULL: print them */
 static void
 search_rows(const struct data_features *from, const struct data_features *to,
@@ -272,7 +271,7 @@ run_knn(char **path)
         read_list("neighbours", k_list, 1, 65536, "from 1 to 65536", votes.k);
     for (size_t i = 0; i < votes.n; i++)
         most = votes.k[i] > most ? votes.k[i] : most;
-    pair_load(&pair, given.labels, path);
+    pair_load(&pair, common_options.labels, path);
     votes.pair = &pair;
     search_rows(pair.test, &pair.train, most, &votes);
     how = json_pack("{s:s s:s s:b}", "metric", opt_choice(&metric), "ties",
@@ -292,7 +291,7 @@ run_knn(char **path)
                                              (double)votes.weighted[i] / n,
                                              "temperature", temperature));
         print(line, json_copy(how));
-        json_object_del(how, "by_class"); // is of the first K
+        json_object_del(how, "by_class"); // only for the first K
     }
     json_decref(how);
     free(votes.confusion.count);
@@ -319,32 +318,31 @@ run_neighbours(char **path)
 
 /* ------------------------------------------------------------------ probe */
 
-static enum { LBFGS } protocol; // the others are those of eval_sgd_find()
+static enum { LBFGS } protocol; // other values are of eval_sgd_find()
 static double l2, held_out = 0.1, tolerance = 1e-4;
 static long iterations = 1000, seed;
 
 static const struct opt probe_own[] = {
     {"protocol", 0, OPT_CHOICE, &protocol, 0, 0,
-     "lbfgs|emc2|isogclr|isogclr-paper|sogclr",
-     "how the classifier is trained"},
+     "lbfgs|emc2|isogclr|isogclr-paper|sogclr", "how to train the classifier"},
     {"l2", 0, OPT_REAL, &l2, 0, 1e6, "X",
      "lbfgs: penalty; 0: chosen on held-out rows"},
     {"held-out", 0, OPT_REAL, &held_out, 0.001, 0.9, "SHARE",
-     "lbfgs: share of the rows of TRAIN that are held out"},
+     "lbfgs: share of held-out rows of TRAIN"},
     {"iterations", 0, OPT_WHOLE, &iterations, 1, 1e6, "N",
      "lbfgs: most iterations of a fit"},
     {"tolerance", 0, OPT_REAL, &tolerance, 1e-9, 1, "X",
-     "lbfgs: a fit ends when no derivative is larger"},
+     "lbfgs: a fit ends if no derivative is larger"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N",
      "seed of held-out rows and of SGD"},
     {"confusion", 0, OPT_TEXT, &picture, 0, 0, "FILE",
-     "which class is taken for which, as PNG"},
+     "draw the confusion matrix, as PNG"},
     {0},
 };
 verb_opts probe_opts = {probe_own, labels_opts, threads_opts, output_opts,
                         NULL};
 
-/* How the logistic probe was run. */
+/* The protocol of the logistic probe. */
 static json_t *
 logistic_protocol(const struct eval_probe *probe)
 {
@@ -377,7 +375,7 @@ sgd_protocol(const struct eval_sgd *sgd, const struct eval_probe *probe)
                      "shuffled", sgd->shuffle, "best_epoch_on_test", sgd->best);
 }
 
-/* Passes over TRAIN, of which only SGD knows how many there will be. */
+/* Counts passes over TRAIN; only for SGD is their number known before. */
 struct passes {
     struct progress progress;
     size_t done;
@@ -391,14 +389,14 @@ pass_step(void *self)
     progress_show(&passes->progress, (double)++passes->done, "");
 }
 
-/* Trains the classifier and judges it; returns how.
+/* Trains and tests the classifier; returns the protocol.
  *   count  [classes,classes], or NULL */
 static json_t *
 train_probe(const struct pair *pair, size_t *count, struct eval_probe *probe)
 {
     const struct data_features *train = &pair->train, *test = pair->test;
     const struct eval_rows fit = {train->n, train->d, train->x, train->labels};
-    const struct eval_rows judge = {test->n, test->d, test->x, test->labels};
+    const struct eval_rows tests = {test->n, test->d, test->x, test->labels};
     struct passes passes = {.done = 0};
     const struct eval_watch watch = {pass_step, &passes};
     const struct eval_probe_spec spec = {
@@ -420,8 +418,8 @@ train_probe(const struct pair *pair, size_t *count, struct eval_probe *probe)
     progress_start(&passes.progress, "passes over the features", 0,
                    sgd ? (double)sgd->epochs : 0);
     if (!sgd)
-        eval_probe_logistic(&spec, &fit, &judge, probe);
-    else if (eval_probe_sgd(sgd, &spec, &fit, &judge, probe, &err)) {
+        eval_probe_logistic(&spec, &fit, &tests, probe);
+    else if (eval_probe_sgd(sgd, &spec, &fit, &tests, probe, &err)) {
         progress_clear(&passes.progress);
         die("%s", err.msg);
     }
@@ -437,14 +435,14 @@ run_probe(char **path)
     struct pair pair;
     json_t *how;
 
-    pair_load(&pair, given.labels, path);
+    pair_load(&pair, common_options.labels, path);
     if (pair.train.n < 2)
         die("'%s' has one row, and a probe needs two", path[0]);
     confusion = confusion_new(&pair);
     how = train_probe(&pair, confusion.count, &probe);
-    json_object_update_new(how,
-                           json_pack("{s:I s:I}", "seed", (json_int_t)seed,
-                                     "threads", (json_int_t)given.threads));
+    json_object_update_new(how, json_pack("{s:I s:I}", "seed", (json_int_t)seed,
+                                          "threads",
+                                          (json_int_t)common_options.threads));
     json_object_update_new(how, pair_origin(&pair, path));
     if (picture)
         confusion_show(&confusion, how);
@@ -460,14 +458,14 @@ run_probe(char **path)
 
 verb_opts zero_shot_opts = {threads_opts, output_opts, NULL};
 
-/* The share of images that are right; null where there is none. */
+/* The share of correct images; null without images. */
 static json_t *
 share_of(size_t right, size_t images)
 {
     return images ? json_real((double)right / (double)images) : json_null();
 }
 
-/* Each class that has images or a text; adds up what is right in all. */
+/* Lists all classes; sums up the correct images. */
 static json_t *
 list_classes(const struct pair *pair, const struct eval_hits *hits,
              struct eval_hits *all, double *mean)
@@ -498,8 +496,7 @@ list_classes(const struct pair *pair, const struct eval_hits *hits,
     return list;
 }
 
-/* The texts of classes serve as TRAIN.  A class has one text, or it could not
- * be said which one is meant. */
+/* The texts of classes serve as TRAIN; each class must have one text. */
 void
 run_zero_shot(char **path)
 {

@@ -7,9 +7,9 @@
 static long epochs = 8, warm_up = 10;
 
 static const struct opt false_negatives_own[] = {
-    {"epochs", 0, OPT_WHOLE, &epochs, 2, 1e6, "N", "epochs that are measured"},
+    {"epochs", 0, OPT_WHOLE, &epochs, 2, 1e6, "N", "epochs to measure"},
     {"warmup", 0, OPT_WHOLE, &warm_up, 0, 1e6, "N",
-     "epochs before, where objective or sampler remember samples"},
+     "epochs before, if objective or sampler have state by sample"},
     {0},
 };
 verb_opts false_negatives_opts = {method_opts, batches_opts,
@@ -17,12 +17,12 @@ verb_opts false_negatives_opts = {method_opts, batches_opts,
                                   INSTRUMENT_GROUPS};
 
 static const struct curves_panel panels[CURVES_PANELS] = {
-    {"weight on the own class, share", 0},
-    {"own class among the negatives shown, share", 0},
-    {"share of the weight over share shown", 0},
+    {"share of weight on the anchor's class", 0},
+    {"share of negatives in the anchor's class", 0},
+    {"share of weight / share of negatives", 0},
 };
 
-/* The share of an epoch. */
+/* The shares in an epoch. */
 static struct loss_share
 measure_epoch(const struct instrument *in, struct eval_frozen *frozen,
               const struct method *method, size_t epoch)
@@ -63,17 +63,17 @@ begin_shares(void *self, char **path)
     const struct instrument *in = &((struct shares *)self)->in;
 
     if (!in->group)
-        die("'%s' has no labels, and no captions that are equal: nothing says "
-            "which negatives are false; --labels does",
+        die("'%s' has no labels and no equal captions, so false negatives are "
+            "unknown; add --labels",
             path[in->encoder || in->towers.checkpoint]);
 }
 
-/* By epochs: share of the weight, of what was shown, and their ratio. */
+/* For each epoch: the share of weight, of negatives, and their ratio. */
 static void
 measure_shares(void *self, const struct method *method)
 {
     struct shares *shares = self;
-    const size_t before = method_remembers(method) ? (size_t)warm_up : 0;
+    const size_t before = method_has_state(method) ? (size_t)warm_up : 0;
     const size_t n = (size_t)epochs;
     struct eval_frozen *frozen = method_new(&shares->in, method);
     struct eval_figure mean[CURVES_PANELS];
@@ -97,7 +97,7 @@ measure_shares(void *self, const struct method *method)
     progress_clear(&progress);
     for (size_t k = 0; k < CURVES_PANELS; k++)
         mean[k] = eval_mean(n, by + k * n);
-    method_says(how, method);
+    method_describe(how, method);
     json_object_update_new(how,
                            json_pack("{s:I s:I}", "epochs", (json_int_t)epochs,
                                      "warmup", (json_int_t)before));

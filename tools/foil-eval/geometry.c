@@ -11,16 +11,15 @@ static const char *picture;
 enum { BINS = 100 };
 
 static const struct opt geometry_own[] = {
-    {"rows", 0, OPT_WHOLE, &rows, 2, 1e9, "N",
-     "most rows; of more, N are drawn"},
-    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of that draw"},
+    {"rows", 0, OPT_WHOLE, &rows, 2, 1e9, "N", "most rows; of more, draws N"},
+    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of the draw"},
     {"histogram", 0, OPT_TEXT, &picture, 0, 0, "FILE",
-     "cosines of own pairs and of others, as PNG"},
+     "draw cosines of positive and of other pairs, as PNG"},
     {0},
 };
 verb_opts geometry_opts = {geometry_own, threads_opts, output_opts, NULL};
 
-/* Rows of f: all, or no more than --rows drawn by the seed. */
+/* All rows of f, or --rows of them drawn by the seed. */
 static float *
 draw_rows(const struct data_features *f, size_t *count)
 {
@@ -37,7 +36,7 @@ draw_rows(const struct data_features *f, size_t *count)
     return x;
 }
 
-/* Shares of own pairs and of others, so that both are seen. */
+/* Writes counts, and shares so that both curves are visible. */
 static void
 write_counts(FILE *out, const size_t *own, const size_t *others)
 {
@@ -56,7 +55,7 @@ write_counts(FILE *out, const size_t *own, const size_t *others)
     fputs("END\n", out);
 }
 
-/* Of no more than --rows rows, of both views the same.
+/* Draws a histogram of at most --rows rows, the same of both views.
  *   two  NULL: all pairs of one file */
 static void
 draw_histogram(const struct data_features *one, const struct data_features *two)

@@ -16,17 +16,17 @@
 
 struct instrument_how instrument_how;
 
-static const double grace_s = 20; // longer than foil-embed has (run_tool.c)
+static const double grace_s = 20; // longer than that of foil-embed (run_tool.c)
 
 const struct opt instrument_opts[] = {
     {"negatives", 0, OPT_CHOICE, &instrument_how.negatives, 0, 0, "all|cross",
-     "of a row: all rows of other samples, or those of other views"},
-    {"labels", 0, OPT_TEXT, &given.labels[0], 0, 0, "FILE",
-     "labels of the samples, instead of those that they have"},
+     "negatives of a row: rows of other samples, in all or other views"},
+    {"labels", 0, OPT_TEXT, &common_options.labels[0], 0, 0, "FILE",
+     "labels of the samples, instead of their own"},
     {0},
 };
 
-/* Whether an operand is a file of features, by its name. */
+/* Whether an operand names a file of features. */
 static int
 is_features(const char *path)
 {
@@ -37,8 +37,8 @@ is_features(const char *path)
 
 /* -------------------------------------------------------------- features */
 
-/* The row of each sample of the first file in another; of several that a sample
- * has, such as captions, the first. */
+/* For each sample of the first file, its row in another file; if it has
+ * several, such as captions, the first. */
 static size_t *
 rows_of_samples(char **path, size_t view, const struct data_features *first,
                 const struct data_features *f)
@@ -48,8 +48,7 @@ rows_of_samples(char **path, size_t view, const struct data_features *first,
     size_t *row = mem_array(first->n, sizeof *row);
 
     if (by_number && f->n != first->n)
-        die("'%s' has %zu rows and '%s' has %zu, and not both have .ids.npy "
-            "beside them",
+        die("'%s' has %zu rows and '%s' has %zu, and not both have an .ids.npy",
             path[0], first->n, path[view], f->n);
     if (!by_number)
         own = eval_answers_by_key(first->n, first->ids, f->n, f->ids);
@@ -63,10 +62,10 @@ rows_of_samples(char **path, size_t view, const struct data_features *first,
     return row;
 }
 
-/* Copies the rows of a view in the order of the samples.  Where samples have no
- * labels, those whose captions are equal belong together. */
+/* Copies the rows of a view in the order of the samples.  Samples without
+ * labels form a group if their captions are equal. */
 static void
-take_view(struct instrument *in, char **path, size_t view,
+copy_view(struct instrument *in, char **path, size_t view,
           const struct data_features *first, const struct data_features *f)
 {
     const size_t samples = in->rows.samples, d = in->rows.d;
@@ -97,7 +96,7 @@ open_features(struct instrument *in, char **path)
 
     while (path[views])
         views++;
-    load(&first, path[0], given.labels[0]);
+    load(&first, path[0], common_options.labels[0]);
     in->rows =
         (struct eval_views){.samples = first.n, .views = views, .d = first.d};
     in->id = mem_array(first.n, sizeof *in->id);
@@ -110,11 +109,11 @@ open_features(struct instrument *in, char **path)
     }
     for (size_t k = 0; k < views; k++) {
         if (!is_features(path[k]))
-            die("'%s' is no file of features as '%s' is: want .npy files, a "
+            die("'%s' is no file of features, but '%s' is: want .npy files, a "
                 "view each, or CHECKPOINT DATA",
                 path[k], path[0]);
         load(&f, path[k], NULL);
-        take_view(in, path, k, &first, &f);
+        copy_view(in, path, k, &first, &f);
         json_array_append_new(files, origin(path[k], &f));
         data_features_release(&f);
     }
@@ -143,8 +142,8 @@ open_checkpoint(struct instrument *in, char **path, int train)
     in->id = mem_array(m->images, sizeof *in->id);
     for (size_t i = 0; i < m->images; i++)
         in->id[i] = (int64_t)i;
-    if (given.labels[0]) {
-        in->group = data_labels_read(given.labels[0], m->images, &err);
+    if (common_options.labels[0]) {
+        in->group = data_labels_read(common_options.labels[0], m->images, &err);
         if (!in->group)
             die("%s", err.msg);
     } else if (data_classes(m->set)) {
@@ -156,7 +155,7 @@ open_checkpoint(struct instrument *in, char **path, int train)
 
 /* ---------------------------------------------------- images and captions */
 
-/* Whether a checkpoint has an encoder of texts; its folder, too. */
+/* Whether a checkpoint has a text encoder; sets its folder. */
 static int
 towers_find(struct towers *towers, const char *path)
 {
@@ -174,9 +173,9 @@ towers_find(struct towers *towers, const char *path)
     return texts;
 }
 
-/* Makes a folder for the files.  A shell makes it, and removes it when the pipe
- * is closed: by towers_remove(), or by the kernel where we and foil-embed,
- * which has it, too, are killed, at whatever time. */
+/* Makes a folder for the files.  A shell makes it, and removes it when the
+ * pipe is closed: by towers_remove(), or by the kernel once this process and
+ * foil-embed, which inherits the pipe, have ended. */
 static char *
 make_folder(struct towers *towers)
 {
@@ -198,7 +197,7 @@ make_folder(struct towers *towers)
     if (pipe(life) || pipe(name) || fcntl(life[1], F_SETFD, FD_CLOEXEC))
         die("cannot make a pipe: %s", strerror(errno));
     config.fd = (const int[]){life[0], name[1]};
-    rc = stage_process_start(&towers->keeper, &config);
+    rc = stage_process_start(&towers->remover, &config);
     if (rc)
         die("cannot start a process: %s", strerror(rc));
     close(life[0]);
@@ -206,7 +205,7 @@ make_folder(struct towers *towers)
     if (read(name[0], folder, (size_t)len) != len)
         die("cannot make a folder in '%s'", base ? base : "/tmp");
     close(name[0]);
-    fcntl(life[1], F_SETFD, 0); // foil-embed has it, too
+    fcntl(life[1], F_SETFD, 0); // foil-embed inherits it
     towers->life = life[1];
     return folder;
 }
@@ -219,24 +218,24 @@ towers_release(struct towers *towers)
     free(towers->file[1]);
 }
 
-/* Removes the files, once read. */
+/* Removes the files after they were read. */
 static void
 towers_remove(struct towers *towers)
 {
-    if (!towers->keeper.pid)
+    if (!towers->remover.pid)
         return;
     close(towers->life);
-    stage_process_wait(&towers->keeper, -1);
+    stage_process_wait(&towers->remover, -1);
 }
 
-/* Has foil-embed write the files.  They lie in a folder of their own in TMPDIR,
- * which goes when we do, however that is. */
+/* Runs foil-embed to write the files, in a new folder in TMPDIR that is
+ * removed when this process ends, in whatever way. */
 static void
 towers_embed(struct towers *towers, const char *data)
 {
     const char *average = measured_how.average ? "--average" : NULL;
     struct judge judge = {.stop = -1};
-    char *threads = mem_format("%ld", given.threads), *folder;
+    char *threads = mem_format("%ld", common_options.threads), *folder;
     struct err err;
     int done = 1;
 
@@ -261,12 +260,12 @@ towers_embed(struct towers *towers, const char *data)
     if (done > 0)
         return;
     towers_remove(towers);
-    die("foil-embed has not embedded '%s' by '%s'", data, towers->checkpoint);
+    die("foil-embed could not embed '%s' with '%s'", data, towers->checkpoint);
 }
 
 /* -------------------------------------------------------------------- all */
 
-/* What is said of views has no meaning where they are there already. */
+/* Options on views are useless if the operands are views already. */
 static void
 refuse_views(const char *what)
 {
@@ -276,12 +275,12 @@ refuse_views(const char *what)
 
     for (size_t i = 0; i < sizeof of_views / sizeof *of_views; i++)
         if (opt_given(of_views[i]))
-            opt_misuse("--views, --recipe, --chunk and --max-pixels are of "
-                       "random views, not of %s",
+            opt_misuse("--views, --recipe, --chunk and --max-pixels are for "
+                       "random views, not for %s",
                        what);
 }
 
-/* Images and captions, by the two encoders of a checkpoint. */
+/* Embeds images and captions with the two encoders of a checkpoint. */
 static void
 open_towers(struct instrument *in, char **path)
 {
@@ -311,7 +310,7 @@ instrument_open(struct instrument *in, char **path, int train)
     if (is_features(path[0])) {
         refuse_views("features");
         if (opt_given(&measured_how.average))
-            opt_misuse("--average is of CHECKPOINT DATA, not of features");
+            opt_misuse("--average is for CHECKPOINT DATA, not for features");
         open_features(in, path);
     } else if (!path[1] || path[2]) {
         opt_misuse("wants CHECKPOINT DATA, or files of features, which end in "
@@ -326,7 +325,7 @@ instrument_open(struct instrument *in, char **path, int train)
     n = eval_views_count(&in->rows);
     in->rows.cross = instrument_how.negatives;
     if (in->rows.samples < 2)
-        die("'%s' has one sample: contrast wants two", path[0]);
+        die("'%s' has one sample: want two or more", path[0]);
     if (in->rows.cross && in->rows.views < 2)
         opt_misuse("--negatives cross wants two views");
     in->v = mem_array(n * in->rows.d, bytes);

@@ -8,9 +8,10 @@
 #include "stage/process.h"
 
 /*
- * What the verbs share that look into contrast: rows that are the views of a
- * data set by a checkpoint, its images and captions by one with two encoders,
- * or features of any encoder, a file for each view.
+ * The common part of verbs that measure contrastive methods: rows are views of
+ * a data set, embedded by a checkpoint; or its images and captions, embedded by
+ * a checkpoint with two encoders; or features of any encoder, a file for each
+ * view.
  */
 struct instrument_how {
     int negatives; /* the index of all|cross */
@@ -19,50 +20,50 @@ extern struct instrument_how instrument_how;
 
 extern const struct opt instrument_opts[];
 
-/* The groups of options that all of them take. */
+/* The groups of options of all these verbs. */
 #define INSTRUMENT_GROUPS \
     instrument_opts, views_opts, chunk_opts, threads_opts, output_opts, NULL
 
-/* The operands of all of them. */
+/* The operands of all these verbs. */
 #define INSTRUMENT_OPERANDS "CHECKPOINT|VIEW [DATA|VIEW] ..."
 enum { INSTRUMENT_MOST = 64 };
 
 /*
- * The rows of a checkpoint with an encoder of texts: view 0 is the images of a
- * data set, whole, view 1 their captions, as foil-embed makes both.
+ * Files of features by a checkpoint with a text encoder: view 0 is the plain
+ * images of a data set, view 1 their captions, both made by foil-embed.
  */
 struct towers {
-    char *checkpoint;            /* its folder */
-    char *file[3];               /* images, captions, NULL */
-    int life;                    /* while it is open, their folder is there */
-    struct stage_process keeper; /* removes it */
+    char *checkpoint;             /* its folder */
+    char *file[3];                /* images, captions, NULL */
+    int life;                     /* pipe; the folder exists while it is open */
+    struct stage_process remover; /* the shell that removes the folder */
 };
 
 struct instrument {
     struct eval_views rows;
-    struct measured measured;    /* of a checkpoint */
-    int encoder;                 /* 1: there is one, of images alone */
-    struct towers towers;        /* of one with texts; else of NULL */
-    float *z, *v;                /* [n,d] as they are, and of unit length */
-    int64_t *id;                 /* [samples] their numbers in the data set */
+    struct measured measured;    /* of a checkpoint without text encoder */
+    int encoder;                 /* 1: `measured` is open */
+    struct towers towers;        /* of one with a text encoder; else NULLs */
+    float *z, *v;                /* [n,d] embeddings, and of unit length */
+    int64_t *id;                 /* [samples] ids in the data set */
     int64_t *group;              /* [samples] or NULL */
-    struct data_classes classes; /* of the groups, n = 0: but numbers */
-    json_t *origin;              /* what the rows are */
+    struct data_classes classes; /* names of groups; n = 0: numbers */
+    json_t *origin;              /* describes the rows */
 };
 
 /*
- * instrument_open() takes the operands, CHECKPOINT DATA or files VIEW ..., or
- * the process ends.
- *   train  1: the encoder's gradients are wanted, where there is one
+ * instrument_open() opens the operands, CHECKPOINT DATA or files VIEW ..., or
+ * ends the process.
+ *   train  1: with gradients of the encoder, if there is one
  */
 void instrument_open(struct instrument *in, char **path, int train);
 void instrument_release(struct instrument *in);
 
-/* instrument_protocol() returns what the rows are, to be printed. */
+/* instrument_protocol() returns a description of the rows, to print. */
 json_t *instrument_protocol(const struct instrument *in);
 
 /* instrument_group() returns the name of a sample's group, or its number in
- * `text`; NULL where it has none. */
+ * `text`; NULL if it has none. */
 const char *instrument_group(const struct instrument *in, size_t sample,
                              char text[24]);
 
@@ -70,7 +71,7 @@ const char *instrument_group(const struct instrument *in, size_t sample,
  * and .95. */
 json_t *spread(size_t n, const double *x);
 
-/* show_figure() is a number with its interval. */
+/* show_figure() returns a number with its interval. */
 json_t *show_figure(struct eval_figure figure);
 
 #endif

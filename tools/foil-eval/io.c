@@ -18,33 +18,33 @@
 #include "util/terminal.h"
 
 enum {
-    MAX_CLASSES = 1 << 20, // labels are below
-    SHARE = 100            // of the rows, in both: many
+    MAX_CLASSES = 1 << 20, // labels are less
+    SHARE = 100            // reported if 1 / SHARE of rows are shared
 };
 
-struct common given;
+struct common common_options;
 
 const struct opt labels_opts[] = {
-    {"labels", 0, OPT_TEXT, &given.labels[0], 0, 0, "FILE",
-     "labels of TRAIN, instead of those beside it"},
-    {"test-labels", 0, OPT_TEXT, &given.labels[1], 0, 0, "FILE",
-     "labels of TEST, instead of those beside it"},
+    {"labels", 0, OPT_TEXT, &common_options.labels[0], 0, 0, "FILE",
+     "labels of TRAIN, instead of its .labels.npy"},
+    {"test-labels", 0, OPT_TEXT, &common_options.labels[1], 0, 0, "FILE",
+     "labels of TEST, instead of its .labels.npy"},
     {0},
 };
 const struct opt plot_opts[] = {
-    {"plot", 0, OPT_TEXT, &given.plot, 0, 0, "FILE",
-     "draw it as PNG, and keep the script"},
+    {"plot", 0, OPT_TEXT, &common_options.plot, 0, 0, "FILE",
+     "draw as PNG, and save the script"},
     {0},
 };
 const struct opt threads_opts[] = {
-    {"threads", 0, OPT_WHOLE, &given.threads, 0, 1024, "N",
+    {"threads", 0, OPT_WHOLE, &common_options.threads, 0, 1024, "N",
      "threads to use; 0: all cores"},
     {0},
 };
 const struct opt output_opts[] = {
-    {"json", 0, OPT_FLAG, &given.json, 0, 0, NULL,
-     "print lines of JSON on a terminal, too"},
-    {"no-record", 0, OPT_FLAG, &given.no_record, 0, 0, NULL,
+    {"json", 0, OPT_FLAG, &common_options.json, 0, 0, NULL,
+     "print lines of JSON, also on a terminal"},
+    {"no-record", 0, OPT_FLAG, &common_options.no_record, 0, 0, NULL,
      "do not add the result to RUN/results.jsonl"},
     {0},
 };
@@ -70,8 +70,8 @@ read_list(const char *option, const char *text, long least, long most,
         if (!*at)
             return n;
     }
-    opt_misuse("option '--%s': '%s' is no list of at most %d numbers %s with "
-               "commas between",
+    opt_misuse("option '--%s': '%s' is no list of at most %d numbers %s, "
+               "separated by commas",
                option, text, LIST_MOST, range);
 }
 
@@ -87,19 +87,19 @@ load(struct data_features *f, const char *path, const char *label_path)
     if (!label_path)
         return;
     free(f->labels);
-    data_classes_release(&f->classes); // they are of other labels
+    data_classes_release(&f->classes); // names of other labels
     f->labels = data_labels_read(label_path, f->n, &err);
     if (!f->labels)
         die("%s", err.msg);
 }
 
-/* The number of classes, or `most` where that is more. */
+/* The number of classes, at least `most`. */
 static size_t
 count_classes(const struct data_features *f, const char *path, size_t most)
 {
     if (!f->labels)
-        die("'%s' has no labels: there is no .labels.npy beside it, and no "
-            "option names one",
+        die("'%s' has no labels: it has no .labels.npy, and no option names "
+            "one",
             path);
     for (size_t i = 0; i < f->n; i++) {
         if (f->labels[i] < 0 || f->labels[i] >= MAX_CLASSES)
@@ -111,7 +111,7 @@ count_classes(const struct data_features *f, const char *path, size_t most)
     return most;
 }
 
-/* Rows that cannot be named right, which is said once. */
+/* Counts and reports rows with classes that are not in TRAIN. */
 static size_t
 count_unseen(const struct pair *pair, char **path)
 {
@@ -145,7 +145,7 @@ digests_of(const struct data_features *f)
     return digest;
 }
 
-/* Rows that both have, which are no test of anything; said if they are many. */
+/* Counts rows in both files, which test nothing; reports if they are many. */
 static size_t
 count_shared(const struct pair *pair, char **path)
 {
@@ -155,7 +155,7 @@ count_shared(const struct pair *pair, char **path)
     const size_t shared = digest_shared(n, some, pair->train.n, others);
 
     if (shared >= (n + SHARE - 1) / SHARE)
-        say("'%s': rows that '%s' has, too: %zu of %zu", path[1], path[0],
+        say("'%s': rows that are also in '%s': %zu of %zu", path[1], path[0],
             shared, n);
     free(others);
     free(some);
@@ -184,7 +184,7 @@ pair_load(struct pair *pair, const char *const *labels, char **path)
         die("%s%s", err.msg,
             !labels || (train->classes.n && test->classes.n)
                 ? ""
-                : ", or give the numbers of both with --labels and "
+                : ", or set the numbers of both with --labels and "
                   "--test-labels");
     pair->test = test;
     pair->classes = count_classes(test, path[1], pair->classes);
@@ -283,16 +283,16 @@ describe_numbers(json_t *object, size_t n, const double *x)
 
 /* ---------------------------------------------------------------- results */
 
-static int columns; // of the terminal; 0: JSON is wanted
+static int columns; // of the terminal; 0: print JSON
 static struct table table;
 
 void
 print_begin(void)
 {
-    columns = given.json ? 0 : terminal_size(STDOUT_FILENO, NULL);
+    columns = common_options.json ? 0 : terminal_size(STDOUT_FILENO, NULL);
 }
 
-/* Writes a name in JSON as people do: train_accuracy is "train accuracy". */
+/* Writes a JSON name as words: train_accuracy becomes "train accuracy". */
 static void
 write_words(const char *name, char words[64])
 {
@@ -302,7 +302,7 @@ write_words(const char *name, char words[64])
             *at = ' ';
 }
 
-/* Writes a number or a word; 0 for lists, which are for programs. */
+/* Writes a number or a word; 0 for lists, which tables leave out. */
 static int
 write_figure(const json_t *value, char text[64])
 {
@@ -323,8 +323,8 @@ write_figure(const json_t *value, char text[64])
     return 1;
 }
 
-/* Puts a result into a row, and what it has of parts, such as those of both
- * directions of a retrieval, into rows of their own below. */
+/* Puts a result into a row, and its parts, such as both directions of a
+ * retrieval, into rows below. */
 static void
 put_result(json_t *result, const char *part)
 {
@@ -350,8 +350,8 @@ put_result(json_t *result, const char *part)
 }
 
 /*
- * Finds the encoder that a line is about: 1 with it in *found, 0 where there is
- * none, -1 where there are several.  It is wherever "encoder" is said.
+ * Finds the object "encoder" at any depth of a line: 1 with it in *found, 0 if
+ * there is none, -1 if there are different ones.
  */
 static int
 find_encoder(const json_t *line, const json_t **found)
@@ -381,7 +381,7 @@ find_encoder(const json_t *line, const json_t **found)
     return rc;
 }
 
-/* What cannot be recorded is said, and no more: the result stands. */
+/* Adds the line to the results of its run; errors are only reported. */
 static void
 record_line(const json_t *line)
 {
@@ -413,7 +413,7 @@ print(json_t *result, json_t *protocol)
     json_object_update(result, protocol);
     json_object_set_new(result, "version", json_string(FOIL_VERSION));
     json_decref(protocol);
-    if (!given.no_record)
+    if (!common_options.no_record)
         record_line(result);
     if (columns)
         json_decref(result);

@@ -23,13 +23,13 @@
 #include "util/opt.h"
 #include "util/stop.h"
 
-/* What checkpoints are measured by: features of TRAIN and TEST by the labels,
- * those of the images of TEST by their captions; or the program. */
+/* Measures of checkpoints: features of TRAIN and TEST with labels; features of
+ * images and captions of TEST; or the user's program. */
 enum by { BY_LABELS, BY_CAPTIONS, BY_COMMAND };
 static const struct {
     const char *name;
     enum by by;
-} measures[] = { // as JUDGE_MEASURES
+} measures[] = { // in the order of JUDGE_MEASURES
     {"knn", BY_LABELS},
     {"probe", BY_LABELS},
     {"captions", BY_CAPTIONS},
@@ -38,7 +38,7 @@ enum { MEASURES = sizeof measures / sizeof *measures };
 
 /* Notes the digest of a data set, and whether it has labels and captions. */
 static void
-take_set(struct judge *judge, const char *path, char hex[DIGEST_HEX])
+read_set(struct judge *judge, const char *path, char hex[DIGEST_HEX])
 {
     struct data_set *set = data_open_or_die(path, 0);
     const struct digest digest = data_digest(set);
@@ -48,23 +48,22 @@ take_set(struct judge *judge, const char *path, char hex[DIGEST_HEX])
     judge->labels =
         judge->train && classes && (path == judge->train || judge->labels);
     if (!classes && !judge->captions)
-        die("'%s' has no labels and no captions, so that nothing can be judged "
-            "by it",
+        die("'%s' has no labels and no captions to evaluate checkpoints with",
             path);
     digest_hex(&digest, hex);
     data_close(set);
 }
 
-/* Whether there is what `best` is to be by. */
+/* Whether the data or the command for a kind of measure exist. */
 static int
-has_answer(const struct judge *judge, enum by by)
+is_available(const struct judge *judge, enum by by)
 {
     const int there[] = {judge->labels, judge->captions, judge->line != NULL};
 
     return there[by];
 }
 
-/* The measure that `best` is by. */
+/* The measure that decides `best`. */
 static size_t
 best_by(const struct judge *judge)
 {
@@ -72,12 +71,12 @@ best_by(const struct judge *judge)
 
     if (judge->by >= 0)
         return (size_t)judge->by;
-    while (!has_answer(judge, measures[i].by))
+    while (!is_available(judge, measures[i].by))
         i++;
     return i;
 }
 
-/* Takes the run, which one follower has at a time. */
+/* Locks the run: only one foil-eval follows it. */
 static void
 open_judging(struct judge *judge)
 {
@@ -85,11 +84,11 @@ open_judging(struct judge *judge)
     struct err err;
 
     if (judge->train)
-        take_set(judge, judge->train, judge->digest[0]);
+        read_set(judge, judge->train, judge->digest[0]);
     if (judge->test)
-        take_set(judge, judge->test, judge->digest[1]);
-    if (!has_answer(judge, measures[best_by(judge)].by))
-        die("the data have nothing for --best %s",
+        read_set(judge, judge->test, judge->digest[1]);
+    if (!is_available(judge, measures[best_by(judge)].by))
+        die("the data sets do not suffice for --best %s",
             measures[best_by(judge)].name);
     judge->bin = file_own_folder(&err);
     if (!judge->bin || file_mkdir(folder, 0777, &err))
@@ -120,7 +119,7 @@ close_judging(struct judge *judge)
     free(link);
 }
 
-/* Whether a checkpoint has what a measure is of. */
+/* Whether a measure applies to a checkpoint. */
 static int
 applies_to(const struct judge *judge, size_t measure, long step)
 {
@@ -128,18 +127,18 @@ applies_to(const struct judge *judge, size_t measure, long step)
     int there;
 
     if (measures[measure].by != BY_CAPTIONS)
-        return has_answer(judge, measures[measure].by);
+        return is_available(judge, measures[measure].by);
     texts = mem_format("%s/step-%08ld/text.safetensors", judge->run, step);
     there = judge->captions && file_exists(texts);
     free(texts);
     return there;
 }
 
-/* Whether a result is of these data, or of this command, and this checkpoint;
- * of captions, in which equal ones count as one. */
+/* Whether a result is of these data, or this command, and of this checkpoint.
+ * Of captions, only the rule that equal ones count as one. */
 static int
-is_ours(const struct judge *judge, const json_t *result, enum by by, long step,
-        const char *manifest)
+matches_result(const struct judge *judge, const json_t *result, enum by by,
+               long step, const char *manifest)
 {
     const int captions = by == BY_CAPTIONS;
     const char *const sides[] = {captions ? "images" : "train", "test"};
@@ -165,7 +164,7 @@ is_ours(const struct judge *judge, const json_t *result, enum by by, long step,
     return 1;
 }
 
-/* The digest of the manifest of a checkpoint; "" when that has gone. */
+/* The digest of a checkpoint's manifest; "" if that was removed. */
 static const char *
 manifest_of(const struct judge *judge, long step, char hex[DIGEST_HEX])
 {
@@ -177,8 +176,8 @@ manifest_of(const struct judge *judge, long step, char hex[DIGEST_HEX])
 }
 
 /*
- * The last result of a checkpoint of that manifest by a measure; NULL when
- * there is none.  That of knn is the one with the last of K,... .
+ * The last result of a measure for the checkpoint with that manifest; NULL if
+ * there is none.  For knn it is the result with the last of K,... .
  */
 static const json_t *
 result_of(const struct judge *judge, const json_t *results, long step,
@@ -191,7 +190,7 @@ result_of(const struct judge *judge, const json_t *results, long step,
     json_array_foreach(results, i, one)
     {
         if (!strcmp(json_string_value(json_object_get(one, "measure")), name) &&
-            is_ours(judge, one, measures[measure].by, step, manifest))
+            matches_result(judge, one, measures[measure].by, step, manifest))
             found = one;
     }
     return found;
@@ -207,7 +206,7 @@ accuracy_of(const json_t *result)
                                     : json_object_get(result, "accuracy"));
 }
 
-/* A program may measure something else. */
+/* Whether a result has an accuracy; those of a program may have none. */
 static int
 has_accuracy(const json_t *result)
 {
@@ -238,7 +237,7 @@ list_steps(const struct judge *judge, size_t *n)
 }
 
 static int
-is_judged(const struct judge *judge, const json_t *results, long step)
+is_evaluated(const struct judge *judge, const json_t *results, long step)
 {
     char hex[DIGEST_HEX];
     const char *manifest = manifest_of(judge, step, hex);
@@ -250,7 +249,7 @@ is_judged(const struct judge *judge, const json_t *results, long step)
     return all;
 }
 
-/* The oldest checkpoint that has no results for TRAIN and TEST yet, or -1. */
+/* The oldest checkpoint without results for TRAIN and TEST, or -1. */
 static long
 next_step(const struct judge *judge)
 {
@@ -260,14 +259,14 @@ next_step(const struct judge *judge)
 
     steps = list_steps(judge, &n);
     for (size_t i = 0; i < n && next < 0; i++)
-        if (!is_judged(judge, results, steps[i]))
+        if (!is_evaluated(judge, results, steps[i]))
             next = steps[i];
     free(steps);
     json_decref(results);
     return next;
 }
 
-/* Features by foil-embed of two data sets or kinds: as judge_run_tool(). */
+/* Runs foil-embed for two data sets or kinds; returns as judge_run_tool(). */
 static int
 embed_sets(const struct judge *judge, const char *checkpoint, int captions,
            char *const features[2], const char *threads)
@@ -287,7 +286,7 @@ embed_sets(const struct judge *judge, const char *checkpoint, int captions,
     return rc;
 }
 
-/* Measures features by foil-eval: as judge_run_tool(). */
+/* Runs foil-eval on features; returns as judge_run_tool(). */
 static int
 measure_features(const struct judge *judge, size_t which,
                  char *const features[2], const char *threads)
@@ -311,9 +310,9 @@ measure_features(const struct judge *judge, size_t which,
     return judge_run_tool(judge, "foil-eval", words);
 }
 
-/* Takes all measures that there are of a checkpoint: as judge_run_tool(). */
+/* Measures a checkpoint in all ways; returns as judge_run_tool(). */
 static int
-take_measures(const struct judge *judge, const char *checkpoint, long step)
+measure_checkpoint(const struct judge *judge, const char *checkpoint, long step)
 {
     char *features[2] = {mem_format("%s/follow/first.npy", judge->run),
                          mem_format("%s/follow/second.npy", judge->run)};
@@ -338,7 +337,8 @@ take_measures(const struct judge *judge, const char *checkpoint, long step)
             rc = measure_features(judge, i, features, threads);
     }
     if (!any)
-        die("'%s' has no encoder of texts, and there are no labels to judge by",
+        die("'%s' has no text encoder, and there are no labels to evaluate "
+            "with",
             checkpoint);
     free(threads);
     free(features[0]);
@@ -346,8 +346,8 @@ take_measures(const struct judge *judge, const char *checkpoint, long step)
     return rc;
 }
 
-/* Points `best` to the best of those that are there; of equals, the first.
- * Returns its step, or -1 where none has an accuracy. */
+/* Points `best` to the best existing checkpoint; of equals, the first. Returns
+ * its step, or -1 if none has an accuracy. */
 static long
 point_best(const struct judge *judge, const json_t *results)
 {
@@ -364,8 +364,8 @@ point_best(const struct judge *judge, const json_t *results)
                                       manifest_of(judge, steps[i], hex), by);
 
         if (one && judge->by >= 0 && !has_accuracy(one))
-            die("the result of step %ld has no number 'accuracy', by which "
-                "--best %s goes",
+            die("the result of step %ld has no number 'accuracy', which "
+                "--best %s needs",
                 steps[i], measures[by].name);
         if (one && has_accuracy(one) &&
             (!best || accuracy_of(one) > accuracy_of(best))) {
@@ -379,18 +379,19 @@ point_best(const struct judge *judge, const json_t *results)
     return at;
 }
 
-/* Prints what came of a checkpoint: a sentence for people, else JSON. */
+/* Prints the results of a checkpoint: a line of text on a terminal, else
+ * JSON. */
 static void
-tell_results(const struct judge *judge, long step)
+print_results(const struct judge *judge, long step)
 {
     json_t *results = read_results(judge), *line = json_object();
     const long best = point_best(judge, results);
-    const int people = isatty(STDOUT_FILENO);
+    const int terminal = isatty(STDOUT_FILENO);
     char hex[DIGEST_HEX];
     const char *manifest = manifest_of(judge, step, hex);
 
     json_object_set_new(line, "step", json_integer(step));
-    if (people)
+    if (terminal)
         printf("step %ld", step);
     for (size_t i = 0; i < MEASURES; i++) {
         const json_t *one = result_of(judge, results, step, manifest, i);
@@ -398,7 +399,7 @@ tell_results(const struct judge *judge, long step)
 
         if (!applies_to(judge, i, step) || !has_accuracy(one))
             continue;
-        if (people)
+        if (terminal)
             printf("  %s%s%.0jd %.4f", measures[i].name, k ? " " : "",
                    (intmax_t)json_integer_value(k), accuracy_of(one));
         json_object_set_new(line, measures[i].name,
@@ -406,7 +407,7 @@ tell_results(const struct judge *judge, long step)
     }
     if (best >= 0)
         json_object_set_new(line, "best", json_integer(best));
-    if (people)
+    if (terminal)
         puts(best == step ? "  best" : "");
     else
         json_print(json_incref(line));
@@ -415,31 +416,32 @@ tell_results(const struct judge *judge, long step)
     json_decref(results);
 }
 
-/* Judges one: 1 when it did, 0 when asked to stop or when it has gone
- * meanwhile; a tool that fails ends the process. */
+/* Evaluates a checkpoint: 1, or 0 at a signal or if it was removed; ends the
+ * process if a tool fails. */
 static int
-take_step(const struct judge *judge, long step)
+evaluate_step(const struct judge *judge, long step)
 {
     char *checkpoint = mem_format("%s/step-%08ld", judge->run, step);
     json_t *results;
     struct err err;
     int rc;
 
-    // the link keeps it from being removed, if it is still there now
+    // the link protects the checkpoint from removal, if it still exists
     if (nn_checkpoint_point(judge->run, "judging", step, &err))
         die("%s", err.msg);
-    rc = file_exists(checkpoint) ? take_measures(judge, checkpoint, step) : 0;
+    rc = file_exists(checkpoint) ? measure_checkpoint(judge, checkpoint, step)
+                                 : 0;
     if (rc == 0 && file_exists(checkpoint))
-        die("'%s' could not be judged", checkpoint);
+        die("'%s' could not be evaluated", checkpoint);
     free(checkpoint);
     if (rc <= 0)
         return 0;
     results = read_results(judge);
-    if (!is_judged(judge, results, step))
+    if (!is_evaluated(judge, results, step))
         die("the results of step %ld are not in '%s/results.jsonl'", step,
             judge->run);
     json_decref(results);
-    tell_results(judge, step);
+    print_results(judge, step);
     return 1;
 }
 
@@ -457,7 +459,7 @@ is_over(const struct judge *judge)
 
 /* ----------------------------------------------------------------- follow */
 
-enum { LOOK_EVERY_S = 10, QUEUE = 1000 /* messages */ };
+enum { POLL_EVERY_S = 10, QUEUE = 1000 /* messages */ };
 
 static struct stage_options options;
 static const char *events, *command, *k_list = "1,10";
@@ -467,19 +469,19 @@ static long threads = 1; // the other processors are the trainer's
 
 static const struct opt follow_own[] = {
     {"run", 'r', OPT_TEXT, &options.run, 0, 0, "RUN",
-     "run directory, whose checkpoints are judged; must be given"},
+     "run directory with the checkpoints; required"},
     {"events", 0, OPT_TEXT, &events, 0, 0, "ENDPOINT",
-     "where the trainer publishes events; else in RUN"},
+     "where the trainer publishes events [ipc://RUN/events]"},
     {"neighbours", 'k', OPT_TEXT, &k_list, 0, 0, "K,...",
-     "how many neighbours vote"},
+     "numbers of neighbours that vote"},
     {"best", 0, OPT_CHOICE, &best, 0, 0, JUDGE_MEASURES,
-     "by what RUN/best is the best; else the first that there is"},
+     "measure that decides RUN/best [the first available]"},
     {"judge-command", 0, OPT_TEXT, &command, 0, 0, "COMMAND",
-     "a program of yours that judges, too"},
+     "your program that also evaluates checkpoints"},
     {"command-limit", 0, OPT_REAL, &limit, 0.1, 1e6, "SECONDS",
-     "time it has for a checkpoint"},
+     "time limit of the command for a checkpoint"},
     {"once", 0, OPT_FLAG, &once, 0, 0, NULL,
-     "judge the checkpoints that there are, and end"},
+     "evaluate the existing checkpoints, and end"},
     {"threads", 0, OPT_WHOLE, &threads, 0, 1024, "N",
      "threads to use; 0: all cores"},
     STAGE_KEYS_OPTS(options),
@@ -497,7 +499,7 @@ struct followed {
     pthread_t reader;
     int end[2];      /* pipe: the thread ends when we close end[1] */
     int news[2];     /* pipe: a byte for each event that we should react to */
-    atomic_int over; /* the trainer has stopped */
+    atomic_int over; /* 1: the trainer has stopped */
 };
 
 static void *
@@ -507,7 +509,7 @@ read_events(void *arg)
     struct run_live *live = &run->live;
     struct err ignored;
 
-    while (wire_wait(run->stage.wire, run->end[0], LOOK_EVERY_S, &ignored) > 0)
+    while (wire_wait(run->stage.wire, run->end[0], POLL_EVERY_S, &ignored) > 0)
         while (run_live_next(live)) {
             if (live->over)
                 atomic_store(&run->over, 1);
@@ -549,8 +551,7 @@ stop_reading(struct followed *run)
     run_live_close(&run->live);
 }
 
-/* Waits for news, or until it is time to look for checkpoints: 0 when asked to
- * stop. */
+/* Waits for news, or for POLL_EVERY_S: 0 at a signal. */
 static int
 wait_for_news(const struct followed *run)
 {
@@ -558,20 +559,20 @@ wait_for_news(const struct followed *run)
                             {.fd = run->news[0], .events = POLLIN}};
     char byte[64];
 
-    if (poll(wait, 2, LOOK_EVERY_S * 1000) > 0 && wait[1].revents)
+    if (poll(wait, 2, POLL_EVERY_S * 1000) > 0 && wait[1].revents)
         while (read(run->news[0], byte, sizeof byte) > 0)
             ;
     return !stop_asked();
 }
 
-/* Evaluates all new checkpoints: 0 when asked to stop. */
+/* Evaluates all new checkpoints: 0 at a signal. */
 static int
 measure_all(struct judge *judge)
 {
     long step;
 
     while (!stop_asked() && (step = next_step(judge)) >= 0)
-        take_step(judge, step);
+        evaluate_step(judge, step);
     return !stop_asked();
 }
 

@@ -47,11 +47,11 @@ judge_start(struct judge *judge)
     };
 
     if (strchr(judge->run, '\n')) // a request is a line
-        die("the name of '%s' has a line end in it", judge->run);
+        die("the name of '%s' contains a line end: rename the run", judge->run);
     judge->program = stage_command_open(&config);
 }
 
-/* Its answer, with what makes it a result; ours takes the place of its own. */
+/* Adds the answer as a result; fields set here replace those of the answer. */
 static void
 add_judgement(const struct judge *judge, long step, json_t *answer)
 {
@@ -72,11 +72,11 @@ judge_ask(const struct judge *judge, const char *checkpoint, long step)
     enum stage_outcome outcome;
     json_t *result = NULL;
     struct stage_answer answer = {
-        .take = take_judgement, .again = forget_judgement, .of = &result};
+        .take = take_judgement, .retry = forget_judgement, .of = &result};
     struct err err;
 
-    outcome =
-        stage_program_insist(judge->program, line, judge->stop, &answer, &err);
+    outcome = stage_program_ask_retry(judge->program, line, judge->stop,
+                                      &answer, &err);
     free(answer.ok);
     if (outcome == STAGE_LOST || outcome == STAGE_REFUSED)
         die("%s", err.msg);

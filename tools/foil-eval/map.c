@@ -22,10 +22,9 @@ static double perplexity = 30;
 static long components = 64, steps = 1000, size = 32;
 
 static const struct opt pca_own[] = {
-    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "output, .npy; must be given"},
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "output, .npy; required"},
     {"coordinates", 0, OPT_TEXT, &coordinates, 0, 0, "FILE",
-     "of the rows, too, as foil-train --rows reads them"},
+     "also write the rows' coordinates, for foil-train --rows"},
     {"components", 'k', OPT_WHOLE, &components, 1, 65536, "N",
      "number of directions"},
     {0},
@@ -34,39 +33,38 @@ verb_opts pca_opts = {pca_own, threads_opts, output_opts, NULL};
 
 static const struct opt map_own[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "the points, .npy, of one file of features after the other"},
-    {"plot", 0, OPT_TEXT, &given.plot, 0, 0, "FILE",
-     "draw them as PNG, coloured by class, and keep the script"},
+     "the points, .npy, for all files of features in order"},
+    {"plot", 0, OPT_TEXT, &common_options.plot, 0, 0, "FILE",
+     "draw as PNG, coloured by class, and save the script"},
     {"thumbnails", 0, OPT_TEXT, &thumbnails, 0, 0, "FILE",
-     "draw the images where they lie, as PNG"},
-    {"images", 0, OPT_TEXT, &images, 0, 0, "DATA",
-     "the data set that --thumbnails draws"},
+     "draw the images at their points, as PNG"},
+    {"images", 0, OPT_TEXT, &images, 0, 0, "DATA", "data set for --thumbnails"},
     {"size", 0, OPT_WHOLE, &size, 8, 160, "N",
      "width and height of a thumbnail"},
     {"method", 0, OPT_CHOICE, &method, 0, 0, "tsne|pca",
-     "by neighbours, or two principal components"},
+     "by neighbours, or by two principal components"},
     {"metric", 0, OPT_CHOICE, &metric, 0, 0, "cosine|euclidean",
      "measure of distance"},
     {"perplexity", 0, OPT_REAL, &perplexity, 1, 1e4, "X",
-     "about how many neighbours count"},
+     "approximate number of neighbours"},
     {"iterations", 0, OPT_WHOLE, &steps, 0, 1e6, "N",
-     "steps, behind 250 that gather neighbours"},
+     "steps, after 250 with early exaggeration"},
     {0},
 };
 verb_opts map_opts = {map_own, threads_opts, output_opts, NULL};
 
 /* -------------------------------------------------------------------- pca */
 
-/* All rows of all files, and where they are from. */
+/* All rows of all files, and their origin. */
 struct pool {
     size_t n, d, room;
-    size_t each; /* rows of a file; 0: not the same of all */
+    size_t each; /* rows of each file; 0: they differ */
     float *x;
     json_t *from;
 };
 
 static void
-take_in(struct pool *pool, const char *path)
+add_file(struct pool *pool, const char *path)
 {
     struct data_features f;
 
@@ -83,8 +81,8 @@ take_in(struct pool *pool, const char *path)
     data_features_release(&f);
 }
 
-/* The coordinates of all rows, where the rows of the files are views: all of
- * the first sample, then all of the second. */
+/* Writes the coordinates of all rows, whose files are views: all views of the
+ * first sample, then of the second. */
 static void
 write_coordinates(const struct pool *pool, size_t k, const float *basis)
 {
@@ -93,8 +91,8 @@ write_coordinates(const struct pool *pool, size_t k, const float *basis)
     float *y = mem_array(pool->n * k, sizeof *y);
 
     if (pool->each != samples)
-        die("--coordinates wants as many rows in each file: they are views of "
-            "the same samples");
+        die("--coordinates wants the same number of rows in each file, which "
+            "are views of the same samples");
     for (size_t r = 0; r < pool->n; r++)
         for (size_t i = 0; i < k; i++)
             y[(r % samples * views + r / samples) * k + i] =
@@ -116,7 +114,7 @@ run_pca(char **path)
     for (; *path; path++) {
         refuse_input(output, *path);
         refuse_input(coordinates, *path);
-        take_in(&pool, *path);
+        add_file(&pool, *path);
     }
     if (pool.n < 2 || k > pool.n || k > pool.d)
         die("%zu rows of %zu columns have no %zu components", pool.n, pool.d,
@@ -138,14 +136,14 @@ run_pca(char **path)
 
 /* -------------------------------------------------------------------- map */
 
-/* A frame of a film: features, and where their rows lie. */
+/* A frame of a film: features, and the points of their rows. */
 struct frame {
     const char *path;
     struct data_features f;
     float *y; /* [n,2] */
 };
 
-/* The share of the variance is the result. */
+/* Projects a frame; the result is the share of the variance. */
 static json_t *
 project_frame(struct frame *frame)
 {
@@ -166,7 +164,7 @@ project_frame(struct frame *frame)
 static json_t *
 embed_frame(struct frame *frame, const float *start)
 {
-    const double most = ((double)frame->f.n - 1) / 3; // looks at three times
+    const double most = ((double)frame->f.n - 1) / 3; // t-SNE uses 3 * fit
     const double fit = perplexity < most ? perplexity : most;
     const double total = (double)steps + EVAL_TSNE_EARLY;
     struct eval_tsne *map;
@@ -230,7 +228,7 @@ count_labels(const struct frame *frame)
     return (size_t)(most + 1);
 }
 
-/* The points of a class, or of no class: returns how many. */
+/* Writes the points of a class, or of no class (-1); returns their number. */
 static size_t
 put_points(FILE *out, const struct frame *frame, int64_t label)
 {
@@ -248,7 +246,7 @@ put_points(FILE *out, const struct frame *frame, int64_t label)
     return n;
 }
 
-/* A row of the legend, in larger points than those of the map. */
+/* Writes a row of the legend, with larger points than on the map. */
 static void
 put_legend(FILE *out, const struct frame *frame, int64_t label)
 {
@@ -262,8 +260,8 @@ put_legend(FILE *out, const struct frame *frame, int64_t label)
     fputs(" noenhanced", out);
 }
 
-/* Blocks of data $p0, $p1 ..., one for each class that has points, and the
- * command that draws them; grey where there is no class. */
+/* Writes data blocks $p0, $p1 ..., one for each class, and the command that
+ * draws them; points without class are grey. */
 static void
 put_frame(FILE *out, const struct frame *frame, double radius)
 {
@@ -313,11 +311,11 @@ plot_frames(const struct frame *frame, size_t n)
             across * side, down * side, down, across);
     for (size_t k = 0; k < n; k++)
         put_frame(out, &frame[k], radius);
-    plot(&script, given.plot);
+    plot(&script, common_options.plot);
 }
 
-/* For each place of the board the row that is nearest to its middle, of those
- * that lie in it; -1 where none does. */
+/* For each cell of the board, the row in it that is nearest to its centre; -1
+ * if it is empty. */
 static int64_t *
 choose_rows(const struct frame *frame, size_t places)
 {
@@ -331,7 +329,7 @@ choose_rows(const struct frame *frame, size_t places)
         high[i % 2] = fmax(high[i % 2], frame->y[i]);
     }
     side = fmax(high[0] - low[0], high[1] - low[1]) * 1.0001 + 1e-30;
-    low[0] = (low[0] + high[0] - side) / 2; // in the middle
+    low[0] = (low[0] + high[0] - side) / 2; // centred
     high[1] = (low[1] + high[1] + side) / 2;
     for (size_t i = 0; i < places * places; i++)
         row[i] = -1;
@@ -351,7 +349,7 @@ choose_rows(const struct frame *frame, size_t places)
     return row;
 }
 
-/* Ends the process where a data set is not what the features are of. */
+/* Ends the process if the data set is not that of the features. */
 static void
 check_images(const struct frame *frame)
 {
@@ -375,8 +373,8 @@ check_images(const struct frame *frame)
     data_close(set);
 }
 
-/* Draws a frame as a board of images: in each place that of the nearest row of
- * those that lie there; white where it cannot be read. */
+/* Draws a frame as a board of images, one in each cell; cells whose image
+ * cannot be read stay white. */
 static void
 draw_thumbnails(const struct frame *frame)
 {
@@ -410,7 +408,7 @@ draw_thumbnails(const struct frame *frame)
             memcpy(to + y * side * 3, view + y * pixels * 3, pixels * 3);
     }
     if (lost)
-        say("'%s': %zu place%s stay%s white, whose images cannot be read: %s",
+        say("'%s': %zu cell%s stay%s white, as images cannot be read: %s",
             thumbnails, lost, plural(lost), lost == 1 ? "s" : "", err.msg);
     if (image_png_write(thumbnails, board, side, side, &err))
         die("%s", err.msg);
@@ -425,10 +423,10 @@ draw_thumbnails(const struct frame *frame)
 static void
 check_options(char **path)
 {
-    if (!output && !given.plot && !thumbnails)
-        opt_misuse("wants something to make: -o, --plot or --thumbnails");
+    if (!output && !common_options.plot && !thumbnails)
+        opt_misuse("wants an output: -o, --plot or --thumbnails");
     if (!thumbnails != !images)
-        opt_misuse("--thumbnails wants --images, and the other way round");
+        opt_misuse("--thumbnails and --images need each other");
     for (char **each = path; *each; each++)
         refuse_input(output, *each);
     if (thumbnails && path[1])
@@ -465,7 +463,7 @@ run_map(char **path)
     }
     if (output)
         save_matrix(output, n * rows, 2, y);
-    if (given.plot)
+    if (common_options.plot)
         plot_frames(frame, n);
     if (thumbnails)
         draw_thumbnails(frame);

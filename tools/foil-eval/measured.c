@@ -28,12 +28,12 @@ const struct opt views_opts[] = {
     {"seed", 's', OPT_WHOLE, &measured_how.seed, 0, 1e15, "N",
      "seed of views, as in foil-augment"},
     {"average", 0, OPT_FLAG, &measured_how.average, 0, 0, NULL,
-     "of the mean of the weights, see foil-train --average"},
+     "use the averaged weights, see foil-train --average"},
     {0},
 };
 const struct opt chunk_opts[] = {
     {"chunk", 0, OPT_WHOLE, &measured_how.chunk, 1, 65536, "N",
-     "rows that go through the encoder at a time"},
+     "rows encoded at a time"},
     {"max-pixels", 0, OPT_WHOLE, &measured_how.max_pixels, 1, 1e9, "N",
      "refuse images with more pixels"},
     {0},
@@ -45,10 +45,10 @@ static const struct opt loss_own[] = {
     {"tau", 0, OPT_REAL, &tau, 1e-3, 1e3, "X", "temperature; beta is 1 / X"},
     {0},
 };
-/* chunk_opts[] as loss spells them. */
+/* chunk_opts[] with the names of `foil-eval loss`. */
 static const struct opt batch_opts[] = {
     {"batch", 'b', OPT_WHOLE, &measured_how.chunk, 1, 65536, "N",
-     "rows that go through the encoder at a time"},
+     "rows encoded at a time"},
     {"max-pixels", 0, OPT_WHOLE, &measured_how.max_pixels, 1, 1e9, "N",
      "refuse images with more pixels"},
     {0},
@@ -56,7 +56,7 @@ static const struct opt batch_opts[] = {
 verb_opts loss_opts = {loss_own,     views_opts,  batch_opts,
                        threads_opts, output_opts, NULL};
 
-/* Weights are f32, and so is all that is measured of them. */
+/* Weights are f32, and so are all measures. */
 static void
 compute_in_f32(struct nn_spec *spec, void *data)
 {
@@ -90,8 +90,8 @@ measured_open(struct measured *m, char **path, int train)
         (measured_how.average && nn_average_use(&m->model, &err)))
         die("%s", err.msg);
     if (json_object_get(m->model.config, "text"))
-        die("'%s' has an encoder of texts: its loss is of images and captions, "
-            "not of two views",
+        die("'%s' has a text encoder: its loss is of images and captions, not "
+            "of two views",
             path[0]);
     if (spec->height != spec->image_width || spec->channels != 3)
         die("'%s' is not for square images in colour", path[0]);
@@ -116,7 +116,7 @@ measured_release(struct measured *m)
     free(m->z);
 }
 
-/* Makes the pixels of a view, to place i. */
+/* Makes the pixels of a view at place i. */
 static void
 draw_view(struct measured *m, size_t id, size_t view, size_t i)
 {
@@ -152,8 +152,7 @@ measured_rows(struct measured *m, size_t n, const size_t *row, float *z)
         nn_net_infer(net, &input, NULL, z);
 }
 
-/* Brings the rows from `first` on that go through together to the encoder, and
- * fills in their embeddings. */
+/* Encodes a batch of rows from `first` on, and stores their embeddings. */
 static void
 forward_rows(struct measured *m, size_t first)
 {
@@ -185,8 +184,8 @@ measured_origin(const struct measured *m, char **path)
                      (json_int_t)measured_how.views, "recipe",
                      measured_how.recipe, "seed", (json_int_t)measured_how.seed,
                      "statistics", "running", "threads",
-                     (json_int_t)given.threads, "encoder", m->model.about,
-                     "data", "path", path[1], "digest",
+                     (json_int_t)common_options.threads, "encoder",
+                     m->model.about, "data", "path", path[1], "digest",
                      digest_hex(&digest, hex), "size", (json_int_t)m->images);
 }
 
@@ -221,8 +220,7 @@ tables_find(const struct tables *tables, const char *name, size_t n,
     if (!a || strcmp(a->dtype, "F32") || a->rank < 1 || a->rank > 2 || !*each)
         return NULL;
     if (a->shape[0] != n)
-        die("'%s/samples.safetensors' is about %zu samples, the data set has "
-            "%zu",
+        die("'%s/samples.safetensors' has %zu samples, the data set has %zu",
             tables->folder, a->shape[0], n);
     return a->data;
 }
@@ -240,16 +238,16 @@ tables_check(const struct nn_model *model, const struct data_set *set,
     if (json_get_text(data, "digest", &trained, &err))
         die("%s", err.msg);
     if (strcmp(trained, digest_hex(&digest, hex)))
-        die("'%s' is not what the encoder was trained on: its digest is %s, "
-            "not %s",
+        die("'%s' is not the data set that the encoder was trained on: its "
+            "digest is %s, not %s",
             path, hex, trained);
 }
 
 /* ------------------------------------------------------------------- loss */
 
-/* |parameters|^2.  A loss of unit vectors does not change with the length of
- * what they are made by, and its gradient falls as 1 over it: the product of
- * both squares compares encoders of different lengths. */
+/* |parameters|^2.  A loss of unit vectors is invariant to the scale of the
+ * parameters, and its gradient is inversely proportional to it: the product of
+ * both squares compares encoders of different scale. */
 static double
 square_weight(const struct measured *m)
 {
@@ -275,7 +273,7 @@ square_gradient(struct measured *m, const float *dz)
     return num_dot(count, g, g);
 }
 
-/* One form of the loss, and its gradient. */
+/* Measures one form of the loss, and its gradient. */
 static json_t *
 measure_form(struct measured *m, double beta, int inside)
 {

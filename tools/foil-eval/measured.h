@@ -8,7 +8,7 @@
 #include "util/opt.h"
 #include "util/progress.h"
 
-/* Which rows an encoder is measured on, and how: what the user gives. */
+/* Options: which rows an encoder is measured on, and how. */
 struct measured_how {
     const char *recipe;
     long views, seed, chunk, max_pixels;
@@ -20,8 +20,8 @@ extern const struct opt views_opts[], chunk_opts[];
 
 /*
  * An encoder and the rows that it is measured on: row r is view r / images of
- * sample r % images.  What is kept of a row is its embedding; pixels and
- * activations are made again, some rows at a time.
+ * sample r % images.  Only the embedding of a row is stored; pixels and
+ * activations are recomputed, `batch` rows at a time.
  */
 struct measured {
     struct nn_model model;
@@ -32,45 +32,44 @@ struct measured {
     uint64_t seed;
     size_t images, n, batch, dim;
     uint8_t *pixel; /* [batch,size,size,3] */
-    int32_t *id;    /* [batch], of a table */
+    int32_t *id;    /* [batch], for an embedding table */
     float *z;       /* [n,dim] */
     struct progress progress;
     size_t done;
 };
 
-/* measured_open() opens CHECKPOINT and DATA, with gradients where `train`, or
- * the process ends. */
+/* measured_open() opens CHECKPOINT and DATA, with gradients if `train`, or
+ * ends the process. */
 void measured_open(struct measured *m, char **path, int train);
 void measured_release(struct measured *m);
 
-/* measured_embed() fills in the embeddings of all rows. */
+/* measured_embed() computes the embeddings of all rows. */
 void measured_embed(struct measured *m);
 
-/* measured_rows() brings any n <= batch rows to the encoder: z [n,dim]. */
+/* measured_rows() encodes any n <= batch rows: z [n,dim]. */
 void measured_rows(struct measured *m, size_t n, const size_t *row, float *z);
 
-/* measured_origin() says which encoder and data these are, and how the views
- * were made. */
+/* measured_origin() describes encoder, data and views. */
 json_t *measured_origin(const struct measured *m, char **path);
 
-/* What a checkpoint keeps of each sample, read once. */
+/* The per-sample columns of a checkpoint. */
 struct tables {
     const char *folder;
     struct nn_array *array;
     size_t n;
 };
 
-/* tables_open() reads those of a checkpoint, or the process ends. */
+/* tables_open() reads the columns of a checkpoint, or ends the process. */
 void tables_open(struct tables *tables, const char *folder);
 void tables_release(struct tables *tables);
 
-/* tables_find() returns the column of that name, [n] or [n,each], lent; NULL
- * where there is none. */
+/* tables_find() returns the column of that name, [n] or [n,each], owned by
+ * `tables`; NULL if there is none. */
 const float *tables_find(const struct tables *tables, const char *name,
                          size_t n, size_t *each);
 
-/* tables_check() ends the process where the data are not what the checkpoint
- * was trained on. */
+/* tables_check() ends the process if the checkpoint was trained on other
+ * data. */
 void tables_check(const struct nn_model *model, const struct data_set *set,
                   const char *path);
 

@@ -14,23 +14,25 @@ struct method_how method_how = {.proposals = "",
 
 const struct opt method_opts[] = {
     {"objective", 0, OPT_LIST, &method_how.objectives, 0, 0,
-     "NAME[,PARAM=X]...", "objectives to measure, one each time; see --list"},
+     "NAME[,PARAM=X]...",
+     "objective to measure, repeatable; see foil-train "
+     "--list"},
     {"tau", 0, OPT_REAL, &method_how.tau, 1e-4, 1e4, "X",
      "temperature of the objectives"},
     {"proposals", 0, OPT_TEXT, &method_how.proposals, 0, 0, "NAME[,PARAM=X]...",
-     "the sampler of objectives that have one"},
+     "sampler, for objectives with one"},
     {0},
 };
 const struct opt batches_opts[] = {
     {"strategy", 0, OPT_TEXT, &method_how.strategy, 0, 0, "NAME[,PARAM=X]...",
-     "how batches are chosen, as in foil-select"},
+     "how to choose batches, as in foil-select"},
     {"batch", 'b', OPT_TEXT, &method_how.batches, 0, 0, "B,...",
      "images in a batch"},
     {0},
 };
 
-/* The name before the first comma, and the rest in *words; to be given to
- * free(). */
+/* Returns the name before the first comma, which the caller frees; *words is
+ * the rest. */
 static char *
 split_name(const char *text, const char **words)
 {
@@ -40,7 +42,7 @@ split_name(const char *text, const char **words)
     return mem_format("%.*s", (int)n, text);
 }
 
-/* The strategy, and its parameters in value [PARAM_MOST]. */
+/* Reads the strategy, and its parameters into value [PARAM_MOST]. */
 static const struct select_strategy *
 read_strategy(double *value)
 {
@@ -61,7 +63,7 @@ read_strategy(double *value)
     return strategy;
 }
 
-/* The sampler that an objective takes its weights from. */
+/* Reads the sampler for the weights of an objective. */
 static void
 read_sampler(struct method *method)
 {
@@ -106,7 +108,7 @@ method_read(struct method *method, const char *text)
     free(name);
 }
 
-/* The i-th objective that was given, or NULL. */
+/* The i-th --objective, or NULL. */
 static const char *
 objective_at(size_t i)
 {
@@ -135,7 +137,7 @@ method_open(struct instrument *in, char **path, int train)
 {
     instrument_open(in, path, train);
     if (in->rows.views < 2)
-        opt_misuse("wants two views or more of each sample");
+        opt_misuse("wants at least two views of each sample");
 }
 
 struct eval_frozen *
@@ -161,13 +163,13 @@ method_next(struct eval_frozen *frozen, size_t epoch, size_t step,
 }
 
 int
-method_remembers(const struct method *method)
+method_has_state(const struct method *method)
 {
     return method->how.objective->columns || method->how.sampler;
 }
 
 void
-method_says(json_t *how, const struct method *method)
+method_describe(json_t *how, const struct method *method)
 {
     json_object_update_new(how, json_pack("{s:s s:f s:s}", "objective",
                                           method->name, "tau",
@@ -231,7 +233,7 @@ begins_line(const struct curves *curves, size_t i)
     return 1;
 }
 
-/* The points of a line; what is drawn by logarithms stays above zero. */
+/* Writes the points of a line, with values above zero on logarithmic axes. */
 static void
 write_curve(FILE *out, const struct curves *curves, size_t first,
             const struct curves_panel *panel)
@@ -285,7 +287,7 @@ curves_draw(struct curves *curves,
             const struct curves_panel panel[CURVES_PANELS])
 {
     struct plot script;
-    FILE *out = given.plot ? plot_open(&script) : NULL;
+    FILE *out = common_options.plot ? plot_open(&script) : NULL;
     double low = INFINITY, high = 0;
 
     for (size_t i = 0; out && i < curves->n; i++) {
@@ -303,7 +305,7 @@ curves_draw(struct curves *curves,
         fprintf(out, "set xrange [%g:%g]\n", low / 1.2, high * 1.2);
         for (int k = 0; k < CURVES_PANELS; k++)
             write_panel(out, curves, k, &panel[k]);
-        plot(&script, given.plot);
+        plot(&script, common_options.plot);
     }
     for (size_t i = 0; i < curves->n; i++)
         free(curves->point[i].name);

@@ -18,13 +18,13 @@ static const struct opt plan_own[] = {
     {"neighbours", 'k', OPT_WHOLE, &nearest, 1, 1024, "K",
      "hardest negatives of each sample"},
     {"run", 'r', OPT_TEXT, &run, 0, 0, "RUN",
-     "the batches that this run has shown, instead of a plan's"},
+     "use the batches of this run, instead of a plan's"},
     {0},
 };
 verb_opts plan_opts = {batches_opts, plan_own, plot_opts, INSTRUMENT_GROUPS};
 
 /* A point of the picture. */
-struct moment {
+struct point {
     size_t batch, epochs;
     struct eval_pairs_figures figures;
 };
@@ -33,11 +33,11 @@ struct plans {
     struct instrument in;
     size_t k;
     uint32_t *near; /* [samples,k] */
-    struct moment *moment;
+    struct point *point;
     size_t n, room;
 };
 
-/* Of each sample those whose second view is nearest to its first. */
+/* For each sample, finds those whose second view is nearest to its first. */
 static void
 find_hardest(struct plans *p)
 {
@@ -69,13 +69,13 @@ report_moment(struct plans *p, const struct eval_pairs *pairs, size_t batch,
                     f.again, "second", f.second, "parts", (json_int_t)f.parts,
                     "unseen", (json_int_t)f.unseen),
           how);
-    mem_grow(&p->moment, &p->room, p->n + 1, sizeof *p->moment);
-    p->moment[p->n++] = (struct moment){batch, seen, f};
+    mem_grow(&p->point, &p->room, p->n + 1, sizeof *p->point);
+    p->point[p->n++] = (struct point){batch, seen, f};
 }
 
-/* Whether the figures of an epoch are told: 1, 2, 4 ... and the last. */
+/* Whether to report the figures of an epoch: 1, 2, 4 ... */
 static int
-tells_epoch(int64_t epoch)
+is_reported(int64_t epoch)
 {
     return !(epoch & (epoch - 1));
 }
@@ -94,43 +94,43 @@ follow_plan(struct plans *p, struct method *method)
             method_next(frozen, epoch, step, &batch);
             eval_pairs_add(&pairs, batch.b, batch.ids);
         }
-        if (tells_epoch((int64_t)epoch + 1) || epoch + 1 == last)
+        if (is_reported((int64_t)epoch + 1) || epoch + 1 == last)
             report_moment(p, &pairs, method->how.batch, epoch + 1);
     }
     eval_pairs_release(&pairs);
     eval_frozen_free(frozen);
 }
 
-/* Of a run: which row each of its samples is, from 1; 0: it is not measured. */
-struct shown {
+/* The row of each sample of a run, from 1; 0: not measured. */
+struct row_of_sample {
     size_t n, *row;
-    char digest[DIGEST_HEX]; /* of the data set, "": not known */
+    char digest[DIGEST_HEX]; /* of the data set; "": unknown */
 };
 
-static struct shown
+static struct row_of_sample
 list_samples(const struct instrument *in)
 {
-    struct shown known = {.n = 0};
+    struct row_of_sample samples = {.n = 0};
 
     for (size_t i = 0; i < in->rows.samples; i++)
-        if (in->id[i] >= 0 && (size_t)in->id[i] >= known.n)
-            known.n = (size_t)in->id[i] + 1;
-    known.row = mem_array(known.n, sizeof *known.row);
+        if (in->id[i] >= 0 && (size_t)in->id[i] >= samples.n)
+            samples.n = (size_t)in->id[i] + 1;
+    samples.row = mem_array(samples.n, sizeof *samples.row);
     for (size_t i = 0; i < in->rows.samples; i++)
         if (in->id[i] >= 0)
-            known.row[in->id[i]] = i + 1;
+            samples.row[in->id[i]] = i + 1;
     if (in->encoder) {
         const struct digest digest = data_digest(in->measured.set);
 
-        digest_hex(&digest, known.digest);
+        digest_hex(&digest, samples.digest);
     }
-    return known;
+    return samples;
 }
 
-/* The batch of a step, as far as its samples are measured here; 0 where nothing
- * is known of it. */
+/* Reads the measured samples of a step's batch; 0 if the step is not
+ * recorded. */
 static size_t
-read_batch(const struct shown *known, int64_t total, int64_t *ids,
+read_batch(const struct row_of_sample *samples, int64_t total, int64_t *ids,
            struct run_shown *shown)
 {
     int64_t *memory;
@@ -144,25 +144,25 @@ read_batch(const struct shown *known, int64_t total, int64_t *ids,
             die("%s", err.msg);
         return 0;
     }
-    if (*known->digest && !json_get_text(line, "digest", &digest, &err) &&
-        strcmp(digest, known->digest))
-        die("'%s' has other images than those that are measured", run);
+    if (*samples->digest && !json_get_text(line, "digest", &digest, &err) &&
+        strcmp(digest, samples->digest))
+        die("'%s' has other images than the measured data set", run);
     for (size_t i = 0; i < shown->batch.b; i++) {
         const int64_t id = shown->batch.ids[i];
 
-        if ((size_t)id < known->n && known->row[id])
-            ids[n++] = (int64_t)known->row[id] - 1;
+        if ((size_t)id < samples->n && samples->row[id])
+            ids[n++] = (int64_t)samples->row[id] - 1;
     }
     json_decref(line);
     free(memory);
     return n;
 }
 
-/* The batches that a run has shown. */
+/* Measures the batches of a run. */
 static void
 follow_run(struct plans *p)
 {
-    struct shown known = list_samples(&p->in);
+    struct row_of_sample samples = list_samples(&p->in);
     int64_t *ids = mem_array(p->in.rows.samples, sizeof *ids), newest,
             epoch = 0;
     struct run_shown shown;
@@ -170,27 +170,27 @@ follow_run(struct plans *p)
     size_t largest = 0, n;
 
     eval_pairs_init(&pairs, p->in.rows.samples);
-    read_batch(&known, 0, ids, &shown);
+    read_batch(&samples, 0, ids, &shown);
     newest = shown.total;
     for (int64_t total = 1; total <= newest; total++) {
-        n = read_batch(&known, total, ids, &shown);
+        n = read_batch(&samples, total, ids, &shown);
         if (!n)
             continue;
-        if (shown.batch.epoch > epoch && tells_epoch(shown.batch.epoch))
+        if (shown.batch.epoch > epoch && is_reported(shown.batch.epoch))
             report_moment(p, &pairs, largest, (size_t)shown.batch.epoch);
         epoch = shown.batch.epoch;
         largest = n > largest ? n : largest;
         eval_pairs_add(&pairs, n, ids);
     }
     if (!largest)
-        die("'%s' has shown none of the samples that are measured", run);
+        die("'%s' has used none of the measured samples", run);
     report_moment(p, &pairs, largest, (size_t)epoch + 1);
     eval_pairs_release(&pairs);
-    free(known.row);
+    free(samples.row);
     free(ids);
 }
 
-/* A panel of the picture: one figure by epochs, a line for each batch. */
+/* Writes a panel: one figure against epochs, a line for each batch size. */
 static void
 write_figures(FILE *out, const struct plans *p, const char *name, int column)
 {
@@ -198,13 +198,13 @@ write_figures(FILE *out, const struct plans *p, const char *name, int column)
 
     fprintf(out, "set ylabel \"%s\"\nplot ", name);
     for (size_t i = 0; i < p->n; i++) {
-        if (i && p->moment[i].batch == p->moment[i - 1].batch)
+        if (i && p->point[i].batch == p->point[i - 1].batch)
             continue;
         fprintf(out,
                 "%s$plan using ($1 == %zu ? $2 : NaN):%d with linespoints lw 2 "
                 "pt 7 lc rgb \"#%s\" title \"batches of %zu\"",
-                hue ? ", " : "", p->moment[i].batch, column, plot_hue(hue),
-                p->moment[i].batch);
+                hue ? ", " : "", p->point[i].batch, column, plot_hue(hue),
+                p->point[i].batch);
         hue++;
     }
     fputs("\n", out);
@@ -219,7 +219,7 @@ draw_plans(const struct plans *p)
     fputs("# batch, epochs, coverage, hardest, again, second\n$plan << END\n",
           out);
     for (size_t i = 0; i < p->n; i++) {
-        const struct moment *m = &p->moment[i];
+        const struct point *m = &p->point[i];
 
         fprintf(out, "%zu %zu %g %g %g %g\n", m->batch, m->epochs,
                 m->figures.coverage, m->figures.hardest, m->figures.again,
@@ -230,11 +230,11 @@ draw_plans(const struct plans *p)
           "set yrange [0:1]\nset xlabel \"epochs\"\nset key outside top center "
           "horizontal\n",
           out);
-    write_figures(out, p, "pairs that have met, of all", 3);
-    write_figures(out, p, "of the hardest pairs", 4);
-    write_figures(out, p, "meetings of pairs that had met", 5);
+    write_figures(out, p, "share of all pairs in a batch so far", 3);
+    write_figures(out, p, "share of the hardest pairs", 4);
+    write_figures(out, p, "share of repeated pairs", 5);
     write_figures(out, p, "second eigenvalue", 6);
-    plot(&script, given.plot);
+    plot(&script, common_options.plot);
 }
 
 void
@@ -246,9 +246,9 @@ run_plan(char **path)
 
     if (run && (opt_given(&method_how.strategy) ||
                 opt_given(&method_how.batches) || opt_given(&epochs)))
-        opt_misuse("--run goes by the batches of that run, not by --strategy, "
+        opt_misuse("--run uses the batches of that run: leave out --strategy, "
                    "-b and --epochs");
-    method_read(&method, "simclr"); // of any objective: its plan alone counts
+    method_read(&method, "simclr"); // any objective: only its plan is used
     method_open(&p.in, path, 0);
     batches = run ? 0 : method_batches(p.in.rows.samples, batch);
     find_hardest(&p);
@@ -258,9 +258,9 @@ run_plan(char **path)
         method.how.batch = batch[k];
         follow_plan(&p, &method);
     }
-    if (given.plot)
+    if (common_options.plot)
         draw_plans(&p);
     free(p.near);
-    free(p.moment);
+    free(p.point);
     instrument_release(&p.in);
 }

@@ -8,7 +8,7 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-/* The verbs that bring together what belongs together: retrieve and cca. */
+/* The verbs that match images with views or captions: retrieve and cca. */
 
 static enum eval_similarity metric;
 static const char *within, *answers_file;
@@ -18,11 +18,11 @@ static double ridge = 0.1;
 
 static const struct opt retrieve_own[] = {
     {"metric", 0, OPT_CHOICE, &metric, 0, 0, "cosine|raw",
-     "rank by cosines, or by plain products"},
+     "rank by cosines, or by inner products"},
     {"within", 0, OPT_TEXT, &within, 0, 0, "FILE",
      "group of each row: rank within groups only"},
     {"captions", 0, OPT_FLAG, &captions, 0, 0, NULL,
-     "the rows of the second are captions, any number an image"},
+     "rows of the second file are captions, any number an image"},
     {"answers", 0, OPT_TEXT, &answers_file, 0, 0, "FILE",
      "with --captions: write the best answers to each query"},
     {0},
@@ -31,18 +31,18 @@ verb_opts retrieve_opts = {retrieve_own, threads_opts, output_opts, NULL};
 
 static const struct opt cca_own[] = {
     {"components", 'k', OPT_WHOLE, &components, 1, 65536, "N",
-     "pairs of directions, at most"},
+     "most pairs of directions"},
     {"principal", 0, OPT_WHOLE, &principal, 1, 65536, "N",
-     "principal directions of each side, at most"},
+     "most principal directions of each side"},
     {"ridge", 0, OPT_REAL, &ridge, 0, 1e6, "X",
-     "what is added to variances, in shares of their mean"},
+     "added to variances, as a share of their mean"},
     {0},
 };
 verb_opts cca_opts = {cca_own, threads_opts, output_opts, NULL};
 
 /* --------------------------------------------------------- views in pairs */
 
-/* A row with the group that it is in. */
+/* A row and its group. */
 struct member {
     int64_t group;
     size_t row;
@@ -58,8 +58,8 @@ by_group(const void *a, const void *b)
     return x->row < y->row ? -1 : 1;
 }
 
-/* Ranks rows both ways within their groups, without --within of all; returns
- * how many groups there are. forward, backward  [n], in the order of groups */
+/* Ranks rows both ways within their groups, or all rows without --within;
+ * returns the number of groups.  forward, backward: [n], in order of groups */
 static size_t
 rank_groups(const struct data_features *u, const struct data_features *v,
             double *forward, double *backward)
@@ -93,7 +93,7 @@ rank_groups(const struct data_features *u, const struct data_features *v,
     return groups;
 }
 
-/* Adds r1, r5 and r10 to what r_mean is the mean of. */
+/* Adds r1, r5 and r10 to *sum, for r_mean. */
 static json_t *
 describe_ranks(size_t n, double *rank, double *sum)
 {
@@ -143,26 +143,26 @@ rank_views(char **path)
 
 /* -------------------------------------------------- images and captions */
 
-/* Images and their captions, and who answers whom. */
+/* Images and captions, and which answer which. */
 struct both {
     struct data_features image, text;
     struct eval_answers texts, images; /* of images, of captions */
 };
 
-/* Reads features of images and of captions, with the ids of both; they may be
- * of different widths where they are not of one space. */
+/* Reads features of images and of captions, with the ids of both; one_space:
+ * they must have the same width. */
 static void
 load_both(struct both *b, char **path, int one_space)
 {
     load(&b->image, path[0], NULL);
     load(&b->text, path[1], NULL);
     if (one_space && b->image.d != b->text.d)
-        die("'%s' has %zu columns and '%s' has %zu: images and captions are "
-            "to be embeddings of one space",
+        die("'%s' has %zu columns and '%s' has %zu: images and captions must "
+            "be embeddings in one space",
             path[0], b->image.d, path[1], b->text.d);
     if (!b->image.ids || !b->text.ids)
-        die("'%s' has no .ids.npy beside it: a caption is its image's by the "
-            "id of the sample",
+        die("'%s' has no .ids.npy, with the sample ids that match captions to "
+            "images",
             path[b->image.ids != NULL]);
 }
 
@@ -198,8 +198,8 @@ describe_direction(const struct eval_answers *answers, size_t m,
     return line;
 }
 
-/* Which captions answer which images; where `equal`, captions that are equal
- * answer as one, and so do all of their images. */
+/* Finds which captions answer which images; equal: equal captions count as
+ * one, and so do all their images. */
 static void
 find_answers(struct both *b, int equal)
 {
@@ -243,26 +243,26 @@ report_captions(const char *measure, const char *rule, char **path,
 }
 
 /*
- * Prints how images find captions and captions images, by the rule `equal`,
- * where it is known which captions are equal, and by `strict`; `how`, an
- * object, is put into each line and given away.
+ * Prints how images retrieve captions and captions images, by the rule
+ * `equal`, if equal captions are known, and by `strict`; adds `how` to each
+ * line and releases it.
  */
 static void
 report_both(const char *measure, char **path, struct both *b, json_t *how)
 {
-    // the rule `equal` is the headline, `strict` is printed beside it
+    // the rule `equal` is the main result
     if (b->text.same)
         report_captions(measure, "equal", path, b, json_copy(how));
     else
-        say("'%s' has no .same.npy beside it: captions that are equal count as "
-            "different, by the rule strict alone",
+        say("'%s' has no .same.npy: equal captions count as different, by the "
+            "rule strict only",
             path[1]);
     report_captions(measure, "strict", path, b, how);
 }
 
 enum { BEST = 10 };
 
-/* A line for each query: which way, its row, the rows of its best answers. */
+/* Writes a line for each query: direction, row, rows of its best answers. */
 static void
 list_best(FILE *out, const char *way, const struct data_features *from,
           const struct data_features *to)
@@ -317,7 +317,7 @@ run_retrieve(char **path)
 
 /* --------------------------------------------------------------------- cca */
 
-/* Which row of the images each caption belongs to: [text.n], to be freed. */
+/* The image row of each caption: [text.n], to be freed. */
 static size_t *
 find_owners(const struct both *b, char **path)
 {
@@ -337,7 +337,7 @@ find_owners(const struct both *b, char **path)
     return owner;
 }
 
-/* The maps of images and captions, from the pairs of both. */
+/* Learns the maps of images and captions from their pairs. */
 static void
 learn_maps(char **path, const struct both *b, struct eval_map *image,
            struct eval_map *text)

@@ -10,7 +10,7 @@
 
 enum { WORDS = 16 };
 
-static const double grace_s = 10; // for the tool to end where we are killed
+static const double grace_s = 10; // for the tool, if we are killed
 
 int
 judge_run_tool(const struct judge *judge, const char *tool,

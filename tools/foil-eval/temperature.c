@@ -25,32 +25,32 @@ verb_opts temperature_opts = {temperature_own, plot_opts, output_opts, NULL};
 
 static const double quantiles[] = {0, .01, .05, .25, .5, .75, .95, .99, 1};
 
-/* What the columns of images and texts are called by, as view 0 and view 1. */
+/* Prefixes of the columns of images and of texts. */
 static const char images_lead[] = "view0.", texts_lead[] = "view1.";
 
-/* One number for each sample or caption that has one, and whose class it is. */
+/* A number for each sample or caption that has one, with its class. */
 struct column {
     const char *name;
     size_t n;
-    size_t each;  /* numbers of a sample: 1, or one for each caption */
-    size_t *item; /* [n] each id + caption */
+    size_t each;  /* numbers per sample: 1, or one for each caption */
+    size_t *item; /* [n] each * id + caption */
     double *x;
     int *label;   /* [n] -1: none */
-    double *size; /* [n] of its class */
-    int *mark;    /* [n] one of the smallest -1, one of the largest 1 */
+    double *size; /* [n] size of its class */
+    int *mark;    /* [n] -1: among the smallest; 1: among the largest */
     size_t extreme;
     size_t count[BINS];
     double low, high;
 };
 
-/* A class, with the share of its samples that are among the extremes. */
+/* A class, with the shares of its samples among the extremes. */
 struct class
 {
     size_t size, n;
     double mean, small, large;
 };
 
-/* All that have been seen, and how many are in each class. */
+/* Collects all samples seen in training, and counts those of each class. */
 static struct column
 gather_seen(const struct data_set *set, const float *x, const float *seen,
             size_t each, struct class *class)
@@ -137,8 +137,8 @@ list_classes(const struct data_set *set, const struct class *class)
     return list;
 }
 
-/* Share of tail samples among all, the smallest and the largest, the tail
- * being the classes that are smaller than the median one. */
+/* The share of tail samples among all, the smallest and the largest numbers;
+ * the tail is all classes smaller than the median one. */
 static json_t *
 measure_tail(const struct column *c, size_t classes, const struct class *class)
 {
@@ -165,7 +165,7 @@ measure_tail(const struct column *c, size_t classes, const struct class *class)
                      c->extreme ? large / (double)c->extreme : 0);
 }
 
-/* The correlation of classes: their size with their mean. */
+/* The rank correlation of class sizes with class means. */
 static double
 class_correlation(size_t classes, const struct class *class)
 {
@@ -189,7 +189,7 @@ class_correlation(size_t classes, const struct class *class)
 /* A caption and its number. */
 struct caption {
     double x;
-    size_t item, len, equal; /* equal: how many captions have these bytes */
+    size_t item, len, equal; /* equal: number of captions with this text */
     const char *text;
 };
 
@@ -213,9 +213,9 @@ by_number(const void *a, const void *b)
     return (s->item > t->item) - (s->item < t->item);
 }
 
-/* The captions of those of the column that have one, to be freed. */
+/* The captions of the column's items that have one, to be freed. */
 static struct caption *
-take_captions(const struct data_set *set, const struct column *c, size_t *n)
+list_captions(const struct data_set *set, const struct column *c, size_t *n)
 {
     struct caption *caption = mem_array(c->n, sizeof *caption);
 
@@ -263,7 +263,7 @@ static json_t *
 describe_captions(const struct data_set *set, const struct column *c)
 {
     size_t n;
-    struct caption *caption = take_captions(set, c, &n);
+    struct caption *caption = list_captions(set, c, &n);
     double *x = mem_array(n, sizeof *x), *equal = mem_array(n, sizeof *equal);
     json_t *json;
 
@@ -315,7 +315,7 @@ draw_plot(const struct column *c, size_t classes, const struct class *class)
                 "plot $classes using 1:3 with points pt 7 title \"smallest\", "
                 "$classes using 1:4 with points pt 6 title \"largest\"\n",
                 c->name, c->extreme);
-    plot(&script, given.plot);
+    plot(&script, common_options.plot);
 }
 
 static struct column
@@ -348,8 +348,7 @@ read_all(const struct tables *tables, const char *name,
     return c;
 }
 
-/* Prints what there is to say of a column; draws it, too, where that is asked
- * for. */
+/* Prints the measures of a column, and draws it with --plot. */
 static void
 measure_column(char **path, const char *name, const struct tables *tables,
                const struct nn_model *model, const struct data_set *set)
@@ -371,7 +370,7 @@ measure_column(char **path, const char *name, const struct tables *tables,
     if (!strncmp(name, texts_lead, strlen(texts_lead)) &&
         data_captions_most(set))
         json_object_set_new(line, "captions", describe_captions(set, &c));
-    if (given.plot)
+    if (common_options.plot)
         draw_plot(&c, classes, class);
     print(line, json_pack("{s:I s:I s:I s:O s:s}", "samples", (json_int_t)c.n,
                           "unseen", (json_int_t)(data_size(set) * c.each - c.n),
@@ -403,7 +402,7 @@ run_temperature(char **path)
     if (tables_find(&tables, column_name, data_size(set), &each) ||
         !tables_find(&tables, sides[1], data_size(set), &each)) {
         measure_column(path, column_name, &tables, &model, set);
-    } else if (given.plot) {
+    } else if (common_options.plot) {
         opt_misuse("--plot draws one of '%s' and '%s': name it with --column",
                    sides[0], sides[1]);
     } else {

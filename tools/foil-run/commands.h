@@ -2,16 +2,15 @@
 #define FOIL_RUN_COMMANDS_H
 
 /*
- * The commands of a pipeline's script that are in C.  Each is a file of
- * pipelines/bin that becomes `foil-run --NAME ARG...`; foil-run(1) describes
- * them.
+ * The commands for pipeline scripts that are written in C.  Each is a file of
+ * pipelines/bin that executes `foil-run --NAME ARG...`; see foil-run(1).
  */
 
-/* The exit code by which --stages ends a script once its list is printed. */
+/* With --stages, a script ends with this exit code once its list is printed. */
 enum { EXIT_LISTED = 99 };
 
-/* commands_main() runs the command argv[1] and does not return; it returns
- * where that is none. */
+/* commands_main() runs the command argv[1] and does not return; it returns if
+ * that is no command. */
 void commands_main(char **argv);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define SET_BY "--%s is %s: '#: default %s VALUE' sets it"
 
-/* Refuses a name that cannot be a variable of the script, or is another's. */
+/* Refuses a name that cannot be a variable of the script, or is reserved. */
 static void
 check_name(const struct pipeline *p, const char *name)
 {
@@ -25,7 +25,7 @@ check_name(const struct pipeline *p, const char *name)
         pipeline_misuse(
             p,
             "'%s' is no name for an option or an operand: want letters, digits "
-            "and '-', and a variable that the shell and foil do not have",
+            "and '-', and no name of a variable of the shell or of foil",
             name);
 }
 
@@ -54,12 +54,12 @@ take_option(struct pipeline *p, const struct word_list *word)
 
     check_name(p, name);
     if (pipeline_is_key(p, name))
-        pipeline_misuse(p, SET_BY, name, "there already", name);
+        pipeline_misuse(p, SET_BY, name, "an option already", name);
     pipeline_row_add(p, name, word->word[1], word->word[3]);
     set_var(p, name, check_value(p, name, word->word[2]));
 }
 
-/* An option may stand behind the line that sets it: check_defaults() does. */
+/* The option may follow later, so check_defaults() sets it. */
 static void
 take_default(struct pipeline *p, const struct word_list *word)
 {
@@ -79,13 +79,12 @@ static void
 take_study(struct pipeline *p, const struct word_list *word)
 {
     p->is_study = 1;
-    pipeline_row_add(p, "methods", "LIST", "which methods, by commas");
+    pipeline_row_add(p, "methods", "LIST", "methods, separated by commas");
     pipeline_row_add(p, "seeds", "N",
-                     "how many seeds, from that of --seed on; a verdict takes "
-                     "five");
+                     "number of seeds, from --seed on; a verdict needs five");
     if (word->n)
         pipeline_row_add(p, "primary", "LIST",
-                         "measures that are judged, by commas");
+                         "measures to judge, separated by commas");
     set_var(p, "seeds", "5");
     set_var(p, "primary", word->n ? word->word[0] : "");
 }
@@ -110,7 +109,8 @@ take_method(struct pipeline *p, const struct word_list *word)
     }
 }
 
-/* The header of another file, beside the script or of foil. */
+/* Reads the header of another file, in parts/ of the script's folder or of
+ * foil. */
 static void
 take_include(struct pipeline *p, const struct word_list *word)
 {
@@ -131,7 +131,7 @@ take_include(struct pipeline *p, const struct word_list *word)
     free(text);
 }
 
-/* What a line may begin with, and so many words behind it. */
+/* First words of header lines, and how many words may follow. */
 static const struct {
     const char *name;
     size_t least, most;
@@ -143,7 +143,7 @@ static const struct {
     {"include", 1, 1, take_include},
 };
 
-/* Refuses what the pipeline itself passes to a stage. */
+/* Refuses options that the pipeline itself passes to a stage. */
 static void
 check_options(const struct pipeline *p, int stage, const struct word_list *list)
 {
@@ -177,16 +177,18 @@ take_line(struct pipeline *p, struct word_list *line)
             continue;
         if (rest.n < lines[i].least || rest.n > lines[i].most)
             pipeline_misuse(
-                p, "'%s' wants %zu words or more behind it, and at most %zu",
-                name, lines[i].least, lines[i].most);
+                p, "'%s' wants %s words after it", name,
+                lines[i].least == lines[i].most
+                    ? keep("%zu", lines[i].least)
+                    : keep("%zu to %zu", lines[i].least, lines[i].most));
         lines[i].take(p, &rest);
         return;
     }
     pipeline_misuse(p, "no header line '%s'", name);
 }
 
-/* Returns what stands behind "#:" in the comments that a script begins with,
- * and an empty line for each other one. */
+/* Returns the text after "#:" of each line of a script's leading comments, and
+ * an empty line for each other line. */
 static char *
 header_of(const char *text)
 {

@@ -13,8 +13,8 @@
 #include "util/opt.h"
 
 enum {
-    LONGEST_RUN = 97, // bytes, for the names of the sockets in it
-    REMNANT_S = 15, // as long as the stages of a foil run that was killed take
+    LONGEST_RUN = 97, // bytes: names of sockets must fit
+    REMNANT_S = 15,   // for stages of a killed foil run to end
     PAUSE_MS = 20
 };
 
@@ -67,7 +67,7 @@ hold_run(const char *run)
     if (held && !strcmp(run, held))
         return;
     hold_make(run);
-    hold_folder(run); // as long as we live
+    hold_folder(run); // until this process ends
     if (setenv("FOIL_HELD", run, 1))
         die("cannot set FOIL_HELD: %s", strerror(errno));
 }

@@ -2,29 +2,28 @@
 #define FOIL_RUN_HOLD_H
 
 /*
- * The run directory, for one run at a time.  What cannot be done ends the
+ * Locks of the run directory, which one run uses at a time.  Errors end the
  * process with a sentence.
  */
 
-/* hold_name() returns the run directory of a file by that name, run/NAME
- * without what stands behind its last dot. */
+/* hold_name() returns the default run directory of a file: run/NAME, without
+ * the suffix from the last dot on. */
 char *hold_name(const char *name);
 
-/* hold_make() makes a folder of mode 0700, and those above it. */
+/* hold_make() makes a folder of mode 0700, and its missing parents. */
 void hold_make(const char *path);
 
-/* hold_folder() keeps others out of a folder as long as the descriptor that it
- * returns is open. */
+/* hold_folder() locks a folder while the returned descriptor is open. */
 int hold_folder(const char *path);
 
-/* hold_run() makes the run directory of a pipeline and keeps others out of it
- * until this process ends, unless FOIL_HELD names it: the process that started
- * this one keeps others out then. */
+/* hold_run() makes the run directory of a pipeline and locks it until this
+ * process ends, unless FOIL_HELD names it: then a parent process holds the
+ * lock. */
 void hold_run(const char *run);
 
-/* hold_logs() says in the folder of the logs who has them, and is to be asked
- * to end.  The run directory is ours, so that it waits for one who has them
- * still: its foil-run was killed, and its stages are ending. */
+/* hold_logs() locks the folder of logs, with the number of this process for
+ * foil-stop.  The run directory is locked already, so any other holder is an
+ * ending stage of a killed foil-run: it waits for that. */
 void hold_logs(const char *logs);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "util/mem.h"
 
-/* Has a pointer to it as long as the process lives. */
+/* Keeps a pointer to the memory until the process ends. */
 static void *
 keep_memory(void *memory)
 {

@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 /*
- * Memory that lives until the process ends: a run makes some thousand short
- * texts, and ends with its last step.  Nothing here is given to free().
+ * Memory that is released when the process ends: a run makes some thousand
+ * short texts, and ends after its last step.  Nothing here is freed.
  */
 
 /* keep() returns a formatted text, keep_array() n zeroed items. */

@@ -24,8 +24,8 @@ index_data(const char *data)
     step_run(word);
 }
 
-/* Refuses data that does not fit together, and says what is to be known of it:
- * a line for each by parts/fits.sh, of which the first word says which. */
+/* Refuses data sets that do not match, and prints notes about them, from the
+ * lines that parts/fits.sh prints: "die SENTENCE" or "say SENTENCE". */
 static void
 check_fit(const struct pipeline *p, const char *data, const char *test)
 {
@@ -44,7 +44,7 @@ check_fit(const struct pipeline *p, const char *data, const char *test)
     }
 }
 
-/* The list of stages can be read, and its commands are there. */
+/* Reads the list of stages, and checks that its commands exist. */
 static void
 check_stages(const struct pipeline *p, struct list *list)
 {
@@ -57,25 +57,25 @@ check_stages(const struct pipeline *p, struct list *list)
             die("%s", err.msg);
 }
 
-/* What cannot work is refused before anything is there. */
+/* Refuses what cannot work before anything is made. */
 static void
 check_run(const struct pipeline *p, const char *test)
 {
     const char *run = var(p, "RUN");
 
     if (run_has(p, "latest") && !p->resume)
-        die("'%s' holds a run: --resume goes on with it, -r takes another",
+        die("'%s' holds a run: add --resume to continue it, or choose another "
+            "-r",
             run);
     if (*test && has_own_net(p))
         pipeline_misuse(p,
-                        "'%s' judges an encoder that foil-embed knows: --arch "
-                        "in --train says which that of --encoder is, or leave "
-                        "it out",
+                        "'%s' needs an encoder that foil-embed can read: name "
+                        "its --arch in --train, or leave it out",
                         test);
 }
 
-/* The data of a run that is resumed are where they were: the first operand of
- * the script, of which RUN may be one of several trainings. */
+/* Refuses to resume if the data of the run are not at their place.  Only for
+ * the script's first operand, as RUN may be one of several trainings. */
 static void
 check_place(const struct pipeline *p, const char *data)
 {
@@ -83,12 +83,12 @@ check_place(const struct pipeline *p, const char *data)
 
     if (p->resume && *data && p->operand.n && !p->is_study &&
         !strcmp(data, var(p, p->operand.word[0])) && !file_exists(data))
-        die("there is no '%s', the data of the run: if they have moved, 'foil "
-            "run %s PLACE --resume -r %s --override %s' takes the new place",
+        die("there is no '%s', the data of the run: if they have moved, give "
+            "the new place by 'foil run %s PLACE --resume -r %s --override %s'",
             data, p->name, run ? run : var(p, "RUN"), p->operand.word[0]);
 }
 
-/* Whether this is the run of the pipeline itself, not one of many in it. */
+/* Whether this is the run of the pipeline itself, not one of several in it. */
 static int
 is_whole_run(const struct pipeline *p)
 {
@@ -97,8 +97,8 @@ is_whole_run(const struct pipeline *p)
     return !p->is_study && run && !strcmp(run, var(p, "RUN"));
 }
 
-/* Returns the data set that the encoder is evaluated on, which has to fit the
- * one that the whole pipeline is for. */
+/* Returns the data set for evaluating the encoder, if `data` is the main data
+ * set of the pipeline; else "". */
 static const char *
 test_of(const struct pipeline *p, const char *data)
 {
@@ -108,8 +108,7 @@ test_of(const struct pipeline *p, const char *data)
                : "";
 }
 
-/* Makes the run directory, and has that of the pipeline remember the command.
- */
+/* Makes the run directory, and writes `command` into that of the pipeline. */
 static void
 make_run(const struct pipeline *p)
 {
@@ -125,7 +124,7 @@ make_run(const struct pipeline *p)
     hold_make(run_path(p, "log"));
 }
 
-/* Makes ready for a training on data, or with "" for what comes before one. */
+/* Prepares a training on data; with "", only what does not need data. */
 static void
 prepare_run(struct pipeline *p, const char *data, struct list *list)
 {
@@ -146,7 +145,7 @@ prepare_run(struct pipeline *p, const char *data, struct list *list)
     if (p->stages)
         check_stages(p, list);
     if (p->lists && !*data)
-        pipeline_misuse(p, "--stages is for a pipeline that is given its data");
+        pipeline_misuse(p, "--stages wants the pipeline's data");
     if (p->lists) {
         fputs(p->stages, stdout);
         close_stdout();
@@ -169,7 +168,7 @@ plural_of(const char *number)
     return strcmp(number, "1") ? "s" : "";
 }
 
-/* Says what the run trains, and from which step on. */
+/* Prints what the run trains, and from which step on. */
 static void
 announce_run(const struct pipeline *p, const char *data)
 {

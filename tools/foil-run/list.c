@@ -13,7 +13,7 @@
 static const char *const restarts[] = {"never", "killed", "failed", "always"};
 enum { N_RESTARTS = sizeof restarts / sizeof *restarts };
 
-/* Returns the number that a word is, or -1 outside of least .. most. */
+/* Returns the number in a word, or -1 if it is not in least .. most. */
 static long
 read_number(const char *word, long least, long most)
 {
@@ -34,8 +34,8 @@ set_name(struct list_stage *stage, const char *word, const struct words *at,
         n++;
     if (!n || word[n] || n > LIST_MAX_NAME)
         return err_set(err,
-                       "%s:%d: a stage is not called '%s': want letters, "
-                       "digits and - _ . behind them, %d at most",
+                       "%s:%d: '%s' is no name for a stage: want a letter or "
+                       "digit, then letters, digits and - _ ., at most %d",
                        at->name, at->line, word, LIST_MAX_NAME);
     stage->name = keep("%s", word);
     return 0;
@@ -54,8 +54,7 @@ set_copies(struct list_stage *stage, const char *word, const struct words *at,
     if (stage->copies < 0)
         return err_set(err,
                        "%s:%d: no number of copies '%s': want 1 .. %d, or "
-                       "'main' or 'main,USR1' for the stage whose end ends "
-                       "the run",
+                       "'main' or 'main,USR1' for the stage that ends the run",
                        at->name, at->line, word, LIST_MAX_COPIES);
     return 0;
 }
@@ -83,7 +82,7 @@ static int (*const columns[])(struct list_stage *, const char *,
                               const struct words *, struct err *) = {
     set_name, set_copies, set_restart};
 
-/* The command: all that is left of the line. */
+/* Takes the rest of the line as the command. */
 static int
 take_command(struct list_stage *stage, struct words *words, struct err *err)
 {
@@ -101,7 +100,7 @@ take_command(struct list_stage *stage, struct words *words, struct err *err)
     return 0;
 }
 
-/* One line: 1 when it is a stage, 0 when there is nothing on it. */
+/* Reads a line: 1 if it is a stage, 0 if it is empty. */
 static int
 take_stage(struct list_stage *stage, struct words *words, struct err *err)
 {
@@ -113,14 +112,14 @@ take_stage(struct list_stage *stage, struct words *words, struct err *err)
         if (!word && (failed || !i))
             return failed ? -1 : 0;
         if (!word)
-            break; // take_command() says so
+            break; // take_command() reports it
         if (columns[i](stage, word, words, err))
             return -1;
     }
     return take_command(stage, words, err) ? -1 : 1;
 }
 
-/* Returns 1 when one of a stage's processes has that name. */
+/* Returns 1 if one of a stage's processes has that name. */
 static int
 has_process(const struct list_stage *stage, const char *name)
 {
@@ -133,7 +132,7 @@ has_process(const struct list_stage *stage, const char *name)
            read_number(name + n + 1, 1, stage->copies) > 0;
 }
 
-/* Returns 1 when two stages have a process of the same name. */
+/* Returns 1 if two stages have a process of the same name. */
 static int
 share_name(const struct list_stage *a, const struct list_stage *b)
 {
@@ -142,7 +141,7 @@ share_name(const struct list_stage *a, const struct list_stage *b)
                             : !strcmp(a->name, b->name);
 }
 
-/* One main stage, and no name twice. */
+/* Checks that there is one main stage, and no name twice. */
 static int
 check_list(struct list *list, const char *name, struct err *err)
 {
@@ -164,8 +163,8 @@ check_list(struct list *list, const char *name, struct err *err)
         list->stage->is_main = mains = 1;
     if (!mains)
         return err_set(err,
-                       "'%s' has no main stage: write 'main' in place of the "
-                       "copies of that whose end ends the run",
+                       "'%s' has no main stage: write 'main' instead of the "
+                       "copies for the stage that ends the run",
                        name);
     return 0;
 }

@@ -8,21 +8,19 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-/* Stages in the order in which they are asked for an option: foil-embed last,
- * as it has much of the others. */
+/* Stages in the order in which an option is looked up: foil-embed last, as it
+ * shares many options. */
 static const int asked[N_STAGES] = {SELECT, NEGATIVES, AUGMENT, TRAIN, EMBED};
 
-/* What --help says of what is no row of a pipeline. */
+/* Rows of --help that are no options of a pipeline. */
 static const struct {
     const char *name, *arg, *what;
 } others[] = {
-    {"resume", "",
-     "continue RUN from its newest checkpoint, with the options that it was "
-     "started with"},
+    {"resume", "", "continue RUN from its newest checkpoint, with its options"},
     {"override", " KEY", "with --resume: allow another value of this option"},
     {"OPTION", " [VALUE]",
-     "an option of a stage, such as --lr 0.1; of one of several stages that "
-     "have it, such as --train.policy in-batch"},
+     "an option of a stage, such as --lr 0.1; where several stages have it, "
+     "with the stage, such as --train.policy in-batch"},
     {"select", " ARGS", "more options for foil-select"},
     {"augment", " ARGS", "for foil-augment"},
     {"train", " ARGS", "for foil-train"},
@@ -34,8 +32,8 @@ static const struct {
     {"train-command", " C", "instead of foil-train"},
     {"negatives-command", " C", "instead of foil-negatives"},
     {"config", " FILE",
-     "take options from a file, such as RUN/command of another run; those "
-     "given here take precedence"},
+     "take options from a file, such as RUN/command of another run; those on "
+     "the command line take precedence"},
     {"stages", "",
      "print the list of stages, as foil-run(1) reads it, and start nothing"},
     {"trace", "", "print each command of the script before it runs"},
@@ -45,8 +43,8 @@ enum { N_OTHERS = sizeof others / sizeof *others };
 
 /* ------------------------------------------------- options of the stages */
 
-/* Whether a stage has an option, also as --no-FLAG of a flag, or had it as one
- * that is spelled otherwise now; *flag: it has no value. */
+/* Whether a stage has an option, also as --no-FLAG, or by an old spelling;
+ * *flag: it takes no value. */
 static int
 has_option(int stage, const char *name, int *flag)
 {
@@ -68,7 +66,7 @@ is_known(const struct pipeline *p, const char *name)
     return known;
 }
 
-/* Says that there is no such option, and which one was meant. */
+/* Refuses an unknown option, with a guess which one was meant. */
 _Noreturn static void
 refuse_option(struct pipeline *p, const char *name)
 {
@@ -119,8 +117,8 @@ check_defaults(struct pipeline *p)
     p->line = NULL;
 }
 
-/* Returns the one stage that has an option, where --train.lr is --lr of that;
- * *name becomes the option's, *flag whether it has no value. */
+/* Returns the only stage with an option, or the stage of --train.lr; *name
+ * becomes the option's name; *flag: it takes no value. */
 static int
 find_owner(struct pipeline *p, const char **name, int *flag)
 {
@@ -145,14 +143,13 @@ find_owner(struct pipeline *p, const char **name, int *flag)
     if (owner < 0)
         refuse_option(p, whole);
     if (several)
-        pipeline_misuse(p, "several stages have --%s: say which by one of%s",
-                        whole, at);
+        pipeline_misuse(p, "several stages have --%s: use one of%s", whole, at);
     return owner;
 }
 
 /* -------------------------------------------------------- the command line */
 
-/* Whether an option is the pipeline's own, or of the command of a script. */
+/* Whether an option is of the pipeline, or of a command of its script. */
 static int
 is_own(const struct pipeline *p, const char *name)
 {
@@ -163,7 +160,7 @@ is_own(const struct pipeline *p, const char *name)
            strstr(p->in_script ? script : lines, keep(" %s ", name));
 }
 
-/* Takes the option in argv[*at]; its value may stand in the next word. */
+/* Takes the option in argv[*at]; its value may be the next word. */
 static void
 take_word(struct pipeline *p, char **argv, size_t *at)
 {
@@ -182,7 +179,7 @@ take_word(struct pipeline *p, char **argv, size_t *at)
     if (!is_own(p, name))
         stage = find_owner(p, &name, &flag);
     if (flag && value)
-        pipeline_misuse(p, "--%s has no value", name);
+        pipeline_misuse(p, "--%s takes no value", name);
     if (!flag && !value && !(value = argv[++*at]))
         pipeline_misuse(p, "--%s wants a value", name);
     if (stage >= 0) {
@@ -202,7 +199,7 @@ pipeline_arguments(struct pipeline *p, char **argv)
         if (*argv[i] == '-' && argv[i][1])
             take_word(p, argv, &i);
         else if (*operand)
-            die("what is '%s' for, behind '%s'?", argv[i], operand);
+            die("unexpected '%s' after '%s'", argv[i], operand);
         else
             operand = argv[i];
     if (*var(p, "method"))
@@ -226,13 +223,13 @@ take_operand(struct pipeline *p, const char *word, size_t at)
     setting_set(&p->said, p->operand.word[at], "");
 }
 
-/* Of what --STAGE says, in the spelling of now, --NAME of these two is the
- * pipeline's own. */
+/* Moves --ONE and --OTHER, which are options of the pipeline, out of --STAGE
+ * ARGS. */
 static void
 take_back(struct pipeline *p, int stage, const char *one, const char *other)
 {
     const char *option = pipeline_stages[stage];
-    struct word_list all = {0}, kept = {0};
+    struct word_list all = {0}, rest = {0};
 
     pipeline_split(p, &all, option, var(p, option));
     if (runs_ours(p, stage))
@@ -251,7 +248,7 @@ take_back(struct pipeline *p, int stage, const char *one, const char *other)
                                : NULL;
         if (!name || !value || *value == ',') {
             for (; i < end; i++)
-                word_list_add(&kept, all.word[i]);
+                word_list_add(&rest, all.word[i]);
             continue;
         }
         if (setting_get(&p->said, name))
@@ -259,10 +256,10 @@ take_back(struct pipeline *p, int stage, const char *one, const char *other)
                             name, option);
         pipeline_take(p, name, value);
     }
-    set_var(p, option, word_list_text(kept.word, kept.n));
+    set_var(p, option, word_list_text(rest.word, rest.n));
 }
 
-/* Refuses a method that is not there. */
+/* Refuses unknown methods. */
 static void
 check_methods(const struct pipeline *p)
 {
@@ -273,7 +270,7 @@ check_methods(const struct pipeline *p)
         method_check(p, name);
 }
 
-/* What can only be said of all words together. */
+/* Checks the command line as a whole. */
 static void
 check_command_line(struct pipeline *p, size_t operands)
 {
@@ -331,7 +328,7 @@ pipeline_command_line(struct pipeline *p, char **argv)
 
 /* ------------------------------------------------------------------- help */
 
-/* Prints a paragraph of the list's comment, and passes it. */
+/* Prints a paragraph of the script's comment; returns the next one, or NULL. */
 static const char *
 print_comment(const char *at, const char *lead)
 {

@@ -28,7 +28,7 @@ add_common(struct pipeline *p)
         {"restarts", "N", "3", "most restarts of a killed feeder"},
         {"ranks", "N", "1",
          "processes of the trainer, by mpirun: foil-ranks(7)"},
-        {"hosts", "FILE", "", "machines of these, a hostfile of mpirun"},
+        {"hosts", "FILE", "", "hostfile of mpirun, with the machines"},
     };
     const char *cores = keep("%ld", sysconf(_SC_NPROCESSORS_ONLN));
 
@@ -47,7 +47,7 @@ pipeline_is(const char *path)
 {
     FILE *file = fopen(path, "r");
     char line[256];
-    int is = 0, begins = 1; // this is the begin of a line
+    int is = 0, begins = 1; // begins: at the start of a line
 
     while (file && !is && fgets(line, sizeof line, file) &&
            (!begins || *line == '#' || *line == '\n')) {
@@ -56,15 +56,15 @@ pipeline_is(const char *path)
     }
     if (file && !is && !feof(file) && !strncmp(line, "pipeline", 8) &&
         strchr(" \t\n", line[8]))
-        die("'%s' is a list of steps, which this foil does not run: a pipeline "
-            "is a shell script, as foil-run(1) says under PIPELINES",
+        die("'%s' is a list of steps, which this foil does not run: a "
+            "pipeline is a shell script, see PIPELINES in foil-run(1)",
             path);
     if (file)
         fclose(file);
     return is;
 }
 
-/* Its names: behind `foil run`, and to be remembered by. */
+/* Sets the names: for `foil run`, and for RUN/command. */
 static void
 name_pipeline(struct pipeline *p, const char *folder)
 {
@@ -93,7 +93,7 @@ set_places(struct pipeline *p)
     say_as(keep("foil run %s", p->name));
 }
 
-/* Puts the spelling of now into the options of the header. */
+/* Replaces old spellings in the options of the header. */
 static void
 spell_header(struct pipeline *p, int says)
 {
@@ -124,7 +124,7 @@ pipeline_load(struct pipeline *p, const char *path)
 
 /* ------------------------------------------------------ what the user runs */
 
-/* Takes the first name that is free, where no -r says one. */
+/* Chooses the first unused run directory, without -r. */
 static void
 take_fresh_run(struct pipeline *p)
 {
@@ -134,10 +134,10 @@ take_fresh_run(struct pipeline *p)
         return;
     for (int i = 2; file_exists(var(p, "RUN")); i++)
         set_var(p, "RUN", keep("%s-%d", first, i));
-    say("everything goes to '%s'", var(p, "RUN"));
+    say("the run directory is '%s'", var(p, "RUN"));
 }
 
-/* Returns the uppermost folder on the way to a path that is not there. */
+/* Returns the first missing folder of a path, or the path. */
 static const char *
 first_missing(const char *path)
 {
@@ -151,7 +151,7 @@ first_missing(const char *path)
     return at;
 }
 
-/* Removes empty folders, from a path up to one above it. */
+/* Removes empty folders, from a path up to its parent `above`. */
 static void
 remove_empty(const char *path, const char *above)
 {
@@ -162,7 +162,7 @@ remove_empty(const char *path, const char *above)
         *slash = 0;
 }
 
-/* The script's environment, beside its variables. */
+/* Sets the script's environment: its variables and others. */
 static void
 set_environment(const struct pipeline *p)
 {
@@ -182,7 +182,7 @@ set_environment(const struct pipeline *p)
             die("cannot set %s: %s", pairs[i][0], strerror(errno));
 }
 
-/* Returns the name of the newest checkpoint, "" where there is none. */
+/* Returns the name of the newest checkpoint, or "". */
 static const char *
 newest_of(const struct pipeline *p)
 {
@@ -192,7 +192,7 @@ newest_of(const struct pipeline *p)
     return n > 0 ? keep("%.*s", (int)n, name) : "";
 }
 
-/* Says where everything is, where something was learnt. */
+/* Prints what the run directory has, after a training. */
 static void
 conclude_run(const struct pipeline *p, const char *before)
 {
@@ -208,7 +208,7 @@ conclude_run(const struct pipeline *p, const char *before)
         run_has(p, "loss.png") ? ", loss.png" : "");
 }
 
-/* Where a run was asked to stop, or foil-stop(1) has ended it. */
+/* Reports a stop by a signal, or by foil-stop(1). */
 static void
 report_stop(const struct pipeline *p, int code)
 {
@@ -217,16 +217,16 @@ report_stop(const struct pipeline *p, int code)
     if (code != 128 + SIGINT && code != 128 + SIGTERM && code != 128 + SIGHUP)
         return;
     if (run_has(p, "command"))
-        say("stopped; 'foil run --resume -r %s' goes on",
+        say("stopped; 'foil run --resume -r %s' continues",
             word_list_text(&run, 1));
     else
         say("stopped");
 }
 
 /*
- * Runs the script; returns its exit code.  Signals reach its whole session, in
- * which the shell goes on until the command that it waits for has ended, so
- * that a trap of the script's is run.
+ * Runs the script; returns its exit code.  Signals reach its whole session;
+ * the shell first waits for its current command to end, so traps of the script
+ * run.
  */
 static int
 run_script(const struct pipeline *p)
@@ -265,7 +265,7 @@ pipeline_main(char **argv)
     before = newest_of(&p);
     above = first_missing(var(&p, "RUN"));
     unsetenv("FOIL_HELD");       // of a pipeline that runs this one
-    if (!p.lists && !p.is_study) // a study holds each of its trials
+    if (!p.lists && !p.is_study) // a study locks each of its trials
         hold_run(var(&p, "RUN"));
     set_environment(&p);
     code = run_script(&p);

@@ -19,7 +19,7 @@ is_stage(const char *name)
     return stage_named(name, strlen(name)) >= 0;
 }
 
-/* Returns what a run is told of a key. */
+/* Returns the value of a key for RUN/command. */
 static const char *
 look_up(const struct pipeline *p, const char *key)
 {
@@ -101,8 +101,7 @@ study_settings(struct pipeline *p, char **value)
     exit(EXIT_OK);
 }
 
-/* What is said now differs from what the run remembers: it may, or that is
- * refused. */
+/* Refuses a value that differs from the stored one, unless it may differ. */
 static void
 check_difference(struct pipeline *p, const char *key, const char *was,
                  const char *is)
@@ -129,7 +128,7 @@ compare_texts(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Returns the items of a list in an order that says nothing. */
+/* Returns the items of a list sorted, to compare them. */
 static char *
 sort_items(const struct word_list *list)
 {
@@ -144,8 +143,8 @@ sort_items(const struct word_list *list)
     return word_list_text(items.word, items.n);
 }
 
-/* A stage is told what it was, in place of which stands what is said now by the
- * same name; foil-train knows what in its options has to be the same. */
+/* Merges the stored options of a stage with those of the command line, which
+ * replace them; foil-train itself checks which of its options may differ. */
 static void
 agree_stage(struct pipeline *p, const char *stage, const char *was)
 {
@@ -161,7 +160,7 @@ agree_stage(struct pipeline *p, const char *stage, const char *was)
     set_var(p, stage, text);
 }
 
-/* The run remembers this; what is said now may not differ. */
+/* Applies a stored setting; the command line may not differ. */
 static void
 agree_with(struct pipeline *p, const char *key, const char *was)
 {
@@ -178,11 +177,11 @@ agree_with(struct pipeline *p, const char *key, const char *was)
     is = look_up(p, key);
     said = setting_get(&p->said, key);
     if (said && !strcmp(key, "objective") && same_method(said, was)) {
-        set_var(p, key, merge_parameters(was, said)); // foil-train knows these
+        set_var(p, key, merge_parameters(was, said)); // foil-train checks them
         return;
     }
     if (!said && !strcmp(key, "objective") && strcmp(was, p->usual))
-        setting_set(&p->said, key, was); // it was said when the run began
+        setting_set(&p->said, key, was); // chosen when the run began
     if (!said)
         set_var(p, key, was);
     else if (is_stage(key))
@@ -191,7 +190,7 @@ agree_with(struct pipeline *p, const char *key, const char *was)
         check_difference(p, key, was, is);
 }
 
-/* Puts the spelling of now into what a run remembers. */
+/* Replaces old spellings in the stored settings. */
 static void
 respell_settings(const struct pipeline *p, struct settings *was)
 {
@@ -223,7 +222,7 @@ recall_run(struct pipeline *p)
 
     if (!remembers && !run_has(p, "latest") && file_exists(var(p, "RUN")))
         die("'%s' is no run: it has neither 'command' nor a checkpoint; "
-            "another -r names the run, without --resume one is started",
+            "correct -r, or start a run without --resume",
             var(p, "RUN"));
     if (!remembers && run_has(p, "latest"))
         say("'%s' is of an older foil and does not remember its command: it "

@@ -53,7 +53,7 @@ option_of_stage(int stage, const char *name)
     return NULL;
 }
 
-/* Whether parameters may stand behind an option, "--optim". */
+/* Whether an option such as "--optim" takes parameters. */
 static int
 has_parameters(int stage, const char *option)
 {
@@ -70,7 +70,7 @@ has_parameters(int stage, const char *option)
     return 0;
 }
 
-/* Whether a list of parameters has the one that `word` begins with. */
+/* Whether a list has the parameter that `word` begins with. */
 static int
 holds_name(const char *list, const char *word)
 {
@@ -126,8 +126,7 @@ take_item(struct word_list *list, const char *name)
     return value;
 }
 
-/* Adds an item; one with parameters to that of the same name, if there is one.
- */
+/* Adds an item, or merges its parameters into an item of the same name. */
 static void
 put_item(int stage, struct word_list *list, char *const *item, size_t n)
 {
@@ -176,7 +175,7 @@ spelled_in(int stage, const char *name)
     return of ? keep("%s ,%s=%s", of, name, text_of(row, "argument")) : name;
 }
 
-/* Puts what an item of an older spelling stands for; 0 where it is none. */
+/* Adds the new spelling of an old item: 1, or 0 if it is not old. */
 static int
 put_anew(int stage, const char *name, const char *value, struct word_list *now)
 {

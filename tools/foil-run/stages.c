@@ -32,10 +32,10 @@ runs_ours(const struct pipeline *p, int stage)
     return ends_in(command, tool) || ends_in(command, keep("%s-mpi", tool));
 }
 
-/* Returns what the user says of a stage, unless it is for a program of another
- * kind and we ask our own. */
+/* Returns the user's options for a stage; none if they are for a foreign
+ * program and foil's tool is asked instead. */
 static struct word_list
-said_of(const struct pipeline *p, int stage)
+user_options(const struct pipeline *p, int stage)
 {
     const char *name = pipeline_stages[stage];
     struct word_list theirs = {0};
@@ -49,7 +49,7 @@ void
 merge_options(const struct pipeline *p, int stage, const struct word_list *own,
               struct word_list *words)
 {
-    const struct word_list theirs = said_of(p, stage);
+    const struct word_list theirs = user_options(p, stage);
 
     merge_items(stage, words, own, &theirs);
 }
@@ -59,15 +59,15 @@ merge_options(const struct pipeline *p, int stage, const struct word_list *own,
 int
 has_own_net(const struct pipeline *p)
 {
-    const struct word_list theirs = said_of(p, TRAIN);
+    const struct word_list theirs = user_options(p, TRAIN);
     const size_t arch = item_find(&theirs, "--arch") + 1;
 
     return word_list_has(&theirs, "--encoder") &&
            (arch >= theirs.n || *theirs.word[arch] == ',');
 }
 
-/* Adds the list's options of the trainer, of which those of a net say nothing
- * where the encoder is a program's. */
+/* Adds the header's options of the trainer, without those of a network if the
+ * encoder is a program. */
 static void
 add_trainer(const struct pipeline *p, struct word_list *own)
 {
@@ -76,7 +76,7 @@ add_trainer(const struct pipeline *p, struct word_list *own)
     const struct word_list *tuned =
         same_method(var(p, "objective"), p->usual) ? &p->tuned : own;
     const int without_net = has_own_net(p);
-    struct word_list kept = {0};
+    struct word_list rest = {0};
 
     for (size_t i = 0, end; i < all->n; i = end) {
         const int of_net =
@@ -84,15 +84,15 @@ add_trainer(const struct pipeline *p, struct word_list *own)
 
         end = item_end(all, i);
         if (of_net && !strcmp(all->word[i], "--text"))
-            word_list_put(&kept, "--text", "program", (char *)NULL);
+            word_list_put(&rest, "--text", "program", (char *)NULL);
         for (; i < end && !of_net; i++)
-            word_list_add(&kept, all->word[i]);
+            word_list_add(&rest, all->word[i]);
     }
-    merge_items(TRAIN, own, &kept, tuned);
+    merge_items(TRAIN, own, &rest, tuned);
 }
 
-/* Takes the objective's parameters out of both lists of the trainer's options;
- * returns the objective with them. */
+/* Removes --objective from both lists of the trainer's options; returns the
+ * objective with all its parameters. */
 static const char *
 take_objective(const struct pipeline *p, struct word_list *own,
                struct word_list *theirs)
@@ -108,7 +108,7 @@ take_objective(const struct pipeline *p, struct word_list *own,
     return said ? merge_parameters(all, said) : all;
 }
 
-/* Adds the epochs of warm-up, a tenth of all at most; a checkpoint knows its
+/* Adds the epochs of warm-up, at most a tenth of all; a checkpoint has its
  * own. */
 static void
 add_warmup(const struct pipeline *p, struct word_list *own)
@@ -123,8 +123,8 @@ add_warmup(const struct pipeline *p, struct word_list *own)
                       (char *)NULL);
 }
 
-/* Adds what the trainer may know of --override: of what is the pipeline's it
- * knows little, and a data set has another name there. */
+/* Passes --override on to the trainer, except for most options of the
+ * pipeline; the trainer's name for the data set is "dataset". */
 static void
 add_overrides(const struct pipeline *p, struct word_list *words)
 {
@@ -148,12 +148,12 @@ add_vocabulary(const struct pipeline *p, struct word_list *words)
         word_list_put(words, "--vocabulary", var(p, "captions"), (char *)NULL);
 }
 
-/* Adds the words of the trainer behind -r RUN. */
+/* Adds the trainer's words after -r RUN. */
 static void
 words_of_train(const struct pipeline *p, struct word_list *words)
 {
     const char *keeps = var(p, "keep-epochs");
-    struct word_list own = {0}, theirs = said_of(p, TRAIN);
+    struct word_list own = {0}, theirs = user_options(p, TRAIN);
 
     add_trainer(p, &own);
     word_list_put(words, "--objective", take_objective(p, &own, &theirs),
@@ -163,7 +163,7 @@ words_of_train(const struct pipeline *p, struct word_list *words)
         if (p->resume)
             word_list_add(words, "--resume");
         add_overrides(p, words);
-        // its own vocabulary is that of before, whatever path the run has
+        // the vocabulary is unchanged, even if the run has moved
         if (p->resume && *var(p, "captions") && !*var(p, "vocabulary"))
             word_list_put(words, "--override", "vocabulary", (char *)NULL);
     }
@@ -178,12 +178,12 @@ words_of_train(const struct pipeline *p, struct word_list *words)
 
 /* ------------------------------------------------------------- the others */
 
-/* Adds the words of the selector behind -r RUN. */
+/* Adds the selector's words after -r RUN. */
 static void
 words_of_select(const struct pipeline *p, const char *data,
                 struct word_list *words)
 {
-    const char *there = var(p, "at-data"); // as it is called where it runs
+    const char *there = var(p, "at-data"); // its path at the selector
 
     word_list_put(words, "--seed", var(p, "seed"), "--batch", var(p, "batch"),
                   "--epochs", var(p, "epochs"), (char *)NULL);
@@ -191,15 +191,15 @@ words_of_select(const struct pipeline *p, const char *data,
     word_list_add(words, *there ? there : data);
 }
 
-/* Returns the method of the service, NULL where the objective wants none. */
+/* Returns the method of the service; NULL if the objective needs none. */
 static const char *
 find_method(const struct pipeline *p)
 {
     return json_string_value(json_object_get(p->trains, "negatives"));
 }
 
-/* A sampler that adds images from outside of the batch passes on the items of
- * the augmenters; a command that weighs takes the place of the sampler. */
+/* A sampler that adds images from outside of the batch forwards the items to
+ * the augmenters (--filter); --weigh-command replaces the sampler. */
 static void
 words_of_negatives(const struct pipeline *p, struct word_list *words)
 {
@@ -244,7 +244,7 @@ words_of_augment(const struct pipeline *p, const char *data,
 
 /* --------------------------------------------------------------- the list */
 
-/* mpirun starts our trainer, where that is of several ranks. */
+/* Whether mpirun starts foil's trainer, with several ranks. */
 static int
 runs_ranks(const struct pipeline *p)
 {
@@ -252,7 +252,7 @@ runs_ranks(const struct pipeline *p)
            !strcmp(command_of(p, TRAIN), "foil-train");
 }
 
-/* Adds what runs a command where the selector is to be. */
+/* Adds the command prefix that runs the selector elsewhere. */
 static void
 add_elsewhere(const struct pipeline *p, struct word_list *words)
 {
@@ -260,7 +260,7 @@ add_elsewhere(const struct pipeline *p, struct word_list *words)
         pipeline_split(p, words, "at", var(p, "at"));
 }
 
-/* Returns what starts a program as several processes. */
+/* Returns a command that starts a program as several ranks. */
 static const char *
 words_of_ranks(const struct pipeline *p, const char *program)
 {
@@ -273,8 +273,8 @@ words_of_ranks(const struct pipeline *p, const char *program)
     return word_list_text(words.word, words.n);
 }
 
-/* mpirun has pages for what it refuses: as root, or a machine without a way to
- * it. */
+/* Tests mpirun first, as its own errors fill pages: as root, or if a host is
+ * unreachable. */
 static void
 try_ranks(const struct pipeline *p)
 {
@@ -283,15 +283,15 @@ try_ranks(const struct pipeline *p)
                     keep("%s >/dev/null 2>&1 || echo no", line), NULL};
 
     if (*step_capture(word))
-        die("mpirun starts no processes: '%s' says why%s", line,
+        die("mpirun starts no processes: run '%s' to see why%s", line,
             geteuid() || getenv("OMPI_ALLOW_RUN_AS_ROOT")
                 ? ""
-                : ", as root mostly for want of OMPI_ALLOW_RUN_AS_ROOT=1 and "
+                : "; as root, set OMPI_ALLOW_RUN_AS_ROOT=1 and "
                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
 }
 
-/* Adds a line of the list: copies as it has them, and how the stage is started,
- * in the run directory `run`, or ours as $RUN. */
+/* Adds a line to the list: name, copies, restarts and command, with the run
+ * directory `run`, or $RUN if that is "". */
 static void
 put_stage(const struct pipeline *p, FILE *list, int stage, const char *copies,
           char *run, const struct word_list *words)
@@ -312,7 +312,7 @@ put_stage(const struct pipeline *p, FILE *list, int stage, const char *copies,
             word_list_text(words->word, words->n));
 }
 
-/* mpirun kills its processes at a SIGTERM. */
+/* SIGUSR1 for mpirun and srun, as mpirun kills its processes at a SIGTERM. */
 static const char *
 main_of(const struct pipeline *p)
 {
@@ -329,7 +329,7 @@ stages_text(struct pipeline *p, const char *data)
 {
     struct word_list train = {0}, negatives = {0}, augment = {0}, select = {0};
     char *ours = keep("%s", ""), *there = keep("%s", var(p, "at-run"));
-    char *text = NULL, *kept;
+    char *text = NULL, *copy;
     size_t n;
     FILE *list = open_memstream(&text, &n);
 
@@ -347,15 +347,14 @@ stages_text(struct pipeline *p, const char *data)
     words_of_select(p, data, &select);
     put_stage(p, list, SELECT, "1", there, &select);
     REQUIRE(!fclose(list));
-    kept = keep("%s", text);
+    copy = keep("%s", text);
     free(text);
-    return kept;
+    return copy;
 }
 
-/* ------------------------------------------------------- what they make of it
- */
+/* ------------------------------------------------------ checks of options */
 
-/* Returns the answer of a tool, an object of JSON. */
+/* Returns what a tool prints, a JSON object. */
 static json_t *
 ask_tool(const struct word_list *words)
 {
@@ -368,9 +367,8 @@ ask_tool(const struct word_list *words)
     return answer;
 }
 
-/* Returns what our tool of a stage makes of its options, which it refuses as it
- * would when it is started; NULL where the stage is a program of another kind.
- */
+/* Returns the output of foil's tool of a stage with --dry-run, which refuses
+ * wrong options; NULL if the stage is a foreign program. */
 static json_t *
 ask_stage(const struct pipeline *p, int stage, const struct word_list *options)
 {
@@ -384,7 +382,7 @@ ask_stage(const struct pipeline *p, int stage, const struct word_list *options)
     return ask_tool(&words);
 }
 
-/* Whether the vocabulary is a file of the run that is not there yet. */
+/* Whether the vocabulary is a file of the run that does not exist yet. */
 static int
 makes_vocabulary(const struct pipeline *p)
 {
@@ -393,7 +391,7 @@ makes_vocabulary(const struct pipeline *p)
     return !strncmp(path, run, strlen(run)) && !file_exists(path);
 }
 
-/* The augmenters make the views that the trainer takes. */
+/* Checks that augmenters make as many views as the trainer takes. */
 static void
 ask_augmenters(const struct pipeline *p, const char *data)
 {
@@ -414,7 +412,7 @@ ask_augmenters(const struct pipeline *p, const char *data)
             (intmax_t)views, (intmax_t)wants, (intmax_t)wants);
 }
 
-/* The stages beside selector and trainer, and the judge, which runs last. */
+/* Checks the other stages, and foil-embed, which runs last. */
 static void
 ask_others(const struct pipeline *p, const char *data)
 {
@@ -434,7 +432,7 @@ ask_others(const struct pipeline *p, const char *data)
     step_capture(embed.word);
 }
 
-/* A checkpoint that another kind of trainer wrote says itself how far it is. */
+/* Reads the progress from a foreign trainer's checkpoint. */
 static void
 ask_checkpoint(struct pipeline *p)
 {

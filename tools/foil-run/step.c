@@ -13,9 +13,9 @@
 #include "util/opt.h"
 #include "words.h"
 
-enum { WIDTH = 76 }; // of a command that is shown
+enum { WIDTH = 76 }; // columns of a shown command
 
-/* Ends the process where a child, which has said why, failed. */
+/* Ends the process if a child failed, which has printed why. */
 static void
 check_child(pid_t pid)
 {
@@ -29,8 +29,8 @@ check_child(pid_t pid)
         exit(code);
 }
 
-/* Starts a command with its output in a descriptor.  It stays in our process
- * group, which is that of the script, and ends with it. */
+/* Starts a command with its output to a descriptor.  It stays in the process
+ * group of the script, and ends with it. */
 static pid_t
 start_command(char *const *word, int out)
 {
@@ -58,7 +58,7 @@ step_run(char *const *word)
 char *
 step_capture(char *const *word)
 {
-    char *text = NULL, *kept;
+    char *text = NULL, *copy;
     size_t n = 0, room = 0;
     ssize_t got;
     int ends[2];
@@ -79,9 +79,9 @@ step_capture(char *const *word)
     while (n && text[n - 1] == '\n')
         n--;
     text[n] = 0;
-    kept = keep("%s", text);
+    copy = keep("%s", text);
     free(text);
-    return kept;
+    return copy;
 }
 
 void
@@ -111,7 +111,7 @@ step_show_list(const struct list *list)
         const struct list_stage *stage = &list->stage[i];
 
         step_show(stage->argv, stage->copies > 1
-                                   ? keep(" & # %d of these", stage->copies)
+                                   ? keep(" & # %d copies", stage->copies)
                                : i + 1 < list->n ? " &"
                                                  : "");
     }

@@ -19,7 +19,8 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-/* Seconds before a process is restarted: none, then these doubled. */
+/* Seconds before a restart: 0, then first_pause, doubled up to
+ * longest_pause. */
 static const double first_pause = 0.1, longest_pause = 30;
 
 /* Seconds between the second signal to a script and SIGKILL. */
@@ -31,13 +32,13 @@ enum { QUOTED = 5, QUOTED_BYTES = 4096 }; // lines and bytes of a log
 struct process {
     const struct list_stage *stage;
     char *name;
-    char *log;  // NULL: its output is ours
-    long since; // how long the log was when it was started, in bytes
+    char *log;  // NULL: inherits our output
+    long since; // bytes of the log when it was started
     struct stage_process run;
-    long restarts;  // how often it may still be started again; -1: no bound
-    double started; // when it was, as of clock_now()
-    double pause;   // seconds before it is started again
-    double due;     // when that is, as of clock_now(); 0: it is not
+    long restarts;  // restarts left; -1: no limit
+    double started; // as of clock_now()
+    double pause;   // seconds before the next restart
+    double due;     // time of the restart, as of clock_now(); 0: none
 };
 
 struct run {
@@ -45,17 +46,17 @@ struct run {
     size_t n, main;
     double grace;
     int signals;  /* a signalfd */
-    int asked;    /* the signal that asked us to end; 0: none did */
-    int ending;   /* all are told to end */
-    double until; /* when those that are left are killed; 0: they were */
+    int asked;    /* the signal that asked this process to end; 0: none */
+    int ending;   /* 1: all were asked to end */
+    double until; /* when the rest is killed; 0: already done */
     int code;
 };
 
 /* ------------------------------------------------------------- the end */
 
-/* Returns how it ended, to be given to free(). */
+/* Describes how a process ended; to be freed. */
 static char *
-how_of(int status)
+describe_end(int status)
 {
     return WIFSIGNALED(status)
                ? mem_format("was killed by signal %d", WTERMSIG(status))
@@ -74,7 +75,7 @@ end_all(struct run *run, int code)
     }
 }
 
-/* What a script runs has a moment to end its own stages. */
+/* Kills all; a script first gets a second signal, so its own stages can end. */
 static void
 kill_all(struct run *run)
 {
@@ -94,7 +95,7 @@ kill_all(struct run *run)
     }
 }
 
-/* Starts it, its log opened for more. */
+/* Starts a process; opens its log for appending. */
 static int
 open_process(struct process *process, double grace_s, struct err *err)
 {
@@ -138,11 +139,11 @@ start_process(struct run *run, struct process *process)
     }
 }
 
-/* ------------------------------------------- when a process has ended */
+/* ---------------------------------------------- the end of a process */
 
-/* Returns 1 when it is to be restarted after such an end, in time. */
+/* Schedules a restart if the policy allows it: 1, else 0. */
 static int
-starts_again(struct process *process, int status)
+schedule_restart(struct process *process, int status)
 {
     const enum list_restart least = WIFSIGNALED(status)   ? LIST_KILLED
                                     : WEXITSTATUS(status) ? LIST_FAILED
@@ -153,7 +154,7 @@ starts_again(struct process *process, int status)
         return 0;
     if (clock_now() - process->started > longest_pause)
         process->pause = 0;
-    how = how_of(status);
+    how = describe_end(status);
     if (process->pause > 0)
         say("%s %s; restarting it in %g s", process->name, how, process->pause);
     else
@@ -167,9 +168,9 @@ starts_again(struct process *process, int status)
     return 1;
 }
 
-/* Returns 1 when another copy of the stage works, or will again. */
+/* Returns 1 if another copy of the stage runs, or will be restarted. */
 static int
-others_go_on(const struct run *run, const struct process *process)
+others_run(const struct run *run, const struct process *process)
 {
     for (size_t i = 0; i < run->n; i++) {
         const struct process *other = &run->process[i];
@@ -181,7 +182,7 @@ others_go_on(const struct run *run, const struct process *process)
     return 0;
 }
 
-/* Returns where the last QUOTED lines of a text begin. */
+/* Returns the start of the last QUOTED lines of a text. */
 static size_t
 last_lines(const char *text, size_t n)
 {
@@ -219,16 +220,16 @@ quote_log(const struct process *process)
 }
 
 static void
-tell_failed(struct run *run, const struct process *process, int status)
+report_failure(struct run *run, const struct process *process, int status)
 {
-    char *how = how_of(status);
+    char *how = describe_end(status);
 
     if (process->stage->is_script) {
-        // its commands have said why
+        // its commands have printed why
         if (WIFSIGNALED(status))
             say("the shell %s", how);
         end_all(run, stage_process_code(status));
-    } else if (others_go_on(run, process)) {
+    } else if (others_run(run, process)) {
         say("%s %s; its other copies continue", process->name, how);
     } else {
         quote_log(process);
@@ -249,9 +250,9 @@ on_end(struct run *run, struct process *process, int status)
     if (run->asked) {
         if (process->stage->is_main)
             end_all(run, 128 + run->asked);
-    } else if (!starts_again(process, status)) {
+    } else if (!schedule_restart(process, status)) {
         if (stage_process_code(status))
-            tell_failed(run, process, status);
+            report_failure(run, process, status);
         else if (process->stage->is_main)
             end_all(run, EXIT_OK);
     }
@@ -265,7 +266,7 @@ on_signal(struct run *run, int signal)
     const struct process *process = &run->process[run->main];
 
     if (run->asked && signal == SIGHUP)
-        return; // a terminal that goes away sends several
+        return; // a closing terminal sends several
     lock_note_stopping();
     run->code = 128 + signal;
     if (run->asked || run->ending) {
@@ -297,7 +298,7 @@ watch_signals(struct run *run, struct err *err)
     sigaddset(&signals, SIGTERM);
     if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
         sigaddset(&signals, SIGHUP);
-    // what a stage leaves behind becomes a child of ours, to be waited for
+    // orphans of a stage become children of this process, which waits for them
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) ||
         signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
         signal(SIGCHLD, SIG_DFL) == SIG_ERR ||
@@ -309,7 +310,7 @@ watch_signals(struct run *run, struct err *err)
 
 /* ------------------------------------------------------------ the loop */
 
-/* Returns the milliseconds until something is to be done, or -1. */
+/* Returns the milliseconds until the next restart or kill, or -1. */
 static int
 pause_of(const struct run *run)
 {
@@ -327,7 +328,7 @@ pause_of(const struct run *run)
     return next > 0 ? (int)(next * 1000) + 1 : 0;
 }
 
-/* Returns 1 while one runs, or is to be restarted. */
+/* Returns 1 while a process runs, or will be restarted. */
 static int
 runs_any(const struct run *run)
 {
@@ -349,9 +350,9 @@ wait_for_signals(struct run *run)
             on_signal(run, (int)info.ssi_signo);
 }
 
-/* The main stage first: the others may fail because it has ended. */
+/* Checks the main stage first: others may fail because it has ended. */
 static void
-look_after(struct run *run)
+check_processes(struct run *run)
 {
     for (size_t i = 0; i < run->n; i++) {
         struct process *process = &run->process[(run->main + i) % run->n];
@@ -402,7 +403,7 @@ supervise(const struct list *list, const char *logs, double grace)
     for (size_t i = 0; i < run.n && !run.ending; i++)
         start_process(&run, &run.process[i]);
     while (runs_any(&run)) {
-        look_after(&run);
+        check_processes(&run);
         if (runs_any(&run))
             wait_for_signals(&run);
     }

@@ -47,8 +47,8 @@ set_var(struct pipeline *p, const char *name, const char *value)
     setting_set(&p->vars, name, value);
 }
 
-/* Returns the name of a variable in the environment: what the user says of a
- * stage and its command begin with FOIL_, for TRAIN may be an operand. */
+/* Returns the name of a variable in the environment: those of stages begin
+ * with FOIL_, as TRAIN may be an operand. */
 static char *
 environment_name(const char *name)
 {
@@ -184,7 +184,7 @@ pipeline_keys(const struct pipeline *p)
     for (int i = 0; i < N_STAGES; i++)
         word_list_add(&keys, pipeline_stages[i]);
     for (int i = 0; i < N_STAGES; i++)
-        if (i != EMBED) // which runs in a step
+        if (i != EMBED) // runs as a command of the script
             word_list_add(&keys, keep("%s-command", pipeline_stages[i]));
     return keys;
 }
@@ -224,8 +224,8 @@ check_value(const struct pipeline *p, const char *name, const char *value)
     return whole ? keep("%ld", strtol(value, NULL, 10)) : value;
 }
 
-/* What a command of the script says: of a stage behind what the header does; of
- * another program in place of a stage only where the user has named none. */
+/* Takes an option of a command of the script: options of a stage follow the
+ * header's; a program for a stage counts only if the user has named none. */
 static void
 take_in_script(struct pipeline *p, const char *name, const char *value)
 {
@@ -248,7 +248,7 @@ pipeline_take(struct pipeline *p, const char *name, const char *value)
         take_in_script(p, name, value);
         return;
     }
-    if (!strcmp(name, "objective") && *value == ',') { // of any
+    if (!strcmp(name, "objective") && *value == ',') { // of any objective
         pipeline_take(p, "train", keep("--objective %s", value));
         return;
     }

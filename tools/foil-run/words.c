@@ -7,7 +7,7 @@
 #include "util/mem.h"
 #include "words.h"
 
-/* A word that grows. */
+/* A growing word. */
 struct word {
     char *text;
     size_t n, room;
@@ -22,7 +22,7 @@ append_word(struct word *word, const char *text, size_t n)
     word->text[word->n] = 0;
 }
 
-/* Returns the word as it is now, or NULL of one that was never begun. */
+/* Returns a copy of the word that is never freed, NULL if it was not begun. */
 static char *
 keep_word(struct word *word)
 {
@@ -32,7 +32,7 @@ keep_word(struct word *word)
     return text;
 }
 
-/* Pass blanks, a comment, and lines that go on. */
+/* Skips blanks, a comment, and continued line ends. */
 static void
 pass_blanks(struct words *words)
 {
@@ -68,7 +68,7 @@ take_variable(struct words *words, struct word *word, struct err *err)
     while (in_name(first[n]))
         n++;
     if (!n || (braced && first[n] != '}'))
-        return err_set(err, "%s:%d: a '$' wants a name behind it, or quotes",
+        return err_set(err, "%s:%d: '$' without a name: add one, or quote it",
                        words->name, words->line);
     name = keep("%.*s", (int)n, first);
     value = getenv(name);
@@ -80,7 +80,7 @@ take_variable(struct words *words, struct word *word, struct err *err)
     return 0;
 }
 
-/* What stands in quotes, of which `at` is the first. */
+/* Takes a quoted part; `at` is the opening quote. */
 static int
 take_quoted(struct words *words, struct word *word, struct err *err)
 {
@@ -185,11 +185,11 @@ word_list_split(struct word_list *list, const char *text, struct err *err)
     return 0;
 }
 
-/* Returns 1 when a list reads the word as it stands. */
+/* Returns 1 if the word needs no quotes. */
 static int
 is_plain(const char *word)
 {
-    static const char others[] = "_./:=,@%+-"; // and nothing that a shell reads
+    static const char others[] = "_./:=,@%+-"; // not special in a shell
 
     for (const char *at = word; *at; at++)
         if (!isalnum((unsigned char)*at) && !strchr(others, *at))

@@ -6,22 +6,22 @@
 #include "util/err.h"
 
 /*
- * The words of a text, quoted as for a shell: 'as it is', "with $NAME and \",
+ * The words of a text, quoted as for a shell: 'literal', "with $NAME and \",
  * and \ before a single character.  $NAME and ${NAME} outside of single quotes
- * are the value of a variable of the environment, which stays one word.  #
- * where a word may begin starts a comment; \ at the end of a line goes on with
- * the next one.
+ * are replaced by the value of an environment variable, as one word.  # at the
+ * start of a word begins a comment; \ at the end of a line continues it on the
+ * next.
  */
 struct words {
     const char *name; /* of the text, for errors */
-    const char *at;   /* what is to be read next */
-    int line;         /* where that is, from 1 */
-    int literal;      /* $ and # mean themselves */
+    const char *at;   /* the next character to read */
+    int line;         /* its line, from 1 */
+    int literal;      /* 1: $ and # are ordinary characters */
 };
 
-/* Words, as all that is returned here kept until the process ends (keep.h). */
+/* A list of words; like all returned here, never freed (keep.h). */
 struct word_list {
-    char **word; /* NULL behind the last, or for none NULL */
+    char **word; /* ends with NULL; or NULL if empty */
     size_t n, room;
 };
 
@@ -32,8 +32,8 @@ struct word_list {
 char *words_next(struct words *words, int *failed, struct err *err);
 
 /*
- * words_rest() adds the words that are left of the line.  -1 on error, and what
- * was added stays.
+ * words_rest() adds the remaining words of the line.  -1 on error; words
+ * already added stay.
  */
 int words_rest(struct words *words, struct word_list *list, struct err *err);
 
@@ -43,21 +43,21 @@ void word_list_add(struct word_list *list, const char *word);
 void word_list_put(struct word_list *list, ...) __attribute__((sentinel));
 void word_list_join(struct word_list *list, const struct word_list *more);
 
-/* word_list_split() adds the words of a text in which $ and # mean themselves,
- * over all of its lines.  -1 where a quote is not closed. */
+/* word_list_split() adds the words of all lines of a text; $ and # are
+ * ordinary characters.  -1 if a quote is not closed. */
 int word_list_split(struct word_list *list, const char *text, struct err *err);
 
-/* word_list_text() returns n words, quoted where they have to be, with a blank
- * between two. */
+/* word_list_text() returns n words as a text, quoted as needed, separated by
+ * blanks. */
 char *word_list_text(char *const *word, size_t n);
 
 /*
- * A list of options is one of items: an option with the words behind it up to
- * the next one, as --lr 0.1.  item_end() returns the index behind the item that
- * begins at `at`; item_find() that of the item of that name, "--lr" or
- * "--lr=0.2", or the number of words where there is none; word_list_has() says
- * whether there is one.  word_list_merge() adds the items of `own` that
- * `theirs` does not name, and behind them `theirs`.
+ * A list of options consists of items: an option and the words up to the next
+ * option, such as --lr 0.1.  item_end() returns the index after the item that
+ * begins at `at`; item_find() the index of the item of that name, "--lr" or
+ * "--lr=0.2", or the number of words if there is none; word_list_has() returns
+ * 1 if there is one.  word_list_merge() adds the items of `own` that `theirs`
+ * does not name, then `theirs`.
  */
 size_t item_end(const struct word_list *list, size_t at);
 size_t item_find(const struct word_list *list, const char *item);

@@ -18,8 +18,8 @@ find_number(const json_t *object, const char *name)
     return json_number_value(json_object_get(object, name));
 }
 
-/* The folder of a run below DIR, which is made: its path without what points
- * upwards. */
+/* Makes the folder of a run below DIR and returns its path, which has the
+ * parts of the run's path except "." and "..". */
 static char *
 make_folder(const char *dir, const char *run)
 {
@@ -42,8 +42,8 @@ make_folder(const char *dir, const char *run)
     die("%s", err.msg);
 }
 
-/* Whether a number is of the step itself: not one that says when it was, nor
- * one of its plan. */
+/* Whether a metric is shown: not those of position and time, nor of the
+ * plan. */
 static int
 is_shown(const char *name)
 {
@@ -55,7 +55,7 @@ is_shown(const char *name)
     return !strchr(name, '.');
 }
 
-/* Returns when the last one was. */
+/* Returns the place and time of the last step. */
 static struct board_when
 add_steps(struct board *board, const char *run)
 {
@@ -105,7 +105,7 @@ add_results(struct board *board, const char *run)
     json_decref(all);
 }
 
-/* What the newest checkpoint keeps of each sample. */
+/* Adds histograms of per-sample values in the newest checkpoint. */
 static void
 add_samples(struct board *board, const char *run, const struct board_when *when)
 {

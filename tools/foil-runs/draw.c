@@ -10,17 +10,17 @@
 #include "util/opt.h"
 #include "util/plot.h"
 
-/* The points of a curve: of more steps, so many buckets of them, each with its
- * least and its most, so that no peak is lost. */
+/* Most points of a curve.  With more steps, each point is a bucket of steps
+ * with its minimum and maximum, so no peak is lost. */
 enum { POINTS = 1000, WIDTH = 1000, HEIGHT = 440, MARGIN = 22 };
 
-/* What a run says of one name. */
+/* The values of one name in a run. */
 struct curve {
     size_t n, room;
     struct point {
         double x, y;
     } * point;
-    int figures; /* they are of results, not of steps */
+    int figures; /* 1: values are of results, not of steps */
 };
 
 static void
@@ -36,7 +36,7 @@ find_value(const struct run_metrics *step, const char *name)
     return value_find(step->value, step->n, name);
 }
 
-/* Where a step stands on the axis; *minutes are those of the steps so far. */
+/* The place of a step on the axis; *minutes is the sum over steps so far. */
 static double
 place_step(const struct run_metrics *step, enum runs_axis by, double *minutes)
 {
@@ -50,7 +50,7 @@ place_step(const struct run_metrics *step, enum runs_axis by, double *minutes)
     return by == RUNS_BY_TIME ? *minutes : find_value(step, name[by]);
 }
 
-/* Numbers of the steps, and in *place where each step is. */
+/* Reads metrics of the steps into curve[] and the place of each into *place. */
 static void
 read_steps(const char *run, const struct runs_drawing *how, struct curve *curve,
            struct curve *place)
@@ -73,7 +73,7 @@ read_steps(const char *run, const struct runs_drawing *how, struct curve *curve,
     run_metrics_release(&step);
 }
 
-/* Where the last step up to `total` is. */
+/* The place of the last step up to `total`. */
 static double
 find_place(const struct curve *place, double total)
 {
@@ -90,7 +90,7 @@ find_place(const struct curve *place, double total)
     return low ? place->point[low - 1].y : 0;
 }
 
-/* Figures of results, for the names that no step has. */
+/* Reads figures of results, for names that are no metrics. */
 static void
 read_results(const char *run, const struct runs_drawing *how,
              struct curve *curve, const struct curve *place)
@@ -142,7 +142,7 @@ read_run(const char *run, const struct runs_drawing *how, struct curve *curve)
     free(place.point);
 }
 
-/* The mean of the values around one, a 40th of all. */
+/* The mean of a 40th of all values, around one. */
 static double
 average_around(const double *sums, size_t n, size_t at)
 {
@@ -152,7 +152,7 @@ average_around(const double *sums, size_t n, size_t at)
     return (sums[end] - sums[first]) / (double)(end - first);
 }
 
-/* A block of data: place, least, most, and the moving mean. */
+/* Writes a data block: place, minimum, maximum and moving mean. */
 static void
 write_curve(FILE *out, const struct curve *curve)
 {
@@ -175,8 +175,8 @@ write_curve(FILE *out, const struct curve *curve)
     free(sums);
 }
 
-/* What is told of a curve: where there are more values than points, the band
- * between least and most; else the values, faint; and the mean over them. */
+/* Writes the plot command of a curve: with more values than points, a band
+ * from minimum to maximum, else faint values; and their moving mean. */
 static void
 write_command(FILE *out, const struct curve *curve, size_t i, const char *run)
 {
@@ -199,7 +199,7 @@ write_command(FILE *out, const struct curve *curve, size_t i, const char *run)
     fputs(" noenhanced", out);
 }
 
-/* The plot of a name: runs that have it. */
+/* Writes the plot of a name, with all runs that have it. */
 static void
 write_plot(FILE *out, const struct runs_drawing *how, size_t k,
            const json_t *runs, struct curve *const *curve)
@@ -225,7 +225,7 @@ write_plot(FILE *out, const struct runs_drawing *how, size_t k,
     fputs("\n", out);
 }
 
-/* A name that no run has ends the process: it is misspelt, or not measured. */
+/* Dies if no run has a name: it is misspelt, or was not measured. */
 static void
 check_names(const struct runs_drawing *how, size_t runs,
             struct curve *const *curve)
@@ -236,9 +236,9 @@ check_names(const struct runs_drawing *how, size_t runs,
         for (size_t i = 0; i < runs; i++)
             with += curve[i][k].n > 0;
         if (!with)
-            die("no run has '%s': --of wants names of numbers in "
-                "metrics.jsonl, "
-                "as 'loss', or of measures, as 'knn 10'",
+            die("no run has '%s': --of wants names of metrics in "
+                "metrics.jsonl, such as 'loss', or of measures, such as 'knn "
+                "10'",
                 how->name[k]);
     }
 }

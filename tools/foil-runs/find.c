@@ -26,11 +26,11 @@ find_runs(const char *dir, int depth, json_t *paths)
 
     if (has_file(dir, "metrics.jsonl") || has_file(dir, "command")) {
         json_array_append_new(paths, json_string_nocheck(dir)); // not printed
-        return; // what lies in a run is no run
+        return; // no runs inside of a run
     }
     if (depth == DEEPEST)
         return;
-    pattern = mem_format("%s/*/", dir); // folders alone
+    pattern = mem_format("%s/*/", dir); // folders only
     if (!glob(pattern, GLOB_NOESCAPE, NULL, &found)) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
             found.gl_pathv[i][strlen(found.gl_pathv[i]) - 1] = 0;

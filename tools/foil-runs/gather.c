@@ -11,9 +11,9 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-/* The number behind the last such key of a line, which we have written; 0 where
- * there is none.  To read all numbers of a line (run_metrics_next()) takes 17
- * times as long. */
+/* The number after the last occurrence of a key in a line, which foil wrote; 0
+ * if there is none.  run_metrics_next(), which parses the line, takes 17 times
+ * as long. */
 static double
 number_of(const char *line, const char *key)
 {
@@ -24,10 +24,10 @@ number_of(const char *line, const char *key)
     return last ? strtod(last + strlen(key), NULL) : 0;
 }
 
-/* Of each rank, how much longer than the mean it computed, in the steps in
- * which it did so for longest: seconds. */
+/* For each rank, the sum over the steps in which it was slowest of its time
+ * above the mean, in seconds. */
 struct delays {
-    double *behind;
+    double *excess;
     size_t n, room;
 };
 
@@ -35,14 +35,14 @@ static void
 add_delay(struct delays *delays, const char *line)
 {
     const size_t rank = (size_t)number_of(line, ",\"slowest\":");
-    const double behind = number_of(line, ",\"behind\":");
+    const double excess = number_of(line, ",\"behind\":");
 
-    if (!(behind > 0) || rank >= TRAIN_SHARDS_MOST)
+    if (!(excess > 0) || rank >= TRAIN_SHARDS_MOST)
         return;
-    mem_grow(&delays->behind, &delays->room, rank + 1, sizeof *delays->behind);
+    mem_grow(&delays->excess, &delays->room, rank + 1, sizeof *delays->excess);
     while (delays->n <= rank)
-        delays->behind[delays->n++] = 0;
-    delays->behind[rank] += behind;
+        delays->excess[delays->n++] = 0;
+    delays->excess[rank] += excess;
 }
 
 static void
@@ -51,18 +51,18 @@ put_slowest(json_t *object, struct delays *delays)
     size_t slowest = 0;
 
     for (size_t r = 1; r < delays->n; r++)
-        if (delays->behind[r] > delays->behind[slowest])
+        if (delays->excess[r] > delays->excess[slowest])
             slowest = r;
     if (delays->n) {
         json_object_set_new(object, "slowest",
                             json_integer((json_int_t)slowest));
         json_object_set_new(object, "behind",
-                            json_real(delays->behind[slowest]));
+                            json_real(delays->excess[slowest]));
     }
-    free(delays->behind);
+    free(delays->excess);
 }
 
-/* What the steps say: how many, how long, the last loss. */
+/* Adds the number of steps, their time, and the last loss. */
 static void
 add_metrics(json_t *object, const char *run)
 {
@@ -129,7 +129,7 @@ runs_label(const json_t *result, char label[64], double *figure)
     const char *rule = json_string_value(json_object_get(result, "rule"));
 
     if (!measure || (rule && strcmp(rule, "equal")))
-        return 0; // of captions, those in which equal ones count as one
+        return 0; // of retrieval, use the rule that equal captions are one
     if (!value)
         value = json_object_get(json_object_get(result, "forward"), "r1");
     if (!value)

@@ -63,7 +63,7 @@ put_figure(struct table *table, const char *column, double x)
     table_put(table, column, text);
 }
 
-/* The share of its time that other ranks took. */
+/* The share of its time spent exchanging with other ranks. */
 static void
 put_share(struct table *table, const json_t *run, double seconds)
 {
@@ -77,23 +77,23 @@ put_share(struct table *table, const json_t *run, double seconds)
     table_put(table, "exchanged", text);
 }
 
-/* The rank that held the others up, and by which share of the time. */
+/* The rank that delayed the others most, and by which share of the time. */
 static void
 put_slowest(struct table *table, const json_t *run, double seconds)
 {
     const json_t *rank = json_object_get(run, "slowest"),
-                 *behind = json_object_get(run, "behind");
+                 *excess = json_object_get(run, "behind");
     char text[64];
 
     if (!rank)
         return;
     snprintf(text, sizeof text, "%jd, %.0f%%",
              (intmax_t)json_integer_value(rank),
-             100 * json_number_value(behind) / seconds);
+             100 * json_number_value(excess) / seconds);
     table_put(table, "slowest", text);
 }
 
-/* How far it is: a row up to its loss. */
+/* Fills in the columns up to the loss. */
 static void
 put_run(struct table *table, const json_t *run)
 {
@@ -142,8 +142,7 @@ option_of(const json_t *run, const char *name)
     return json_object_get(json_object_get(run, "options"), name);
 }
 
-/* Where the options of a run are known from: a checkpoint, RUN/command, both.
- */
+/* Sources of a run's options, as bits: 1 checkpoint, 2 RUN/command. */
 static size_t
 sources_of(const json_t *run)
 {
@@ -151,8 +150,8 @@ sources_of(const json_t *run)
            (option_of(run, "pipeline") ? 2 : 0);
 }
 
-/* Whether two runs have different values of an option, or one has none though
- * it has the sources of one that does. */
+/* Whether two runs have different values of an option, or a run has none
+ * though it has all sources of a run that does. */
 static int
 differs_in(const json_t *runs, const char *name)
 {
@@ -176,8 +175,7 @@ differs_in(const json_t *runs, const char *name)
     return 0;
 }
 
-/* Returns the options to show, in the order in which runs have them, as keys.
- */
+/* Returns an object with the options to show as keys, in order of the runs. */
 static json_t *
 choose_options(const json_t *runs, int all)
 {
@@ -214,8 +212,8 @@ put_options(struct table *table, const json_t *run, json_t *chosen)
     }
 }
 
-/* Makes the columns in their order, which rows may not have: how far runs are,
- * then figures, then options. */
+/* Makes the columns in a fixed order, as not all rows have all: progress, then
+ * figures, then options. */
 static void
 make_columns(struct table *table, const json_t *runs)
 {

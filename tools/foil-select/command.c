@@ -13,42 +13,41 @@
 
 /*
  * A request is a line, as `plan epoch=3 seed=0 samples=60000 batches=469
- * size=127 larger=437 dims=128 from=1`, and the features, if there are any, a
- * .npy file in shared memory.  The answer has a line of ids for each batch.  It
- * is kept in the run directory by a digest of all that it is an answer to, so
- * that a selector that was killed has the same plan again, whatever the program
- * is.
+ * size=127 larger=437 dims=128 from=1`, and the features, if there are any, as
+ * a .npy file in shared memory.  The answer has a line of ids for each batch.
+ * It is saved in the run directory with a digest of the request and features,
+ * so a restarted selector has the same plan again, whatever the program does.
  */
 enum {
-    HEAD = 128,    // bytes before the features
-    DIGITS = 20,   // of an id, and the blank behind it
-    LONGEST = 512, // bytes of another line
-    KEPT = 8,      // epochs whose plans are kept
+    HEAD = 128,      // bytes before the features
+    DIGITS = 20,     // of an id, and the blank after it
+    LONGEST = 512,   // bytes of any other line
+    PLANS_SAVED = 8, // plans saved, of the latest epochs
     REQUEST = 256,
-    PLAN_MOST = 1 << 30, // bytes of a file of a plan
+    PLAN_MOST = 1 << 30, // most bytes of a plan's file
 };
 
 struct select_command {
     struct stage_program *program;
     const struct select_options *options;
     char *data;
-    char *folder; // where plans are kept, or NULL
+    char *folder; // of saved plans, or NULL
 };
 
-/* A plan that is taken line by line. */
-struct taking {
+/* A plan that is read line by line. */
+struct plan_reader {
     const struct select_layout *layout;
-    size_t most; // times that a sample may be in it; 0: any number
+    size_t most; // times that a sample may occur; 0: any number
     size_t step;
     int64_t *ids;
-    uint32_t *seen; // [N] how often a sample was taken
-    size_t *last;   // [N] the step behind the one that had it last
+    uint32_t *seen; // [N] occurrences of each sample
+    size_t *last;   // [N] 1 + the last step with the sample; 0: none
     int wrong;
 };
 
 const struct select_strategy select_strategy_command = {
     .name = "command",
-    .summary = "a program of the user's plans",
+    .summary = "plans by a user's program",
     .params = select_params,
     .wants_features = 1,
 };
@@ -56,7 +55,7 @@ const struct select_strategy select_strategy_command = {
 /* -------------------------------------------------------------- an answer */
 
 static int
-take_id(struct taking *t, int64_t id, struct err *why)
+take_id(struct plan_reader *t, int64_t id, struct err *why)
 {
     if (id < 0 || (size_t)id >= t->layout->size)
         return err_set(why,
@@ -70,14 +69,14 @@ take_id(struct taking *t, int64_t id, struct err *why)
         return err_set(why,
                        "answered sample %" PRId64 " %s time, in batch %zu%s",
                        id, t->most > 1 ? "a third" : "a second", t->step,
-                       t->most > 1 ? "" : ": --partial lets it");
+                       t->most > 1 ? "" : "; --partial allows it");
     t->last[id] = t->step + 1;
     t->seen[id]++;
     return 0;
 }
 
 static int
-take_ids(struct taking *t, const char *line, struct err *why)
+take_ids(struct plan_reader *t, const char *line, struct err *why)
 {
     const size_t want = select_layout_count(t->layout, t->step);
     int64_t *to = t->ids + select_layout_start(t->layout, t->step);
@@ -111,7 +110,7 @@ take_ids(struct taking *t, const char *line, struct err *why)
 static int
 take_batch(void *of, const char *line, struct err *why)
 {
-    struct taking *t = of;
+    struct plan_reader *t = of;
 
     if (t->step == t->layout->steps)
         t->wrong =
@@ -123,7 +122,7 @@ take_batch(void *of, const char *line, struct err *why)
 }
 
 static void
-begin_plan(struct taking *t)
+begin_plan(struct plan_reader *t)
 {
     t->step = 0;
     t->wrong = 0;
@@ -133,8 +132,8 @@ begin_plan(struct taking *t)
 
 /* -------------------------------------------------------------- a request */
 
-/* Puts the features into shared memory as numpy.load() has them, rows of nan
- * where a sample has none. */
+/* Writes the features into shared memory in numpy's .npy format, with rows of
+ * nan for samples without features. */
 static int
 put_features(struct select_command *c, const struct select_task *task,
              struct err *err)
@@ -183,11 +182,11 @@ put_request(const struct select_task *task, char line[REQUEST])
              task->features ? task->features->d : 0);
 }
 
-/* See stage/program.h: what it answered wrongly, it would again. */
+/* See stage/program.h: no retry after a wrong answer. */
 static int
-begin_again(void *of)
+retry_plan(void *of)
 {
-    struct taking *t = of;
+    struct plan_reader *t = of;
 
     if (t->wrong)
         return 0;
@@ -196,15 +195,15 @@ begin_again(void *of)
 }
 
 static int
-ask_command(struct select_command *c, const char *line, struct taking *t,
+ask_command(struct select_command *c, const char *line, struct plan_reader *t,
             struct err *err)
 {
     struct stage_answer answer = {
-        .take = take_batch, .again = begin_again, .of = t};
+        .take = take_batch, .retry = retry_plan, .of = t};
     enum stage_outcome outcome;
 
     begin_plan(t);
-    outcome = stage_program_insist(c->program, line, -1, &answer, err);
+    outcome = stage_program_ask_retry(c->program, line, -1, &answer, err);
     free(answer.ok);
     if (outcome == STAGE_ANSWERED && t->step < t->layout->steps)
         return err_set(err, "strategy: '%.100s' answered %zu batches, want %zu",
@@ -212,7 +211,7 @@ ask_command(struct select_command *c, const char *line, struct taking *t,
     return outcome == STAGE_ANSWERED ? 0 : -1;
 }
 
-/* -------------------------------------------------------- what was answered */
+/* ------------------------------------------------------------- saved plans */
 
 void
 select_print_plan(FILE *file, const struct select_layout *layout,
@@ -234,10 +233,10 @@ path_of(const struct select_command *c, uint64_t epoch)
     return mem_format("%s/%" PRIu64, c->folder, epoch);
 }
 
-/* What a plan is an answer to. */
+/* The digest of all that a plan depends on. */
 static void
-name_question(const struct select_command *c, const struct select_task *task,
-              const char *line, char hex[DIGEST_HEX])
+digest_request(const struct select_command *c, const struct select_task *task,
+               const char *line, char hex[DIGEST_HEX])
 {
     struct digest_stream *stream = digest_new();
     const struct select_features *f = task->features;
@@ -256,11 +255,10 @@ name_question(const struct select_command *c, const struct select_task *task,
     digest_hex(&digest, hex);
 }
 
-/* 1 when this very question was answered before; a file that is anything else
- * is none. */
+/* Loads the saved plan: 1 if it has this key; any other file counts as none. */
 static int
-has_answer(struct select_command *c, uint64_t epoch, const char *question,
-           struct taking *t)
+load_plan(struct select_command *c, uint64_t epoch, const char *key,
+          struct plan_reader *t)
 {
     char *path = path_of(c, epoch), *text, *line, *end;
     struct err why;
@@ -272,8 +270,8 @@ has_answer(struct select_command *c, uint64_t epoch, const char *question,
     begin_plan(t);
     line = text ? text : (char *)"";
     end = strchr(line, '\n');
-    found = end && (size_t)(end - line) == strlen(question) &&
-            !memcmp(line, question, strlen(question));
+    found = end && (size_t)(end - line) == strlen(key) &&
+            !memcmp(line, key, strlen(key));
     for (; found && (line = end + 1, end = strchr(line, '\n'));) {
         *end = 0;
         found = !take_batch(t, line, &why);
@@ -282,10 +280,10 @@ has_answer(struct select_command *c, uint64_t epoch, const char *question,
     return found && t->step == t->layout->steps;
 }
 
-/* It is the better for being kept, but there are plans without it. */
+/* Saves the plan and removes an old one; errors are only reported. */
 static void
-keep_answer(struct select_command *c, uint64_t epoch, const char *question,
-            const struct taking *t)
+save_plan(struct select_command *c, uint64_t epoch, const char *key,
+          const struct plan_reader *t)
 {
     struct file_draft draft = {0};
     char *path = path_of(c, epoch);
@@ -295,16 +293,16 @@ keep_answer(struct select_command *c, uint64_t epoch, const char *question,
     if (!rc)
         rc = file_draft_open(&draft, path, &err);
     if (!rc) {
-        fprintf(draft.file, "%s\n", question);
+        fprintf(draft.file, "%s\n", key);
         select_print_plan(draft.file, t->layout, t->ids);
         rc = file_draft_keep(&draft, &err);
     }
     if (rc)
-        say("%s: this plan is not kept", err.msg);
+        say("%s: this plan is not saved", err.msg);
     free(path);
-    if (epoch < KEPT)
+    if (epoch < PLANS_SAVED)
         return;
-    path = path_of(c, epoch - KEPT);
+    path = path_of(c, epoch - PLANS_SAVED);
     if (file_exists(path))
         file_remove(path, &err);
     free(path);
@@ -354,21 +352,21 @@ select_command_order(struct select_command *c, const struct select_task *task,
 {
     const size_t n = task->layout.size;
     const int wrap = select_layout_total(&task->layout) > n;
-    char line[REQUEST], question[DIGEST_HEX];
-    struct taking t = {.layout = &task->layout, .ids = ids};
+    char line[REQUEST], key[DIGEST_HEX];
+    struct plan_reader t = {.layout = &task->layout, .ids = ids};
     int rc = 0;
 
     t.most = c->options->partial ? 0 : wrap ? 2 : 1;
     t.seen = mem_array(n, sizeof *t.seen);
     t.last = mem_array(n, sizeof *t.last);
     put_request(task, line);
-    name_question(c, task, line, question);
-    if (!c->folder || !has_answer(c, task->epoch, question, &t)) {
+    digest_request(c, task, line, key);
+    if (!c->folder || !load_plan(c, task->epoch, key, &t)) {
         rc = task->features ? put_features(c, task, err) : 0;
         if (!rc)
             rc = ask_command(c, line, &t, err);
         if (!rc && c->folder)
-            keep_answer(c, task->epoch, question, &t);
+            save_plan(c, task->epoch, key, &t);
     }
     if (!rc)
         select_strategy_finish(&select_strategy_command, task, ids);

@@ -20,12 +20,12 @@ add_hint(struct err *why)
     const struct err was = *why;
 
     err_set(why,
-            "%.300s: a trainer gives features when it is started with "
-            "--keep-features",
+            "%.300s: start the trainer with --keep-features, so that it sends "
+            "features",
             was.msg);
 }
 
-/* Says what came of a request. */
+/* Waits for the result of a request. */
 static enum select_fetched
 wait_for_trainer(struct flow_service *service, int stop,
                  struct wire_msg **answer, struct err *why)
@@ -81,14 +81,14 @@ get_row(const struct wire_features *piece, size_t from, float *row)
         half_widen(batch->dim, piece->half + from, row);
 }
 
-/* A run that has come apart sends anything; strategies rely on unit rows. */
+/* A diverged run may send any numbers; strategies need unit rows. */
 static int
 is_unit(size_t d, const float *row)
 {
     return fabs(num_dot(d, row, row) - 1) < 0.01;
 }
 
-/* Puts a piece into its place; what is no feature stays unknown. */
+/* Stores a piece; samples without unit rows stay unknown. */
 static int
 put_piece(struct select_history *history, const struct wire_features *piece,
           size_t size, struct err *why)
@@ -117,7 +117,7 @@ put_piece(struct select_history *history, const struct wire_features *piece,
     return 0;
 }
 
-/* Decodes a piece; -1 where it is none, or not the one that is wanted. */
+/* Decodes a piece; -1 if it is malformed, or another piece. */
 static int
 get_piece(struct wire_features *piece, struct wire_msg *answer,
           const struct wire_fetch *fetch, size_t size, struct err *why)
@@ -130,10 +130,10 @@ get_piece(struct wire_features *piece, struct wire_msg *answer,
     if (piece->batch.epoch == fetch->epoch && piece->next > fetch->from)
         return 0;
     wire_features_release(piece);
-    return err_set(why, "features: another piece than the one asked for");
+    return err_set(why, "features: not the requested piece");
 }
 
-/* One piece, from *from on, which becomes where to ask on. */
+/* Fetches the piece at *from, and sets *from to the start of the next. */
 static enum select_fetched
 next_piece(struct flow_service *service, int stop,
            const struct wire_fetch *wanted, size_t size, int64_t *from,
@@ -183,8 +183,8 @@ select_fetch(struct flow_service *service, int stop,
 }
 
 enum select_fetched
-select_tell(struct flow_service *service, int stop, struct wire_plan *about,
-            struct err *why)
+select_send_plan(struct flow_service *service, int stop,
+                 struct wire_plan *about, struct err *why)
 {
     struct wire_msg *answer;
     enum select_fetched what;

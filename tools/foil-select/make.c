@@ -13,7 +13,7 @@ add_number(struct wire_plan *about, const char *name, double value)
     value_add(about->values, &about->n, WIRE_PLAN_MAX, name, value);
 }
 
-/* How hard the plan is, beside a random one. */
+/* Adds the hardness of the plan, and of a random one. */
 static void
 compare_hardness(struct wire_plan *about, const struct select_task *task,
                  const int64_t *ids)
@@ -27,12 +27,12 @@ compare_hardness(struct wire_plan *about, const struct select_task *task,
     free(random);
 }
 
-struct planned
+struct planner_plan
 select_make(const struct planner_config *config,
             const struct select_making *making, struct err *why)
 {
     struct select_task task = config->task;
-    struct planned made = {.epoch = making->epoch};
+    struct planner_plan made = {.epoch = making->epoch};
     struct wire_plan *about = &made.about;
     const double start = clock_now(), wall = (double)clock_wall() * 1e-9;
     double seconds;

@@ -17,10 +17,10 @@ add_prefixed(struct wire_plan *about, const char *prefix, const char *name,
     value_add(about->values, &about->n, WIRE_PLAN_MAX, all, value);
 }
 
-/* The samples of a batch whose features are known; returns how many. */
+/* Collects the samples of a batch with known features; returns their number. */
 static size_t
-known_ones(const struct select_task *task, size_t step, const int64_t *ids,
-           int64_t *mine)
+collect_known(const struct select_task *task, size_t step, const int64_t *ids,
+              int64_t *mine)
 {
     const uint8_t *known = task->features->known;
     const int64_t *id = ids + select_layout_start(&task->layout, step);
@@ -44,7 +44,7 @@ select_measure(struct wire_plan *about, const char *prefix,
     size_t n = 0;
 
     for (size_t step = 0; step < task->layout.steps; step++) {
-        const size_t b = known_ones(task, step, ids, mine);
+        const size_t b = collect_known(task, step, ids, mine);
         double loss;
 
         if (b < 2)

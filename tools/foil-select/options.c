@@ -18,8 +18,8 @@ static struct select_options o = {.batch = 128,
                                   .limit = 600};
 static const char *strategy = "shuffle";
 
-/* The table: these, the parameters of strategies, which come from lib/select,
- * and the rest. */
+/* The table of options: these, the parameters of strategies, from lib/select,
+ * and `rest`. */
 static const struct opt plan[] = {
     STAGE_RUN_OPT(o.stage),
     {"plan", 0, OPT_TEXT, &o.plan, 0, 0, "ENDPOINT",
@@ -27,13 +27,13 @@ static const struct opt plan[] = {
     {"trainer", 0, OPT_TEXT, &o.trainer, 0, 0, "ENDPOINT",
      "endpoint of the trainer for features [ipc://DIR/features]"},
     {"strategy", 0, OPT_METHOD, &strategy, 0, 0, "NAME[,PARAM=X]...",
-     "how batches are chosen, one of --list strategies"},
+     "how to choose batches, one of --list strategies"},
     {"strategy-command", 0, OPT_TEXT, &o.command, 0, 0, "COMMAND",
-     "a program of yours that plans, in place of --strategy"},
+     "your program that makes plans, instead of --strategy"},
     {"command-limit", 0, OPT_REAL, &o.limit, 0.1, 1e6, "SECONDS",
-     "time it has for an answer"},
+     "time limit of the command for an answer"},
     {"partial", 0, OPT_FLAG, &o.partial, 0, 0, NULL,
-     "its plans may leave samples out and repeat them"},
+     "the command may leave out and repeat samples"},
     {"batch", 'b', OPT_WHOLE, &o.batch, 2, WIRE_BATCH_MAX - 1, "N",
      "most samples in a batch"},
     {"epochs", 'e', OPT_WHOLE, &o.epochs, 1, 1e9, "N",
@@ -46,21 +46,21 @@ static const struct opt plan[] = {
 };
 static const struct opt rest[] = {
     {"avoid", 0, OPT_TEXT, &o.avoid, 0, 0, "FILE",
-     "group of each sample, .npy: keep groups out of one batch"},
+     "group of each sample, .npy: separate samples of a group"},
     {"features", 0, OPT_CHOICE, &o.features, 0, 0, "steps|eval|none",
-     "from the training steps, or from an extra pass"},
+     "features from the training steps, or from an extra pass"},
     {"table", 0, OPT_CHOICE, &o.half, 0, 0, "f32|f16",
-     "precision of features on their way from the trainer"},
+     "precision of features in messages of the trainer"},
     {"lag", 0, OPT_WHOLE, &o.lag, 0, 100, "EPOCHS",
-     "epochs by which the features are older than the last epoch"},
+     "age of features, in epochs before the last epoch"},
     {"policy", 0, OPT_CHOICE, &o.policy, 0, 0, "wait|previous|shuffle",
      "what to do while a plan is not ready"},
     {"threads", 0, OPT_WHOLE, &o.threads, 0, 1024, "N",
      "threads for planning; 0: all cores"},
     {"lease", 0, OPT_REAL, &o.lease, 0.1, 86400, "SECONDS",
-     "time after which an item goes to another augmenter"},
+     "time after which another augmenter gets an item"},
     {"quarantine", 0, OPT_TEXT, &o.quarantine, 0, 0, "FILE",
-     "write a list of the samples that could not be used"},
+     "write a list of samples that could not be used"},
     {"score", 0, OPT_FLAG, &o.score, 0, 0, NULL,
      "plan an epoch from files and print how hard its batches are"},
     {"plan-out", 0, OPT_TEXT, &o.plan_out, 0, 0, "FILE",
@@ -98,7 +98,7 @@ make_table(void)
     opt_append(opts, n, rest);
 }
 
-/* What belongs together. */
+/* Checks combinations of options. */
 static void
 check_options(void)
 {
@@ -111,7 +111,7 @@ check_options(void)
     if (o.losses && !o.score)
         opt_misuse("--losses belongs to --score");
     if (o.command && opt_given(&strategy))
-        opt_misuse("--strategy-command takes the place of --strategy");
+        opt_misuse("--strategy-command and --strategy exclude each other");
     if (!o.command && opt_given(&o.limit))
         opt_misuse("--command-limit belongs to --strategy-command");
     if (!o.command && o.partial)
@@ -141,14 +141,14 @@ select_options_get(int argc, char **argv)
 }
 
 int
-select_options_wants(const struct select_options *options,
-                     const struct select_strategy *of)
+select_options_use_features(const struct select_options *options,
+                            const struct select_strategy *of)
 {
     return options->features != FEATURES_NONE &&
            (of->wants_features || options->value[SELECT_REFINE]);
 }
 
-/* The group of each sample, from a file of whole numbers. */
+/* Reads the group of each sample, from a file of integers. */
 static int64_t *
 read_groups(const char *path, size_t size)
 {
@@ -183,7 +183,7 @@ select_options_task(const struct select_options *options, size_t size)
     return task;
 }
 
-/* Adds text, or as much of it as there is room for. */
+/* Appends text, cut to the room. */
 static void __attribute__((format(printf, 2, 3)))
 append_words(char text[256], const char *fmt, ...)
 {
@@ -195,7 +195,7 @@ append_words(char text[256], const char *fmt, ...)
     va_end(ap);
 }
 
-/* Adds the parameters that are not as they are by default. */
+/* Appends the parameters that differ from their defaults. */
 static void
 add_params(char text[256], const struct param *own, const double *value)
 {
@@ -216,7 +216,7 @@ add_params(char text[256], const struct param *own, const double *value)
 }
 
 void
-select_options_say(const struct select_options *options, char text[256])
+select_options_print(const struct select_options *options, char text[256])
 {
     *text = '\0';
     if (options->command)
@@ -229,7 +229,7 @@ select_options_say(const struct select_options *options, char text[256])
         append_words(text, " --remainder %s", opt_choice(&o.remainder));
     if (options->avoid)
         append_words(text, " --avoid %s", options->avoid);
-    if (select_options_wants(options, options->strategy))
+    if (select_options_use_features(options, options->strategy))
         append_words(text, " --features %s --lag %ld", opt_choice(&o.features),
                      options->lag);
 }

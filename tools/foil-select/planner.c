@@ -15,27 +15,26 @@
 #include "util/priority.h"
 #include "wire/fetch.h"
 
-/* A plan in the making. */
+/* A plan that is being made. */
 struct job {
     unsigned turn;
     struct select_making making;
     enum select_fetched what;
-    int done; /* one of the threads has made it */
+    int done; /* 1: one of the threads has made it */
 };
 
 /*
- * One lock guards what all threads see.  The first thread fetches features and
- * tells the trainer about plans; it sleeps on `work`, waits for the trainer, or
- * computes.  What it was given up for meanwhile it finds out by `turn`, which
- * planner_forget() counts up.
+ * One lock protects all shared state.  The first thread fetches features and
+ * sends reports on plans to the trainer; it sleeps on `work`, waits for the
+ * trainer, or computes.  planner_forget() increments `turn`, so a thread sees
+ * that its job was cancelled.
  *
- * A plan that nobody waits for yet is computed by the second thread, which has
- * the lowest priority, and so have the threads of its loops: the trainer keeps
- * its processors.  A thread that was lowered cannot be raised again without
- * privileges; so when the trainer has come to wait for the plan, and the
- * machine is too busy for the second thread to get on, the first one computes
- * it, too, and who is done first has made it.  Plans of a command (command.c)
- * are the second thread's alone: one at a time.
+ * While the trainer does not wait for a plan, the second thread computes it at
+ * the lowest priority, as do the threads of its loops, so the trainer keeps its
+ * processors.  A thread cannot raise its priority again without privileges.  So
+ * if the trainer waits, and the machine is too busy for the second thread, the
+ * first thread computes the plan, too; the first result is used.  Only the
+ * second thread makes plans of a command (command.c): one at a time.
  */
 struct planner {
     struct planner_config config;
@@ -48,25 +47,25 @@ struct planner {
     pthread_mutex_t lock;
     pthread_cond_t work, low_work;
     unsigned turn;
-    int quit, computing;    /* computing: threads */
-    struct job *job;        /* that is wanted */
-    struct job *own, *lent; /* that the first, the second thread computes */
-    int hurry;              /* the trainer waits for a plan */
-    double since, spent; /* clock and processor time of the second thread when
-                          * we looked last how it gets on */
-    int asked, busy, made, telling;
-    int64_t epoch, from; /* asked for, being made */
-    struct planned result;
-    struct wire_plan about; /* to be told */
-    int trouble, said;      /* as planner_trouble() returns it */
+    int quit, computing;        /* computing: threads */
+    struct job *job;            /* the wanted plan */
+    struct job *first, *second; /* jobs that each thread computes */
+    int urgent;                 /* 1: the trainer waits for a plan */
+    double since, spent; /* clock and processor time of the second thread at the
+                            last check */
+    int asked, busy, made, reporting;
+    int64_t epoch, from; /* of the requested plan */
+    struct planner_plan result;
+    struct wire_plan about; /* report to send */
+    int trouble, reported;  /* see planner_trouble() */
     struct err why;
 };
 
-/* Seconds until an unanswered trainer is a trouble; between two tries. */
+/* Seconds without an answer until a problem is reported; between retries. */
 static const double answer_s = 10, retry_s = 0.2;
-/* Seconds between two looks at the second thread, and the share of them that it
- * has to get of a processor where somebody waits for it. */
-static const double look_every_s = 0.2, least_share = 0.2;
+/* Seconds between checks of the second thread, and the least share of a
+ * processor that it must get if the plan is urgent. */
+static const double check_s = 0.2, least_share = 0.2;
 
 static void
 set_trouble(struct planner *p, int trouble, const struct err *why)
@@ -74,15 +73,15 @@ set_trouble(struct planner *p, int trouble, const struct err *why)
     pthread_mutex_lock(&p->lock);
     if (trouble && p->trouble != trouble) {
         p->why = *why;
-        p->said = 0;
+        p->reported = 0;
     }
     p->trouble = trouble;
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Waits a little, or until it is woken. */
+/* Waits for retry_s seconds, or until woken. */
 static void
-rest_briefly(struct planner *p)
+sleep_retry(struct planner *p)
 {
     struct err ignored;
 
@@ -116,7 +115,7 @@ fetch_features(struct planner *p, struct job *job)
                                  &job->making.history, &why);
         if (job->what == FETCH_AGAIN) {
             set_trouble(p, 1, &why);
-            rest_briefly(p);
+            sleep_retry(p);
         }
     }
     set_trouble(p, job->what == FETCH_FAILED ? -1 : 0, &why);
@@ -124,17 +123,17 @@ fetch_features(struct planner *p, struct job *job)
     job->making.waited = clock_now() - start;
 }
 
-/* A job goes when it is neither wanted nor computed; the lock is held. */
+/* Frees a job that is neither wanted nor computed; the lock is held. */
 static void
 free_if_idle(struct planner *p, struct job *job)
 {
-    if (!job || job == p->job || job == p->own || job == p->lent)
+    if (!job || job == p->job || job == p->first || job == p->second)
         return;
     select_history_release(&job->making.history);
     free(job);
 }
 
-/* No more is to come of the job that is wanted; the lock is held. */
+/* Ends the wanted job; the lock is held. */
 static void
 end_job(struct planner *p)
 {
@@ -145,13 +144,13 @@ end_job(struct planner *p)
     free_if_idle(p, job);
 }
 
-/* Makes the plan that is wanted, as ->own or ->lent; the lock is held before
- * and after. */
+/* Makes the wanted plan, as ->first or ->second; the lock is held before and
+ * after. */
 static void
 compute_plan(struct planner *p, struct job **slot)
 {
     struct job *job = *slot ? *slot : p->job;
-    struct planned made;
+    struct planner_plan made;
     struct err why;
 
     *slot = job;
@@ -175,30 +174,30 @@ compute_plan(struct planner *p, struct job **slot)
         free_if_idle(p, job);
 }
 
-/* Whether the trainer waits for the second thread, and that one does not get
- * on; the lock is held. */
+/* Whether the trainer waits for the second thread, which is too slow; the lock
+ * is held. */
 static int
-has_to_take_over(struct planner *p)
+must_take_over(struct planner *p)
 {
     const double now = clock_now(), spent = clock_cpu_of(p->low);
     const double passed = now - p->since, share = (spent - p->spent) / passed;
 
-    if (!p->job || p->lent != p->job || !p->hurry || p->since <= 0 ||
+    if (!p->job || p->second != p->job || !p->urgent || p->since <= 0 ||
         p->config.command) {
-        p->since = p->job && p->hurry ? now : 0;
+        p->since = p->job && p->urgent ? now : 0;
         p->spent = spent;
         return 0;
     }
-    if (passed < look_every_s)
+    if (passed < check_s)
         return 0;
     p->since = now;
     p->spent = spent;
     return share < least_share;
 }
 
-/* Does what was asked for; the lock is held before and after. */
+/* Starts the requested plan; the lock is held before and after. */
 static void
-plan_wanted(struct planner *p)
+start_plan(struct planner *p)
 {
     struct job *job = mem_array(1, sizeof *job);
 
@@ -214,16 +213,16 @@ plan_wanted(struct planner *p)
     if (p->turn != job->turn || p->quit ||
         (job->what != FETCH_DONE && job->what != FETCH_NONE)) {
         end_job(p);
-    } else if (!p->config.command && (p->hurry || p->lent)) {
-        compute_plan(p, &p->own);
+    } else if (!p->config.command && (p->urgent || p->second)) {
+        compute_plan(p, &p->first);
     } else {
-        p->lent = p->lent ? p->lent : job;
+        p->second = p->second ? p->second : job;
         pthread_cond_signal(&p->low_work);
     }
 }
 
 static void
-tell_plan(struct planner *p)
+send_report(struct planner *p)
 {
     struct wire_plan about = p->about;
     const unsigned turn = p->turn;
@@ -232,26 +231,26 @@ tell_plan(struct planner *p)
 
     pthread_mutex_unlock(&p->lock);
     while (what == FETCH_AGAIN && is_current(p, turn)) {
-        what = select_tell(p->service, p->wake[0], &about, &why);
+        what = select_send_plan(p->service, p->wake[0], &about, &why);
         if (what == FETCH_AGAIN) {
             set_trouble(p, 1, &why);
-            rest_briefly(p);
+            sleep_retry(p);
         }
     }
     set_trouble(p, what == FETCH_FAILED ? -1 : 0, &why);
     pthread_mutex_lock(&p->lock);
     if (p->turn == turn && p->about.epoch == about.epoch &&
         what != FETCH_STOPPED)
-        p->telling = 0;
+        p->reporting = 0;
 }
 
-/* Sleeps until there is something to do, or it is time to look at the second
- * thread; the lock is held. */
+/* Sleeps until there is work, or it is time to check the second thread; the
+ * lock is held. */
 static void
 sleep_on_work(struct planner *p)
 {
-    if (p->job && p->hurry)
-        clock_cond_wait(&p->work, &p->lock, look_every_s);
+    if (p->job && p->urgent)
+        clock_cond_wait(&p->work, &p->lock, check_s);
     else
         pthread_cond_wait(&p->work, &p->lock);
 }
@@ -267,12 +266,12 @@ run_planner(void *arg)
     while (!p->quit) {
         while (read(p->wake[0], &byte, 1) == 1)
             ;
-        if (p->trouble >= 0 && p->telling)
-            tell_plan(p);
+        if (p->trouble >= 0 && p->reporting)
+            send_report(p);
         else if (p->trouble >= 0 && p->asked)
-            plan_wanted(p);
-        else if (has_to_take_over(p))
-            compute_plan(p, &p->own);
+            start_plan(p);
+        else if (must_take_over(p))
+            compute_plan(p, &p->first);
         else
             sleep_on_work(p);
     }
@@ -289,8 +288,8 @@ work_low(void *arg)
     num_threads(p->config.threads);
     pthread_mutex_lock(&p->lock);
     while (!p->quit) {
-        if (p->lent || (p->job && p->config.command))
-            compute_plan(p, &p->lent);
+        if (p->second || (p->job && p->config.command))
+            compute_plan(p, &p->second);
         else
             pthread_cond_wait(&p->low_work, &p->lock);
     }
@@ -312,9 +311,9 @@ connect_to(struct planner *p, struct err *err)
     return flow_service_open(p->wire, &config, err);
 }
 
-/* The thread may outlive those of the caller that opens the planner. */
+/* Copies the groups: the thread may outlive the caller's. */
 static void
-own_groups(struct select_task *task)
+copy_groups(struct select_task *task)
 {
     const size_t n = task->layout.size;
     int64_t *group;
@@ -332,7 +331,7 @@ planner_open(const struct planner_config *config, struct err *err)
     struct planner *p = mem_array(1, sizeof *p);
 
     p->config = *config;
-    own_groups(&p->config.task);
+    copy_groups(&p->config.task);
     p->endpoint = mem_text(config->endpoint);
     pthread_mutex_init(&p->lock, NULL);
     clock_cond_init(&p->work);
@@ -355,13 +354,13 @@ planner_open(const struct planner_config *config, struct err *err)
     return NULL;
 }
 
-/* The thread is to look up from what it waits for; the lock is held. */
+/* Ends all waits of the threads; the lock is held. */
 static void
 wake_planner(struct planner *p)
 {
     ssize_t wrote = write(p->wake[1], "", 1);
 
-    (void)wrote; // full: it is awake
+    (void)wrote; // full: already woken
     pthread_cond_signal(&p->work);
     pthread_cond_signal(&p->low_work);
 }
@@ -414,17 +413,17 @@ planner_ask(struct planner *p, int64_t epoch, int64_t from)
 }
 
 void
-planner_hurry(struct planner *p, int hurry)
+planner_set_urgent(struct planner *p, int urgent)
 {
     pthread_mutex_lock(&p->lock);
-    if (p->hurry != hurry)
+    if (p->urgent != urgent)
         pthread_cond_signal(&p->work);
-    p->hurry = hurry;
+    p->urgent = urgent;
     pthread_mutex_unlock(&p->lock);
 }
 
 int
-planner_take(struct planner *p, struct planned *planned)
+planner_take(struct planner *p, struct planner_plan *planned)
 {
     int made;
 
@@ -432,7 +431,7 @@ planner_take(struct planner *p, struct planned *planned)
     made = p->made;
     if (made) {
         *planned = p->result;
-        p->result = (struct planned){0};
+        p->result = (struct planner_plan){0};
         p->made = 0;
     }
     pthread_mutex_unlock(&p->lock);
@@ -440,24 +439,24 @@ planner_take(struct planner *p, struct planned *planned)
 }
 
 void
-planner_tell(struct planner *p, const struct wire_plan *about)
+planner_report(struct planner *p, const struct wire_plan *about)
 {
     pthread_mutex_lock(&p->lock);
-    p->telling = 1;
+    p->reporting = 1;
     p->about = *about;
     pthread_cond_signal(&p->work);
     pthread_mutex_unlock(&p->lock);
 }
 
 int
-planner_told(struct planner *p)
+planner_reported(struct planner *p)
 {
-    int told;
+    int sent;
 
     pthread_mutex_lock(&p->lock);
-    told = !p->telling;
+    sent = !p->reporting;
     pthread_mutex_unlock(&p->lock);
-    return told;
+    return sent;
 }
 
 void
@@ -465,9 +464,9 @@ planner_forget(struct planner *p)
 {
     pthread_mutex_lock(&p->lock);
     p->turn++;
-    p->asked = p->made = p->telling = 0;
+    p->asked = p->made = p->reporting = 0;
     free(p->result.ids);
-    p->result = (struct planned){0};
+    p->result = (struct planner_plan){0};
     if (p->job)
         end_job(p);
     wake_planner(p);
@@ -480,10 +479,10 @@ planner_trouble(struct planner *p, struct err *why)
     int trouble = 0;
 
     pthread_mutex_lock(&p->lock);
-    if (p->trouble && !p->said) {
+    if (p->trouble && !p->reported) {
         trouble = p->trouble;
         *why = p->why;
-        p->said = 1;
+        p->reported = 1;
     }
     pthread_mutex_unlock(&p->lock);
     return trouble;

@@ -7,9 +7,9 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-enum { LISTED = 20 }; /* rejected samples that are named on stderr */
+enum { LISTED = 20 }; /* most rejected samples named on stderr */
 
-/* The name of a sample that is not looked at otherwise. */
+/* The name of a sample, or "" if its record cannot be read. */
 static const char *
 name_of(const struct data_set *set, size_t id)
 {
@@ -18,7 +18,7 @@ name_of(const struct data_set *set, size_t id)
     return data_touch(set, id, &err) ? "" : data_name(set, id);
 }
 
-/* The quarantine list: a line `id name reason` for each, by tabs. */
+/* The quarantine list: lines of id, name and reason, with tabs. */
 static char *
 list_quarantine(const struct select_quarantine *bad, const struct data_set *set)
 {

@@ -14,7 +14,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-/* Features from a file, to unit length, [*n,*d]. */
+/* Reads features from a file, scaled to unit length, [*n,*d]. */
 static float *
 read_rows(const char *path, size_t *n, size_t *d)
 {
@@ -50,7 +50,7 @@ write_plan(const char *path, const struct select_layout *layout,
         die("%s", err.msg);
 }
 
-/* A line with the loss of each batch. */
+/* Writes the loss of each batch, a line each. */
 static void
 write_losses(const char *path, const struct select_task *task,
              const int64_t *ids)
@@ -75,7 +75,7 @@ write_losses(const char *path, const struct select_task *task,
     free(work);
 }
 
-/* How hard a plan is, as an object. */
+/* The hardness of a plan, as an object. */
 static json_t *
 measure_plan(const struct select_task *task, const int64_t *ids)
 {

@@ -14,15 +14,15 @@
  * The parts of foil-select, one file each:
  *
  *   options.c   the command line
- *   serve.c     hands out items: places, leases, late augmenters
+ *   serve.c     sends items: places, leases, late augmenters
  *   planner.c   two threads that plan epochs from features
  *   make.c      one such plan
- *   command.c   plans by a program of the user's
- *   fetch.c     these features, from the trainer
- *   measure.c     how hard a plan is, beside a random one
+ *   command.c   plans by a user's program
+ *   fetch.c     fetches features from the trainer
+ *   measure.c   how hard a plan is
  *   score.c     --score: a plan from files, without a trainer
  *   report.c    samples that could not be used
- *   tell.c      what there is, and what a plan needs, without a trainer
+ *   tell.c      --list and --dry-run
  */
 enum select_policy { POLICY_WAIT, POLICY_PREVIOUS, POLICY_SHUFFLE };
 
@@ -32,14 +32,14 @@ struct select_options {
     struct stage_options stage;
     const char *plan, *trainer, *quarantine;
     const char *avoid, *plan_out, *losses;
-    const char *command; /* or NULL: its plans are what --strategy names */
-    double limit;        /* seconds that it has for one */
+    const char *command; /* --strategy-command; NULL: use `strategy` */
+    double limit;        /* seconds for one plan of the command */
     const struct select_strategy *strategy;
     double value[PARAM_MOST]; /* of the strategy's parameters */
     enum select_remainder remainder;
     enum select_policy policy;
     long batch, epochs, seed, lag, threads;
-    int list; /* -1: nothing is listed */
+    int list; /* -1: no --list */
     enum select_source features;
     int partial, half, score, dry;
     double lease;   /* seconds */
@@ -47,133 +47,134 @@ struct select_options {
     int operands;
 };
 
-/* select_options_get() parses the command line; it prints and exits. */
+/* select_options_get() parses the command line; exits on misuse. */
 const struct select_options *select_options_get(int argc, char **argv);
 
-/* select_options_task() lays out `size` samples and reads --avoid, which is
- * allocated; it prints and exits. */
+/* select_options_task() lays out `size` samples and reads --avoid into group,
+ * which the caller frees; dies on error. */
 struct select_task select_options_task(const struct select_options *options,
                                        size_t size);
 
-/* select_options_say() writes what a plan depends on, as options. */
-void select_options_say(const struct select_options *options, char text[256]);
+/* select_options_print() writes the options that a plan depends on. */
+void select_options_print(const struct select_options *options, char text[256]);
 
-/* 1 when a strategy under these options plans from features. */
-int select_options_wants(const struct select_options *options,
-                         const struct select_strategy *of);
+/* 1 if a strategy with these options plans from features. */
+int select_options_use_features(const struct select_options *options,
+                                const struct select_strategy *of);
 
-/* report.c: names the first of the samples on stderr, writes all to FILE. */
+/* report.c: prints the first samples to stderr, writes all to FILE. */
 void select_report(const struct select_quarantine *bad,
                    const struct data_set *set, const char *file);
 
-/* tell.c: prints all strategies, a line of JSON each; and what the plan of a
- * task needs and is, as one line. */
-void select_tell_list(const struct select_options *options);
-void select_tell_needs(const struct select_options *options,
-                       const struct select_task *task);
+/* tell.c: prints all strategies, a line of JSON each; or the needs and sizes
+ * of a task's plan, as one line. */
+void select_print_list(const struct select_options *options);
+void select_print_needs(const struct select_options *options,
+                        const struct select_task *task);
 
-/* score.c: all of --score. */
+/* score.c: --score. */
 void select_score_files(const struct select_options *options);
 
 /* ---------------------------------------------------------------- planning */
 
-/* measure.c: adds to `about` how hard an epoch is, of each batch the samples
- * with features, under names that begin with `prefix`. */
+/* measure.c: adds the hardness of an epoch to `about`, with `prefix` before
+ * the names; in each batch, only samples with features count. */
 void select_measure(struct wire_plan *about, const char *prefix,
                     const struct select_task *task, const int64_t *ids);
 
-/* The features of an epoch, out of the history that the trainer keeps. */
+/* The features of an epoch, from the history of the trainer. */
 struct select_history {
     struct select_features features;
     float *rows;    /* [2,size,d] that features.u and .v point into */
     uint8_t *known; /* [size] */
-    size_t n;       /* of them are known */
-    int eval;       /* a pass of its own made them */
+    size_t n;       /* known samples */
+    int eval;       /* 1: from an extra pass */
 };
 
 enum select_fetched {
-    FETCH_FAILED = -1, /* and always will: why says it */
+    FETCH_FAILED = -1, /* permanent: `why` has the reason */
     FETCH_STOPPED,
     FETCH_DONE,
-    FETCH_NONE,  /* there are none of that epoch, nor ever will be */
-    FETCH_AGAIN, /* not now: why says it */
+    FETCH_NONE,  /* the epoch has no features and never will */
+    FETCH_AGAIN, /* retry later: `why` has the reason */
 };
 
-/* fetch.c; the service is one of the trainer's features.  Of `wanted`, id and
- * from are set by the function. */
+/* fetch.c: requests to the trainer's service of features.  select_fetch() sets
+ * id and from of `wanted` itself. */
 struct flow_service;
 struct wire_fetch;
 enum select_fetched select_fetch(struct flow_service *service, int stop,
                                  const struct wire_fetch *wanted, size_t size,
                                  struct select_history *history,
                                  struct err *why);
-enum select_fetched select_tell(struct flow_service *service, int stop,
-                                struct wire_plan *about, struct err *why);
+enum select_fetched select_send_plan(struct flow_service *service, int stop,
+                                     struct wire_plan *about, struct err *why);
 void select_history_release(struct select_history *history);
 
 /*
- * The planner: two threads with a connection to the trainer of their own. Asked
- * for an epoch it fetches the features, orders, and measures; told to, it tells
- * the trainer about a plan.  The main loop never waits for it.
+ * The planner: two threads with their own connection to the trainer.  For a
+ * requested epoch it fetches the features, makes the plan and measures it; it
+ * also sends reports on plans to the trainer.  The main loop never waits for
+ * it.
  */
 struct planner;
 
 struct planner_config {
     const struct select_strategy *strategy;
-    struct select_command *command; /* its plans are this one's; or NULL */
-    struct select_task task;        /* but epoch and features */
+    struct select_command *command; /* makes the plans; NULL: `strategy` does */
+    struct select_task task;        /* without epoch and features */
     const char *endpoint;           /* of the trainer's features */
     const struct wire_keys *keys;
     struct wire_hello hello;
-    int threads, half; /* features in half precision */
+    int threads, half; /* half: features in half precision */
 };
 
-/* planner_open() keeps a copy of the task's groups. */
+/* planner_open() copies the task's groups. */
 struct planner *planner_open(const struct planner_config *config,
                              struct err *err);
 
 /*
  * planner_close() does not wait for a plan that is being made, which may take
- * minutes: it returns 1 with a thread still at work, on memory that is its
- * own, and the process is to end by _Exit(), as the thread uses libraries.  0
- * when all is released.
+ * minutes: it returns 1 if a thread still works, on its own memory.  The
+ * process must then end by _Exit(), as the thread uses libraries.  Returns 0 if
+ * all is released.
  */
 int planner_close(struct planner *planner);
 
 /*
- * planner_ask() wants an epoch planned from the features at the end of epoch
- * `from`, or, where that is negative, without.  One at a time: returns 0, and
- * does nothing, while another one is being made.
+ * planner_ask() requests a plan of an epoch from the features at the end of
+ * epoch `from`, or without features if that is negative.  One at a time:
+ * returns 0, and does nothing, while another one is being made.
  */
 int planner_ask(struct planner *planner, int64_t epoch, int64_t from);
 
-/* planner_hurry() says whether the trainer waits for a plan: what nobody waits
- * for is computed at the lowest priority. */
-void planner_hurry(struct planner *planner, int hurry);
+/* planner_set_urgent() sets whether the trainer waits for a plan; otherwise it
+ * is computed at the lowest priority. */
+void planner_set_urgent(struct planner *planner, int urgent);
 
-/* What came of it. */
-struct planned {
+/* A finished plan. */
+struct planner_plan {
     int64_t epoch;
     int64_t *ids; /* to be freed */
     struct wire_plan about;
 };
 
 /*
- * command.c: the program of --strategy-command, and what it has answered, which
- * is kept in the run directory.  For one thread at a time.
- *   data  the digest of the data set, "" where there is none
+ * command.c: the program of --strategy-command, and its plans, which are saved
+ * in the run directory.  Not thread-safe.
+ *   data  digest of the data set; "": none
  */
 struct select_command;
 
-/* The place of its plans in the table of strategies, of which it is none. */
+/* Describes plans of the command; not in select_strategies. */
 extern const struct select_strategy select_strategy_command;
 
 struct select_command *select_command_open(const struct select_options *options,
                                            const char *data, struct err *err);
 void select_command_close(struct select_command *command);
 
-/* select_command_order() is select_strategy_order(), which it may fail to be.
- */
+/* select_command_order() is select_strategy_order() by the command: 0, or -1
+ * with a sentence. */
 int select_command_order(struct select_command *command,
                          const struct select_task *task, int64_t *ids,
                          struct err *err);
@@ -182,34 +183,35 @@ int select_command_order(struct select_command *command,
 void select_print_plan(FILE *file, const struct select_layout *layout,
                        const int64_t *ids);
 
-/* What a plan is made of, but for what the planner knows of all plans. */
+/* The inputs of one plan, in addition to struct planner_config. */
 struct select_making {
     int64_t epoch, from;
-    double waited;                 /* seconds for the features */
-    struct select_history history; /* these */
-    int by_features;               /* else there are none */
+    double waited;                 /* seconds to fetch the features */
+    struct select_history history; /* the features */
+    int by_features;               /* 0: without features */
 };
 
-/* make.c: orders and measures an epoch: the long part, which nothing
- * interrupts.  Thread-safe without a command.  Without ids, which only a
- * command leaves out, `why` tells why. */
-struct planned select_make(const struct planner_config *config,
-                           const struct select_making *making, struct err *why);
+/* make.c: plans and measures an epoch, which takes long and cannot be
+ * interrupted.  Thread-safe without a command.  If a command fails, returns
+ * NULL ids and the reason in `why`. */
+struct planner_plan select_make(const struct planner_config *config,
+                                const struct select_making *making,
+                                struct err *why);
 
 /* planner_take() returns 1 with a plan, or 0. */
-int planner_take(struct planner *planner, struct planned *planned);
+int planner_take(struct planner *planner, struct planner_plan *planned);
 
-/* planner_tell() has the trainer told; planner_told() returns 1 when nothing
- * is left to tell. */
-void planner_tell(struct planner *planner, const struct wire_plan *about);
-int planner_told(struct planner *planner);
+/* planner_report() queues a report to the trainer; planner_reported() returns
+ * 1 when all reports are sent. */
+void planner_report(struct planner *planner, const struct wire_plan *about);
+int planner_reported(struct planner *planner);
 
-/* planner_forget() drops what was asked, made or to be told. */
+/* planner_forget() drops requests, plans and reports. */
 void planner_forget(struct planner *planner);
 
 /*
- * planner_trouble() returns -1 with why the planner has given up, 1 with why
- * it is kept waiting, once each time that begins, else 0.
+ * planner_trouble() returns -1 with the reason if the planner has given up, 1
+ * if it must wait; each reason once; else 0.
  */
 int planner_trouble(struct planner *planner, struct err *why);
 
@@ -221,29 +223,30 @@ struct selector {
     struct data_set *set;
     struct select_task task;
     struct select_plan *plan;
-    char said[256]; /* what items say of it */
+    char plan_options[256]; /* options of the plan, sent in items */
     struct flow_outlet *outlet;
     struct progress progress;
     int over;
 
     struct planner *planner; /* NULL: plans need no features */
     struct select_command *command;
-    int64_t *previous; /* the last order that was made from features */
-    int64_t asked;     /* epochs before this one are asked for */
-    int starved;       /* somebody waits for a plan */
-    long fallbacks;    /* epochs that went without their plan */
+    int64_t *previous; /* the last plan made from features */
+    int64_t asked;     /* plans of epochs before this one are requested */
+    int starved;       /* 1: the trainer waits for a plan */
+    long fallbacks;    /* epochs whose plan was not ready */
 
-    struct select_layout looks; /* of a pass over all samples, or 0 steps */
-    int64_t *all;               /* [size] 0, 1, 2 ... */
+    struct select_layout
+        eval_pass; /* an extra pass over all samples; 0 steps: none */
+    int64_t *all;  /* [size] 0, 1, 2 ... */
 
     struct select_quarantine bad;
 };
 
-/* serve.c: judges what a peer says of the trainer's place; see flow/outlet.h.
- * `tool` is the selector.  Dies where the first that is named will not do. */
-int select_believe(void *tool, struct wire_place *at, struct err *why);
+/* serve.c: checks the trainer's place in a peer's message; see flow/outlet.h.
+ * `tool` is the selector.  Dies if the first such place is invalid. */
+int select_check_place(void *tool, struct wire_place *at, struct err *why);
 
-/* serve.c: until all is trained, the run is over, or someone says stop. */
+/* serve.c: runs until all is trained, the run is over, or a signal arrives. */
 void select_serve(struct selector *s);
 
 #endif

@@ -11,17 +11,17 @@
 #include "wire/item.h"
 #include "wire/reject.h"
 
-/* Seconds between two looks at a plan that somebody waits for. */
-static const double look_for_plan_s = 0.001;
+/* Seconds between checks for a plan that the trainer waits for. */
+static const double poll_plan_s = 0.001;
 
-/* Steps of an epoch, those included in which nothing is trained. */
+/* Steps of an epoch, including those of an extra pass. */
 static int64_t
 count_steps(const struct selector *s)
 {
-    return (int64_t)(s->task.layout.steps + s->looks.steps);
+    return (int64_t)(s->task.layout.steps + s->eval_pass.steps);
 }
 
-/* Where the trainer is. */
+/* The trainer's place. */
 static struct wire_place
 place_of(const struct selector *s)
 {
@@ -36,12 +36,11 @@ steps_before(const struct selector *s, const struct wire_place *at)
 }
 
 /*
- * A place as the trainer names it, which may say "behind the last step" for
- * "first step of the next epoch".  One that this plan does not have comes from
- * a run with another plan, and nothing good can follow.
+ * A trainer may send the place after the last step for the first step of the
+ * next epoch.  A place outside of this plan is of a run with another plan.
  */
 int
-select_believe(void *tool, struct wire_place *at, struct err *why)
+select_check_place(void *tool, struct wire_place *at, struct err *why)
 {
     const struct selector *s = tool;
     const long epochs = s->options->epochs;
@@ -64,7 +63,7 @@ select_believe(void *tool, struct wire_place *at, struct err *why)
     return -1;
 }
 
-/* A trainer was started: nothing that was handed out before counts. */
+/* A trainer was started: all earlier items are void. */
 static void
 on_restart(struct selector *s, const struct wire_place *at)
 {
@@ -77,17 +76,17 @@ on_restart(struct selector *s, const struct wire_place *at)
                    (double)s->options->epochs * (double)count_steps(s));
 }
 
-/* The trainer went back, or was never where we were told: what the planner is
- * at may be of epochs that are not there yet. */
+/* The trainer's place moved back, or was wrong before: the planner may work
+ * for a later epoch. */
 static void
-pushed_back(struct selector *s)
+on_rewind(struct selector *s)
 {
     if (s->planner)
         planner_forget(s->planner);
     s->asked = 0;
 }
 
-/* The samples of an item. */
+/* Returns the samples of an item. */
 static const int64_t *
 ids_of(struct selector *s, const struct wire_place *at, size_t *n)
 {
@@ -95,17 +94,17 @@ ids_of(struct selector *s, const struct wire_place *at, size_t *n)
 
     if (step < trained)
         return select_plan_batch(s->plan, (uint64_t)at->epoch, step, n);
-    *n = select_layout_count(&s->looks, step - trained);
-    return s->all + select_layout_start(&s->looks, step - trained);
+    *n = select_layout_count(&s->eval_pass, step - trained);
+    return s->all + select_layout_start(&s->eval_pass, step - trained);
 }
 
 /*
- * A peer may complain about the samples of an item that it has, or had: word of
- * another that it is trained may have come first, and then no lease says whose
- * it was.
+ * A peer may reject samples of an item that it has, or had: if another peer's
+ * message that the item is trained came first, no lease shows which peer had
+ * it.
  */
 static int
-has_had(const struct selector *s, const struct wire_place *at, uint64_t peer)
+may_reject(const struct selector *s, const struct wire_place *at, uint64_t peer)
 {
     const struct wire_place done = place_of(s);
 
@@ -122,8 +121,8 @@ check_reject(struct selector *s, uint64_t peer, const struct wire_reject *got,
     const int64_t *ids;
     size_t n;
 
-    if (!has_had(s, &got->at, peer))
-        return err_set(err, "reject: of an item that it does not have");
+    if (!may_reject(s, &got->at, peer))
+        return err_set(err, "reject: for an item that the peer does not have");
     ids = ids_of(s, &got->at, &n);
     for (size_t i = 0; i < got->n; i++) {
         size_t k = 0;
@@ -145,7 +144,7 @@ take_reject(struct selector *s, uint64_t peer, struct wire_msg *msg,
     int rc;
 
     if (wire_msg_kind(msg) != WIRE_REJECT)
-        return err_set(err, "'%s' is nothing for a selector",
+        return err_set(err, "a selector takes no '%s'",
                        wire_kind_name(wire_msg_kind(msg)));
     if (wire_reject_get(&got, msg, err))
         return -1;
@@ -162,7 +161,7 @@ handle_news(struct selector *s, struct flow_news *news)
     switch (news->what) {
     case FLOW_LEFT:
         if (s->outlet->freed && !s->over)
-            say("an augmenter is gone: its %zu items go to the next that ask",
+            say("an augmenter is gone: others get its %zu items",
                 s->outlet->freed);
         break;
     case FLOW_MESSAGE:
@@ -173,7 +172,7 @@ handle_news(struct selector *s, struct flow_news *news)
         on_restart(s, &news->at);
         break;
     case FLOW_BACK:
-        pushed_back(s);
+        on_rewind(s);
         break;
     default:
         break;
@@ -182,19 +181,19 @@ handle_news(struct selector *s, struct flow_news *news)
 
 /* ---------------------------------------------------------------- plans */
 
-/* Describes a plan to the trainer, unless it keeps no features. */
+/* Reports a plan to the trainer, unless it has no service of features. */
 static void
 report_plan(struct selector *s, const struct wire_plan *about)
 {
     if (s->options->features != FEATURES_NONE)
-        planner_tell(s->planner, about);
+        planner_report(s->planner, about);
 }
 
-/* What the planner has made, for a peer that asks. */
+/* Takes a finished plan from the planner. */
 static void
 take_plan(struct selector *s)
 {
-    struct planned planned;
+    struct planner_plan planned;
 
     if (!planner_take(s->planner, &planned))
         return;
@@ -210,8 +209,8 @@ take_plan(struct selector *s)
 }
 
 /*
- * Asks for the plan that is wanted next: of this epoch, or of the one behind
- * it when the features for that are there.  The first epochs come before any.
+ * Requests the next plan: of this epoch, or of the next one if its features
+ * exist.  The first epochs have no features.
  */
 static void
 ask_plan(struct selector *s)
@@ -231,11 +230,11 @@ ask_plan(struct selector *s)
 }
 
 /*
- * An epoch has to go without its plan; the first ones, which have no features,
- * are only shuffled sooner than the planner would.
+ * Starts an epoch without its plan.  The first epochs, without features, are
+ * only shuffled earlier than by the planner.
  */
 static void
-go_on(struct selector *s, int64_t epoch)
+use_fallback(struct selector *s, int64_t epoch)
 {
     const int late = s->command || epoch > s->options->lag;
     const int previous =
@@ -247,7 +246,7 @@ go_on(struct selector *s, int64_t epoch)
     s->fallbacks += late;
     if (late)
         say("the plan of epoch %" PRId64 " is late: %s", epoch,
-            previous ? "the last one is taken again" : "it is shuffled");
+            previous ? "repeating the last one" : "shuffling");
     if (previous)
         select_plan_put(s->plan, (uint64_t)epoch, s->previous);
     else
@@ -259,9 +258,8 @@ go_on(struct selector *s, int64_t epoch)
 }
 
 /*
- * 1 when items of an epoch may be handed out.  A plan is late when the trainer
- * has come to the epoch's first step and it is not there: then it is waited
- * for, or not, as --policy says.
+ * 1 if items of an epoch may be sent.  A plan is late if the trainer has
+ * reached the epoch's first step without it; --policy decides whether to wait.
  */
 static int
 is_planned(struct selector *s, int64_t epoch)
@@ -271,15 +269,15 @@ is_planned(struct selector *s, int64_t epoch)
     if (!s->planner)
         return 1;
     if (select_plan_has(s->plan, (uint64_t)epoch))
-        return !waits || planner_told(s->planner);
+        return !waits || planner_reported(s->planner);
     if (waits || epoch != place_of(s).epoch)
         return 0;
-    go_on(s, epoch);
+    use_fallback(s, epoch);
     return 1;
 }
 
 static void
-look_at_planner(struct selector *s)
+poll_planner(struct selector *s)
 {
     struct err why;
     int trouble;
@@ -291,7 +289,7 @@ look_at_planner(struct selector *s)
         die("%s", why.msg);
     if (trouble)
         say("%s", why.msg);
-    planner_hurry(s->planner, s->starved);
+    planner_set_urgent(s->planner, s->starved);
     take_plan(s);
     ask_plan(s);
 }
@@ -312,48 +310,48 @@ item_of(struct selector *s, const struct wire_place *at)
     };
 
     item.batch.ids = ids_of(s, at, &item.batch.b);
-    memcpy(item.plan, s->said, sizeof item.plan);
+    memcpy(item.plan, s->plan_options, sizeof item.plan);
     snprintf(item.order, sizeof item.order, "%s",
              select_plan_name(s->plan, (uint64_t)at->epoch));
     return wire_item_put(&item);
 }
 
-/* Adds to the book what is wanted and planned. */
+/* Adds wanted and planned items to the producer. */
 static void
-fill_book(struct selector *s)
+add_items(struct selector *s)
 {
     struct flow_producer *producer = s->outlet->producer;
 
     s->starved = 0;
     while (flow_producer_short(producer)) {
         const struct wire_place at = flow_producer_fresh(producer);
-        struct wire_place behind = at;
+        struct wire_place next = at;
 
         if (at.epoch >= s->options->epochs) {
             flow_producer_close(producer);
             return;
         }
         if (!is_planned(s, at.epoch)) {
-            // nobody has anything else to do
+            // all peers wait for this plan
             s->starved = !flow_producer_out(producer);
             return;
         }
-        if (++behind.step == count_steps(s))
-            behind = (struct wire_place){at.session, at.epoch + 1, 0};
-        flow_producer_add(producer, &at, &behind);
+        if (++next.step == count_steps(s))
+            next = (struct wire_place){at.session, at.epoch + 1, 0};
+        flow_producer_add(producer, &at, &next);
     }
 }
 
-/* Hand out what is wanted. */
+/* Sends the wanted items. */
 static void
-give_items(struct selector *s)
+send_items(struct selector *s)
 {
     struct flow_producer *producer = s->outlet->producer;
     struct flow_turn turn;
 
     if (s->over)
         return;
-    fill_book(s);
+    add_items(s);
     while (flow_producer_turn(producer, clock_now(), &turn)) {
         struct wire_msg *msg = item_of(s, &turn.at);
 
@@ -377,7 +375,7 @@ show_progress(struct selector *s)
     progress_show(&s->progress, steps_before(s, &done), more);
 }
 
-/* For whom the selector waits: 1 and who, or 0. */
+/* Describes the peer that the selector waits for: 1, or 0 if none. */
 static int
 describe_wait(const struct selector *s, const struct wire_place *at, double now,
               struct err *who)
@@ -387,13 +385,13 @@ describe_wait(const struct selector *s, const struct wire_place *at, double now,
     if (flow_producer_short(s->outlet->producer))
         return 0;
     return err_set(who,
-                   "the trainer, which says nothing new and is at epoch "
+                   "the trainer, which reports no progress and is at epoch "
                    "%" PRId64 ", step %" PRId64,
                    at->epoch, at->step) != 0;
 }
 
-/* See stage/stage.h: the trainer stays where it is, for twice as long as its
- * longest step so far. */
+/* See stage/stage.h: reported after twice the time of the trainer's longest
+ * step so far. */
 static int
 describe_waits(void *self, struct stage_waiting *waiting, double now,
                struct err who[STAGE_WAITS])
@@ -413,7 +411,7 @@ choose_pause(void *self)
 {
     const struct selector *s = self;
 
-    return s->starved ? look_for_plan_s : flow_outlet_pause_s(s->outlet);
+    return s->starved ? poll_plan_s : flow_outlet_pause_s(s->outlet);
 }
 
 static int
@@ -425,8 +423,8 @@ take_turn(void *self)
     while (stage_outlet_next(s->outlet, &news))
         handle_news(s, &news);
     s->over = flow_outlet_is_over(s->outlet);
-    look_at_planner(s);
-    give_items(s);
+    poll_planner(s);
+    send_items(s);
     show_progress(s);
     return !s->over;
 }

@@ -18,7 +18,7 @@ check_finish(struct check *check)
     fflush(stdout);
     tap_close(check->tap);
     if (check->broken)
-        say("%zu of %zu rules are broken: foil-wire(5) has them", check->broken,
+        say("%zu of %zu rules are broken: see foil-wire(5)", check->broken,
             check->rules);
     exit(check->broken ? EXIT_FAILED : EXIT_OK);
 }
@@ -39,7 +39,7 @@ check_bail(struct check *check, const char *why, ...)
 }
 
 void
-check_wants(struct check *check, const char *what, ...)
+check_expect(struct check *check, const char *what, ...)
 {
     va_list args;
 
@@ -48,7 +48,7 @@ check_wants(struct check *check, const char *what, ...)
     va_end(args);
 }
 
-/* A message as a line of its kind and header. */
+/* Prints kind and header of a message as a line. */
 static void
 print_seen(const struct wire_msg *msg)
 {
@@ -61,7 +61,7 @@ print_seen(const struct wire_msg *msg)
     json_decref(all);
 }
 
-/* Why a rule counts as broken. */
+/* Prints why a rule counts as broken. */
 static void
 print_why(const struct check *check)
 {
@@ -93,7 +93,7 @@ forget_seen(struct check *check)
 }
 
 static void
-show_message(struct check *check, struct wire_msg *msg)
+record_seen(struct check *check, struct wire_msg *msg)
 {
     struct wire_msg **slot = &check->seen[check->n_seen++ % CHECK_SEEN];
 
@@ -102,31 +102,31 @@ show_message(struct check *check, struct wire_msg *msg)
 }
 
 void
-check_rule(struct check *check, int kept, const char *rule, ...)
+check_rule(struct check *check, int holds, const char *rule, ...)
 {
     va_list args;
 
     check->rules++;
-    check->broken += !kept;
-    printf("%sok %zu - ", kept ? "" : "not ", check->rules);
+    check->broken += !holds;
+    printf("%sok %zu - ", holds ? "" : "not ", check->rules);
     va_start(args, rule);
     vprintf(rule, args);
     va_end(args);
     putchar('\n');
-    if (!kept)
+    if (!holds)
         print_why(check);
     forget_seen(check);
     fflush(stdout);
-    if (!kept && check->tap->count == (long)check->broken)
+    if (!holds && check->tap->count == (long)check->broken)
         check_finish(check);
 }
 
 void
-check_need(struct check *check, int there, const char *rule)
+check_require(struct check *check, int there, const char *rule)
 {
     check_rule(check, there, "%s", rule);
     if (!there) {
-        say("the other rules rest on this one");
+        say("the other rules depend on this one");
         check_finish(check);
     }
 }
@@ -172,7 +172,7 @@ check_close(struct check_actor *actor)
     *actor = (struct check_actor){.check = actor->check};
 }
 
-/* Lets time pass, and ends the tool when it is asked to. */
+/* Waits, and ends the tool at a signal. */
 static void
 wait_for(struct check_actor *actor, double seconds)
 {
@@ -187,7 +187,7 @@ wait_for(struct check_actor *actor, double seconds)
 }
 
 void
-check_say(struct check_actor *actor, struct wire_msg *msg)
+check_send(struct check_actor *actor, struct wire_msg *msg)
 {
     const struct wire_id *to = actor->binds ? &actor->peer : NULL;
     const double until = clock_now() + 5;
@@ -197,9 +197,9 @@ check_say(struct check_actor *actor, struct wire_msg *msg)
     wire_msg_free(msg);
 }
 
-/* Keeps what a message says that is of use whatever is waited for. */
+/* Stores hellos and errors, whatever the caller waits for. */
 static void
-keep_message(struct check_actor *actor, const struct wire_msg *msg)
+store_message(struct check_actor *actor, const struct wire_msg *msg)
 {
     struct wire_hello hello;
     struct wire_error error;
@@ -214,7 +214,7 @@ keep_message(struct check_actor *actor, const struct wire_msg *msg)
     }
 }
 
-/* The next message that is there, or NULL. */
+/* Returns the next message that has arrived, or NULL. */
 static struct wire_msg *
 receive_message(struct check_actor *actor)
 {
@@ -233,10 +233,11 @@ receive_message(struct check_actor *actor)
         if (actor->binds) {
             wire_sock_admit(actor->sock);
             actor->peer = from;
-            actor->unmet |= !actor->met && wire_msg_kind(msg) != WIRE_HELLO;
+            actor->skipped_hello |=
+                !actor->greeted && wire_msg_kind(msg) != WIRE_HELLO;
         }
-        keep_message(actor, msg);
-        show_message(actor->check, msg);
+        store_message(actor, msg);
+        record_seen(actor->check, msg);
         return msg;
     }
     return NULL;
@@ -278,27 +279,28 @@ check_count(struct check_actor *actor, enum wire_kind kind, double seconds)
 
 /* --------------------------------------------------------------- greeting */
 
-/* Seconds that a stage may take to start, which no page says; and, once there
- * is a connection, to say hello. */
-static const double starts = 60, greets = 10;
+/* Most seconds for a stage to start, which foil-wire(5) does not limit; and,
+ * once connected, to send a hello. */
+static const double start_s = 60, hello_s = 10;
 
-/* There is no time left for the first hello. */
+/* Whether the time for the first hello is over. */
 static int
-is_over(const struct check_actor *actor, double began, double *met)
+is_over(const struct check_actor *actor, double began, double *connected)
 {
     const double now = clock_now();
 
-    if (!*met && wire_sock_met(actor->sock))
-        *met = now;
-    return now >= began + starts || (*met && now >= *met + greets);
+    if (!*connected && wire_sock_met(actor->sock))
+        *connected = now;
+    return now >= began + start_s ||
+           (*connected && now >= *connected + hello_s);
 }
 
 int
 check_greet(struct check_actor *actor, const char *stage, const char *recipe,
             const char *digest, int64_t size)
 {
-    const double began = clock_now() - (actor->check->rules ? starts : 0);
-    double met = 0;
+    const double began = clock_now() - (actor->check->rules ? start_s : 0);
+    double connected = 0;
     struct wire_hello hello = {.size = size};
     struct wire_msg *answer, *beat;
 
@@ -307,9 +309,9 @@ check_greet(struct check_actor *actor, const char *stage, const char *recipe,
     snprintf(hello.recipe, sizeof hello.recipe, "%s", recipe);
     snprintf(hello.digest, sizeof hello.digest, "%s", digest);
     do {
-        check_say(actor, wire_hello_put(&hello));
+        check_send(actor, wire_hello_put(&hello));
         answer = check_await(actor, WIRE_HELLO, 5);
-    } while (!answer && !is_over(actor, began, &met));
+    } while (!answer && !is_over(actor, began, &connected));
     wire_msg_free(answer);
     if (!answer)
         return 0;
@@ -320,21 +322,21 @@ check_greet(struct check_actor *actor, const char *stage, const char *recipe,
 }
 
 int
-check_greeted(struct check_actor *actor, const char *stage, double seconds)
+check_await_hello(struct check_actor *actor, const char *stage, double seconds)
 {
     const struct wire_error who = {
         .reason = "who are you?", .again = 1, .id = -1};
-    const double began = clock_now() - (starts - seconds);
+    const double began = clock_now() - (start_s - seconds);
     struct wire_hello mine = {0};
     struct wire_msg *hello;
-    double met = 0;
+    double connected = 0;
 
-    // one that does not see that its connection was lost has to be asked
+    // a stage that does not notice a lost connection needs an error to greet
     while (!(hello = check_await(actor, WIRE_HELLO, 1)) &&
-           !is_over(actor, began, &met)) {
-        if (actor->unmet)
-            check_say(actor, wire_error_put(&who));
-        actor->unmet = 0;
+           !is_over(actor, began, &connected)) {
+        if (actor->skipped_hello)
+            check_send(actor, wire_error_put(&who));
+        actor->skipped_hello = 0;
     }
     wire_msg_free(hello);
     if (!hello)
@@ -344,8 +346,8 @@ check_greeted(struct check_actor *actor, const char *stage, double seconds)
     snprintf(mine.run, sizeof mine.run, "%s", actor->hello.run);
     snprintf(mine.peer, sizeof mine.peer, "%s", actor->name);
     snprintf(mine.digest, sizeof mine.digest, "%s", actor->hello.digest);
-    check_say(actor, wire_hello_put(&mine));
-    actor->met = 1;
+    check_send(actor, wire_hello_put(&mine));
+    actor->greeted = 1;
     return 1;
 }
 
@@ -358,7 +360,7 @@ check_ending(struct check_actor *actor, int64_t epoch, int64_t step)
     int gone = 0;
 
     wire_sock_lost(actor->sock);
-    check_say(actor, wire_end_put(&end));
+    check_send(actor, wire_end_put(&end));
     while (!gone && clock_now() < until) {
         wire_msg_free(check_await(actor, WIRE_END, 0.2));
         gone = wire_sock_lost(actor->sock);
@@ -374,7 +376,7 @@ check_now(void)
     return (int64_t)clock_wall();
 }
 
-/* A copy of a message whose part `at` is other bytes. */
+/* Copies a message with other bytes in part `at`, and frees it. */
 static struct wire_msg *
 with_part(struct wire_msg *msg, size_t at, const uint8_t *bytes, size_t len)
 {
@@ -388,7 +390,7 @@ with_part(struct wire_msg *msg, size_t at, const uint8_t *bytes, size_t len)
             i == at ? (struct wire_part){bytes, len} : wire_msg_part(msg, i);
     copy = wire_msg_from(n, part, &err);
     if (!copy)
-        die("a message of the kit: %s", err.msg);
+        die("a message of this check: %s", err.msg);
     wire_msg_free(msg);
     return copy;
 }

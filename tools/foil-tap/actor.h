@@ -8,25 +8,25 @@
 #include "wire/next.h"
 
 /*
- * The conformance kit: plays the other side of a stage and says, rule by rule,
- * whether the stage keeps to foil-wire(5).  A file for each role; here is what
- * they share.
+ * The conformance checks: play the other side of a stage and report, rule by
+ * rule, whether the stage obeys foil-wire(5).  A file for each role; this is
+ * their common part.
  *
- * An actor is one end that the kit plays, message by message: a DEALER that
- * connects to the stage, or a ROUTER that the stage connects to.
+ * An actor is a socket that the checks use: a DEALER that connects to the
+ * stage, or a ROUTER that the stage connects to.
  */
-enum { CHECK_SEEN = 6 }; /* messages of which a broken rule tells */
+enum { CHECK_SEEN = 6 }; /* most messages shown for a broken rule */
 
 struct check {
     struct tap *tap;
-    long lease;   /* seconds, of a stage that hands out items */
-    size_t rules; /* said so far */
+    long lease;   /* seconds, of a stage that sends items */
+    size_t rules; /* checked so far */
     size_t broken;
     int64_t session;
-    const char *table; /* of foil-wire(5): what the next rules are of */
-    char wanted[160];  /* by the next rule, where it does not say all; or "" */
-    struct wire_msg *seen[CHECK_SEEN]; /* the last that came since a rule */
-    size_t n_seen;                     /* all of them */
+    const char *table; /* of foil-wire(5), with the next rules */
+    char wanted[160];  /* details of the next rule; or "" */
+    struct wire_msg *seen[CHECK_SEEN]; /* the last since a rule */
+    size_t n_seen;                     /* all since a rule */
 };
 
 struct check_actor {
@@ -34,57 +34,56 @@ struct check_actor {
     struct wire_sock *sock;
     char *endpoint;
     char name[64];           /* of the kit's end */
-    int binds, met;          /* met: `peer` is the stage, which said hello; */
-    int unmet;               /* it said something else before */
+    int binds;               /* 1: a ROUTER */
+    int greeted;             /* 1: `peer` is the stage, which sent a hello; */
+    int skipped_hello;       /* it sent another message before */
     struct wire_id peer;     /* of a ROUTER */
-    struct wire_hello hello; /* what the stage said last */
-    struct wire_error error; /* what it said last, and how many */
+    struct wire_hello hello; /* the last of the stage */
+    struct wire_error error; /* its last error, and how many */
     size_t errors;
 };
 
-/* Prints whether a rule is kept; `rule` is a whole sentence.  Behind one that
- * is broken stands what was wanted, what came instead since the rule before,
- * and the table of foil-wire(5) that has it. */
-void check_rule(struct check *check, int kept, const char *rule, ...)
+/* Prints whether the stage obeys a rule; `rule` is a whole sentence.  For a
+ * broken rule, also prints what was expected, the messages since the rule
+ * before, and the table of foil-wire(5) with the rule. */
+void check_rule(struct check *check, int holds, const char *rule, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Says what the next rule wants to see. */
-void check_wants(struct check *check, const char *what, ...)
+/* Sets what the next rule expects. */
+void check_expect(struct check *check, const char *what, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Ends the tool where a stage cannot be checked as it was started, which breaks
- * no rule: by TAP's "Bail out!", with 1. */
+/* Ends the tool by TAP's "Bail out!" with exit code 1 if a stage cannot be
+ * checked with its options; that breaks no rule. */
 _Noreturn void check_bail(struct check *check, const char *why, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Ends the tool, with the plan of the lines that were printed; 1 where a rule
- * is broken. */
+/* Prints TAP's plan and ends the tool; with 1 if a rule is broken. */
 _Noreturn void check_finish(struct check *check);
 
-/* What a rule rests on: says so, and ends the tool where it is not there. */
-void check_need(struct check *check, int there, const char *rule);
+/* A rule that later rules depend on: ends the tool if it is broken. */
+void check_require(struct check *check, int there, const char *rule);
 
-/* check_connect() opens a DEALER, and check_bind() a ROUTER; they end the tool
- * where that fails. */
+/* check_connect() opens a DEALER, and check_bind() a ROUTER; end the tool on
+ * error. */
 void check_connect(struct check *check, struct check_actor *actor,
                    const char *endpoint, const char *name);
 void check_bind(struct check *check, struct check_actor *actor,
                 const char *endpoint);
 void check_close(struct check_actor *actor);
 
-/* Sends, and frees, a message; waits for room in the queue for a while. */
-void check_say(struct check_actor *actor, struct wire_msg *msg);
+/* Sends and frees a message; waits up to 5 s for room in the queue. */
+void check_send(struct check_actor *actor, struct wire_msg *msg);
 
 /*
- * Waits for a message of a kind: it, to be freed, or NULL when it has not come
- * in so many seconds.  Hellos and errors that come meanwhile are kept in the
- * actor, others of no use are passed over.  A ROUTER answers the first hello
- * of the stage with `answer`.
+ * Waits for a message of a kind and returns it, to be freed, or NULL after
+ * `seconds`.  Stores other hellos and errors in the actor, and skips other
+ * messages.
  */
 struct wire_msg *check_await(struct check_actor *actor, enum wire_kind kind,
                              double seconds);
 
-/* Counts the messages of a kind that come in so many seconds. */
+/* Counts the messages of a kind that arrive within `seconds`. */
 size_t check_count(struct check_actor *actor, enum wire_kind kind,
                    double seconds);
 
@@ -92,17 +91,18 @@ size_t check_count(struct check_actor *actor, enum wire_kind kind,
 int check_greet(struct check_actor *actor, const char *stage,
                 const char *recipe, const char *digest, int64_t size);
 
-/* Answers hellos of the stage from now on, and waits for the first: 1 or 0. */
-int check_greeted(struct check_actor *actor, const char *stage, double seconds);
+/* Waits for a hello of the stage, and answers it: 1 or 0. */
+int check_await_hello(struct check_actor *actor, const char *stage,
+                      double seconds);
 
 /* A copy of a message with the key of a field renamed, or with the first bytes
- * of a tensor replaced: what no sound stage sends. */
+ * of a tensor replaced, as no correct stage sends. */
 struct wire_msg *check_rename(struct wire_msg *msg, const char *key,
                               const char *other);
 struct wire_msg *check_spoil(struct wire_msg *msg, const char *tensor,
                              const void *bytes, size_t n);
 
-/* An end for that place, over, is said, and the stage goes: a rule. */
+/* Checks the rule that the stage ends after an end of the run at that place. */
 void check_ending(struct check_actor *actor, int64_t epoch, int64_t step);
 
 /* Nanoseconds since 1970. */

@@ -15,14 +15,14 @@
 
 #include "tap.h"
 
-static const double interval = 10; /* seconds between two histograms */
+static const double interval_s = 10;              /* between two histograms */
 static const int64_t any_size = (int64_t)1 << 48; /* of a data set */
 
 struct tap_board {
     FILE *file;
     struct board *board;
     struct board_when when; /* of the newest line of metrics */
-    double drawn;           /* when the last histogram was */
+    double drawn;           /* time of the last histogram */
 };
 
 struct tap_board *
@@ -40,7 +40,7 @@ tap_board_open(const char *dir)
     if (!to->file)
         die("cannot write '%s': %s", path, strerror(errno));
     to->board = board_open(to->file, path, now);
-    to->drawn = -interval;
+    to->drawn = -interval_s;
     free(path);
     return to;
 }
@@ -80,7 +80,7 @@ add_metrics(struct tap_board *to, const struct wire_msg *msg)
     free(m);
 }
 
-/* Of view 0 of each sample with view 1 of itself, and of the others. */
+/* Similarities of view 0 of each sample to view 1 of itself, and of others. */
 static void
 add_similarities(struct tap_board *to, const struct batch *f)
 {
@@ -107,7 +107,7 @@ add_features(struct tap_board *to, struct wire_msg *msg)
     struct wire_features f;
     struct err err;
 
-    if (clock_now() - to->drawn < interval)
+    if (clock_now() - to->drawn < interval_s)
         return;
     if (wire_features_get(&f, msg, any_size, &err))
         die("%s", err.msg);

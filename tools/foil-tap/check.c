@@ -6,7 +6,7 @@
 
 static const struct role {
     const char *name;
-    const char *edge[2]; /* where it is met, in a run directory */
+    const char *edge[2]; /* its edges in a run directory */
     void (*play)(struct check *check, const char *one, const char *two);
 } roles[] = {
     {"select", {"plan"}, check_select},

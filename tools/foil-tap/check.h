@@ -3,8 +3,8 @@
 
 #include "actor.h"
 
-/* The roles of the conformance kit, a file each: the other side of a stage at
- * that endpoint is played, rule by rule. */
+/* The roles of the conformance checks, a file each: each plays the other side
+ * of a stage at that endpoint. */
 void check_select(struct check *check, const char *endpoint, const char *none);
 void check_augment(struct check *check, const char *plan, const char *batch);
 void check_train(struct check *check, const char *endpoint, const char *none);

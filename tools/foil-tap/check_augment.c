@@ -10,7 +10,7 @@
 #include "wire/batch.h"
 
 /*
- * An augmenter: the kit plays the selector, which binds `plan`, and the
+ * An augmenter: the checks play the selector, which binds `plan`, and the
  * trainer, which binds `batch`.
  */
 enum { IMAGES = 4, WINDOW = 4, SNAPSHOTS = 200, ITEMS = 32 };
@@ -40,9 +40,9 @@ item_of(const struct checked *s, int64_t session, int64_t step)
     return wire_item_put(&item);
 }
 
-/* What a batch is: where, and a digest of its views. */
+/* A received batch: its place, and a digest of its views. */
 struct got {
-    int there, sound;
+    int there, correct;
     struct wire_place at;
     struct digest views;
 };
@@ -61,13 +61,13 @@ await_batch(struct checked *s, double seconds)
             b->v * b->b * made.height * made.width * made.channels;
 
         got.at = wire_place_of(made.session, b);
-        got.sound =
+        got.correct =
             b->b == IMAGES && b->steps == 100 && b->epochs == 1 &&
             (b->n_substituted || !memcmp(b->ids, s->ids, sizeof s->ids));
         got.views = digest_bytes(b->pixels, bytes);
         wire_batch_release(&made);
     } else if (msg) {
-        say("a batch of it: %s", err.msg);
+        say("a batch of the stage: %s", err.msg);
     }
     wire_msg_free(msg);
     return got;
@@ -76,11 +76,11 @@ await_batch(struct checked *s, double seconds)
 static int
 is_at(const struct got *got, int64_t session, int64_t step)
 {
-    return got->there && got->sound && got->at.session == session &&
+    return got->there && got->correct && got->at.session == session &&
            got->at.epoch == 0 && got->at.step == step;
 }
 
-/* 1 when this snapshot comes along the plan; *room is what it adds. */
+/* 1 if this snapshot arrives at the selector; *room is its room. */
 static int
 relays_room(struct checked *s, int64_t serial, int64_t *room)
 {
@@ -109,24 +109,23 @@ check_greeting(struct checked *s)
 {
     struct check *check = s->check;
 
-    check_need(check, check_greeted(&s->plan, "select", 60),
-               "it says hello to the selector");
-    check_need(check, check_greeted(&s->batch, "train", 10),
-               "and to the trainer");
+    check_require(check, check_await_hello(&s->plan, "select", 60),
+                  "it sends a hello to the selector");
+    check_require(check, check_await_hello(&s->batch, "train", 10),
+                  "and to the trainer");
     check_rule(check, *s->batch.hello.recipe && *s->batch.hello.peer,
-               "its hello has a name of its own, and a recipe");
-    check_need(check, s->batch.hello.size > 0, "and a data set");
+               "its hello has a name and a recipe");
+    check_require(check, s->batch.hello.size > 0, "and a data set");
     if (s->batch.hello.size < IMAGES)
         check_bail(check,
                    "its data set has %" PRId64
-                   " images, too few to check it by: "
-                   "start it with %d or more",
+                   " images, too few for the checks: start it with %d or more",
                    s->batch.hello.size, IMAGES);
     s->size = s->batch.hello.size;
     for (size_t i = 0; i < IMAGES; i++)
         s->ids[i] = (int64_t)(IMAGES - 1 - i);
     check_rule(check, check_count(&s->batch, WIRE_BEAT, 3) >= 2,
-               "it shows a sign of life on `batch` each second");
+               "it sends a beat on `batch` each second");
 }
 
 static void
@@ -138,32 +137,32 @@ relays_and_delivers(struct checked *s)
     struct got got;
 
     check->table = "STATES, Relay";
-    check_say(&s->batch, check_next(check, 0, 1, WINDOW, 0, 0, NULL));
-    check_need(check, relays_room(s, 1, &room),
-               "it relays the trainer's snapshot to the selector");
+    check_send(&s->batch, check_next(check, 0, 1, WINDOW, 0, 0, NULL));
+    check_require(check, relays_room(s, 1, &room),
+                  "it relays the trainer's snapshot to the selector");
     check_rule(check, room >= 1, "and adds its room to it");
-    check_say(&s->plan, item_of(s, session, 1));
+    check_send(&s->plan, item_of(s, session, 1));
     got = await_batch(s, 20);
-    check_need(check, is_at(&got, session, 1),
-               "an item that is wanted becomes a batch: its ids, steps and "
-               "place");
-    check_say(&s->plan, item_of(s, session - 1, 2));
+    check_require(check, is_at(&got, session, 1),
+                  "a wanted item becomes a batch: its ids, steps and place");
+    check_send(&s->plan, item_of(s, session - 1, 2));
     got = await_batch(s, 1.5);
     check_rule(check, !got.there, "an item of another session is dropped");
-    check_say(&s->batch, check_next(check, 2, 2, WINDOW, 0, 0, NULL));
+    check_send(&s->batch, check_next(check, 2, 2, WINDOW, 0, 0, NULL));
     relays_room(s, 2, &room);
-    check_say(&s->plan, item_of(s, session, 0));
+    check_send(&s->plan, item_of(s, session, 0));
     got = await_batch(s, 1.5);
     check_rule(check, !got.there, "so is one that is trained already");
 }
 
-/* Sends an item that no sound selector sends; 1 when it is refused by name. */
+/* Sends an item that no correct selector sends; 1 if it is refused by its
+ * kind. */
 static int
 is_refused(struct checked *s, struct wire_msg *item)
 {
-    check_wants(s->check, "an error that names the kind item");
+    check_expect(s->check, "an error that names the kind item");
     s->plan.errors = 0;
-    check_say(&s->plan, item);
+    check_send(&s->plan, item);
     wire_msg_free(check_await(&s->plan, WIRE_ERROR, 3));
     return s->plan.errors && !strcmp(s->plan.error.of.kind, "item");
 }
@@ -191,10 +190,13 @@ refuses_with_a_reason(struct checked *s)
         "so is one without `steps`");
     s->plan.errors = 0;
     check_count(&s->plan, WIRE_ITEM, 2);
-    check_rule(check, s->plan.errors < 5, "each is told once: no busy loop");
-    check_say(&s->plan, item_of(s, session, 3));
+    check_rule(check, s->plan.errors < 5,
+               "each is answered once: no busy loop");
+    check_send(&s->plan, item_of(s, session, 3));
     got = await_batch(s, 20);
-    check_rule(check, is_at(&got, session, 3), "and all goes on");
+    check_rule(check, is_at(&got, session, 3),
+               "and the next item is made as "
+               "before");
 }
 
 /* The same item in another session, over new connections. */
@@ -207,20 +209,20 @@ survives_a_restart(struct checked *s)
     int64_t room;
 
     check->table = "STATES, Relay";
-    check_say(&s->plan, item_of(s, check->session, 5));
+    check_send(&s->plan, item_of(s, check->session, 5));
     one = await_batch(s, 20);
     check_close(&s->plan);
     check_bind(check, &s->plan, endpoint);
     free(endpoint);
-    check_rule(check, check_greeted(&s->plan, "select", 15),
-               "it says hello again to a selector that was started again");
+    check_rule(check, check_await_hello(&s->plan, "select", 15),
+               "it sends a new hello to a restarted selector");
     check_rule(check, relays_room(s, 2, &room),
                "and relays the newest snapshot again");
     check->session = check_now();
-    check_say(&s->batch, check_next(check, 4, 1, WINDOW, 0, 0, NULL));
+    check_send(&s->batch, check_next(check, 4, 1, WINDOW, 0, 0, NULL));
     check_rule(check, relays_room(s, 1, &room),
                "a newer session counts at once");
-    check_say(&s->plan, item_of(s, check->session, 5));
+    check_send(&s->plan, item_of(s, check->session, 5));
     two = await_batch(s, 20);
     check_rule(check,
                is_at(&two, check->session, 5) && one.there &&
@@ -228,9 +230,9 @@ survives_a_restart(struct checked *s)
                "the same item gives the same views in every session");
 }
 
-/* Snapshots, and then as many items as the window is wide, at once. */
+/* Many snapshots, then as many items as the window, at once. */
 static void
-stands_a_flood(struct checked *s)
+survives_a_flood(struct checked *s)
 {
     struct check *check = s->check;
     const int64_t session = check->session, first = 6;
@@ -240,12 +242,12 @@ stands_a_flood(struct checked *s)
 
     s->window = ITEMS;
     for (int64_t serial = 2; serial < 2 + SNAPSHOTS; serial++)
-        check_say(&s->batch,
-                  check_next(check, first, serial, ITEMS, 0, 0, NULL));
+        check_send(&s->batch,
+                   check_next(check, first, serial, ITEMS, 0, 0, NULL));
     check_rule(check, relays_room(s, 1 + SNAPSHOTS, &room),
                "of %d snapshots at once it relays the last", SNAPSHOTS);
     for (int64_t k = ITEMS - 1; k >= 0; k--)
-        check_say(&s->plan, item_of(s, session, first + k));
+        check_send(&s->plan, item_of(s, session, first + k));
     for (struct got got = await_batch(s, 20); got.there;
          got = await_batch(s, 20)) {
         const int64_t k = got.at.step - first;
@@ -273,13 +275,13 @@ check_augment(struct check *check, const char *plan, const char *batch_at)
     relays_and_delivers(&s);
     refuses_with_a_reason(&s);
     survives_a_restart(&s);
-    stands_a_flood(&s);
+    survives_a_flood(&s);
     end.at = (struct wire_place){check->session, 0, 6};
-    check_say(&s.batch, wire_end_put(&end));
+    check_send(&s.batch, wire_end_put(&end));
     wire_msg_free(check_await(&s.plan, WIRE_END, 5));
     check_count(&s.batch, WIRE_BEAT, 1);
     check_rule(check, check_count(&s.batch, WIRE_BEAT, 4) == 0,
-               "it ends when the trainer says that the run is over");
+               "it ends with the run of the trainer");
     check_close(&s.plan);
     check_close(&s.batch);
 }

@@ -11,8 +11,8 @@
 #include "wire/weights.h"
 
 /*
- * A service of negatives: the kit plays a trainer of batches of eight images
- * out of 64.
+ * A service of negatives: the checks play a trainer with batches of eight
+ * images out of 64.
  */
 enum { B = 8, D = 16, SIZE = 64, ROWS = 2 * B, FLOOD = 64 };
 
@@ -22,12 +22,12 @@ struct checked {
     struct check *check;
     struct check_actor a;
     int64_t id, step;
-    size_t tables; /* that it has the trainer keep */
+    size_t tables; /* of its state, which the trainer stores */
     float z[ROWS * D];
     int64_t ids[B];
 };
 
-/* Unit rows, other ones at each step. */
+/* Makes unit rows that differ at each step. */
 static void
 make_rows(struct checked *s)
 {
@@ -81,22 +81,21 @@ state_of(const struct checked *s, const char *sampler, int64_t total, int fresh)
     return wire_state_put(&state);
 }
 
-/* The answer of that kind to the last request, or NULL; other ids do not
- * count. */
+/* Sends a request and waits for an answer of that kind: it, or NULL. */
 static struct wire_msg *
 await_answer(struct checked *s, struct wire_msg *request, enum wire_kind kind)
 {
     s->a.errors = 0;
-    check_say(&s->a, request);
+    check_send(&s->a, request);
     return check_await(&s->a, kind, kind == WIRE_ERROR ? 3 : 10);
 }
 
-/* 1 when it is refused by its id, or by its kind where that is not read. */
+/* 1 if the request is refused by its id, or by its kind if the id is unread. */
 static int
 is_refused(struct checked *s, struct wire_msg *request)
 {
-    check_wants(s->check, "an error with id %" PRId64 ", or with its kind",
-                s->id);
+    check_expect(s->check, "an error with id %" PRId64 ", or with its kind",
+                 s->id);
     wire_msg_free(await_answer(s, request, WIRE_ERROR));
     return s->a.errors && (s->a.error.id == s->id || *s->a.error.of.kind);
 }
@@ -122,47 +121,48 @@ foreign_state(const struct checked *s)
     return wire_state_put(&state);
 }
 
-/* 1 where rows sum to 1, or less, and no row weighs its own image. */
+/* 1 if rows sum to 1, or to less if partial, and no row weighs its own
+ * image. */
 static int
-is_sound(const struct checked *s, const struct wire_weights *answer)
+are_correct(const struct checked *s, const struct wire_weights *answer)
 {
     const struct weights *w = &answer->weights;
-    int sound = answer->id == s->id && w->rows == ROWS &&
-                w->columns == ROWS + w->n_outside;
+    int correct = answer->id == s->id && w->rows == ROWS &&
+                  w->columns == ROWS + w->n_outside;
 
-    for (size_t r = 0; sound && r < ROWS; r++) {
+    for (size_t r = 0; correct && r < ROWS; r++) {
         double sum = 0;
 
         for (size_t c = 0; c < w->columns; c++) {
             const float x = w->w[r * w->columns + c];
 
             sum += x;
-            sound &= c >= ROWS || c % B != r % B || x == 0;
+            correct &= c >= ROWS || c % B != r % B || x == 0;
         }
-        sound &= sum < 1.001 && (w->partial || sum > 0.999);
+        correct &= sum < 1.001 && (w->partial || sum > 0.999);
     }
-    return sound;
+    return correct;
 }
 
 static void
-wants_its_state_first(struct checked *s)
+requires_a_state_first(struct checked *s)
 {
     struct check *check = s->check;
     struct wire_msg *msg;
 
-    check_need(check, check_greet(&s->a, "train", "", digest, SIZE),
-               "it answers hello with its own");
+    check_require(check, check_greet(&s->a, "train", "", digest, SIZE),
+                  "it answers a hello with its own");
     check_rule(check, *s->a.hello.sampler && *s->a.hello.peer,
-               "its hello has a name of its own, and that of its sampler");
+               "its hello has its name and that of its sampler");
     check->table = "STATES, Service";
     make_rows(s);
     s->id = 1;
     check_rule(check, is_refused(s, pairs_of(s)) && s->a.error.state,
                "pairs before a state are answered with an error that asks for "
-               "it");
+               "a state");
     s->id = 2;
     msg = await_answer(s, state_of(s, s->a.hello.sampler, 0, 1), WIRE_STATE_OK);
-    check_need(check, msg != NULL, "a state that is empty is taken");
+    check_require(check, msg != NULL, "an empty state is accepted");
     wire_msg_free(msg);
 }
 
@@ -176,10 +176,10 @@ check_weights(struct checked *s)
 
     s->id = 3;
     one = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
-    check_need(check, one && !wire_weights_get(&w, one, SIZE, &err),
-               "pairs are answered with weights");
-    check_rule(check, is_sound(s, &w),
-               "rows of them sum to 1, and none weighs its own image");
+    check_require(check, one && !wire_weights_get(&w, one, SIZE, &err),
+                  "pairs are answered with weights");
+    check_rule(check, are_correct(s, &w),
+               "their rows sum to 1, and none weighs its own image");
     s->tables = w.weights.n_tables;
     wire_weights_release(&w);
     two = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
@@ -195,7 +195,8 @@ check_weights(struct checked *s)
         s->id++;
         make_rows(s);
         one = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
-        if (!one || wire_weights_get(&w, one, SIZE, &err) || !is_sound(s, &w))
+        if (!one || wire_weights_get(&w, one, SIZE, &err) ||
+            !are_correct(s, &w))
             break;
         wire_weights_release(&w);
         wire_msg_free(one);
@@ -224,14 +225,14 @@ refuses_with_a_reason(struct checked *s)
         "so is a row that is not of unit length");
     s->id++;
     msg = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
-    check_rule(check, msg != NULL, "and all goes on");
+    check_rule(check, msg != NULL, "and the next pairs are answered as before");
     wire_msg_free(msg);
     s->id++;
-    // of one that keeps nothing every state lacks nothing
+    // a sampler without tables accepts every state
     check_rule(check,
                is_refused(s, state_of(s, s->a.hello.sampler, 100, 0)) ||
                    !s->tables,
-               "a state after 100 steps that lacks its tables is refused");
+               "a state after 100 steps without its tables is refused");
     s->id++;
     check_rule(check, is_refused(s, foreign_state(s)),
                "so is the state of another sampler");
@@ -250,7 +251,7 @@ serves_one_trainer(struct checked *s)
         wire_msg_free(await_answer(
             &other, state_of(&other, s->a.hello.sampler, 0, 1), WIRE_STATE_OK));
     check_rule(check, other.a.errors > 0,
-               "a second trainer is refused while the first is there");
+               "a second trainer is refused while the first is connected");
     check_close(&other.a);
     s->id++;
     s->step++;
@@ -261,7 +262,7 @@ serves_one_trainer(struct checked *s)
     wire_msg_free(msg);
 }
 
-/* The last request again and again, then one of before. */
+/* Repeats the last request many times, then sends an older one. */
 static void
 answers_once(struct checked *s)
 {
@@ -269,7 +270,7 @@ answers_once(struct checked *s)
     size_t same = 0;
 
     for (int i = 0; i < FLOOD; i++)
-        check_say(&s->a, pairs_of(s));
+        check_send(&s->a, pairs_of(s));
     for (int i = 0; i < FLOOD; i++) {
         struct wire_msg *msg = check_await(&s->a, WIRE_WEIGHTS, 10);
         struct wire_weights w;
@@ -282,7 +283,7 @@ answers_once(struct checked *s)
         wire_msg_free(msg);
     }
     check_rule(check, same == FLOOD,
-               "of %d requests at once with one id each is answered", FLOOD);
+               "%d requests at once with the same id are all answered", FLOOD);
     s->id--;
     check_rule(check, is_refused(s, pairs_of(s)),
                "an id below that of the last answer is late: an error");
@@ -295,7 +296,7 @@ check_negatives(struct check *check, const char *endpoint, const char *none)
 
     (void)none;
     check_connect(check, &s.a, endpoint, "check-1");
-    wants_its_state_first(&s);
+    requires_a_state_first(&s);
     check_weights(&s);
     refuses_with_a_reason(&s);
     serves_one_trainer(&s);

@@ -8,19 +8,19 @@
 #include "util/opt.h"
 
 /*
- * A selector: the kit plays augmenters that relay a trainer.
+ * A selector: the checks play augmenters that relay a trainer.
  */
 enum { WINDOW = 8, ROOM = 2, MOST = 64, FLOOD = 200 };
 
-/* Steps of an epoch that the rules look at. */
+/* Steps of an epoch that the rules need. */
 enum { STEPS = 8 };
 
-/* Where items were for, and the first ids of one. */
+/* Places of items, their first ids and steps. */
 struct got {
     size_t n;
     struct wire_place at[MOST];
     int64_t first[MOST], steps[MOST];
-    size_t odd; /* that do not keep to the page */
+    size_t malformed;
 };
 
 static void
@@ -30,8 +30,8 @@ take_items(struct got *got, struct wire_msg *msg)
     struct err err;
 
     if (wire_item_get(&item, msg, 0, &err)) {
-        got->odd++;
-        say("an item of it: %s", err.msg);
+        got->malformed++;
+        say("an item of the stage: %s", err.msg);
     } else if (got->n < MOST) {
         got->at[got->n] = wire_place_of(item.session, &item.batch);
         got->first[got->n] = item.batch.ids[0];
@@ -41,7 +41,7 @@ take_items(struct got *got, struct wire_msg *msg)
     wire_msg_free(msg);
 }
 
-/* The items that come in so many seconds, or until there are `enough`. */
+/* Receives items for `seconds`, or until there are `enough`. */
 static struct got
 await_items(struct check_actor *actor, size_t enough, double seconds)
 {
@@ -55,17 +55,17 @@ await_items(struct check_actor *actor, size_t enough, double seconds)
     return got;
 }
 
-/* 1 where they are for n steps of epoch 0 from `step` on, in this order: what
- * the next rule wants. */
+/* 1 if they are for n steps of epoch 0 from `step` on, in this order; also
+ * sets what the next rule expects. */
 static int
 are_steps(const struct got *got, struct check *check, size_t n, int64_t step)
 {
-    int good = got->n == n && !got->odd;
+    int good = got->n == n && !got->malformed;
 
-    check_wants(check,
-                "items of epoch 0, steps %" PRId64 " to %" PRId64
-                ", in this order, of session %" PRId64,
-                step, step + (int64_t)n - 1, check->session);
+    check_expect(check,
+                 "items of epoch 0, steps %" PRId64 " to %" PRId64
+                 ", in this order, of session %" PRId64,
+                 step, step + (int64_t)n - 1, check->session);
 
     for (size_t i = 0; good && i < n; i++)
         good = got->at[i].session == check->session && got->at[i].epoch == 0 &&
@@ -74,7 +74,7 @@ are_steps(const struct got *got, struct check *check, size_t n, int64_t step)
 }
 
 static void
-hands_out_what_is_wanted(struct check *check, struct check_actor *a)
+sends_wanted_items(struct check *check, struct check_actor *a)
 {
     const int64_t have[] = {0, 0, 0, 1};
     struct got got;
@@ -82,38 +82,38 @@ hands_out_what_is_wanted(struct check *check, struct check_actor *a)
     check->table = "STATES, Producer";
     check_rule(check, check_count(a, WIRE_ITEM, 0.5) == 0,
                "it sends no item before one is wanted");
-    check_say(a, check_next(check, 0, 2, WINDOW, ROOM, 0, NULL));
+    check_send(a, check_next(check, 0, 2, WINDOW, ROOM, 0, NULL));
     got = await_items(a, ROOM, 5);
     if (got.n && got.steps[0] < STEPS)
-        check_bail(
-            check,
-            "its epochs have %" PRId64 " step%s, too few to check it by: "
-            "start it with a plan of %d or more, as by a smaller --batch",
-            got.steps[0], got.steps[0] == 1 ? "" : "s", STEPS);
-    check_need(check, are_steps(&got, check, ROOM, 0),
-               "it hands out the lowest wanted places first");
+        check_bail(check,
+                   "its epochs have %" PRId64
+                   " step%s, too few for the checks: "
+                   "start it with %d or more, as by a "
+                   "smaller --batch",
+                   got.steps[0], got.steps[0] == 1 ? "" : "s", STEPS);
+    check_require(check, are_steps(&got, check, ROOM, 0),
+                  "it sends items of the lowest wanted places first");
     check_rule(check, await_items(a, 1, 0.5).n == 0,
                "no more items than the peer has room for");
     for (int i = 0; i < 20; i++)
-        check_say(a, check_next(check, 0, 2, WINDOW, ROOM, 0, NULL));
+        check_send(a, check_next(check, 0, 2, WINDOW, ROOM, 0, NULL));
     check_rule(check, await_items(a, 1, 0.5).n == 0,
-               "a snapshot that is repeated changes nothing");
-    check_say(a, check_next(check, 0, 1, 2 * WINDOW, ROOM, 2, have));
+               "a repeated snapshot changes nothing");
+    check_send(a, check_next(check, 0, 1, 2 * WINDOW, ROOM, 2, have));
     check_rule(check, await_items(a, 1, 0.5).n == 0, "nor does an older one");
-    check_say(a, check_next(check, 0, 3, WINDOW, ROOM, 2, have));
+    check_send(a, check_next(check, 0, 3, WINDOW, ROOM, 2, have));
     got = await_items(a, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 2),
                "what the consumer holds makes room for the next places");
-    check_say(a, check_next(check, 4, 4, WINDOW, ROOM, 0, NULL));
+    check_send(a, check_next(check, 4, 4, WINDOW, ROOM, 0, NULL));
     got = await_items(a, ROOM, 5);
-    check_rule(check, are_steps(&got, check, ROOM, 4),
-               "so do steps that are trained");
+    check_rule(check, are_steps(&got, check, ROOM, 4), "so do trained steps");
 }
 
-/* Another peer gets the next places, and those of one that is gone. */
+/* Another peer gets the next places, and those of a lost peer. */
 static void
-goes_on_with_others(struct check *check, struct check_actor *a,
-                    struct check_actor *b)
+serves_other_peers(struct check *check, struct check_actor *a,
+                   struct check_actor *b)
 {
     const double until = clock_now() + 12;
     struct got got;
@@ -121,34 +121,34 @@ goes_on_with_others(struct check *check, struct check_actor *a,
 
     check_rule(check, check_greet(b, "augment", "check", "", 0),
                "a second peer is greeted");
-    check_say(b, check_next(check, 4, 4, WINDOW, ROOM, 0, NULL));
+    check_send(b, check_next(check, 4, 4, WINDOW, ROOM, 0, NULL));
     got = await_items(b, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 6),
-               "a place is with one peer at a time");
+               "one peer at a time has a place");
     check_close(a);
     while (own < ROOM && clock_now() < until) {
-        // no other place is wanted than those two and the ones that b has
-        check_say(b, check_next(check, 4, 5, 2 * ROOM, 2 * ROOM, 0, NULL));
+        // only those two places are wanted, and the ones that b has
+        check_send(b, check_next(check, 4, 5, 2 * ROOM, 2 * ROOM, 0, NULL));
         got = await_items(b, ROOM - own, 1);
         for (size_t i = 0; i < got.n; i++)
             own += got.at[i].step == 4 || got.at[i].step == 5;
     }
     check_rule(check, own == ROOM,
-               "items of a peer that is gone go to another, within 12 s");
+               "items of a lost peer go to another, within 12 s");
 }
 
 static void
-begins_anew_for_a_newer_session(struct check *check, struct check_actor *b)
+restarts_for_a_newer_session(struct check *check, struct check_actor *b)
 {
     struct got got, again;
 
     check->session = check_now();
-    check_say(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
+    check_send(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
     got = await_items(b, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 0),
-               "a newer session begins where it says");
+               "a newer session begins at its own place");
     check->session = check_now();
-    check_say(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
+    check_send(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
     again = await_items(b, ROOM, 5);
     check_rule(check,
                are_steps(&again, check, ROOM, 0) && got.n == again.n &&
@@ -156,7 +156,7 @@ begins_anew_for_a_newer_session(struct check *check, struct check_actor *b)
                "the same place has the same ids in every session");
 }
 
-/* Refusals are told to the sender, and change nothing. */
+/* Refusals are sent to the sender, and change nothing. */
 static void
 refuses_with_a_reason(struct check *check, struct check_actor *b)
 {
@@ -166,31 +166,30 @@ refuses_with_a_reason(struct check *check, struct check_actor *b)
 
     check->table = "Refusals";
     b->errors = 0;
-    check_say(b, check_rename(check_next(check, 0, 2, WINDOW, ROOM, 0, NULL),
-                              "window", "widnow"));
+    check_send(b, check_rename(check_next(check, 0, 2, WINDOW, ROOM, 0, NULL),
+                               "window", "widnow"));
     wire_msg_free(check_await(b, WIRE_ERROR, 3));
     check_rule(check, b->errors && !strcmp(b->error.of.kind, "next"),
                "a `next` without its window is answered with an error that "
                "names the kind");
     b->errors = 0;
     check->session = check_now() + (int64_t)2 * 86400 * 1000000000;
-    check_say(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
+    check_send(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
     wire_msg_free(check_await(b, WIRE_ERROR, 3));
     check_rule(check, b->errors && !strcmp(b->error.of.kind, "next"),
                "so is a session two days ahead");
     check->session = session;
     check_count(b, WIRE_ITEM, 2);
-    check_rule(check, b->errors < 5, "each is told once: no busy loop");
-    check_say(b, check_next(check, 0, 3, WINDOW, ROOM, 2, have));
+    check_rule(check, b->errors < 5, "each is answered once: no busy loop");
+    check_send(b, check_next(check, 0, 3, WINDOW, ROOM, 2, have));
     got = await_items(b, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 2),
                "and the peer is served as before");
 }
 
-/* B lives, and does not deliver what the trainer waits for. */
+/* Peer b sends beats, but not the batch that the trainer waits for. */
 static void
-takes_items_from_who_does_not_deliver(struct check *check,
-                                      struct check_actor *b)
+reassigns_overdue_items(struct check *check, struct check_actor *b)
 {
     const double until = clock_now() + 2. * (double)check->lease + 10;
     struct check_actor c;
@@ -205,24 +204,24 @@ takes_items_from_who_does_not_deliver(struct check *check,
         struct got got;
 
         // the trainer waits for step 2: each second a new snapshot
-        check_say(&c, check_next(check, 2, serial, 2, ROOM, 0, NULL));
-        check_say(b, check_next(check, 2, serial, 2, ROOM, 0, NULL));
+        check_send(&c, check_next(check, 2, serial, 2, ROOM, 0, NULL));
+        check_send(b, check_next(check, 2, serial, 2, ROOM, 0, NULL));
         serial++;
         got = await_items(&c, 1, 1);
         got_it = got.n && got.at[0].step == 2;
         check_count(b, WIRE_ITEM, 0.01);
     }
     check_rule(check, got_it,
-               "what a peer has had for longer than the lease (%ld s) goes to "
-               "another while the trainer waits",
+               "an item older than the lease (%ld s) goes to another peer "
+               "while the trainer waits",
                check->lease);
     check_close(&c);
 }
 
-/* Snapshots of a trainer that has all of its window, each newer than the last.
- * With the answer to a hello all is read that was on its way before. */
+/* Sends snapshots of a trainer with a full window, each newer than the last.
+ * The answer to a hello shows that all before it was read. */
 static void
-stands_a_flood(struct check *check, struct check_actor *b)
+survives_a_flood(struct check *check, struct check_actor *b)
 {
     int64_t have[2 * WINDOW] = {0};
 
@@ -230,14 +229,14 @@ stands_a_flood(struct check *check, struct check_actor *b)
         have[2 * k + 1] = k;
     check->session = check_now();
     for (int64_t serial = 1; serial <= FLOOD; serial++) {
-        check_say(b, check_next(check, 0, serial, WINDOW, ROOM, WINDOW, have));
+        check_send(b, check_next(check, 0, serial, WINDOW, ROOM, WINDOW, have));
         if (serial == 1)
             check_greet(b, "augment", "check", "", 0);
     }
     check_rule(check,
                await_items(b, 1, 0.5).n == 0 &&
                    check_greet(b, "augment", "check", "", 0),
-               "%d snapshots at once that want nothing get nothing, and the "
+               "%d snapshots at once that want nothing get no items, and the "
                "peer is answered",
                FLOOD);
 }
@@ -250,18 +249,18 @@ check_select(struct check *check, const char *endpoint, const char *none)
     (void)none;
     check_connect(check, &a, endpoint, "check-1");
     check_connect(check, &b, endpoint, "check-2");
-    check_need(check, check_greet(&a, "augment", "check", "", 0),
-               "it answers hello with its own");
+    check_require(check, check_greet(&a, "augment", "check", "", 0),
+                  "it answers a hello with its own");
     check_rule(check, !strcmp(a.hello.stage, "select") && *a.hello.peer,
-               "its hello says select, and a name of its own");
+               "its hello has the stage select and a name");
     check_rule(check, check_greet(&a, "augment", "check", "", 0),
                "a second hello is answered, too");
-    hands_out_what_is_wanted(check, &a);
-    goes_on_with_others(check, &a, &b);
-    begins_anew_for_a_newer_session(check, &b);
+    sends_wanted_items(check, &a);
+    serves_other_peers(check, &a, &b);
+    restarts_for_a_newer_session(check, &b);
     refuses_with_a_reason(check, &b);
-    takes_items_from_who_does_not_deliver(check, &b);
-    stands_a_flood(check, &b);
+    reassigns_overdue_items(check, &b);
+    survives_a_flood(check, &b);
     check_ending(&b, 0, 2);
     check_close(&b);
 }

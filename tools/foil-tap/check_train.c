@@ -8,8 +8,8 @@
 #include "wire/batch.h"
 
 /*
- * A trainer, of an objective without a service of negatives: the kit plays an
- * augmenter.  The plan has one epoch of four steps.
+ * A trainer with an objective that needs no service of negatives: the checks
+ * play an augmenter.  The plan has one epoch of four steps.
  */
 enum { IMAGES = 8, SIDE = 32, STEPS = 4, SIZE = 64, FLOOD = 64 };
 
@@ -18,9 +18,9 @@ static const char digest[] = "c0ffee00c0ffee00c0ffee00c0ffee00";
 struct checked {
     struct check *check;
     struct check_actor a;
-    struct wire_next next; /* the newest, its have copied */
+    struct wire_next next; /* the newest; `have` is a copy */
     int64_t have[2 * WIRE_WINDOW_MAX];
-    size_t snapshots; /* that differed in serial */
+    size_t snapshots; /* with different serials */
 };
 
 static struct wire_msg *
@@ -60,7 +60,8 @@ take_snapshot(struct checked *s, struct wire_msg *msg)
     struct err err;
 
     if (wire_next_get(&next, msg, &err)) {
-        check_rule(s->check, 0, "each of its snapshots is sound: %s", err.msg);
+        check_rule(s->check, 0, "each of its snapshots is well-formed: %s",
+                   err.msg);
         return;
     }
     if (next.at.session > s->next.at.session || next.serial > s->next.serial) {
@@ -74,7 +75,7 @@ take_snapshot(struct checked *s, struct wire_msg *msg)
     wire_next_release(&next);
 }
 
-/* Whether its newest snapshot has that step among those that it holds. */
+/* Whether the trainer holds that step in its newest snapshot. */
 static int
 is_held(const struct checked *s, int64_t step)
 {
@@ -90,8 +91,7 @@ is_at(const struct checked *s, int64_t step)
     return s->next.at.step >= step || s->next.at.epoch > 0;
 }
 
-/* Reads snapshots for so many seconds, or until what `is` asks about P and the
- * step is so: 1 when it came to that. */
+/* Reads snapshots until is(s, step) is true: 1; or for `seconds`: 0. */
 static int
 await_state(struct checked *s, int (*is)(const struct checked *s, int64_t step),
             int64_t step, double seconds)
@@ -112,8 +112,8 @@ await_state(struct checked *s, int (*is)(const struct checked *s, int64_t step),
     }
 }
 
-/* Reads two new snapshots, of which the second was made with all before it
- * read, or for 5 s: 1 when P is before `step` in them. */
+/* Reads two new snapshots, so the second was made after all earlier messages
+ * were read, or for 5 s: 1 if the trainer is before `step`. */
 static int
 stays_before(struct checked *s, int64_t step)
 {
@@ -132,18 +132,18 @@ stays_before(struct checked *s, int64_t step)
 }
 
 static void
-says_what_it_wants(struct checked *s)
+sends_snapshots(struct checked *s)
 {
     struct check *check = s->check;
     struct wire_msg *msg;
     struct err err;
 
-    check_need(check, check_greet(&s->a, "augment", "check", digest, SIZE),
-               "it answers hello with its own");
+    check_require(check, check_greet(&s->a, "augment", "check", digest, SIZE),
+                  "it answers a hello with its own");
     check_rule(check, !strcmp(s->a.hello.stage, "train") && *s->a.hello.peer,
-               "its hello says train, and a name of its own");
+               "its hello has the stage train and a name");
     msg = check_await(&s->a, WIRE_NEXT, 5);
-    check_need(check, msg != NULL, "it says what it wants within 5 s");
+    check_require(check, msg != NULL, "it sends a snapshot within 5 s");
     take_snapshot(s, msg);
     wire_msg_free(msg);
     check->session = s->next.at.session;
@@ -151,8 +151,10 @@ says_what_it_wants(struct checked *s)
                "its session is the time of its start");
     if (s->next.at.epoch > 0 || s->next.at.step > 0)
         check_bail(check,
-                   "it goes on in epoch %" PRId64 ", step %" PRId64
-                   ": start it in a fresh run directory",
+                   "it resumes in epoch %" PRId64 ", step %" PRId64 ": start "
+                   "it in a "
+                   "new run "
+                   "directory",
                    s->next.at.epoch, s->next.at.step);
     s->snapshots = 0;
     await_state(s, is_at, 1, 4);
@@ -167,26 +169,27 @@ trains_in_order(struct checked *s)
     const int64_t session = check->session;
 
     check->table = "STATES, Consumer";
-    check_say(&s->a, batch_of(session, 1, SIDE));
+    check_send(&s->a, batch_of(session, 1, SIDE));
     check_rule(check, await_state(s, is_held, 1, 20),
-               "a batch before its turn is held, and said to be");
+               "a batch before its turn is held, and reported as held");
     check_rule(check, s->next.at.step == 0, "it is not trained yet");
-    check_say(&s->a, batch_of(session, 1, SIDE));
-    check_say(&s->a, batch_of(session - 1, 0, SIDE));
+    check_send(&s->a, batch_of(session, 1, SIDE));
+    check_send(&s->a, batch_of(session - 1, 0, SIDE));
     check_rule(check, stays_before(s, 1),
-               "one that comes twice, or of another session, changes nothing");
-    check_say(&s->a, batch_of(session, 0, SIDE));
+               "a repeated batch, or one of another session, changes nothing");
+    check_send(&s->a, batch_of(session, 0, SIDE));
     check_rule(check, await_state(s, is_at, 2, 60),
                "then both are trained in order");
 }
 
-/* Sends a batch that no sound augmenter sends: 1 when it is refused by name. */
+/* Sends a batch that no correct augmenter sends: 1 if it is refused by its
+ * kind. */
 static int
 is_refused(struct checked *s, struct wire_msg *batch)
 {
-    check_wants(s->check, "an error that names the kind batch");
+    check_expect(s->check, "an error that names the kind batch");
     s->a.errors = 0;
-    check_say(&s->a, batch);
+    check_send(&s->a, batch);
     wire_msg_free(check_await(&s->a, WIRE_ERROR, 5));
     return s->a.errors && !strcmp(s->a.error.of.kind, "batch");
 }
@@ -214,11 +217,10 @@ refuses_with_a_reason(struct checked *s)
                "so is one without `steps`");
     check_rule(check, stays_before(s, 3), "none of them is trained");
     s->a.errors = 0;
-    check_say(&s->a, batch_of(session, 2, SIDE / 2));
+    check_send(&s->a, batch_of(session, 2, SIDE / 2));
     wire_msg_free(check_await(&s->a, WIRE_ERROR, 5));
     check_rule(check, s->a.errors,
-               "one of images of another size is refused, or its sender sent "
-               "away");
+               "one with images of another size is refused, or its sender is");
 }
 
 /* The same augmenter on another connection, then a second one. */
@@ -233,32 +235,32 @@ greets_again(struct checked *s)
     check_close(&s->a);
     check_connect(check, &s->a, endpoint, "check-1");
     check_rule(check, check_greet(&s->a, "augment", "check", digest, SIZE),
-               "an augmenter that comes again is greeted");
+               "an augmenter that reconnects is greeted");
     s->next = (struct wire_next){.at = {.session = -1}};
-    check_rule(check, await_state(s, is_at, 2, 5), "and told what is wanted");
+    check_rule(check, await_state(s, is_at, 2, 5), "and gets a snapshot");
     check_connect(check, &other, endpoint, "check-2");
     check_greet(&other, "augment", "another", digest, SIZE);
     wire_msg_free(check_await(&other, WIRE_ERROR, 3));
     check_rule(check, other.errors && !other.error.again,
-               "one that makes other views is refused");
+               "an augmenter with another recipe is refused");
     check_close(&other);
     free(endpoint);
 }
 
-/* The last batch, before its turn. */
+/* Sends the last batch many times, before its turn. */
 static void
-stands_a_flood(struct checked *s)
+survives_a_flood(struct checked *s)
 {
     struct wire_msg *msg = batch_of(s->check->session, STEPS - 1, SIDE);
 
     s->check->table = "STATES, Consumer";
     for (int i = 0; i < FLOOD; i++)
-        check_say(&s->a, wire_msg_hold(msg));
+        check_send(&s->a, wire_msg_hold(msg));
     wire_msg_free(msg);
     check_rule(s->check,
                await_state(s, is_held, STEPS - 1, 20) && s->next.n_have == 1 &&
                    stays_before(s, STEPS - 1),
-               "one that comes %d times at once is held once", FLOOD);
+               "a batch sent %d times at once is held once", FLOOD);
 }
 
 void
@@ -269,15 +271,15 @@ check_train(struct check *check, const char *endpoint, const char *none)
 
     (void)none;
     check_connect(check, &s.a, endpoint, "check-1");
-    says_what_it_wants(&s);
+    sends_snapshots(&s);
     trains_in_order(&s);
     refuses_with_a_reason(&s);
     greets_again(&s);
-    stands_a_flood(&s);
-    check_say(&s.a, batch_of(check->session, STEPS - 2, SIDE));
+    survives_a_flood(&s);
+    check_send(&s.a, batch_of(check->session, STEPS - 2, SIDE));
     msg = check_await(&s.a, WIRE_END, 60);
     check_rule(check, msg != NULL,
-               "it says that the run is over when the plan is");
+               "it sends the end of the run after the last step");
     wire_msg_free(msg);
     check_close(&s.a);
 }

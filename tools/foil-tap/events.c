@@ -9,7 +9,7 @@
 
 #include "tap.h"
 
-/* Whether the trainer says with it that its run is over. */
+/* Whether it is the event that the run is over. */
 static int
 is_stop(const struct wire_msg *msg)
 {
@@ -21,7 +21,7 @@ is_stop(const struct wire_msg *msg)
            !strcmp(event.what, "stop");
 }
 
-/* Reports all messages that there are now: 1 when it was the last. */
+/* Reports all messages that have arrived: 1 after the last of the run. */
 static int
 report_all(struct tap *tap, struct wire_listener *listener, int *silent)
 {
@@ -39,7 +39,7 @@ report_all(struct tap *tap, struct wire_listener *listener, int *silent)
             continue;
         }
         if (missed)
-            say("messages lost on the way to us: %ju", (uintmax_t)missed);
+            say("messages lost on the way here: %ju", (uintmax_t)missed);
         over = tap_report(tap, msg, &from) || (!tap->follow && is_stop(msg));
         wire_msg_free(msg);
     }
@@ -47,31 +47,31 @@ report_all(struct tap *tap, struct wire_listener *listener, int *silent)
 }
 
 void
-tap_events(struct tap *tap, const char *given, const char *none)
+tap_events(struct tap *tap, const char *endpoint, const char *none)
 {
-    // events are followed in any case, if only for the last one
+    // always subscribe to events, at least for the last one
     char *kinds =
         *tap->kinds ? mem_format("%s event", tap->kinds) : mem_text("");
     const struct wire_limits limits = {.queue = 1000};
     const double since = clock_now();
     struct wire_listener *listener;
     struct err err;
-    int silent = 1; // until something has come, or that was said
+    int silent = 1; // until a message has arrived, or the wait was reported
 
     (void)none;
-    if (!given && !tap->options.run)
+    if (!endpoint && !tap->options.run)
         opt_misuse("where are the events? -r DIR or an endpoint");
     tap_open(tap);
-    listener = wire_listener_open(tap->stage.wire,
-                                  stage_endpoint(&tap->stage, given, "events"),
-                                  kinds, &limits, &err);
+    listener = wire_listener_open(
+        tap->stage.wire, stage_endpoint(&tap->stage, endpoint, "events"), kinds,
+        &limits, &err);
     if (!listener)
         die("%s", err.msg);
     while (stage_wait(&tap->stage, 1) && !report_all(tap, listener, &silent))
-        if (silent && clock_now() - since >= STAGE_SAY_EVERY_S) {
-            say("nothing has come from '%s' in %.0f seconds: does a trainer "
-                "run there?",
-                tap->stage.endpoint[0], STAGE_SAY_EVERY_S);
+        if (silent && clock_now() - since >= STAGE_REPORT_EVERY_S) {
+            say("no message from '%s' in %.0f seconds: does a trainer run "
+                "there?",
+                tap->stage.endpoint[0], STAGE_REPORT_EVERY_S);
             silent = 0;
         }
     free(kinds);

@@ -68,7 +68,7 @@ tap_close(struct tap *tap)
     close_stdout();
 }
 
-/* 1 when the kind is one of those that were asked for. */
+/* 1 if the kind is one of --kinds. */
 static int
 is_wanted(const struct tap *tap, const struct wire_msg *msg)
 {

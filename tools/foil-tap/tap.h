@@ -8,11 +8,11 @@
 #include "wire/show.h"
 
 /*
- * The verbs of foil-tap, a file each; tools/foil-tap.1.  All of them end the
- * tool where they fail.
+ * The verbs of foil-tap, a file each; see tools/foil-tap.1.  All end the tool
+ * on error.
  */
 struct tap {
-    /* what the command line says */
+    /* the command line */
     struct stage_options options;
     const char *record, *kinds, *role, *to, *vocabulary, *tensorboard;
     int full, quiet, follow;
@@ -21,11 +21,11 @@ struct tap {
     struct stage stage;
     FILE *out;               /* the recording, or NULL */
     struct tap_board *board; /* for TensorBoard, or NULL */
-    struct wire_words words; /* of the vocabulary, if there is one */
-    long seen;               /* messages that were printed */
+    struct wire_words words; /* of the vocabulary, if any */
+    long seen;               /* messages printed */
 };
 
-/* a and b are the operands; NULL where they are not given. */
+/* The two parameters are operands; NULL: not present. */
 void tap_events(struct tap *tap, const char *endpoint, const char *none);
 void tap_proxy(struct tap *tap, const char *here, const char *there);
 void tap_show(struct tap *tap, const char *path, const char *none);
@@ -33,28 +33,28 @@ void tap_replay(struct tap *tap, const char *path, const char *endpoint);
 void tap_keys(struct tap *tap, const char *dir, const char *name);
 void tap_check(struct tap *tap, const char *role, const char *endpoint);
 
-/* What they share: opens sockets and the recording, and closes them. */
+/* tap_open() opens sockets and the recording, tap_close() closes them. */
 void tap_open(struct tap *tap);
 void tap_close(struct tap *tap);
 
 /*
- * Prints and records one message, if it is of a kind that is wanted; 1 when
- * there were enough.  A line is out when its message has passed.
+ * Prints and records a message, if it is of a wanted kind; 1 after --count
+ * messages.  Flushes the line before it returns.
  */
 int tap_report(struct tap *tap, struct wire_msg *msg,
                const struct wire_record *from);
 
 /*
- * A file of TensorBoard's (util/board.h) in DIR, one for each foil-tap: numbers
- * of metrics, and every ten seconds histograms of the similarities of a batch,
- * of views of one sample and of two.  tap_board_put() adds what a message has
- * for it, and hands it to the system; to close NULL does nothing.
+ * A TensorBoard file (util/board.h) in DIR, one for each foil-tap: metrics,
+ * and every ten seconds histograms of similarities in a batch, between views of
+ * the same sample and of different samples.  tap_board_put() adds the data of a
+ * message and flushes the file; closing NULL does nothing.
  */
 struct tap_board *tap_board_open(const char *dir);
 void tap_board_put(struct tap_board *board, struct wire_msg *msg);
 void tap_board_close(struct tap_board *board);
 
-/* Says what was wrong with a message, less and less often. */
+/* Prints what is wrong with a message the 1st, 2nd, 4th, 8th ... time. */
 void tap_complain(const char *why);
 
 #endif

@@ -7,13 +7,13 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-/* Seconds after which a stage that is not heard of is not there. */
-static const double silence = 4;
+/* Seconds without a status after which a stage counts as gone. */
+static const double silence_s = 4;
 
 enum {
-    MOST = 500,     // names that a run may have: each is compared with all
+    MOST = 500,     // curves; finding one is O(n)
     QUEUE = 1000,   // messages
-    TAIL = 16 << 20 // bytes of metrics.jsonl that are read, of its end
+    TAIL = 16 << 20 // bytes read from the end of metrics.jsonl
 };
 
 /* The share of the newest step in a mean over the latest ones. */
@@ -44,7 +44,7 @@ move_mean(double *mean, double x)
     *mean = *mean > 0 ? (1 - newest) * *mean + newest * x : x;
 }
 
-/* Numbers that say where the run is, and are no curves. */
+/* Metrics that give the position in the run, and are not drawn. */
 static int
 is_position(const char *name)
 {
@@ -57,7 +57,7 @@ is_position(const char *name)
     return 0;
 }
 
-/* Takes in the numbers of a step. */
+/* Adds the metrics of a step. */
 static void
 add_step(struct top *top, const struct value *value, size_t n)
 {
@@ -65,18 +65,18 @@ add_step(struct top *top, const struct value *value, size_t n)
                  images = value_find(value, n, "images"),
                  waited = value_find(value, n, "waited"),
                  exchanged = value_find(value, n, "exchanged"),
-                 behind = value_find(value, n, "behind"),
+                 excess = value_find(value, n, "behind"),
                  took = value_find(value, n, "seconds") + waited;
 
     if (isnan(total) || total <= (double)top->total)
-        return; // read before it was heard
+        return; // known already, from the file
     if (took > 0) {
         move_mean(&top->seconds, took);
         top->waited = (1 - newest) * top->waited + newest * waited;
         if (!isnan(exchanged))
             move_mean(&top->exchanged, exchanged);
-        if (!isnan(behind)) {
-            move_mean(&top->behind, behind);
+        if (!isnan(excess)) {
+            move_mean(&top->excess, excess);
             top->slowest = value_find(value, n, "slowest");
         }
     }
@@ -105,7 +105,7 @@ top_open(struct top *top, struct stage *stage, const char *events)
         die("%s", err.msg);
     if (!run)
         return;
-    // of a longer file the first line is half a one, and has no number
+    // after a skip the first line is incomplete and has no numbers
     run_lines_skip(&step.lines, run, RUN_METRICS, TAIL);
     while (run_metrics_next(&step, run))
         add_step(top, step.value, step.n);
@@ -128,9 +128,9 @@ top_close(struct top *top)
 }
 
 int
-top_is_there(const struct run_stage *stage, double now)
+top_is_alive(const struct run_stage *stage, double now)
 {
-    return now - stage->heard < silence;
+    return now - stage->received_at < silence_s;
 }
 
 const struct run_stage *
@@ -140,7 +140,7 @@ top_stage(const struct top *top, const char *name, double now)
 
     for (size_t i = 0; i < stages->n; i++)
         if (!strcmp(stages->stage[i].status.stage, name) &&
-            top_is_there(&stages->stage[i], now))
+            top_is_alive(&stages->stage[i], now))
             return &stages->stage[i];
     return NULL;
 }

@@ -9,18 +9,17 @@
 #include "util/defuse.h"
 #include "util/mem.h"
 
-/* Seconds without a message after which a trainer is in a long step, or gone.
- */
+/* Seconds without a message after which a trainer is reported as silent. */
 static const double silent_s = 3;
 
-/* Lines of text, of up to so many characters each. */
+/* Lines of text, of up to `columns` characters each. */
 struct page {
     size_t columns, rows, lines; /* rows 0: any number */
     char *text;
     size_t len, room;
 };
 
-/* The bytes of the first n characters of a line. */
+/* The number of bytes in the first n characters of a line. */
 static size_t
 bytes_of(const char *line, size_t n)
 {
@@ -52,7 +51,7 @@ put_line(struct page *page, const char *fmt, ...)
     page->lines++;
 }
 
-/* A field of the first line, while there is room for it. */
+/* Appends a field to the first line, if there is room for it. */
 __attribute__((format(printf, 3, 4))) static void
 join_field(char line[256], size_t columns, const char *fmt, ...)
 {
@@ -96,7 +95,7 @@ put_head(struct page *page, const struct top *top,
     put_line(page, "%s", line);
 }
 
-/* In one sentence, who waits for whom. */
+/* Says in one sentence what the run does or waits for. */
 static void
 put_sentence(struct page *page, const struct top *top,
              const struct run_stage *train, double now)
@@ -104,18 +103,21 @@ put_sentence(struct page *page, const struct top *top,
     const double waits = train ? run_stage_value(train, "waits") : 0;
     char span[24];
 
-    clock_span(top->live.heard > 0 ? now - top->live.heard : 0, span);
+    clock_span(top->live.received_at > 0 ? now - top->live.received_at : 0,
+               span);
     if (top->live.over)
         put_line(page, "the trainer has stopped: %s", top->live.reason);
-    else if (top->live.heard <= 0 && top->trainer)
+    else if (top->live.received_at <= 0 && top->trainer)
         put_line(page,
-                 "process %ld trains here, and said nothing yet: a long step",
+                 "process %ld trains here, and has not sent anything yet: a "
+                 "long step",
                  top->trainer);
-    else if (top->live.heard <= 0)
-        put_line(page, "no trainer is heard");
-    else if (now - top->live.heard > silent_s)
+    else if (top->live.received_at <= 0)
+        put_line(page, "no trainer sends messages");
+    else if (now - top->live.received_at > silent_s)
         put_line(page,
-                 "the trainer says nothing for %s: a long step, or it is gone",
+                 "no message from the trainer for %s: a long step, or it is "
+                 "gone",
                  span);
     else if (waits > silent_s)
         put_line(page, "the trainer waits for %s, %.0f s by now",
@@ -124,12 +126,11 @@ put_sentence(struct page *page, const struct top *top,
     else if (top->seconds > 0 && top->exchanged > 0)
         put_line(
             page,
-            "%.3g steps/s, of which waits for batches take %.0f%%, other ranks "
-            "%.0f%%",
+            "%.3g steps/s; waits for batches take %.0f%%, other ranks %.0f%%",
             1 / top->seconds, 100 * top->waited / top->seconds,
             100 * top->exchanged / top->seconds);
     else if (top->seconds > 0)
-        put_line(page, "%.3g steps/s, of which waits for batches take %.0f%%",
+        put_line(page, "%.3g steps/s; waits for batches take %.0f%%",
                  1 / top->seconds, 100 * top->waited / top->seconds);
     else
         put_line(page, "no step is done yet");
@@ -143,8 +144,8 @@ state_of_train(const struct top *top, const struct run_stage *s)
     return run_stage_value(s, "waits") > 0 ? "waits for augmenters" : "trains";
 }
 
-/* An augmenter that has nothing to do waits for the trainer where the window is
- * full of batches that wait, else for the stage that hands out items. */
+/* An idle augmenter waits for the trainer if its window is full of batches,
+ * else for the stage that hands out items. */
 static const char *
 state_of_augment(const struct run_stage *s, const struct run_stage *train)
 {
@@ -152,7 +153,7 @@ state_of_augment(const struct run_stage *s, const struct run_stage *train)
                                   run_stage_value(train, "window");
 
     if (isnan(run_stage_value(s, "room")))
-        return "does not say how it is";
+        return "sends no state";
     if (!run_stage_value(s, "source"))
         return "waits for a selector";
     if (run_stage_value(s, "ready") > 0)
@@ -169,17 +170,17 @@ state_of(const struct top *top, const struct run_stage *s, double now)
 
     if (!strcmp(stage, "train"))
         return state_of_train(top, s);
-    if (!top_is_there(s, now))
-        return "is not heard of any more";
+    if (!top_is_alive(s, now))
+        return "sends no status any more";
     if (!isnan(run_stage_value(s, "augmenters")))
         return "hands out items";
     if (!strcmp(stage, "negatives"))
         return run_stage_value(s, "joined") > 0 ? "weighs negatives"
-                                                : "is not there: waited for";
+                                                : "is missing: waited for";
     return state_of_augment(s, top_stage(top, "train", now));
 }
 
-/* What waits at a stage. */
+/* Describes the queue of a stage. */
 static void
 queue_of(const struct run_stage *s, char text[48])
 {
@@ -248,10 +249,10 @@ top_page(const struct top *top, double now, size_t columns, size_t rows,
 
     put_head(&page, top, train);
     put_sentence(&page, top, train, now);
-    if (top->behind > 0 && !top->live.over)
+    if (top->excess > 0 && !top->live.over)
         put_line(&page,
                  "rank %.0f computes longest, %.0f%% of a step above the mean",
-                 top->slowest, 100 * top->behind / top->seconds);
+                 top->slowest, 100 * top->excess / top->seconds);
     if (top->live.stages.n) {
         put_line(&page, "%s", "");
         put_line(&page, "%-12s%9s  %-14s  %s", "stage", "rate", "queue",

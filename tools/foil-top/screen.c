@@ -9,14 +9,14 @@
 #include "util/opt.h"
 
 static struct termios before;
-static int ours; /* the terminal is */
+static int is_open;
 
 void
 top_screen_close(void)
 {
-    if (!ours)
+    if (!is_open)
         return;
-    ours = 0;
+    is_open = 0;
     fputs("\033[?25h\033[?1049l", stdout);
     fflush(stdout);
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
@@ -33,16 +33,16 @@ top_screen_open(void)
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
-    raw.c_cc[VSUSP] = _POSIX_VDISABLE; // it would leave our screen there
-    ours = 1;
+    raw.c_cc[VSUSP] = _POSIX_VDISABLE; // Ctrl-Z would leave the screen as it is
+    is_open = 1;
     atexit(top_screen_close);
     if (tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw))
         die("cannot set up the terminal");
     fputs("\033[?1049h\033[?25l\033[2J", stdout);
 }
 
-/* Line by line, so that nothing flickers; the last one gets no line end, which
- * would scroll. */
+/* Draws over the old lines, to avoid flicker; no line end after the last one,
+ * as that would scroll. */
 void
 top_screen_show(const char *text)
 {

@@ -11,9 +11,9 @@
 /*
  * The parts of foil-top:
  *
- *   model.c    what is known of a run: the steps that its trainer wrote down,
- *              and what it publishes
- *   page.c     all of it as lines of text
+ *   model.c    the state of a run: steps in its folder, and messages from its
+ *              trainer
+ *   page.c     the state as lines of text
  *   screen.c   the terminal
  */
 struct top_curve {
@@ -23,50 +23,50 @@ struct top_curve {
 };
 
 struct top {
-    const char *name; /* of the run, for people */
-    long trainer; /* the process that has the run now; 0: none that we see */
+    const char *name; /* of the run, to print */
+    long trainer;     /* process that holds the run's lock; 0: none */
     struct run_live live;
 
-    int64_t total, epoch; /* steps that are done; the epoch of the last, -1 */
+    int64_t total, epoch; /* steps done; epoch of the last, or -1 */
     double images;        /* so far */
-    double seconds;       /* of a step, the wait before it included, and */
-    double waited;        /* that wait alone: of the latest steps */
-    double exchanged;     /* with other ranks; 0: there are none */
-    double slowest;       /* the rank that computed for longest, .. */
-    double behind;        /* .. by so much longer than the mean of all */
+    double seconds;       /* a step, with the wait before it; and */
+    double waited;        /* only that wait: means of recent steps */
+    double exchanged;     /* with other ranks; 0: no ranks */
+    double slowest;       /* the rank that computed longest, .. */
+    double excess;        /* .. by this much above the mean of all */
 
     size_t curves, curve_room;
-    struct top_curve *curve; /* in the order in which they are shown */
+    struct top_curve *curve; /* in the order of display */
 };
 
 /*
- * model.c: top_open() connects to the events of a run, at an endpoint or in its
- * directory, and reads the steps so far from the directory, where that is
- * known.  It dies where that fails.  top_read() reads the messages that came.
+ * model.c: top_open() connects to the events of a run, at an endpoint or in
+ * its directory, and reads earlier steps from the directory, if known.  Dies on
+ * error.  top_read() reads all new messages.
  */
 void top_open(struct top *top, struct stage *stage, const char *events);
 void top_read(struct top *top);
 void top_close(struct top *top);
 
-/* top_stage() returns the first stage of that name that was heard in the last
- * seconds, or NULL; top_is_there() tells that of one.  `now` is as clock_now().
+/* top_stage() returns the first stage of that name with a recent status, or
+ * NULL; top_is_alive() returns 1 if a stage has one.  `now` is as clock_now().
  */
 const struct run_stage *top_stage(const struct top *top, const char *name,
                                   double now);
-int top_is_there(const struct run_stage *stage, double now);
+int top_is_alive(const struct run_stage *stage, double now);
 
 /*
- * page.c: top_page() returns what is known as text, to be given to free():
- * lines of at most `columns` characters, at most `rows` of them; 0: any number.
- *   blocks   curves by U+2581 .. U+2588; 0: by ASCII characters
+ * page.c: top_page() returns the state as text, which the caller frees: at
+ * most `rows` lines, 0: any number, of at most `columns` characters.
+ *   blocks   1: curves of U+2581 .. U+2588; 0: of ASCII characters
  */
 char *top_page(const struct top *top, double now, size_t columns, size_t rows,
                int blocks);
 
 /*
- * screen.c: top_screen_open() takes the terminal, top_screen_close() leaves it
- * as it was, which happens in die(), too.  top_screen_show() draws a text.
- * top_screen_key() returns a key that was typed, or 0.
+ * screen.c: top_screen_open() sets up the terminal; top_screen_close()
+ * restores it, and also runs at exit.  top_screen_show() draws a text.
+ * top_screen_key() returns a typed key, or 0.
  */
 void top_screen_open(void);
 void top_screen_close(void);

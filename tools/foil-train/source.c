@@ -388,7 +388,7 @@ train_source_waits_for(void *self, struct stage_waiting *waiting, double now,
     const double lasted = now - waiting->since;
     struct err feeders;
 
-    if (lasted < STAGE_SAY_EVERY_S)
+    if (lasted < STAGE_REPORT_EVERY_S)
         return -1;
     describe_feeders(inlet->server, &feeders);
     if (!peers)

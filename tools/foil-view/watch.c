@@ -524,7 +524,8 @@ show_status(const struct watch *watch)
             mem_format("%s %jd", s->status.stage, (intmax_t)s->status.number);
         json_t *stage = show_stage(&s->status);
 
-        json_object_set_new(stage, "age", json_real(clock_now() - s->heard));
+        json_object_set_new(stage, "age",
+                            json_real(clock_now() - s->received_at));
         json_object_set_new(all, name, stage);
         free(name);
     }

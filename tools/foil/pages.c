@@ -6,8 +6,8 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-/* A file of that name where pages are: of the installation, compressed perhaps,
- * or of the checkout that this program is in. */
+/* Finds a page of that name in the installation, perhaps compressed, or in the
+ * checkout of this program; to be freed, or NULL. */
 static char *
 find_file(const char *folder, char section, const char *name)
 {

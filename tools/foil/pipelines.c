@@ -11,14 +11,14 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-/* The folders of pipelines, as their names begin. */
+/* The folders of pipelines, as prefixes of their names. */
 static const char *const folders[] = {"", "studies/"};
 enum { N_FOLDERS = sizeof folders / sizeof *folders };
 
 /*
- * Returns the folder of the pipelines, to be given to free(): that of the
- * installation, or of the checkout that has this program in build/x/bin; NULL
- * where there is none.
+ * Returns the folder of pipelines, which the caller frees: that of the
+ * installation, or of the checkout with this program in build/x/bin; NULL if
+ * there is none.
  */
 static char *
 find_pipelines(const char *folder)
@@ -40,7 +40,7 @@ find_pipelines(const char *folder)
 }
 
 static char *
-pipelines_near(const char *folder)
+require_pipelines(const char *folder)
 {
     char *pipelines = find_pipelines(folder);
 
@@ -50,7 +50,7 @@ pipelines_near(const char *folder)
 }
 
 void
-pipelines_offer_python(const char *folder)
+pipelines_export_python(const char *folder)
 {
     const char *before = getenv("PYTHONPATH");
     const int any = before && *before;
@@ -67,16 +67,16 @@ pipelines_offer_python(const char *folder)
 }
 
 void
-pipelines_tell(const char *folder)
+pipelines_export(const char *folder)
 {
-    char *pipelines = pipelines_near(folder);
+    char *pipelines = require_pipelines(folder);
 
     if (setenv("FOIL_PIPELINES", pipelines, 1))
         die("cannot set FOIL_PIPELINES: %s", strerror(errno));
     free(pipelines);
 }
 
-/* Reads the first line of a file; 1 where it begins with #!. */
+/* Reads the first line of a file; 1 if it begins with #!. */
 static int
 read_shebang(const char *path, char line[128])
 {
@@ -98,8 +98,8 @@ pipelines_is_script(const char *path)
     return read_shebang(path, line) && !strstr(line, "foil-run");
 }
 
-/* Print the name of a pipeline to a stream, and the first line of its comment,
- * which says what it does. */
+/* Prints the name of a pipeline, and the first line of its comment as a
+ * summary. */
 static void
 print_pipeline(void *out, const char *path, const char *name)
 {
@@ -115,13 +115,13 @@ print_pipeline(void *out, const char *path, const char *name)
     opt_row(out, name, strncmp(line, "# ", 2) ? "" : line + 2);
 }
 
-/* Calls with the path and the name of each pipeline. */
+/* Calls call() with the path and the name of each pipeline. */
 static void
 each_pipeline(const char *folder,
               void (*call)(void *data, const char *path, const char *name),
               void *data)
 {
-    char *pipelines = pipelines_near(folder);
+    char *pipelines = require_pipelines(folder);
     const size_t n = strlen(pipelines) + 1;
     char line[128];
     glob_t found;
@@ -170,22 +170,22 @@ pipelines_remembered(const char *run)
     if (access(run, F_OK))
         die("there is no run '%s'", run);
     if (access(path, F_OK))
-        die("'%s' is no run of 'foil run': it has no 'command'; another -r "
-            "names the run, or 'foil run PIPELINE DATA' starts one",
+        die("'%s' is no run of 'foil run': it has no 'command'; correct -r, "
+            "or start a run with 'foil run PIPELINE DATA'",
             run);
     if (run_command_read(&was, run, &err))
         die("%s: name the pipeline of the run", err.msg);
     if (!setting_get(&was, "pipeline"))
-        die("'%s' does not say the pipeline of the run", path);
+        die("'%s' does not name the pipeline of the run", path);
     name = mem_text(setting_get(&was, "pipeline"));
     setting_release(&was);
     free(path);
     return name;
 }
 
-/* Returns 1 when a name may be that of a pipeline: in one of its folders. */
+/* Returns 1 if a name may be a pipeline's: in one of the folders. */
 static int
-names_pipeline(const char *name)
+may_be_pipeline(const char *name)
 {
     const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
 
@@ -203,10 +203,10 @@ pipelines_find(const char *folder, const char *name)
 
     if (*name == '/')
         return file_exists(name) ? mem_text(name) : NULL;
-    pipelines = pipelines_near(folder);
+    pipelines = require_pipelines(folder);
     path = mem_format("%s/%s", pipelines, name);
     free(pipelines);
-    if (!names_pipeline(name) || !read_shebang(path, line)) {
+    if (!may_be_pipeline(name) || !read_shebang(path, line)) {
         free(path);
         return NULL;
     }

@@ -12,7 +12,7 @@
 #include "pipelines.h"
 #include "run.h"
 
-/* What `foil run` takes; to where the user looks. */
+/* Prints the usage of `foil run`. */
 static void
 print_run(const char *folder, FILE *out)
 {
@@ -26,7 +26,7 @@ print_run(const char *folder, FILE *out)
     pipelines_print(folder, out);
 }
 
-/* What stands behind -r or --run, or NULL; with --resume only. */
+/* The argument of -r or --run if --resume is present, else NULL. */
 static const char *
 run_to_resume(char **argv)
 {
@@ -49,14 +49,14 @@ run_is_path(const char *name)
     return *name == '/' || !strncmp(name, "./", 2) || !strncmp(name, "../", 3);
 }
 
-/* No script is there for a pipeline: say what can be done. */
+/* Reports that there is no such pipeline, with a hint. */
 _Noreturn static void
 refuse_pipeline(const char *folder, const char *name)
 {
     struct guess guess = {.word = name};
 
     if (*name == '/')
-        die("the run's pipeline, '%s', is not there any more", name);
+        die("the run's pipeline, '%s', does not exist any more", name);
     if (file_exists(name))
         opt_misuse("no pipeline '%s': a list of stages, or a script, is run by "
                    "a path, 'foil run ./%s'",
@@ -67,7 +67,7 @@ refuse_pipeline(const char *folder, const char *name)
                                     : ": 'foil' lists them");
 }
 
-/* Become a script; does not return. */
+/* Executes a script; does not return. */
 _Noreturn static void
 run_script(char *script, char **argv)
 {
@@ -79,15 +79,15 @@ run_script(char *script, char **argv)
     die("cannot run '%s': %s", script, strerror(errno));
 }
 
-/* Become the script of a pipeline, or foil-run with its list, and the arguments
- * behind argv[0]; does not return. */
+/* Executes a pipeline's script, or foil-run with its list, with the arguments
+ * after argv[0]; does not return. */
 _Noreturn static void
 run_file(const char *folder, char *path, char **argv)
 {
     char **words;
     size_t n = 1;
 
-    pipelines_tell(folder);
+    pipelines_export(folder);
     if (pipelines_is_script(path))
         run_script(path, argv);
     while (argv[n])
@@ -114,7 +114,7 @@ run_pipeline(const char *folder, char **argv)
 {
     const char *run = run_to_resume(argv + 1);
     const int named = argv[1] && argv[1][0] != '-';
-    static char *name; // not lost where a wrong one ends us
+    static char *name; // static: no leak if a wrong name ends the process
     char *path;
 
     if (argv[1] && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {

@@ -2,18 +2,18 @@
 #define FOIL_RUN_H
 
 /*
- * `foil run`: become a pipeline of ours, a script or a list of stages.
+ * `foil run`: executes a pipeline of foil, a script or a list of stages.
  */
 
-/* run_is_path() returns 1 for the path of the user's own stages: ./LIST,
+/* run_is_path() returns 1 for the path of a user's list or script: ./LIST,
  * ../LIST, /LIST. */
 int run_is_path(const char *name);
 
 /*
- * run_pipeline() becomes the pipeline argv[1] with the arguments behind it, or
- * that of the run that is to be resumed; argv[0] is `run`.  FOLDER is that of
- * this program, near which the pipelines are.  It does not return: what cannot
- * be run is said, with exit code 1, or 2 for a wrong name.
+ * run_pipeline() executes the pipeline argv[1] with the arguments after it, or
+ * the pipeline of the run to resume; argv[0] is `run`.  `folder` is the
+ * program's; pipelines are found relative to it.  Does not return: on error it
+ * prints why and ends with exit code 1, or 2 for a wrong name.
  */
 _Noreturn void run_pipeline(const char *folder, char **argv);
 

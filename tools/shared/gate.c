@@ -15,36 +15,36 @@
 #include "wire/gate.h"
 
 /*
- * The gate of foil's tools and of their tests.
+ * Limits on connections and memory for foil's tools and their tests.
  *
- * ZeroMQ bounds the size of a part, and the number of messages in a queue.  It
- * bounds neither the parts of one message, which it keeps until the last one
- * came, nor connections; and before the handshake a stranger may send a part of
- * any size.  So this file defines socket(), listen(), accept(), accept4(),
- * recv(), send() and close(): libzmq finds them here before the C library's.
+ * ZeroMQ bounds the size of a message part and the number of queued messages.
+ * It bounds neither the parts of one message, which it stores until the last
+ * one has arrived, nor connections; and before the handshake a stranger may
+ * send a part of any size.  So this file defines socket(), listen(), accept(),
+ * accept4(), recv(), send() and close(), which libzmq then calls instead of
+ * those of the C library.
  *
- * - It counts the bytes of a connection that came and belong to no message that
- *   the tool has read.  Beyond the bound of the peer recv() returns ECONNRESET,
- *   and ZeroMQ frees all that it kept of the connection.  RATE bytes a second
- *   are not counted, for those of ZMTP itself.
- * - A connection whose descriptor would be FDS - SPARE or above (or that much
- *   below RLIMIT_NOFILE) is closed at once, so that the tool can still open its
- *   files.
- * - EMFILE, which aborts libzmq 4.3.4 on ipc, becomes ECONNABORTED.
+ * - It counts the unread bytes of each connection: those received, less those
+ *   of messages that the tool has read.  Above the peer's limit recv() returns
+ *   ECONNRESET, and ZeroMQ frees all memory of the connection.  RATE bytes a
+ *   second are not counted, as an allowance for ZMTP itself.
+ * - A new connection with a descriptor of FDS - SPARE or above (or that much
+ *   below RLIMIT_NOFILE) is closed at once, so the tool can still open files.
+ * - EMFILE, which makes libzmq 4.3.4 abort on ipc, becomes ECONNABORTED.
  *
- * All admitted peers of a socket together have the bound of one.  Beyond it,
- * the peer whose message has been incomplete for longest, with SMALL bytes at
- * least, is cut off: a peer that sends its message at once stays.
+ * All admitted peers of a socket together have the limit of one peer.  Above
+ * it, the peer with the oldest incomplete message of at least SMALL bytes is
+ * disconnected: a peer that sends its message without delay stays.
  *
- * send() finds the peers that do not read: one that has something to read, and
- * takes less than TAKES bytes a second, is stuck.
+ * send() detects peers that do not read: a peer is stuck if it has data to
+ * read, and reads less than TAKES bytes a second.
  *
- * Only connections that a bound socket accepted are touched.
+ * Only connections accepted by a bound socket are limited.
  *
- * A message has the descriptor it came by, which may be another connection's
- * when the tool reads it.  So each connection has a number, too, and a message
- * by a descriptor that an earlier connection of this gate had counts for the
- * present one only after the socket was empty.
+ * A message has the descriptor that it arrived on, which may belong to another
+ * connection when the tool reads it.  So connections are numbered.  If an
+ * earlier connection of this socket had the same descriptor, messages count for
+ * the present one only once the socket has been empty.
  */
 enum {
     FDS = 1024,
@@ -52,41 +52,43 @@ enum {
     RATE = 32,
     SMALL = 64 << 10,
     TAKES = 64 << 10,
-    FRAME = 48 /* around each part: ZMTP's 2 or 9 bytes, and CURVE's 33 */
+    FRAME = 48 /* bytes added to a part: 2 or 9 of ZMTP, 33 of CURVE */
 };
 
 enum kind { NOTHING, GATE, PEER };
 
-/* One a descriptor: a socket that listens, or a connection that it took. */
+/* State of a descriptor: a listening socket (GATE), or an accepted connection
+ * (PEER). */
 static struct slot {
     atomic_int kind;
-    atomic_size_t stranger, known; /* GATE: bytes under way */
-    atomic_uint
-        refused[WIRE_GATE_REFUSALS]; /* GATE: connections, not yet told */
-    atomic_int met, heard;           /* GATE: one was not; bytes came by here */
-    unsigned long drained;           /* GATE: all older ones are read */
-    size_t held, left;               /* GATE: bytes under way of all admitted
-                                      * peers; of closed peers, not drained */
-    int gate, again, admitted;       /* PEER; again: it had one before */
-    unsigned long born;              /* PEER: which connection of all */
-    size_t got, read;                /* PEER: bytes so far */
-    double since, moved;             /* PEER; moved: a message was read, or the
-                                      * first byte came of what is under way */
-    int behind;                      /* PEER: it has not taken all we sent */
-    size_t took;   /* PEER: bytes, and when, since it was seen */
-    double looked; /*       behind or was looked at last */
+    // of a GATE
+    atomic_size_t stranger, known;           // limits of unread bytes
+    atomic_uint refused[WIRE_GATE_REFUSALS]; // connections, not yet reported
+    atomic_int accepted, received;           // 1: any connection; any bytes
+    unsigned long drained; // messages of connections up to this number are read
+    size_t held;           // unread bytes of all admitted peers
+    size_t left;           // unread bytes of closed peers, not drained
+    // of a PEER
+    int gate, reused, admitted; // reused: the gate had this descriptor before
+    unsigned long number;       // of the connection
+    size_t got, read;           // bytes so far
+    double since, moved; // moved: when a message was read, or the first unread
+                         // byte arrived
+    int has_unsent;      // it has not read all bytes sent to it
+    size_t took;         // bytes it has read since `checked`
+    double checked;      // when is_stuck() checked last
 } slots[FDS];
 
-/* Held for what a PEER's slot has, `drained`, `held` and `left`; so many were
- * accepted. */
+/* Protects the fields of a PEER, and `drained`, `held`, `left` and
+ * `connections`. */
 static pthread_mutex_t peers = PTHREAD_MUTEX_INITIALIZER;
-static unsigned long births;
+static unsigned long connections;
 
-/* What listen() in this thread makes next. */
+/* The next gate that listen() makes in this thread. */
 static _Thread_local struct {
     size_t stranger, known;
     int wanted, made;
-} coming;
+} next_gate;
 
 static struct slot *
 slot_of(int fd, enum kind kind)
@@ -98,17 +100,17 @@ slot_of(int fd, enum kind kind)
 static void
 expect_next(size_t stranger, size_t known)
 {
-    coming.stranger = stranger;
-    coming.known = known;
-    coming.wanted = 1;
-    coming.made = -1;
+    next_gate.stranger = stranger;
+    next_gate.known = known;
+    next_gate.wanted = 1;
+    next_gate.made = -1;
 }
 
 static int
 take_made(void)
 {
-    coming.wanted = 0;
-    return coming.made;
+    next_gate.wanted = 0;
+    return next_gate.made;
 }
 
 static void
@@ -127,32 +129,33 @@ note_drained(int gate)
 
     pthread_mutex_lock(&peers);
     if (slot) {
-        slot->drained = births;
+        slot->drained = connections;
         slot->left = 0;
     }
     pthread_mutex_unlock(&peers);
 }
 
 static size_t
-under_way(const struct slot *peer)
+unread_bytes(const struct slot *peer)
 {
     return peer->got - peer->read;
 }
 
-/* Whose message by this descriptor is read: NULL when it may be that of the
- * connection which had the descriptor before. */
+/* The peer whose message is read from this descriptor: NULL if it may be of an
+ * earlier connection with the same descriptor. */
 static struct slot *
-owner_of(int gate, int fd)
+find_owner(int gate, int fd)
 {
     struct slot *slot = slot_of(fd, PEER);
 
     return slot && slot->gate == gate &&
-                   (!slot->again || slot->born <= slots[gate].drained)
+                   (!slot->reused || slot->number <= slots[gate].drained)
                ? slot
                : NULL;
 }
 
-/* More than there was is not read: what a part costs is a guess. */
+/* Never counts more than was unread: the bytes added to a part are an
+ * estimate. */
 static void
 count_read(int gate, int fd, size_t parts, size_t bytes)
 {
@@ -160,9 +163,9 @@ count_read(int gate, int fd, size_t parts, size_t bytes)
     size_t more = bytes + parts * FRAME;
 
     pthread_mutex_lock(&peers);
-    slot = owner_of(gate, fd);
+    slot = find_owner(gate, fd);
     if (slot) {
-        more = more < under_way(slot) ? more : under_way(slot);
+        more = more < unread_bytes(slot) ? more : unread_bytes(slot);
         slot->read += more;
         slot->moved = clock_now();
         if (slot->admitted)
@@ -177,20 +180,20 @@ admit_peer(int gate, int fd)
     struct slot *slot;
 
     pthread_mutex_lock(&peers);
-    slot = owner_of(gate, fd);
+    slot = find_owner(gate, fd);
     if (slot && !slot->admitted) {
         slot->admitted = 1;
-        slots[gate].held += under_way(slot);
+        slots[gate].held += unread_bytes(slot);
     }
     pthread_mutex_unlock(&peers);
 }
 
 static int
-has_met(int gate)
+has_accepted(int gate)
 {
     struct slot *slot = slot_of(gate, GATE);
 
-    return slot && slot->met;
+    return slot && slot->accepted;
 }
 
 static unsigned
@@ -201,22 +204,23 @@ take_refused(int gate, enum wire_gate_refusal why)
     return slot ? atomic_exchange(&slot->refused[why], 0) : 0;
 }
 
-/* ---- who is closed ------------------------------------------------------ */
+/* ---- disconnecting peers ------------------------------------------------ */
 
-/* A connection ends: 1 when whole messages of it may be there still. */
+/* Ends the count of a connection; is_left: complete messages of it may still
+ * be queued. */
 static void
 forget_peer(struct slot *peer, int is_left)
 {
     struct slot *gate = slot_of(peer->gate, GATE);
 
     if (gate && peer->admitted) {
-        gate->held -= under_way(peer);
-        gate->left += is_left ? under_way(peer) : 0;
+        gate->held -= unread_bytes(peer);
+        gate->left += is_left ? unread_bytes(peer) : 0;
     }
     peer->kind = NOTHING;
 }
 
-/* ZeroMQ sees the end of the connection, and frees what it has of it. */
+/* ZeroMQ then sees the end of the connection and frees its memory. */
 static void
 hang_up(int fd, enum wire_gate_refusal why)
 {
@@ -225,9 +229,9 @@ hang_up(int fd, enum wire_gate_refusal why)
     shutdown(fd, SHUT_RDWR);
 }
 
-/* The admitted peer which has had a message under way for longest, or -1. */
+/* The admitted peer with the oldest unread message, or -1. */
 static int
-longest_under_way(int gate)
+find_oldest_unread(int gate)
 {
     int oldest = -1;
 
@@ -235,14 +239,14 @@ longest_under_way(int gate)
         const struct slot *peer = slot_of(fd, PEER);
 
         if (peer && peer->gate == gate && peer->admitted &&
-            under_way(peer) > SMALL &&
+            unread_bytes(peer) > SMALL &&
             (oldest < 0 || peer->moved < slots[oldest].moved))
             oldest = fd;
     }
     return oldest;
 }
 
-/* So many bytes were taken from us. */
+/* Counts bytes that the peer has taken. */
 static void
 count_taken(int fd, size_t bytes)
 {
@@ -255,24 +259,24 @@ count_taken(int fd, size_t bytes)
     pthread_mutex_unlock(&peers);
 }
 
-/* 1 when a connection had something to read all the time since the last look, a
- * second ago at least, and took next to nothing. */
+/* 1 if a connection had data to read ever since the last check, at least a
+ * second ago, and read almost nothing. */
 static int
 is_stuck(int fd, double now)
 {
     struct slot *peer = &slots[fd];
-    const double seconds = now - peer->looked;
+    const double seconds = now - peer->checked;
     int queued = 0, stuck;
 
     if (ioctl(fd, SIOCOUTQ, &queued) || !queued) {
-        peer->behind = 0;
+        peer->has_unsent = 0;
         return 0;
     }
-    if (peer->behind && seconds < 1)
+    if (peer->has_unsent && seconds < 1)
         return 0;
-    stuck = peer->behind && (double)peer->took < seconds * TAKES;
-    peer->behind = 1;
-    peer->looked = now;
+    stuck = peer->has_unsent && (double)peer->took < seconds * TAKES;
+    peer->has_unsent = 1;
+    peer->checked = now;
     peer->took = 0;
     return stuck;
 }
@@ -293,11 +297,11 @@ drop_stuck(int gate)
 }
 
 static int
-has_heard(int gate)
+has_received(int gate)
 {
     struct slot *slot = slot_of(gate, GATE);
 
-    return slot && slot->heard;
+    return slot && slot->received;
 }
 
 static const struct wire_gate gate_of_tools = {
@@ -307,8 +311,8 @@ static const struct wire_gate gate_of_tools = {
     .note_drained = note_drained,
     .count_read = count_read,
     .admit_peer = admit_peer,
-    .has_met = has_met,
-    .has_heard = has_heard,
+    .has_met = has_accepted,
+    .has_heard = has_received,
     .take_refused = take_refused,
     .drop_stuck = drop_stuck,
 };
@@ -319,9 +323,9 @@ install_gate(void)
     wire_gate = &gate_of_tools;
 }
 
-/* ---- in the place of the C library's ----------------------------------- */
+/* ---- replacements of C library functions -------------------------------- */
 
-/* A descriptor that ZeroMQ connects with may have been a peer's before. */
+/* A descriptor for an outgoing connection may have been a peer's before. */
 int
 socket(int domain, int type, int protocol)
 {
@@ -335,21 +339,21 @@ socket(int domain, int type, int protocol)
 int
 listen(int fd, int backlog)
 {
-    if (coming.wanted && fd >= 0 && fd < FDS) {
-        slots[fd].stranger = coming.stranger;
-        slots[fd].known = coming.known;
+    if (next_gate.wanted && fd >= 0 && fd < FDS) {
+        slots[fd].stranger = next_gate.stranger;
+        slots[fd].known = next_gate.known;
         for (int i = 0; i < WIRE_GATE_REFUSALS; i++)
             slots[fd].refused[i] = 0;
         slots[fd].held = slots[fd].left = 0;
-        slots[fd].met = slots[fd].heard = 0;
-        slots[fd].drained = births;
+        slots[fd].accepted = slots[fd].received = 0;
+        slots[fd].drained = connections;
         slots[fd].kind = GATE;
-        coming.made = fd;
+        next_gate.made = fd;
     }
     return (int)syscall(SYS_listen, fd, backlog);
 }
 
-/* Descriptors from here on are the tool's own. */
+/* Descriptors from here on are reserved for the tool's files. */
 static int
 most_fds(void)
 {
@@ -361,8 +365,8 @@ most_fds(void)
     return (int)(most > 2 * SPARE ? most - SPARE : most / 2);
 }
 
-/* Numbers go round, so that one comes again as late as can be: what is unread
- * of the one who had it before is hardly there any more. */
+/* Uses descriptors in rotation, so that one is reused as late as possible: by
+ * then its earlier connection has hardly any unread messages. */
 static int
 move_up(int fd)
 {
@@ -387,12 +391,12 @@ begin_peer(int fd, int gate)
     struct slot *peer = &slots[fd];
 
     pthread_mutex_lock(&peers);
-    peer->again = peer->born && peer->gate == gate;
+    peer->reused = peer->number && peer->gate == gate;
     peer->gate = gate;
     peer->admitted = 0;
-    peer->born = ++births;
+    peer->number = ++connections;
     peer->got = peer->read = peer->took = 0;
-    peer->behind = 0;
+    peer->has_unsent = 0;
     peer->since = peer->moved = clock_now();
     peer->kind = PEER;
     pthread_mutex_unlock(&peers);
@@ -417,7 +421,7 @@ accept4(int fd, struct sockaddr *restrict at, socklen_t *restrict len,
     if (peer < 0 && errno == EMFILE)
         errno = ECONNABORTED;
     if (gate && peer >= 0) {
-        gate->met = 1;
+        gate->accepted = 1;
         peer = move_up(peer);
         begin_peer(peer, fd);
     } else if (peer >= 0 && peer < FDS)
@@ -431,8 +435,8 @@ accept(int fd, struct sockaddr *restrict at, socklen_t *restrict len)
     return accept4(fd, at, len, 0);
 }
 
-/* Which connection is to end, since it, or all together, have more under way
- * than they may; or -1. */
+/* The connection to end because it, or all together, exceed the limit of
+ * unread bytes; or -1. */
 static int
 find_greedy(int fd)
 {
@@ -444,15 +448,15 @@ find_greedy(int fd)
     if (!gate)
         return -1;
     may = peer->admitted ? gate->known : gate->stranger;
-    if (under_way(peer) > may + (size_t)spent)
+    if (unread_bytes(peer) > may + (size_t)spent)
         return fd;
     if (!peer->admitted || gate->held + gate->left <= gate->known)
         return -1;
-    longest = longest_under_way(peer->gate);
+    longest = find_oldest_unread(peer->gate);
     return longest >= 0 ? longest : fd;
 }
 
-/* So many bytes came: 1 when its connection is to end for them. */
+/* Counts received bytes: 1 if the connection must end. */
 static int
 count_got(int fd, size_t came)
 {
@@ -463,8 +467,8 @@ count_got(int fd, size_t came)
     peer = slot_of(fd, PEER);
     gate = peer ? slot_of(peer->gate, GATE) : NULL;
     if (gate) {
-        gate->heard = 1;
-        if (under_way(peer) == 0)
+        gate->received = 1;
+        if (unread_bytes(peer) == 0)
             peer->moved = clock_now();
         peer->got += came;
         if (peer->admitted)
@@ -500,9 +504,9 @@ send(int fd, const void *bytes, size_t len, int flags)
     return n;
 }
 
-/* ThreadSanitizer has to see that a number is free again. */
+/* ThreadSanitizer must see that the descriptor is free again. */
 static int
-close_there(int fd)
+close_descriptor(int fd)
 {
 #ifdef __SANITIZE_THREAD__
     extern int __interceptor_close(int fd);
@@ -524,5 +528,5 @@ close(int fd)
     } else if (slot_of(fd, GATE)) {
         slots[fd].kind = NOTHING;
     }
-    return close_there(fd);
+    return close_descriptor(fd);
 }
